@@ -1,0 +1,203 @@
+/**
+ * The neutral conversation: what every dialect decodes into and encodes from.
+ *
+ * Blocks have the shape of the Anthropic Messages API because it is the richest of the dialects.
+ * What only one dialect has travels in `extensions[dialect]` and is restored verbatim when the
+ * target is that dialect again; towards any other target it is a loss (see losses.ts).
+ */
+
+export type DialectName = 'anthropic-messages' | 'openai-chat' | 'openai-responses';
+
+export type JsonObject = { [key: string]: unknown };
+
+/** Fields that only `dialect` knows, kept as they came. */
+export type Extensions = { [D in DialectName]?: JsonObject };
+
+export interface TextBlock {
+  type: 'text';
+  text: string;
+  extensions?: Extensions;
+}
+
+export type MediaSource =
+  | { type: 'base64'; mediaType: string; data: string }
+  | { type: 'url'; url: string; mediaType?: string }
+  | { type: 'file'; fileId: string }
+  /** Plain text given as a document. */
+  | { type: 'text'; mediaType: string; data: string };
+
+export interface ImageBlock {
+  type: 'image';
+  source: MediaSource;
+  extensions?: Extensions;
+}
+
+export interface DocumentBlock {
+  type: 'document';
+  source: MediaSource;
+  title?: string;
+  extensions?: Extensions;
+}
+
+/**
+ * Reasoning of the model. `signature` is opaque proof made by whoever produced the thinking;
+ * `origin` says which dialect's upstream made it, so that it is never sent to another one.
+ */
+export interface ThinkingBlock {
+  type: 'thinking';
+  thinking: string;
+  signature?: string;
+  extensions?: Extensions;
+}
+
+export interface RedactedThinkingBlock {
+  type: 'redacted_thinking';
+  data: string;
+  extensions?: Extensions;
+}
+
+export interface ToolUseBlock {
+  type: 'tool_use';
+  id: string;
+  name: string;
+  /** Key order is the order the model wrote: prefix caches upstream depend on it. */
+  input: JsonObject;
+  extensions?: Extensions;
+}
+
+export type ToolResultContent = TextBlock | ImageBlock | DocumentBlock | OpaqueBlock;
+
+export interface ToolResultBlock {
+  type: 'tool_result';
+  toolUseId: string;
+  content: ToolResultContent[];
+  isError: boolean;
+  extensions?: Extensions;
+}
+
+/** A block that only one dialect knows (server tools, search results, tool references …). */
+export interface OpaqueBlock {
+  type: 'opaque';
+  dialect: DialectName;
+  /** The wire type, for messages to people: `server_tool_use`, `item_reference` … */
+  kind: string;
+  value: JsonObject;
+}
+
+export type Block =
+  | TextBlock
+  | ImageBlock
+  | DocumentBlock
+  | ThinkingBlock
+  | RedactedThinkingBlock
+  | ToolUseBlock
+  | ToolResultBlock
+  | OpaqueBlock;
+
+/** `system` inside `messages` is an instruction in the middle of a conversation; it keeps its place. */
+export type Role = 'user' | 'assistant' | 'system';
+
+export interface Message {
+  role: Role;
+  content: Block[];
+  extensions?: Extensions;
+}
+
+export interface ToolDefinition {
+  name: string;
+  description?: string;
+  /** JSON Schema, untouched. Absent only where the client gave none. */
+  inputSchema?: JsonObject;
+  strict?: boolean;
+  extensions?: Extensions;
+}
+
+/** A tool that the client expects the provider itself to run (`web_search_20250305` …). */
+export interface ServerToolDefinition {
+  dialect: DialectName;
+  /** The wire type, for messages to people. */
+  kind: string;
+  name: string;
+  value: JsonObject;
+}
+
+export type ToolChoice =
+  | { type: 'auto' }
+  | { type: 'any' }
+  | { type: 'none' }
+  | { type: 'tool'; name: string };
+
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
+export type Thinking =
+  | { type: 'enabled'; budgetTokens: number }
+  | { type: 'adaptive' }
+  | { type: 'disabled' };
+
+export type OutputFormat =
+  | { type: 'json_object' }
+  | { type: 'json_schema'; schema: JsonObject; name?: string; description?: string; strict?: boolean };
+
+export interface ConversationRequest {
+  /** The name the client asked for. */
+  model: string;
+  system: TextBlock[];
+  messages: Message[];
+  tools: ToolDefinition[];
+  serverTools: ServerToolDefinition[];
+  toolChoice?: ToolChoice;
+  /** `false`: at most one tool call in the answer. */
+  parallelToolCalls?: boolean;
+  maxTokens?: number;
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+  stopSequences: string[];
+  thinking?: Thinking;
+  effort?: Effort;
+  format?: OutputFormat;
+  userId?: string;
+  serviceTier?: string;
+  /** A stable key of the conversation, so that an upstream can keep its prompt cache warm. */
+  cacheKey?: string;
+  stream: boolean;
+  /** Top-level fields that only one dialect has, as they came. */
+  extensions: Extensions;
+}
+
+export type StopReason =
+  | 'end_turn'
+  | 'max_tokens'
+  | 'stop_sequence'
+  | 'tool_use'
+  | 'pause_turn'
+  | 'refusal'
+  | 'context_window_exceeded';
+
+/** Counts do not overlap: the prompt is `inputTokens + cacheReadTokens + cacheWriteTokens`. */
+export interface Usage {
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  /** Part of `outputTokens`. */
+  reasoningTokens?: number;
+}
+
+/** A whole answer, as collected from a stream. */
+export interface AssistantTurn {
+  id: string;
+  model: string;
+  content: Block[];
+  stopReason: StopReason;
+  stopSequence?: string;
+  usage: Usage;
+  extensions?: Extensions;
+}
+
+export const NO_USAGE: Readonly<Usage> = Object.freeze({
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+});

@@ -1,0 +1,59 @@
+/**
+ * Two vocabularies. An engine says `TurnEvent`s: loose, in the order an upstream happened to send
+ * them, calls named by a key of the upstream's own. The lifecycle turns them into `StreamEvent`s:
+ * strict, one open block at a time, dense indices. Encoders see only the strict ones.
+ */
+import type { Extensions, OpaqueBlock, RedactedThinkingBlock, StopReason, Usage } from './conversation.js';
+import type { GatewayError } from './errors.js';
+
+export type TurnEvent =
+  /** May come late, twice or never. */
+  | { type: 'start'; id?: string; model?: string; usage?: Partial<Usage> }
+  | { type: 'text'; text: string }
+  | { type: 'thinking'; text: string }
+  /** Belongs to the thinking block that is open, or makes an empty one. */
+  | { type: 'signature'; signature: string }
+  /** Id and name may come in any order, in pieces of several events, repeatedly or never. */
+  | { type: 'tool'; key: number | string; id?: string; name?: string; extensions?: ToolExtensions }
+  /** A piece of the arguments' JSON text. */
+  | { type: 'tool-input'; key: number | string; json: string }
+  /** The upstream says that this call's arguments are whole. */
+  | { type: 'tool-end'; key: number | string }
+  /** A block that arrives whole. */
+  | { type: 'block'; block: RedactedThinkingBlock | OpaqueBlock }
+  /** The upstream closes the text or thinking that is open; the next piece opens a new block. */
+  | { type: 'break' }
+  /** Later figures replace earlier ones, field by field. */
+  | { type: 'usage'; usage: Partial<Usage> }
+  | { type: 'stop'; reason: StopReason; stopSequence?: string }
+  /** The answer failed. Final. */
+  | { type: 'error'; error: GatewayError }
+  | { type: 'ping' };
+
+/** What must come back on the same call (Gemini's thought signature), by dialect. */
+export type ToolExtensions = Extensions;
+
+export type BlockStart =
+  | { type: 'text' }
+  | { type: 'thinking' }
+  | { type: 'tool_use'; id: string; name: string; extensions?: ToolExtensions }
+  | RedactedThinkingBlock
+  | OpaqueBlock;
+
+export type BlockDelta =
+  | { type: 'text'; text: string }
+  | { type: 'thinking'; text: string }
+  | { type: 'signature'; signature: string }
+  | { type: 'input'; json: string };
+
+export type StreamEvent =
+  | { type: 'message-start'; id: string; model: string; usage: Usage }
+  | { type: 'block-start'; index: number; block: BlockStart }
+  | { type: 'block-delta'; index: number; delta: BlockDelta }
+  | { type: 'block-stop'; index: number }
+  /** Exactly one, last but for `message-stop`. */
+  | { type: 'message-delta'; stopReason: StopReason; stopSequence?: string; usage: Usage }
+  | { type: 'message-stop' }
+  /** Final; whatever was open is closed before it. */
+  | { type: 'error'; error: GatewayError }
+  | { type: 'ping' };

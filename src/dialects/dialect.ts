@@ -1,0 +1,81 @@
+/**
+ * What a dialect is: one wire format, both directions, pure. `decode*` is wire to neutral,
+ * `encode*` is neutral to wire. As ingress the gateway speaks it to a client, as egress to an
+ * upstream. Every dialect folder has the same files; index.ts assembles them into this shape.
+ */
+import type { AssistantTurn, ConversationRequest, DialectName, JsonObject } from '../core/conversation.js';
+import type { GatewayError } from '../core/errors.js';
+import type { StreamEvent, TurnEvent } from '../core/events.js';
+import type { LossLog } from '../core/losses.js';
+import type { ServerSentEvent } from '../core/server-sent-event.js';
+import type { Quirks } from './shared/quirks.js';
+import type { ToolNames } from './shared/tool-names.js';
+
+export interface Dialect {
+  readonly name: DialectName;
+  readonly ingress: Ingress;
+  readonly egress: Egress;
+}
+
+/** The side towards a client. */
+export interface Ingress {
+  /** Throws GatewayError `invalid_request` with the path of the first field that is wrong. Unknown keys pass. */
+  decodeRequest(body: unknown): ConversationRequest;
+  /** The whole answer. What `turn` holds and this wire cannot carry goes to `losses`. */
+  encodeResponse(turn: AssistantTurn, answer: AnswerContext, losses: LossLog): JsonObject;
+  /** Must not keep a reference to `request`: streams live long, bodies should not. */
+  createStreamEncoder(request: ConversationRequest, answer: AnswerContext): StreamEncoder;
+  encodeError(error: GatewayError, requestId: string): JsonObject;
+}
+
+/** Facts of one answer that the wire wants and the events do not hold. */
+export interface AnswerContext {
+  /** The name that the client asked for: answers carry it, not the upstream's. */
+  model: string;
+  requestId: string;
+  /** Unix seconds. */
+  created: number;
+}
+
+/** Never throws: the lifecycle has made the events valid. */
+export interface StreamEncoder {
+  /** The SSE text of a batch; empty when there is nothing to say yet. */
+  encode(events: readonly StreamEvent[]): string;
+}
+
+/** The side towards an upstream. */
+export interface Egress {
+  encodeRequest(request: ConversationRequest, target: Target): EncodedRequest;
+  /** A 2xx body. Never throws: what it cannot read becomes an `error` event. */
+  decodeResponse(body: unknown, names: ToolNames): TurnEvent[];
+  createStreamDecoder(names: ToolNames): StreamDecoder;
+  /** `body` is the parsed JSON, or the text where it was not JSON. */
+  decodeError(status: number, headers: WireHeaders, body: unknown): GatewayError;
+}
+
+export type WireHeaders = Readonly<Record<string, string | undefined>>;
+
+export interface Target {
+  /** The upstream's own model name. */
+  model: string;
+  quirks: Quirks;
+  losses: LossLog;
+}
+
+export interface EncodedRequest {
+  /** Appended to the upstream's `base_url`. */
+  path: string;
+  /** Beyond content-type and credentials. */
+  headers: Record<string, string>;
+  body: JsonObject;
+  /** Needed to decode the answer. */
+  names: ToolNames;
+}
+
+/** An explicit state machine; never throws for bad data, it emits an `error` event. */
+export interface StreamDecoder {
+  /** Appends to `out`. */
+  push(event: ServerSentEvent, out: TurnEvent[]): void;
+  /** The upstream closed the connection. A premature end appends an `error`. */
+  end(out: TurnEvent[]): void;
+}

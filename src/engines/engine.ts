@@ -1,0 +1,51 @@
+/**
+ * An engine answers one turn. `run` rejects with a GatewayError while the status can still be
+ * chosen (before the first chunk); later failures are `error` events, so batches never throw.
+ */
+import type { ConversationRequest } from '../core/conversation.js';
+import type { TurnEvent } from '../core/events.js';
+import type { Loss } from '../core/losses.js';
+import type { Dialect, WireHeaders } from '../dialects/dialect.js';
+
+export interface Engine {
+  run(call: Call): Promise<Answer>;
+}
+
+/** One request of a client, on its way to an engine. */
+export interface Call {
+  /** The request id, also the trace's. */
+  id: string;
+  ingress: Dialect;
+  request: ConversationRequest;
+  /** The body as it came, for the byte lane. An engine drops it as soon as it is sent. */
+  raw: Uint8Array;
+  headers: WireHeaders;
+  principal: Principal;
+  /** Fires when the client is gone or the gateway stops: everything ends at once. */
+  signal: AbortSignal;
+}
+
+export type Scope = 'call' | 'approve' | 'admin';
+
+export interface Principal {
+  /** Names the key in logs, sessions and usage; `local` without keys. */
+  name: string;
+  scopes: readonly Scope[];
+  /** Names and globs of the models that it may call. */
+  models: readonly string[];
+}
+
+export interface Answer {
+  /** Who answered, for `x-toolgate-upstream`. */
+  upstream: string;
+  losses: readonly Loss[];
+  /** Further headers, lower case (`x-session-id` …). */
+  headers: Readonly<Record<string, string>>;
+  body: AnswerBody;
+}
+
+export type AnswerBody =
+  /** One batch for each upstream read. Returning early (`return()`) cancels the upstream. */
+  | { kind: 'events'; batches: AsyncIterable<readonly TurnEvent[]> }
+  /** The byte lane: the client's own dialect, forwarded as it is. */
+  | { kind: 'bytes'; status: number; contentType: string; chunks: AsyncIterable<Uint8Array> };
