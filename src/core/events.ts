@@ -13,7 +13,7 @@ export type TurnEvent =
   | { type: 'thinking'; text: string }
   /** Belongs to the thinking block that is open, or makes an empty one. */
   | { type: 'signature'; signature: string }
-  /** Id and name may come in any order, in pieces of several events, repeatedly or never. */
+  /** Id and name may come in either order, repeatedly or never. */
   | { type: 'tool'; key: number | string; id?: string; name?: string; extensions?: ToolExtensions }
   /** A piece of the arguments' JSON text. */
   | { type: 'tool-input'; key: number | string; json: string }

@@ -74,6 +74,8 @@ export interface EncodedRequest {
 
 /** An explicit state machine; never throws for bad data, it emits an `error` event. */
 export interface StreamDecoder {
+  /** The wire's own terminal event has come (`[DONE]`, `message_stop`, `response.completed` …). */
+  readonly done: boolean;
   /** Appends to `out`. */
   push(event: ServerSentEvent, out: TurnEvent[]): void;
   /** The upstream closed the connection. A premature end appends an `error`. */

@@ -1,0 +1,105 @@
+/**
+ * Follows the JSON text of a tool's arguments as it streams in: says when the object is whole, so
+ * that a call can be closed before the upstream says so, and what would complete a text that was cut.
+ */
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+export class JsonObjectScanner {
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  #whole = false;
+
+  get whole(): boolean {
+    return this.#whole;
+  }
+
+  /** How many characters of `text` belong to the object; the rest stands behind its end. */
+  push(text: string): number {
+    let at = 0;
+    while (at < text.length && !this.#whole) {
+      if (this.#inString) {
+        at = this.#skipString(text, at);
+        continue;
+      }
+      switch (text.charCodeAt(at)) {
+        case QUOTE:
+          this.#inString = true;
+          break;
+        case OPEN_BRACE:
+        case OPEN_BRACKET:
+          this.#depth += 1;
+          break;
+        case CLOSE_BRACE:
+        case CLOSE_BRACKET:
+          this.#depth -= 1;
+          this.#whole = this.#depth <= 0;
+          break;
+      }
+      at += 1;
+    }
+    return at;
+  }
+
+  #skipString(text: string, from: number): number {
+    let at = from;
+    while (at < text.length) {
+      if (this.#escaped) {
+        this.#escaped = false;
+        at += 1;
+        continue;
+      }
+      const code = text.charCodeAt(at);
+      at += 1;
+      if (code === BACKSLASH) this.#escaped = true;
+      else if (code === QUOTE) {
+        this.#inString = false;
+        return at;
+      }
+    }
+    return at;
+  }
+}
+
+/** What to append to a cut JSON text so that it parses; undefined when nothing simple does. */
+export function completeJson(text: string): string | undefined {
+  const closers: string[] = [];
+  let inString = false;
+  let escaped = false;
+  for (const char of text) {
+    if (inString) {
+      if (escaped) escaped = false;
+      else if (char === '\\') escaped = true;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
+    else if (char === '{') closers.push('}');
+    else if (char === '[') closers.push(']');
+    else if (char === '}' || char === ']') closers.pop();
+  }
+  const end = closers.reverse().join('');
+  // Inside a string: end it (an escape first), perhaps a key that still wants a value.
+  // Outside: perhaps a value, a key or the rest of a literal is missing.
+  const starts = inString
+    ? escaped
+      ? ['\\"', '\\":null']
+      : ['"', '":null', '0"', '00"', '000"', '0000"']
+    : ['', 'null', ':null', '"":null', 'ull', 'll', 'l', 'rue', 'ue', 'e', 'alse', 'lse', 'se', '0'];
+  for (const start of starts) {
+    if (isJson(text + start + end)) return start + end;
+  }
+  return undefined;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

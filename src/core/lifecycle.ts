@@ -1,0 +1,435 @@
+/**
+ * The one guard between whatever an engine says and what a client sees. Loose events in, strict
+ * events out: one start, one terminal event, one open block at a time, dense indices, a tool block
+ * only with id and name, `tool_use` exactly when a whole call was emitted and the answer was not
+ * cut, nothing after the end. What it had to mend is counted in `repairs`. It never throws.
+ */
+import { NO_USAGE, type StopReason, type Usage } from './conversation.js';
+import { GatewayError } from './errors.js';
+import type { BlockStart, StreamEvent, TurnEvent } from './events.js';
+import { ToolCallState } from './tool-call-state.js';
+
+export interface LifecycleOptions {
+  /** The answer's id, made by the gateway. */
+  id: string;
+  /** The name that the client asked for. */
+  model: string;
+  /** Stands in for figures that the upstream has not given. */
+  estimate?: Partial<Usage>;
+  /** `false`: only the first call is let through. */
+  parallelToolCalls?: boolean;
+}
+
+/** Characters that may wait behind an unfinished call before the answer is given up. */
+const HELD_LIMIT = 64 * 1024 * 1024;
+/** Rough characters a token, for an upstream that never reports output. */
+const CHARS_PER_TOKEN = 3.6;
+
+/** Ends that mean the model did not finish what it was saying. */
+const CUT_OFF: ReadonlySet<StopReason> = new Set(['max_tokens', 'context_window_exceeded', 'refusal']);
+
+type Key = number | string;
+
+export class StreamLifecycle {
+  readonly repairs = new Map<string, number>();
+  readonly #options: LifecycleOptions;
+  readonly #calls = new Map<Key, ToolCallState>();
+  readonly #ids = new Set<string>();
+  #out: StreamEvent[] = [];
+  #started = false;
+  #finished = false;
+  #index = 0;
+  #open: 'text' | 'thinking' | ToolCallState | undefined;
+  /** Waits until the open call is whole; deltas of the open call itself pass by. */
+  #deferred: TurnEvent[] = [];
+  #heldChars = 0;
+  #emittedChars = 0;
+  #wholeCalls = 0;
+  #stop: { reason: StopReason; stopSequence?: string } | undefined;
+  #usage: Partial<Usage> = {};
+
+  constructor(options: LifecycleOptions) {
+    this.#options = options;
+  }
+
+  /** The terminal event is out; everything later is ignored. */
+  get finished(): boolean {
+    return this.#finished;
+  }
+
+  get usage(): Usage {
+    return this.#fullUsage();
+  }
+
+  get stopReason(): StopReason | undefined {
+    return this.#finished ? this.#stop?.reason : undefined;
+  }
+
+  push(events: readonly TurnEvent[]): StreamEvent[] {
+    for (const event of events) {
+      if (this.#finished) {
+        this.#repair('after-end');
+        break;
+      }
+      this.#accept(event);
+    }
+    return this.#take();
+  }
+
+  /** The engine has nothing more to say. */
+  end(): StreamEvent[] {
+    if (this.#finished) return this.#take();
+    if (this.#stop === undefined) {
+      this.#fail(
+        new GatewayError(
+          'upstream_failed',
+          'The upstream ended its answer before it was complete. Retry the request.',
+          {
+            retryable: true,
+          },
+        ),
+      );
+      return this.#take();
+    }
+    this.#start();
+    this.#flush();
+    this.#close();
+    if (this.#index === 0) {
+      this.#openBlock('text', { type: 'text' });
+      this.#close();
+    }
+    const reason = this.#finalReason(this.#stop.reason);
+    this.#stop.reason = reason;
+    const { stopSequence } = this.#stop;
+    this.#out.push({
+      type: 'message-delta',
+      stopReason: reason,
+      ...(reason === 'stop_sequence' && stopSequence !== undefined ? { stopSequence } : {}),
+      usage: this.#fullUsage(),
+    });
+    this.#out.push({ type: 'message-stop' });
+    this.#finished = true;
+    return this.#take();
+  }
+
+  #take(): StreamEvent[] {
+    const out = this.#out;
+    this.#out = [];
+    return out;
+  }
+
+  #accept(event: TurnEvent): void {
+    switch (event.type) {
+      case 'text':
+      case 'thinking':
+        if (event.text === '') return;
+        break;
+      case 'start':
+        if (event.usage !== undefined) this.#mergeUsage(event.usage);
+        if (this.#started) this.#repair('second-start');
+        this.#start();
+        return;
+      case 'usage':
+        this.#mergeUsage(event.usage);
+        return;
+      case 'ping':
+        this.#start();
+        this.#out.push({ type: 'ping' });
+        return;
+      case 'stop':
+        this.#onStop(event);
+        return;
+      case 'error':
+        this.#fail(event.error);
+        return;
+    }
+    this.#start();
+    this.#route(event);
+  }
+
+  /** Content in order: what does not belong to the open, unfinished call waits behind it. */
+  #route(event: TurnEvent): void {
+    if (this.#deferred.length > 0 && !this.#isForOpenCall(event)) {
+      this.#defer(event);
+      return;
+    }
+    this.#place(event);
+    if (this.#deferred.length > 0 && this.#open instanceof ToolCallState && this.#open.whole) this.#replay();
+  }
+
+  #isForOpenCall(event: TurnEvent): boolean {
+    if (event.type !== 'tool' && event.type !== 'tool-input' && event.type !== 'tool-end') return false;
+    return this.#open instanceof ToolCallState && this.#calls.get(event.key) === this.#open;
+  }
+
+  #defer(event: TurnEvent): void {
+    this.#deferred.push(event);
+    if ('text' in event) this.#heldChars += event.text.length;
+    else if ('json' in event) this.#heldChars += event.json.length;
+    if (this.#heldChars > HELD_LIMIT) {
+      this.#deferred = [];
+      this.#fail(
+        new GatewayError(
+          'upstream_failed',
+          'The upstream interleaved more content than can be put in order.',
+        ),
+      );
+    }
+  }
+
+  #replay(): void {
+    const waiting = this.#deferred;
+    this.#deferred = [];
+    this.#heldChars = 0;
+    for (const event of waiting) this.#route(event);
+  }
+
+  /** Everything that waits comes out now, finished or not. */
+  #flush(): void {
+    while (this.#deferred.length > 0) {
+      this.#close();
+      this.#replay();
+    }
+    for (const call of this.#calls.values()) {
+      if (!call.opened && !call.closed) this.#openLate(call);
+    }
+  }
+
+  #place(event: TurnEvent): void {
+    switch (event.type) {
+      case 'text':
+      case 'thinking':
+        if (!this.#makeRoom(event)) return;
+        if (this.#open !== event.type) this.#openBlock(event.type, { type: event.type });
+        this.#delta({ type: event.type, text: event.text }, event.text.length);
+        return;
+      case 'signature':
+        if (!this.#makeRoom(event)) return;
+        if (this.#open !== 'thinking') this.#openBlock('thinking', { type: 'thinking' });
+        this.#delta({ type: 'signature', signature: event.signature }, 0);
+        return;
+      case 'block':
+        if (!this.#makeRoom(event)) return;
+        this.#close();
+        this.#out.push({ type: 'block-start', index: this.#index, block: event.block });
+        this.#out.push({ type: 'block-stop', index: this.#index });
+        this.#index += 1;
+        return;
+      case 'break':
+        if (typeof this.#open === 'string') this.#close();
+        return;
+      case 'tool':
+        this.#onTool(event);
+        return;
+      case 'tool-input':
+        this.#onToolInput(event);
+        return;
+      case 'tool-end':
+        this.#onToolEnd(event);
+        return;
+    }
+  }
+
+  /** False when `event` must wait for the open call. Closes a call that is whole. */
+  #makeRoom(event: TurnEvent): boolean {
+    const open = this.#open;
+    if (!(open instanceof ToolCallState)) return true;
+    if (open.whole) {
+      this.#close();
+      return true;
+    }
+    this.#repair('interleaved');
+    this.#defer(event);
+    return false;
+  }
+
+  #onTool(event: Extract<TurnEvent, { type: 'tool' }>): void {
+    const call = this.#call(event.key);
+    if (call === undefined) return;
+    if (call.closed || call.opened) {
+      if (event.extensions !== undefined) call.extensions ??= event.extensions;
+      return;
+    }
+    if (call.id === '' && event.id) call.id = event.id;
+    if (call.name === '' && event.name) call.name = event.name;
+    if (event.extensions !== undefined) call.extensions ??= event.extensions;
+    if (call.id !== '' && call.name !== '') this.#openCall(call, event);
+  }
+
+  #onToolInput(event: Extract<TurnEvent, { type: 'tool-input' }>): void {
+    if (event.json === '') return;
+    const call = this.#call(event.key);
+    if (call === undefined) return;
+    if (call.closed) {
+      this.#repair('input-after-end');
+      return;
+    }
+    // Some servers never send an id: once arguments flow under a name, there is no point in waiting.
+    if (!call.opened && call.name !== '' && !this.#openCall(call, event)) return;
+    call.add(event.json);
+    if (call.heldLength > HELD_LIMIT) {
+      this.#fail(new GatewayError('upstream_failed', 'The upstream sent tool arguments that are too large.'));
+      return;
+    }
+    this.#pass(call);
+  }
+
+  #onToolEnd(event: Extract<TurnEvent, { type: 'tool-end' }>): void {
+    const call = this.#calls.get(event.key);
+    if (call === undefined || call.closed) return;
+    call.ended = true;
+    if (!call.opened && (call.name === '' || !this.#openCall(call, event))) return;
+    if (this.#open === call) {
+      this.#close();
+      if (this.#deferred.length > 0) this.#replay();
+    }
+  }
+
+  /** The call of this key; undefined when only one call was allowed and this is another. */
+  #call(key: Key): ToolCallState | undefined {
+    const known = this.#calls.get(key);
+    if (known !== undefined) return known;
+    if (this.#options.parallelToolCalls === false && this.#calls.size > 0) {
+      this.#repair('parallel-call-dropped');
+      return undefined;
+    }
+    const call = new ToolCallState();
+    this.#calls.set(key, call);
+    return call;
+  }
+
+  /** False when another unfinished call is open and `event` was put behind it. */
+  #openCall(call: ToolCallState, event: TurnEvent): boolean {
+    if (!this.#makeRoom(event)) return false;
+    this.#identify(call);
+    const { id, name, extensions } = call;
+    this.#openBlock(call, {
+      type: 'tool_use',
+      id,
+      name,
+      ...(extensions === undefined ? {} : { extensions }),
+    });
+    call.opened = true;
+    this.#pass(call);
+    return true;
+  }
+
+  /** A call whose id or name never came: better named than dropped. */
+  #openLate(call: ToolCallState): void {
+    if (call.id === '' && call.name === '' && !call.hasInput) return;
+    this.#close();
+    if (call.name === '') {
+      call.name = 'unknown_tool';
+      this.#repair('missing-name');
+    }
+    this.#openCall(call, { type: 'break' });
+    this.#close();
+  }
+
+  #identify(call: ToolCallState): void {
+    if (call.id === '') {
+      call.id = `call_${this.#options.id.replace(/[^a-zA-Z0-9]/g, '').slice(-20)}_${this.#ids.size}`;
+      this.#repair('missing-id');
+    }
+    if (this.#ids.has(call.id)) {
+      call.id = `${call.id}_${this.#ids.size}`;
+      this.#repair('duplicate-id');
+    }
+    this.#ids.add(call.id);
+  }
+
+  #pass(call: ToolCallState): void {
+    const json = call.take();
+    if (json !== '') this.#delta({ type: 'input', json }, json.length);
+  }
+
+  #openBlock(open: 'text' | 'thinking' | ToolCallState, block: BlockStart): void {
+    this.#close();
+    this.#out.push({ type: 'block-start', index: this.#index, block });
+    this.#open = open;
+  }
+
+  #delta(delta: Extract<StreamEvent, { type: 'block-delta' }>['delta'], chars: number): void {
+    this.#emittedChars += chars;
+    this.#out.push({ type: 'block-delta', index: this.#index, delta });
+  }
+
+  #close(cut = false): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    if (open instanceof ToolCallState) this.#closeCall(open, cut);
+    this.#out.push({ type: 'block-stop', index: this.#index });
+    this.#index += 1;
+    this.#open = undefined;
+  }
+
+  #closeCall(call: ToolCallState, cut: boolean): void {
+    const wasCut = cut || (this.#stop !== undefined && CUT_OFF.has(this.#stop.reason));
+    const { json, repair } = call.finish(wasCut);
+    if (json !== '') this.#delta({ type: 'input', json }, json.length);
+    if (repair !== undefined) this.#repair(`arguments-${repair}`);
+    if (call.trailing) this.#repair('arguments-trailing');
+    call.closed = true;
+    this.#wholeCalls += 1;
+  }
+
+  #start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    const { id, model } = this.#options;
+    this.#out.push({ type: 'message-start', id, model, usage: this.#startUsage() });
+  }
+
+  #onStop(event: Extract<TurnEvent, { type: 'stop' }>): void {
+    const { reason, stopSequence } = event;
+    if (this.#stop !== undefined) this.#repair('second-stop');
+    if (this.#stop === undefined || this.#stop.reason === 'end_turn' || this.#stop.reason === 'tool_use') {
+      this.#stop = stopSequence === undefined ? { reason } : { reason, stopSequence };
+    }
+  }
+
+  #finalReason(reason: StopReason): StopReason {
+    if (CUT_OFF.has(reason) || reason === 'pause_turn') return reason;
+    if (this.#wholeCalls > 0) {
+      if (reason !== 'tool_use') this.#repair('stop-reason');
+      return 'tool_use';
+    }
+    if (reason !== 'tool_use') return reason;
+    this.#repair('stop-reason');
+    return 'end_turn';
+  }
+
+  #fail(error: GatewayError): void {
+    this.#start();
+    this.#close(true);
+    this.#deferred = [];
+    this.#out.push({ type: 'error', error });
+    this.#finished = true;
+  }
+
+  #mergeUsage(usage: Partial<Usage>): void {
+    this.#usage = { ...this.#usage, ...usage };
+  }
+
+  #startUsage(): Usage {
+    return { ...NO_USAGE, ...(this.#hasPrompt() ? {} : this.#options.estimate), ...this.#usage };
+  }
+
+  #fullUsage(): Usage {
+    const usage = this.#startUsage();
+    if (this.#usage.outputTokens === undefined && this.#options.estimate?.outputTokens === undefined) {
+      usage.outputTokens = Math.ceil(this.#emittedChars / CHARS_PER_TOKEN);
+    }
+    return usage;
+  }
+
+  /** The upstream has counted the prompt, so the estimate must not mix with its figures. */
+  #hasPrompt(): boolean {
+    const { inputTokens, cacheReadTokens, cacheWriteTokens } = this.#usage;
+    return (inputTokens ?? 0) + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0) > 0;
+  }
+
+  #repair(kind: string): void {
+    this.repairs.set(kind, (this.repairs.get(kind) ?? 0) + 1);
+  }
+}

@@ -1,0 +1,98 @@
+/** One tool call on its way through the lifecycle. */
+
+import type { ToolExtensions } from './events.js';
+import { completeJson, JsonObjectScanner } from './json-text.js';
+
+export type ArgumentsRepair = 'completed' | 'unparsable' | 'not-an-object';
+
+export class ToolCallState {
+  id = '';
+  name = '';
+  extensions: ToolExtensions | undefined;
+  /** Its block has been opened for the client. */
+  opened = false;
+  closed = false;
+  /** The upstream said that the arguments are whole. */
+  ended = false;
+  /** Text stood behind the end of the object and was left out. */
+  trailing = false;
+  readonly #scanner = new JsonObjectScanner();
+  /** Everything passed on so far, to complete it if the answer is cut. */
+  #passed = '';
+  /** Arrived, but not to be passed on yet. */
+  #held = '';
+  #streams = false;
+
+  get whole(): boolean {
+    return this.ended || this.#scanner.whole;
+  }
+
+  get heldLength(): number {
+    return this.#held.length;
+  }
+
+  get hasInput(): boolean {
+    return this.#held !== '' || this.#passed !== '';
+  }
+
+  add(json: string): void {
+    this.#held += json;
+  }
+
+  /** What may be passed on now: nothing until the text is known to be an object. */
+  take(): string {
+    if (!this.opened || this.#held === '') return '';
+    if (!this.#streams) {
+      const first = this.#held.search(/\S/);
+      if (first < 0 || this.#held.charCodeAt(first) !== 0x7b) return '';
+      this.#streams = true;
+    }
+    const text = this.#held;
+    this.#held = '';
+    const used = this.#scanner.push(text);
+    if (used < text.length && text.slice(used).trim() !== '') this.trailing = true;
+    const own = used < text.length ? text.slice(0, used) : text;
+    this.#passed += own;
+    return own;
+  }
+
+  /** The last piece. A text that was cut by the answer's own limit (`cut`) stays as it is. */
+  finish(cut: boolean): { json: string; repair?: ArgumentsRepair } {
+    const json = this.take();
+    if (this.#streams) {
+      if (this.#scanner.whole || cut) return { json };
+      const missing = completeJson(this.#passed);
+      if (missing === undefined) return { json, repair: 'unparsable' };
+      return { json: json + missing, repair: 'completed' };
+    }
+    const held = this.#held;
+    this.#held = '';
+    return held.trim() === '' ? { json: '{}' } : asObject(held);
+  }
+}
+
+/** Arguments that are not an object: `null` is none, a string may hold the object, anything else is wrapped. */
+function asObject(text: string): { json: string; repair: ArgumentsRepair } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { json: JSON.stringify({ value: text }), repair: 'unparsable' };
+  }
+  const inner = typeof value === 'string' ? parseOrUndefined(value) : undefined;
+  if (isPlainObject(inner)) return { json: JSON.stringify(inner), repair: 'not-an-object' };
+  if (value === null) return { json: '{}', repair: 'not-an-object' };
+  return { json: JSON.stringify({ value }), repair: 'not-an-object' };
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isPlainObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,96 @@
+/** Strict events into one whole answer: how a client that did not ask for a stream is served. */
+import type { AssistantTurn, Block, JsonObject } from './conversation.js';
+import type { BlockStart, StreamEvent } from './events.js';
+import { completeJson } from './json-text.js';
+
+interface OpenBlock {
+  start: BlockStart;
+  text: string;
+  signature: string;
+}
+
+export class TurnCollector {
+  readonly #content: Block[] = [];
+  #open: OpenBlock | undefined;
+  #head: { id: string; model: string } | undefined;
+  #tail: Pick<AssistantTurn, 'stopReason' | 'stopSequence' | 'usage'> | undefined;
+
+  /** Throws the error of an `error` event. */
+  push(events: readonly StreamEvent[]): void {
+    for (const event of events) this.#add(event);
+  }
+
+  /** Call after the lifecycle's `end`. */
+  finish(): AssistantTurn {
+    if (this.#head === undefined || this.#tail === undefined) {
+      throw new Error('The answer was collected before its end.');
+    }
+    return { ...this.#head, content: this.#content, ...this.#tail };
+  }
+
+  #add(event: StreamEvent): void {
+    switch (event.type) {
+      case 'message-start':
+        this.#head = { id: event.id, model: event.model };
+        return;
+      case 'block-start':
+        this.#open = { start: event.block, text: '', signature: '' };
+        return;
+      case 'block-delta':
+        this.#addDelta(event.delta);
+        return;
+      case 'block-stop':
+        if (this.#open !== undefined) this.#content.push(toBlock(this.#open));
+        this.#open = undefined;
+        return;
+      case 'message-delta': {
+        const { stopReason, stopSequence, usage } = event;
+        this.#tail = { stopReason, usage, ...(stopSequence === undefined ? {} : { stopSequence }) };
+        return;
+      }
+      case 'error':
+        throw event.error;
+    }
+  }
+
+  #addDelta(delta: Extract<StreamEvent, { type: 'block-delta' }>['delta']): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    if (delta.type === 'signature') open.signature += delta.signature;
+    else open.text += delta.type === 'input' ? delta.json : delta.text;
+  }
+}
+
+function toBlock({ start, text, signature }: OpenBlock): Block {
+  switch (start.type) {
+    case 'text':
+      return { type: 'text', text };
+    case 'thinking':
+      return { type: 'thinking', thinking: text, ...(signature === '' ? {} : { signature }) };
+    case 'tool_use': {
+      const { id, name, extensions } = start;
+      return { type: 'tool_use', id, name, input: parseInput(text), ...(extensions ? { extensions } : {}) };
+    }
+    default:
+      return start;
+  }
+}
+
+/** The lifecycle has made the text an object, but for one that the answer's limit cut. */
+export function parseInput(text: string): JsonObject {
+  if (text === '') return {};
+  const value = parse(text) ?? parse(text + (completeJson(text) ?? ''));
+  return isObject(value) ? value : {};
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
