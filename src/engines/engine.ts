@@ -2,7 +2,7 @@
  * An engine answers one turn. `run` rejects with a GatewayError while the status can still be
  * chosen (before the first chunk); later failures are `error` events, so batches never throw.
  */
-import type { ConversationRequest } from '../core/conversation.js';
+import type { ConversationRequest, Usage } from '../core/conversation.js';
 import type { TurnEvent } from '../core/events.js';
 import type { Loss } from '../core/losses.js';
 import type { Dialect, WireHeaders } from '../dialects/dialect.js';
@@ -41,11 +41,22 @@ export interface Answer {
   losses: readonly Loss[];
   /** Further headers, lower case (`x-session-id` …). */
   headers: Readonly<Record<string, string>>;
+  /** Tokens of the prompt, where the upstream will count them only at the end. */
+  promptTokens?: number;
+  /** To be told the final figures of an answer that was streamed as events. */
+  settle?(usage: Usage): void;
   body: AnswerBody;
 }
 
 export type AnswerBody =
   /** One batch for each upstream read. Returning early (`return()`) cancels the upstream. */
   | { kind: 'events'; batches: AsyncIterable<readonly TurnEvent[]> }
-  /** The byte lane: the client's own dialect, forwarded as it is. */
-  | { kind: 'bytes'; status: number; contentType: string; chunks: AsyncIterable<Uint8Array> };
+  /** The byte lane: the client's own dialect, forwarded as it is. The iterator throws when the upstream breaks. */
+  | {
+      kind: 'bytes';
+      status: number;
+      contentType: string;
+      chunks: AsyncIterable<Uint8Array>;
+      /** What was read of the figures so far, for metrics. */
+      usage(): Partial<Usage> | undefined;
+    };

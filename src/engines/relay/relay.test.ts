@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import type { ConversationRequest } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import type { TurnEvent } from '../../core/events.js';
+import type { Dialect } from '../../dialects/dialect.js';
+import type { Route } from '../../routing/router.js';
+import type { ModelCall, Upstream } from '../../upstreams/upstream.js';
+import type { Call } from '../engine.js';
+import { Relay } from './relay.js';
+
+const request: ConversationRequest = {
+  model: 'asked',
+  system: [],
+  messages: [],
+  tools: [],
+  serverTools: [],
+  stopSequences: [],
+  stream: true,
+  extensions: {},
+};
+
+const dialect = { name: 'openai-chat' } as unknown as Dialect;
+
+function callWith(signal = new AbortController().signal): Call {
+  return {
+    id: 'req_1',
+    ingress: dialect,
+    request,
+    raw: Buffer.from('{"model":"asked","messages":[]}'),
+    headers: {},
+    principal: { name: 'local', scopes: ['call'], models: ['*'] },
+    signal,
+  };
+}
+
+async function* answer(): AsyncGenerator<TurnEvent[]> {
+  yield [{ type: 'stop', reason: 'end_turn' }];
+}
+
+class FakeUpstream implements Upstream {
+  readonly wire = undefined;
+  readonly calls: ModelCall[] = [];
+  readonly name: string;
+  readonly #outcomes: (GatewayError | 'ok')[];
+
+  constructor(name: string, ...outcomes: (GatewayError | 'ok')[]) {
+    this.name = name;
+    this.#outcomes = outcomes;
+  }
+
+  async countTokens() {
+    return 7;
+  }
+
+  async call(call: ModelCall) {
+    this.calls.push(call);
+    const outcome = this.#outcomes.length > 1 ? this.#outcomes.shift() : this.#outcomes[0];
+    if (outcome instanceof GatewayError) throw outcome;
+    return { losses: [], batches: answer() };
+  }
+}
+
+const route = (...upstreams: string[]): Route => ({
+  pattern: '*',
+  rule: { engine: 'relay', upstreams },
+  model: 'theirs',
+});
+
+function relayOf(upstreams: Upstream[], retryBudgetMs = 10_000) {
+  const failures: string[] = [];
+  const relay = new Relay({
+    upstreams: new Map(upstreams.map((each) => [each.name, each])),
+    onFailure: (name, error) => failures.push(`${name} ${error.status}`),
+    retryBudgetMs,
+  });
+  return { relay, failures };
+}
+
+const down = new GatewayError('upstream_failed', 'refused', { retryable: true });
+const busy = new GatewayError('rate_limited', 'slow down', { retryAfter: 30 });
+const soon = new GatewayError('overloaded', 'busy', { retryAfter: 0 });
+const wrong = new GatewayError('invalid_request', 'no such field');
+const noKey = new GatewayError('unauthenticated', 'bad key');
+
+describe('Relay', () => {
+  it('counts tokens as the first upstream does', async () => {
+    const { relay } = relayOf([new FakeUpstream('one', 'ok')]);
+    expect(await relay.countTokens(callWith(), route('one'))).toBe(7);
+  });
+
+  it('gives the upstream its own model name and the headers', async () => {
+    const one = new FakeUpstream('one', 'ok');
+    const { relay } = relayOf([one]);
+    const result = await relay.run(callWith(), route('one'));
+    expect(result).toMatchObject({ upstream: 'one', body: { kind: 'events' } });
+    expect(one.calls[0]).toMatchObject({ model: 'theirs', request });
+  });
+
+  it.each([
+    ['a dead upstream', down],
+    ['a limited one', busy],
+    ['a wrong key', noKey],
+  ])('goes on to the next of the list after %s', async (_name, error) => {
+    const { relay, failures } = relayOf([new FakeUpstream('one', error), new FakeUpstream('two', 'ok')]);
+    expect((await relay.run(callWith(), route('one', 'two'))).upstream).toBe('two');
+    expect(failures).toEqual([`one ${error.status}`]);
+  });
+
+  it('does not ask others about a request that is wrong', async () => {
+    const two = new FakeUpstream('two', 'ok');
+    const { relay } = relayOf([new FakeUpstream('one', wrong), two]);
+    await expect(relay.run(callWith(), route('one', 'two'))).rejects.toBe(wrong);
+    expect(two.calls).toHaveLength(0);
+  });
+
+  it('asks the one that failed last of all until it has cooled down', async () => {
+    const one = new FakeUpstream('one', down, 'ok');
+    const { relay } = relayOf([one, new FakeUpstream('two', 'ok')]);
+    await relay.run(callWith(), route('one', 'two'));
+    expect((await relay.run(callWith(), route('one', 'two'))).upstream).toBe('two');
+    expect(one.calls).toHaveLength(1);
+  });
+
+  it('tries again when asked to come back soon', async () => {
+    const one = new FakeUpstream('one', soon, soon, 'ok');
+    const { relay } = relayOf([one]);
+    expect((await relay.run(callWith(), route('one'))).upstream).toBe('one');
+    expect(one.calls).toHaveLength(3);
+  });
+
+  it('does not wait longer than the budget: the last error keeps its status and retry-after', async () => {
+    const one = new FakeUpstream('one', busy);
+    const { relay } = relayOf([one]);
+    await expect(relay.run(callWith(), route('one'))).rejects.toMatchObject({ status: 429, retryAfter: 30 });
+    expect(one.calls).toHaveLength(1);
+  });
+
+  it('stops waiting when the client goes', async () => {
+    const controller = new AbortController();
+    const patient = new GatewayError('overloaded', 'busy', { retryAfter: 9 });
+    const one = new FakeUpstream('one', patient);
+    const { relay } = relayOf([one]);
+    const running = relay.run(callWith(controller.signal), route('one'));
+    const gone = expect(running).rejects.toMatchObject({ code: 'client_closed' });
+    await new Promise(setImmediate);
+    controller.abort();
+    await gone;
+    expect(one.calls).toHaveLength(1);
+  });
+
+  it('forwards bytes where both sides speak the same, with only the model replaced', async () => {
+    const bodies: string[] = [];
+    const same: Upstream = {
+      name: 'same',
+      wire: 'openai-chat',
+      countTokens: async () => 0,
+      call: async () => {
+        throw new Error('translated');
+      },
+      forwards: () => true,
+      forward: async ({ body, stream }) => {
+        bodies.push(`${stream} ${Buffer.from(body)}`);
+        return {
+          status: 200,
+          contentType: 'text/event-stream',
+          chunks: (async function* () {})(),
+          usage: () => undefined,
+        };
+      },
+    };
+    const { relay } = relayOf([same]);
+    expect(await relay.run(callWith(), route('same'))).toMatchObject({
+      body: { kind: 'bytes', status: 200 },
+    });
+    expect(bodies).toEqual(['true {"model":"theirs","messages":[]}']);
+  });
+
+  it('translates even its own dialect when the upstream wants something changed', async () => {
+    const same = Object.assign(new FakeUpstream('same', 'ok'), {
+      wire: 'openai-chat' as const,
+      forwards: () => false,
+    });
+    const { relay } = relayOf([same as unknown as Upstream]);
+    expect(await relay.run(callWith(), route('same'))).toMatchObject({ body: { kind: 'events' } });
+  });
+});

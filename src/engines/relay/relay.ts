@@ -1,0 +1,130 @@
+/** One model call for one request: the first upstream of the route that answers, translated or as bytes. */
+import { GatewayError, toGatewayError } from '../../core/errors.js';
+import type { Route } from '../../routing/router.js';
+import type { CallTrace, Upstream } from '../../upstreams/upstream.js';
+import type { Answer, Call } from '../engine.js';
+import { CoolDown } from './cool-down.js';
+import { clientGone, isRetryable, mayFallBack, RETRY_BUDGET_MS, retryDelay, waitFor } from './retry.js';
+import { spliceModel } from './splice-model.js';
+
+export interface RelayOptions {
+  upstreams: ReadonlyMap<string, Upstream>;
+  /** Told of each failed try, for logs and metrics. */
+  onFailure?: (upstream: string, error: GatewayError) => void;
+  now?: () => number;
+  retryBudgetMs?: number;
+}
+
+export class Relay {
+  readonly #options: RelayOptions;
+  readonly #coolDown: CoolDown;
+  readonly #now: () => number;
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#coolDown = new CoolDown(this.#now);
+  }
+
+  /** Rejects with the last error when every upstream of the route has failed. */
+  async run(call: Call, route: Route, trace?: CallTrace): Promise<Answer> {
+    const upstreams = this.#upstreamsOf(route);
+    const deadline = this.#now() + (this.#options.retryBudgetMs ?? RETRY_BUDGET_MS);
+    for (let round = 0; ; round++) {
+      const last = await this.#tryEach(this.#coolDown.order(upstreams), call, route, trace);
+      if (!(last instanceof GatewayError)) return last;
+      const delay = retryDelay(round, last);
+      if (!isRetryable(last) || this.#now() + delay > deadline) throw last;
+      await waitFor(delay, call.signal);
+    }
+  }
+
+  /** As the first upstream of the route would count. */
+  async countTokens(call: Call, route: Route): Promise<number> {
+    const [first] = this.#upstreamsOf(route);
+    if (first === undefined) throw new Error(`The route ${route.pattern} has no upstream.`);
+    const { request, headers, signal } = call;
+    return first.countTokens({ request, model: route.model, headers, signal });
+  }
+
+  #upstreamsOf(route: Route): readonly Upstream[] {
+    return route.rule.upstreams.map((name) => {
+      const upstream = this.#options.upstreams.get(name);
+      if (upstream === undefined)
+        throw new Error(`The route ${route.pattern} names the unknown upstream ${name}.`);
+      return upstream;
+    });
+  }
+
+  /** The first answer, or the last error once no upstream is left. */
+  async #tryEach(
+    upstreams: readonly Upstream[],
+    call: Call,
+    route: Route,
+    trace: CallTrace | undefined,
+  ): Promise<Answer | GatewayError> {
+    let last: GatewayError | undefined;
+    for (const upstream of upstreams) {
+      try {
+        const answer = await attempt(upstream, call, route, trace);
+        this.#coolDown.succeeded(upstream.name);
+        return answer;
+      } catch (error) {
+        if (call.signal.aborted) throw clientGone();
+        const failure = toGatewayError(error);
+        this.#options.onFailure?.(upstream.name, failure);
+        if (!mayFallBack(failure)) throw failure;
+        this.#coolDown.failed(upstream.name, failure.retryAfter);
+        last = failure;
+      }
+    }
+    return last ?? new GatewayError('internal', `The route ${route.pattern} has no upstream.`);
+  }
+}
+
+async function attempt(
+  upstream: Upstream,
+  call: Call,
+  route: Route,
+  trace: CallTrace | undefined,
+): Promise<Answer> {
+  const bytes = await forwarded(upstream, call, route, trace);
+  if (bytes !== undefined) return bytes;
+  const { batches, ...rest } = await upstream.call({
+    request: call.request,
+    model: route.model,
+    headers: call.headers,
+    signal: call.signal,
+    ...(trace === undefined ? {} : { trace }),
+  });
+  return { ...rest, upstream: upstream.name, headers: {}, body: { kind: 'events', batches } };
+}
+
+/** The byte lane, where client and upstream speak the same dialect and nothing has to change. */
+async function forwarded(
+  upstream: Upstream,
+  call: Call,
+  route: Route,
+  trace: CallTrace | undefined,
+): Promise<Answer | undefined> {
+  if (upstream.wire !== call.ingress.name || upstream.forward === undefined) return undefined;
+  if (upstream.forwards?.(route.model) === false || call.raw.length === 0) return undefined;
+  const raw = Buffer.from(call.raw.buffer, call.raw.byteOffset, call.raw.byteLength);
+  const body = call.request.model === route.model ? raw : spliceModel(raw, route.model);
+  if (body === undefined) return undefined;
+  const { headers, signal, request } = call;
+  const { status, contentType, chunks, usage } = await upstream.forward({
+    body,
+    model: route.model,
+    stream: request.stream,
+    headers,
+    signal,
+    ...(trace === undefined ? {} : { trace }),
+  });
+  return {
+    upstream: upstream.name,
+    losses: [],
+    headers: {},
+    body: { kind: 'bytes', status, contentType, chunks, usage },
+  };
+}

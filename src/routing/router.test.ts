@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { matchesGlob } from './model-glob.js';
+import { type ModelRule, Router } from './router.js';
+
+const rule = (model?: string): ModelRule => ({
+  engine: 'relay',
+  upstreams: ['u'],
+  ...(model === undefined ? {} : { model }),
+});
+
+describe('matchesGlob', () => {
+  it.each([
+    ['*', '', true],
+    ['*', 'anything', true],
+    ['claude-*', 'claude-opus', true],
+    ['claude-*', 'claude-', true],
+    ['claude-*', 'my-claude-x', false],
+    ['*-mini', 'gpt-mini', true],
+    ['*-mini', 'gpt-mini-2', false],
+    ['a*b*c', 'axxbyyc', true],
+    ['a*b*c', 'axxc', false],
+    ['ab*ba', 'aba', false],
+    ['a*bc*c', 'abc', false],
+    ['gpt-4', 'gpt-4', true],
+    ['gpt-4', 'gpt-4o', false],
+    ['gpt.4*', 'gptx4o', false],
+  ])('%s on %s is %s', (pattern, name, expected) => {
+    expect(matchesGlob(pattern, name)).toBe(expected);
+  });
+});
+
+describe('Router', () => {
+  const router = new Router({
+    '*': rule('last'),
+    'claude-*': rule('some-claude'),
+    'claude-haiku-*': rule('small'),
+    'claude-haiku-4': rule(),
+    '*-4': rule('four'),
+  });
+
+  it.each([
+    ['claude-haiku-4', 'claude-haiku-4', 'claude-haiku-4'],
+    ['claude-haiku-4[1m]', 'claude-haiku-4', 'claude-haiku-4'],
+    ['claude-haiku-5', 'claude-haiku-*', 'small'],
+    ['claude-opus', 'claude-*', 'some-claude'],
+    ['claude-opus[1m]', 'claude-*', 'some-claude'],
+    ['gpt-4', '*-4', 'four'],
+    ['else', '*', 'last'],
+  ])('%s goes to %s as %s', (name, pattern, model) => {
+    expect(router.route(name)).toMatchObject({ pattern, model });
+  });
+
+  it('keeps the asked name where the rule names none, without the suffix', () => {
+    expect(new Router({ 'gpt-*': rule() }).route('gpt-5[1m]')?.model).toBe('gpt-5');
+  });
+
+  it('knows nothing where nothing matches', () => {
+    expect(new Router({ a: rule() }).route('b')).toBeUndefined();
+  });
+
+  it('lists names, not globs', () => {
+    expect([...router.named().keys()]).toEqual(['claude-haiku-4']);
+  });
+});

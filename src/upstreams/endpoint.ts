@@ -1,0 +1,37 @@
+/** Where an upstream is and how it knows us: endpoint × credentials, apart from what it speaks. */
+import type { DialectName } from '../core/conversation.js';
+
+export interface Endpoint {
+  /** What the official SDK of the dialect takes as its base URL. */
+  baseUrl: string;
+  apiKey?: string;
+  /** Sent as they are, over ours. */
+  headers?: Readonly<Record<string, string>>;
+  /** `azure` puts the key in `api-key`; otherwise the dialect decides. */
+  auth?: 'bearer' | 'x-api-key' | 'api-key';
+}
+
+const AUTH_OF: Record<DialectName, NonNullable<Endpoint['auth']>> = {
+  'anthropic-messages': 'x-api-key',
+  'openai-chat': 'bearer',
+  'openai-responses': 'bearer',
+};
+
+export function endpointUrl(endpoint: Endpoint, path: string): URL {
+  const base = new URL(endpoint.baseUrl);
+  // A query in the base (Azure's api-version) belongs behind the path.
+  const url = new URL(base);
+  url.pathname = `${base.pathname.replace(/\/+$/, '')}${path}`;
+  return url;
+}
+
+export function endpointHeaders(endpoint: Endpoint, dialect: DialectName): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (endpoint.apiKey !== undefined && endpoint.apiKey !== '') {
+    const auth = endpoint.auth ?? AUTH_OF[dialect];
+    if (auth === 'bearer') headers.authorization = `Bearer ${endpoint.apiKey}`;
+    else headers[auth] = endpoint.apiKey;
+  }
+  for (const [name, value] of Object.entries(endpoint.headers ?? {})) headers[name.toLowerCase()] = value;
+  return headers;
+}

@@ -1,0 +1,286 @@
+/** An upstream over HTTP: any endpoint that speaks one of the dialects. */
+import type { DialectName } from '../core/conversation.js';
+import { GatewayError } from '../core/errors.js';
+import type { TurnEvent } from '../core/events.js';
+import { LossLog } from '../core/losses.js';
+import type { ServerSentEvent } from '../core/server-sent-event.js';
+import type { Dialect, StreamDecoder, WireHeaders } from '../dialects/dialect.js';
+import type { Quirks } from '../dialects/shared/quirks.js';
+import { isObject } from '../dialects/shared/read.js';
+import type { ToolNames } from '../dialects/shared/tool-names.js';
+import { type HttpClient, readAll, type UpstreamResponse } from '../transport/http-client/index.js';
+import { SseReader } from '../transport/sse-reader.js';
+import { type Endpoint, endpointHeaders, endpointUrl } from './endpoint.js';
+import { gateStream } from './first-chunk-gate.js';
+import type { QuirkSource } from './quirk-source.js';
+import type { TokenMeter } from './token-meter.js';
+import type {
+  CallTrace,
+  ForwardCall,
+  ForwardedAnswer,
+  ModelAnswer,
+  ModelCall,
+  Upstream,
+} from './upstream.js';
+import { UsageObserver } from './usage-observer.js';
+
+export interface HttpUpstreamOptions {
+  name: string;
+  dialect: Dialect;
+  endpoint: Endpoint;
+  client: HttpClient;
+  quirks: QuirkSource;
+  timeouts: Timeouts;
+  meter: TokenMeter;
+}
+
+export interface Timeouts {
+  connectMs: number;
+  /** Until the status line: local models read a long prompt for minutes. */
+  headersMs: number;
+  idleMs: number;
+}
+
+export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 600_000, idleMs: 300_000 };
+
+/** A whole answer, or an error page. */
+const BODY_LIMIT = 64 * 1024 * 1024;
+/** A 400 may name one thing after another; each fix is remembered, so this is met once. */
+const MAX_FIXES = 5;
+/** The client's headers that mean the same upstream, where the upstream speaks the client's dialect. */
+const FORWARDED: Record<DialectName, readonly string[]> = {
+  'anthropic-messages': ['anthropic-version', 'anthropic-beta'],
+  'openai-chat': ['openai-beta'],
+  'openai-responses': ['openai-beta'],
+};
+const BYTE_LANE_PATH: Record<DialectName, string> = {
+  'anthropic-messages': '/v1/messages',
+  'openai-chat': '/chat/completions',
+  'openai-responses': '/responses',
+};
+
+export class HttpUpstream implements Upstream {
+  readonly name: string;
+  readonly wire: DialectName;
+  readonly #options: HttpUpstreamOptions;
+
+  constructor(options: HttpUpstreamOptions) {
+    this.name = options.name;
+    this.wire = options.dialect.name;
+    this.#options = options;
+  }
+
+  forwards(model: string): boolean {
+    return this.#options.quirks.isPlain(model);
+  }
+
+  async call(call: ModelCall): Promise<ModelAnswer> {
+    const { quirks } = this.#options;
+    for (let fixes = 0; ; fixes++) {
+      const used = quirks.of(call.model);
+      try {
+        return await this.#try(call, used);
+      } catch (error) {
+        const worthFixing = error instanceof GatewayError && fixes < MAX_FIXES && !call.signal.aborted;
+        if (!worthFixing || !quirks.learn(call.model, error, used)) throw error;
+      }
+    }
+  }
+
+  async countTokens(call: ModelCall): Promise<number> {
+    if (this.wire === 'anthropic-messages') {
+      const counted = await this.#askForTokens(call);
+      if (counted !== undefined) return counted;
+    }
+    return this.#options.meter.estimate(call.model, call.request).tokens;
+  }
+
+  async forward(call: ForwardCall): Promise<ForwardedAnswer> {
+    const { dialect } = this.#options;
+    const response = await this.#send(BYTE_LANE_PATH[dialect.name], {}, call.body, call);
+    const contentType =
+      response.headers['content-type'] ?? (call.stream ? 'text/event-stream' : 'application/json');
+    const observer = new UsageObserver(dialect.egress, contentType);
+    return {
+      status: response.status,
+      contentType,
+      chunks: observed(response.body, observer, call.trace),
+      usage: () => observer.usage(),
+    };
+  }
+
+  async #try(call: ModelCall, quirks: Quirks): Promise<ModelAnswer> {
+    const { egress } = this.#options.dialect;
+    const losses = new LossLog();
+    const { path, headers, body, names } = egress.encodeRequest(call.request, {
+      model: call.model,
+      quirks,
+      losses,
+    });
+    const estimate = this.#estimate(call);
+    const response = await this.#send(path, headers, JSON.stringify(body), call);
+    const list = losses.list();
+    if (isEventStream(response.headers)) {
+      const batches = await gateStream(
+        decodeStream(response.body, egress.createStreamDecoder(names), call.trace),
+      );
+      return { losses: list, batches, ...estimate };
+    }
+    return { losses: list, batches: await this.#whole(response, names, call.trace) };
+  }
+
+  /** Only a stream of a dialect that counts at its end needs one. */
+  #estimate(call: ModelCall): Pick<ModelAnswer, 'promptTokens' | 'settle'> {
+    if (!call.request.stream || this.wire === 'anthropic-messages') return {};
+    const { meter } = this.#options;
+    const { model } = call;
+    const estimate = meter.estimate(model, call.request);
+    return {
+      promptTokens: estimate.tokens,
+      settle: (usage) =>
+        meter.observe(model, estimate, usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens),
+    };
+  }
+
+  /** The upstream's own count; undefined where it does not offer one. */
+  async #askForTokens(call: ModelCall): Promise<number | undefined> {
+    const { dialect, quirks } = this.#options;
+    const target = { model: call.model, quirks: quirks.of(call.model), losses: new LossLog() };
+    const { path, headers, body } = dialect.egress.encodeRequest({ ...call.request, stream: false }, target);
+    const { max_tokens: _max, stream: _stream, ...counted } = body;
+    try {
+      const response = await this.#send(`${path}/count_tokens`, headers, JSON.stringify(counted), call);
+      const answer = parseBody(await readAll(response.body, BODY_LIMIT));
+      return isObject(answer) && typeof answer.input_tokens === 'number' ? answer.input_tokens : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #whole(
+    response: UpstreamResponse,
+    names: ToolNames,
+    trace?: CallTrace,
+  ): Promise<AsyncIterable<TurnEvent[]>> {
+    const bytes = await readAll(response.body, BODY_LIMIT);
+    trace?.upstreamChunk(bytes);
+    const events = this.#options.dialect.egress.decodeResponse(parseBody(bytes), names);
+    const failed = events.find((event) => event.type === 'error');
+    if (failed !== undefined) throw failed.error;
+    return once(events);
+  }
+
+  /** Resolves with a 2xx answer; anything else rejects in neutral words. */
+  async #send(
+    path: string,
+    headers: Record<string, string>,
+    body: Uint8Array | string,
+    call: Pick<ModelCall, 'headers' | 'signal' | 'trace'>,
+  ): Promise<UpstreamResponse> {
+    const { client, dialect, endpoint, name, timeouts } = this.#options;
+    const url = endpointUrl(endpoint, path);
+    call.trace?.outbound(name, url.href, body);
+    const response = await client.request({
+      method: 'POST',
+      url,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...headers,
+        ...pick(call.headers, FORWARDED[dialect.name]),
+        ...endpointHeaders(endpoint, dialect.name),
+      },
+      body,
+      signal: call.signal,
+      connectTimeoutMs: timeouts.connectMs,
+      headersTimeoutMs: timeouts.headersMs,
+      idleTimeoutMs: timeouts.idleMs,
+    });
+    call.trace?.upstreamHead(response.status, response.headers);
+    if (response.status >= 200 && response.status < 300) return response;
+    const bytes = await readAll(response.body, BODY_LIMIT);
+    call.trace?.upstreamChunk(bytes);
+    throw dialect.egress.decodeError(response.status, response.headers, parseBody(bytes));
+  }
+}
+
+function isEventStream(headers: WireHeaders): boolean {
+  return headers['content-type']?.includes('text/event-stream') ?? false;
+}
+
+/** One batch a read: the cost of an event is a call, not a promise. */
+async function* decodeStream(
+  body: AsyncIterable<Buffer>,
+  decoder: StreamDecoder,
+  trace: CallTrace | undefined,
+): AsyncGenerator<TurnEvent[]> {
+  const reader = new SseReader();
+  let events: ServerSentEvent[] = [];
+  try {
+    for await (const chunk of body) {
+      trace?.upstreamChunk(chunk);
+      reader.push(chunk, events);
+      if (events.length === 0) continue;
+      const batch: TurnEvent[] = [];
+      for (const event of events) decoder.push(event, batch);
+      events = [];
+      if (batch.length > 0) yield batch;
+      if (decoder.done) return;
+    }
+    reader.end(events);
+    const batch: TurnEvent[] = [];
+    for (const event of events) decoder.push(event, batch);
+    decoder.end(batch);
+    if (batch.length > 0) yield batch;
+  } catch (error) {
+    yield [{ type: 'error', error: brokenStream(error) }];
+  }
+}
+
+function brokenStream(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  return new GatewayError(
+    'upstream_failed',
+    'The connection to the upstream broke during its answer. Retry the request.',
+    {
+      retryable: true,
+      cause: error,
+    },
+  );
+}
+
+/** The observer is told everything and can break nothing. */
+async function* observed(
+  body: AsyncIterable<Buffer>,
+  observer: UsageObserver,
+  trace: CallTrace | undefined,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    trace?.upstreamChunk(chunk);
+    observer.push(chunk);
+    yield chunk;
+  }
+  observer.end();
+}
+
+async function* once(events: TurnEvent[]): AsyncGenerator<TurnEvent[]> {
+  yield events;
+}
+
+function parseBody(bytes: Buffer): unknown {
+  const text = bytes.toString('utf8');
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function pick(headers: WireHeaders, names: readonly string[]): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const name of names) {
+    const value = headers[name];
+    if (value !== undefined) picked[name] = value;
+  }
+  return picked;
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { RemoteUpstreamConfig } from '../../config/schema.js';
+import { GatewayError } from '../../core/errors.js';
+import { createQuirkSource, type Lesson } from './create-quirk-source.js';
+import { profileOf } from './profiles.js';
+
+const options = (base_url: string, rest: Partial<RemoteUpstreamConfig> = {}): RemoteUpstreamConfig => ({
+  dialect: 'openai-chat',
+  base_url,
+  timeout_s: 1,
+  ...rest,
+});
+
+describe('profileOf', () => {
+  it.each([
+    ['https://api.openai.com/v1', 'openai'],
+    ['https://me.openai.azure.com/openai/v1', 'azure'],
+    ['https://api.deepseek.com/v1', 'deepseek'],
+    ['https://generativelanguage.googleapis.com/v1beta/openai', 'gemini'],
+    ['https://api.groq.com/openai/v1', 'groq'],
+    ['https://api.mistral.ai/v1', 'mistral'],
+    ['https://api.moonshot.ai/v1', 'moonshot'],
+    ['https://openrouter.ai/api/v1', 'openrouter'],
+    ['https://dashscope.aliyuncs.com/compatible-mode/v1', 'qwen'],
+    ['http://127.0.0.1:8000/v1', 'vllm'],
+    ['http://localhost:11434/v1', 'ollama'],
+    ['http://localhost:8080/v1', 'llama.cpp'],
+    ['https://api.anthropic.com', 'anthropic'],
+    ['https://evil.example/api.openai.com', undefined],
+    ['https://example.com/v1', undefined],
+  ])('%s is %s', (url, name) => {
+    expect(profileOf(url)).toBe(name);
+  });
+});
+
+describe('createQuirkSource', () => {
+  it('takes the profile of the address, with rows for the model', () => {
+    const source = createQuirkSource({ upstream: 'u', options: options('https://api.openai.com/v1') });
+    expect(source.of('gpt-4-turbo')).toMatchObject({ maxTokensField: 'max_tokens' });
+    expect(source.of('gpt-4o')).toMatchObject({ maxTokensField: 'max_completion_tokens', schema: 'openai' });
+    expect(source.of('gpt-5.4')).toMatchObject({ effortWithTools: false, sampling: false });
+  });
+
+  it('lets the configuration win over the profile', () => {
+    const given = options('https://api.openai.com/v1', { quirks: { sampling: true } });
+    const source = createQuirkSource({ upstream: 'u', options: given });
+    expect(source.of('gpt-5').sampling).toBe(true);
+    expect(source.isPlain('gpt-5')).toBe(false);
+  });
+
+  it.each([
+    [{ samplin: true }, 'upstreams.u.quirks.samplin'],
+    [{ sampling: 'yes' }, 'upstreams.u.quirks.sampling'],
+  ])('refuses the quirk %o by its path', (quirks, path) => {
+    expect(() => createQuirkSource({ upstream: 'u', options: options('http://a/v1', { quirks }) })).toThrow(
+      path,
+    );
+  });
+
+  it('refuses an unknown profile', () => {
+    const given = options('http://a/v1', { profile: 'opanai' });
+    expect(() => createQuirkSource({ upstream: 'u', options: given })).toThrow('upstreams.u.profile');
+  });
+
+  const complaints: [message: string, expected: object, start?: object][] = [
+    [
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+      { maxTokensField: 'max_completion_tokens' },
+      { maxTokensField: 'max_tokens' },
+    ],
+    ['body.max_completion_tokens: Extra inputs are not permitted', { maxTokensField: 'max_tokens' }],
+    [
+      "Function tools with reasoning_effort are not supported for gpt-5.4 in /v1/chat/completions. Please use /v1/responses or set reasoning_effort to 'none'.",
+      { effortWithTools: false },
+    ],
+    ['Unrecognized request argument supplied: stream_options', { streamUsage: false }],
+    ["Unsupported value: 'temperature' does not support 0 with this model.", { sampling: false }],
+    ['parallel_tool_calls: unknown field', { parallelToolCalls: false }],
+    [
+      'The `reasoning_content` in the thinking mode must be passed back to the API.',
+      { reasoningHistory: 'reasoning_content', reasoningRequired: true },
+    ],
+    ["Unknown parameter: 'prompt_cache_key'", { cacheKey: false }],
+    ["tool_choice 'required' is not supported by this model", { toolChoice: ['auto', 'none'] }],
+    ['Invalid schema for function: "format" uri is not supported', { schema: 'openai' }],
+    ["'response_format' of type 'json_schema' is not supported", { structuredOutput: 'json_object' }],
+    ['this model does not support image input', { images: false }],
+  ];
+
+  it.each(complaints)('learns from: %s', (message, expected, start = {}) => {
+    const learned: Lesson[] = [];
+    const source = createQuirkSource({
+      upstream: 'u',
+      options: options('http://a/v1', { quirks: { ...start } }),
+      onLearned: (lesson) => learned.push(lesson),
+    });
+    expect(source.learn('m', new GatewayError('invalid_request', message), source.of('m'))).toBe(true);
+    expect(source.of('m')).toMatchObject(expected);
+    expect(source.isPlain('m')).toBe(false);
+    expect(source.of('other')).not.toMatchObject(expected);
+    expect(learned).toMatchObject([{ upstream: 'u', model: 'm', change: expected, evidence: message }]);
+    const again = createQuirkSource({ upstream: 'u', options: options('http://a/v1'), lessons: learned });
+    expect(again.of('m')).toMatchObject(expected);
+  });
+
+  it('learns a thing once: the same complaint again is final', () => {
+    const source = createQuirkSource({ upstream: 'u', options: options('http://a/v1') });
+    const error = new GatewayError('invalid_request', "Unknown parameter: 'prompt_cache_key'");
+    expect(source.learn('m', error, source.of('m'))).toBe(true);
+    expect(source.learn('m', error, source.of('m'))).toBe(false);
+  });
+
+  it.each([
+    ['another status', new GatewayError('rate_limited', 'stream_options not supported')],
+    ['a full context', new GatewayError('context_overflow', 'max_tokens invalid, use max_completion_tokens')],
+    ['an unknown complaint', new GatewayError('invalid_request', 'messages.0 is odd')],
+  ])('learns nothing from %s', (_name, error) => {
+    const source = createQuirkSource({ upstream: 'u', options: options('http://a/v1') });
+    expect(source.learn('m', error, source.of('m'))).toBe(false);
+  });
+});

@@ -1,0 +1,60 @@
+/** Something that answers one model call: an HTTP endpoint of some dialect, or the demo model. */
+import type { ConversationRequest, DialectName, Usage } from '../core/conversation.js';
+import type { TurnEvent } from '../core/events.js';
+import type { Loss } from '../core/losses.js';
+import type { WireHeaders } from '../dialects/dialect.js';
+
+export interface Upstream {
+  readonly name: string;
+  /** What it speaks; undefined for what is embedded. */
+  readonly wire: DialectName | undefined;
+  /** Rejects with a GatewayError until the first real piece of the answer is there. */
+  call(call: ModelCall): Promise<ModelAnswer>;
+  /** Tokens of the request as this upstream would count them. */
+  countTokens(call: ModelCall): Promise<number>;
+  /** The byte lane: the client's own bytes in, the upstream's own bytes out. */
+  forward?(call: ForwardCall): Promise<ForwardedAnswer>;
+  /** False when something of this model's requests must be changed on the way. */
+  forwards?(model: string): boolean;
+}
+
+export interface ModelCall {
+  request: ConversationRequest;
+  /** The model's name upstream. */
+  model: string;
+  /** The client's own headers, without credentials. */
+  headers: WireHeaders;
+  signal: AbortSignal;
+  trace?: CallTrace;
+}
+
+export interface ModelAnswer {
+  losses: readonly Loss[];
+  /** Tokens of the prompt, for an upstream that counts them only at the end. */
+  promptTokens?: number;
+  /** To be told what the upstream counted in the end. */
+  settle?(usage: Usage): void;
+  /** One batch for each read; never throws, a failure is an `error` event. */
+  batches: AsyncIterable<readonly TurnEvent[]>;
+}
+
+export interface ForwardCall extends Omit<ModelCall, 'request'> {
+  /** The body, with the model's name already replaced. */
+  body: Uint8Array;
+  stream: boolean;
+}
+
+export interface ForwardedAnswer {
+  status: number;
+  contentType: string;
+  chunks: AsyncIterable<Uint8Array>;
+  /** What the observer has read so far. */
+  usage(): Partial<Usage> | undefined;
+}
+
+/** Told what goes out and what comes in, as bytes; keeps references only. */
+export interface CallTrace {
+  outbound(upstream: string, url: string, body: Uint8Array | string): void;
+  upstreamHead(status: number, headers: WireHeaders): void;
+  upstreamChunk(chunk: Uint8Array): void;
+}
