@@ -62,7 +62,7 @@ const WIDE_WEIGHTS: readonly { to: number; weight: number; next: number }[] = [
  * are read one by one, the next texts in windows that lie close, all others in windows far apart.
  * What a window misses averages out over the many of a long request.
  */
-const SAMPLING = { whole: 1_600, close: 1_000, closeStride: 128, farStride: 512, maxWindows: 1_024 } as const;
+const SAMPLING = { whole: 1_200, close: 800, closeStride: 128, farStride: 640, maxWindows: 1_024 } as const;
 const WINDOW = 24;
 /** The window of a text up to `SHORT`, once the budget is spent: there are hundreds of them in schemas. */
 const SHORT_WINDOW = 12;
@@ -192,7 +192,7 @@ function documentWeight(block: DocumentBlock, sampling: Sampling): number {
 function jsonWeight(value: unknown, depth: number, sampling: Sampling): number {
   switch (typeof value) {
     case 'string':
-      return textWeight(value, sampling);
+      return value.length <= SHORT_WINDOW ? wordWeight(value) : textWeight(value, sampling);
     case 'number':
       return Number.isInteger(value) && value < 1000 && value > -1000 ? UNIT : 3 * UNIT;
     case 'boolean':
@@ -217,14 +217,15 @@ function arrayWeight(items: readonly unknown[], depth: number, sampling: Samplin
   return weight;
 }
 
-/** With its quotes and colon. Keys are short and of one kind, so their length says enough. */
-function keyWeight(key: string): number {
-  return 260 + 10 * key.length;
+/** Keys and short values are of one kind, so their length says enough. */
+function wordWeight(word: string): number {
+  return 55 + 11 * word.length;
 }
 
 function objectWeight(fields: JsonObject, depth: number, sampling: Sampling): number {
   let weight = UNIT;
-  for (const key in fields) weight += keyWeight(key) + jsonWeight(fields[key], depth + 1, sampling);
+  for (const key in fields)
+    weight += 2 * UNIT + wordWeight(key) + jsonWeight(fields[key], depth + 1, sampling);
   return weight;
 }
 

@@ -26,6 +26,8 @@ export interface Ingress {
   /** Must not keep a reference to `request`: streams live long, bodies should not. */
   createStreamEncoder(request: ConversationRequest, answer: AnswerContext): StreamEncoder;
   encodeError(error: GatewayError, requestId: string): JsonObject;
+  /** What the form of a whole answer depends on, so that the request need not be kept for it. */
+  answerForm?(request: ConversationRequest): JsonObject | undefined;
 }
 
 /** Facts of one answer that the wire wants and the events do not hold. */
@@ -35,6 +37,8 @@ export interface AnswerContext {
   requestId: string;
   /** Unix seconds. */
   created: number;
+  /** What `answerForm` said of the request. */
+  form?: JsonObject;
 }
 
 /** Never throws: the lifecycle has made the events valid. */

@@ -6,6 +6,7 @@ import type { ConversationRequest, Usage } from '../core/conversation.js';
 import type { TurnEvent } from '../core/events.js';
 import type { Loss } from '../core/losses.js';
 import type { Dialect, WireHeaders } from '../dialects/dialect.js';
+import type { CallTrace } from '../upstreams/upstream.js';
 
 export interface Engine {
   run(call: Call): Promise<Answer>;
@@ -23,6 +24,8 @@ export interface Call {
   principal: Principal;
   /** Fires when the client is gone or the gateway stops: everything ends at once. */
   signal: AbortSignal;
+  /** Where this call is one of those that are recorded. */
+  trace?: CallTrace;
 }
 
 export type Scope = 'call' | 'approve' | 'admin';

@@ -30,6 +30,8 @@ export interface Quirks {
   parallelToolCalls: boolean;
   /** `tool_choice` forms that are understood; others degrade as a loss. */
   toolChoice: readonly ('auto' | 'none' | 'any' | 'tool')[];
+  /** A forced `tool_choice` may be sent while the model thinks. */
+  thinkingWithForcedTool: boolean;
   /** Where an image in a tool result goes. */
   toolResultImage: 'inline' | 'user-message' | 'omit';
   /** Images can be sent at all. */
@@ -81,6 +83,7 @@ export const STANDARD_QUIRKS: Quirks = Object.freeze({
   sampling: true,
   parallelToolCalls: true,
   toolChoice: ['auto', 'none', 'any', 'tool'],
+  thinkingWithForcedTool: true,
   toolResultImage: 'user-message',
   images: true,
   documents: true,

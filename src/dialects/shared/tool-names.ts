@@ -19,10 +19,32 @@ export function fitName(name: string, limits: NameLimits): string {
   return `${kept}_${hash(name, 8)}`;
 }
 
+const FREE_ID = /^[\x21-\x7e]+$/;
+const SHORT_ID = /^[a-zA-Z0-9]+$/;
+/** Mistral takes ids of exactly nine letters and digits; no other wire has so small a limit. */
+const EXACT_ID_LENGTH = 9;
+
+/** A call id of at most `limit` characters. Stable, so that a call and its result keep the same one. */
+export function fitId(id: string, limit: number): string {
+  if (limit <= EXACT_ID_LENGTH) return id.length === limit && SHORT_ID.test(id) ? id : hash(id, limit);
+  return fitName(id, { pattern: FREE_ID, maxLength: limit });
+}
+
+/** A tool that the upstream may call, by the name it knows. */
+export interface OfferedTool {
+  /** Properties whose value is text, so that `5` written as text stays text. */
+  strings: ReadonlySet<string>;
+}
+
+const NO_STRINGS: ReadonlySet<string> = new Set();
+
 export class ToolNames {
   readonly #limits: NameLimits;
   readonly #wire = new Map<string, string>();
   readonly #own = new Map<string, string>();
+  readonly #offered = new Map<string, OfferedTool>();
+  /** Calls that the model writes as text are to be read as calls. */
+  textCalls = false;
 
   constructor(limits: NameLimits) {
     this.#limits = limits;
@@ -38,6 +60,27 @@ export class ToolNames {
       this.#own.set(fitted, name);
     }
     return fitted;
+  }
+
+  /** As `encode`, for a tool that is sent along. */
+  offer(name: string, strings: ReadonlySet<string> = NO_STRINGS): string {
+    const wire = this.encode(name);
+    this.#offered.set(wire, { strings });
+    return wire;
+  }
+
+  /** By wire name. */
+  get offered(): ReadonlyMap<string, OfferedTool> {
+    return this.#offered;
+  }
+
+  /** `name` is an offered tool and not the beginning of another: nothing of it can still come. */
+  isWhole(name: string): boolean {
+    if (!this.#offered.has(name)) return false;
+    for (const other of this.#offered.keys()) {
+      if (other.length > name.length && other.startsWith(name)) return false;
+    }
+    return true;
   }
 
   /** The client's name for what the upstream called. */

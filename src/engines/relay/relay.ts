@@ -1,7 +1,7 @@
 /** One model call for one request: the first upstream of the route that answers, translated or as bytes. */
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Route } from '../../routing/router.js';
-import type { CallTrace, Upstream } from '../../upstreams/upstream.js';
+import type { Upstream } from '../../upstreams/upstream.js';
 import type { Answer, Call } from '../engine.js';
 import { CoolDown } from './cool-down.js';
 import { clientGone, isRetryable, mayFallBack, RETRY_BUDGET_MS, retryDelay, waitFor } from './retry.js';
@@ -27,11 +27,11 @@ export class Relay {
   }
 
   /** Rejects with the last error when every upstream of the route has failed. */
-  async run(call: Call, route: Route, trace?: CallTrace): Promise<Answer> {
+  async run(call: Call, route: Route): Promise<Answer> {
     const upstreams = this.#upstreamsOf(route);
     const deadline = this.#now() + (this.#options.retryBudgetMs ?? RETRY_BUDGET_MS);
     for (let round = 0; ; round++) {
-      const last = await this.#tryEach(this.#coolDown.order(upstreams), call, route, trace);
+      const last = await this.#tryEach(this.#coolDown.order(upstreams), call, route);
       if (!(last instanceof GatewayError)) return last;
       const delay = retryDelay(round, last);
       if (!isRetryable(last) || this.#now() + delay > deadline) throw last;
@@ -57,16 +57,11 @@ export class Relay {
   }
 
   /** The first answer, or the last error once no upstream is left. */
-  async #tryEach(
-    upstreams: readonly Upstream[],
-    call: Call,
-    route: Route,
-    trace: CallTrace | undefined,
-  ): Promise<Answer | GatewayError> {
+  async #tryEach(upstreams: readonly Upstream[], call: Call, route: Route): Promise<Answer | GatewayError> {
     let last: GatewayError | undefined;
     for (const upstream of upstreams) {
       try {
-        const answer = await attempt(upstream, call, route, trace);
+        const answer = await attempt(upstream, call, route);
         this.#coolDown.succeeded(upstream.name);
         return answer;
       } catch (error) {
@@ -82,31 +77,21 @@ export class Relay {
   }
 }
 
-async function attempt(
-  upstream: Upstream,
-  call: Call,
-  route: Route,
-  trace: CallTrace | undefined,
-): Promise<Answer> {
-  const bytes = await forwarded(upstream, call, route, trace);
+async function attempt(upstream: Upstream, call: Call, route: Route): Promise<Answer> {
+  const bytes = await forwarded(upstream, call, route);
   if (bytes !== undefined) return bytes;
   const { batches, ...rest } = await upstream.call({
     request: call.request,
     model: route.model,
     headers: call.headers,
     signal: call.signal,
-    ...(trace === undefined ? {} : { trace }),
+    ...(call.trace === undefined ? {} : { trace: call.trace }),
   });
   return { ...rest, upstream: upstream.name, headers: {}, body: { kind: 'events', batches } };
 }
 
 /** The byte lane, where client and upstream speak the same dialect and nothing has to change. */
-async function forwarded(
-  upstream: Upstream,
-  call: Call,
-  route: Route,
-  trace: CallTrace | undefined,
-): Promise<Answer | undefined> {
+async function forwarded(upstream: Upstream, call: Call, route: Route): Promise<Answer | undefined> {
   if (upstream.wire !== call.ingress.name || upstream.forward === undefined) return undefined;
   if (upstream.forwards?.(route.model) === false || call.raw.length === 0) return undefined;
   const raw = Buffer.from(call.raw.buffer, call.raw.byteOffset, call.raw.byteLength);
@@ -119,7 +104,7 @@ async function forwarded(
     stream: request.stream,
     headers,
     signal,
-    ...(trace === undefined ? {} : { trace }),
+    ...(call.trace === undefined ? {} : { trace: call.trace }),
   });
   return {
     upstream: upstream.name,

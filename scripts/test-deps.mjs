@@ -1,0 +1,42 @@
+// Brings the programs that tests need. As root on Debian it installs them; elsewhere it says what
+// is missing and how to get it, and the tests that need it fail.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+import { findTestProgram, howToGet, TEST_PROGRAMS } from './test-programs.mjs';
+
+const missingPrograms = () => TEST_PROGRAMS.filter(({ name }) => findTestProgram(name) === undefined);
+
+function isRootOnDebian() {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
+  try {
+    return /^ID=debian$/m.test(readFileSync('/etc/os-release', 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+function apt(...args) {
+  console.log(`$ apt-get ${args.join(' ')}`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const { status } = spawnSync('apt-get', ['-q', ...args], { stdio: ['ignore', 'inherit', 'inherit'], env });
+  return status === 0;
+}
+
+function install(programs) {
+  // An update may fail for one source of many; whether the packages come is what counts.
+  apt('update');
+  return apt('install', '-y', '--no-install-recommends', ...programs.flatMap((program) => program.apt));
+}
+
+let missing = missingPrograms();
+if (missing.length > 0 && isRootOnDebian()) {
+  console.log(`Installing ${missing.map(({ name }) => name).join(', ')} for the tests.`);
+  install(missing);
+  missing = missingPrograms();
+}
+for (const program of missing) {
+  console.error(`Missing: ${program.name}, for ${program.use}. To get it, ${howToGet(program)}.`);
+}
+if (missing.length === 0) console.log(`${TEST_PROGRAMS.map(({ name }) => name).join(', ')}: there.`);
+process.exitCode = missing.length === 0 ? 0 : 1;

@@ -1,0 +1,58 @@
+// Programs of the system that tests use, and where they are looked for.
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import process from 'node:process';
+
+/**
+ * `variable` names the program when it is somewhere else; `names` are looked for on the PATH, then
+ * `paths`; `apt` are the packages that bring it on Debian, `elsewhere` says how others get it.
+ */
+export const TEST_PROGRAMS = [
+  {
+    name: 'Chromium',
+    use: 'the tests of the console',
+    variable: 'TOOLGATE_CHROMIUM',
+    names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'],
+    paths: [
+      '/Applications/Chromium.app/Contents/MacOS/Chromium',
+      '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+      'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+      'C:\\Program Files (x86)\\Google\\Chrome\\Application\\chrome.exe',
+    ],
+    apt: ['chromium'],
+    elsewhere: {
+      linux: 'install the package `chromium` of your distribution',
+      darwin: 'run `brew install --cask chromium`',
+      win32: 'install Google Chrome',
+    },
+  },
+];
+
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function candidates({ variable, names, paths }) {
+  const given = process.env[variable];
+  if (given !== undefined && given !== '') return [given];
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return [...names.flatMap((name) => folders.map((folder) => join(folder, name))), ...paths];
+}
+
+/** The path of the program called `name` in the table; undefined where it is not installed. */
+export function findTestProgram(name) {
+  const program = TEST_PROGRAMS.find((each) => each.name === name);
+  if (program === undefined) throw new Error(`${name} is not in the table of test programs`);
+  return candidates(program).find(isProgram);
+}
+
+/** What a person can do about a missing program. */
+export function howToGet({ name, variable, elsewhere }) {
+  const how = elsewhere[process.platform] ?? `install ${name}`;
+  return `${how}, or set ${variable} to its path`;
+}

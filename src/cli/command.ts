@@ -1,0 +1,56 @@
+/** What a command is, and what it may use of the process. */
+import type { Environment } from '../config/environment-references.js';
+
+export interface Command {
+  name: string;
+  /** One line for the list of commands. */
+  summary: string;
+  /** Behind the program's name, without the options. */
+  usage: string;
+  options: OptionTable;
+  /** How many words may stand behind the command's name. */
+  positionals?: number;
+  /** Whether what stands behind `--` is taken as it is. */
+  passthrough?: boolean;
+  /** Resolves with the exit code. Throws UsageError and ConfigError for what the caller explains. */
+  run(args: ParsedArguments, io: CliIo): Promise<number>;
+}
+
+export type OptionTable = Readonly<Record<string, OptionSpec>>;
+
+export interface OptionSpec {
+  /** What stands for the value in help; absent for a switch. */
+  value?: string;
+  short?: string;
+  summary: string;
+}
+
+export interface ParsedArguments {
+  values: Readonly<Record<string, string | undefined>>;
+  switches: ReadonlySet<string>;
+  positionals: readonly string[];
+  /** Behind `--`. */
+  rest: readonly string[];
+}
+
+export interface CliIo {
+  /** Adds the line break. Secrets that are known from the environment or by their shape are taken out. */
+  out(line: string): void;
+  err(line: string): void;
+  /** For the one secret that is meant to be shown: the console's token. */
+  outVerbatim(line: string): void;
+  env: Environment;
+  cwd: string;
+  /** Whether words may be coloured on stdout. */
+  color: boolean;
+  version: string;
+  /** How the person calls this program, for messages that tell what to type. */
+  program: string;
+}
+
+export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+
+/** Wrong arguments: printed with the usage, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

@@ -1,0 +1,12 @@
+/** Every command there is. A new one is a file that exports `command`, and a line here. */
+import type { Command } from './command.js';
+
+type Loader = () => Promise<{ command: Command }>;
+
+export const COMMANDS: Readonly<Record<string, Loader>> = {
+  start: () => import('./start.js'),
+  init: () => import('./init.js'),
+  doctor: () => import('./doctor.js'),
+};
+
+export const DEFAULT_COMMAND = 'start';

@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError } from '../config/config-error.js';
+import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/load.js';
+import { createRedactor } from '../config/redact.js';
+import { createQuirkSource } from '../upstreams/quirks/create-quirk-source.js';
+import { type Check, fail, ok, warn } from './checks/check.js';
+import { checkPort } from './checks/port.js';
+import { checkModels, checkPosture } from './checks/posture.js';
+import { checkStore } from './checks/store.js';
+import { checkUpstream } from './checks/upstream.js';
+import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
+
+export const command: Command = {
+  name: 'doctor',
+  summary: 'Check configuration, upstreams and store, and say what to do',
+  usage: 'doctor',
+  options: {
+    config: { value: 'FILE', summary: `Configuration file (default: ./${CONFIG_FILE})` },
+  },
+  run: doctor,
+};
+
+export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> {
+  const print = (checks: readonly Check[], redact = (text: string) => text): void => {
+    for (const line of renderChecks(checks, io.color)) io.out(redact(line));
+  };
+  const node = ok('node', process.version);
+
+  let loaded: LoadedConfig;
+  try {
+    loaded = await loadConfig({ file: args.values['config'], cwd: io.cwd, env: io.env });
+    checkQuirks(loaded);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const lines = error.message.split('\n');
+    print([node, ...lines.map((line) => fail('config', line, ''))]);
+    io.out('The configuration cannot be used; nothing else was checked.');
+    return EXIT.usage;
+  }
+
+  const { config, baseDir } = loaded;
+  const [upstreams, store, port] = await Promise.all([
+    Promise.all(Object.entries(config.upstreams).map(([name, upstream]) => checkUpstream(name, upstream))),
+    checkStore(config.store, baseDir),
+    checkPort(config.server, io.program),
+  ]);
+  const checks = [
+    node,
+    ...describeConfig(loaded, io.cwd),
+    ...upstreams,
+    checkModels(config, loaded.file),
+    checkPosture(config),
+    store.check,
+    ...store.learned.map(({ upstream, model, key, value }) =>
+      ok('learned', `${upstream}, ${model}: ${key} = ${JSON.stringify(value)}`),
+    ),
+    port,
+  ];
+  print(checks, createRedactor(loaded.secrets));
+  return summarise(checks, io);
+}
+
+/** Profiles and quirks are known to the upstreams, not to the schema. Throws ConfigError. */
+function checkQuirks({ config, file }: LoadedConfig): void {
+  const problems = Object.entries(config.upstreams).flatMap(([name, upstream]) => {
+    if (upstream.dialect === 'demo') return [];
+    try {
+      createQuirkSource({ upstream: name, options: upstream });
+      return [];
+    } catch (error) {
+      if (error instanceof ConfigError) return error.problems;
+      throw error;
+    }
+  });
+  if (problems.length > 0) throw new ConfigError(file, problems);
+}
+
+function describeConfig({ file, notices = [] }: LoadedConfig, cwd: string): Check[] {
+  const checks: Check[] = [
+    file === undefined
+      ? ok('config', 'no file; upstreams from the keys in the environment')
+      : ok('config', file),
+  ];
+  const misnamed = ['toolgate.yml', 'toolgate.json'].find((name) => existsSync(join(cwd, name)));
+  if (file === undefined && misnamed !== undefined) {
+    checks.push(
+      warn('config', `${misnamed} is not read`, `rename it to ${CONFIG_FILE}, or name it with --config`),
+    );
+  }
+  return [...checks, ...notices.map(({ finding, advice }) => warn('config', finding, advice))];
+}
+
+function summarise(checks: readonly Check[], io: CliIo): number {
+  const failed = checks.filter(({ status }) => status === 'FAIL').length;
+  const warned = checks.filter(({ status }) => status === 'warn').length;
+  const warnings = warned === 0 ? '' : warned === 1 ? ', 1 warning' : `, ${warned} warnings`;
+  if (failed === 0) io.out(`Everything can be used${warnings}.`);
+  else io.out(`${failed === 1 ? '1 check' : `${failed} checks`} failed${warnings}.`);
+  return failed === 0 ? EXIT.ok : EXIT.failed;
+}
+
+const COLORS: Readonly<Record<Check['status'], string>> = { ok: '32', warn: '33', FAIL: '31' };
+
+/** One aligned line a check, and one more where there is something to do. */
+export function renderChecks(checks: readonly Check[], color: boolean): string[] {
+  const width = Math.max(...checks.map(({ subject }) => subject.length));
+  const lines: string[] = [];
+  for (const { status, subject, finding, advice } of checks) {
+    const word = status.padEnd(4);
+    const shown = color ? `\u001b[${COLORS[status]}m${word}\u001b[0m` : word;
+    lines.push(`${shown}  ${subject.padEnd(width)}  ${finding}`);
+    if (advice) lines.push(`${' '.repeat(6 + width + 2)}→ ${advice}`);
+  }
+  return lines;
+}

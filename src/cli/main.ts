@@ -1,0 +1,100 @@
+/** The entry of the command: picks the command, loads only that one, and turns errors into exit codes. */
+import { basename, relative } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import { ConfigError } from '../config/config-error.js';
+import { nearest } from '../config/nearest.js';
+import { createRedactor } from '../config/redact.js';
+import { environmentSecrets } from '../config/secrets.js';
+import { GatewayError } from '../core/errors.js';
+import { parseArguments } from './arguments.js';
+import { type CliIo, type Command, EXIT, UsageError } from './command.js';
+import { COMMANDS, DEFAULT_COMMAND } from './commands.js';
+
+/** Resolves with the exit code; never rejects. `args` are the words behind the program's name. */
+export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
+  const [first] = args;
+  if (first === '--version' || first === '-v') {
+    io.out(io.version);
+    return EXIT.ok;
+  }
+  const named = first !== undefined && !first.startsWith('-');
+  let command: Command | undefined;
+  try {
+    if (first === '--help' || first === '-h' || (first === 'help' && args.length === 1)) {
+      const { programHelp } = await import('./help.js');
+      io.out(await programHelp(io.program));
+      return EXIT.ok;
+    }
+    const load = loaderOf(named ? first : DEFAULT_COMMAND);
+    ({ command } = await load());
+    const own = named ? args.slice(1) : args;
+    if (asksForHelp(own)) {
+      const { commandHelp } = await import('./help.js');
+      io.out(commandHelp(command, io.program));
+      return EXIT.ok;
+    }
+    return await command.run(parseArguments(command, own), io);
+  } catch (error) {
+    return report(error, command, io);
+  }
+}
+
+function loaderOf(name: string): () => Promise<{ command: Command }> {
+  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (load !== undefined) return load;
+  const close = nearest(name, Object.keys(COMMANDS));
+  throw new UsageError(
+    `Unknown command \`${name}\`.${close === undefined ? '' : ` Did you mean \`${close}\`?`}`,
+  );
+}
+
+/** Before `--`: what stands behind it belongs to another program. */
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  const own = end === -1 ? args : args.slice(0, end);
+  return own.includes('--help') || own.includes('-h');
+}
+
+async function report(error: unknown, command: Command | undefined, io: CliIo): Promise<number> {
+  if (error instanceof UsageError) {
+    const { usageLine } = await import('./help.js');
+    io.err(error.message);
+    io.err(
+      command === undefined
+        ? `Usage: ${io.program} [${Object.keys(COMMANDS).join(' | ')}] [options]`
+        : usageLine(command, io.program),
+    );
+    io.err(`See ${io.program} ${command === undefined ? '' : `${command.name} `}--help.`);
+    return EXIT.usage;
+  }
+  if (error instanceof ConfigError) {
+    io.err(error.message);
+    return EXIT.usage;
+  }
+  if (error instanceof GatewayError) io.err(error.message);
+  else io.err(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return EXIT.failed;
+}
+
+/** What `bin/toolgate.js` calls. */
+export async function main(process: NodeJS.Process): Promise<void> {
+  const redact = createRedactor(environmentSecrets(process.env));
+  const cwd = process.cwd();
+  process.exitCode = await runCli(process.argv.slice(2), {
+    out: (line) => process.stdout.write(`${redact(line)}\n`),
+    err: (line) => process.stderr.write(`${redact(line)}\n`),
+    outVerbatim: (line) => process.stdout.write(`${line}\n`),
+    env: process.env,
+    cwd,
+    color: process.stdout.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb',
+    version: packageJson.version,
+    program: programName(process.argv[1] ?? '', cwd),
+  });
+}
+
+/** `toolgate` when it is installed; in a checkout, what has to be typed there. */
+function programName(script: string, cwd: string): string {
+  if (!basename(script).endsWith('.js')) return 'toolgate';
+  const path = relative(cwd, script);
+  return `node ${path.startsWith('..') ? script : path}`;
+}

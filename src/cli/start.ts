@@ -1,0 +1,60 @@
+import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/load.js';
+import type { Overrides } from '../config/parse.js';
+import { createRedactor } from '../config/redact.js';
+import { LOG_LEVELS } from '../observability/log.js';
+import { parseChoice, parsePort } from './arguments.js';
+import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
+
+const DEFAULT_LOG_LEVEL = 'info';
+
+export const command: Command = {
+  name: 'start',
+  summary: 'Start the gateway (also without a command)',
+  usage: '[start]',
+  options: {
+    config: { value: 'FILE', summary: `Configuration file (default: ./${CONFIG_FILE})` },
+    host: { value: 'H', summary: 'Address to listen on, above the configuration' },
+    port: { value: 'N', summary: 'Port to listen on, above the configuration' },
+    'log-level': { value: 'L', summary: `One of ${LOG_LEVELS.join(', ')} (default: ${DEFAULT_LOG_LEVEL})` },
+  },
+  run: start,
+};
+
+async function start(args: ParsedArguments, io: CliIo): Promise<number> {
+  const level = parseChoice('log-level', args.values['log-level'] ?? DEFAULT_LOG_LEVEL, LOG_LEVELS);
+  const loaded = await loadConfig({
+    file: args.values['config'],
+    cwd: io.cwd,
+    env: io.env,
+    overrides: overridesOf(args),
+  });
+  const { startGateway } = await import('../main.js');
+  const gateway = await startGateway({ loaded, logLevel: level, version: io.version, signals: true });
+  io.outVerbatim(`toolgate listens on ${gateway.url} · console ${gateway.consoleUrl}`);
+  const redact = createRedactor(loaded.secrets);
+  for (const line of hints(loaded, io.program)) io.out(redact(line));
+  await gateway.finished;
+  return EXIT.ok;
+}
+
+function overridesOf({ values }: ParsedArguments): Overrides {
+  const { host, port } = values;
+  return {
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port: parsePort(port) }),
+  };
+}
+
+/** What a person who has connected nothing yet, or something by mistake, should know. */
+export function hints(loaded: LoadedConfig, program: string): string[] {
+  const lines = (loaded.notices ?? []).map(({ finding, advice }) => `${finding}. To change that, ${advice}.`);
+  const connected = Object.values(loaded.config.upstreams).some(({ dialect }) => dialect !== 'demo');
+  if (connected) return lines;
+  lines.push('No model is connected: the embedded demo model answers.');
+  lines.push(
+    loaded.file === undefined
+      ? `To connect one, set ANTHROPIC_API_KEY or OPENAI_API_KEY (or another provider's) and start again, or run \`${program} init\` to write a ${CONFIG_FILE}.`
+      : `To connect one, add it to \`upstreams\` and \`models\` in ${loaded.file}.`,
+  );
+  return lines;
+}

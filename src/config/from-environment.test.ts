@@ -1,0 +1,102 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Router } from '../routing/router.js';
+import { ENVIRONMENT_UPSTREAMS } from './from-environment.js';
+import { loadConfig } from './load.js';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolgate-environment-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const load = (env: Record<string, string>) => loadConfig({ cwd: folder, env: { HOME: folder, ...env } });
+
+async function upstreamOf(env: Record<string, string>, model: string): Promise<string | undefined> {
+  const { config } = await load(env);
+  const rules = Object.fromEntries(
+    Object.entries(config.models).map(([name, { engine, upstream }]) => [
+      name,
+      { engine, upstreams: typeof upstream === 'string' ? [upstream] : upstream },
+    ]),
+  );
+  return new Router(rules).route(model)?.rule.upstreams[0];
+}
+
+const ALL_KEYS = Object.fromEntries(ENVIRONMENT_UPSTREAMS.map(({ keys }) => [keys[0], `key-of-${keys[0]}`]));
+
+describe('without a file', () => {
+  it('sends everything to the demo model when there is no key', async () => {
+    const { config, secrets, file } = await load({});
+    expect(file).toBeUndefined();
+    expect(config.upstreams).toEqual({ demo: { dialect: 'demo' } });
+    expect(config.models).toEqual({ '*': { engine: 'relay', upstream: 'demo' } });
+    expect(secrets).toEqual([]);
+  });
+
+  it.each([
+    ['claude-opus-5-5', 'anthropic'],
+    ['gpt-5.4', 'openai'],
+    ['o3-mini', 'openai'],
+    ['opus', 'demo'],
+    ['deepseek-chat', 'deepseek'],
+    ['gemini-3-pro', 'gemini'],
+    ['llama-3.3-70b-versatile', 'groq'],
+    ['codestral-latest', 'mistral'],
+    ['kimi-k2', 'moonshot'],
+    ['qwen3-coder-plus', 'dashscope'],
+    ['grok-4', 'xai'],
+    ['anthropic/claude-opus-5.5', 'openrouter'],
+    ['qwen/qwen3-32b', 'openrouter'],
+    ['custom-claude-4-sonnet', 'demo'],
+  ])('routes %s to %s with every key set', async (model, upstream) => {
+    expect(await upstreamOf(ALL_KEYS, model)).toBe(upstream);
+  });
+
+  it('sends the names of a provider without a key to the demo model', async () => {
+    expect(await upstreamOf({ OPENAI_API_KEY: 'a-key' }, 'claude-opus-5-5')).toBe('demo');
+  });
+
+  it('makes an upstream with its key a secret, and counts an empty key as none', async () => {
+    const { config, secrets } = await load({
+      ANTHROPIC_API_KEY: 'anthropic-key',
+      GEMINI_API_KEY: '',
+      GOOGLE_API_KEY: 'google-key',
+    });
+    expect(config.upstreams['anthropic']).toMatchObject({
+      dialect: 'anthropic-messages',
+      base_url: 'https://api.anthropic.com',
+      api_key: 'anthropic-key',
+    });
+    expect(config.upstreams['gemini']).toMatchObject({ api_key: 'google-key' });
+    expect(secrets).toEqual(['anthropic-key', 'google-key']);
+  });
+
+  it('takes another address from the environment, and speaks chat there', async () => {
+    const { config } = await load({ OPENAI_API_KEY: 'a-key', OPENAI_BASE_URL: 'http://127.0.0.1:8000/v1' });
+    expect(config.upstreams['openai']).toMatchObject({
+      dialect: 'openai-chat',
+      base_url: 'http://127.0.0.1:8000/v1',
+    });
+    const own = await load({ OPENAI_API_KEY: 'a-key', OPENAI_BASE_URL: 'https://api.openai.com/v1/' });
+    expect(own.config.upstreams['openai']).toMatchObject({ dialect: 'openai-responses' });
+  });
+
+  it('passes over a key that is meant for clients of this gateway', async () => {
+    const { config, notices } = await load({
+      ANTHROPIC_API_KEY: 'a-key',
+      ANTHROPIC_BASE_URL: 'http://localhost:3000',
+    });
+    expect(Object.keys(config.upstreams)).toEqual(['demo']);
+    expect(notices?.[0]?.finding).toContain('ANTHROPIC_BASE_URL points to this gateway');
+  });
+
+  it('names the variable that holds something unusable', async () => {
+    await expect(load({ OPENAI_API_KEY: 'a-key', OPENAI_BASE_URL: 'localhost:8000' })).rejects.toThrow(
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the reference is shown as it is written
+      'upstreams.openai.base_url: expected an address that starts with http:// or https:// (the value comes from ${OPENAI_BASE_URL})',
+    );
+  });
+});

@@ -1,0 +1,184 @@
+/** Without a file: upstreams from the keys that are in the environment, everything else to the demo model. */
+import { pointsToItself } from './check.js';
+import type { Environment } from './environment-references.js';
+import type { ConfigInput, UPSTREAM_DIALECTS } from './schema.js';
+
+export interface EnvironmentUpstream {
+  name: string;
+  /** Variables that hold its key; the first that is set is taken. */
+  keys: readonly [string, ...string[]];
+  dialect: (typeof UPSTREAM_DIALECTS)[number];
+  baseUrl: string;
+  /** A variable that overrides the address, where the provider's own SDK knows one or it has several regions. */
+  baseUrlVariable?: string;
+  /** Spoken where the address is overridden: servers that imitate an API imitate this one. */
+  overriddenDialect?: (typeof UPSTREAM_DIALECTS)[number];
+  /** Model names that go to it. */
+  models: readonly string[];
+}
+
+export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
+  {
+    name: 'anthropic',
+    keys: ['ANTHROPIC_API_KEY'],
+    dialect: 'anthropic-messages',
+    baseUrl: 'https://api.anthropic.com',
+    baseUrlVariable: 'ANTHROPIC_BASE_URL',
+    models: ['claude-*'],
+  },
+  {
+    name: 'openai',
+    keys: ['OPENAI_API_KEY'],
+    dialect: 'openai-responses',
+    baseUrl: 'https://api.openai.com/v1',
+    baseUrlVariable: 'OPENAI_BASE_URL',
+    overriddenDialect: 'openai-chat',
+    models: ['gpt-*', 'chatgpt-*', 'codex-*', 'o1*', 'o3*', 'o4*'],
+  },
+  {
+    name: 'openrouter',
+    keys: ['OPENROUTER_API_KEY'],
+    dialect: 'openai-chat',
+    baseUrl: 'https://openrouter.ai/api/v1',
+    models: ['*/*'],
+  },
+  {
+    name: 'deepseek',
+    keys: ['DEEPSEEK_API_KEY'],
+    dialect: 'openai-chat',
+    baseUrl: 'https://api.deepseek.com/v1',
+    models: ['deepseek-*'],
+  },
+  {
+    name: 'gemini',
+    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    dialect: 'openai-chat',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    models: ['gemini-*', 'gemma-*'],
+  },
+  {
+    name: 'groq',
+    keys: ['GROQ_API_KEY'],
+    dialect: 'openai-chat',
+    baseUrl: 'https://api.groq.com/openai/v1',
+    models: ['llama-*', 'meta-llama/llama-*', 'openai/gpt-oss-*', 'groq/*'],
+  },
+  {
+    name: 'mistral',
+    keys: ['MISTRAL_API_KEY'],
+    dialect: 'openai-chat',
+    baseUrl: 'https://api.mistral.ai/v1',
+    models: [
+      'mistral-*',
+      'ministral-*',
+      'magistral-*',
+      'codestral-*',
+      'devstral-*',
+      'pixtral-*',
+      'open-mistral-*',
+    ],
+  },
+  {
+    name: 'moonshot',
+    keys: ['MOONSHOT_API_KEY'],
+    dialect: 'openai-chat',
+    baseUrl: 'https://api.moonshot.ai/v1',
+    baseUrlVariable: 'MOONSHOT_BASE_URL',
+    models: ['kimi-*', 'moonshot-*'],
+  },
+  {
+    name: 'dashscope',
+    keys: ['DASHSCOPE_API_KEY'],
+    dialect: 'openai-chat',
+    baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
+    baseUrlVariable: 'DASHSCOPE_BASE_URL',
+    models: ['qwen-*', 'qwen2*', 'qwen3*', 'qwq-*', 'qvq-*'],
+  },
+  {
+    name: 'xai',
+    keys: ['XAI_API_KEY'],
+    dialect: 'openai-chat',
+    baseUrl: 'https://api.x.ai/v1',
+    models: ['grok-*'],
+  },
+];
+
+/** A row of the table whose key is set, with the variables to take its values from. */
+export interface FoundUpstream {
+  name: string;
+  dialect: EnvironmentUpstream['dialect'];
+  keyVariable: string;
+  /** Set where the address comes from the environment. */
+  baseUrlVariable?: string;
+  baseUrl: string;
+  models: readonly string[];
+}
+
+export interface Found {
+  upstreams: readonly FoundUpstream[];
+  /** Keys that were passed over. */
+  notices: readonly Notice[];
+}
+
+/** Something that is no error, but that the person who starts the gateway should know. */
+export interface Notice {
+  finding: string;
+  /** What to do about it. */
+  advice: string;
+}
+
+/** An empty variable counts as not set. */
+export function findInEnvironment(env: Environment, server: { host: string; port: number }): Found {
+  const upstreams: FoundUpstream[] = [];
+  const notices: Notice[] = [];
+  for (const row of ENVIRONMENT_UPSTREAMS) {
+    const keyVariable = row.keys.find((name) => (env[name] ?? '').trim() !== '');
+    if (keyVariable === undefined) continue;
+    const override = row.baseUrlVariable === undefined ? '' : (env[row.baseUrlVariable] ?? '').trim();
+    if (row.baseUrlVariable === undefined || override === '') {
+      upstreams.push({ ...pick(row), keyVariable, baseUrl: row.baseUrl });
+      continue;
+    }
+    // A shell set up for clients of this gateway: its key is theirs, not a provider's.
+    if (pointsToItself(override, server)) {
+      notices.push({
+        finding: `${row.baseUrlVariable} points to this gateway, so ${keyVariable} is not used for an upstream`,
+        advice: `unset ${row.baseUrlVariable} where the gateway starts, to use the key`,
+      });
+      continue;
+    }
+    const own = URL.canParse(override) && new URL(override).host === new URL(row.baseUrl).host;
+    upstreams.push({
+      ...pick(row),
+      dialect: own ? row.dialect : (row.overriddenDialect ?? row.dialect),
+      keyVariable,
+      baseUrlVariable: row.baseUrlVariable,
+      baseUrl: override,
+    });
+  }
+  return { upstreams, notices };
+}
+
+function pick({
+  name,
+  dialect,
+  models,
+}: EnvironmentUpstream): Pick<FoundUpstream, 'name' | 'dialect' | 'models'> {
+  return { name, dialect, models };
+}
+
+/** The configuration that stands for "no file". References stay references, so that errors name the variable. */
+export function configFromEnvironment(found: Found): ConfigInput {
+  const upstreams: NonNullable<ConfigInput['upstreams']> = {};
+  const models: NonNullable<ConfigInput['models']> = {};
+  for (const { name, dialect, keyVariable, baseUrlVariable, baseUrl, models: globs } of found.upstreams) {
+    upstreams[name] = {
+      dialect,
+      base_url: baseUrlVariable === undefined ? baseUrl : `\${${baseUrlVariable}}`,
+      api_key: `\${${keyVariable}}`,
+    };
+    for (const glob of globs) models[glob] = { upstream: name };
+  }
+  models['*'] = { upstream: 'demo' };
+  return { upstreams, models };
+}

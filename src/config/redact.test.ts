@@ -1,0 +1,152 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: a reference is one of the harmless texts
+import { describe, expect, it } from 'vitest';
+import { loadConfigText } from './load.js';
+import { createRedactor, maskUrl, publicConfig } from './redact.js';
+import { environmentSecrets } from './secrets.js';
+
+const SHAPED: readonly [string, string][] = [
+  ['key sk-ant-api03-abcdefghijklmnop_1234 end', 'key [redacted] end'],
+  ['sk-proj-ABCDEFGHIJKLMNOP0123', '[redacted]'],
+  ['"\\nsk-or-v1-0123456789abcdef0123"', '"\\n[redacted]"'],
+  ['AIzaSyA0123456789abcdefghijklmnopqrstuv', '[redacted]'],
+  ['gsk_0123456789abcdefghijABCDEFGHIJ', '[redacted]'],
+  ['xai-0123456789abcdefghijABCDEFGHIJ', '[redacted]'],
+  ['ghp_0123456789abcdefghijABCDEFGHIJ012345', '[redacted]'],
+  ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmN', '[redacted]'],
+  ['Authorization: Bearer abcdef123456', 'Authorization: Bearer [redacted]'],
+  ['authorization: Basic dXNlcjpwYXNz', 'authorization: Basic [redacted]'],
+  ['authorization: secret-value', 'authorization: [redacted]'],
+  ['{"authorization":"Bearer abc.def-123"}', '{"authorization":"Bearer [redacted]"}'],
+  ['{"x-api-key":"topsecret","a":1}', '{"x-api-key":"[redacted]","a":1}'],
+  ['{\\"x-api-key\\":\\"topsecret\\"}', '{\\"x-api-key\\":\\"[redacted]\\"}'],
+  ['X-API-Key: topsecret', 'X-API-Key: [redacted]'],
+  ['GET /v1beta/models?api_key=abcdef&alt=sse', 'GET /v1beta/models?api_key=[redacted]&alt=sse'],
+  ['connect https://user:hunter22@db.example.com/x', 'connect https://[redacted]@db.example.com/x'],
+  [
+    '-----BEGIN PRIVATE KEY-----\nMIIE\nabc=\n-----END PRIVATE KEY-----',
+    '-----BEGIN PRIVATE KEY-----[redacted]-----END PRIVATE KEY-----',
+  ],
+];
+
+const HARMLESS: readonly string[] = [
+  'risk-assessment-of-the-whole-project',
+  'task-0123456789abcdef0123',
+  'Use `Authorization: Bearer` or x-api-key.',
+  'api_key: "${OPENAI_API_KEY}"',
+  'http://127.0.0.1:3000/v1 answers user@example.com',
+  'The bearer of bad news',
+  '{"path":"/v1/messages","status":200,"ms":12}',
+];
+
+describe('createRedactor', () => {
+  it.each(SHAPED)('takes out the secret in %j', (text, expected) => {
+    expect(createRedactor([])(text)).toBe(expected);
+  });
+
+  it.each(HARMLESS)('leaves %j as it is', (text) => {
+    expect(createRedactor([])(text)).toBe(text);
+  });
+
+  it('takes out known values as text, in JSON and in an address', () => {
+    const secret = 'pa"ss\\wo/rd $&';
+    const redact = createRedactor([secret, 'second.value']);
+    expect(redact(`a ${secret} b second.value c secondXvalue`)).toBe(
+      'a [redacted] b [redacted] c secondXvalue',
+    );
+    expect(redact(JSON.stringify({ secret }))).toBe('{"secret":"[redacted]"}');
+    expect(redact(`?q=${encodeURIComponent(secret)}`)).toBe('?q=[redacted]');
+  });
+
+  it('takes out the longer of two values of which one holds the other', () => {
+    expect(createRedactor(['abcd', 'abcd-efgh'])('x abcd-efgh y abcd')).toBe('x [redacted] y [redacted]');
+  });
+
+  it('gives the same on the second pass', () => {
+    const redact = createRedactor(['known-value']);
+    for (const [text] of SHAPED) {
+      const once = redact(`${text} known-value`);
+      expect(redact(once)).toBe(once);
+    }
+  });
+
+  it('reads hostile texts once, not once for every start', () => {
+    const redact = createRedactor([]);
+    for (const piece of [
+      'eyJ',
+      'eyJ-',
+      'sk-',
+      '://a:',
+      'bearer ',
+      'authorization:',
+      '-----BEGIN PRIVATE KEY-----',
+    ]) {
+      // Quadratic reading of two million characters would run into the time limit of the test.
+      expect(redact(piece.repeat(Math.ceil(2_000_000 / piece.length))).length).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe('secrets of a configuration', () => {
+  const source = `
+server:
+  keys: [{ key: "\${KEY}", name: alice }, { key: abc }]
+upstreams:
+  a: { dialect: openai-chat, base_url: "https://bob:p%40ssw0rd@example.com/v1?token=query-token", api_key: "\${API}", headers: { x-title: my-title, x-tag: "\${TAG}", authorization: "Bearer header-token" } }
+  b: { dialect: openai-chat, base_url: "http://127.0.0.1:11434/v1", api_key: ollama }
+mcp_servers:
+  docs: { type: stdio, command: npx, args: ["-y", "some-server", "--token", "\${ARG}"], env: { NODE_ENV: production, DOCS_TOKEN: docs-token } }
+  web: { type: http, url: "https://example.com/mcp", headers: { X-Api-Key: web-key } }
+`;
+  const env = { KEY: 'gateway-key', API: 'upstream-key', TAG: 'tag-value', ARG: 'arg-value' };
+
+  it('are collected from every place that can hold one', async () => {
+    const { secrets } = await loadConfigText(source, { baseDir: '/', env });
+    const basic = Buffer.from('bob:p@ssw0rd').toString('base64');
+    expect([...secrets].sort()).toEqual(
+      [
+        'gateway-key',
+        'upstream-key',
+        'p@ssw0rd',
+        'p%40ssw0rd',
+        basic,
+        'query-token',
+        'tag-value',
+        'Bearer header-token',
+        'header-token',
+        'arg-value',
+        'docs-token',
+        'web-key',
+      ].sort(),
+    );
+  });
+
+  it('are masked in what may be printed', async () => {
+    const { config, secrets } = await loadConfigText(source, { baseDir: '/', env });
+    const shown = JSON.stringify(publicConfig(config));
+    for (const secret of [...secrets, 'abc"']) expect(shown).not.toContain(secret);
+    expect(shown).toContain('some-server');
+    expect(shown).toContain('https://[redacted]@example.com/v1?token=[redacted]');
+    expect(publicConfig(config).server.keys[0]).toMatchObject({ name: 'alice', key: '[redacted]' });
+    expect(config.server.keys[0]?.key).toBe('gateway-key');
+  });
+
+  it('are known from the environment before there is a configuration', () => {
+    expect(
+      environmentSecrets({
+        OPENAI_API_KEY: 'abcdefgh',
+        PATH: '/usr/bin:/bin',
+        MY_TOKEN: 'short',
+        X: undefined,
+      }),
+    ).toEqual(['abcdefgh']);
+  });
+});
+
+describe('maskUrl', () => {
+  it('keeps what is not secret', () => {
+    expect(maskUrl('https://u:p@h:1/v1?api-version=2&key=abc')).toBe(
+      'https://[redacted]@h:1/v1?api-version=2&key=[redacted]',
+    );
+    expect(maskUrl('http://127.0.0.1:3000/v1')).toBe('http://127.0.0.1:3000/v1');
+  });
+});

@@ -1,0 +1,367 @@
+/**
+ * The whole of toolgate.yaml. Objects are strict: an unknown key is an error. Texts given to
+ * `error` complete the line "key path: …" of a ConfigError, so they say what was expected.
+ */
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { Effort } from '../core/conversation.js';
+import { DEFAULTS } from './defaults.js';
+import { ruleProblem } from './rule-syntax.js';
+
+export const UPSTREAM_DIALECTS = ['anthropic-messages', 'openai-chat', 'openai-responses'] as const;
+export const SCOPES = ['call', 'approve', 'admin'] as const;
+export const EFFORTS = [
+  'none',
+  'minimal',
+  'low',
+  'medium',
+  'high',
+  'xhigh',
+  'max',
+] as const satisfies readonly Effort[];
+
+const text = (description: string) => z.string().min(1).meta({ description });
+const flag = (description: string) => z.boolean().meta({ description });
+const seconds = (description: string) => z.number().positive().meta({ description });
+const count = (description: string) => z.int().positive().meta({ description });
+
+/** Goes into a header as it is. */
+const credential = (description: string) =>
+  z
+    .string()
+    .min(1)
+    .regex(/^[\x21-\x7e]*$/, { error: 'expected a credential of visible ASCII characters without spaces' })
+    .meta({ description });
+
+const httpUrl = (description: string) =>
+  z
+    .string()
+    .refine(isHttpUrl, { error: 'expected an address that starts with http:// or https://' })
+    .meta({ description });
+
+const headers = (description: string) =>
+  z
+    .record(
+      z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'expected a header name' }),
+      z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, { error: 'expected a header value of one line' }),
+    )
+    .meta({ description });
+
+const rules = (description: string) =>
+  z
+    .array(
+      z.string().superRefine((rule, context) => {
+        const problem = ruleProblem(rule);
+        if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+      }),
+    )
+    .default([])
+    .meta({ description });
+
+const key = z
+  .strictObject({
+    key: credential(`The key itself. Take it from the environment: "\${TOOLGATE_KEY}".`),
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/, {
+        error: 'expected a name of letters, digits and . _ @ - (at most 64)',
+      })
+      .exactOptional()
+      .meta({
+        description:
+          'Names the key in logs, sessions and usage. Unique. Left out: made from a fingerprint of the key.',
+      }),
+    scopes: z
+      .array(z.enum(SCOPES))
+      .min(1)
+      .default([...DEFAULTS.key.scopes])
+      .meta({ description: 'call models, answer approvals, administer the gateway.' }),
+    models: z
+      .array(z.string().min(1))
+      .min(1)
+      .default([...DEFAULTS.key.models])
+      .meta({ description: 'Names and globs of the models that the key may call.' }),
+    rpm: count('Requests a minute. Left out: no limit.').exactOptional(),
+  })
+  .transform((given) => ({ ...given, name: given.name ?? fingerprint(given.key) }))
+  .meta({ description: 'An API key of a client.' });
+
+const server = z.strictObject({
+  host: z
+    .string()
+    .regex(/^[0-9A-Za-z_.:%[\]-]+$/, {
+      error: 'expected an IP address or a host name',
+    })
+    .transform((host) => host.replace(/^\[|\]$/g, ''))
+    .prefault(DEFAULTS.server.host)
+    .meta({ description: 'Address to listen on. Anything but loopback needs `keys`.' }),
+  port: z
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(DEFAULTS.server.port)
+    .meta({ description: 'Port to listen on; 0 takes a free one.' }),
+  keys: z
+    .array(key)
+    .prefault([])
+    .meta({ description: 'API keys of clients. None: loopback only, and any credential is taken.' }),
+  body_limit_mb: z
+    .number()
+    .positive()
+    .max(1024)
+    .default(DEFAULTS.server.body_limit_mb)
+    .meta({ description: 'Largest request body, in MiB.' }),
+  drain_s: z
+    .number()
+    .nonnegative()
+    .default(DEFAULTS.server.drain_s)
+    .meta({ description: 'How long running answers may go on after SIGTERM.' }),
+  public_hosts: z
+    .array(
+      z.string().regex(/^[0-9A-Za-z_.-]+(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](?::\d{1,5})?$/, {
+        error: 'expected a host name, with a port where it is not the usual one',
+      }),
+    )
+    .default([])
+    .meta({ description: 'Further names in the Host header that are answered, for a proxy in front.' }),
+});
+
+const upstreamOf = <const D extends (typeof UPSTREAM_DIALECTS)[number]>(dialect: D) =>
+  z.strictObject({
+    dialect: z.literal(dialect).meta({ description: 'The wire format that the upstream speaks.' }),
+    base_url: httpUrl('What the official SDK of that dialect takes as its base URL.'),
+    api_key: credential('Its credential. Take it from the environment.').exactOptional(),
+    headers: headers('Further headers on every request to it.').exactOptional(),
+    profile: text('Name of a quirks profile. Left out: chosen by the address.').exactOptional(),
+    quirks: z
+      .record(z.string(), z.unknown())
+      .exactOptional()
+      .meta({ description: 'Quirks that override the profile.' }),
+    timeout_s: seconds('Longest silence of the upstream before the request fails.').default(
+      DEFAULTS.upstream.timeout_s,
+    ),
+  });
+
+const upstream = z.discriminatedUnion('dialect', [
+  upstreamOf('anthropic-messages'),
+  upstreamOf('openai-chat'),
+  upstreamOf('openai-responses'),
+  z.strictObject({
+    dialect: z.literal('demo').meta({ description: 'The embedded demo model: rule-based, no network.' }),
+  }),
+]);
+
+const routed = {
+  upstream: z
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1)], {
+      error: 'expected the name of an upstream, or a list of names as a fallback order',
+    })
+    .meta({ description: 'Who answers. A list is a fallback order.' }),
+  model: text('The name upstream. Left out: the name that the client asked for.').exactOptional(),
+  display_name: text('Shown in model lists.').exactOptional(),
+  context_window: count('Tokens that fit into the model, prompt and answer.').exactOptional(),
+  max_output_tokens: count('Longest answer; a longer wish is cut to it.').exactOptional(),
+  effort: z
+    .array(z.enum(EFFORTS))
+    .min(1)
+    .exactOptional()
+    .meta({ description: 'Efforts that the model takes; another one becomes the nearest.' }),
+};
+
+const agentOf = <const E extends 'native' | 'claude-code'>(engine: E, description: string) =>
+  z.strictObject({
+    engine: z.literal(engine).meta({ description }),
+    ...routed,
+    tools: z
+      .union(
+        [
+          z.enum(['all', 'none', 'requested']),
+          z.array(
+            z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, { error: 'expected the name of a built-in tool' }),
+          ),
+        ],
+        { error: 'expected all, none, requested, or a list of tool names' },
+      )
+      .default(DEFAULTS.agent.tools)
+      .meta({
+        description:
+          'Built-in tools on offer: all, none, a list, or those that the request itself names (requested).',
+      }),
+    cwd: text("The agent's folder. Left out: the folder that `start` ran in.").exactOptional(),
+    max_turns: count('Model calls in one answer before it pauses.').default(DEFAULTS.agent.max_turns),
+    system: z.enum(['append', 'replace']).default(DEFAULTS.agent.system).meta({
+      description:
+        "The request's system prompt goes after the agent's own (append) or in its place (replace).",
+    }),
+  });
+
+const model = z.discriminatedUnion('engine', [
+  z.strictObject({
+    engine: z
+      .literal('relay')
+      .default(DEFAULTS.model.engine)
+      .meta({ description: 'One call to an upstream model, translated.' }),
+    ...routed,
+  }),
+  agentOf('native', "The gateway's own agent loop on any upstream."),
+  agentOf('claude-code', 'The Claude Agent SDK.'),
+]);
+
+const permissions = z.strictObject({
+  mode: z
+    .enum(['ask', 'allow', 'deny', 'read-only'])
+    .default(DEFAULTS.permissions.mode)
+    .meta({ description: 'For what no rule matches.' }),
+  allow: rules('Rules for what runs without asking.'),
+  ask: rules('Rules for what a person must approve. Stronger than allow.'),
+  deny: rules('Rules for what never runs. Stronger than ask and allow.'),
+  approval_timeout_s: seconds('How long an approval waits; then it is denied as unanswered.').default(
+    DEFAULTS.permissions.approval_timeout_s,
+  ),
+  unattended: z
+    .enum(['deny', 'wait'])
+    .default(DEFAULTS.permissions.unattended)
+    .meta({ description: 'When nobody is connected who could answer an approval.' }),
+});
+
+const mcpServer = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('stdio').meta({ description: 'A program started by the gateway.' }),
+    command: text('The program.'),
+    args: z.array(z.string()).default([]).meta({ description: 'Its arguments.' }),
+    env: z
+      .record(z.string().regex(/^[^=\0]+$/, { error: 'expected the name of a variable' }), z.string())
+      .default({})
+      .meta({ description: 'Environment variables that it gets.' }),
+  }),
+  z.strictObject({
+    type: z
+      .enum(['http', 'streamable-http'])
+      .transform(() => 'http' as const)
+      .meta({ description: 'Streamable HTTP; streamable-http is the same.' }),
+    url: httpUrl('Address of the MCP endpoint.'),
+    headers: headers('Headers on every request to it.').default({}),
+  }),
+  z.strictObject({
+    type: z.literal('sse').meta({ description: 'HTTP with SSE, the older transport.' }),
+    url: httpUrl('Address of the SSE endpoint.'),
+    headers: headers('Headers on every request to it.').default({}),
+  }),
+]);
+
+const sessions = z.strictObject({
+  ttl_s: seconds('An agent session that nobody used for this long expires.').default(DEFAULTS.sessions.ttl_s),
+  tool_timeout_s: seconds("How long a turn waits in memory for the client's tool results.").default(
+    DEFAULTS.sessions.tool_timeout_s,
+  ),
+  on_tool_timeout: z
+    .enum(['hibernate', 'fail'])
+    .default(DEFAULTS.sessions.on_tool_timeout)
+    .meta({ description: 'Then: sleep until a result comes, or answer the calls with a time-out error.' }),
+  max_live: count('Sessions kept in memory at once; others hibernate.').default(DEFAULTS.sessions.max_live),
+});
+
+const tools = z.strictObject({
+  paths: z.array(z.string().min(1)).default([]).meta({ description: 'Folders with tools of your own.' }),
+  web_search: z
+    .strictObject({
+      provider: z
+        .enum(['none'])
+        .default(DEFAULTS.web_search.provider)
+        .meta({ description: 'Who searches the web; none leaves the tool out.' }),
+    })
+    .prefault({})
+    .meta({ description: 'The web search tool.' }),
+  memory: flag('The memory tools.').default(DEFAULTS.tools.memory),
+  architect: flag('The architect tool.').default(DEFAULTS.tools.architect),
+  sticker: flag('The sticker request tool.').default(DEFAULTS.tools.sticker),
+});
+
+const traces = z.strictObject({
+  bodies: flag('Keep what was sent and received, with secrets redacted; false keeps only the facts.').default(
+    DEFAULTS.traces.bodies,
+  ),
+  max_age_s: seconds('Older traces are deleted.').default(DEFAULTS.traces.max_age_s),
+  max_mb: z
+    .number()
+    .positive()
+    .default(DEFAULTS.traces.max_mb)
+    .meta({ description: 'The oldest traces are deleted above this size, in MiB.' }),
+});
+
+const store = z
+  .string()
+  .superRefine((url, context) => {
+    const problem = storeProblem(url);
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  })
+  .default(DEFAULTS.store)
+  .meta({ description: 'Where sessions, approvals, rules and traces are kept: sqlite:PATH.' });
+
+export const configSchema = z.strictObject({
+  server: server.prefault({}).meta({ description: 'How clients reach the gateway.' }),
+  upstreams: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, {
+        error: 'expected a name of letters, digits and . _ -',
+      }),
+      upstream,
+    )
+    .default({})
+    .meta({ description: 'Who answers, by a name of your choice. `demo` is always there.' }),
+  models: z
+    .record(z.string().min(1), model)
+    .default({})
+    .meta({ description: 'Model names of clients: an exact name first, then the most specific glob.' }),
+  permissions: permissions.prefault({}).meta({ description: 'Which tool calls run on the server.' }),
+  mcp_servers: z
+    .record(
+      z.string().regex(/^(?!.*__)[A-Za-z0-9][A-Za-z0-9_-]*$/, {
+        error: 'expected a name of letters, digits, - and single _',
+      }),
+      mcpServer,
+    )
+    .prefault({})
+    .meta({ description: 'MCP servers whose tools the agents have, as mcp__NAME__TOOL.' }),
+  sessions: sessions.prefault({}).meta({ description: 'Conversations with agents.' }),
+  tools: tools.prefault({}).meta({ description: 'Built-in tools and tools of your own.' }),
+  traces: traces.prefault({}).meta({ description: 'What `toolgate trace` can show.' }),
+  store,
+  sandbox: z
+    .enum(['auto', 'required', 'off'])
+    .default(DEFAULTS.sandbox)
+    .meta({ description: 'OS sandbox around commands: where it works, always or the call fails, or never.' }),
+});
+
+export type Config = z.output<typeof configSchema>;
+/** What the file may say: everything with a default can be left out. */
+export type ConfigInput = z.input<typeof configSchema>;
+export type ServerConfig = Config['server'];
+export type KeyConfig = ServerConfig['keys'][number];
+export type UpstreamConfig = Config['upstreams'][string];
+export type RemoteUpstreamConfig = Exclude<UpstreamConfig, { dialect: 'demo' }>;
+export type ModelConfig = Config['models'][string];
+export type AgentModelConfig = Exclude<ModelConfig, { engine: 'relay' }>;
+export type McpServerConfig = Config['mcp_servers'][string];
+
+/** Stays the same when keys are reordered: sessions belong to the name. */
+function fingerprint(key: string): string {
+  return `key-${createHash('sha256').update(`toolgate key name ${key}`).digest('hex').slice(0, 8)}`;
+}
+
+function isHttpUrl(value: string): boolean {
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
+  return new URL(value).hash === '';
+}
+
+/** The forms that the store itself would refuse, said with their place in the file. */
+function storeProblem(url: string): string | undefined {
+  const expected = 'expected sqlite:PATH (for example sqlite:./.toolgate/toolgate.db)';
+  if (/^postgres(?:ql)?:/i.test(url)) return `PostgreSQL comes later; ${expected}`;
+  const path = /^sqlite:(.+)$/is.exec(url)?.[1];
+  if (path === undefined) return expected;
+  if (/[/\\]$/.test(path)) return `${expected}, got the path of a folder`;
+  if (/^\/\/(?!\/)/.test(path)) return `${expected}; behind sqlite:// would stand a host`;
+  if (path.startsWith('~')) return `${expected}; ~ is not replaced here, \${HOME} is`;
+  return undefined;
+}

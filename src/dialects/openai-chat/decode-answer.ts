@@ -1,0 +1,301 @@
+/**
+ * The answer of an upstream, whole or in chunks: one state machine for both, so that they say the
+ * same. It maps what came and repairs nothing: order, missing ids and broken arguments are the
+ * lifecycle's business. It never throws.
+ */
+import type { JsonObject, StopReason } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import type { TurnEvent } from '../../core/events.js';
+import { readEmbeddedError } from '../shared/openai-error-body.js';
+import { embeddedError } from '../shared/openai-errors.js';
+import { isObject } from '../shared/read.js';
+import type { ToolNames } from '../shared/tool-names.js';
+import { DetailStream } from './reasoning.js';
+import { TextToolCalls } from './text-tool-calls.js';
+import { ThinkTags } from './think-tags.js';
+import { ToolSlots } from './tool-slots.js';
+import { DIALECT, decodeUsage, stopReasonFrom } from './wire.js';
+
+/** Fields of a message that no other wire has; each becomes one block at the end of the answer. */
+const OWN_FIELDS = ['annotations', 'audio', 'images'] as const;
+
+export class AnswerDecoder {
+  readonly #names: ToolNames;
+  readonly #tags = new ThinkTags();
+  readonly #textCalls: TextToolCalls | undefined;
+  #tools: ToolSlots | undefined;
+  #details: DetailStream | undefined;
+  #started = false;
+  #failed = false;
+  #finished = false;
+  /** Text needs no second look: no tag can come and no call is searched in it. */
+  #plain = false;
+  /** The field that brings the reasoning; the same text in another one is a copy. */
+  #reasoningField: string | undefined;
+  #refused = false;
+  #own: JsonObject | undefined;
+
+  constructor(names: ToolNames) {
+    this.#names = names;
+    this.#textCalls = names.textCalls ? new TextToolCalls(names) : undefined;
+  }
+
+  /** An error event is out; nothing may follow it. */
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** The upstream has said why it stopped. */
+  get finished(): boolean {
+    return this.#finished;
+  }
+
+  /** A chunk of a stream, or a whole answer. */
+  push(body: JsonObject, out: TurnEvent[]): void {
+    if (this.#failed) return;
+    const { choices } = body;
+    if (body['error'] || !Array.isArray(choices)) {
+      const error = readEmbeddedError(body);
+      if (error !== undefined) {
+        this.fail(embeddedError(error), out);
+        return;
+      }
+    }
+    if (!this.#started) this.#start(body, out);
+    const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+    // One answer was asked for; a server that sends more numbers them.
+    if (isObject(choice) && !choice['index']) this.#choice(choice, out);
+    if (this.#failed) return;
+    const usage = body['usage'] ?? usageElsewhere(body, choice);
+    if (usage !== undefined && usage !== null) {
+      const decoded = decodeUsage(usage);
+      if (decoded !== undefined) out.push({ type: 'usage', usage: decoded });
+    }
+  }
+
+  fail(error: GatewayError, out: TurnEvent[]): void {
+    if (this.#failed) return;
+    this.#flush(out);
+    this.#failed = true;
+    out.push({ type: 'error', error });
+  }
+
+  /** The upstream ended properly. Without a reason, what came says what it was. */
+  end(out: TurnEvent[]): void {
+    if (this.#failed) return;
+    this.#flush(out);
+    this.#flushOwn(out);
+    if (this.#finished) return;
+    this.#finished = true;
+    out.push({ type: 'stop', reason: this.#tools?.used === true ? 'tool_use' : 'end_turn' });
+  }
+
+  #start(body: JsonObject, out: TurnEvent[]): void {
+    this.#started = true;
+    const { id, model } = body;
+    out.push({
+      type: 'start',
+      ...(typeof id === 'string' && id !== '' ? { id } : {}),
+      ...(typeof model === 'string' && model !== '' ? { model } : {}),
+    });
+  }
+
+  #choice(choice: JsonObject, out: TurnEvent[]): void {
+    const delta = choice['delta'] ?? choice['message'];
+    if (isObject(delta)) this.#delta(delta, out);
+    if (choice['error']) {
+      const error = readEmbeddedError(choice);
+      if (error !== undefined) this.fail(embeddedError(error), out);
+    }
+    if (isObject(choice['logprobs'])) this.#collectLogprobs(choice['logprobs']);
+    const reason = choice['finish_reason'];
+    if (typeof reason === 'string' && reason !== '') this.#finish(reason, choice, out);
+  }
+
+  #delta(delta: JsonObject, out: TurnEvent[]): void {
+    const { content } = delta;
+    // The hot path: a piece of text and nothing else that matters.
+    if (typeof content === 'string' && content !== '' && this.#plain && isTextOnly(delta)) {
+      out.push({ type: 'text', text: content });
+      return;
+    }
+    this.#reasoning(delta, out);
+    if (typeof content === 'string') this.#text(content, out);
+    else if (Array.isArray(content)) for (const part of content) this.#part(part, out);
+    const { refusal } = delta;
+    if (typeof refusal === 'string' && refusal !== '') {
+      this.#refused = true;
+      this.#text(refusal, out);
+    }
+    const calls = delta['tool_calls'];
+    if (Array.isArray(calls)) {
+      for (const [position, call] of calls.entries()) this.#call(call, position, calls.length, out);
+    }
+    const legacy = delta['function_call'];
+    if (isObject(legacy)) this.#call({ index: 0, function: legacy }, 0, 1, out);
+    for (const field of OWN_FIELDS) {
+      if (delta[field]) this.#collect(field, delta[field]);
+    }
+  }
+
+  #reasoning(delta: JsonObject, out: TurnEvent[]): void {
+    const text = delta['reasoning_content'];
+    if (typeof text === 'string' && text !== '') this.#think('reasoning_content', text, out);
+    const other = delta['reasoning'];
+    if (typeof other === 'string' && other !== '') this.#think('reasoning', other, out);
+    const details = delta['reasoning_details'];
+    if (!Array.isArray(details) || details.length === 0) return;
+    const visible = this.#reasoningField === undefined || this.#reasoningField === 'reasoning_details';
+    if (visible && hasText(details)) {
+      this.#reasoningField = 'reasoning_details';
+      this.#tags.settle();
+    }
+    this.#details ??= new DetailStream();
+    this.#details.push(details, visible, out);
+  }
+
+  #think(field: string, text: string, out: TurnEvent[]): void {
+    this.#reasoningField ??= field;
+    if (this.#reasoningField !== field) return;
+    this.#tags.settle();
+    out.push({ type: 'thinking', text });
+  }
+
+  #text(text: string, out: TurnEvent[]): void {
+    if (text === '') return;
+    this.#details?.flush(out);
+    const said = this.#tags.settled ? text : this.#tags.push(text, out);
+    if (said === '') return;
+    if (this.#textCalls === undefined) {
+      this.#plain = this.#details === undefined && this.#tags.settled;
+      out.push({ type: 'text', text: said });
+    } else this.#textCalls.push(said, out);
+  }
+
+  /** Mistral answers with parts: text, and thinking that is a list of parts again. */
+  #part(part: unknown, out: TurnEvent[]): void {
+    if (typeof part === 'string') this.#text(part, out);
+    if (!isObject(part)) return;
+    switch (part['type']) {
+      case 'text':
+      case 'output_text':
+        if (typeof part['text'] === 'string') this.#text(part['text'], out);
+        return;
+      case 'refusal':
+        if (typeof part['refusal'] !== 'string') return;
+        this.#refused = true;
+        this.#text(part['refusal'], out);
+        return;
+      case 'thinking':
+        this.#think('content', textOfParts(part['thinking']), out);
+        return;
+      case 'image_url':
+        this.#collect('images', [part]);
+    }
+  }
+
+  #call(call: unknown, position: number, count: number, out: TurnEvent[]): void {
+    if (!isObject(call)) return;
+    this.#flushText(out);
+    this.#tags.settle();
+    this.#tools ??= new ToolSlots(this.#names);
+    this.#tools.push(call, position, count, out);
+  }
+
+  #finish(wire: string, choice: JsonObject, out: TurnEvent[]): void {
+    const reason = stopReasonFrom(wire);
+    if (reason === undefined) {
+      const message = `The upstream broke off its answer (${wire}). Retry the request.`;
+      this.fail(new GatewayError('upstream_failed', message, { retryable: true, detail: wire }), out);
+      return;
+    }
+    this.#flush(out);
+    this.#finished = true;
+    // vLLM says which stop sequence it met, or the number of a token.
+    const sequence = choice['stop_reason'];
+    if (reason === 'end_turn' && typeof sequence === 'string' && sequence !== '') {
+      out.push({ type: 'stop', reason: 'stop_sequence', stopSequence: sequence });
+    } else out.push({ type: 'stop', reason: this.#refused ? refused(reason) : reason });
+  }
+
+  #flush(out: TurnEvent[]): void {
+    this.#flushText(out);
+    this.#tools?.flush(out);
+  }
+
+  #flushText(out: TurnEvent[]): void {
+    this.#details?.flush(out);
+    if (this.#plain) return;
+    const said = this.#tags.settled ? '' : this.#tags.flush(out);
+    if (this.#textCalls === undefined) {
+      if (said !== '') out.push({ type: 'text', text: said });
+      return;
+    }
+    if (said !== '') this.#textCalls.push(said, out);
+    this.#textCalls.flush(out);
+  }
+
+  #collect(field: string, value: unknown): void {
+    this.#own ??= {};
+    this.#own[field] = grown(this.#own[field], value);
+  }
+
+  #collectLogprobs(logprobs: JsonObject): void {
+    for (const key of ['content', 'refusal']) {
+      if (Array.isArray(logprobs[key])) this.#collect('logprobs', { [key]: logprobs[key] });
+    }
+  }
+
+  #flushOwn(out: TurnEvent[]): void {
+    for (const kind in this.#own) {
+      const value = { [kind]: this.#own[kind] };
+      out.push({ type: 'block', block: { type: 'opaque', dialect: DIALECT, kind, value } });
+    }
+    this.#own = undefined;
+  }
+}
+
+const TEXT_ONLY: ReadonlySet<string> = new Set(['content', 'role']);
+
+function isTextOnly(delta: JsonObject): boolean {
+  for (const key in delta) {
+    if (TEXT_ONLY.has(key)) continue;
+    const value = delta[key];
+    if (value !== null && value !== undefined && value !== '') return false;
+  }
+  return true;
+}
+
+function hasText(details: readonly unknown[]): boolean {
+  return details.some((detail) => isObject(detail) && (detail['text'] || detail['summary']));
+}
+
+/** A refusal keeps the reasons that say more. */
+function refused(reason: StopReason): StopReason {
+  return reason === 'end_turn' ? 'refusal' : reason;
+}
+
+/** Moonshot counts inside the choice, Groq in a field of its own. */
+function usageElsewhere(body: JsonObject, choice: unknown): unknown {
+  const groq = body['x_groq'];
+  if (isObject(groq)) return groq['usage'];
+  return isObject(choice) ? choice['usage'] : undefined;
+}
+
+function textOfParts(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) return '';
+  return value
+    .map((part) => (isObject(part) && typeof part['text'] === 'string' ? part['text'] : ''))
+    .join('');
+}
+
+/** Pieces put together: text and lists grow, objects grow field by field, the rest is replaced. */
+function grown(before: unknown, piece: unknown): unknown {
+  if (typeof before === 'string' && typeof piece === 'string') return before + piece;
+  if (Array.isArray(before) && Array.isArray(piece)) return [...before, ...piece];
+  if (!isObject(before) || !isObject(piece)) return piece;
+  const out: JsonObject = { ...before };
+  for (const key in piece) out[key] = key === 'id' ? piece[key] : grown(before[key], piece[key]);
+  return out;
+}

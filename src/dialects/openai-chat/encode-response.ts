@@ -1,0 +1,130 @@
+/** A whole answer for the client: neutral to wire. */
+import type {
+  AssistantTurn,
+  JsonObject,
+  OpaqueBlock,
+  StopReason,
+  TextBlock,
+  ToolUseBlock,
+} from '../../core/conversation.js';
+import type { LossLog } from '../../core/losses.js';
+import type { AnswerContext } from '../dialect.js';
+import { type AnswerForm, isCustomCall, readForm } from './answer-form.js';
+import { encodeDetails } from './reasoning.js';
+import { DIALECT, encodeUsage, FINISH_REASONS } from './wire.js';
+
+export const REFUSED = 'The model declined to answer.';
+
+export function encodeResponse(turn: AssistantTurn, answer: AnswerContext, losses: LossLog): JsonObject {
+  const form = readForm(answer.form);
+  const message: JsonObject = { role: 'assistant', content: null, refusal: null };
+  const choice: JsonObject = {
+    index: 0,
+    message,
+    logprobs: null,
+    finish_reason: finishReason(turn.stopReason, form),
+  };
+  if (turn.stopSequence !== undefined) choice['stop_reason'] = turn.stopSequence;
+  const calls: ToolUseBlock[] = [];
+  const texts: TextBlock[] = [];
+  let thinking = '';
+  for (const [index, block] of turn.content.entries()) {
+    switch (block.type) {
+      case 'text':
+        texts.push(block);
+        break;
+      case 'thinking':
+        thinking += block.thinking;
+        break;
+      case 'redacted_thinking':
+        break;
+      case 'tool_use':
+        calls.push(block);
+        break;
+      case 'opaque':
+        if (block.dialect === DIALECT)
+          Object.assign(block.kind === 'logprobs' ? choice : message, block.value);
+        else loseBlock(index, block, losses);
+        break;
+      default:
+        losses.add(`content.${index}`, `an answer on this wire has no place for ${block.type}`);
+    }
+  }
+  const text = texts.map((block) => block.text).join('');
+  if (text !== '') message['content'] = text;
+  else if (turn.stopReason === 'refusal') message['refusal'] = REFUSED;
+  else if (calls.length === 0) message['content'] = '';
+  if (thinking !== '') message['reasoning_content'] = thinking;
+  if (turn.content.some(hasProof)) message['reasoning_details'] = encodeDetails(turn.content, 'client');
+  encodeCalls(calls, form, answer, message, losses);
+  return {
+    id: completionId(turn.id, answer.requestId),
+    object: 'chat.completion',
+    created: answer.created,
+    model: answer.model,
+    choices: [choice],
+    usage: encodeUsage(turn.usage),
+  };
+}
+
+export function completionId(id: string, requestId: string): string {
+  if (id.startsWith('chatcmpl')) return id;
+  return `chatcmpl-${id === '' ? requestId : id}`;
+}
+
+export function finishReason(reason: StopReason, form: AnswerForm): string {
+  return reason === 'tool_use' && form.legacy ? 'function_call' : FINISH_REASONS[reason];
+}
+
+function hasProof(block: AssistantTurn['content'][number]): boolean {
+  return block.type === 'redacted_thinking' || (block.type === 'thinking' && block.signature !== undefined);
+}
+
+function loseBlock(index: number, block: OpaqueBlock, losses: LossLog): void {
+  losses.add(`content.${index}`, `${block.kind} is known to ${block.dialect} only`);
+}
+
+function encodeCalls(
+  calls: readonly ToolUseBlock[],
+  form: AnswerForm,
+  answer: AnswerContext,
+  message: JsonObject,
+  losses: LossLog,
+): void {
+  const [first] = calls;
+  if (first === undefined) return;
+  if (form.legacy) {
+    message['function_call'] = { name: first.name, arguments: JSON.stringify(first.input) };
+    if (calls.length > 1) losses.add('content', 'a function_call is one call; the others were left out');
+    return;
+  }
+  message['tool_calls'] = calls.map((call, index) => {
+    const id = callId(call.id, answer.requestId, index);
+    const extra = extraContent(call);
+    if (isCustomCall(call, form)) {
+      return { id, type: 'custom', custom: { name: call.name, input: freeText(call.input) }, ...extra };
+    }
+    return {
+      id,
+      type: 'function',
+      function: { name: call.name, arguments: JSON.stringify(call.input) },
+      ...extra,
+    };
+  });
+}
+
+export function callId(id: string, requestId: string, index: number): string {
+  return id === '' ? `call_${requestId}_${index}` : id;
+}
+
+/** Gemini's signature rides on the call, and a client that sends the call back sends it too. */
+export function extraContent({ extensions }: Pick<ToolUseBlock, 'extensions'>): JsonObject | undefined {
+  const extra = extensions?.[DIALECT]?.['extra_content'];
+  return extra === undefined ? undefined : { extra_content: extra };
+}
+
+/** Free text stands in the property `input`; a model that made up others still said something. */
+export function freeText(input: JsonObject): string {
+  const { input: text } = input;
+  return typeof text === 'string' ? text : JSON.stringify(input);
+}

@@ -1,0 +1,157 @@
+/** Tools and the choice among them: neutral to wire. */
+import type { ConversationRequest, JsonObject, ToolChoice, ToolDefinition } from '../../core/conversation.js';
+import { loseForeign } from '../shared/foreign-extensions.js';
+import { normaliseSchema } from '../shared/json-schema.js';
+import { isObject } from '../shared/read.js';
+import { strictSchema } from '../shared/strict-schema.js';
+import type { EncodeContext } from './encode-content.js';
+import { restore } from './encode-content.js';
+import { DIALECT } from './wire.js';
+
+/** Adds `tools`, `tool_choice` and `parallel_tool_calls`; none of them where there is no tool. */
+export function encodeTools(request: ConversationRequest, context: EncodeContext, body: JsonObject): void {
+  const { losses, quirks } = context;
+  const tools: JsonObject[] = [];
+  for (const tool of wantedTools(request, context)) tools.push(encodeTool(tool, context));
+  for (const tool of request.serverTools) {
+    if (tool.dialect === DIALECT) tools.push(tool.value);
+    else losses.add(`tools.${tool.name}`, `${tool.kind} is run by its provider and not by this upstream`);
+  }
+  const choice = request.toolChoice;
+  if (tools.length === 0) {
+    if (choice !== undefined && choice.type !== 'auto' && choice.type !== 'none') {
+      losses.add('tool_choice', 'no tool is left to choose');
+    }
+    return;
+  }
+  body['tools'] = tools;
+  if (choice !== undefined) encodeChoice(choice, request, context, body);
+  if (request.parallelToolCalls !== undefined && quirks.parallelToolCalls) {
+    body['parallel_tool_calls'] = request.parallelToolCalls;
+  }
+}
+
+/**
+ * Deferred tools are found by a search. Where the history shows that the client does the search,
+ * only what was found is sent; else all of them, for this wire cannot send one later.
+ */
+function wantedTools(request: ConversationRequest, { losses }: EncodeContext): readonly ToolDefinition[] {
+  if (!request.tools.some(isDeferred)) return request.tools;
+  const found = toolReferences(request);
+  if (found === undefined) {
+    losses.add('tools', 'deferred tools are sent at once');
+    return request.tools;
+  }
+  return request.tools.filter((tool) => !isDeferred(tool) || found.has(tool.name));
+}
+
+function isDeferred(tool: ToolDefinition): boolean {
+  return tool.extensions?.['anthropic-messages']?.['defer_loading'] === true;
+}
+
+function toolReferences(request: ConversationRequest): ReadonlySet<string> | undefined {
+  let found: Set<string> | undefined;
+  for (const { content } of request.messages) {
+    for (const block of content) {
+      if (block.type !== 'tool_result') continue;
+      for (const part of block.content) {
+        if (part.type !== 'opaque' || part.kind !== 'tool_reference') continue;
+        found ??= new Set();
+        found.add(String(part.value['tool_name']));
+      }
+    }
+  }
+  return found;
+}
+
+function encodeTool(tool: ToolDefinition, context: EncodeContext): JsonObject {
+  const { losses, names, quirks } = context;
+  const own = tool.extensions?.[DIALECT];
+  const name = names.offer(tool.name, quirks.textToolCalls ? stringProperties(tool.inputSchema) : undefined);
+  const custom = own?.['$custom'];
+  if (isObject(custom)) return { type: 'custom', custom: { ...custom, name } };
+  const path = `tools.${tool.name}`;
+  const { schema, removed } = normaliseSchema(tool.inputSchema, quirks.schema);
+  if (removed.length > 0) {
+    losses.add(`${path}.input_schema`, `the upstream refuses ${removed.join(', ')}`);
+  }
+  const called: JsonObject = { name };
+  if (tool.description !== undefined) called['description'] = tool.description;
+  called['parameters'] = schema;
+  if (tool.strict !== undefined) encodeStrict(tool.strict, schema, path, context, called);
+  const wire: JsonObject = { type: 'function', function: called };
+  if (tool.extensions === undefined) return wire;
+  if (own !== undefined) restore(wire, { [DIALECT]: own }, path, losses);
+  const { defer_loading: _deferred, ...foreign } = tool.extensions['anthropic-messages'] ?? {};
+  loseForeign(path, { ...tool.extensions, 'anthropic-messages': foreign }, DIALECT, losses);
+  return wire;
+}
+
+function encodeStrict(
+  strict: boolean,
+  schema: JsonObject,
+  path: string,
+  { losses, quirks }: EncodeContext,
+  called: JsonObject,
+): void {
+  if (!quirks.strictTools) {
+    if (strict) losses.add(`${path}.strict`, 'the upstream has no strict mode');
+    return;
+  }
+  const closed = strict ? strictSchema(schema) : schema;
+  if (closed === undefined) {
+    losses.add(`${path}.strict`, 'strict mode needs every property required and every object closed');
+    return;
+  }
+  called['parameters'] = closed;
+  called['strict'] = strict;
+}
+
+function stringProperties(schema: JsonObject | undefined): ReadonlySet<string> {
+  const strings = new Set<string>();
+  const properties = schema?.['properties'];
+  if (!isObject(properties)) return strings;
+  for (const name in properties) {
+    const property = properties[name];
+    if (isObject(property) && property['type'] === 'string') strings.add(name);
+  }
+  return strings;
+}
+
+function encodeChoice(
+  choice: ToolChoice,
+  request: ConversationRequest,
+  context: EncodeContext,
+  body: JsonObject,
+): void {
+  const { losses, names, quirks } = context;
+  let { type } = choice;
+  if (!quirks.toolChoice.includes(type)) {
+    const weaker = type === 'tool' && quirks.toolChoice.includes('any') ? 'any' : 'auto';
+    losses.add(
+      'tool_choice',
+      `the upstream does not know ${type}; ${type === 'none' ? 'no tool was sent' : `sent ${weaker}`}`,
+    );
+    if (type === 'none') {
+      delete body['tools'];
+      return;
+    }
+    type = weaker;
+    if (!quirks.toolChoice.includes(type)) return;
+    if (type === 'any' && choice.type === 'tool') onlyTool(body, names.encode(choice.name));
+  }
+  if (type === 'tool' && choice.type === 'tool') {
+    const tool = request.tools.find(({ name }) => name === choice.name);
+    const kind = isObject(tool?.extensions?.[DIALECT]?.['$custom']) ? 'custom' : 'function';
+    body['tool_choice'] = { type: kind, [kind]: { name: names.encode(choice.name) } };
+  } else body['tool_choice'] = type === 'any' ? 'required' : type;
+}
+
+/** One tool and the duty to call a tool is that tool by name. */
+function onlyTool(body: JsonObject, name: string): void {
+  if (!Array.isArray(body['tools'])) return;
+  const kept = body['tools'].filter(
+    (tool) => isObject(tool['function']) && tool['function']['name'] === name,
+  );
+  if (kept.length > 0) body['tools'] = kept;
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../core/conversation.js';
+import type { TurnEvent } from '../../core/events.js';
+import { ToolNames } from '../shared/tool-names.js';
+import { ToolSlots } from './tool-slots.js';
+import { nameLimits } from './wire.js';
+
+/** The shapes of whole streams are fixtures; here is when a call is passed on. */
+function slots() {
+  const names = new ToolNames(nameLimits(64));
+  names.offer('Read');
+  names.offer('ReadFile');
+  names.offer('Bash');
+  const made = new ToolSlots(names);
+  const out: TurnEvent[] = [];
+  return {
+    out,
+    push: (call: JsonObject) => made.push(call, 0, 1, out),
+    flush: () => made.flush(out),
+  };
+}
+
+describe('ToolSlots', () => {
+  it('announces a call at once when its name can only be whole', () => {
+    const { out, push } = slots();
+    push({ index: 0, id: 'a', function: { name: 'Bash', arguments: '' } });
+    expect(out).toEqual([{ type: 'tool', key: 0, id: 'a', name: 'Bash' }]);
+  });
+
+  it('waits while the name may go on, until the arguments begin', () => {
+    const { out, push } = slots();
+    push({ index: 0, id: 'a', function: { name: 'Read', arguments: '' } });
+    expect(out).toEqual([]);
+    push({ index: 0, function: { arguments: '{' } });
+    expect(out.map(({ type }) => type)).toEqual(['tool', 'tool-input']);
+  });
+
+  it('waits until another call begins, or the answer ends', () => {
+    const { out, push, flush } = slots();
+    push({ index: 0, id: 'a', function: { name: 'Read' } });
+    push({ index: 1, id: 'b', function: { name: 'Unknown' } });
+    expect(out).toEqual([{ type: 'tool', key: 0, id: 'a', name: 'Read' }]);
+    flush();
+    expect(out[1]).toEqual({ type: 'tool', key: 1, id: 'b', name: 'Unknown' });
+  });
+
+  it('passes a call on that never got a name', () => {
+    const { out, push, flush } = slots();
+    push({ index: 0, id: 'a', function: { arguments: '{}' } });
+    flush();
+    expect(out).toEqual([
+      { type: 'tool-input', key: 0, json: '{}' },
+      { type: 'tool', key: 0, id: 'a' },
+    ]);
+  });
+
+  it('closes the free text of a custom call when the next one begins', () => {
+    const { out, push, flush } = slots();
+    push({ index: 0, id: 'a', type: 'custom', custom: { name: 'x', input: '"' } });
+    push({ index: 1, id: 'b', type: 'custom', custom: { name: 'y', input: '' } });
+    flush();
+    const text = (key: number) =>
+      out.map((event) => (event.type === 'tool-input' && event.key === key ? event.json : '')).join('');
+    expect(JSON.parse(text(0))).toEqual({ input: '"' });
+    expect(JSON.parse(text(1))).toEqual({ input: '' });
+  });
+});

@@ -1,0 +1,228 @@
+/** The gateway as a whole: configuration in, something that listens out. */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { LoadedConfig } from './config/load.js';
+import { isLoopback } from './config/loopback.js';
+import { createRedactor } from './config/redact.js';
+import { GatewayError } from './core/errors.js';
+import { createDispatcher } from './engines/create-dispatcher.js';
+import type { Dispatcher } from './engines/dispatcher.js';
+import { createLog, type GatewayLog, type Log } from './observability/log.js';
+import { Metrics } from './observability/metrics.js';
+import { GatewayServer } from './server/gateway-server.js';
+import { DEFAULT_LIMITS, type Limits } from './server/limits.js';
+import { openStore } from './store/open.js';
+import type { Store } from './store/store.js';
+
+export interface GatewayOptions {
+  loaded: LoadedConfig;
+  logLevel: string;
+  version: string;
+  /** Stands in for the configured upstreams; the caller closes it. */
+  dispatcher?: Dispatcher;
+  /** SIGTERM and SIGINT drain, a second one ends at once. For a process that is nothing but the gateway. */
+  signals?: boolean;
+  limits?: Partial<Limits>;
+}
+
+export interface Gateway {
+  url: string;
+  /** With the token in its fragment, where there are no keys. */
+  consoleUrl: string;
+  /** Drains: resolves when running answers are finished or given up, and everything is closed. */
+  close(): Promise<void>;
+  /** Resolves after `close`, or after a signal has done the same. */
+  finished: Promise<void>;
+}
+
+const MIB = 1024 * 1024;
+const PRUNE_EVERY_MS = 10 * 60 * 1000;
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Why listening failed, by Node's code, and what to do. */
+const LISTEN_PROBLEMS: Readonly<Record<string, (host: string, port: number) => string>> = {
+  EADDRINUSE: (host, port) =>
+    `Port ${port} on ${host} is in use by another program, perhaps another gateway. Stop it, or choose a port with --port (0 takes a free one).`,
+  EACCES: (_host, port) => `Port ${port} may not be used by this user. Choose one above 1023 with --port.`,
+  EADDRNOTAVAIL: (host) => `This machine does not have the address ${host}. Check server.host or --host.`,
+  ENOTFOUND: (host) => `The host name ${host} is not known. Check server.host or --host.`,
+};
+
+/** Rejects with a GatewayError that says what to do; its cause is what the system said. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { loaded, logLevel, version } = options;
+  const { config } = loaded;
+  const redact = createRedactor(loaded.secrets);
+  const log = createLog({ level: logLevel, redact });
+  const store = await openStore(config.store, {
+    baseDir: loaded.baseDir,
+    redact,
+    limits: {
+      traces: { maxAgeMs: config.traces.max_age_s * 1000, maxBytes: config.traces.max_mb * MIB },
+    },
+    onError: (error) => log.warn({ err: error }, 'rows of traces or usage were lost'),
+  });
+  const metrics = new Metrics();
+  const dispatch = openDispatcher(options, metrics, log);
+  const release = async (): Promise<void> => {
+    await dispatch.close();
+    await store.close();
+  };
+  try {
+    const server = await listen(options, { dispatcher: dispatch.dispatcher, store, metrics, log });
+    const url = addressOf(config.server.host, server.port);
+    log.info({ url, version, config: loaded.file ?? null }, 'listening');
+    return runUntilClosed({ server, url, store, release, log, options });
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+function openDispatcher(
+  { dispatcher, loaded }: GatewayOptions,
+  metrics: Metrics,
+  log: Log,
+): { dispatcher: Dispatcher; close(): Promise<void> } {
+  if (dispatcher !== undefined) return { dispatcher, close: async () => {} };
+  const own = createDispatcher({
+    config: loaded.config,
+    onUpstreamFailure: (upstream, error) => {
+      metrics.upstreamFailed(upstream, error.code);
+      log.warn(
+        { upstream, status: error.status, error: error.code, message: error.message },
+        'upstream failed',
+      );
+    },
+  });
+  return { dispatcher: own, close: () => own.close() };
+}
+
+async function listen(
+  { loaded, limits }: GatewayOptions,
+  parts: { dispatcher: Dispatcher; store: Store; metrics: Metrics; log: Log },
+): Promise<GatewayServer> {
+  const { host, port, keys, public_hosts, body_limit_mb } = loaded.config.server;
+  const loopback = isLoopback(host);
+  if (!loopback && keys.length === 0) throw openServer(host);
+  try {
+    return await GatewayServer.listen({
+      host,
+      port,
+      loopback,
+      publicHosts: public_hosts,
+      keys,
+      limits: { ...DEFAULT_LIMITS, bodyBytes: Math.floor(body_limit_mb * MIB), ...limits },
+      consoleDir: join(packageRoot(), 'console', 'dist'),
+      ...parts,
+    });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const explain = LISTEN_PROBLEMS[code];
+    if (explain === undefined) throw error;
+    throw new GatewayError('unavailable', explain(host, port), { cause: error, detail: code });
+  }
+}
+
+function openServer(host: string): GatewayError {
+  return new GatewayError(
+    'forbidden',
+    `Without server.keys anyone who reaches ${host} could use the gateway. Add a key, or listen on 127.0.0.1.`,
+  );
+}
+
+interface Running {
+  server: GatewayServer;
+  url: string;
+  store: Store;
+  release: () => Promise<void>;
+  log: GatewayLog;
+  options: GatewayOptions;
+}
+
+function runUntilClosed({ server, url, store, release, log, options }: Running): Gateway {
+  const graceMs = options.loaded.config.server.drain_s * 1000;
+  const stopPruning = pruneRegularly(store, log);
+  let onFinished = () => {};
+  const finished = new Promise<void>((resolve) => {
+    onFinished = resolve;
+  });
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= (async () => {
+      stopPruning();
+      await server.drain(graceMs);
+      await release();
+      log.info({ url }, 'stopped');
+      log.flush();
+      onFinished();
+    })();
+    return closing;
+  };
+  if (options.signals ?? false) superviseProcess(close, finished, log);
+  const { consoleToken } = server;
+  return {
+    url,
+    consoleUrl: consoleToken === undefined ? `${url}/` : `${url}/#token=${consoleToken}`,
+    close,
+    finished,
+  };
+}
+
+function pruneRegularly(store: Store, log: Log): () => void {
+  const prune = () => {
+    store.prune().catch((error: unknown) => log.warn({ err: error }, 'the store could not be pruned'));
+  };
+  const timer = setInterval(prune, PRUNE_EVERY_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** For a process that is nothing but the gateway. */
+function superviseProcess(close: () => Promise<void>, finished: Promise<void>, log: GatewayLog): void {
+  let stopping = false;
+  const exit = (code: number) => {
+    log.flush();
+    process.exit(code);
+  };
+  const onSignal = (signal: keyof typeof SIGNALS) => {
+    if (stopping) return exit(SIGNALS[signal]);
+    stopping = true;
+    log.info({ signal }, 'draining; a second signal ends at once');
+    close().catch((error: unknown) => {
+      log.fatal({ err: error }, 'bug while stopping');
+      exit(1);
+    });
+  };
+  // A bug in one request is no reason to end the others; one that nothing caught leaves no state to trust.
+  const onRejection = (error: unknown) => log.error({ err: error }, 'bug: unhandled rejection');
+  const onException = (error: unknown) => {
+    log.fatal({ err: error }, 'bug: uncaught exception');
+    exit(1);
+  };
+  process
+    .on('SIGINT', onSignal)
+    .on('SIGTERM', onSignal)
+    .on('unhandledRejection', onRejection)
+    .on('uncaughtException', onException);
+  void finished.then(() => {
+    process
+      .off('SIGINT', onSignal)
+      .off('SIGTERM', onSignal)
+      .off('unhandledRejection', onRejection)
+      .off('uncaughtException', onException);
+  });
+}
+
+/** Where a browser on this machine finds it. */
+function addressOf(host: string, port: number): string {
+  const shown = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
+}
+
+/** The sources and the bundle stand at different depths. */
+function packageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder);
+  return folder;
+}

@@ -1,0 +1,65 @@
+/**
+ * Structured logs: one JSON line for each event, on stderr. stdout belongs to the command, which
+ * prints the address there and nothing else, so that a script can read it.
+ */
+import { destination, pino } from 'pino';
+
+export interface Log {
+  debug(facts: object, message: string): void;
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+  fatal(facts: object, message: string): void;
+}
+
+export interface GatewayLog extends Log {
+  /** Everything logged so far is with the operating system when it returns. */
+  flush(): void;
+}
+
+export { LOG_LEVELS } from './log-levels.js';
+
+export interface LogOptions {
+  level: string;
+  /** Takes secrets out of a line, whatever put them there. */
+  redact?: (line: string) => string;
+  /** A file descriptor; stderr unless a test says otherwise. */
+  fd?: number;
+}
+
+export function createLog({ level, redact, fd = 2 }: LogOptions): GatewayLog {
+  // Asynchronous: a full pipe behind stderr must not stop the streams.
+  const out = destination({ fd, sync: false });
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      ...(redact === undefined ? {} : { hooks: { streamWrite: redact } }),
+    },
+    out,
+  );
+  return {
+    debug: (facts, message) => logger.debug(facts, message),
+    info: (facts, message) => logger.info(facts, message),
+    warn: (facts, message) => logger.warn(facts, message),
+    error: (facts, message) => logger.error(facts, message),
+    fatal: (facts, message) => logger.fatal(facts, message),
+    flush: () => {
+      try {
+        out.flushSync();
+      } catch {
+        // The descriptor is not open yet, or the reader is gone: nobody is left to tell.
+      }
+    },
+  };
+}
+
+export const SILENT_LOG: Log = Object.freeze({
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  fatal: () => {},
+});

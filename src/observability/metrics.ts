@@ -1,0 +1,120 @@
+/** What the gateway counts about itself, and how it is told to Prometheus. */
+import type { Usage } from '../core/conversation.js';
+import type { ErrorCode } from '../core/errors.js';
+import type { Loss } from '../core/losses.js';
+import { BoundedLabel, Counter, Gauge, Histogram } from './series.js';
+
+/** Seconds. An answer of an agent may take minutes. */
+const DURATION_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const FIRST_TOKEN_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+/** Names of models come from clients. */
+const MODEL_LIMIT = 100;
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** One finished request, as the log line has it too. */
+export interface RequestFacts {
+  /** The pattern of the route, never the path itself. */
+  route: string;
+  method: string;
+  status: number;
+  seconds: number;
+  model?: string | undefined;
+  upstream?: string | undefined;
+  firstTokenSeconds?: number | undefined;
+  usage?: Usage | undefined;
+  losses: readonly Loss[];
+  repairs: ReadonlyMap<string, number>;
+  errorCode?: ErrorCode | undefined;
+}
+
+export class Metrics {
+  readonly #models = new BoundedLabel(MODEL_LIMIT);
+  readonly #requests = new Counter('toolgate_requests_total', 'Requests answered.', [
+    'route',
+    'method',
+    'status',
+    'model',
+  ]);
+  readonly #durations = new Histogram(
+    'toolgate_request_duration_seconds',
+    'Time from the request to the end of its answer.',
+    ['route'],
+    DURATION_BOUNDS,
+  );
+  readonly #firstTokens = new Histogram(
+    'toolgate_first_token_seconds',
+    'Time from the request to the first piece of a streamed answer.',
+    ['route'],
+    FIRST_TOKEN_BOUNDS,
+  );
+  readonly #tokens = new Counter('toolgate_tokens_total', 'Tokens of answered requests.', ['model', 'kind']);
+  readonly #losses = new Counter('toolgate_losses_total', 'Parts that the other side could not carry.', [
+    'part',
+  ]);
+  readonly #repairs = new Counter('toolgate_stream_repairs_total', 'What was mended in upstream streams.', [
+    'kind',
+  ]);
+  readonly #upstreamErrors = new Counter(
+    'toolgate_upstream_errors_total',
+    'Tries at an upstream that failed.',
+    ['upstream', 'code'],
+  );
+  readonly #errors = new Counter('toolgate_errors_total', 'Requests that failed.', ['route', 'code']);
+  readonly openStreams = new Gauge('toolgate_open_streams', 'Streamed answers that are running.');
+  readonly openRequests = new Gauge('toolgate_open_requests', 'Requests that are not yet answered.');
+
+  record(facts: RequestFacts): void {
+    const { route, usage } = facts;
+    // Only a model that answered gets a label of its own: names that nothing routes are anybody's invention.
+    if (facts.model !== undefined && facts.status < 400) this.#models.admit(facts.model);
+    const model = this.#models.of(facts.model);
+    const method = METHODS.has(facts.method) ? facts.method : 'other';
+    this.#requests.add(1, route, method, String(facts.status), model);
+    this.#durations.observe(facts.seconds, route);
+    if (facts.firstTokenSeconds !== undefined) this.#firstTokens.observe(facts.firstTokenSeconds, route);
+    if (usage !== undefined) this.#countTokens(model, usage);
+    for (const loss of facts.losses) this.#losses.add(1, partOf(loss.path));
+    for (const [kind, count] of facts.repairs) this.#repairs.add(count, kind);
+    if (facts.errorCode === undefined) return;
+    this.#errors.add(1, route, facts.errorCode);
+    // Somebody had begun to answer: the stream broke, unless the client did.
+    if (facts.upstream !== undefined && facts.errorCode !== 'client_closed') {
+      this.upstreamFailed(facts.upstream, facts.errorCode);
+    }
+  }
+
+  /** One try at an upstream, before any answer; another may have answered then. */
+  upstreamFailed(upstream: string, code: ErrorCode): void {
+    this.#upstreamErrors.add(1, upstream, code);
+  }
+
+  /** The Prometheus text format, the process's own figures included. */
+  async render(): Promise<string> {
+    const own = [
+      this.#requests,
+      this.#durations,
+      this.#firstTokens,
+      this.#tokens,
+      this.#losses,
+      this.#repairs,
+      this.#upstreamErrors,
+      this.#errors,
+      this.openStreams,
+      this.openRequests,
+    ];
+    const { renderProcessMetrics } = await import('./process-metrics.js');
+    return `${own.map((metric) => metric.render()).join('\n')}\n${await renderProcessMetrics()}`;
+  }
+
+  #countTokens(model: string, usage: Usage): void {
+    this.#tokens.add(usage.inputTokens, model, 'input');
+    this.#tokens.add(usage.outputTokens, model, 'output');
+    if (usage.cacheReadTokens > 0) this.#tokens.add(usage.cacheReadTokens, model, 'cache_read');
+    if (usage.cacheWriteTokens > 0) this.#tokens.add(usage.cacheWriteTokens, model, 'cache_write');
+  }
+}
+
+/** `messages` of `messages.3.content.0`: what follows may hold names that clients chose. */
+function partOf(path: string): string {
+  return /^[a-zA-Z_]{1,32}/.exec(path)?.[0] ?? 'other';
+}

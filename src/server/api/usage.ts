@@ -1,0 +1,58 @@
+/** Sums of what was used, for charts. Everyone sees their own key's, an administrator all of them. */
+import type { UsageDimension, UsageSum } from '../../store/usage.js';
+import type { Handler } from '../context.js';
+import { sendJson } from '../respond.js';
+import { readInteger, readList, readTime } from './query.js';
+import { ownOnly } from './traces.js';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** `key` is the principal's name on this wire, as in traces. */
+const DIMENSIONS: Readonly<Record<string, UsageDimension>> = {
+  model: 'model',
+  key: 'principal',
+  upstream: 'upstream',
+  session: 'session',
+  day: 'day',
+};
+
+export const showUsage: Handler = async (exchange, { store }) => {
+  const query = new URLSearchParams(exchange.query);
+  const to = readTime(query, 'to', Date.now() + 1);
+  const from = readTime(query, 'from', to - 30 * DAY_MS);
+  const names = readList(query, 'by', Object.keys(DIMENSIONS), ['model']);
+  const session = query.get('session');
+  const sums = await store.usage.summarise({
+    from,
+    to,
+    by: names.flatMap((name) => DIMENSIONS[name] ?? []),
+    ...ownOnly(exchange),
+    ...(session === null ? {} : { session }),
+    utcOffsetMinutes: readInteger(query, 'utc_offset_minutes', { default: 0, min: -840, max: 840 }),
+  });
+  sendJson(
+    exchange,
+    200,
+    { from: new Date(from).toISOString(), to: new Date(to).toISOString(), data: sums.map(toWire) },
+    { 'cache-control': 'no-store' },
+  );
+};
+
+function toWire(sum: UsageSum): object {
+  const { principal, ...group } = sum.group;
+  return {
+    ...group,
+    ...(principal === undefined ? {} : { key: principal }),
+    requests: sum.requests,
+    errors: sum.errors,
+    input_tokens: sum.inputTokens,
+    output_tokens: sum.outputTokens,
+    cache_read_tokens: sum.cacheReadTokens,
+    cache_write_tokens: sum.cacheWriteTokens,
+    reasoning_tokens: sum.reasoningTokens,
+    cost_usd: sum.costUsd,
+    unpriced_requests: sum.unpriced,
+    mean_latency_ms: sum.meanLatencyMs,
+    max_latency_ms: sum.maxLatencyMs,
+    mean_first_token_ms: sum.meanFirstTokenMs ?? null,
+  };
+}

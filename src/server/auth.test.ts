@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { type Access, Auth } from './auth.js';
+
+const CALL: Access = { area: 'models', scope: 'call' };
+const CONSOLE: Access = { area: 'console' };
+const ADMIN: Access = { area: 'console', scope: 'admin' };
+const METRICS: Access = { area: 'metrics' };
+const PUBLIC: Access = { area: 'public' };
+
+const KEYS = [
+  { key: 'key-alice', name: 'alice', scopes: ['call', 'approve', 'admin'], models: ['*'] },
+  { key: 'key-bob', name: 'bob', scopes: ['call'], models: ['gpt-*'], rpm: 2 },
+  { key: 'key-eve', name: 'eve', scopes: ['approve'], models: ['*'] },
+] as const;
+
+const withKeys = () => new Auth(KEYS, 3000);
+const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
+
+describe('with keys', () => {
+  it.each([
+    ['bearer', bearer('key-alice')],
+    ['bearer in lower case', { authorization: 'bearer  key-alice ' }],
+    ['x-api-key', { 'x-api-key': 'key-alice' }],
+    ['both, one of them wrong', { authorization: 'Bearer wrong', 'x-api-key': 'key-alice' }],
+    ['both, the other one wrong', { authorization: 'Bearer key-alice', 'x-api-key': 'wrong' }],
+  ])('admits by %s', (_how, headers) => {
+    expect(withKeys().admit(CALL, headers)).toMatchObject({ name: 'alice', models: ['*'] });
+  });
+
+  it.each([CALL, CONSOLE, METRICS])('needs a key for %j', (access) => {
+    expect(() => withKeys().admit(access, {})).toThrow('No API key was given.');
+    expect(() => withKeys().admit(access, bearer('key-alic'))).toThrow('The API key is not known');
+    expect(() => withKeys().admit(access, bearer('key-alicee'))).toThrow('The API key is not known');
+    expect(() => withKeys().admit(access, { authorization: 'Basic key-alice' })).toThrow('No API key');
+    expect(() => withKeys().admit(access, { 'x-api-key': '' })).toThrow('No API key was given.');
+  });
+
+  it('needs none for what is public', () => {
+    expect(withKeys().admit(PUBLIC, {})).toBeDefined();
+  });
+
+  it('asks for the scope', () => {
+    const auth = withKeys();
+    expect(auth.admit(ADMIN, bearer('key-alice')).name).toBe('alice');
+    expect(() => auth.admit(ADMIN, bearer('key-bob'))).toThrow('does not have the scope "admin"');
+    expect(() => auth.admit(CALL, bearer('key-eve'))).toThrow('does not have the scope "call"');
+    expect(auth.admit(CONSOLE, bearer('key-bob')).name).toBe('bob');
+  });
+
+  it('counts requests for models against the rate, each key for itself', () => {
+    const auth = withKeys();
+    auth.admit(CALL, bearer('key-bob'));
+    auth.admit(CONSOLE, bearer('key-bob'));
+    auth.admit(CALL, bearer('key-bob'));
+    expect(() => auth.admit(CALL, bearer('key-bob'))).toThrow(
+      expect.objectContaining({ code: 'rate_limited', status: 429, retryAfter: 60, retryable: true }),
+    );
+    expect(auth.admit(CALL, bearer('key-alice')).name).toBe('alice');
+    expect(auth.admit(CONSOLE, bearer('key-bob')).name).toBe('bob');
+  });
+
+  it('has no console token; a key signs in and the cookie stands for it', () => {
+    const auth = withKeys();
+    expect(auth.consoleToken).toBeUndefined();
+    const owner = auth.owner('key-bob');
+    expect(owner?.name).toBe('bob');
+    const cookie = owner === undefined ? '' : auth.sessions.open(owner, false);
+    const sent = { cookie: cookie.split(';')[0] ?? '' };
+    expect(auth.admit(CONSOLE, sent).name).toBe('bob');
+    expect(() => auth.admit(ADMIN, sent)).toThrow('does not have the scope');
+  });
+});
+
+describe('without keys', () => {
+  const auth = new Auth([], 3000);
+  const token = auth.consoleToken ?? '';
+
+  it.each([{}, bearer('anything'), { 'x-api-key': 'anything' }])(
+    'takes %j for models and metrics',
+    (headers) => {
+      expect(auth.admit(CALL, headers)).toEqual({ name: 'local', scopes: ['call'], models: ['*'] });
+      expect(auth.admit(METRICS, headers).name).toBe('local');
+    },
+  );
+
+  it('needs the token for the console', () => {
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(() => auth.admit(CONSOLE, {})).toThrow('This needs the console token.');
+    expect(() => auth.admit(CONSOLE, bearer('anything'))).toThrow('This needs the console token.');
+    expect(auth.admit(ADMIN, bearer(token))).toMatchObject({
+      name: 'local',
+      scopes: ['call', 'approve', 'admin'],
+    });
+  });
+
+  it('has another token each time', () => {
+    expect(new Auth([], 3000).consoleToken).not.toBe(token);
+  });
+});

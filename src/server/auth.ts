@@ -1,0 +1,125 @@
+/**
+ * Who is asking, and may they. With keys every area needs one. Without keys the gateway listens on
+ * loopback alone: models are open to whoever is on this machine, everything that shows or changes
+ * the gateway itself needs the console token.
+ */
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../core/errors.js';
+import type { Principal, Scope } from '../engines/engine.js';
+import { ConsoleSessions } from './console-sessions.js';
+import { digestOf, findByDigest, presentedSecrets } from './credentials.js';
+import { RateWindow } from './rate-window.js';
+
+/** What a route asks for. */
+export type Access =
+  /** Nothing: probes, health, the console's static files. */
+  | { area: 'public' }
+  /** A key where there are keys. */
+  | { area: 'metrics' }
+  /** `/v1`: the scope and the rate of a key; anyone where there are no keys. */
+  | { area: 'models'; scope: Scope }
+  /** `/api` and `/mcp`: a key, or the console's token or cookie. */
+  | { area: 'console'; scope?: Scope };
+
+export interface KeyOptions {
+  key: string;
+  name: string;
+  scopes: readonly Scope[];
+  models: readonly string[];
+  rpm?: number;
+}
+
+interface KnownKey {
+  digest: Buffer;
+  principal: Principal;
+}
+
+const LOCAL_CLIENT: Principal = { name: 'local', scopes: ['call'], models: ['*'] };
+const LOCAL_OPERATOR: Principal = {
+  name: 'local',
+  scopes: ['call', 'approve', 'admin'],
+  models: ['*'],
+};
+
+export class Auth {
+  /** In the fragment of the address that `start` prints; undefined with keys, which take its place. */
+  readonly consoleToken: string | undefined;
+  readonly sessions: ConsoleSessions;
+  /** The console token alone where there are no keys. */
+  readonly #known: readonly KnownKey[];
+  readonly #rates = new Map<Principal, RateWindow>();
+
+  constructor(keys: readonly KeyOptions[], port: number) {
+    this.consoleToken = keys.length > 0 ? undefined : randomBytes(32).toString('base64url');
+    this.sessions = new ConsoleSessions(port);
+    this.#known =
+      this.consoleToken === undefined
+        ? keys.map(({ key, name, scopes, models }) => ({
+            digest: digestOf(key),
+            principal: { name, scopes, models },
+          }))
+        : [{ digest: digestOf(this.consoleToken), principal: LOCAL_OPERATOR }];
+    for (const [index, { rpm }] of keys.entries()) {
+      const principal = this.#known[index]?.principal;
+      if (rpm !== undefined && principal !== undefined) this.#rates.set(principal, new RateWindow(rpm));
+    }
+  }
+
+  /** Throws `unauthenticated`, `forbidden` or `rate_limited`. */
+  admit(access: Access, headers: IncomingHttpHeaders): Principal {
+    if (access.area === 'public') return LOCAL_CLIENT;
+    const open = this.consoleToken !== undefined && access.area !== 'console';
+    const principal = open ? LOCAL_CLIENT : this.#identify(headers);
+    const scope = 'scope' in access ? access.scope : undefined;
+    if (scope !== undefined && !principal.scopes.includes(scope)) {
+      throw new GatewayError(
+        'forbidden',
+        `The key "${principal.name}" does not have the scope "${scope}". Use a key that has it, or add it under server.keys.`,
+      );
+    }
+    if (access.area === 'models') this.#countAgainstRate(principal);
+    return principal;
+  }
+
+  /** Who a secret belongs to: a key, or the console token. */
+  owner(secret: string): Principal | undefined {
+    return findByDigest(this.#known, secret)?.principal;
+  }
+
+  #identify(headers: IncomingHttpHeaders): Principal {
+    const secrets = presentedSecrets(headers);
+    for (const secret of secrets) {
+      const principal = this.owner(secret);
+      if (principal !== undefined) return principal;
+    }
+    const signedIn = this.sessions.find(headers.cookie);
+    if (signedIn !== undefined) return signedIn;
+    throw this.#refusal(secrets.length > 0);
+  }
+
+  #refusal(presented: boolean): GatewayError {
+    if (this.consoleToken !== undefined) {
+      return new GatewayError(
+        'unauthenticated',
+        'This needs the console token. Open the address that the gateway printed when it started, or send the token as "authorization: Bearer".',
+      );
+    }
+    return new GatewayError(
+      'unauthenticated',
+      presented
+        ? 'The API key is not known to this gateway. Use one of those under server.keys.'
+        : 'No API key was given. Send one as "authorization: Bearer" or "x-api-key".',
+    );
+  }
+
+  #countAgainstRate(principal: Principal): void {
+    const wait = this.#rates.get(principal)?.take(performance.now());
+    if (wait === undefined) return;
+    throw new GatewayError(
+      'rate_limited',
+      `The key "${principal.name}" has used up its requests a minute. Retry in ${wait} s.`,
+      { retryAfter: wait, retryable: true },
+    );
+  }
+}

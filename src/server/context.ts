@@ -1,0 +1,37 @@
+/** What handlers work with; made once, when the server starts. */
+import type { Dispatcher } from '../engines/dispatcher.js';
+import type { Log } from '../observability/log.js';
+import type { Metrics } from '../observability/metrics.js';
+import type { Store } from '../store/store.js';
+import type { Auth } from './auth.js';
+import type { Exchange } from './exchange.js';
+import type { Limits } from './limits.js';
+import type { StaticFiles } from './static-files.js';
+import type { StreamClock } from './stream-clock.js';
+
+export interface ServerContext {
+  dispatcher: Dispatcher;
+  store: GatewayStore;
+  auth: Auth;
+  limits: Limits;
+  metrics: Metrics;
+  clock: StreamClock;
+  log: Log;
+  /** No new work: the gateway is about to stop. */
+  isDraining(): boolean;
+  /** The built console. */
+  files: StaticFiles;
+}
+
+/** The part of the store that the server uses itself. */
+export type GatewayStore = Pick<Store, 'info' | 'traces' | 'usage'>;
+
+/** Values of the `:name` parts of the path, decoded. */
+export type PathParameters = Readonly<Record<string, string>>;
+
+/** May throw GatewayError until the head of the answer is out. Resolves when the answer is written. */
+export type Handler = (
+  exchange: Exchange,
+  context: ServerContext,
+  parameters: PathParameters,
+) => Promise<void> | void;

@@ -1,0 +1,232 @@
+/** The HTTP server: raw node:http, the route table, and what holds for every request. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { GatewayError, toGatewayError } from '../core/errors.js';
+import type { Dispatcher } from '../engines/dispatcher.js';
+import type { Log } from '../observability/log.js';
+import { Metrics } from '../observability/metrics.js';
+import { Auth, type KeyOptions } from './auth.js';
+import { onClientError, refuseConnect, sayLastWords } from './client-errors.js';
+import { Connections } from './connections.js';
+import type { GatewayStore, ServerContext } from './context.js';
+import { errorShapeOf } from './error-shapes.js';
+import { Exchange } from './exchange.js';
+import type { Limits } from './limits.js';
+import { OriginGuard } from './origin-guard.js';
+import { reportExchange } from './report.js';
+import { sendError } from './respond.js';
+import { type Route, RouteTable } from './router.js';
+import { ROUTES } from './routes.js';
+import { StaticFiles } from './static-files.js';
+import { StreamClock } from './stream-clock.js';
+
+export interface GatewayServerOptions {
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  /** Whether `host` can be reached from this machine alone. */
+  loopback: boolean;
+  publicHosts: readonly string[];
+  keys: readonly KeyOptions[];
+  limits: Limits;
+  dispatcher: Dispatcher;
+  store: GatewayStore;
+  metrics?: Metrics;
+  log: Log;
+  /** The folder of the built console; it may be missing. */
+  consoleDir: string;
+}
+
+/** Answers that were told to end get this long to say so. */
+const ABORT_GRACE_MS = 1000;
+const DRAIN_RETRY_AFTER_S = 5;
+const OWN_PATHS = /^\/(?:v1|api|mcp)(?:\/|$)/;
+
+export class GatewayServer {
+  readonly port: number;
+  readonly #server: Server;
+  readonly #context: ServerContext;
+  readonly #guard: OriginGuard;
+  readonly #routes = new RouteTable(ROUTES);
+  readonly #connections: Connections;
+  #draining = false;
+
+  /** Rejects with the error of `listen` as Node says it. */
+  static async listen(options: GatewayServerOptions): Promise<GatewayServer> {
+    const { limits } = options;
+    const server = createServer({
+      headersTimeout: limits.headersMs,
+      // Bodies are timed where they are read; this ends those that nobody reads.
+      requestTimeout: limits.bodyMs + limits.headersMs,
+      keepAliveTimeout: limits.keepAliveMs,
+      connectionsCheckingInterval: limits.checkMs,
+      maxHeaderSize: limits.headerBytes,
+      // Checked by the guard, which answers in the dialect.
+      requireHostHeader: false,
+      // Finds readers that vanished without a word.
+      keepAlive: true,
+      keepAliveInitialDelay: 30_000,
+    });
+    server.listen(options.port, options.host);
+    await once(server, 'listening');
+    return new GatewayServer(server, options);
+  }
+
+  private constructor(server: Server, options: GatewayServerOptions) {
+    const { host, loopback, publicHosts, keys, limits } = options;
+    const address = server.address();
+    this.port = typeof address === 'object' && address !== null ? address.port : options.port;
+    this.#server = server;
+    this.#guard = new OriginGuard({ host, port: this.port, loopback, publicHosts });
+    this.#context = {
+      dispatcher: options.dispatcher,
+      store: options.store,
+      auth: new Auth(keys, this.port),
+      limits,
+      metrics: options.metrics ?? new Metrics(),
+      clock: new StreamClock(limits.pingMs, limits.stallMs),
+      log: options.log,
+      isDraining: () => this.#draining,
+      files: new StaticFiles(options.consoleDir),
+    };
+    this.#connections = new Connections((exchange) => {
+      this.#context.metrics.openRequests.add(-1);
+      reportExchange(exchange, this.#context);
+    });
+    server
+      .on('connection', (socket) => this.#connections.open(socket))
+      .on('request', (request, response) => this.#accept(request, response, false))
+      .on('checkContinue', (request, response) => this.#accept(request, response, true))
+      .on('checkExpectation', (request, response) => this.#accept(request, response, false))
+      .on('clientError', (error, socket) => {
+        const connection = this.#connections.of(socket);
+        if (connection !== undefined) onClientError(connection, error, newRequestId(), limits.lingerMs);
+      })
+      .on('connect', (_request, socket) => refuseConnect(socket, newRequestId(), limits.lingerMs));
+  }
+
+  get consoleToken(): string | undefined {
+    return this.#context.auth.consoleToken;
+  }
+
+  /**
+   * New work is refused, what runs may go on for `graceMs` and is then told to end. It goes on
+   * listening meanwhile, so that whoever asks is told. Resolves when everything is closed.
+   */
+  async drain(graceMs: number): Promise<void> {
+    this.#draining = true;
+    await this.#connections.idle(graceMs);
+    const reason = new GatewayError('unavailable', 'The gateway is shutting down. Send the request again.', {
+      retryAfter: DRAIN_RETRY_AFTER_S,
+      retryable: true,
+    });
+    for (const exchange of this.#connections.running) exchange.abort(reason);
+    await this.#connections.idle(ABORT_GRACE_MS);
+    await this.close();
+  }
+
+  /** At once: every connection is cut. */
+  async close(): Promise<void> {
+    this.#draining = true;
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #accept(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
+    const url = request.url ?? '';
+    const mark = url.indexOf('?');
+    const path = mark < 0 ? url : url.slice(0, mark);
+    const exchange = new Exchange({
+      id: newRequestId(),
+      request,
+      response,
+      path,
+      query: mark < 0 ? '' : url.slice(mark + 1),
+      encodeError: errorShapeOf(path, request.headers),
+      awaitsContinue,
+    });
+    exchange.closeAfter = this.#draining;
+    this.#context.metrics.openRequests.add(1);
+    this.#connections.begin(exchange, (connection) =>
+      sayLastWords(connection, this.#context.limits.lingerMs),
+    );
+    this.#serve(exchange).catch((error: unknown) => this.#fail(exchange, error));
+  }
+
+  async #serve(exchange: Exchange): Promise<void> {
+    const { method, path, request } = exchange;
+    if (!path.startsWith('/')) {
+      throw new GatewayError('invalid_request', 'The request names a whole address. Send the path alone.');
+    }
+    this.#guard.check(request);
+    const expectation = request.headers.expect;
+    if (expectation !== undefined && !exchange.awaitsContinue) {
+      throw new GatewayError('invalid_request', 'Only "expect: 100-continue" is understood.', {
+        status: 417,
+      });
+    }
+    const found = this.#routes.find(method, path);
+    if (found === undefined) return this.#serveFile(exchange);
+    if ('allow' in found) return this.#refuseMethod(exchange, found.allow);
+    const { route, parameters } = found;
+    exchange.facts.route = route.path;
+    if (route.encodeError !== undefined) exchange.encodeError = route.encodeError;
+    this.#refuseWhileDraining(route);
+    exchange.principal = this.#context.auth.admit(route.access, request.headers);
+    await route.handle(exchange, this.#context, parameters);
+  }
+
+  async #serveFile(exchange: Exchange): Promise<void> {
+    const { method, path } = exchange;
+    const isRead = method === 'GET' || method === 'HEAD';
+    if (isRead && !OWN_PATHS.test(path) && (await this.#context.files.send(exchange))) {
+      exchange.facts.route = '/*';
+      return;
+    }
+    throw new GatewayError(
+      'not_found',
+      `There is no ${method} ${path.slice(0, 200)}. The gateway serves /v1/messages, /v1/chat/completions and /v1/models.`,
+    );
+  }
+
+  #refuseMethod(exchange: Exchange, allow: readonly string[]): void {
+    const names = allow.join(', ');
+    const error = new GatewayError(
+      'method_not_allowed',
+      `${exchange.path} does not take ${exchange.method}. Use ${names}.`,
+    );
+    exchange.facts.error = error;
+    sendError(exchange, error, this.#context.limits.lingerMs, { allow: names });
+  }
+
+  #refuseWhileDraining(route: Route): void {
+    if (!this.#draining || route.whileDraining) return;
+    throw new GatewayError('unavailable', 'The gateway is shutting down. Send the request again.', {
+      retryAfter: DRAIN_RETRY_AFTER_S,
+      retryable: true,
+    });
+  }
+
+  #fail(exchange: Exchange, thrown: unknown): void {
+    const { response } = exchange;
+    const error = toGatewayError(thrown);
+    exchange.facts.error = error;
+    if (error !== thrown) this.#context.log.error({ id: exchange.id, err: thrown }, 'bug');
+    if (exchange.clientGone || response.destroyed) return;
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    // The client was not asked for its body and may send it or not: the next request cannot be told from it.
+    if (exchange.awaitsContinue) exchange.closeAfter = true;
+    sendError(exchange, error, this.#context.limits.lingerMs);
+  }
+}
+
+function newRequestId(): string {
+  return `req_${randomUUID().replaceAll('-', '')}`;
+}

@@ -1,0 +1,94 @@
+/** Every route of the gateway, as data. */
+import { GatewayError } from '../core/errors.js';
+import { anthropicMessages, decodeCountTokensRequest } from '../dialects/anthropic-messages/index.js';
+import type { Dialect } from '../dialects/dialect.js';
+import { openaiChat } from '../dialects/openai-chat/index.js';
+import { closeSession, openSession, showSession } from './api/session.js';
+import { getTrace, listTraces } from './api/traces.js';
+import { showUsage } from './api/usage.js';
+import type { Access } from './auth.js';
+import type { Handler } from './context.js';
+import { errorsOf } from './error-shapes.js';
+import { health, metrics, probe, readiness } from './health.js';
+import { getModel, listModels } from './models.js';
+import type { Route } from './router.js';
+import { consolePage } from './static-files.js';
+import { countTokensHandler, turnHandler } from './turns.js';
+
+const PUBLIC: Access = { area: 'public' };
+const CALL: Access = { area: 'models', scope: 'call' };
+const CONSOLE: Access = { area: 'console' };
+const APPROVE: Access = { area: 'console', scope: 'approve' };
+const ADMIN: Access = { area: 'console', scope: 'admin' };
+
+/** One line for each dialect that clients may speak. */
+const DIALECT_PATHS: readonly (readonly [string, Dialect])[] = [
+  ['/v1/messages', anthropicMessages],
+  ['/v1/chat/completions', openaiChat],
+];
+
+/** Named by the contract, answered with 501 until they exist. */
+const LATER: readonly (readonly [Route['method'], string, Access])[] = [
+  ['POST', '/v1/responses', CALL],
+  ['GET', '/v1/responses/:id', CALL],
+  ['DELETE', '/v1/responses/:id', CALL],
+  ['GET', '/mcp/*server', CONSOLE],
+  ['POST', '/mcp/*server', CONSOLE],
+  ['DELETE', '/mcp/*server', CONSOLE],
+  ['GET', '/api/events', CONSOLE],
+  ['GET', '/api/sessions', CONSOLE],
+  ['GET', '/api/sessions/:id', CONSOLE],
+  ['DELETE', '/api/sessions/:id', CONSOLE],
+  ['POST', '/api/sessions/:id/fork', CONSOLE],
+  ['GET', '/api/approvals', APPROVE],
+  ['POST', '/api/approvals/:id', APPROVE],
+  ['POST', '/api/approvals/:id/extend', APPROVE],
+  ['GET', '/api/rules', CONSOLE],
+  ['POST', '/api/rules', CONSOLE],
+  ['DELETE', '/api/rules', CONSOLE],
+  ['GET', '/api/tools', CONSOLE],
+  ['GET', '/api/mcp', CONSOLE],
+  ['POST', '/api/mcp', ADMIN],
+  ['DELETE', '/api/mcp', ADMIN],
+  ['POST', '/api/mcp/:name/reconnect', ADMIN],
+];
+
+export const ROUTES: readonly Route[] = [
+  ...DIALECT_PATHS.map(
+    ([path, dialect]): Route => ({
+      method: 'POST',
+      path,
+      access: CALL,
+      handle: turnHandler(dialect),
+      encodeError: errorsOf(dialect),
+    }),
+  ),
+  {
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    access: CALL,
+    handle: countTokensHandler(anthropicMessages, decodeCountTokensRequest),
+  },
+  { method: 'GET', path: '/v1/models', access: CALL, handle: listModels },
+  { method: 'GET', path: '/v1/models/*id', access: CALL, handle: getModel },
+  { method: 'GET', path: '/', access: PUBLIC, handle: consolePage },
+  { method: 'HEAD', path: '/', access: PUBLIC, handle: probe, whileDraining: true },
+  { method: 'HEAD', path: '/api/hello', access: PUBLIC, handle: probe, whileDraining: true },
+  { method: 'GET', path: '/healthz', access: PUBLIC, handle: health, whileDraining: true },
+  { method: 'GET', path: '/readyz', access: PUBLIC, handle: readiness, whileDraining: true },
+  { method: 'GET', path: '/metrics', access: { area: 'metrics' }, handle: metrics, whileDraining: true },
+  { method: 'POST', path: '/api/session', access: PUBLIC, handle: openSession },
+  { method: 'GET', path: '/api/session', access: CONSOLE, handle: showSession },
+  { method: 'DELETE', path: '/api/session', access: PUBLIC, handle: closeSession },
+  { method: 'GET', path: '/api/traces', access: CONSOLE, handle: listTraces },
+  { method: 'GET', path: '/api/traces/:id', access: CONSOLE, handle: getTrace },
+  { method: 'GET', path: '/api/usage', access: CONSOLE, handle: showUsage },
+  ...LATER.map(([method, path, access]): Route => ({ method, path, access, handle: notYet(method, path) })),
+];
+
+function notYet(method: string, path: string): Handler {
+  const hint = path.startsWith('/v1/') ? ' Use /v1/messages or /v1/chat/completions.' : '';
+  return () => {
+    throw new GatewayError('not_implemented', `${method} ${path} is not available in this version.${hint}`);
+  };
+}

@@ -1,0 +1,191 @@
+/**
+ * A turn of a conversation in any dialect: decode, ask the engines, encode. Opening and answering
+ * are functions apart, so that nothing of the request is reachable while its answer streams.
+ */
+import type { AssistantTurn, DialectName } from '../core/conversation.js';
+import type { TurnEvent } from '../core/events.js';
+import { StreamLifecycle } from '../core/lifecycle.js';
+import { type Loss, LossLog, lossesHeader } from '../core/losses.js';
+import { TurnCollector } from '../core/turn-collector.js';
+import type { AnswerContext, Dialect, Ingress, StreamEncoder } from '../dialects/dialect.js';
+import type { Answer, Call } from '../engines/engine.js';
+import { checkContentType, readBody } from './body.js';
+import { clientHeaders } from './client-headers.js';
+import type { Handler, ServerContext } from './context.js';
+import type { Exchange } from './exchange.js';
+import { parseJsonBody } from './json-body.js';
+import { baseHeaders, sendJson } from './respond.js';
+import { type EventsBody, SSE_HEADERS, stop, streamBytes, streamEvents } from './stream-answer.js';
+
+/** What ids of answers look like in each dialect. */
+const ID_PREFIX: Readonly<Record<DialectName, string>> = {
+  'anthropic-messages': 'msg_',
+  'openai-chat': 'chatcmpl-',
+  'openai-responses': 'resp_',
+};
+
+const NO_BYTES = new Uint8Array(0);
+/** Longer names are cut where they are only reported. */
+const SHOWN_MODEL_LENGTH = 200;
+
+export function turnHandler(dialect: Dialect): Handler {
+  return async (exchange, context) => {
+    exchange.traced = true;
+    await answerTurn(exchange, context, dialect, await openTurn(exchange, context, dialect));
+  };
+}
+
+/** `decode` where the route asks for less than a turn does. */
+export function countTokensHandler(dialect: Dialect, decode: Ingress['decodeRequest']): Handler {
+  return async (exchange, context) => {
+    const call = await readCall(exchange, context, dialect, decode);
+    const count = await exchange.untilAborted(context.dispatcher.countTokens(call));
+    sendJson(exchange, 200, { input_tokens: count });
+  };
+}
+
+interface OpenTurn {
+  answer: Answer;
+  answerContext: AnswerContext;
+  lifecycle: StreamLifecycle;
+  /** Where the client asked for a stream. */
+  encoder: StreamEncoder | undefined;
+}
+
+async function openTurn(exchange: Exchange, context: ServerContext, dialect: Dialect): Promise<OpenTurn> {
+  const call = await readCall(exchange, context, dialect, dialect.ingress.decodeRequest);
+  const { request } = call;
+  const answer = await run(exchange, context, call);
+  // An engine may hold on to the call; the body has been sent by now.
+  call.raw = NO_BYTES;
+  const answerContext: AnswerContext = {
+    model: request.model,
+    requestId: exchange.id,
+    created: Math.floor(Date.now() / 1000),
+  };
+  return {
+    answer,
+    answerContext,
+    lifecycle: new StreamLifecycle({
+      id: exchange.id.replace(/^req_/, ID_PREFIX[dialect.name]),
+      model: request.model,
+      ...(answer.promptTokens === undefined ? {} : { estimate: { inputTokens: answer.promptTokens } }),
+      ...(request.parallelToolCalls === undefined ? {} : { parallelToolCalls: request.parallelToolCalls }),
+    }),
+    encoder: request.stream ? dialect.ingress.createStreamEncoder(request, answerContext) : undefined,
+  };
+}
+
+async function readCall(
+  exchange: Exchange,
+  { limits }: ServerContext,
+  dialect: Dialect,
+  decode: Ingress['decodeRequest'],
+): Promise<Call> {
+  const { headers } = exchange.request;
+  checkContentType(headers['content-type']);
+  const raw = await readBody(exchange, limits, limits.bodyBytes);
+  const request = decode(parseJsonBody(raw, limits.jsonDepth));
+  exchange.facts.model = request.model.slice(0, SHOWN_MODEL_LENGTH);
+  exchange.facts.stream = request.stream;
+  return {
+    id: exchange.id,
+    ingress: dialect,
+    request,
+    raw,
+    headers: clientHeaders(headers),
+    principal: exchange.principal,
+    signal: exchange.signal,
+  };
+}
+
+/** An answer that comes after the client has gone is cancelled, not forgotten. */
+async function run(exchange: Exchange, { dispatcher }: ServerContext, call: Call): Promise<Answer> {
+  const running = dispatcher.run(call);
+  try {
+    return await exchange.untilAborted(running);
+  } catch (error) {
+    if (exchange.failure !== undefined) running.then(cancel, () => {});
+    throw error;
+  }
+}
+
+function cancel({ body }: Answer): void {
+  const pieces: AsyncIterable<unknown> = body.kind === 'events' ? body.batches : body.chunks;
+  stop(pieces[Symbol.asyncIterator]());
+}
+
+async function answerTurn(
+  exchange: Exchange,
+  context: ServerContext,
+  dialect: Dialect,
+  { answer, answerContext, lifecycle, encoder }: OpenTurn,
+): Promise<void> {
+  const { facts } = exchange;
+  const { body, upstream, losses } = answer;
+  facts.upstream = upstream;
+  facts.losses = losses;
+  if (body.kind === 'bytes') {
+    const headers = { ...answerHeaders(exchange, answer, losses), 'content-type': body.contentType };
+    const stream = { ...SSE_HEADERS, ...headers };
+    await streamBytes(exchange, context, encoder === undefined ? headers : stream, body, encoder);
+    return;
+  }
+  facts.repairs = lifecycle.repairs;
+  try {
+    if (encoder === undefined) {
+      const lossLog = new LossLog();
+      const turn = await collect(exchange, body, lifecycle);
+      const encoded = dialect.ingress.encodeResponse(turn, answerContext, lossLog);
+      facts.losses = lossLog.size === 0 ? losses : [...losses, ...lossLog.list()];
+      sendJson(exchange, 200, encoded, answerHeaders(exchange, answer, facts.losses));
+    } else {
+      const headers = { ...answerHeaders(exchange, answer, losses), ...SSE_HEADERS };
+      await streamEvents(exchange, context, headers, body, lifecycle, encoder);
+    }
+  } finally {
+    facts.usage = lifecycle.usage;
+    if (lifecycle.stopReason !== undefined) {
+      facts.stopReason = lifecycle.stopReason;
+      answer.settle?.(facts.usage);
+    }
+  }
+}
+
+/** Rejects with the error of a stream that fails. */
+async function collect(
+  exchange: Exchange,
+  { batches }: EventsBody,
+  lifecycle: StreamLifecycle,
+): Promise<AssistantTurn> {
+  const iterator = batches[Symbol.asyncIterator]();
+  try {
+    return await exchange.untilAborted(collectFrom(iterator, lifecycle));
+  } catch (error) {
+    stop(iterator);
+    throw error;
+  }
+}
+
+async function collectFrom(
+  iterator: AsyncIterator<readonly TurnEvent[]>,
+  lifecycle: StreamLifecycle,
+): Promise<AssistantTurn> {
+  const collector = new TurnCollector();
+  for (;;) {
+    const step = await iterator.next();
+    if (step.done) break;
+    collector.push(lifecycle.push(step.value));
+  }
+  collector.push(lifecycle.end());
+  return collector.finish();
+}
+
+function answerHeaders(exchange: Exchange, answer: Answer, losses: readonly Loss[]): Record<string, string> {
+  return {
+    ...baseHeaders(exchange),
+    ...answer.headers,
+    'x-toolgate-upstream': answer.upstream,
+    ...(losses.length === 0 ? {} : { 'x-toolgate-losses': lossesHeader(losses) }),
+  };
+}

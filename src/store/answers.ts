@@ -1,0 +1,27 @@
+/**
+ * Answers that may be asked for again: a repeated request, an `Idempotency-Key`, a stored response.
+ * Keys are namespaced by the caller (`idempotency:…`, `request:…`, `response:…`).
+ */
+
+export interface NewAnswer {
+  principal: string;
+  key: string;
+  /** Of the request: the same key with another digest is another request, which is an error of the client. */
+  digest: string;
+  session?: string;
+  /** JSON, kept exactly. */
+  body: unknown;
+  expiresAt: number;
+}
+
+export interface RecordedAnswer extends NewAnswer {
+  createdAt: number;
+}
+
+export interface AnswerStore {
+  get(principal: string, key: string): Promise<RecordedAnswer | undefined>;
+  /** The first one stands; `existing` is it. */
+  put(answer: NewAnswer): Promise<{ recorded: true } | { recorded: false; existing: RecordedAnswer }>;
+  /** `DELETE /v1/responses/:id`. */
+  delete(principal: string, key: string): Promise<boolean>;
+}

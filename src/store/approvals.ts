@@ -1,0 +1,103 @@
+/**
+ * Questions to a person about one tool call. `pending` is the only state that can change; the
+ * first decision wins, and whoever comes later is shown it. Decisions, and the rule a decision
+ * makes, are written together with their line in the audit log.
+ */
+import type { NewRule, Rule } from './rules.js';
+import type { Page } from './store.js';
+
+export type ApprovalState = 'pending' | 'allowed' | 'denied' | 'expired' | 'cancelled' | 'covered';
+
+export interface NewApproval {
+  id: string;
+  session: string;
+  principal: string;
+  /** The sub-agent that asks; none for the main one. */
+  agent?: string;
+  toolUseId: string;
+  tool: string;
+  /** JSON, exactly what will run. */
+  input: unknown;
+  /** What the person is shown, and the rules that are suggested: JSON. */
+  describe: unknown;
+  suggestions: unknown;
+  /** Of what was shown; a decision has to name it. */
+  digest: string;
+  /** None: no clock (questions to the user). */
+  expiresAt?: number;
+}
+
+export interface Approval extends NewApproval {
+  state: ApprovalState;
+  createdAt: number;
+  decision?: Decision;
+  /** When the call that was allowed went ahead. */
+  usedAt?: number;
+}
+
+export interface Decision {
+  at: number;
+  /** A principal, or the gateway's own name for what decided (`expiry`, a rule). */
+  by: string;
+  /** Where it was decided: console, api, mcp, terminal, gateway. */
+  via: string;
+  reason?: string;
+  updatedInput?: unknown;
+  /** The text of the rule that was made or that covered it. */
+  rule?: string;
+}
+
+interface Decider {
+  by: string;
+  via: string;
+}
+
+export type Verdict = Decider &
+  (
+    | { state: 'allowed'; digest: string; reason?: string; updatedInput?: unknown; rule?: NewRule }
+    | { state: 'denied'; digest: string; reason?: string; rule?: NewRule }
+    | { state: 'cancelled'; reason?: string }
+    /** A rule made meanwhile allows it. */
+    | { state: 'covered'; rule: string }
+  );
+
+export type DecideOutcome =
+  | { outcome: 'decided'; approval: Approval; rule?: Rule }
+  /** Somebody was first: `approval.decision` says who, what and when. */
+  | { outcome: 'already'; approval: Approval }
+  /** Its time was over; if it was still pending, it is `expired` now. */
+  | { outcome: 'expired'; approval: Approval }
+  /** The digest is not that of what is asked. */
+  | { outcome: 'mismatch'; approval: Approval }
+  | { outcome: 'unknown' };
+
+export type ExtendOutcome =
+  | { outcome: 'extended'; approval: Approval }
+  | { outcome: 'already'; approval: Approval }
+  | { outcome: 'expired'; approval: Approval }
+  | { outcome: 'unknown' };
+
+export interface ApprovalQuery {
+  principal?: string;
+  session?: string;
+  state?: ApprovalState;
+  cursor?: string;
+  limit: number;
+}
+
+export interface ApprovalStore {
+  /**
+   * Before it is offered. The same call of the same agent asks once: asked again (a restart, a
+   * retry), `approval` is the one that exists, whatever became of it.
+   */
+  create(approval: NewApproval): Promise<{ created: boolean; approval: Approval }>;
+  get(id: string): Promise<Approval | undefined>;
+  list(query: ApprovalQuery): Promise<Page<Approval>>;
+  decide(id: string, verdict: Verdict): Promise<DecideOutcome>;
+  /** Never shortens, and gives no clock to one that has none. */
+  extend(id: string, expiresAt: number, by: string): Promise<ExtendOutcome>;
+  /** Expires what is due and returns it, once: on whichever node asks first. */
+  expireDue(): Promise<Approval[]>;
+  /** Single use: true for exactly one caller, and only after `allowed` or `covered`. */
+  use(id: string): Promise<boolean>;
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { allPages, type Bench, START } from './place.js';
+
+export function auditContract(bench: () => Bench): void {
+  describe('audit', () => {
+    it('keeps who, when, what, why and by which rule', async () => {
+      const store = await bench().open();
+      const entry = {
+        event: 'tool.denied',
+        by: 'rule',
+        principal: 'alice',
+        session: 's1',
+        tool: 'Bash',
+        toolUseId: 't1',
+        what: 'curl example.com',
+        why: 'a deny rule matches the first word',
+        rule: 'Bash(curl:*)',
+      };
+      await store.audit.append(entry);
+      const bare = { event: 'tool.allowed', by: 'mode', principal: 'bob' };
+      await store.audit.append(bare);
+      const { items } = await store.audit.list({ limit: 10 });
+      expect(items).toEqual([
+        { ...bare, seq: items[0]?.seq, at: START },
+        { ...entry, seq: items[1]?.seq, at: START },
+      ]);
+    });
+
+    it('keeps the order of what is appended at once, and the time it happened', async () => {
+      const store = await bench().open();
+      const writes: Promise<void>[] = [];
+      for (let n = 0; n < 50; n++) {
+        writes.push(store.audit.append({ event: `e${n}`, by: 'x', principal: 'alice' }));
+        bench().now += 1;
+      }
+      await Promise.all(writes);
+      const all = await allPages((cursor) => store.audit.list({ limit: 7, ...(cursor && { cursor }) }));
+      expect(all.map(({ event, at }) => [event, at])).toEqual(
+        Array.from({ length: 50 }, (_, n) => [`e${49 - n}`, START + 49 - n]),
+      );
+    });
+
+    it('filters by principal and session', async () => {
+      const store = await bench().open();
+      await store.audit.append({ event: 'a', by: 'x', principal: 'alice', session: 's1' });
+      await store.audit.append({ event: 'b', by: 'x', principal: 'alice', session: 's2' });
+      await store.audit.append({ event: 'c', by: 'x', principal: 'bob', session: 's1' });
+      const events = async (query: { principal?: string; session?: string }) =>
+        (await store.audit.list({ limit: 9, ...query })).items.map(({ event }) => event);
+      expect(await events({ principal: 'alice' })).toEqual(['b', 'a']);
+      expect(await events({ session: 's1' })).toEqual(['c', 'a']);
+    });
+  });
+}

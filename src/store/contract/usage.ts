@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import type { UsageRecord } from '../usage.js';
+import { type Bench, START, TTL } from './place.js';
+
+const DAY = 86_400_000;
+/** 2025-10-09T08:53:20Z. */
+const AT = START;
+
+const row = (more: Partial<UsageRecord> = {}): UsageRecord => ({
+  at: AT,
+  principal: 'alice',
+  model: 'gpt',
+  upstream: 'openai',
+  status: 200,
+  inputTokens: 10,
+  outputTokens: 5,
+  cacheReadTokens: 3,
+  cacheWriteTokens: 2,
+  latencyMs: 100,
+  ...more,
+});
+
+const everything = { from: 0, to: AT + 10 * DAY };
+
+export function usageContract(bench: () => Bench): void {
+  describe('usage', () => {
+    it('adds up', async () => {
+      const store = await bench().open();
+      store.usage.record(row({ costUsd: 0.25, firstTokenMs: 20, reasoningTokens: 4 }));
+      store.usage.record(row({ costUsd: 0.5, latencyMs: 300.4, firstTokenMs: 40 }));
+      store.usage.record(row({ status: 529 }));
+      expect(await store.usage.summarise({ ...everything, by: [] })).toEqual([
+        {
+          group: {},
+          requests: 3,
+          errors: 1,
+          inputTokens: 30,
+          outputTokens: 15,
+          cacheReadTokens: 9,
+          cacheWriteTokens: 6,
+          reasoningTokens: 4,
+          costUsd: 0.75,
+          unpriced: 1,
+          meanLatencyMs: 500 / 3,
+          maxLatencyMs: 300,
+          meanFirstTokenMs: 30,
+        },
+      ]);
+    });
+
+    it('has nothing to say about nothing', async () => {
+      const store = await bench().open();
+      expect(await store.usage.summarise({ ...everything, by: [] })).toEqual([]);
+      expect(await store.usage.summarise({ ...everything, by: ['day', 'model'] })).toEqual([]);
+    });
+
+    it('groups by what is asked, in order', async () => {
+      const store = await bench().open();
+      store.usage.record(row({ model: 'b', at: AT + DAY }));
+      store.usage.record(row({ model: 'a', principal: 'bob' }));
+      store.usage.record(row({ model: 'b', session: 's1' }));
+      store.usage.record(row({ model: 'b', upstream: 'azure' }));
+      const groups = async (by: Parameters<typeof store.usage.summarise>[0]['by'], more = {}) =>
+        (await store.usage.summarise({ ...everything, by, ...more })).map(({ group, requests }) => [
+          ...Object.values(group),
+          requests,
+        ]);
+      expect(await groups(['model'])).toEqual([
+        ['a', 1],
+        ['b', 3],
+      ]);
+      expect(await groups(['day', 'model'])).toEqual([
+        ['2025-10-09', 'a', 1],
+        ['2025-10-09', 'b', 2],
+        ['2025-10-10', 'b', 1],
+      ]);
+      expect(await groups(['principal'])).toEqual([
+        ['alice', 3],
+        ['bob', 1],
+      ]);
+      expect(await groups(['upstream'])).toEqual([
+        ['azure', 1],
+        ['openai', 3],
+      ]);
+      expect(await groups(['session'])).toEqual([
+        ['', 3],
+        ['s1', 1],
+      ]);
+      expect(await groups(['model'], { principal: 'bob' })).toEqual([['a', 1]]);
+      expect(await groups(['model'], { session: 's1' })).toEqual([['b', 1]]);
+    });
+
+    it('begins days where the reader lives', async () => {
+      const store = await bench().open();
+      const midnight = Date.UTC(2025, 9, 10);
+      store.usage.record(row({ at: midnight - 1 }));
+      store.usage.record(row({ at: midnight - 8 * 3_600_000 }));
+      store.usage.record(row({ at: midnight - 8 * 3_600_000 - 1 }));
+      const days = async (utcOffsetMinutes: number) =>
+        (await store.usage.summarise({ ...everything, by: ['day'], utcOffsetMinutes })).map(
+          ({ group, requests }) => [group.day, requests],
+        );
+      expect(await days(0)).toEqual([['2025-10-09', 3]]);
+      expect(await days(480)).toEqual([
+        ['2025-10-09', 1],
+        ['2025-10-10', 2],
+      ]);
+    });
+
+    it('counts from `from` up to but not including `to`', async () => {
+      const store = await bench().open();
+      for (const at of [AT - 1, AT, AT + TTL - 1, AT + TTL]) store.usage.record(row({ at }));
+      const [sum] = await store.usage.summarise({ from: AT, to: AT + TTL, by: [] });
+      expect(sum?.requests).toBe(2);
+    });
+
+    it('adds up more rows than it reads in one step', async () => {
+      const store = await bench().open({ limits: { buffer: { flushRows: 5000, maxRows: 100_000 } } });
+      const count = 24_000;
+      for (let n = 0; n < count; n++) {
+        store.usage.record(row({ at: AT + Math.floor(n / 3), model: `m${n % 2}`, latencyMs: n }));
+      }
+      const sums = await store.usage.summarise({ ...everything, by: ['model'] });
+      expect(
+        sums.map(({ requests, inputTokens, maxLatencyMs }) => [requests, inputTokens, maxLatencyMs]),
+      ).toEqual([
+        [count / 2, (count / 2) * 10, count - 2],
+        [count / 2, (count / 2) * 10, count - 1],
+      ]);
+      expect(sums[0]?.meanLatencyMs).toBeCloseTo((count - 2) / 2);
+    });
+  });
+}

@@ -1,0 +1,48 @@
+/** How much is kept, and how it is written. One table; `StoreOptions.limits` overrides single figures. */
+
+const SECOND = 1000;
+const HOUR = 3600 * SECOND;
+const DAY = 24 * HOUR;
+const MIB = 1024 * 1024;
+
+/** Sizes are counted in characters of the stored text, compressed bytes for trace payloads. */
+export const STORE_LIMITS = {
+  /** Past its time a session still answers "expired" instead of "unknown" for `graceMs`. */
+  sessions: { graceMs: HOUR, maxRows: 20_000, maxBytes: 2048 * MIB },
+  answers: { maxRows: 100_000, maxBytes: 512 * MIB },
+  /** Decided ones; one that waits is never pruned. */
+  approvals: { maxAgeMs: 30 * DAY, maxRows: 50_000 },
+  /** Rules of sessions that the store does not hold. */
+  rules: { maxAgeMs: 30 * DAY },
+  audit: { maxAgeMs: 365 * DAY, maxRows: 500_000, maxBytes: 256 * MIB },
+  traces: { maxAgeMs: 7 * DAY, maxRows: 20_000, maxBytes: 256 * MIB },
+  /** What was learned is tried again some day: upstreams change. */
+  quirks: { maxAgeMs: 90 * DAY, maxRows: 10_000 },
+  usage: { maxAgeMs: 400 * DAY, maxRows: 1_000_000 },
+  leases: { maxAgeMs: HOUR },
+  buffer: { delayMs: SECOND, flushRows: 200, maxRows: 10_000, maxPayloadBytes: 32 * MIB },
+  /** The other process that holds the write lock is waited for this long, without blocking. */
+  lockWaitMs: 5 * SECOND,
+};
+
+export type StoreLimits = typeof STORE_LIMITS;
+
+export type LimitOverrides = {
+  [Area in keyof StoreLimits]?: StoreLimits[Area] extends number ? number : Partial<StoreLimits[Area]>;
+};
+
+export function resolveLimits(overrides: LimitOverrides = {}): StoreLimits {
+  return {
+    sessions: { ...STORE_LIMITS.sessions, ...overrides.sessions },
+    answers: { ...STORE_LIMITS.answers, ...overrides.answers },
+    approvals: { ...STORE_LIMITS.approvals, ...overrides.approvals },
+    rules: { ...STORE_LIMITS.rules, ...overrides.rules },
+    audit: { ...STORE_LIMITS.audit, ...overrides.audit },
+    traces: { ...STORE_LIMITS.traces, ...overrides.traces },
+    quirks: { ...STORE_LIMITS.quirks, ...overrides.quirks },
+    usage: { ...STORE_LIMITS.usage, ...overrides.usage },
+    leases: { ...STORE_LIMITS.leases, ...overrides.leases },
+    buffer: { ...STORE_LIMITS.buffer, ...overrides.buffer },
+    lockWaitMs: overrides.lockWaitMs ?? STORE_LIMITS.lockWaitMs,
+  };
+}

@@ -1,0 +1,210 @@
+import type {
+  Approval,
+  ApprovalQuery,
+  ApprovalState,
+  ApprovalStore,
+  DecideOutcome,
+  Decision,
+  ExtendOutcome,
+  NewApproval,
+  Verdict,
+} from '../approvals.js';
+import type { Page } from '../store.js';
+import { insertAudit } from './audit.js';
+import type { Context } from './context.js';
+import { Conditions, numberCursor, pageSize, toPage } from './paging.js';
+import { json, number, optionalJson, optionalNumber, type Row, text, toJson, whole } from './rows.js';
+import { insertRule } from './rules.js';
+
+const FINAL_STATES: readonly ApprovalState[] = ['allowed', 'denied', 'expired', 'cancelled', 'covered'];
+
+/** How many are expired in one transaction. */
+const EXPIRE_BATCH = 100;
+
+const UNANSWERED: Omit<Decision, 'at'> = {
+  by: 'expiry',
+  via: 'gateway',
+  reason: 'Nobody answered in time.',
+};
+
+type Settlement = { state: ApprovalState } & Omit<Decision, 'at'>;
+
+export class SqliteApprovals implements ApprovalStore {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  create(approval: NewApproval): Promise<{ created: boolean; approval: Approval }> {
+    const { database, now } = this.#context;
+    return database.write(() => {
+      const { id, session, principal, agent = '', toolUseId, tool, digest, expiresAt } = approval;
+      const sql = `INSERT INTO approvals (id, session, principal, agent, tool_use_id, tool, digest, state,
+          created_at, expires_at, input, describe, suggestions)
+        VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?)
+        ON CONFLICT (session, agent, tool_use_id) DO NOTHING`;
+      const created = database.run(sql, [
+        id,
+        session,
+        principal,
+        agent,
+        toolUseId,
+        tool,
+        digest,
+        whole(now()),
+        expiresAt === undefined ? null : whole(expiresAt),
+        toJson(approval.input),
+        toJson(approval.describe),
+        toJson(approval.suggestions),
+      ]);
+      const row = database.get(
+        'SELECT * FROM approvals WHERE session = ? AND agent = ? AND tool_use_id = ?',
+        [session, agent, toolUseId],
+      );
+      return { created: created === 1, approval: readApproval(row ?? {}) };
+    });
+  }
+
+  get(id: string): Promise<Approval | undefined> {
+    return this.#context.database.read(() => this.#find(id));
+  }
+
+  async list(query: ApprovalQuery): Promise<Page<Approval>> {
+    const { database } = this.#context;
+    const where = new Conditions();
+    where.add('number < ?', numberCursor(query.cursor));
+    where.equal('principal', query.principal);
+    where.equal('session', query.session);
+    where.equal('state', query.state);
+    const sql = `SELECT * FROM approvals WHERE ${where} ORDER BY number DESC LIMIT ?`;
+    const rows = await database.read(() => database.all(sql, [...where.params, pageSize(query.limit) + 1]));
+    return toPage(rows, query.limit, readApproval, (row) => String(number(row, 'number')));
+  }
+
+  decide(id: string, verdict: Verdict): Promise<DecideOutcome> {
+    return this.#context.database.write((): DecideOutcome => {
+      const approval = this.#find(id);
+      if (approval === undefined) return { outcome: 'unknown' };
+      const settled = this.#settled(approval);
+      if (settled !== undefined) return settled;
+      if ('digest' in verdict && verdict.digest !== approval.digest) return { outcome: 'mismatch', approval };
+      if (verdict.state === 'cancelled' || verdict.state === 'covered') {
+        return { outcome: 'decided', approval: settle(this.#context, approval, verdict) };
+      }
+      const { rule: made, digest: _, ...decided } = verdict;
+      const rule = made && insertRule(this.#context, made);
+      const text = made === undefined ? {} : { rule: made.rule };
+      const after = settle(this.#context, approval, { ...decided, ...text });
+      return { outcome: 'decided', approval: after, ...(rule !== undefined && { rule }) };
+    });
+  }
+
+  extend(id: string, expiresAt: number, by: string): Promise<ExtendOutcome> {
+    const { database } = this.#context;
+    return database.write((): ExtendOutcome => {
+      const approval = this.#find(id);
+      if (approval === undefined) return { outcome: 'unknown' };
+      const settled = this.#settled(approval);
+      if (settled !== undefined) return settled;
+      if (approval.expiresAt === undefined) return { outcome: 'extended', approval };
+      const until = Math.max(approval.expiresAt, whole(expiresAt));
+      database.run('UPDATE approvals SET expires_at = ? WHERE id = ?', [until, id]);
+      const why = `until ${new Date(until).toISOString()}`;
+      insertAudit(this.#context, { ...about(approval), event: 'approval.extended', by, why });
+      return { outcome: 'extended', approval: { ...approval, expiresAt: until } };
+    });
+  }
+
+  async expireDue(): Promise<Approval[]> {
+    const { database, now } = this.#context;
+    const sql = `SELECT * FROM approvals WHERE state = 'pending' AND expires_at <= ? LIMIT ${EXPIRE_BATCH}`;
+    const expired: Approval[] = [];
+    // Looked at first without the write lock: mostly nothing is due.
+    while (await database.read(() => database.get(sql, [now()]) !== undefined)) {
+      const batch = await database.write(() =>
+        database
+          .all(sql, [now()])
+          .map((row) => settle(this.#context, readApproval(row), { state: 'expired', ...UNANSWERED })),
+      );
+      expired.push(...batch);
+    }
+    return expired;
+  }
+
+  use(id: string): Promise<boolean> {
+    const { database, now } = this.#context;
+    const sql = `UPDATE approvals SET used_at = ?
+      WHERE id = ? AND state IN ('allowed', 'covered') AND used_at IS NULL`;
+    return database.write(() => database.run(sql, [whole(now()), id]) === 1);
+  }
+
+  #find(id: string): Approval | undefined {
+    const row = this.#context.database.get('SELECT * FROM approvals WHERE id = ?', [id]);
+    return row && readApproval(row);
+  }
+
+  /** Why it can no longer be changed; one that is overdue is expired on the spot. */
+  #settled(approval: Approval): { outcome: 'already' | 'expired'; approval: Approval } | undefined {
+    if (approval.state === 'expired') return { outcome: 'expired', approval };
+    if (approval.state !== 'pending') return { outcome: 'already', approval };
+    if (approval.expiresAt === undefined || approval.expiresAt > this.#context.now()) return undefined;
+    const expired = settle(this.#context, approval, { state: 'expired', ...UNANSWERED });
+    return { outcome: 'expired', approval: expired };
+  }
+}
+
+/** Inside a transaction: cancels whatever waits in a session. */
+export function cancelPending(context: Context, session: string, decision: Omit<Decision, 'at'>): void {
+  const sql = `SELECT * FROM approvals WHERE session = ? AND state = 'pending'`;
+  for (const row of context.database.all(sql, [session])) {
+    settle(context, readApproval(row), { state: 'cancelled', ...decision });
+  }
+}
+
+/** Inside a transaction that has seen it pending. */
+function settle(context: Context, approval: Approval, settlement: Settlement): Approval {
+  const { state, ...rest } = settlement;
+  const decision: Decision = { at: whole(context.now()), ...rest };
+  context.database.run(
+    `UPDATE approvals SET state = ?, decided_at = ?, decision = ? WHERE id = ? AND state = 'pending'`,
+    [state, decision.at, toJson(decision), approval.id],
+  );
+  insertAudit(context, {
+    ...about(approval),
+    event: `approval.${state}`,
+    by: decision.by,
+    what: approval.id,
+    ...(decision.reason !== undefined && { why: decision.reason }),
+    ...(decision.rule !== undefined && { rule: decision.rule }),
+  });
+  return { ...approval, state, decision };
+}
+
+function about({ principal, session, tool, toolUseId }: Approval) {
+  return { principal, session, tool, toolUseId };
+}
+
+function readApproval(row: Row): Approval {
+  const agent = text(row, 'agent');
+  const expiresAt = optionalNumber(row, 'expires_at');
+  const usedAt = optionalNumber(row, 'used_at');
+  const decision = optionalJson<Decision>(row, 'decision');
+  return {
+    id: text(row, 'id'),
+    session: text(row, 'session'),
+    principal: text(row, 'principal'),
+    ...(agent !== '' && { agent }),
+    toolUseId: text(row, 'tool_use_id'),
+    tool: text(row, 'tool'),
+    input: json<unknown>(row, 'input'),
+    describe: json<unknown>(row, 'describe'),
+    suggestions: json<unknown>(row, 'suggestions'),
+    digest: text(row, 'digest'),
+    ...(expiresAt !== undefined && { expiresAt }),
+    state: FINAL_STATES.find((state) => state === row['state']) ?? 'pending',
+    createdAt: number(row, 'created_at'),
+    ...(decision !== undefined && { decision }),
+    ...(usedAt !== undefined && { usedAt }),
+  };
+}

@@ -1,0 +1,41 @@
+import type { HistoryIndex, HistoryMatch } from '../history-index.js';
+import type { Context } from './context.js';
+import { number, text } from './rows.js';
+
+/** Clients mostly echo all they know, so the match is mostly in the first probe from the end. */
+const PROBE = 32;
+
+const SQL = `
+  SELECT history.hash, history.session, history.position,
+    history.position = (SELECT max(position) FROM history AS own WHERE own.session = history.session) AS head
+  FROM json_each(?) AS chain
+  CROSS JOIN history ON history.principal = ? AND history.hash = chain.value
+  CROSS JOIN sessions ON sessions.id = history.session AND sessions.expires_at > ?
+  ORDER BY chain.key DESC, head DESC, sessions.updated_at DESC, sessions.id DESC
+  LIMIT 1`;
+
+export class SqliteHistoryIndex implements HistoryIndex {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  longestPrefix(principal: string, chain: readonly string[]): Promise<HistoryMatch | undefined> {
+    const { database, now } = this.#context;
+    return database.read(() => {
+      for (let end = chain.length; end > 0; end -= PROBE) {
+        const part = JSON.stringify(chain.slice(Math.max(0, end - PROBE), end));
+        const row = database.get(SQL, [part, principal, now()]);
+        if (row === undefined) continue;
+        return {
+          hash: text(row, 'hash'),
+          session: text(row, 'session'),
+          position: number(row, 'position'),
+          head: number(row, 'head') === 1,
+        };
+      }
+      return undefined;
+    });
+  }
+}

@@ -1,0 +1,72 @@
+import type { Grant, Lease, LeaseStore } from '../leases.js';
+import type { Context } from './context.js';
+import type { Database } from './database.js';
+import { number, type Row, text, whole } from './rows.js';
+
+export class SqliteLeases implements LeaseStore {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  acquire(name: string, owner: string, ttlMs: number): Promise<Grant> {
+    const { database, now } = this.#context;
+    return database.write((): Grant => {
+      const held = database.get('SELECT owner, until FROM leases WHERE name = ?', [name]);
+      if (held !== undefined && number(held, 'until') > now()) {
+        return { granted: false, owner: text(held, 'owner'), until: number(held, 'until') };
+      }
+      const token = nextCount(database, 'lease');
+      const until = whole(now() + ttlMs);
+      database.run('INSERT OR REPLACE INTO leases (name, owner, token, until) VALUES (?, ?, ?, ?)', [
+        name,
+        owner,
+        token,
+        until,
+      ]);
+      return { granted: true, lease: { name, owner, token, until } };
+    });
+  }
+
+  // Relaxed: a renewal that a power cut undoes was this machine's own, and the lease lapses sooner.
+  renew(owner: string, ttlMs: number): Promise<Lease[]> {
+    const { database, now } = this.#context;
+    const sql = 'UPDATE leases SET until = ? WHERE owner = ? RETURNING name, owner, token, until';
+    return database.write(() => database.all(sql, [whole(now() + ttlMs), owner]).map(readLease), 'relaxed');
+  }
+
+  release(lease: Lease): Promise<boolean> {
+    const { database } = this.#context;
+    const sql = 'DELETE FROM leases WHERE name = ? AND token = ?';
+    return database.write(() => database.run(sql, [lease.name, lease.token]) === 1, 'relaxed');
+  }
+
+  releaseAll(owner: string): Promise<number> {
+    const { database } = this.#context;
+    return database.write(() => database.run('DELETE FROM leases WHERE owner = ?', [owner]));
+  }
+}
+
+/** Inside a transaction: whether whoever carries `lease` is still the one to write. */
+export function holds(database: Database, lease: Lease): boolean {
+  return (
+    database.get('SELECT 1 AS held FROM leases WHERE name = ? AND token = ?', [lease.name, lease.token]) !==
+    undefined
+  );
+}
+
+/** Inside a transaction. */
+export function nextCount(database: Database, counter: 'lease' | 'rules'): number {
+  const sql = 'UPDATE counters SET value = value + 1 WHERE name = ? RETURNING value';
+  return number(database.get(sql, [counter]) ?? {}, 'value');
+}
+
+function readLease(row: Row): Lease {
+  return {
+    name: text(row, 'name'),
+    owner: text(row, 'owner'),
+    token: number(row, 'token'),
+    until: number(row, 'until'),
+  };
+}

@@ -1,0 +1,190 @@
+/**
+ * Deletes by age and by size in short transactions with a turn of the event loop between them.
+ * Caps count from the newest row back, so nothing has to keep running totals.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { PruneReport } from '../store.js';
+import type { Context } from './context.js';
+import type { Params } from './database.js';
+import { nextCount } from './leases.js';
+import { number, text } from './rows.js';
+import { deleteSession } from './sessions.js';
+
+const BATCH_ROWS = 250;
+const WALK_ROWS = 4000;
+const VACUUM_PAGES = 128;
+/** Free pages that are kept for the next writes. */
+const SPARE_PAGES = 1024;
+
+interface Cap {
+  maxRows: number;
+  maxBytes?: number;
+}
+
+interface CappedTable {
+  table: string;
+  /** Grows with age; the primary key. */
+  key: string;
+  /** What a row weighs. */
+  size: string;
+  where: string;
+}
+
+const AUDIT: CappedTable = { table: 'audit', key: 'seq', size: 'size', where: '1' };
+const TRACES: CappedTable = { table: 'traces', key: 'seq', size: 'size', where: '1' };
+const USAGE: CappedTable = { table: 'usage', key: 'seq', size: '0', where: '1' };
+const ANSWERS: CappedTable = { table: 'answers', key: 'number', size: 'size', where: '1' };
+const QUIRKS: CappedTable = { table: 'quirks', key: 'rowid', size: '0', where: '1' };
+const APPROVALS: CappedTable = { table: 'approvals', key: 'number', size: '0', where: `state <> 'pending'` };
+
+export async function prune(context: Context, now: number): Promise<PruneReport> {
+  const { limits } = context;
+  const aged = (column: string, table: CappedTable, maxAgeMs: number) =>
+    deleteRows(context, table, `${column} < ?`, [now - maxAgeMs]);
+  const report = {
+    sessions: await pruneSessions(context, now),
+    answers:
+      (await deleteRows(context, ANSWERS, 'expires_at <= ?', [now])) +
+      (await deleteBeyond(context, ANSWERS, limits.answers)),
+    approvals:
+      (await aged('decided_at', APPROVALS, limits.approvals.maxAgeMs)) +
+      (await deleteBeyond(context, APPROVALS, limits.approvals)),
+    rules: await pruneRules(context, now),
+    audit:
+      (await aged('at', AUDIT, limits.audit.maxAgeMs)) + (await deleteBeyond(context, AUDIT, limits.audit)),
+    traces:
+      (await aged('at', TRACES, limits.traces.maxAgeMs)) +
+      (await deleteBeyond(context, TRACES, limits.traces)),
+    quirks:
+      (await aged('learned_at', QUIRKS, limits.quirks.maxAgeMs)) +
+      (await deleteBeyond(context, QUIRKS, limits.quirks)),
+    usage:
+      (await aged('at', USAGE, limits.usage.maxAgeMs)) + (await deleteBeyond(context, USAGE, limits.usage)),
+    leases: await context.database.write(
+      () => context.database.run('DELETE FROM leases WHERE until < ?', [now - limits.leases.maxAgeMs]),
+      'relaxed',
+    ),
+  };
+  await giveSpaceBack(context);
+  return report;
+}
+
+async function deleteRows(
+  context: Context,
+  table: CappedTable,
+  where: string,
+  params: Params,
+): Promise<number> {
+  const { database } = context;
+  const sql = `DELETE FROM ${table.table} WHERE ${table.key} IN
+    (SELECT ${table.key} FROM ${table.table} WHERE ${table.where} AND ${where} LIMIT ${BATCH_ROWS})`;
+  let deleted = 0;
+  for (;;) {
+    const batch = await database.write(() => database.run(sql, params), 'relaxed');
+    deleted += batch;
+    if (batch < BATCH_ROWS) return deleted;
+    await nextTurn();
+  }
+}
+
+async function deleteBeyond(context: Context, table: CappedTable, cap: Cap): Promise<number> {
+  const last = await findCut(context, table, cap);
+  return last === undefined ? 0 : deleteRows(context, table, `${table.key} <= ?`, [last]);
+}
+
+/** The newest row that is beyond the cap; it and all older ones go. */
+async function findCut(context: Context, table: CappedTable, cap: Cap): Promise<number | undefined> {
+  const { database } = context;
+  const sql = `SELECT ${table.key} AS key, ${table.size} AS size FROM ${table.table}
+    WHERE ${table.where} AND ${table.key} < ? ORDER BY ${table.key} DESC LIMIT ${WALK_ROWS}`;
+  const maxBytes = cap.maxBytes ?? Number.POSITIVE_INFINITY;
+  let before = Number.MAX_SAFE_INTEGER;
+  let rows = 0;
+  let size = 0;
+  for (;;) {
+    const step = await database.read(() => database.all(sql, [before]));
+    for (const row of step) {
+      rows += 1;
+      size += number(row, 'size');
+      before = number(row, 'key');
+      if (rows > cap.maxRows || size > maxBytes) return before;
+    }
+    if (step.length < WALK_ROWS) return undefined;
+    await nextTurn();
+  }
+}
+
+async function pruneSessions(context: Context, now: number): Promise<number> {
+  const { database, limits } = context;
+  await evictSessions(context, now);
+  const sql = `SELECT id FROM sessions WHERE expires_at <= ? AND NOT EXISTS
+      (SELECT 1 FROM leases WHERE name = 'session:' || sessions.id AND until > ?) LIMIT 1`;
+  const chunk = `DELETE FROM transcript WHERE rowid IN
+    (SELECT rowid FROM transcript WHERE session = ? LIMIT ${BATCH_ROWS})`;
+  let deleted = 0;
+  for (;;) {
+    const row = await database.read(() => database.get(sql, [now - limits.sessions.graceMs, now]));
+    if (row === undefined) return deleted;
+    const id = text(row, 'id');
+    // Long transcripts go piece by piece before the rest follows at once.
+    while ((await database.write(() => database.run(chunk, [id]), 'relaxed')) === BATCH_ROWS)
+      await nextTurn();
+    if (await database.write(() => deleteSession(context, id, 'expiry'), 'relaxed')) deleted += 1;
+    await nextTurn();
+  }
+}
+
+/** Beyond the cap the sessions unused for longest expire at once, except those somebody holds. */
+async function evictSessions(context: Context, now: number): Promise<void> {
+  const { database, limits } = context;
+  const walk = `SELECT id, size, updated_at FROM sessions WHERE expires_at > 0 AND (updated_at, id) < (?, ?)
+    ORDER BY updated_at DESC, id DESC LIMIT ${WALK_ROWS}`;
+  const expire = `UPDATE sessions SET expires_at = 0 WHERE id = ? AND NOT EXISTS
+    (SELECT 1 FROM leases WHERE name = 'session:' || sessions.id AND until > ?)`;
+  let at = Number.MAX_SAFE_INTEGER;
+  let last = '';
+  let rows = 0;
+  let size = 0;
+  for (;;) {
+    const step = await database.read(() => database.all(walk, [at, last]));
+    const beyond: string[] = [];
+    for (const row of step) {
+      rows += 1;
+      size += number(row, 'size');
+      at = number(row, 'updated_at');
+      last = text(row, 'id');
+      if (rows > limits.sessions.maxRows || size > limits.sessions.maxBytes) beyond.push(last);
+    }
+    if (beyond.length > 0) {
+      await database.write(() => {
+        for (const id of beyond) database.run(expire, [id, now]);
+      }, 'relaxed');
+    }
+    if (step.length < WALK_ROWS) return;
+    await nextTurn();
+  }
+}
+
+/** Rules of a session go with it; those of sessions that were never stored go by age. */
+function pruneRules(context: Context, now: number): Promise<number> {
+  const { database, limits } = context;
+  const sql = `DELETE FROM rules WHERE scope IN ('once', 'session') AND created_at < ?
+    AND session NOT IN (SELECT id FROM sessions)`;
+  return database.write(() => {
+    const deleted = database.run(sql, [now - limits.rules.maxAgeMs]);
+    if (deleted > 0) nextCount(database, 'rules');
+    return deleted;
+  }, 'relaxed');
+}
+
+async function giveSpaceBack({ database }: Context): Promise<void> {
+  const free = () => number(database.get('PRAGMA freelist_count') ?? {}, 'freelist_count');
+  let pages = await database.read(free);
+  while (pages > SPARE_PAGES) {
+    await database.write(() => database.exec(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`), 'relaxed');
+    await nextTurn();
+    const left = await database.read(free);
+    if (left >= pages) break;
+    pages = left;
+  }
+}

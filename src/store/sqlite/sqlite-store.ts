@@ -1,0 +1,147 @@
+/** The SQLite store: one file, or memory for tests. */
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { GatewayError } from '../../core/errors.js';
+import { resolveLimits } from '../limits.js';
+import type { PruneReport, Store, StoreInfo, StoreOptions } from '../store.js';
+import { SqliteAnswers } from './answers.js';
+import { SqliteApprovals } from './approvals.js';
+import { SqliteAudit } from './audit.js';
+import { SqliteCalls } from './calls.js';
+import type { Context } from './context.js';
+import { Database } from './database.js';
+import { storeError } from './errors.js';
+import { SqliteHistoryIndex } from './history-index.js';
+import { SqliteLeases } from './leases.js';
+import { MIGRATIONS, migrate } from './migrations.js';
+import { prune } from './prune.js';
+import { SqliteQuirks } from './quirks.js';
+import { number } from './rows.js';
+import { SqliteRules } from './rules.js';
+import { SqliteSessions } from './sessions.js';
+import { SqliteTraces } from './traces.js';
+import { SqliteTranscripts } from './transcripts.js';
+import { SqliteUsage } from './usage.js';
+
+export type SqliteLocation = { kind: 'memory' } | { kind: 'file'; path: string };
+
+class SqliteStore implements Store {
+  readonly leases: SqliteLeases;
+  readonly sessions: SqliteSessions;
+  readonly transcripts: SqliteTranscripts;
+  readonly index: SqliteHistoryIndex;
+  readonly calls: SqliteCalls;
+  readonly answers: SqliteAnswers;
+  readonly approvals: SqliteApprovals;
+  readonly rules: SqliteRules;
+  readonly audit: SqliteAudit;
+  readonly traces: SqliteTraces;
+  readonly quirks: SqliteQuirks;
+  readonly usage: SqliteUsage;
+  readonly #context: Context;
+  readonly #location: string;
+  readonly #schemaVersion: number;
+  #pruning: Promise<PruneReport> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(context: Context, location: string, schemaVersion: number) {
+    this.#context = context;
+    this.#location = location;
+    this.#schemaVersion = schemaVersion;
+    this.leases = new SqliteLeases(context);
+    this.sessions = new SqliteSessions(context);
+    this.transcripts = new SqliteTranscripts(context);
+    this.index = new SqliteHistoryIndex(context);
+    this.calls = new SqliteCalls(context);
+    this.answers = new SqliteAnswers(context);
+    this.approvals = new SqliteApprovals(context);
+    this.rules = new SqliteRules(context);
+    this.audit = new SqliteAudit(context);
+    this.traces = new SqliteTraces(context);
+    this.quirks = new SqliteQuirks(context);
+    this.usage = new SqliteUsage(context);
+  }
+
+  prune(now = this.#context.now()): Promise<PruneReport> {
+    this.#pruning ??= prune(this.#context, now).finally(() => {
+      this.#pruning = undefined;
+    });
+    return this.#pruning;
+  }
+
+  info(): Promise<StoreInfo> {
+    const { database } = this.#context;
+    const pragma = (name: string) => number(database.get(`PRAGMA ${name}`) ?? {}, name);
+    return database.read(() => ({
+      kind: 'sqlite',
+      location: this.#location,
+      schemaVersion: this.#schemaVersion,
+      sizeBytes: pragma('page_count') * pragma('page_size'),
+    }));
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    // A prune that runs finds the store closed at its next step.
+    await Promise.all([this.traces.flush(), this.usage.flush(), this.audit.flush()]);
+    this.#context.database.close();
+  }
+}
+
+/** Rejects with GatewayError `unavailable` that names the file and what to do about it. */
+export async function openSqlite(location: SqliteLocation, options: StoreOptions): Promise<Store> {
+  const memory = location.kind === 'memory';
+  const path = memory ? ':memory:' : location.path;
+  const limits = resolveLimits(options.limits);
+  if (!memory) createFile(path);
+  let database: Database | undefined;
+  try {
+    database = await Database.open({ path, memory, lockWaitMs: limits.lockWaitMs });
+    const version = await migrate(database, MIGRATIONS);
+    const context: Context = {
+      database,
+      limits,
+      now: options.now ?? Date.now,
+      redact: options.redact ?? ((text) => text),
+      onError: options.onError ?? (() => {}),
+    };
+    return new SqliteStore(context, path, version);
+  } catch (error) {
+    database?.close();
+    throw openError(error, path);
+  }
+}
+
+/**
+ * With its mode from the first moment; SQLite gives its log the same. A file that exists is not
+ * touched: opening and closing it here would drop the locks this process has on it.
+ */
+function createFile(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST') return;
+    throw new GatewayError(
+      'unavailable',
+      `The store ${path} cannot be created (${String(code)}). Check that the gateway may write its folder, or name another file in \`store\`.`,
+      { param: 'store', detail: 'store_unavailable', cause: error },
+    );
+  }
+}
+
+function openError(error: unknown, path: string): unknown {
+  const subject = `The store ${path}`;
+  if (!(error instanceof GatewayError)) return storeError(error, subject);
+  if (error.cause !== undefined) return storeError(error.cause, subject);
+  const { code, param, detail } = error;
+  return new GatewayError(code, `${subject} cannot be used. ${error.message}`, {
+    ...(param !== undefined && { param }),
+    ...(detail !== undefined && { detail }),
+  });
+}

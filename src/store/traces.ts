@@ -1,0 +1,44 @@
+/** What happened to a request, for people. Redacted, bounded, buffered. */
+import type { JsonObject } from '../core/conversation.js';
+import type { Loss } from '../core/losses.js';
+import type { Page } from './store.js';
+
+export interface NewTrace {
+  /** The request id. */
+  id: string;
+  principal: string;
+  /** When the request came in. */
+  at: number;
+  model: string;
+  upstream?: string;
+  /** HTTP status of the answer. */
+  status: number;
+  durationMs: number;
+  losses: readonly Loss[];
+  /** What the stream lifecycle had to put right, in words. */
+  repairs: readonly string[];
+  summary: JsonObject;
+  /** Inbound, outbound, upstream events, emitted events; compressed off the request path. */
+  payload?: JsonObject;
+}
+
+export interface Trace extends Omit<NewTrace, 'payload'> {
+  /** Characters of the payload's JSON; 0 where none was recorded. */
+  payloadSize: number;
+}
+
+export interface TraceQuery {
+  principal?: string;
+  cursor?: string;
+  limit: number;
+}
+
+export interface TraceStore {
+  /**
+   * Never throws and never waits. Under pressure payloads are dropped first (`payloadSize` stays),
+   * then the oldest rows. The trace belongs to the store from here on: do not change it.
+   */
+  record(trace: NewTrace): void;
+  list(query: TraceQuery): Promise<Page<Trace>>;
+  get(id: string): Promise<(Trace & { payload?: JsonObject }) | undefined>;
+}

@@ -1,0 +1,51 @@
+/** One row a request, buffered; summed up for charts. */
+import type { Usage } from '../core/conversation.js';
+
+export interface UsageRecord extends Usage {
+  at: number;
+  /** The key's name. */
+  principal: string;
+  model: string;
+  upstream: string;
+  session?: string;
+  status: number;
+  latencyMs: number;
+  firstTokenMs?: number;
+  /** Absent where the price is unknown, which is not the same as nothing. */
+  costUsd?: number;
+}
+
+export type UsageDimension = 'model' | 'principal' | 'upstream' | 'session' | 'day';
+
+export interface UsageQuery {
+  from: number;
+  /** Exclusive. */
+  to: number;
+  by: readonly UsageDimension[];
+  principal?: string;
+  session?: string;
+  /** Where a day begins; minutes east of UTC. */
+  utcOffsetMinutes?: number;
+}
+
+export interface UsageSum extends Required<Usage> {
+  /** The dimensions asked for; `day` is `YYYY-MM-DD`, `session` empty where there was none. */
+  group: { [D in UsageDimension]?: string };
+  requests: number;
+  /** Answered with 400 or more. */
+  errors: number;
+  /** Of the requests with a known price. */
+  costUsd: number;
+  unpriced: number;
+  meanLatencyMs: number;
+  maxLatencyMs: number;
+  /** Of the requests that streamed; absent where none did. */
+  meanFirstTokenMs?: number;
+}
+
+export interface UsageStore {
+  /** Never throws and never waits. */
+  record(row: UsageRecord): void;
+  /** Ordered by the dimensions asked for. */
+  summarise(query: UsageQuery): Promise<UsageSum[]>;
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { WriteBuffer, type WriteBufferOptions } from './write-buffer.js';
+
+const HOUR = 3_600_000;
+
+function setUp(options: Partial<WriteBufferOptions<number>> = {}) {
+  const written: number[][] = [];
+  const errors: unknown[] = [];
+  const buffer = new WriteBuffer<number>({
+    write: async (rows) => {
+      written.push(rows);
+    },
+    delayMs: HOUR,
+    flushRows: 100,
+    maxRows: 1000,
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  return { buffer, written, errors };
+}
+
+describe('WriteBuffer', () => {
+  it('writes nothing before it is time', async () => {
+    const { buffer, written } = setUp();
+    void buffer.add(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(written).toEqual([]);
+    await buffer.flush();
+    expect(written).toEqual([[1]]);
+  });
+
+  it('does not wait for the clock when there is enough', async () => {
+    const { buffer, written } = setUp({ flushRows: 3 });
+    const adds = [1, 2, 3].map((row) => buffer.add(row));
+    await Promise.all(adds);
+    expect(written).toEqual([[1, 2, 3]]);
+  });
+
+  it('gathers one turn of the event loop when it has no delay', async () => {
+    const { buffer, written } = setUp({ delayMs: 0 });
+    await Promise.all([1, 2, 3].map((row) => buffer.add(row)));
+    await buffer.add(4);
+    expect(written).toEqual([[1, 2, 3], [4]]);
+  });
+
+  it('writes one batch at a time, in order', async () => {
+    let running = 0;
+    const order: number[] = [];
+    const { buffer } = setUp({
+      write: async (rows) => {
+        expect(++running).toBe(1);
+        await new Promise((resolve) => setImmediate(resolve));
+        order.push(...rows);
+        running -= 1;
+      },
+    });
+    void buffer.add(1);
+    const first = buffer.flush();
+    void buffer.add(2);
+    await Promise.all([first, buffer.flush(), buffer.flush()]);
+    expect(order).toEqual([1, 2]);
+  });
+
+  it('tells of a failed batch, rejects who waits for it, and goes on', async () => {
+    let fail = true;
+    const written: number[][] = [];
+    const { buffer, errors } = setUp({
+      write: async (rows) => {
+        if (fail) throw new Error('disk full');
+        written.push(rows);
+      },
+    });
+    const lost = buffer.add(1);
+    await buffer.flush();
+    await expect(lost).rejects.toThrow('disk full');
+    expect(errors).toHaveLength(1);
+    fail = false;
+    void buffer.add(2);
+    await buffer.flush();
+    expect(written).toEqual([[2]]);
+  });
+
+  it('keeps the newest when it is full, and tells how many went', async () => {
+    const { buffer, written, errors } = setUp({ maxRows: 3 });
+    for (let row = 0; row < 8; row++) void buffer.add(row);
+    await buffer.flush();
+    expect(written).toEqual([[5, 6, 7]]);
+    expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('5 rows') })]);
+  });
+});

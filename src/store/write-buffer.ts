@@ -1,0 +1,98 @@
+/**
+ * Rows that are written together, later: one transaction for many requests, and none of them waits.
+ * Batches are written one after the other, so rows keep their order.
+ */
+
+export interface WriteBufferOptions<Row> {
+  /** Writes a batch, whole or not at all. */
+  write: (rows: Row[]) => Promise<void>;
+  /** 0: at the end of this turn of the event loop. */
+  delayMs: number;
+  /** A batch of this size does not wait for the clock. */
+  flushRows: number;
+  /** With more than this unwritten, new rows push out the oldest. */
+  maxRows: number;
+  /** Told once for each batch that could not be written, and for rows that were pushed out. */
+  onError: (error: unknown) => void;
+}
+
+interface Batch<Row> {
+  rows: Row[];
+  done: Promise<void>;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+export class WriteBuffer<Row> {
+  readonly #options: WriteBufferOptions<Row>;
+  #batch: Batch<Row> | undefined;
+  #cancelTimer: (() => void) | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #lost = 0;
+
+  constructor(options: WriteBufferOptions<Row>) {
+    this.#options = options;
+  }
+
+  /** Resolves when the row is written; may be ignored. */
+  add(row: Row): Promise<void> {
+    this.#batch ??= this.#open();
+    const { rows, done } = this.#batch;
+    rows.push(row);
+    if (rows.length > this.#options.maxRows) {
+      rows.shift();
+      this.#lost += 1;
+    }
+    if (this.#cancelTimer === undefined) this.#schedule(this.#options.delayMs);
+    else if (rows.length === this.#options.flushRows && this.#options.delayMs > 0) this.#schedule(0);
+    return done;
+  }
+
+  /** Resolves when everything added so far is written or given up. Never rejects. */
+  flush(): Promise<void> {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#writing = this.#writing.then(() => this.#writeBatch());
+    return this.#writing;
+  }
+
+  #open(): Batch<Row> {
+    let resolve = () => {};
+    let reject: (error: unknown) => void = () => {};
+    const done = new Promise<void>((onDone, onFailed) => {
+      resolve = onDone;
+      reject = onFailed;
+    });
+    done.catch(this.#options.onError);
+    return { rows: [], done, resolve, reject };
+  }
+
+  async #writeBatch(): Promise<void> {
+    const batch = this.#batch;
+    if (batch === undefined) return;
+    this.#batch = undefined;
+    if (this.#lost > 0) {
+      this.#options.onError(new Error(`${this.#lost} rows were dropped: the store cannot keep up.`));
+      this.#lost = 0;
+    }
+    try {
+      await this.#options.write(batch.rows);
+      batch.resolve();
+    } catch (error) {
+      batch.reject(error);
+    }
+  }
+
+  #schedule(delayMs: number): void {
+    this.#cancelTimer?.();
+    const run = () => void this.flush();
+    if (delayMs === 0) {
+      const immediate = setImmediate(run);
+      this.#cancelTimer = () => clearImmediate(immediate);
+    } else {
+      // Nobody waits for these rows, so they must not keep the process alive: close() flushes.
+      const timer = setTimeout(run, delayMs).unref();
+      this.#cancelTimer = () => clearTimeout(timer);
+    }
+  }
+}

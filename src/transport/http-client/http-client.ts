@@ -1,0 +1,171 @@
+/**
+ * HTTP/1.1 to upstreams, straight on node:net and node:tls: one read of the socket becomes one
+ * buffer for the consumer, and a request is one write.
+ */
+import type { LookupFunction } from 'node:net';
+import type { Connection } from './connection.js';
+import { decodeContent } from './content-decoding.js';
+import { Dial, TlsState } from './dial.js';
+import { encodeUtf8 } from './encode-utf8.js';
+import { Exchange, type Outgoing, StaleConnection } from './exchange.js';
+import { cancelled, shuttingDown } from './failure.js';
+import { ConnectionPool } from './pool.js';
+import { ProxySettings } from './proxy.js';
+import { encodeHead } from './request-head.js';
+import type { ResponseHead } from './response-head.js';
+import { type Route, routeOf } from './route.js';
+import type { HttpClientOptions, UpstreamRequest, UpstreamResponse } from './types.js';
+
+const DEFAULTS = { maxIdlePerHost: 64, keepAliveMs: 30_000 };
+/** An upstream that says when it closes is left this much earlier. */
+const KEEP_ALIVE_MARGIN_MS = 1000;
+
+/** A request without its body: what may be kept while the answer runs. */
+interface Call {
+  route: Route;
+  bodiless: boolean;
+  signal: AbortSignal;
+  connectTimeoutMs: number;
+  headersTimeoutMs: number;
+  idleTimeoutMs: number;
+}
+
+export class HttpClient {
+  readonly #pool: ConnectionPool;
+  readonly #keepAliveMs: number;
+  readonly #lookup: LookupFunction | undefined;
+  readonly #proxies: ProxySettings;
+  readonly #tls: TlsState;
+  readonly #connections = new Set<Connection>();
+  readonly #dials = new Set<Dial>();
+  #closed = false;
+  #onLastGone: () => void = () => {};
+
+  /** Throws GatewayError when a proxy variable of the environment cannot be used. */
+  constructor(options: HttpClientOptions = {}) {
+    this.#pool = new ConnectionPool(options.maxIdlePerHost ?? DEFAULTS.maxIdlePerHost);
+    this.#keepAliveMs = options.keepAliveMs ?? DEFAULTS.keepAliveMs;
+    this.#lookup = options.lookup;
+    this.#proxies = new ProxySettings(options.env ?? process.env);
+    this.#tls = new TlsState(options.ca);
+  }
+
+  /**
+   * Resolves with the head, whatever its status; redirects are not followed. Rejects with
+   * GatewayError only: `upstream_failed`, `upstream_timeout`, `client_closed` when the signal fired.
+   * The answer's body must be read to its end or ended with `return()`.
+   */
+  async request(request: UpstreamRequest): Promise<UpstreamResponse> {
+    if (this.#closed) throw shuttingDown();
+    const { signal } = request;
+    if (signal.aborted) throw cancelled(signal);
+    const call: Call = {
+      route: routeOf(request.url, this.#proxies),
+      bodiless: request.method === 'HEAD',
+      signal,
+      connectTimeoutMs: request.connectTimeoutMs,
+      headersTimeoutMs: request.headersTimeoutMs,
+      idleTimeoutMs: request.idleTimeoutMs,
+    };
+    return this.#run(call, prepare(request, call.route));
+  }
+
+  /** Ends what still runs, and resolves when every socket is closed. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const dial of this.#dials) dial.stop(shuttingDown());
+    for (const connection of this.#connections) connection.destroy(shuttingDown());
+    if (this.#connections.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onLastGone = resolve;
+    });
+  }
+
+  async #run(call: Call, outgoing: Outgoing): Promise<UpstreamResponse> {
+    const kept = this.#pool.take(call.route.key);
+    if (kept !== undefined) {
+      try {
+        return await this.#exchange(call, outgoing, kept, true);
+      } catch (error) {
+        if (!(error instanceof StaleConnection)) throw error;
+      }
+    }
+    return this.#exchange(call, outgoing, await this.#dial(call), false);
+  }
+
+  async #exchange(
+    call: Call,
+    outgoing: Outgoing,
+    connection: Connection,
+    reused: boolean,
+  ): Promise<UpstreamResponse> {
+    const { place } = call.route;
+    const exchange = new Exchange(connection, {
+      place,
+      bodiless: call.bodiless,
+      signal: call.signal,
+      headersTimeoutMs: call.headersTimeoutMs,
+      idleTimeoutMs: call.idleTimeoutMs,
+      reused,
+      release: (released, head) => this.#release(released, head),
+    });
+    const { head, body } = await exchange.run(outgoing);
+    const { status, headers } = head;
+    const encoding = headers['content-encoding'];
+    if (encoding === undefined) return { status, headers, body };
+    const decoded = decodeContent(body, encoding, place);
+    delete headers['content-encoding'];
+    delete headers['content-length'];
+    return { status, headers, body: decoded };
+  }
+
+  async #dial(call: Call): Promise<Connection> {
+    const dial = new Dial({
+      route: call.route,
+      signal: call.signal,
+      timeoutMs: call.connectTimeoutMs,
+      lookup: this.#lookup,
+      tls: this.#tls,
+      onGone: (connection) => this.#forget(connection),
+    });
+    this.#dials.add(dial);
+    try {
+      const connection = await dial.connection;
+      this.#connections.add(connection);
+      if (this.#closed) connection.destroy(shuttingDown());
+      return connection;
+    } finally {
+      this.#dials.delete(dial);
+    }
+  }
+
+  #release(connection: Connection, head: ResponseHead): void {
+    if (this.#closed) connection.destroy();
+    else this.#pool.put(connection, this.#idleTime(head.headers['keep-alive']));
+  }
+
+  #idleTime(hint: string | undefined): number {
+    const seconds = hint === undefined ? null : /(?:^|[\s,;])timeout=(\d{1,9})/i.exec(hint);
+    if (seconds === null) return this.#keepAliveMs;
+    return Math.min(this.#keepAliveMs, Number(seconds[1]) * 1000 - KEEP_ALIVE_MARGIN_MS);
+  }
+
+  #forget(connection: Connection): void {
+    this.#connections.delete(connection);
+    if (this.#connections.size === 0) this.#onLastGone();
+  }
+}
+
+function prepare(request: UpstreamRequest, route: Route): Outgoing {
+  const { body } = request;
+  const bytes = typeof body === 'string' ? encodeUtf8(body) : body;
+  const { proxy } = route;
+  const head = encodeHead({
+    method: request.method,
+    url: request.url,
+    headers: request.headers,
+    bodyLength: bytes?.length,
+    viaProxy: proxy === undefined || route.secure ? undefined : { authorization: proxy.authorization },
+  });
+  return { head, body: bytes?.length === 0 ? undefined : bytes };
+}

@@ -1,0 +1,202 @@
+/** Which of the offered tools an ask means: by name, description, schema, and what can be filled in. */
+import type { ToolDefinition } from '../../core/conversation.js';
+import { type Ask, factsOf } from './ask.js';
+import { type Filled, fillArguments } from './fill-arguments.js';
+import { isObject, propertiesOf, type Schema, schemaOf, variantsOf } from './schema.js';
+import { type Features, featuresOf, isStopWord, splitIdentifier } from './words.js';
+
+/** A tool, read once for a whole request. */
+export interface Profile {
+  tool: ToolDefinition;
+  /** For the reader of parameters: name and description. */
+  about: string;
+  /** The features of each telling word of the name. */
+  nameWords: readonly Features[];
+  description: Features;
+  parameters: Features;
+}
+
+export interface Choice {
+  profile: Profile;
+  filled: Filled;
+  score: number;
+}
+
+const WEIGHTS = {
+  name: 3,
+  furtherNameWord: 0.5,
+  /** The user wrote the tool's very name. */
+  spelledOut: 4,
+  description: 1,
+  descriptionMax: 2.4,
+  parameter: 0.5,
+  parameterMax: 1,
+  coverage: 1.5,
+  sure: 0.75,
+  sureMax: 1.5,
+  missing: -2,
+  missingMax: -4,
+} as const;
+
+/** Below this no tool is called unless one must be. */
+const THRESHOLD = 1.8;
+/** Filling costs more than comparing words, so it is only tried for these. */
+const TRIED = 10;
+const DESCRIPTION_READ = 240;
+
+export function schemaOfTool(tool: ToolDefinition): Schema {
+  return schemaOf(tool.inputSchema);
+}
+
+export function profileOf(tool: ToolDefinition): Profile {
+  // mcp__server__tool: the server's name says little.
+  const own = tool.name.split('__').at(-1) ?? tool.name;
+  const words = splitIdentifier(own).filter((word) => !isStopWord(word));
+  const description = (tool.description ?? '').slice(0, DESCRIPTION_READ);
+  return {
+    tool,
+    about: `${splitIdentifier(own).join(' ')}. ${description}`,
+    nameWords: (words.length > 0 ? words : splitIdentifier(own)).map(featuresOf),
+    description: featuresOf(firstSentences(description)),
+    parameters: featuresOf(parameterText(tool)),
+  };
+}
+
+function firstSentences(text: string): string {
+  return /^(?:[^.。\n]+[.。\n]?){1,2}/.exec(text)?.[0] ?? text;
+}
+
+function parameterText(tool: ToolDefinition): string {
+  const [variant] = variantsOf(schemaOfTool(tool));
+  if (variant === undefined) return '';
+  return propertiesOf(variant)
+    .slice(0, 12)
+    .map(({ name, schema }) => {
+      const { description, enum: values } = isObject(schema.node) ? schema.node : {};
+      const listed = Array.isArray(values)
+        ? values.filter((value) => typeof value === 'string').slice(0, 8)
+        : [];
+      return [
+        ...splitIdentifier(name),
+        typeof description === 'string' ? description.slice(0, 80) : '',
+        ...listed,
+      ].join(' ');
+    })
+    .join('. ');
+}
+
+/** The best tool for the ask; with `must`, some tool even where none fits. */
+export function chooseTool(profiles: readonly Profile[], ask: Ask, must: boolean): Choice | undefined {
+  const about = askFeatures(ask);
+  const ranked = profiles
+    .map((profile) => ({ profile, score: wordScore(profile, about, ask.text) }))
+    .filter(({ score }) => must || score > 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, TRIED);
+  let best: Choice | undefined;
+  for (const { profile, score } of ranked) {
+    const filled = fillArguments(schemaOfTool(profile.tool), ask, {
+      about: profile.about,
+      pick: 0,
+      computes: false,
+    });
+    const total = score + fillScore(filled);
+    if (best === undefined || total > best.score) best = { profile, filled, score: total };
+  }
+  return best !== undefined && (must || best.score >= THRESHOLD) ? best : undefined;
+}
+
+const OPERATORS: Readonly<Record<string, string>> = {
+  '+': 'add',
+  '-': 'subtract',
+  '*': 'multiply',
+  '/': 'divide',
+};
+
+/** An expression asks to be calculated, an address to be fetched, though no word says so. */
+function askFeatures(ask: Ask): Features {
+  const features = featuresOf(withoutQuotations(ask));
+  const raise = (feature: string, strength: number): void => {
+    features.set(feature, Math.max(features.get(feature) ?? 0, strength));
+  };
+  for (const { kind, code = '' } of ask.facts) {
+    if (kind === 'expression') {
+      raise('calculate', 0.8);
+      for (const sign of code) if (OPERATORS[sign] !== undefined) raise(OPERATORS[sign], 0.8);
+    }
+    if (kind === 'url' || kind === 'host') for (const each of ['url', 'web', 'fetch']) raise(each, 0.6);
+    if (kind === 'path') raise('file', 0.7);
+    if (kind === 'glob') for (const each of ['list', 'file']) raise(each, 0.5);
+    if (kind === 'email') raise('email', 0.5);
+    if (kind === 'currency') raise('currency', 0.5);
+  }
+  return features;
+}
+
+/** What is quoted, a path or an address is an argument and not a word of the request. */
+function withoutQuotations(ask: Ask): string {
+  let out = '';
+  let from = 0;
+  for (const { start, end } of factsOf(ask, 'quoted', 'code', 'url', 'email', 'path', 'glob').sort(
+    (a, b) => a.start - b.start,
+  )) {
+    const at = start - ask.start;
+    if (at < from) continue;
+    out += `${ask.text.slice(from, at)} `;
+    from = end - ask.start;
+  }
+  return out + ask.text.slice(from);
+}
+
+function wordScore(profile: Profile, about: Features, text: string): number {
+  const matched = new Set<string>();
+  const name = nameScore(profile, about, matched);
+  let description = 0;
+  let parameters = 0;
+  for (const [feature, strength] of about) {
+    if (matched.has(feature)) continue;
+    const described = profile.description.get(feature) ?? 0;
+    const parameter = profile.parameters.get(feature) ?? 0;
+    if (described > 0) matched.add(feature);
+    description += WEIGHTS.description * strength * described;
+    parameters += WEIGHTS.parameter * strength * parameter;
+  }
+  const strong = [...about].filter(([, strength]) => strength >= 0.6).map(([feature]) => feature);
+  const covered = strong.filter((feature) => matched.has(feature)).length;
+  const coverage = strong.length === 0 ? 0 : (WEIGHTS.coverage * covered) / strong.length;
+  const score =
+    name +
+    Math.min(WEIGHTS.descriptionMax, description) +
+    Math.min(WEIGHTS.parameterMax, parameters) +
+    coverage;
+  return isSpelledOut(profile.tool.name, text) ? score + WEIGHTS.spelledOut : score;
+}
+
+function nameScore({ nameWords }: Profile, about: Features, matched: Set<string>): number {
+  let sum = 0;
+  let words = 0;
+  for (const features of nameWords) {
+    let best = 0;
+    for (const [feature, strength] of features) {
+      const own = (about.get(feature) ?? 0) * strength;
+      if (own > 0) matched.add(feature);
+      best = Math.max(best, own);
+    }
+    sum += best;
+    if (best > 0) words += 1;
+  }
+  if (sum === 0) return 0;
+  return WEIGHTS.name * Math.sqrt(sum / nameWords.length) + WEIGHTS.furtherNameWord * (words - 1);
+}
+
+function isSpelledOut(name: string, text: string): boolean {
+  if (name.length < 4 || !/[_-]|[a-z][A-Z]|^[A-Z]/.test(name)) return false;
+  return new RegExp(`(?<![\\w-])${name.replace(/[^\w-]/g, '.')}(?![\\w-])`).test(text);
+}
+
+function fillScore({ sure, missing }: Filled): number {
+  return (
+    Math.min(WEIGHTS.sureMax, sure * WEIGHTS.sure) +
+    Math.max(WEIGHTS.missingMax, missing.length * WEIGHTS.missing)
+  );
+}

@@ -1,0 +1,381 @@
+/**
+ * The arguments of a call, filled from the words of an ask by the tool's schema. What comes out
+ * fits the schema: a value that does not is replaced by the smallest one that does.
+ */
+import type { JsonObject } from '../../core/conversation.js';
+import { type Ask, type Candidate, factsOf, widened } from './ask.js';
+import { candidatesFor, remainder } from './candidates.js';
+import { mentionedFlag, mentionedValue } from './enums.js';
+import { type Parameter, type ParameterKind, parameterOf } from './parameters.js';
+import {
+  fits,
+  itemsOf,
+  nearestNumber,
+  propertiesOf,
+  type Schema,
+  smallest,
+  typeOf,
+  variantsOf,
+} from './schema.js';
+import { setOf, stem } from './words.js';
+
+export interface FillOptions {
+  /** What the schema belongs to: a tool's name and description. */
+  about: string;
+  /** Which of several things the ask lists ("Paris and Rome"). */
+  pick: number;
+  /** A number called `result` is the value of the expression, not one of its parts. */
+  computes: boolean;
+}
+
+export interface Filled {
+  input: JsonObject;
+  /** How many values the user named. */
+  sure: number;
+  /** Required parameters that the user said nothing of and that cannot be guessed. */
+  missing: ParameterKind[];
+}
+
+const TEXTUAL: ReadonlySet<ParameterKind> = new Set(['title', 'query', 'content', 'code', 'text', 'pattern']);
+const STRICT: ReadonlySet<ParameterKind> = new Set([
+  'expression',
+  'command',
+  'url',
+  'email',
+  'path',
+  'identifier',
+  'old',
+  'new',
+  'number',
+]);
+/** Kinds of which a list means as many calls. */
+const LISTED: ReadonlySet<ParameterKind> = new Set([
+  'expression',
+  'url',
+  'path',
+  'folder',
+  'place',
+  'language',
+  'person',
+  'identifier',
+  'email',
+]);
+
+const MAX_DEPTH = 5;
+const MAX_TEXT = 4_000;
+
+export function fillArguments(schema: Schema, ask: Ask, options: FillOptions): Filled {
+  return new Filler(ask, options).run(schema);
+}
+
+/** How many calls the ask means: more than one where it lists several values of the tool's one subject. */
+export function choicesOf(schema: Schema, ask: Ask, about: string): number {
+  const [variant] = variantsOf(schema);
+  if (variant === undefined) return 1;
+  const parameters = propertiesOf(variant).map((property) => parameterOf(property, about));
+  const subject = subjectOf(parameters, ask);
+  return subject === undefined ? 1 : Math.max(1, listedValues(subject, ask).length);
+}
+
+function subjectOf(parameters: readonly Parameter[], ask: Ask): Parameter | undefined {
+  return parameters.find((parameter) => {
+    const [variant] = variantsOf(parameter.schema);
+    if (variant === undefined || typeOf(variant) !== 'string' || !LISTED.has(parameter.kind)) return false;
+    const rivals = parameters.filter((other) => other !== parameter && other.kind === parameter.kind);
+    return rivals.length === 0 && listedValues(parameter, ask).length > 0;
+  });
+}
+
+function listedValues(parameter: Parameter, ask: Ask): Candidate[] {
+  const seen = new Set<string>();
+  return candidatesFor(parameter, ask, []).filter(({ text, start, sure }) => {
+    if (!sure || start < 0 || seen.has(text)) return false;
+    seen.add(text);
+    return fits(text, parameter.schema);
+  });
+}
+
+class Filler {
+  readonly #ask: Ask;
+  readonly #options: FillOptions;
+  readonly #used: Candidate[] = [];
+  readonly #missing: ParameterKind[] = [];
+  #sure = 0;
+  #subject: Parameter | undefined;
+
+  constructor(ask: Ask, options: FillOptions) {
+    this.#ask = ask;
+    this.#options = options;
+  }
+
+  run(schema: Schema): Filled {
+    const [variant = schema] = variantsOf(schema);
+    const input = this.#object(variant, 0);
+    return { input, sure: this.#sure, missing: this.#missing };
+  }
+
+  #object(schema: Schema, depth: number): JsonObject {
+    const parameters = propertiesOf(schema).map((property) => parameterOf(property, this.#options.about));
+    if (depth === 0) this.#subject = subjectOf(parameters, this.#ask);
+    const values = new Map<string, unknown>();
+    // What names itself is taken first, so that a text parameter gets the rest of the sentence.
+    const order = [
+      ...parameters.filter(({ kind }) => !TEXTUAL.has(kind)),
+      ...parameters.filter(({ kind }) => TEXTUAL.has(kind)),
+    ];
+    for (const parameter of order) {
+      const value = this.#value(parameter, depth);
+      if (value !== undefined) values.set(parameter.name, value);
+    }
+    return Object.fromEntries(
+      parameters.filter(({ name }) => values.has(name)).map(({ name }) => [name, values.get(name)]),
+    );
+  }
+
+  #value(parameter: Parameter, depth: number): unknown {
+    const sureBefore = this.#sure;
+    for (const variant of variantsOf(parameter.schema)) {
+      const value = this.#fromWords({ ...parameter, schema: variant }, depth);
+      if (value !== undefined && fits(value, variant)) {
+        this.#noteMissing(parameter, variant, this.#sure > sureBefore);
+        return value;
+      }
+    }
+    if (!parameter.required) return undefined;
+    const [variant = parameter.schema] = variantsOf(parameter.schema);
+    this.#noteMissing(parameter, variant, false);
+    return this.#guess(parameter, variant);
+  }
+
+  #noteMissing(parameter: Parameter, variant: Schema, isSure: boolean): void {
+    if (
+      isSure ||
+      !parameter.required ||
+      variant.node['default'] !== undefined ||
+      variant.node['enum'] !== undefined
+    )
+      return;
+    const type = typeOf(variant);
+    if (STRICT.has(parameter.kind) || type === 'number' || type === 'integer')
+      this.#missing.push(parameter.kind);
+  }
+
+  #fromWords(parameter: Parameter, depth: number): unknown {
+    const { node } = parameter.schema;
+    if (node['const'] !== undefined) return parameter.required ? smallest(parameter.schema) : undefined;
+    if (Array.isArray(node['enum'])) return this.#taken(mentionedValue(node['enum'], this.#ask));
+    switch (typeOf(parameter.schema)) {
+      case 'string':
+      case 'any':
+        return this.#string(parameter);
+      case 'number':
+      case 'integer':
+        return this.#number(parameter);
+      case 'boolean':
+        return this.#taken(mentionedFlag(parameter.words, this.#ask));
+      case 'array':
+        return this.#array(parameter, depth);
+      case 'object':
+        return this.#nested(parameter, depth);
+      case 'null':
+        return undefined;
+    }
+  }
+
+  #taken<T>(value: T): T {
+    if (value !== undefined) this.#sure += 1;
+    return value;
+  }
+
+  #string(parameter: Parameter): string | undefined {
+    const own = this.#candidates(parameter, this.#ask);
+    const candidates =
+      own.some(({ sure }) => sure) || TEXTUAL.has(parameter.kind)
+        ? own
+        : [...this.#borrowed(parameter), ...own];
+    const isSubject = parameter.name === this.#subject?.name;
+    const listed = isSubject ? listedValues(parameter, this.#ask) : [];
+    const picked = listed[Math.min(this.#options.pick, listed.length - 1)];
+    for (const candidate of picked === undefined ? candidates : [picked, ...candidates]) {
+      const text = this.#adjusted(candidate.text, parameter);
+      if (!fits(text, parameter.schema)) continue;
+      // The other values of the list belong to the other calls.
+      this.#used.push(...listed, candidate);
+      if (candidate.sure) this.#sure += 1;
+      return text;
+    }
+    return undefined;
+  }
+
+  #candidates(parameter: Parameter, ask: Ask): Candidate[] {
+    const free = candidatesFor(parameter, ask, this.#used).filter((candidate) => this.#isFree(candidate));
+    if (parameter.required) return free;
+    // An optional text is only filled where the user gives it its name.
+    return free.filter(({ sure, start }) => sure && (!TEXTUAL.has(parameter.kind) || start < 0));
+  }
+
+  /** From the rest of the message, for what this part of it leaves out. */
+  #borrowed(parameter: Parameter): Candidate[] {
+    if (!parameter.required) return [];
+    return candidatesFor(parameter, widened(this.#ask), []).filter(({ sure }) => sure);
+  }
+
+  #isFree({ start, end, text }: Candidate): boolean {
+    if (start < 0) return true;
+    return !this.#used.some(
+      (each) =>
+        each.start >= 0 &&
+        each.start < end &&
+        start < each.end &&
+        !(each.text === text && each.start === start && this.#subject === undefined),
+    );
+  }
+
+  #adjusted(text: string, { kind, description }: Parameter): string {
+    const { cwd } = this.#ask.message.circumstances;
+    const isPath = kind === 'path' || kind === 'folder';
+    if (
+      isPath &&
+      cwd !== undefined &&
+      /absolute|绝对/i.test(description) &&
+      !/^(?:[/~]|[A-Za-z]:)/.test(text)
+    ) {
+      return `${cwd.replace(/\/$/, '')}/${text.replace(/^\.\//, '')}`;
+    }
+    return text.slice(0, MAX_TEXT);
+  }
+
+  #number(parameter: Parameter): number | undefined {
+    const { computes } = this.#options;
+    const [expression] = factsOf(this.#ask, 'expression');
+    if (
+      computes &&
+      expression?.value !== undefined &&
+      [...parameter.words].some((word) => RESULT_WORDS.has(word))
+    ) {
+      return this.#taken(nearestNumber(expression.value, parameter.schema));
+    }
+    const numbers = [
+      ...factsOf(this.#ask, 'number'),
+      ...factsOf(this.#ask, 'identifier').filter(({ text }) => /^\d+$/.test(text)),
+    ].filter((fact) => this.#isFree({ ...fact, sure: true }));
+    const named = numbers.find(({ start, end }) => this.#isLabelled(parameter, start, end));
+    const chosen = named ?? (parameter.required ? numbers[0] : undefined);
+    if (chosen === undefined) return undefined;
+    this.#used.push({ text: chosen.text, start: chosen.start, end: chosen.end, sure: true });
+    return this.#taken(nearestNumber(chosen.value ?? Number(chosen.text), parameter.schema));
+  }
+
+  /** "limit 5", "top 5 results", "3 days": a word of the parameter stands next to the number. */
+  #isLabelled({ words }: Parameter, start: number, end: number): boolean {
+    const { text } = this.#ask;
+    const before =
+      text
+        .slice(0, start - this.#ask.start)
+        .match(/[\p{L}]+/gu)
+        ?.slice(-2) ?? [];
+    const after =
+      text
+        .slice(end - this.#ask.start)
+        .match(/^[\s-]*([\p{L}]+)(?:\s+([\p{L}]+))?/u)
+        ?.slice(1) ?? [];
+    const near = [...before, ...after].filter((word) => word !== undefined).map(stem);
+    return near.some(
+      (word) => words.has(word) || [...words].some((own) => NUMBER_HINTS[own]?.has(word) === true),
+    );
+  }
+
+  #array(parameter: Parameter, depth: number): unknown[] | undefined {
+    const { node } = parameter.schema;
+    const max = typeof node['maxItems'] === 'number' ? node['maxItems'] : 50;
+    const [item = itemsOf(parameter.schema, 0)] = variantsOf(itemsOf(parameter.schema, 0));
+    const one: Parameter = {
+      ...parameterOf({ ...parameter, schema: item }, this.#options.about),
+      description: parameter.description,
+    };
+    const values = this.#items(one, item, depth).filter((value) => fits(value, item));
+    return values.length === 0 ? undefined : values.slice(0, max);
+  }
+
+  #items(one: Parameter, item: Schema, depth: number): unknown[] {
+    switch (typeOf(item)) {
+      case 'number':
+      case 'integer':
+        return factsOf(this.#ask, 'number').map((fact) => this.#taken(nearestNumber(fact.value ?? 0, item)));
+      case 'object': {
+        if (depth >= MAX_DEPTH) return [];
+        const value = this.#nested(one, depth);
+        return value === undefined ? [] : [value];
+      }
+      case 'string':
+      case 'any':
+        return this.#texts(one, item);
+      default:
+        return [];
+    }
+  }
+
+  #texts(one: Parameter, item: Schema): string[] {
+    const values = Array.isArray(item.node['enum'])
+      ? item.node['enum'].filter((value) => mentionedValue([value], this.#ask) !== undefined)
+      : [];
+    if (values.length > 0) return this.#taken(values.map(String));
+    const candidates = this.#candidates({ ...one, required: true }, this.#ask);
+    const spans = candidates.filter(({ sure, start }) => sure && start >= 0);
+    if (spans.length > 0) {
+      this.#used.push(...spans);
+      return this.#taken([...new Set(spans.map(({ text }) => this.#adjusted(text, one)))]);
+    }
+    const [best] = candidates;
+    if (best === undefined || (!one.required && !best.sure)) return [];
+    if (best.sure) this.#sure += 1;
+    return best.text.split(/\s*(?:[,，、;；]|\band\b|和|以及)\s*/i).filter((part) => part !== '');
+  }
+
+  #nested(parameter: Parameter, depth: number): JsonObject | undefined {
+    if (depth >= MAX_DEPTH) return undefined;
+    const sureBefore = this.#sure;
+    const value = this.#object(parameter.schema, depth + 1);
+    return parameter.required || this.#sure > sureBefore ? value : undefined;
+  }
+
+  #guess(parameter: Parameter, variant: Schema): unknown {
+    const type = typeOf(variant);
+    const proposed = smallest(variant);
+    if (variant.node['default'] !== undefined || Array.isArray(variant.node['enum'])) return proposed;
+    if (type === 'string' || type === 'any') {
+      const rest = remainder(this.#ask, this.#used);
+      return rest !== '' && fits(rest, variant) ? rest : proposed;
+    }
+    if (type === 'number' || type === 'integer') {
+      const hint = [...parameter.words].some((word) => AMOUNT_WORDS.has(word)) ? 10 : 1;
+      return nearestNumber(hint, variant);
+    }
+    return proposed;
+  }
+}
+
+const RESULT_WORDS = new Set(['result', 'answer', 'total', 'sum', 'valu', 'output', 'solution'].map(stem));
+const AMOUNT_WORDS = new Set(['limit', 'count', 'max', 'size', 'top', 'maximum'].map(stem));
+
+const stems = (words: string): ReadonlySet<string> => new Set([...setOf(words)].map(stem));
+
+/** Words that stand next to a number and mean a parameter of another name. */
+const NUMBER_HINTS: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEntries(
+  Object.entries({
+    limit: stems('top first max maximum results items lines 条 个'),
+    count: stems('times items results 个 次'),
+    max: stems('top first most results 个 条'),
+    days: stems('day days 天'),
+    minutes: stems('minute minutes min 分钟'),
+    seconds: stems('second seconds sec 秒'),
+    hours: stems('hour hours 小时'),
+    duration: stems('minute minutes hour hours second seconds 分钟 小时 秒'),
+    page: stems('page 页'),
+    quantity: stems('pieces units 个 件'),
+    sides: stems('sided side 面'),
+    offset: stems('line from 行'),
+    age: stems('years old 岁'),
+    temperature: stems('degrees 度'),
+  }).map(([name, words]) => [stem(name), words]),
+);

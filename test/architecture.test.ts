@@ -1,0 +1,222 @@
+/** What holds for all of the sources, whoever wrote them. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  findCycles,
+  packageOf,
+  ROOT,
+  readSources,
+  resolveImport,
+  type SourceFile,
+  withoutComments,
+} from './support/source-tree.js';
+
+/**
+ * Whom each folder of src may import, besides itself. A new folder gets a line here first.
+ * `main` is src/main.ts, which puts the gateway together.
+ */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  dialects: ['core'],
+  transport: ['core'],
+  config: ['core'],
+  store: ['core'],
+  observability: ['core'],
+  workspace: ['core'],
+  sandbox: ['core', 'config', 'workspace'],
+  permissions: ['core', 'config', 'store', 'workspace'],
+  tools: ['core', 'workspace', 'permissions', 'sandbox'],
+  mcp: ['core', 'config', 'transport', 'permissions'],
+  sessions: ['core', 'config', 'store'],
+  upstreams: ['core', 'config', 'dialects', 'transport'],
+  routing: ['core', 'config', 'upstreams'],
+  engines: [
+    'core',
+    'config',
+    'dialects',
+    'transport',
+    'store',
+    'observability',
+    'workspace',
+    'sandbox',
+    'permissions',
+    'tools',
+    'mcp',
+    'sessions',
+    'upstreams',
+    'routing',
+  ],
+  server: [
+    'core',
+    'config',
+    'dialects',
+    'transport',
+    'store',
+    'observability',
+    'permissions',
+    'tools',
+    'mcp',
+    'sessions',
+    'upstreams',
+    'routing',
+    'engines',
+  ],
+};
+
+/** These two stand above all others and may import any of them. */
+const ABOVE = ['main', 'cli'];
+
+const MAX_LINES = 450;
+
+/** Every dialect is built the same way, so that one who knows one knows all. */
+const DIALECT_FILES = [
+  'decode-request.ts',
+  'decode-response.ts',
+  'decode-stream.ts',
+  'encode-request.ts',
+  'encode-response.ts',
+  'encode-stream.ts',
+  'errors.ts',
+  'index.ts',
+  'wire.ts',
+];
+const DIALECT_NOT = ['shared'];
+
+const KEBAB_FILE = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|contract))?\.ts$/;
+const KEBAB_FOLDER = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+const all = readSources('src');
+const isTest = ({ path, imports }: SourceFile): boolean =>
+  path.endsWith('.test.ts') || imports.some(({ specifier }) => packageOf(specifier) === 'vitest');
+const sources = all.filter((file) => !isTest(file));
+
+/** `core` for src/core/…, `main` for src/main.ts, `test` for what is outside of src. */
+function areaOf(path: string): string {
+  const [top = '', second = ''] = path.split('/');
+  return top === 'src' ? second.replace(/\.ts$/, '') : top;
+}
+
+interface Edge {
+  from: string;
+  to: string;
+}
+
+const edges = (files: readonly SourceFile[]): Edge[] =>
+  files.flatMap(({ path, imports }) =>
+    imports.flatMap(({ specifier }) => {
+      const to = resolveImport(path, specifier);
+      return to === undefined ? [] : [{ from: path, to }];
+    }),
+  );
+
+const shown = ({ from, to }: Edge): string => `${from} → ${to}`;
+
+describe('imports', () => {
+  it('know every folder of src', () => {
+    const known = [...Object.keys(MAY_IMPORT), ...ABOVE];
+    const areas = new Set(all.map(({ path }) => areaOf(path)));
+    expect([...areas].filter((area) => !known.includes(area))).toEqual([]);
+  });
+
+  it('point one way', () => {
+    const wrong = edges(sources).filter(({ from, to }) => {
+      const [source, target] = [areaOf(from), areaOf(to)];
+      if (source === target) return false;
+      if (source === 'cli') return false;
+      if (source === 'main') return target === 'cli';
+      return !MAY_IMPORT[source]?.includes(target);
+    });
+    // package.json is data, and only the command and what assembles it may read it.
+    const allowed = wrong.filter(({ from, to }) => !(to === 'package.json' && ABOVE.includes(areaOf(from))));
+    expect(allowed.map(shown)).toEqual([]);
+  });
+
+  it('are allowed without a loop', () => {
+    const visit = (area: string, trail: readonly string[]): string[] => {
+      if (trail.includes(area)) return [[...trail, area].join(' → ')];
+      return (MAY_IMPORT[area] ?? []).flatMap((next) => visit(next, [...trail, area]));
+    };
+    expect(Object.keys(MAY_IMPORT).flatMap((area) => visit(area, []))).toEqual([]);
+  });
+
+  it('make no loop between files', () => {
+    expect(findCycles(sources).map((cycle) => cycle.join(' → '))).toEqual([]);
+  });
+
+  it('never reach from the product into tests or benchmarks', () => {
+    const outside = edges(sources).filter(({ to }) => !to.startsWith('src/') && to !== 'package.json');
+    expect(outside.map(shown)).toEqual([]);
+  });
+
+  it('take at run time only packages that are installed with the product', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const wrong = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ specifier, typeOnly }) => !typeOnly && !/^(\.|node:)/.test(specifier))
+        .filter(({ specifier }) => !Object.hasOwn(dependencies, packageOf(specifier)))
+        .map(({ specifier }) => `${path} → ${specifier}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  it(`have at most ${MAX_LINES} lines`, () => {
+    const long = sources
+      .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
+      .filter(({ lines }) => lines > MAX_LINES);
+    expect(long).toEqual([]);
+  });
+
+  it('are named in kebab case', () => {
+    const wrong = all.filter(({ path }) => {
+      const names = path.split('/');
+      const file = names.pop() ?? '';
+      return !KEBAB_FILE.test(file) || !names.every((name) => KEBAB_FOLDER.test(name));
+    });
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('export by name', () => {
+    const wrong = all.filter(({ text }) => /^export default\b|\bas default\b/m.test(withoutComments(text)));
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('do not switch the compiler or the linter off', () => {
+    const compiler = all.filter(({ text }) => /@ts-(ignore|expect-error|nocheck)/.test(text));
+    const linter = sources.filter(({ text }) => text.includes('biome-ignore'));
+    expect([...compiler, ...linter].map(({ path }) => path)).toEqual([]);
+  });
+
+  it('have no any', () => {
+    const type = /(?::|\bas|<|\||&|=>|,)\s*any\b(?=\s*(?:[[\]>,;)=|&{]|$))/m;
+    const wrong = all.filter(({ text }) => type.test(withoutComments(text)));
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('dialects', () => {
+  const paths = new Set(all.map(({ path }) => path));
+  const dialects = new Set(
+    [...paths]
+      .flatMap((path) => /^src\/dialects\/([^/]+)\//.exec(path)?.[1] ?? [])
+      .filter((name) => !DIALECT_NOT.includes(name)),
+  );
+
+  it('are there', () => {
+    expect(dialects.size).toBeGreaterThan(1);
+  });
+
+  it.each([...dialects])('%s has the files of every dialect', (name) => {
+    expect(DIALECT_FILES.filter((file) => !paths.has(`src/dialects/${name}/${file}`))).toEqual([]);
+  });
+
+  it('know nothing of each other', () => {
+    const wrong = edges(sources).filter(({ from, to }) => {
+      const [own, other] = [from, to].map((path) => /^src\/dialects\/([^/]+)\//.exec(path)?.[1]);
+      return own !== undefined && other !== undefined && own !== other && !DIALECT_NOT.includes(other);
+    });
+    expect(wrong.map(shown)).toEqual([]);
+  });
+});

@@ -1,0 +1,194 @@
+/** The HTTP server alone, on a free port, in front of engines that a test writes inline. */
+import type { TurnEvent } from '../../src/core/events.js';
+import type { Dispatcher, ModelInfo } from '../../src/engines/dispatcher.js';
+import type { Answer, Call } from '../../src/engines/engine.js';
+import type { Log } from '../../src/observability/log.js';
+import { GatewayServer, type GatewayServerOptions } from '../../src/server/gateway-server.js';
+import { DEFAULT_LIMITS, type Limits } from '../../src/server/limits.js';
+import type { NewTrace } from '../../src/store/traces.js';
+import type { UsageRecord } from '../../src/store/usage.js';
+import { closeAfterTest } from '../support/cleanup.js';
+import { deferred } from '../support/gate.js';
+import { requestBytes } from '../support/raw-http.js';
+
+export interface LogLine {
+  level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+  message: string;
+  facts: Readonly<Record<string, unknown>>;
+}
+
+export interface TestServer {
+  url: string;
+  /** Empty where there are keys. */
+  token: string;
+  server: GatewayServer;
+  lines: LogLine[];
+  traces: NewTrace[];
+  usage: UsageRecord[];
+  /** The calls that engines got. */
+  calls: Call[];
+  /** Resolves with the log line of the next request that ends, or of one that has ended unasked. */
+  nextRequest(): Promise<LogLine['facts']>;
+}
+
+export type ServerOptions = Partial<
+  Pick<GatewayServerOptions, 'host' | 'keys' | 'publicHosts' | 'consoleDir'>
+> & {
+  loopback?: boolean;
+  run?: (call: Call) => Promise<Answer>;
+  countTokens?: (call: Call) => Promise<number>;
+  models?: readonly ModelInfo[];
+  limits?: Partial<Limits>;
+  storeInfo?: () => Promise<never>;
+};
+
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const { limits, run = sayHello, countTokens = async () => 42, models = MODELS, ...rest } = options;
+  const lines: LogLine[] = [];
+  const requests: LogLine['facts'][] = [];
+  let onRequest: () => void = () => {};
+  const write =
+    (level: LogLine['level']) =>
+    (facts: object, message: string): void => {
+      const line = { level, message, facts: { ...facts } };
+      lines.push(line);
+      if (message !== 'request') return;
+      requests.push(line.facts);
+      onRequest();
+    };
+  const log: Log = {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    fatal: write('fatal'),
+  };
+  const calls: Call[] = [];
+  const traces: NewTrace[] = [];
+  const usage: UsageRecord[] = [];
+  const dispatcher: Dispatcher = {
+    run(call) {
+      calls.push({ ...call });
+      return run(call);
+    },
+    countTokens(call) {
+      calls.push({ ...call });
+      return countTokens(call);
+    },
+    models: () => models,
+  };
+  const server = await GatewayServer.listen({
+    host: '127.0.0.1',
+    port: 0,
+    loopback: true,
+    publicHosts: [],
+    keys: [],
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    consoleDir: '/nonexistent',
+    ...rest,
+    dispatcher,
+    log,
+    store: {
+      info:
+        options.storeInfo ??
+        (async () => ({ kind: 'sqlite', location: ':memory:', schemaVersion: 1, sizeBytes: 0 })),
+      traces: {
+        record: (trace) => void traces.push(trace),
+        list: async () => ({ items: [] }),
+        get: async () => undefined,
+      },
+      usage: { record: (row) => void usage.push(row), summarise: async () => [] },
+    },
+  });
+  closeAfterTest(() => server.close());
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    token: server.consoleToken ?? '',
+    server,
+    lines,
+    traces,
+    usage,
+    calls,
+    async nextRequest() {
+      for (;;) {
+        const line = requests.shift();
+        if (line !== undefined) return line;
+        const next = deferred();
+        onRequest = next.resolve;
+        await next.promise;
+      }
+    },
+  };
+}
+
+export const MODELS: readonly ModelInfo[] = [
+  { id: 'gpt-5', displayName: 'GPT-5', created: 1_700_000_000, ownedBy: 'openai' },
+  {
+    id: 'claude-x',
+    displayName: 'Claude X',
+    created: 1_700_000_001,
+    ownedBy: 'claude',
+    contextWindow: 200_000,
+  },
+  { id: 'org/local', displayName: 'Local', created: 1_700_000_002, ownedBy: 'local' },
+];
+
+export const HELLO: readonly (readonly TurnEvent[])[] = [
+  [
+    { type: 'start', usage: { inputTokens: 5 } },
+    { type: 'text', text: 'hel' },
+  ],
+  [{ type: 'text', text: 'lo' }],
+  [
+    { type: 'usage', usage: { outputTokens: 2 } },
+    { type: 'stop', reason: 'end_turn' },
+  ],
+];
+
+const sayHello = async (): Promise<Answer> => answerOf(HELLO);
+
+/** An answer of events. */
+export function answerOf(
+  batches: Iterable<readonly TurnEvent[]> | AsyncIterable<readonly TurnEvent[]>,
+  extra: Partial<Omit<Answer, 'body'>> = {},
+): Answer {
+  return {
+    upstream: 'fake',
+    losses: [],
+    headers: {},
+    ...extra,
+    body: { kind: 'events', batches: toAsync(batches) },
+  };
+}
+
+async function* toAsync<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
+  yield* items;
+}
+
+export interface ChatBody {
+  [field: string]: unknown;
+}
+
+export const MESSAGES: ChatBody = {
+  model: 'm',
+  max_tokens: 100,
+  messages: [{ role: 'user', content: 'hi' }],
+};
+export const CHAT: ChatBody = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
+
+export const JSON_HEADERS = { 'content-type': 'application/json' } as const;
+
+/** The bytes of a POST of a turn, in Anthropic's dialect unless the path is another. */
+export function turnBytes(
+  url: string,
+  fields: ChatBody = {},
+  path = '/v1/messages',
+  headers: Readonly<Record<string, string>> = {},
+): Buffer {
+  const base = path.startsWith('/v1/messages') ? MESSAGES : CHAT;
+  return requestBytes(url, {
+    path,
+    headers: { ...JSON_HEADERS, ...headers },
+    body: JSON.stringify({ ...base, ...fields }),
+  });
+}

@@ -1,0 +1,40 @@
+/** A real Chromium, the one of the system. */
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { findTestProgram, howToGet, TEST_PROGRAMS } from '../../scripts/test-programs.mjs';
+import { closeAfterTest } from './cleanup.js';
+
+const NAME = 'Chromium';
+
+function chromiumPath(): string {
+  const found = findTestProgram(NAME);
+  if (found !== undefined) return found;
+  const advice = TEST_PROGRAMS.filter(({ name }) => name === NAME).map(howToGet);
+  throw new Error(`${NAME} is not installed: ${advice.join()}`);
+}
+
+/** Inside a test it is closed after the test; in `beforeAll` the caller closes. */
+export async function launchBrowser(): Promise<Browser> {
+  // Its own sandbox needs privileges that containers and root do not have; the pages are our own.
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
+  closeAfterTest(() => browser.close());
+  return browser;
+}
+
+export interface ObservedPage {
+  page: Page;
+  /** What the browser complained about: uncaught errors, refused content, failed loads. */
+  problems: string[];
+}
+
+/** A page in a context of its own, closed after the test. */
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<ObservedPage> {
+  const context = await browser.newContext(options);
+  closeAfterTest(() => context.close());
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
+  });
+  return { page, problems };
+}
