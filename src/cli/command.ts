@@ -34,11 +34,13 @@ export interface ParsedArguments {
 }
 
 export interface CliIo {
-  /** Adds the line break. Secrets that are known from the environment or by their shape are taken out. */
+  /** Adds the line break. Secrets are taken out: those told to `hide`, of the environment, and by their shape. */
   out(line: string): void;
   err(line: string): void;
   /** For the one secret that is meant to be shown: the console's token. */
   outVerbatim(line: string): void;
+  /** Values that must not be printed from now on. */
+  hide(secrets: readonly string[]): void;
   env: Environment;
   cwd: string;
   /** Whether words may be coloured on stdout. */

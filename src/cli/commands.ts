@@ -5,6 +5,7 @@ type Loader = () => Promise<{ command: Command }>;
 
 export const COMMANDS: Readonly<Record<string, Loader>> = {
   start: () => import('./start.js'),
+  code: () => import('./code.js'),
   init: () => import('./init.js'),
   doctor: () => import('./doctor.js'),
 };

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../config/config-error.js';
 import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/load.js';
-import { createRedactor } from '../config/redact.js';
 import { createQuirkSource } from '../upstreams/quirks/create-quirk-source.js';
 import { type Check, fail, ok, warn } from './checks/check.js';
 import { checkPort } from './checks/port.js';
@@ -22,14 +21,15 @@ export const command: Command = {
 };
 
 export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> {
-  const print = (checks: readonly Check[], redact = (text: string) => text): void => {
-    for (const line of renderChecks(checks, io.color)) io.out(redact(line));
+  const print = (checks: readonly Check[]): void => {
+    for (const line of renderChecks(checks, io.color)) io.out(line);
   };
   const node = ok('node', process.version);
 
   let loaded: LoadedConfig;
   try {
     loaded = await loadConfig({ file: args.values['config'], cwd: io.cwd, env: io.env });
+    io.hide(loaded.secrets);
     checkQuirks(loaded);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -57,7 +57,7 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
     ),
     port,
   ];
-  print(checks, createRedactor(loaded.secrets));
+  print(checks);
   return summarise(checks, io);
 }
 

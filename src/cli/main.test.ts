@@ -93,3 +93,15 @@ describe('a wrong configuration ends with 2', () => {
     expect(err).toContain('--host: without `server.keys` the gateway listens on loopback only');
   });
 });
+
+describe('what is printed', () => {
+  it('holds no secret of the environment or of the configuration, the one token apart', () => {
+    const io = captureIo({ cwd: folder, env: { SOME_API_KEY: 'value-in-environment' } });
+    io.hide(['value-in-file']);
+    io.out('a value-in-environment b value-in-file');
+    io.err('value-in-file, Bearer abcdefgh1234');
+    io.outVerbatim('http://127.0.0.1/#token=abc');
+    expect(io.lines).toEqual(['a [redacted] b [redacted]', 'http://127.0.0.1/#token=abc']);
+    expect(io.errors).toEqual(['[redacted], Bearer [redacted]']);
+  });
+});

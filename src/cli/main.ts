@@ -3,12 +3,11 @@ import { basename, relative } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ConfigError } from '../config/config-error.js';
 import { nearest } from '../config/nearest.js';
-import { createRedactor } from '../config/redact.js';
-import { environmentSecrets } from '../config/secrets.js';
 import { GatewayError } from '../core/errors.js';
 import { parseArguments } from './arguments.js';
 import { type CliIo, type Command, EXIT, UsageError } from './command.js';
 import { COMMANDS, DEFAULT_COMMAND } from './commands.js';
+import { createPrinter } from './printer.js';
 
 /** Resolves with the exit code; never rejects. `args` are the words behind the program's name. */
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
@@ -78,18 +77,25 @@ async function report(error: unknown, command: Command | undefined, io: CliIo): 
 
 /** What `bin/toolgate.js` calls. */
 export async function main(process: NodeJS.Process): Promise<void> {
-  const redact = createRedactor(environmentSecrets(process.env));
+  // Whoever read the output may be gone (`| head`): no reason for a stack trace.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreBrokenPipe);
   const cwd = process.cwd();
   process.exitCode = await runCli(process.argv.slice(2), {
-    out: (line) => process.stdout.write(`${redact(line)}\n`),
-    err: (line) => process.stderr.write(`${redact(line)}\n`),
-    outVerbatim: (line) => process.stdout.write(`${line}\n`),
+    ...createPrinter(
+      process.env,
+      (text) => process.stdout.write(text),
+      (text) => process.stderr.write(text),
+    ),
     env: process.env,
     cwd,
     color: process.stdout.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb',
     version: packageJson.version,
     program: programName(process.argv[1] ?? '', cwd),
   });
+}
+
+function ignoreBrokenPipe(error: Error): void {
+  if (!('code' in error) || error.code !== 'EPIPE') throw error;
 }
 
 /** `toolgate` when it is installed; in a checkout, what has to be typed there. */

@@ -1,6 +1,5 @@
 import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/load.js';
 import type { Overrides } from '../config/parse.js';
-import { createRedactor } from '../config/redact.js';
 import { LOG_LEVELS } from '../observability/log.js';
 import { parseChoice, parsePort } from './arguments.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
@@ -28,11 +27,11 @@ async function start(args: ParsedArguments, io: CliIo): Promise<number> {
     env: io.env,
     overrides: overridesOf(args),
   });
+  io.hide(loaded.secrets);
   const { startGateway } = await import('../main.js');
   const gateway = await startGateway({ loaded, logLevel: level, version: io.version, signals: true });
   io.outVerbatim(`toolgate listens on ${gateway.url} · console ${gateway.consoleUrl}`);
-  const redact = createRedactor(loaded.secrets);
-  for (const line of hints(loaded, io.program)) io.out(redact(line));
+  for (const line of hints(loaded, io.program)) io.out(line);
   await gateway.finished;
   return EXIT.ok;
 }

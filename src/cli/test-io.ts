@@ -1,8 +1,7 @@
 /** A CliIo that keeps what a command printed, for tests. */
 import type { Server } from 'node:net';
-import { createRedactor } from '../config/redact.js';
-import { environmentSecrets } from '../config/secrets.js';
 import type { CliIo } from './command.js';
+import { createPrinter } from './printer.js';
 
 export interface CapturedIo extends CliIo {
   readonly lines: string[];
@@ -15,15 +14,15 @@ export function captureIo(options: {
   color?: boolean;
 }): CapturedIo {
   const env = { HOME: options.cwd, ...options.env };
-  const redact = createRedactor(environmentSecrets(env));
   const lines: string[] = [];
   const errors: string[] = [];
+  const into = (list: string[]) => (text: string) => {
+    list.push(...text.replace(/\n$/, '').split('\n'));
+  };
   return {
     lines,
     errors,
-    out: (line) => lines.push(...redact(line).split('\n')),
-    err: (line) => errors.push(...redact(line).split('\n')),
-    outVerbatim: (line) => lines.push(line),
+    ...createPrinter(env, into(lines), into(errors)),
     env,
     cwd: options.cwd,
     color: options.color ?? false,

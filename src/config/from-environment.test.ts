@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Router } from '../routing/router.js';
 import { ENVIRONMENT_UPSTREAMS } from './from-environment.js';
-import { loadConfig } from './load.js';
+import { loadConfig, loadConfigText } from './load.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -26,6 +27,26 @@ async function upstreamOf(env: Record<string, string>, model: string): Promise<s
 }
 
 const ALL_KEYS = Object.fromEntries(ENVIRONMENT_UPSTREAMS.map(({ keys }) => [keys[0], `key-of-${keys[0]}`]));
+
+describe('the guide', () => {
+  it('lists every variable and every model name', () => {
+    const guide = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
+    const missing = ENVIRONMENT_UPSTREAMS.flatMap(({ name, keys, baseUrlVariable, models }) =>
+      [name, ...keys, ...(baseUrlVariable === undefined ? [] : [baseUrlVariable]), ...models].filter(
+        (word) => !guide.includes(`\`${word}\``),
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('shows a file that loads', async () => {
+    const guide = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
+    const source = /```yaml\n(server:[\s\S]*?)```/.exec(guide)?.[1] ?? '';
+    const env = { TOOLGATE_KEY: 'a-gateway-key', OPENAI_API_KEY: 'b', ANTHROPIC_API_KEY: 'c' };
+    const { config } = await loadConfigText(source, { baseDir: folder, env });
+    expect(Object.keys(config.models)).toContain('claude-code-opus');
+  });
+});
 
 describe('without a file', () => {
   it('sends everything to the demo model when there is no key', async () => {

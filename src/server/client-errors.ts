@@ -22,7 +22,7 @@ export function onClientError(
     return;
   }
   const error = toError(thrown);
-  for (const exchange of exchanges) {
+  for (const exchange of exchanges.keys()) {
     if (exchange.request.complete) continue;
     // It is the body of this request that broke; its answer says so, unless it is under way already.
     exchange.closeAfter = true;
@@ -53,6 +53,8 @@ function toError(thrown: ParserError): GatewayError {
       return new GatewayError('invalid_request', 'The headers are too large. Send fewer or shorter ones.', {
         status: 431,
       });
+    case 'HPE_INVALID_EOF_STATE':
+      return new GatewayError('invalid_request', 'The request ended before it was whole. Send all of it.');
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new GatewayError('too_large', 'The chunk extensions are too large. Send none.');
     default:

@@ -3,24 +3,36 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientClosed, type Exchange } from './exchange.js';
 
+/** An exchange is over when its handler is, and its answer is out or its connection gone. */
+interface Progress {
+  worked: boolean;
+  written: boolean;
+}
+
 export interface Connection {
   readonly socket: Socket;
   /** More than one when a client pipelines. */
-  readonly exchanges: Set<Exchange>;
+  readonly exchanges: Map<Exchange, Progress>;
   /** Nothing more is read from it; written as soon as what runs has been answered. */
   lastWords: string | undefined;
   broken: boolean;
 }
 
+export interface ConnectionEvents {
+  /** Told once of each exchange. */
+  onDone(exchange: Exchange): void;
+  /** Nothing runs on the connection any more; it may be closed already. */
+  onIdle(connection: Connection): void;
+}
+
 export class Connections {
   readonly #open = new WeakMap<Duplex, Connection>();
   readonly #running = new Set<Exchange>();
-  readonly #onDone: (exchange: Exchange) => void;
+  readonly #events: ConnectionEvents;
   #whenIdle: (() => void)[] = [];
 
-  /** `onDone` is told once of each exchange, when its answer is out or its connection is gone. */
-  constructor(onDone: (exchange: Exchange) => void) {
-    this.#onDone = onDone;
+  constructor(events: ConnectionEvents) {
+    this.#events = events;
   }
 
   get running(): ReadonlySet<Exchange> {
@@ -32,12 +44,12 @@ export class Connections {
    * the same connection hears nothing of its end.
    */
   open(socket: Socket): void {
-    const connection: Connection = { socket, exchanges: new Set(), lastWords: undefined, broken: false };
+    const connection: Connection = { socket, exchanges: new Map(), lastWords: undefined, broken: false };
     this.#open.set(socket, connection);
     socket.once('close', () => {
-      for (const exchange of connection.exchanges) {
+      for (const exchange of [...connection.exchanges.keys()]) {
         exchange.abort(clientClosed());
-        this.#done(connection, exchange);
+        this.#progress(connection, exchange, 'written');
       }
     });
   }
@@ -46,15 +58,14 @@ export class Connections {
     return this.#open.get(socket);
   }
 
-  begin(exchange: Exchange, onLast: (connection: Connection) => void): void {
+  /** `work` never rejects. */
+  begin(exchange: Exchange, work: () => Promise<void>): void {
     const connection = this.#open.get(exchange.request.socket);
     if (connection === undefined) return;
-    connection.exchanges.add(exchange);
+    connection.exchanges.set(exchange, { worked: false, written: false });
     this.#running.add(exchange);
-    exchange.response.once('finish', () => {
-      this.#done(connection, exchange);
-      if (connection.exchanges.size === 0) onLast(connection);
-    });
+    exchange.response.once('finish', () => this.#progress(connection, exchange, 'written'));
+    void work().then(() => this.#progress(connection, exchange, 'worked'));
   }
 
   /** Resolves when nothing runs any more, or after `ms`. */
@@ -69,10 +80,15 @@ export class Connections {
     });
   }
 
-  #done(connection: Connection, exchange: Exchange): void {
-    if (!connection.exchanges.delete(exchange)) return;
+  #progress(connection: Connection, exchange: Exchange, step: keyof Progress): void {
+    const progress = connection.exchanges.get(exchange);
+    if (progress === undefined) return;
+    progress[step] = true;
+    if (!progress.worked || !progress.written) return;
+    connection.exchanges.delete(exchange);
     this.#running.delete(exchange);
-    this.#onDone(exchange);
+    this.#events.onDone(exchange);
+    if (connection.exchanges.size === 0) this.#events.onIdle(connection);
     if (this.#running.size > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }

@@ -90,9 +90,12 @@ export class GatewayServer {
       isDraining: () => this.#draining,
       files: new StaticFiles(options.consoleDir),
     };
-    this.#connections = new Connections((exchange) => {
-      this.#context.metrics.openRequests.add(-1);
-      reportExchange(exchange, this.#context);
+    this.#connections = new Connections({
+      onDone: (exchange) => {
+        this.#context.metrics.openRequests.add(-1);
+        reportExchange(exchange, this.#context);
+      },
+      onIdle: (connection) => sayLastWords(connection, limits.lingerMs),
     });
     server
       .on('connection', (socket) => this.#connections.open(socket))
@@ -151,10 +154,9 @@ export class GatewayServer {
     });
     exchange.closeAfter = this.#draining;
     this.#context.metrics.openRequests.add(1);
-    this.#connections.begin(exchange, (connection) =>
-      sayLastWords(connection, this.#context.limits.lingerMs),
+    this.#connections.begin(exchange, () =>
+      this.#serve(exchange).catch((error: unknown) => this.#fail(exchange, error)),
     );
-    this.#serve(exchange).catch((error: unknown) => this.#fail(exchange, error));
   }
 
   async #serve(exchange: Exchange): Promise<void> {

@@ -88,7 +88,7 @@ export interface ApprovalQuery {
 export interface ApprovalStore {
   /**
    * Before it is offered. The same call of the same agent asks once: asked again (a restart, a
-   * retry), `approval` is the one that exists, whatever became of it.
+   * retry), `approval` is the one that exists, whatever became of it; compare its digest.
    */
   create(approval: NewApproval): Promise<{ created: boolean; approval: Approval }>;
   get(id: string): Promise<Approval | undefined>;

@@ -26,11 +26,11 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
 }
 
-/** About how many characters the JSON of a value has: its texts and a little for each part. */
-export function textSize(value: unknown): number {
+/** About how many characters the JSON of a value has: its texts and a little for each part. Stops counting beyond `most`. */
+export function textSize(value: unknown, most: number): number {
   let size = 0;
   const open: unknown[] = [value];
-  while (open.length > 0) {
+  while (open.length > 0 && size <= most) {
     const item = open.pop();
     if (typeof item === 'string') size += item.length + 3;
     else if (typeof item !== 'object' || item === null) size += 6;

@@ -1,10 +1,13 @@
-import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openStore, parseStoreUrl } from './open.js';
 
 const NOBODY = 65534;
+
+// Loaded before anything steps down: the code itself may be readable for its owner alone.
+beforeAll(async () => (await openStore('sqlite::memory:', { baseDir: '/' })).close());
 
 let folder = '';
 beforeEach(async () => {
@@ -88,7 +91,6 @@ describe('openStore', () => {
     await store.close();
     const path = join(folder, 'x.db');
     const { size } = await stat(path);
-    const { open } = await import('node:fs/promises');
     const file = await open(path, 'r+');
     await file.write(Buffer.alloc(size - 100, 0xff), 0, size - 100, 100);
     await file.close();

@@ -40,7 +40,8 @@ export interface Store {
   readonly usage: UsageStore;
   /**
    * Deletes what is too old or too much, in steps that each take a few milliseconds. Safe to call
-   * from several nodes at once; a call while one runs in this process joins it.
+   * from several nodes at once; a call while one runs in this process joins it. Rejects when the
+   * store is closed meanwhile.
    */
   prune(now?: number): Promise<PruneReport>;
   /** What `doctor` and `/readyz` ask; rejects when the store does not answer. */

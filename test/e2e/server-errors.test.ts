@@ -316,6 +316,21 @@ describe('what is not HTTP', () => {
     expectError(await sendRaw(url, head, '2\r\n{"\r\n', 'nonsense\r\n'), 'anthropic', MALFORMED);
   });
 
+  it('a body that is shorter than its length, from a client that waits for the answer', async () => {
+    const { url } = await startServer();
+    const connection = await openRaw(url);
+    const headers = { ...JSON_HEADERS, 'content-length': '100' };
+    await connection.send(requestBytes(url, { path: '/v1/chat/completions', headers, body: '{"model"' }));
+    connection.end();
+    expectError(await connection.response(), 'openai', {
+      status: 400,
+      message: 'The request ended before it was whole. Send all of it.',
+      type: INVALID,
+    });
+    await connection.until(() => false);
+    expect(connection.ended).toBe('closed');
+  });
+
   it('garbage behind a good request waits for the answer of that request', async () => {
     const { url } = await startServer();
     const connection = await openRaw(url);

@@ -1,6 +1,7 @@
 /** Bodies that are too large, too slow or packed too tight; and connections that stay right afterwards. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { turnOfLoop } from '../support/gate.js';
 import { openRaw, requestBytes, sendRaw } from '../support/raw-http.js';
 import { JSON_HEADERS, MESSAGES, startServer, turnBytes } from './server-harness.js';
 
@@ -167,7 +168,10 @@ describe('slow clients', () => {
     connection.head().then(() => {
       answered = true;
     });
-    while (!answered) await connection.send(' ');
+    while (!answered) {
+      await connection.send(' ');
+      await turnOfLoop();
+    }
     expect((await connection.response()).status).toBe(408);
   });
 

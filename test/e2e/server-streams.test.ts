@@ -7,7 +7,7 @@ import type { TurnEvent } from '../../src/core/events.js';
 import type { Answer, Call } from '../../src/engines/engine.js';
 import { closeAfterTest } from '../support/cleanup.js';
 import { deferred, gate } from '../support/gate.js';
-import { openAndAbandon, openRaw, sendRaw } from '../support/raw-http.js';
+import { openAndAbandon, openRaw, requestBytes, sendRaw } from '../support/raw-http.js';
 import { parseSse, parseSseText } from '../support/sse.js';
 import { answerOf, HELLO, startServer, turnBytes } from './server-harness.js';
 
@@ -209,7 +209,7 @@ describe('a slow reader', () => {
     let pulled = 0;
     const last = deferred();
     const text = 'x'.repeat(64 * 1024);
-    const total = 400;
+    const total = 2000;
     const { url, nextRequest } = await startServer({
       run: async () =>
         answerOf(
@@ -229,7 +229,7 @@ describe('a slow reader', () => {
     let before = -1;
     while (before !== pulled || pulled === 0) {
       before = pulled;
-      for (let round = 0; round < 20; round++) await sendRaw(url, turnBytes(url));
+      for (let round = 0; round < 20; round++) await sendRaw(url, requestBytes(url, { path: '/healthz' }));
     }
     expect(pulled).toBeLessThan(total / 2);
     let received = 0;
@@ -350,12 +350,14 @@ describe('a client that leaves', () => {
   });
 
   it('while its body is read leaves nothing behind', async () => {
-    const { url, nextRequest, calls } = await startServer();
+    const { url, nextRequest, calls, server } = await startServer();
     const connection = await openRaw(url);
     await connection.send(turnBytes(url).subarray(0, -5));
     await connection.leave();
-    expect(await nextRequest()).toMatchObject({ status: 499, error: 'client_closed' });
+    // By the time of the reset, the server may see a connection that ended or one that broke.
+    expect(['client_closed', 'invalid_request']).toContain((await nextRequest())['error']);
     expect(calls).toHaveLength(0);
+    await server.drain(0);
   });
 
   it('cancels the pipelined requests behind the one that runs', async () => {
@@ -454,17 +456,23 @@ describe('the byte lane', () => {
   });
 
   it('breaks the connection when a JSON answer breaks', async () => {
+    const hold = gate();
     const { url } = await startServer({
       run: async () =>
         bytesOf(
           (async function* () {
             yield* chunksOf('{"half":');
+            await hold.pass();
             throw new GatewayError('upstream_failed', 'It broke.');
           })(),
           'application/json',
         ),
     });
-    expect((await sendRaw(url, turnBytes(url))).complete).toBe(false);
+    const connection = await openRaw(url);
+    await connection.send(turnBytes(url));
+    await connection.bodyHas('half');
+    hold.open();
+    expect(await connection.response()).toMatchObject({ text: '{"half":', complete: false });
   });
 
   it('pings between events and never inside of one', async () => {

@@ -7,7 +7,7 @@ const ANSWER_TIMEOUT_MS = 2000;
 /** Whether `start` could listen, or a gateway listens already. */
 export async function checkPort(server: { host: string; port: number }, program: string): Promise<Check> {
   const { host, port } = server;
-  const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const place = gatewayAddress(server);
   const code = await tryListen(host, port);
   switch (code) {
     case undefined:
@@ -25,6 +25,10 @@ export async function checkPort(server: { host: string; port: number }, program:
   }
 }
 
+export function gatewayAddress({ host, port }: { host: string; port: number }): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /** Resolves with the code of the error, or undefined where listening worked. */
 function tryListen(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
@@ -35,7 +39,7 @@ function tryListen(host: string, port: number): Promise<string | undefined> {
 }
 
 /** Health, with the request id that every answer of a gateway carries: other servers have /healthz too. */
-async function isGateway(place: string): Promise<boolean> {
+export async function isGateway(place: string): Promise<boolean> {
   const reachable = place.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
   const answer = await httpGet(new URL(`http://${reachable}/healthz`), { timeoutMs: ANSWER_TIMEOUT_MS });
   return answer.kind === 'answered' && answer.status === 200 && answer.headers['x-request-id'] !== undefined;

@@ -186,7 +186,7 @@ describe('a request', () => {
           JSON.parse(JSON.stringify(each)),
         );
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 });
@@ -280,7 +280,7 @@ describe('an answer', () => {
         decoder.end(out);
         expect(collect(out)).toEqual(collect(events));
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 
@@ -294,7 +294,7 @@ describe('an answer', () => {
           collect(events),
         );
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 });

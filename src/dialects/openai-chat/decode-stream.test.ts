@@ -91,39 +91,40 @@ describe('a hostile upstream', () => {
       const cut = at % (text.length + 1);
       return { event, data: text.slice(0, cut) + junk + text.slice(cut) };
     });
+  const scalar = fc.constantFrom<unknown>(null, '', 'x', '<think>', '{', 0, 1, -1, true, false);
+  const wrong = fc.oneof(
+    scalar,
+    fc.array(scalar, { maxLength: 2 }),
+    fc
+      .tuple(fc.constantFrom('index', 'id', 'type', 'function', 'name', 'arguments', 'text'), scalar, scalar)
+      .map(([key, value, name]) => ({ [key]: value, function: { name, arguments: value } })),
+  );
+  const FIELDS = [
+    'content',
+    'tool_calls',
+    'reasoning',
+    'reasoning_details',
+    'refusal',
+    'audio',
+    'function_call',
+  ];
   const wrongTypes = fc
-    .record(
-      {
-        id: fc.jsonValue(),
-        choices: fc.array(
-          fc.record(
-            {
-              index: fc.jsonValue(),
-              delta: fc.dictionary(
-                fc.constantFrom(
-                  'content',
-                  'tool_calls',
-                  'reasoning',
-                  'reasoning_details',
-                  'refusal',
-                  'audio',
-                ),
-                fc.oneof(
-                  fc.jsonValue(),
-                  fc.array(fc.dictionary(fc.constantFrom('index', 'id', 'function'), fc.jsonValue())),
-                ),
-              ),
-              finish_reason: fc.jsonValue(),
-              logprobs: fc.jsonValue(),
-            },
-            { requiredKeys: [] },
-          ),
-        ),
-        usage: fc.jsonValue(),
-      },
-      { requiredKeys: [] },
-    )
-    .map(data);
+    .tuple(fc.constantFrom(...FIELDS), wrong, fc.boolean(), wrong, wrong)
+    .map(([field, value, listed, index, other]) =>
+      data({
+        id: other,
+        choices: [
+          {
+            index,
+            delta: { [field]: listed ? [value, other] : value },
+            finish_reason: other,
+            logprobs: value,
+          },
+        ],
+        usage: value,
+        error: index === true ? value : null,
+      }),
+    );
 
   it('never makes it throw, nor the client stream invalid', () => {
     const anyEvent = fc.oneof(fc.constantFrom(...pieces), corrupted, wrongTypes);

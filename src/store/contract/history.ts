@@ -69,6 +69,17 @@ export function historyContract(bench: () => Bench): void {
       });
     });
 
+    it('finds a match at every depth of a long history', async () => {
+      const store = await bench().open();
+      const { step } = await ownSession(store, 's1');
+      await step({ index: [{ hash: 'known', position: 1 }] });
+      const depths = Array.from({ length: 150 }, (_, depth) => depth);
+      for (const depth of depths) {
+        const echoed = depths.map((at) => (at === depth ? 'known' : `other-${at}`));
+        expect([depth, (await store.index.longestPrefix('alice', echoed))?.session]).toEqual([depth, 's1']);
+      }
+    });
+
     it('agrees with a naive model on any set of histories', async () => {
       const store = await bench().open();
       let round = 0;

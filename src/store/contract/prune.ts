@@ -163,6 +163,17 @@ export function pruneContract(bench: () => Bench): void {
       expect(sum?.requests).toBe(300);
     });
 
+    it('never counts or deletes an approval that waits', async () => {
+      const store = await bench().open({ limits: { approvals: { maxRows: 2 } } });
+      for (const id of ['waits', 'a', 'b', 'waits-too', 'c', 'd']) {
+        await store.approvals.create(approval(id));
+        if (!id.startsWith('waits')) await store.approvals.decide(id, allow(id));
+      }
+      expect((await store.prune()).approvals).toBe(2);
+      const left = (await store.approvals.list({ limit: 9 })).items.map(({ id }) => id);
+      expect(left).toEqual(['d', 'c', 'waits-too', 'waits']);
+    });
+
     it('keeps the newest when they are too large', async () => {
       const store = await bench().open({
         limits: { traces: { maxBytes: 10_000 }, audit: { maxBytes: 10_000 } },

@@ -50,9 +50,10 @@ export class SqliteTraces implements TraceStore {
 
   record(trace: NewTrace): void {
     const { payload, ...rest } = trace;
-    const payloadSize = payload === undefined ? 0 : textSize(payload);
+    const { maxPayloadBytes } = this.#context.limits.buffer;
+    const payloadSize = payload === undefined ? 0 : textSize(payload, maxPayloadBytes);
     // What waits here is memory; a burst of large requests must not become the gateway's own.
-    const keep = this.#payloadBytes + payloadSize <= this.#context.limits.buffer.maxPayloadBytes;
+    const keep = this.#payloadBytes + payloadSize <= maxPayloadBytes;
     if (keep) this.#payloadBytes += payloadSize;
     void this.#buffer.add({ trace: keep ? trace : rest, payloadSize });
   }

@@ -20,6 +20,8 @@ export interface Choice {
   profile: Profile;
   filled: Filled;
   score: number;
+  /** A word of the request is in the tool's name or description, not only in its parameters. */
+  isNamed: boolean;
 }
 
 const WEIGHTS = {
@@ -89,19 +91,19 @@ function parameterText(tool: ToolDefinition): string {
 export function chooseTool(profiles: readonly Profile[], ask: Ask, must: boolean): Choice | undefined {
   const about = askFeatures(ask);
   const ranked = profiles
-    .map((profile) => ({ profile, score: wordScore(profile, about, ask.text) }))
-    .filter(({ score }) => must || score > 0)
+    .map((profile) => ({ profile, ...wordScore(profile, about, ask.text) }))
+    .filter(({ isNamed }) => must || isNamed)
     .sort((a, b) => b.score - a.score)
     .slice(0, TRIED);
   let best: Choice | undefined;
-  for (const { profile, score } of ranked) {
+  for (const { profile, score, isNamed } of ranked) {
     const filled = fillArguments(schemaOfTool(profile.tool), ask, {
       about: profile.about,
       pick: 0,
       computes: false,
     });
     const total = score + fillScore(filled);
-    if (best === undefined || total > best.score) best = { profile, filled, score: total };
+    if (best === undefined || total > best.score) best = { profile, filled, score: total, isNamed };
   }
   return best !== undefined && (must || best.score >= THRESHOLD) ? best : undefined;
 }
@@ -148,7 +150,7 @@ function withoutQuotations(ask: Ask): string {
   return out + ask.text.slice(from);
 }
 
-function wordScore(profile: Profile, about: Features, text: string): number {
+function wordScore(profile: Profile, about: Features, text: string): { score: number; isNamed: boolean } {
   const matched = new Set<string>();
   const name = nameScore(profile, about, matched);
   let description = 0;
@@ -169,7 +171,8 @@ function wordScore(profile: Profile, about: Features, text: string): number {
     Math.min(WEIGHTS.descriptionMax, description) +
     Math.min(WEIGHTS.parameterMax, parameters) +
     coverage;
-  return isSpelledOut(profile.tool.name, text) ? score + WEIGHTS.spelledOut : score;
+  if (isSpelledOut(profile.tool.name, text)) return { score: score + WEIGHTS.spelledOut, isNamed: true };
+  return { score, isNamed: name > 0 || description > 0 };
 }
 
 function nameScore({ nameWords }: Profile, about: Features, matched: Set<string>): number {

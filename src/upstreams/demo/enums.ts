@@ -104,14 +104,16 @@ const EMPTY_WORDS = new Set([
 
 /** Undefined where the ask says nothing of it. */
 export function mentionedFlag(words: ReadonlySet<string>, ask: Ask): boolean | undefined {
-  for (const match of ask.text.matchAll(/[A-Za-z]+/g)) {
-    const word = stem(match[0]);
-    // "recursive" and "recursively" are one.
-    const isNamed = [...words].some(
-      (own) =>
-        !EMPTY_WORDS.has(own) && own.length > 2 && (word === own || (own.length > 4 && word.startsWith(own))),
-    );
-    if (isNamed) return !NEGATION.test(ask.text.slice(0, match.index));
-  }
-  return undefined;
+  const named = [...words].filter((word) => !EMPTY_WORDS.has(word) && word.length > 2);
+  const found = [...ask.text.matchAll(/[A-Za-z]+/g)].map((match) => ({
+    word: stem(match[0]),
+    at: match.index,
+  }));
+  // "recursive" and "recursively" are one; "replace all" needs both words.
+  const places = named.map(
+    (own) => found.find(({ word }) => word === own || (own.length > 4 && word.startsWith(own)))?.at,
+  );
+  const [first] = places;
+  if (first === undefined || places.includes(undefined)) return undefined;
+  return !NEGATION.test(ask.text.slice(0, first));
 }

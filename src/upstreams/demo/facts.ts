@@ -108,7 +108,7 @@ function isFileName(text: string): boolean {
 }
 
 const FILE_WORDS = new RegExp(`\\b(?:${[...setOf(KNOWN_FILES)].join('|')})\\b`, 'g');
-const NUMBERS = /(?<![\p{L}\p{N}_.])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\d_]|\.\d)/gu;
+const NUMBERS = /(?<![\p{Script=Latin}\p{N}_.])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\d_]|\.\d)/gu;
 const ENGLISH_NUMBERS = new RegExp(`\\b${ENGLISH_NUMBER}`, 'gi');
 const CHINESE_NUMBERS = new RegExp(
   `${CHINESE_NUMBER}(?=[个次天页条人张杯份位只件本章分秒小周月年点块元行])`,

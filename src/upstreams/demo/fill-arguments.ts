@@ -3,7 +3,7 @@
  * fits the schema: a value that does not is replaced by the smallest one that does.
  */
 import type { JsonObject } from '../../core/conversation.js';
-import { type Ask, type Candidate, factsOf, widened } from './ask.js';
+import { type Ask, askOf, type Candidate, factsOf, widened } from './ask.js';
 import { candidatesFor, remainder } from './candidates.js';
 import { mentionedFlag, mentionedValue } from './enums.js';
 import { type Parameter, type ParameterKind, parameterOf } from './parameters.js';
@@ -30,10 +30,12 @@ export interface FillOptions {
 
 export interface Filled {
   input: JsonObject;
-  /** How many values the user named. */
+  /** How many values the user named; a text counts less, for almost anything can be one. */
   sure: number;
   /** Required parameters that the user said nothing of and that cannot be guessed. */
   missing: ParameterKind[];
+  /** Required texts that took the rest of the sentence. */
+  guessed: ParameterKind[];
 }
 
 const TEXTUAL: ReadonlySet<ParameterKind> = new Set(['title', 'query', 'content', 'code', 'text', 'pattern']);
@@ -61,8 +63,11 @@ const LISTED: ReadonlySet<ParameterKind> = new Set([
   'email',
 ]);
 
+const TEXT_COUNTS = 0.3;
 const MAX_DEPTH = 5;
 const MAX_TEXT = 4_000;
+const LIST_SEPARATOR = /\s*(?:[,，、;；]|\band\b|和|以及)\s*/i;
+const MAX_LISTED = 80;
 
 export function fillArguments(schema: Schema, ask: Ask, options: FillOptions): Filled {
   return new Filler(ask, options).run(schema);
@@ -88,8 +93,8 @@ function subjectOf(parameters: readonly Parameter[], ask: Ask): Parameter | unde
 
 function listedValues(parameter: Parameter, ask: Ask): Candidate[] {
   const seen = new Set<string>();
-  return candidatesFor(parameter, ask, []).filter(({ text, start, sure }) => {
-    if (!sure || start < 0 || seen.has(text)) return false;
+  return candidatesFor(parameter, ask, []).filter(({ text, start, sure, weak }) => {
+    if (!sure || weak === true || start < 0 || seen.has(text)) return false;
     seen.add(text);
     return fits(text, parameter.schema);
   });
@@ -100,6 +105,7 @@ class Filler {
   readonly #options: FillOptions;
   readonly #used: Candidate[] = [];
   readonly #missing: ParameterKind[] = [];
+  readonly #guessed: ParameterKind[] = [];
   #sure = 0;
   #subject: Parameter | undefined;
 
@@ -111,7 +117,7 @@ class Filler {
   run(schema: Schema): Filled {
     const [variant = schema] = variantsOf(schema);
     const input = this.#object(variant, 0);
-    return { input, sure: this.#sure, missing: this.#missing };
+    return { input, sure: this.#sure, missing: this.#missing, guessed: this.#guessed };
   }
 
   #object(schema: Schema, depth: number): JsonObject {
@@ -194,14 +200,15 @@ class Filler {
         ? own
         : [...this.#borrowed(parameter), ...own];
     const isSubject = parameter.name === this.#subject?.name;
-    const listed = isSubject ? listedValues(parameter, this.#ask) : [];
+    const listed = isSubject ? listedValues(parameter, this.#ask).filter((each) => this.#isFree(each)) : [];
     const picked = listed[Math.min(this.#options.pick, listed.length - 1)];
     for (const candidate of picked === undefined ? candidates : [picked, ...candidates]) {
       const text = this.#adjusted(candidate.text, parameter);
       if (!fits(text, parameter.schema)) continue;
       // The other values of the list belong to the other calls.
       this.#used.push(...listed, candidate);
-      if (candidate.sure) this.#sure += 1;
+      if (candidate.sure) this.#sure += TEXTUAL.has(parameter.kind) ? TEXT_COUNTS : 1;
+      else if (parameter.required) this.#guessed.push(parameter.kind);
       return text;
     }
     return undefined;
@@ -220,15 +227,9 @@ class Filler {
     return candidatesFor(parameter, widened(this.#ask), []).filter(({ sure }) => sure);
   }
 
-  #isFree({ start, end, text }: Candidate): boolean {
+  #isFree({ start, end }: Candidate): boolean {
     if (start < 0) return true;
-    return !this.#used.some(
-      (each) =>
-        each.start >= 0 &&
-        each.start < end &&
-        start < each.end &&
-        !(each.text === text && each.start === start && this.#subject === undefined),
-    );
+    return !this.#used.some((each) => each.start >= 0 && each.start < end && start < each.end);
   }
 
   #adjusted(text: string, { kind, description }: Parameter): string {
@@ -304,6 +305,8 @@ class Filler {
         return factsOf(this.#ask, 'number').map((fact) => this.#taken(nearestNumber(fact.value ?? 0, item)));
       case 'object': {
         if (depth >= MAX_DEPTH) return [];
+        const listed = this.#listedObjects(item);
+        if (listed.length > 1) return listed;
         const value = this.#nested(one, depth);
         return value === undefined ? [] : [value];
       }
@@ -315,13 +318,32 @@ class Filler {
     }
   }
 
+  /** "buy milk, call mom" are two things to do: one object for each. */
+  #listedObjects(item: Schema): JsonObject[] {
+    const texts = propertiesOf(item).filter(
+      (property) => property.required && TEXTUAL.has(parameterOf(property, this.#options.about).kind),
+    );
+    if (texts.length === 0) return [];
+    const rest = remainder(this.#ask, this.#used);
+    const from = this.#ask.text.indexOf(rest);
+    const parts = rest.split(LIST_SEPARATOR).filter((part) => part !== '');
+    if (from < 0 || parts.length < 2 || parts.some((part) => part.length > MAX_LISTED)) return [];
+    let at = this.#ask.start + from;
+    return parts.slice(0, 20).map((part) => {
+      const start = this.#ask.message.text.indexOf(part, at);
+      at = start + part.length;
+      return new Filler(askOf(this.#ask.message, start, at), this.#options).run(item).input;
+    });
+  }
+
   #texts(one: Parameter, item: Schema): string[] {
     const values = Array.isArray(item.node['enum'])
       ? item.node['enum'].filter((value) => mentionedValue([value], this.#ask) !== undefined)
       : [];
     if (values.length > 0) return this.#taken(values.map(String));
     const candidates = this.#candidates({ ...one, required: true }, this.#ask);
-    const spans = candidates.filter(({ sure, start }) => sure && start >= 0);
+    const named = candidates.filter(({ sure, start }) => sure && start >= 0);
+    const spans = named.some(({ weak }) => weak !== true) ? named.filter(({ weak }) => weak !== true) : named;
     if (spans.length > 0) {
       this.#used.push(...spans);
       return this.#taken([...new Set(spans.map(({ text }) => this.#adjusted(text, one)))]);
@@ -329,7 +351,7 @@ class Filler {
     const [best] = candidates;
     if (best === undefined || (!one.required && !best.sure)) return [];
     if (best.sure) this.#sure += 1;
-    return best.text.split(/\s*(?:[,，、;；]|\band\b|和|以及)\s*/i).filter((part) => part !== '');
+    return best.text.split(LIST_SEPARATOR).filter((part) => part !== '');
   }
 
   #nested(parameter: Parameter, depth: number): JsonObject | undefined {

@@ -116,7 +116,7 @@ function callsOf(chosen: readonly ChosenAsk[], { exchanges }: Situation): Planne
     const { tool, about } = choice.profile;
     const schema = schemaOfTool(tool);
     // "Read a.txt and send it to Bob": what is sent is known when the file has been read.
-    const refersBack = index > 0 && choice.filled.sure < countRequired(schema) && REFERS_BACK.test(ask.text);
+    const refersBack = index > 0 && choice.filled.guessed.length > 0 && REFERS_BACK.test(ask.text);
     const material = refersBack ? exchanges.findLast(({ name }) => name !== tool.name) : undefined;
     if (refersBack && material === undefined) continue;
     const informed = material === undefined ? ask : withMaterial(ask, plainText(material.result));
@@ -127,10 +127,6 @@ function callsOf(chosen: readonly ChosenAsk[], { exchanges }: Situation): Planne
     }
   }
   return distinct(calls);
-}
-
-function countRequired({ node }: ReturnType<typeof schemaOfTool>): number {
-  return Array.isArray(node['required']) ? node['required'].length : 0;
 }
 
 function withMaterial(ask: Ask, material: string): Ask {

@@ -23,6 +23,7 @@ const SAID: readonly RegExp[] = [
 ];
 
 const TITLED: readonly RegExp[] = [
+  /\b(?:titled|entitled|named|called|with\s+(?:the\s+)?(?:title|subject|name))\b[:,]?\s+("[^"]+"|'[^']+'|“[^”]+”)/is,
   /\b(?:titled|entitled|named|called|with\s+(?:the\s+)?(?:title|subject|name))\b[:,]?\s+(.+?)(?=\s+(?:with|and|in|to|for|at|that|saying|containing)\b|[,.;!?]|$)/is,
   /(?:标题|主题|名字|名称|名|叫)(?:为|是|叫)?[：:\s]*([^，,。；;\s]+)/,
 ];
