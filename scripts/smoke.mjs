@@ -4,11 +4,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-const node = process.argv[2] ?? process.execPath;
+const node = resolve(process.argv[2] ?? process.execPath);
 const command = fileURLToPath(new URL('../bin/toolgate.js', import.meta.url));
 const PATIENCE_MS = 30_000;
 

@@ -13,7 +13,9 @@ import { Metrics } from './observability/metrics.js';
 import { GatewayServer } from './server/gateway-server.js';
 import { DEFAULT_LIMITS, type Limits } from './server/limits.js';
 import { openStore } from './store/open.js';
+import type { LearnedQuirk } from './store/quirks.js';
 import type { Store } from './store/store.js';
+import type { Lesson } from './upstreams/quirks/create-quirk-source.js';
 
 export interface GatewayOptions {
   loaded: LoadedConfig;
@@ -64,7 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onError: (error) => log.warn({ err: error }, 'rows of traces or usage were lost'),
   });
   const metrics = new Metrics();
-  const dispatch = openDispatcher(options, metrics, log);
+  const dispatch = await openDispatcher(options, store, metrics, log);
   const release = async (): Promise<void> => {
     await dispatch.close();
     await store.close();
@@ -80,14 +82,25 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-function openDispatcher(
+async function openDispatcher(
   { dispatcher, loaded }: GatewayOptions,
+  { quirks }: Store,
   metrics: Metrics,
   log: Log,
-): { dispatcher: Dispatcher; close(): Promise<void> } {
+): Promise<{ dispatcher: Dispatcher; close(): Promise<void> }> {
   if (dispatcher !== undefined) return { dispatcher, close: async () => {} };
   const own = createDispatcher({
     config: loaded.config,
+    lessons: lessonsOf(await quirks.list()),
+    onLearned: (lesson) => {
+      const { upstream, model, change, evidence } = lesson;
+      log.info({ upstream, model, change, evidence }, 'learned what the upstream takes');
+      for (const [key, value] of Object.entries(change)) {
+        quirks.put({ upstream, model, key, value, evidence }).catch((error: unknown) => {
+          log.warn({ err: error }, 'what was learned could not be stored');
+        });
+      }
+    },
     onUpstreamFailure: (upstream, error) => {
       metrics.upstreamFailed(upstream, error.code);
       log.warn(
@@ -97,6 +110,16 @@ function openDispatcher(
     },
   });
   return { dispatcher: own, close: () => own.close() };
+}
+
+function lessonsOf(quirks: readonly LearnedQuirk[]): Lesson[] {
+  return quirks.map(({ upstream, model, key, value, evidence }) => ({
+    upstream,
+    model,
+    name: key,
+    change: { [key]: value },
+    evidence,
+  }));
 }
 
 async function listen(
@@ -114,6 +137,7 @@ async function listen(
       publicHosts: public_hosts,
       keys,
       limits: { ...DEFAULT_LIMITS, bodyBytes: Math.floor(body_limit_mb * MIB), ...limits },
+      recordBodies: loaded.config.traces.bodies,
       consoleDir: join(packageRoot(), 'console', 'dist'),
       ...parts,
     });

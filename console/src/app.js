@@ -6,8 +6,10 @@ const STRINGS = {
     running: 'The gateway is running.',
     signedOut: 'You are not signed in.',
     signedOutHint:
-      'Open the console address that the gateway printed when it started: it ends in “#token=…”.',
-    badToken: 'This address is no longer valid.',
+      'Open the console address that the gateway printed when it started, or sign in with one of its keys.',
+    badToken: 'This token or key is not valid.',
+    keyLabel: 'Token or key',
+    signIn: 'Sign in',
     unreachable: 'The gateway does not answer.',
     unreachableHint: 'Start it with “npm start” and reload this page.',
     models: 'Connected models',
@@ -54,13 +56,15 @@ function make(tag, className, content) {
   return element;
 }
 
-/** Whoever is refused is offered to sign in. */
+/** Only who is signed in sees more than the status; whoever is refused is offered to sign in. */
 function showStatus(state, message, hint) {
   find('status').dataset.state = state;
   find('status-text').textContent = message;
   find('hint').hidden = hint === undefined;
   find('hint').textContent = hint ?? '';
   find('sign-in').hidden = state !== 'refused';
+  find('models').hidden = state !== 'running';
+  find('use').hidden = state !== 'running';
 }
 
 /** The token is taken out of the address at once, so that it stays neither on screen nor in the history. */
@@ -180,10 +184,8 @@ function renderSnippet({ title, code }) {
 }
 
 function render(models) {
-  find('models').hidden = false;
   find('models-note').hidden = models.length > 0;
   find('model-list').replaceChildren(...models.map((id) => make('li', '', id)));
-  find('use').hidden = false;
   find('snippets').replaceChildren(...snippetsFor(models[0] ?? 'demo').map(renderSnippet));
 }
 

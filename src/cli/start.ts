@@ -1,6 +1,6 @@
 import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/load.js';
 import type { Overrides } from '../config/parse.js';
-import { LOG_LEVELS } from '../observability/log.js';
+import { LOG_LEVELS } from '../observability/log-levels.js';
 import { parseChoice, parsePort } from './arguments.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
 

@@ -4,12 +4,16 @@ import { GatewayError } from '../core/errors.js';
 import { matchesGlob } from '../routing/model-glob.js';
 import { type ModelRule, plainModelName, type Route, Router } from '../routing/router.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
+import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
 import type { Dispatcher, ModelInfo } from './dispatcher.js';
 import type { Answer, Call } from './engine.js';
 import { Relay } from './relay/relay.js';
 
 export interface DispatcherOptions {
   config: Config;
+  /** What upstreams' errors taught before. */
+  lessons?: readonly Lesson[];
+  onLearned?: (lesson: Lesson) => void;
   onUpstreamFailure?: (upstream: string, error: GatewayError) => void;
 }
 
@@ -18,9 +22,10 @@ export interface ClosableDispatcher extends Dispatcher {
   close(): Promise<void>;
 }
 
-export function createDispatcher({ config, onUpstreamFailure }: DispatcherOptions): ClosableDispatcher {
+export function createDispatcher(options: DispatcherOptions): ClosableDispatcher {
+  const { config, onUpstreamFailure } = options;
   const router = new Router(rulesOf(config.models));
-  const { upstreams, close } = createUpstreams(config);
+  const { upstreams, close } = createUpstreams(config, options);
   const relay = new Relay({ upstreams, ...(onUpstreamFailure ? { onFailure: onUpstreamFailure } : {}) });
   const created = Math.floor(Date.now() / 1000);
 

@@ -5,14 +5,16 @@ describe('TraceRecorder', () => {
   it('gives the four sides of a request in order', () => {
     const recorder = new TraceRecorder(new TraceBudget(10_000));
     recorder.inbound('/v1/messages', { 'x-app': 'cli' }, Buffer.from('{"model":"a"}'));
-    recorder.outbound('one', 'http://one/v1', '{"model":"b"}');
+    recorder.outbound({ upstream: 'one', wire: 'openai-chat', url: 'http://one/v1', body: '{"model":"b"}' });
     recorder.upstreamHead(500, {});
     recorder.upstreamChunk(Buffer.from('no'));
-    recorder.outbound('two', 'http://two/v1', Buffer.from('{"model":"c"}'));
+    const body = Buffer.from('{"model":"c"}');
+    recorder.outbound({ upstream: 'two', wire: 'openai-chat', url: 'http://two/v1', body });
     recorder.upstreamHead(200, { 'content-type': 'text/event-stream' });
     recorder.upstreamChunk(Buffer.from('data: 1\n'));
-    recorder.upstreamChunk(Buffer.from('\n'));
     recorder.emitted('event: x\n\n');
+    recorder.upstreamChunk(Buffer.from('\n'));
+    const ms = expect.any(Number);
     expect(recorder.finish()).toEqual({
       version: 1,
       cut: false,
@@ -20,22 +22,27 @@ describe('TraceRecorder', () => {
       attempts: [
         {
           upstream: 'one',
+          wire: 'openai-chat',
           url: 'http://one/v1',
           body: '{"model":"b"}',
           status: 500,
           headers: {},
-          chunks: ['no'],
         },
         {
           upstream: 'two',
+          wire: 'openai-chat',
           url: 'http://two/v1',
           body: '{"model":"c"}',
           status: 200,
           headers: { 'content-type': 'text/event-stream' },
-          chunks: ['data: 1\n', '\n'],
         },
       ],
-      emitted: ['event: x\n\n'],
+      timeline: [
+        { ms, from: 'upstream', attempt: 0, data: 'no' },
+        { ms, from: 'upstream', attempt: 1, data: 'data: 1\n' },
+        { ms, from: 'gateway', data: 'event: x\n\n' },
+        { ms, from: 'upstream', attempt: 1, data: '\n' },
+      ],
     });
   });
 
@@ -45,8 +52,8 @@ describe('TraceRecorder', () => {
     first.emitted('12345678');
     const second = new TraceRecorder(budget);
     second.emitted('12345678');
-    expect(second.finish()).toMatchObject({ cut: true, emitted: [] });
-    expect(first.finish()).toMatchObject({ cut: false, emitted: ['12345678'] });
+    expect(second.finish()).toMatchObject({ cut: true, timeline: [] });
+    expect(first.finish()).toMatchObject({ cut: false, timeline: [{ data: '12345678' }] });
     const third = new TraceRecorder(budget);
     third.emitted('1234567890');
     expect(third.finish()).toMatchObject({ cut: false });

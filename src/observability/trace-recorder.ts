@@ -1,40 +1,54 @@
 /**
- * Keeps what went through the gateway for one request: inbound, outbound, the upstream's bytes,
- * and what was emitted. References only, bounded, and off the hot path: which requests are recorded
- * is decided when they come in, so that one that is not costs nothing.
+ * Keeps what went through the gateway for one request: inbound, outbound, the upstream's bytes and
+ * what was emitted for them, in order. References only, bounded, and off the hot path: which
+ * requests are recorded is decided when they come in, so that one that is not costs nothing.
  */
-import type { JsonObject } from '../core/conversation.js';
+import type { DialectName, JsonObject } from '../core/conversation.js';
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** What is stored of a trace, and what a file for a replay holds. */
+export interface TracePayload {
+  version: 1;
+  /** Something was too large to keep. */
+  cut: boolean;
+  inbound: { path: string; headers: Headers; body: string } | null;
+  /** Every try, the failed ones too. */
+  attempts: TracedAttempt[];
+  /** Reads from the upstream and writes to the client, as they happened. */
+  timeline: TracedPiece[];
+}
+
+export interface TracedAttempt {
+  upstream: string;
+  wire: DialectName;
+  url: string;
+  body: string;
+  status: number | null;
+  headers: Headers;
+}
+
+export interface TracedPiece {
+  /** Milliseconds since the request came in. */
+  ms: number;
+  from: 'upstream' | 'gateway';
+  /** Which attempt, for what came from an upstream. */
+  attempt?: number;
+  /** Text; `base64:…` where the network cut a character in two. */
+  data: string;
+}
 
 /** More of one request than this is cut, and said to be. */
 const TRACE_LIMIT = 2 * 1024 * 1024;
 
-export interface TracedAttempt {
-  upstream: string;
-  url: string;
-  body: string;
-  status: number | null;
-  headers: Readonly<Record<string, string | undefined>>;
-  /** One entry for each read, so that a replay can cut the bytes the same way. */
-  chunks: string[];
-}
-
-/** Bytes that are not UTF-8 at a chunk's edge survive as base64. */
 type Bytes = Uint8Array;
-
-interface Attempt {
-  upstream: string;
-  url: string;
-  body: Bytes | string;
-  status: number | null;
-  headers: Readonly<Record<string, string | undefined>>;
-  chunks: Bytes[];
-}
 
 export class TraceRecorder {
   readonly #budget: TraceBudget;
-  #inbound: { path: string; headers: Readonly<Record<string, string | undefined>>; body: Bytes } | undefined;
-  readonly #attempts: Attempt[] = [];
-  readonly #emitted: string[] = [];
+  readonly #startedAt = performance.now();
+  #inbound: { path: string; headers: Headers; body: Bytes } | undefined;
+  readonly #attempts: (Omit<TracedAttempt, 'body'> & { body: Bytes | string })[] = [];
+  readonly #timeline: (Omit<TracedPiece, 'data'> & { data: Bytes | string })[] = [];
   #bytes = 0;
   #cut = false;
 
@@ -42,16 +56,16 @@ export class TraceRecorder {
     this.#budget = budget;
   }
 
-  inbound(path: string, headers: Readonly<Record<string, string | undefined>>, body: Bytes): void {
+  inbound(path: string, headers: Headers, body: Bytes): void {
     this.#inbound = { path, headers, body: this.#keep(body.length) ? body : new Uint8Array(0) };
   }
 
-  outbound(upstream: string, url: string, body: Bytes | string): void {
-    const kept = this.#keep(body.length) ? body : '';
-    this.#attempts.push({ upstream, url, body: kept, status: null, headers: {}, chunks: [] });
+  outbound(request: { upstream: string; wire: DialectName; url: string; body: Bytes | string }): void {
+    const body = this.#keep(request.body.length) ? request.body : '';
+    this.#attempts.push({ ...request, body, status: null, headers: {} });
   }
 
-  upstreamHead(status: number, headers: Readonly<Record<string, string | undefined>>): void {
+  upstreamHead(status: number, headers: Headers): void {
     const attempt = this.#attempts.at(-1);
     if (attempt === undefined) return;
     attempt.status = status;
@@ -59,35 +73,38 @@ export class TraceRecorder {
   }
 
   upstreamChunk(chunk: Bytes): void {
-    if (this.#keep(chunk.length)) this.#attempts.at(-1)?.chunks.push(chunk);
+    if (!this.#keep(chunk.length)) return;
+    this.#timeline.push({
+      ms: this.#ms(),
+      from: 'upstream',
+      attempt: this.#attempts.length - 1,
+      data: chunk,
+    });
   }
 
   emitted(text: string): void {
-    if (this.#keep(text.length)) this.#emitted.push(text);
+    if (this.#keep(text.length)) this.#timeline.push({ ms: this.#ms(), from: 'gateway', data: text });
   }
 
-  /** Call once, when the exchange is over; the recorder is empty afterwards. */
-  finish(): JsonObject {
+  /** Call once, when the exchange is over. */
+  finish(): TracePayload & JsonObject {
     this.#budget.release(this.#bytes);
     this.#bytes = 0;
+    const inbound = this.#inbound;
     return {
       version: 1,
       cut: this.#cut,
-      inbound:
-        this.#inbound === undefined
-          ? null
-          : {
-              path: this.#inbound.path,
-              headers: this.#inbound.headers,
-              body: Buffer.from(this.#inbound.body).toString('utf8'),
-            },
-      attempts: this.#attempts.map((attempt) => ({
-        ...attempt,
-        body: typeof attempt.body === 'string' ? attempt.body : Buffer.from(attempt.body).toString('utf8'),
-        chunks: attempt.chunks.map(encodeChunk),
+      inbound: inbound === undefined ? null : { ...inbound, body: textOf(inbound.body) },
+      attempts: this.#attempts.map((attempt) => ({ ...attempt, body: textOf(attempt.body) })),
+      timeline: this.#timeline.map((piece) => ({
+        ...piece,
+        data: typeof piece.data === 'string' ? piece.data : encodeChunk(piece.data),
       })),
-      emitted: this.#emitted,
     };
+  }
+
+  #ms(): number {
+    return Math.round((performance.now() - this.#startedAt) * 10) / 10;
   }
 
   #keep(bytes: number): boolean {
@@ -100,16 +117,20 @@ export class TraceRecorder {
   }
 }
 
-const FATAL = new TextDecoder('utf-8', { fatal: true });
+function textOf(bytes: Bytes | string): string {
+  return typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('utf8');
+}
 
-/** Text where it is text; `base64:…` where the network cut a character in two. */
+const FATAL = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 export function encodeChunk(chunk: Uint8Array): string {
   try {
     const text = FATAL.decode(chunk);
-    return text.startsWith('base64:') ? `base64:${Buffer.from(chunk).toString('base64')}` : text;
+    if (!text.startsWith('base64:')) return text;
   } catch {
-    return `base64:${Buffer.from(chunk).toString('base64')}`;
+    // Not text by itself.
   }
+  return `base64:${Buffer.from(chunk).toString('base64')}`;
 }
 
 export function decodeChunk(text: string): Buffer {

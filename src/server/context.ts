@@ -2,6 +2,7 @@
 import type { Dispatcher } from '../engines/dispatcher.js';
 import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics.js';
+import type { TraceSampler } from '../observability/trace-recorder.js';
 import type { Store } from '../store/store.js';
 import type { Auth } from './auth.js';
 import type { Exchange } from './exchange.js';
@@ -17,6 +18,8 @@ export interface ServerContext {
   metrics: Metrics;
   clock: StreamClock;
   log: Log;
+  /** Which requests are recorded whole; undefined where none are. */
+  sampler: TraceSampler | undefined;
   /** No new work: the gateway is about to stop. */
   isDraining(): boolean;
   /** The built console. */

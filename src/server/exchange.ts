@@ -4,6 +4,7 @@ import type { Usage } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
 import type { Loss } from '../core/losses.js';
 import type { Principal } from '../engines/engine.js';
+import type { TraceRecorder } from '../observability/trace-recorder.js';
 import type { EncodeError } from './error-shapes.js';
 
 /** What becomes known on the way, for the log line, the metrics and the usage row. */
@@ -51,6 +52,8 @@ export class Exchange {
   principal: Principal = NOBODY;
   /** A usage row and a trace are kept of it. */
   traced = false;
+  /** Where the whole of it is recorded. */
+  recorder: TraceRecorder | undefined;
   /** The answer says `connection: close`. */
   closeAfter = false;
   readonly #abort = new AbortController();

@@ -6,6 +6,7 @@ import { GatewayError, toGatewayError } from '../core/errors.js';
 import type { Dispatcher } from '../engines/dispatcher.js';
 import type { Log } from '../observability/log.js';
 import { Metrics } from '../observability/metrics.js';
+import { TraceSampler } from '../observability/trace-recorder.js';
 import { Auth, type KeyOptions } from './auth.js';
 import { onClientError, refuseConnect, sayLastWords } from './client-errors.js';
 import { Connections } from './connections.js';
@@ -34,6 +35,8 @@ export interface GatewayServerOptions {
   store: GatewayStore;
   metrics?: Metrics;
   log: Log;
+  /** Keep what was sent and received, for `trace`. */
+  recordBodies?: boolean;
   /** The folder of the built console; it may be missing. */
   consoleDir: string;
 }
@@ -87,6 +90,7 @@ export class GatewayServer {
       metrics: options.metrics ?? new Metrics(),
       clock: new StreamClock(limits.pingMs, limits.stallMs),
       log: options.log,
+      sampler: options.recordBodies ? new TraceSampler() : undefined,
       isDraining: () => this.#draining,
       files: new StaticFiles(options.consoleDir),
     };

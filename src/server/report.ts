@@ -58,7 +58,7 @@ export function reportExchange(exchange: Exchange, { log, metrics, store }: Serv
 }
 
 function keepTurn(
-  { facts, id, path, principal, response }: Exchange,
+  { facts, id, path, principal, recorder, response }: Exchange,
   store: ServerContext['store'],
   durationMs: number,
   firstTokenMs: number | undefined,
@@ -99,6 +99,7 @@ function keepTurn(
       usage: facts.usage ?? null,
       error: facts.error === undefined ? null : { code: facts.error.code, message: facts.error.message },
     },
+    ...(recorder === undefined ? {} : { payload: recorder.finish() }),
   });
 }
 

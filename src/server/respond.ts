@@ -38,6 +38,7 @@ export function sendText(
     'content-length': Buffer.byteLength(text),
     ...headers,
   });
+  exchange.recorder?.emitted(text);
   // Node itself leaves the body out of an answer to HEAD.
   response.end(text);
 }
@@ -63,7 +64,8 @@ export function sendError(
   lingerMs: number,
   headers: OutgoingHttpHeaders = {},
 ): void {
-  const lingers = exchange.closeAfter && !exchange.request.complete;
+  const { socket } = exchange.request;
+  const lingers = exchange.closeAfter && !exchange.request.complete && !socket.readableEnded;
   if (!lingers) {
     sendJson(exchange, error.status, exchange.encodeError(error, exchange.id), {
       ...errorHeaders(error),
@@ -84,10 +86,13 @@ export function sendError(
   const end = () => {
     clearTimeout(timer);
     request.off('end', end).off('close', end);
+    socket.off('end', end);
     response.end();
   };
   const timer = setTimeout(end, lingerMs);
   request.on('end', end).on('close', end).resume();
+  // The parser may have given up on the request; then only the socket hears of its end.
+  socket.on('end', end);
 }
 
 function errorHeaders(error: GatewayError): Record<string, string> {

@@ -39,6 +39,7 @@ export async function streamEvents(
     const text = encoder.encode(events);
     if (text === '') return true;
     exchange.facts.firstTokenAt ??= performance.now();
+    exchange.recorder?.emitted(text);
     return writer.write(text);
   };
   writer.onQuiet = () => {

@@ -53,6 +53,7 @@ interface OpenTurn {
 }
 
 async function openTurn(exchange: Exchange, context: ServerContext, dialect: Dialect): Promise<OpenTurn> {
+  exchange.recorder = context.sampler?.begin();
   const call = await readCall(exchange, context, dialect, dialect.ingress.decodeRequest);
   const { request } = call;
   const answer = await run(exchange, context, call);
@@ -85,6 +86,8 @@ async function readCall(
   const { headers } = exchange.request;
   checkContentType(headers['content-type']);
   const raw = await readBody(exchange, limits, limits.bodyBytes);
+  const own = clientHeaders(headers);
+  exchange.recorder?.inbound(exchange.path, own, raw);
   const request = decode(parseJsonBody(raw, limits.jsonDepth));
   exchange.facts.model = request.model.slice(0, SHOWN_MODEL_LENGTH);
   exchange.facts.stream = request.stream;
@@ -93,9 +96,10 @@ async function readCall(
     ingress: dialect,
     request,
     raw,
-    headers: clientHeaders(headers),
+    headers: own,
     principal: exchange.principal,
     signal: exchange.signal,
+    ...(exchange.recorder === undefined ? {} : { trace: exchange.recorder }),
   };
 }
 

@@ -1,36 +1,41 @@
-/** The upstreams of a configuration. Adding a dialect is one line in DIALECTS. */
+/** The upstreams of a configuration. */
 import type { Config, RemoteUpstreamConfig } from '../config/schema.js';
-import type { DialectName } from '../core/conversation.js';
-import { anthropicMessages } from '../dialects/anthropic-messages/index.js';
-import type { Dialect } from '../dialects/dialect.js';
-import { openaiChat } from '../dialects/openai-chat/index.js';
+import { DIALECTS } from '../dialects/all.js';
 import { HttpClient } from '../transport/http-client/index.js';
 import { DemoUpstream } from './demo-upstream.js';
 import { DEFAULT_TIMEOUTS, HttpUpstream } from './http-upstream.js';
-import { createQuirkSource } from './quirks/create-quirk-source.js';
+import { createQuirkSource, type Lesson } from './quirks/create-quirk-source.js';
 import { TokenMeter } from './token-meter.js';
 import type { Upstream } from './upstream.js';
-
-const DIALECTS: Partial<Record<DialectName, Dialect>> = {
-  'anthropic-messages': anthropicMessages,
-  'openai-chat': openaiChat,
-};
 
 export interface Upstreams {
   upstreams: ReadonlyMap<string, Upstream>;
   close(): Promise<void>;
 }
 
-export function createUpstreams(config: Config): Upstreams {
+export interface Learning {
+  lessons?: readonly Lesson[];
+  onLearned?: (lesson: Lesson) => void;
+}
+
+export function createUpstreams(config: Config, learning: Learning = {}): Upstreams {
   const client = new HttpClient();
   const upstreams = new Map<string, Upstream>([['demo', new DemoUpstream('demo')]]);
   for (const [name, options] of Object.entries(config.upstreams)) {
-    upstreams.set(name, options.dialect === 'demo' ? new DemoUpstream(name) : remote(name, options, client));
+    upstreams.set(
+      name,
+      options.dialect === 'demo' ? new DemoUpstream(name) : remote(name, options, client, learning),
+    );
   }
   return { upstreams, close: () => client.close() };
 }
 
-function remote(name: string, options: RemoteUpstreamConfig, client: HttpClient): HttpUpstream {
+function remote(
+  name: string,
+  options: RemoteUpstreamConfig,
+  client: HttpClient,
+  { lessons = [], onLearned }: Learning,
+): HttpUpstream {
   const dialect = DIALECTS[options.dialect];
   if (dialect === undefined) throw new Error(`The dialect ${options.dialect} is not built.`);
   const silenceMs = options.timeout_s * 1000;
@@ -43,7 +48,12 @@ function remote(name: string, options: RemoteUpstreamConfig, client: HttpClient)
       ...(options.api_key === undefined ? {} : { apiKey: options.api_key }),
       ...(options.headers === undefined ? {} : { headers: options.headers }),
     },
-    quirks: createQuirkSource({ upstream: name, options }),
+    quirks: createQuirkSource({
+      upstream: name,
+      options,
+      lessons: lessons.filter(({ upstream }) => upstream === name),
+      ...(onLearned === undefined ? {} : { onLearned }),
+    }),
     meter: new TokenMeter(),
     timeouts: { ...DEFAULT_TIMEOUTS, headersMs: silenceMs, idleMs: silenceMs },
   });

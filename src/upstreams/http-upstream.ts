@@ -8,7 +8,7 @@ import type { Dialect, StreamDecoder, WireHeaders } from '../dialects/dialect.js
 import type { Quirks } from '../dialects/shared/quirks.js';
 import { isObject } from '../dialects/shared/read.js';
 import type { ToolNames } from '../dialects/shared/tool-names.js';
-import { type HttpClient, readAll, type UpstreamResponse } from '../transport/http-client/index.js';
+import { readAll, type UpstreamRequest } from '../transport/http-client/index.js';
 import { SseReader } from '../transport/sse-reader.js';
 import { type Endpoint, endpointHeaders, endpointUrl } from './endpoint.js';
 import { gateStream } from './first-chunk-gate.js';
@@ -28,10 +28,21 @@ export interface HttpUpstreamOptions {
   name: string;
   dialect: Dialect;
   endpoint: Endpoint;
-  client: HttpClient;
+  client: HttpSender;
   quirks: QuirkSource;
   timeouts: Timeouts;
   meter: TokenMeter;
+}
+
+/** The part of an HTTP client that an upstream uses. */
+export interface HttpSender {
+  request(request: UpstreamRequest): Promise<HttpAnswer>;
+}
+
+export interface HttpAnswer {
+  status: number;
+  headers: WireHeaders;
+  body: AsyncIterable<Buffer>;
 }
 
 export interface Timeouts {
@@ -158,7 +169,7 @@ export class HttpUpstream implements Upstream {
   }
 
   async #whole(
-    response: UpstreamResponse,
+    response: HttpAnswer,
     names: ToolNames,
     trace?: CallTrace,
   ): Promise<AsyncIterable<TurnEvent[]>> {
@@ -176,10 +187,10 @@ export class HttpUpstream implements Upstream {
     headers: Record<string, string>,
     body: Uint8Array | string,
     call: Pick<ModelCall, 'headers' | 'signal' | 'trace'>,
-  ): Promise<UpstreamResponse> {
+  ): Promise<HttpAnswer> {
     const { client, dialect, endpoint, name, timeouts } = this.#options;
     const url = endpointUrl(endpoint, path);
-    call.trace?.outbound(name, url.href, body);
+    call.trace?.outbound({ upstream: name, wire: dialect.name, url: url.href, body });
     const response = await client.request({
       method: 'POST',
       url,

@@ -54,7 +54,7 @@ export interface ForwardedAnswer {
 
 /** Told what goes out and what comes in, as bytes; keeps references only. */
 export interface CallTrace {
-  outbound(upstream: string, url: string, body: Uint8Array | string): void;
+  outbound(request: { upstream: string; wire: DialectName; url: string; body: Uint8Array | string }): void;
   upstreamHead(status: number, headers: WireHeaders): void;
   upstreamChunk(chunk: Uint8Array): void;
 }

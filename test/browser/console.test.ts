@@ -89,6 +89,7 @@ describe('the console', () => {
     await gateway.close();
     await opened.page.evaluate("location.hash = '#token=late'");
     expect(await statusOf(opened, 'failed')).toBe('The gateway does not answer.');
+    expect(await opened.page.locator('#use').isVisible()).toBe(false);
   });
 
   it('shows examples that name this gateway and copies them', async () => {
@@ -113,9 +114,8 @@ describe('the console', () => {
     await opened.page.goto(gateway.consoleUrl);
     expect(await statusOf(opened, 'running')).toBe('网关正在运行。');
     expect(await opened.page.locator('html').getAttribute('lang')).toBe('zh-CN');
-    const untranslated =
-      (await opened.page.locator('main').textContent())?.match(/[A-Z][a-z]+ [a-z]+/g) ?? [];
-    expect(untranslated.filter((words) => !/^(Claude|Anthropic|Open)/.test(words))).toEqual([]);
+    const shown = await opened.page.locator('main :is(h2, p, button, label)').allTextContents();
+    expect(shown.filter((text) => text.trim() !== '' && !/[\u4e00-\u9fff]/.test(text))).toEqual([]);
   });
 
   it('fits a phone, in light and dark', async () => {

@@ -9,14 +9,15 @@ type Wire = 'anthropic' | 'openai' | 'api';
 interface Expected {
   status: number;
   message: string;
-  /** The word for it in each dialect. */
-  type: Readonly<Record<Wire, string>>;
+  /** The words for it in each dialect: OpenAI has a type and a code. */
+  type: { anthropic: string; openai: readonly [type: string, code: string | null]; api: string };
   param?: string;
-  code?: string;
+  /** A finer code, where the error itself has one. */
+  detail?: string;
 }
 
 /** The exact bytes that a client of the dialect must get. */
-function bodyOf(wire: Wire, { message, type, param, code }: Expected, id: string): string {
+function bodyOf(wire: Wire, { message, type, param, detail }: Expected, id: string): string {
   switch (wire) {
     case 'anthropic':
       return JSON.stringify({
@@ -24,13 +25,13 @@ function bodyOf(wire: Wire, { message, type, param, code }: Expected, id: string
         error: {
           type: type.anthropic,
           message,
-          ...(code === undefined ? {} : { details: { error_code: code } }),
+          ...(detail === undefined ? {} : { details: { error_code: detail } }),
         },
         request_id: id,
       });
     case 'openai':
       return JSON.stringify({
-        error: { message, type: type.openai, param: param ?? null, code: code ?? null },
+        error: { message, type: type.openai[0], param: param ?? null, code: detail ?? type.openai[1] },
       });
     case 'api':
       return JSON.stringify({ error: { type: type.api, message, param: param ?? null }, request_id: id });
@@ -46,12 +47,36 @@ function expectError(response: RawResponse, wire: Wire, expected: Expected): voi
   expect(response.text).toBe(bodyOf(wire, expected, id));
 }
 
-const INVALID = {
-  anthropic: 'invalid_request_error',
-  openai: 'invalid_request_error',
-  api: 'invalid_request',
-};
-const NOT_FOUND = { anthropic: 'not_found_error', openai: 'invalid_request_error', api: 'not_found' };
+/** The words of each dialect, by what went wrong. */
+const WORDS = {
+  invalid: {
+    anthropic: 'invalid_request_error',
+    openai: ['invalid_request_error', null],
+    api: 'invalid_request',
+  },
+  mediaType: {
+    anthropic: 'invalid_request_error',
+    openai: ['invalid_request_error', 'unsupported_media_type'],
+    api: 'unsupported_media_type',
+  },
+  method: {
+    anthropic: 'invalid_request_error',
+    openai: ['invalid_request_error', 'method_not_supported'],
+    api: 'method_not_allowed',
+  },
+  notFound: {
+    anthropic: 'not_found_error',
+    openai: ['invalid_request_error', 'not_found'],
+    api: 'not_found',
+  },
+  upstream: { anthropic: 'api_error', openai: ['server_error', 'upstream_error'], api: 'upstream_failed' },
+  internal: { anthropic: 'api_error', openai: ['server_error', 'internal_error'], api: 'internal' },
+  notImplemented: {
+    anthropic: 'api_error',
+    openai: ['server_error', 'not_implemented'],
+    api: 'not_implemented',
+  },
+} as const;
 
 const TURNS: readonly (readonly [Wire, string, object])[] = [
   ['anthropic', '/v1/messages', MESSAGES],
@@ -78,7 +103,7 @@ describe.each(TURNS)('%s errors on %s', (wire, path, good) => {
     ],
   ])('%s', async (_what, body, message) => {
     const { url } = await startServer();
-    expectError(await post(url, body), wire, { status: 400, message, type: INVALID });
+    expectError(await post(url, body), wire, { status: 400, message, type: WORDS.invalid });
   });
 
   it('a body that is not UTF-8', async () => {
@@ -86,7 +111,7 @@ describe.each(TURNS)('%s errors on %s', (wire, path, good) => {
     expectError(await post(url, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])), wire, {
       status: 400,
       message: 'The body is not valid UTF-8. Encode it as UTF-8.',
-      type: INVALID,
+      type: WORDS.invalid,
     });
   });
 
@@ -97,7 +122,7 @@ describe.each(TURNS)('%s errors on %s', (wire, path, good) => {
       expectError(await post(url, JSON.stringify(good), { 'content-type': type }), wire, {
         status: 415,
         message: 'The content type is not JSON. Send "content-type: application/json".',
-        type: INVALID,
+        type: WORDS.mediaType,
       });
     },
   );
@@ -108,7 +133,7 @@ describe.each(TURNS)('%s errors on %s', (wire, path, good) => {
     expectError(await post(url, JSON.stringify(good), headers), wire, {
       status: 415,
       message: 'The charset is not UTF-8. Send the body as UTF-8.',
-      type: INVALID,
+      type: WORDS.mediaType,
     });
   });
 
@@ -127,7 +152,7 @@ describe.each(TURNS)('%s errors on %s', (wire, path, good) => {
     expectError(await post(url, JSON.stringify(good), headers), wire, {
       status: 415,
       message: 'The content encoding is not one of gzip, deflate, br. Send the body without one.',
-      type: INVALID,
+      type: WORDS.mediaType,
     });
   });
 
@@ -139,7 +164,7 @@ describe.each(TURNS)('%s errors on %s', (wire, path, good) => {
     expectError(response, wire, {
       status: 405,
       message: `${bare} does not take PUT. Use POST.`,
-      type: INVALID,
+      type: WORDS.method,
     });
   });
 
@@ -152,9 +177,9 @@ describe.each(TURNS)('%s errors on %s', (wire, path, good) => {
     expectError(await post(url, JSON.stringify(good)), wire, {
       status: 404,
       message: 'No model m.',
-      type: NOT_FOUND,
+      type: WORDS.notFound,
       param: 'model',
-      code: 'model_not_found',
+      detail: 'model_not_found',
     });
   });
 
@@ -169,7 +194,7 @@ describe.each(TURNS)('%s errors on %s', (wire, path, good) => {
     expectError(response, wire, {
       status: 502,
       message: 'Nobody answers.',
-      type: { anthropic: 'api_error', openai: 'server_error', api: 'upstream_failed' },
+      type: WORDS.upstream,
     });
   });
 
@@ -182,7 +207,7 @@ describe.each(TURNS)('%s errors on %s', (wire, path, good) => {
     expectError(await post(url, JSON.stringify(good)), wire, {
       status: 500,
       message: 'Internal error in the gateway. The request id identifies it in the gateway log.',
-      type: { anthropic: 'api_error', openai: 'server_error', api: 'internal' },
+      type: WORDS.internal,
     });
     const bug = lines.find((line) => line.message === 'bug');
     expect(bug?.level).toBe('error');
@@ -226,7 +251,7 @@ describe('routes that do not exist', () => {
   ])('%s answers as %s', async (path, wire, headers) => {
     const { url } = await startServer();
     const response = await sendRaw(url, requestBytes(url, { method: 'POST', path, headers, body: '{}' }));
-    expectError(response, wire, { status: 404, message: message(path), type: NOT_FOUND });
+    expectError(response, wire, { status: 404, message: message(path), type: WORDS.notFound });
   });
 
   it('has no path outside of the server', async () => {
@@ -237,7 +262,7 @@ describe('routes that do not exist', () => {
     expectError(await sendRaw(url, bytes), 'api', {
       status: 400,
       message: 'The request names a whole address. Send the path alone.',
-      type: INVALID,
+      type: WORDS.invalid,
     });
   });
 });
@@ -260,7 +285,7 @@ describe('routes of later versions', () => {
     expectError(response, wire, {
       status: 501,
       message: `${shown} is not available in this version.${hint}`,
-      type: { anthropic: 'api_error', openai: 'server_error', api: 'not_implemented' },
+      type: WORDS.notImplemented,
     });
   });
 });
@@ -269,7 +294,7 @@ describe('what is not HTTP', () => {
   const MALFORMED: Expected = {
     status: 400,
     message: 'This is not a valid HTTP request.',
-    type: INVALID,
+    type: WORDS.invalid,
   };
 
   it.each<[string, string, Wire]>([
@@ -325,7 +350,7 @@ describe('what is not HTTP', () => {
     expectError(await connection.response(), 'openai', {
       status: 400,
       message: 'The request ended before it was whole. Send all of it.',
-      type: INVALID,
+      type: WORDS.invalid,
     });
     await connection.until(() => false);
     expect(connection.ended).toBe('closed');

@@ -84,6 +84,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     publicHosts: [],
     keys: [],
     limits: { ...DEFAULT_LIMITS, ...limits },
+    recordBodies: false,
     consoleDir: '/nonexistent',
     ...rest,
     dispatcher,

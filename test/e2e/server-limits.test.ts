@@ -1,9 +1,9 @@
 /** Bodies that are too large, too slow or packed too tight; and connections that stay right afterwards. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { turnOfLoop } from '../support/gate.js';
+import { gate, turnOfLoop } from '../support/gate.js';
 import { openRaw, requestBytes, sendRaw } from '../support/raw-http.js';
-import { JSON_HEADERS, MESSAGES, startServer, turnBytes } from './server-harness.js';
+import { answerOf, HELLO, JSON_HEADERS, MESSAGES, startServer, turnBytes } from './server-harness.js';
 
 const KIB = 1024;
 const SMALL = { bodyBytes: 64 * KIB };
@@ -176,10 +176,25 @@ describe('slow clients', () => {
   });
 
   it('does not count the time of the answer', async () => {
-    const { url } = await startServer({ limits: { bodyIdleMs: 5, bodyMs: 10, headersMs: 20, checkMs: 5 } });
-    const connection = await openRaw(url);
-    await connection.send(turnBytes(url, { stream: true }));
-    expect((await connection.response()).complete).toBe(true);
+    const hold = gate();
+    const { url } = await startServer({
+      limits: { headersMs: 100, bodyIdleMs: 100, bodyMs: 100, checkMs: 10 },
+      run: async () => {
+        await hold.pass();
+        return answerOf(HELLO);
+      },
+    });
+    const patient = await openRaw(url);
+    await patient.send(turnBytes(url));
+    await hold.reached;
+    // Each of these is given up only after the time of a head: more than head and body have together.
+    for (let round = 0; round < 3; round++) {
+      const slow = await openRaw(url);
+      await slow.send('POST /v1/messages HTTP/1.1\r\n');
+      expect((await slow.response()).status).toBe(408);
+    }
+    hold.open();
+    expect((await patient.response()).status).toBe(200);
   });
 });
 

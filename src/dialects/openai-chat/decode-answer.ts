@@ -114,9 +114,15 @@ export class AnswerDecoder {
 
   #delta(delta: JsonObject, out: TurnEvent[]): void {
     const { content } = delta;
-    // The hot path: a piece of text and nothing else that matters.
-    if (typeof content === 'string' && content !== '' && this.#plain && isTextOnly(delta)) {
-      out.push({ type: 'text', text: content });
+    const calls = delta['tool_calls'];
+    // The hot paths: a piece of text or of arguments, and nothing else that matters.
+    if (typeof content === 'string' && content !== '') {
+      if (this.#plain && hasOnly(delta, 'content')) {
+        out.push({ type: 'text', text: content });
+        return;
+      }
+    } else if (this.#tools !== undefined && hasOnly(delta, 'tool_calls')) {
+      if (Array.isArray(calls)) this.#calls(calls, out);
       return;
     }
     this.#reasoning(delta, out);
@@ -127,12 +133,9 @@ export class AnswerDecoder {
       this.#refused = true;
       this.#text(refusal, out);
     }
-    const calls = delta['tool_calls'];
-    if (Array.isArray(calls)) {
-      for (const [position, call] of calls.entries()) this.#call(call, position, calls.length, out);
-    }
+    if (Array.isArray(calls)) this.#calls(calls, out);
     const legacy = delta['function_call'];
-    if (isObject(legacy)) this.#call({ index: 0, function: legacy }, 0, 1, out);
+    if (isObject(legacy)) this.#calls([{ index: 0, function: legacy }], out);
     for (const field of OWN_FIELDS) {
       if (delta[field]) this.#collect(field, delta[field]);
     }
@@ -194,12 +197,14 @@ export class AnswerDecoder {
     }
   }
 
-  #call(call: unknown, position: number, count: number, out: TurnEvent[]): void {
-    if (!isObject(call)) return;
+  #calls(calls: readonly unknown[], out: TurnEvent[]): void {
     this.#flushText(out);
     this.#tags.settle();
     this.#tools ??= new ToolSlots(this.#names);
-    this.#tools.push(call, position, count, out);
+    for (let position = 0; position < calls.length; position += 1) {
+      const call = calls[position];
+      if (isObject(call)) this.#tools.push(call, position, calls.length, out);
+    }
   }
 
   #finish(wire: string, choice: JsonObject, out: TurnEvent[]): void {
@@ -255,11 +260,10 @@ export class AnswerDecoder {
   }
 }
 
-const TEXT_ONLY: ReadonlySet<string> = new Set(['content', 'role']);
-
-function isTextOnly(delta: JsonObject): boolean {
+/** Nothing but `field` has a value; the role is no news. */
+function hasOnly(delta: JsonObject, field: string): boolean {
   for (const key in delta) {
-    if (TEXT_ONLY.has(key)) continue;
+    if (key === field || key === 'role') continue;
     const value = delta[key];
     if (value !== null && value !== undefined && value !== '') return false;
   }

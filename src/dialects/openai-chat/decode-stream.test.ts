@@ -132,7 +132,7 @@ describe('a hostile upstream', () => {
       fc.property(fc.array(anyEvent, { maxLength: 12 }), fc.boolean(), (events, textCalls) => {
         checkStream(throughLifecycle(decode(events, textCalls)));
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_500 },
     );
   });
 });

@@ -38,6 +38,7 @@ export class ToolSlots {
   /** One element of `tool_calls`; `position` is its place in that array, `count` the array's length. */
   push(call: JsonObject, position: number, count: number, out: TurnEvent[]): void {
     const body = bodyOf(call);
+    if (this.#passOn(call, body, out)) return;
     const id = typeof call['id'] === 'string' ? call['id'] : '';
     const name = typeof body?.['name'] === 'string' ? body['name'] : '';
     const index = typeof call['index'] === 'number' ? call['index'] : undefined;
@@ -47,6 +48,20 @@ export class ToolSlots {
     if (isObject(call['extra_content'])) slot.extra ??= { extra_content: call['extra_content'] };
     const input = slot.custom ? body?.['input'] : body?.['arguments'];
     this.#identify(slot, id, name, input, out);
+  }
+
+  /** The hot path: a piece of arguments for a call that is known and named. */
+  #passOn(call: JsonObject, body: JsonObject | undefined, out: TurnEvent[]): boolean {
+    const { index } = call;
+    const slot = typeof index === 'number' ? this.#byIndex.get(index) : undefined;
+    const json = body?.['arguments'];
+    if (slot === undefined || !slot.named || slot.custom || slot.id === '' || typeof json !== 'string')
+      return false;
+    if (call['id'] || body?.['name'] || call['extra_content']) return false;
+    if (json === '') return true;
+    slot.hasInput = true;
+    out.push({ type: 'tool-input', key: slot.key, json });
+    return true;
   }
 
   /** The answer is over: names and inputs that waited for more are whole. */

@@ -70,6 +70,8 @@ export class Dial {
   constructor(options: DialOptions) {
     this.#options = options;
     const { route, signal, timeoutMs } = options;
+    this.#timer = startTimer(timeoutMs, () => this.stop(timedOut(route.place, 'connect', timeoutMs)));
+    signal.addEventListener('abort', this);
     this.connection = new Promise((resolve, reject) => {
       this.#reject = reject;
       this.#open().then(
@@ -79,8 +81,6 @@ export class Dial {
         (error: unknown) => this.stop(wireFailure(route.place, 'connect', error)),
       );
     });
-    this.#timer = startTimer(timeoutMs, () => this.stop(timedOut(route.place, 'connect', timeoutMs)));
-    signal.addEventListener('abort', this);
   }
 
   handleEvent(): void {
@@ -130,7 +130,7 @@ export class Dial {
     const socket = secure
       ? this.#rememberSession(connectTls({ ...options, ...tlsOptions(endpoint, tls) }), endpoint)
       : connectTcp(options);
-    this.#sockets.push(socket);
+    this.#own(socket);
     connection?.attach(socket, 'onread');
     await opened(socket, secure ? 'secureConnect' : 'connect');
     return socket;
@@ -139,9 +139,15 @@ export class Dial {
   #secureOver(tunnel: Socket): Socket {
     const { route, tls } = this.#options;
     const socket = connectTls({ socket: tunnel, host: route.host, ...tlsOptions(route, tls) });
-    this.#sockets.push(socket);
+    this.#own(socket);
     socket.once('close', () => tunnel.destroy());
     return this.#rememberSession(socket, route);
+  }
+
+  /** A lookup may have stopped the attempt while the socket was being made. */
+  #own(socket: Socket): void {
+    this.#sockets.push(socket);
+    if (this.#settled) socket.destroy();
   }
 
   #rememberSession<T extends Socket>(socket: T, endpoint: Endpoint): T {
@@ -158,8 +164,10 @@ export class Dial {
       proxy.authorization === undefined ? '' : `proxy-authorization: ${proxy.authorization}\r\n`;
     const answered = readHead(socket);
     socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n${credentials}\r\n`, 'latin1');
-    const status = await answered;
+    const { status, excess } = await answered;
     if (status < 200 || status > 299) throw refusedByProxy(proxy, target, status);
+    // The TLS handshake is ours to begin: earlier bytes are nobody's.
+    if (excess) throw new ProtocolError('the proxy sent data before the tunnel was used');
     return socket;
   }
 }
@@ -186,8 +194,8 @@ function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<voi
   });
 }
 
-/** The status of the proxy's answer. */
-function readHead(socket: Socket): Promise<number> {
+/** The proxy's answer; `excess`: something came with it. */
+function readHead(socket: Socket): Promise<{ status: number; excess: boolean }> {
   return settledBy(socket, (resolve, reject) => {
     const parser = new ResponseParser(true);
     const onData = (bytes: Buffer) => {
@@ -197,10 +205,7 @@ function readHead(socket: Socket): Promise<number> {
         reject(error);
         return;
       }
-      if (parser.head === undefined) return;
-      // The TLS handshake is ours to begin: earlier bytes are nobody's.
-      if (parser.excess) reject(new ProtocolError('the proxy sent data before the tunnel was used'));
-      else resolve(parser.head.status);
+      if (parser.head !== undefined) resolve({ status: parser.head.status, excess: parser.excess });
     };
     socket.on('data', onData);
     return () => {

@@ -5,7 +5,7 @@ import { encodeUtf8 } from './encode-utf8.js';
 describe('encodeUtf8', () => {
   it('gives the bytes of Buffer.from for short and long texts of any characters', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.constantFrom(1, 5000), (text, times) => {
+      fc.property(fc.string({ unit: 'binary', maxLength: 20 }), fc.constantFrom(1, 5000), (text, times) => {
         const long = text.repeat(times);
         expect(encodeUtf8(long).equals(Buffer.from(long, 'utf8'))).toBe(true);
       }),

@@ -37,6 +37,8 @@ export interface Candidate {
   sure: boolean;
   /** A quotation, which may be meant for another parameter as well. */
   weak?: boolean;
+  /** Said in another part of the message. */
+  isBorrowed?: boolean;
 }
 
 export function askOf(message: Message, start: number, end: number): Ask {

@@ -28,16 +28,16 @@ const TO_ROLES = setOf('to into 到 至 去 往');
 
 /** Kinds of files by what people call them. */
 const FILE_KINDS: readonly (readonly [RegExp, string])[] = [
-  [/typescript|\bts files/i, '**/*.ts'],
-  [/javascript|\bjs files/i, '**/*.js'],
-  [/python|\bpy files/i, '**/*.py'],
-  [/markdown|\bmd files/i, '**/*.md'],
-  [/\bjson\b/i, '**/*.json'],
-  [/\byaml\b/i, '**/*.{yml,yaml}'],
-  [/\bcss\b/i, '**/*.css'],
-  [/\bhtml\b/i, '**/*.html'],
-  [/\bgo files/i, '**/*.go'],
-  [/\brust\b/i, '**/*.rs'],
+  [/\b(?:typescript|ts)\s*(?:files?|文件)/i, '**/*.ts'],
+  [/\b(?:javascript|js)\s*(?:files?|文件)/i, '**/*.js'],
+  [/\b(?:python|py)\s*(?:files?|文件)/i, '**/*.py'],
+  [/\b(?:markdown|md)\s*(?:files?|文件)/i, '**/*.md'],
+  [/\bjson\s*(?:files?|文件)/i, '**/*.json'],
+  [/\bya?ml\s*(?:files?|文件)/i, '**/*.{yml,yaml}'],
+  [/\bcss\s*(?:files?|文件)/i, '**/*.css'],
+  [/\bhtml\s*(?:files?|文件)/i, '**/*.html'],
+  [/\bgo\s*(?:files|文件)/i, '**/*.go'],
+  [/\brust\s*(?:files?|文件)/i, '**/*.rs'],
 ];
 
 const ofFact = ({ text, start, end, value }: Fact): Candidate => ({
@@ -101,7 +101,7 @@ export function candidatesFor(parameter: Parameter, ask: Ask, used: readonly Can
     case 'person':
       return [
         ...named,
-        ...byRole(ask.names, PERSON_ROLES).map(ofName),
+        ...byRole(ask.names, parameter.required ? PERSON_ROLES : PERSON_ROLES.slice(0, 2)).map(ofName),
         ...factsOf(ask, 'email').map(ofFact),
         ...quoted,
       ];
@@ -214,8 +214,8 @@ function globs(ask: Ask): Candidate[] {
   if (extension !== undefined) return [{ ...extension, text: `**/*${extension.text}` }];
   const kind = FILE_KINDS.find(([pattern]) => pattern.test(ask.text))?.[1];
   const [folder] = [...paths, ...folderNames(ask)];
-  if (folder === undefined) return loose(kind ?? '*', true);
-  if (/\.\w+$/.test(folder.text)) return [{ ...folder, text: `**/${folder.text}` }];
+  if (folder === undefined) return loose(kind ?? '*', kind !== undefined);
+  if (/\.\w+$/.test(folder.text)) return [{ ...folder, text: `**/${folder.text}`, sure: false }];
   return [{ ...folder, text: `${folder.text.replace(/\/$/, '')}/${kind ?? '*'}` }];
 }
 

@@ -3,6 +3,7 @@ import type { ToolDefinition } from '../../core/conversation.js';
 import { type Ask, factsOf } from './ask.js';
 import { type Filled, fillArguments } from './fill-arguments.js';
 import { isObject, propertiesOf, type Schema, schemaOf, variantsOf } from './schema.js';
+import { beginsWithProgram } from './topics.js';
 import { type Features, featuresOf, isStopWord, splitIdentifier } from './words.js';
 
 /** A tool, read once for a whole request. */
@@ -20,9 +21,11 @@ export interface Choice {
   profile: Profile;
   filled: Filled;
   score: number;
-  /** A word of the request is in the tool's name or description, not only in its parameters. */
-  isNamed: boolean;
+  match: Match;
 }
+
+/** Where a word of the request stands in the tool; a word of its parameters alone means little. */
+type Match = 'name' | 'description' | 'none';
 
 const WEIGHTS = {
   name: 3,
@@ -34,14 +37,19 @@ const WEIGHTS = {
   parameter: 0.5,
   parameterMax: 1,
   coverage: 1.5,
+  /** "Delete a.txt" is not for `read_file`. */
+  otherVerb: -2,
   sure: 0.75,
   sureMax: 1.5,
-  missing: -2,
-  missingMax: -4,
+  /** What is missing cannot be made up: a path, an address; a number can be guessed. */
+  missing: -4,
+  missingNumber: -1.5,
 } as const;
 
 /** Below this no tool is called unless one must be. */
 const THRESHOLD = 1.8;
+/** The same for a tool of which only the description matches. */
+const DESCRIBED_THRESHOLD = 2.4;
 /** Filling costs more than comparing words, so it is only tried for these. */
 const TRIED = 10;
 const DESCRIPTION_READ = 240;
@@ -92,20 +100,21 @@ export function chooseTool(profiles: readonly Profile[], ask: Ask, must: boolean
   const about = askFeatures(ask);
   const ranked = profiles
     .map((profile) => ({ profile, ...wordScore(profile, about, ask.text) }))
-    .filter(({ isNamed }) => must || isNamed)
+    .filter(({ match }) => must || match !== 'none')
     .sort((a, b) => b.score - a.score)
     .slice(0, TRIED);
   let best: Choice | undefined;
-  for (const { profile, score, isNamed } of ranked) {
+  for (const { profile, score, match } of ranked) {
     const filled = fillArguments(schemaOfTool(profile.tool), ask, {
       about: profile.about,
       pick: 0,
       computes: false,
     });
     const total = score + fillScore(filled);
-    if (best === undefined || total > best.score) best = { profile, filled, score: total, isNamed };
+    if (best === undefined || total > best.score) best = { profile, filled, score: total, match };
   }
-  return best !== undefined && (must || best.score >= THRESHOLD) ? best : undefined;
+  if (best === undefined || must) return best;
+  return best.score >= (best.match === 'name' ? THRESHOLD : DESCRIBED_THRESHOLD) ? best : undefined;
 }
 
 const OPERATORS: Readonly<Record<string, string>> = {
@@ -115,12 +124,28 @@ const OPERATORS: Readonly<Record<string, string>> = {
   '/': 'divide',
 };
 
+const FILE_VERBS: readonly string[] = [
+  'write',
+  'edit',
+  'delete',
+  'create',
+  'run',
+  'list',
+  'search',
+  'send',
+  'update',
+  'fetch',
+];
+
 /** An expression asks to be calculated, an address to be fetched, though no word says so. */
 function askFeatures(ask: Ask): Features {
   const features = featuresOf(withoutQuotations(ask));
   const raise = (feature: string, strength: number): void => {
     features.set(feature, Math.max(features.get(feature) ?? 0, strength));
   };
+  if (beginsWithProgram(ask.text)) raise('run', 1);
+  // "What is in package.json?" wants it read.
+  const hasOtherVerb = FILE_VERBS.some((verb) => features.get(verb) === 1);
   for (const { kind, code = '' } of ask.facts) {
     if (kind === 'expression') {
       raise('calculate', 0.8);
@@ -128,6 +153,7 @@ function askFeatures(ask: Ask): Features {
     }
     if (kind === 'url' || kind === 'host') for (const each of ['url', 'web', 'fetch']) raise(each, 0.6);
     if (kind === 'path') raise('file', 0.7);
+    if (kind === 'path' && !hasOtherVerb) raise('read', 0.5);
     if (kind === 'glob') for (const each of ['list', 'file']) raise(each, 0.5);
     if (kind === 'email') raise('email', 0.5);
     if (kind === 'currency') raise('currency', 0.5);
@@ -150,7 +176,7 @@ function withoutQuotations(ask: Ask): string {
   return out + ask.text.slice(from);
 }
 
-function wordScore(profile: Profile, about: Features, text: string): { score: number; isNamed: boolean } {
+function wordScore(profile: Profile, about: Features, text: string): { score: number; match: Match } {
   const matched = new Set<string>();
   const name = nameScore(profile, about, matched);
   let description = 0;
@@ -161,23 +187,65 @@ function wordScore(profile: Profile, about: Features, text: string): { score: nu
     const parameter = profile.parameters.get(feature) ?? 0;
     if (described > 0) matched.add(feature);
     description += WEIGHTS.description * strength * described;
-    parameters += WEIGHTS.parameter * strength * parameter;
+    if (described === 0) parameters += WEIGHTS.parameter * strength * parameter;
   }
   const strong = [...about].filter(([, strength]) => strength >= 0.6).map(([feature]) => feature);
   const covered = strong.filter((feature) => matched.has(feature)).length;
   const coverage = strong.length === 0 ? 0 : (WEIGHTS.coverage * covered) / strong.length;
   const score =
+    (isOtherVerb(profile, about) ? WEIGHTS.otherVerb : 0) +
     name +
     Math.min(WEIGHTS.descriptionMax, description) +
     Math.min(WEIGHTS.parameterMax, parameters) +
     coverage;
-  if (isSpelledOut(profile.tool.name, text)) return { score: score + WEIGHTS.spelledOut, isNamed: true };
-  return { score, isNamed: name > 0 || description > 0 };
+  if (isSpelledOut(profile.tool.name, text)) return { score: score + WEIGHTS.spelledOut, match: 'name' };
+  return { score, match: name > 0 ? 'name' : description > 0 ? 'description' : 'none' };
 }
+
+/** Verbs that exclude each other, by what they do. */
+const VERB_GROUPS: Readonly<Record<string, string>> = {
+  read: 'read',
+  write: 'write',
+  create: 'write',
+  edit: 'edit',
+  update: 'edit',
+  delete: 'delete',
+  list: 'list',
+  run: 'run',
+  search: 'search',
+  fetch: 'fetch',
+  send: 'send',
+  translate: 'translate',
+};
+
+/** The user names a verb, the tool names one, and they are not the same. */
+function isOtherVerb({ nameWords }: Profile, about: Features): boolean {
+  const verbsIn = (features: Features, least: number): string[] =>
+    [...features].flatMap(([feature, strength]) => (strength >= least ? (VERB_GROUPS[feature] ?? []) : []));
+  if (verbsIn(about, 1).length === 0) return false;
+  const own = nameWords.flatMap((features) => verbsIn(features, 1));
+  const asked = verbsIn(about, 0);
+  return own.length > 0 && !own.some((verb) => asked.includes(verb));
+}
+
+/** Verbs of which every service has some: without its noun such a verb says little (`create_user`). */
+const COMMON_VERBS: ReadonlySet<string> = new Set([
+  'write',
+  'create',
+  'update',
+  'delete',
+  'list',
+  'edit',
+  'add',
+  'note',
+  'send',
+]);
+const VERB_ALONE = 0.5;
 
 function nameScore({ nameWords }: Profile, about: Features, matched: Set<string>): number {
   let sum = 0;
   let words = 0;
+  let nouns = 0;
   for (const features of nameWords) {
     let best = 0;
     for (const [feature, strength] of features) {
@@ -187,19 +255,23 @@ function nameScore({ nameWords }: Profile, about: Features, matched: Set<string>
     }
     sum += best;
     if (best > 0) words += 1;
+    if (best > 0 && ![...features.keys()].every((feature) => COMMON_VERBS.has(feature))) nouns += 1;
   }
   if (sum === 0) return 0;
-  return WEIGHTS.name * Math.sqrt(sum / nameWords.length) + WEIGHTS.furtherNameWord * (words - 1);
+  const score = WEIGHTS.name * Math.sqrt(sum / nameWords.length) + WEIGHTS.furtherNameWord * (words - 1);
+  return nameWords.length > 1 && nouns === 0 ? score * VERB_ALONE : score;
 }
 
 function isSpelledOut(name: string, text: string): boolean {
-  if (name.length < 4 || !/[_-]|[a-z][A-Z]|^[A-Z]/.test(name)) return false;
+  // `Read` and `search` are also words of the language.
+  if (!/[a-zA-Z\d][_-]|[a-z][A-Z]/.test(name)) return false;
   return new RegExp(`(?<![\\w-])${name.replace(/[^\w-]/g, '.')}(?![\\w-])`).test(text);
 }
 
+const GUESSABLE: ReadonlySet<string> = new Set(['number', 'identifier', 'text', 'query', 'content', 'title']);
+
 function fillScore({ sure, missing }: Filled): number {
-  return (
-    Math.min(WEIGHTS.sureMax, sure * WEIGHTS.sure) +
-    Math.max(WEIGHTS.missingMax, missing.length * WEIGHTS.missing)
-  );
+  let score = Math.min(WEIGHTS.sureMax, sure * WEIGHTS.sure);
+  for (const kind of missing) score += GUESSABLE.has(kind) ? WEIGHTS.missingNumber : WEIGHTS.missing;
+  return score;
 }

@@ -17,6 +17,7 @@ import {
   typeOf,
   variantsOf,
 } from './schema.js';
+import { saidIn } from './topics.js';
 import { setOf, stem } from './words.js';
 
 export interface FillOptions {
@@ -106,6 +107,7 @@ class Filler {
   readonly #used: Candidate[] = [];
   readonly #missing: ParameterKind[] = [];
   readonly #guessed: ParameterKind[] = [];
+  readonly #borrowedNames = new Set<string>();
   #sure = 0;
   #subject: Parameter | undefined;
 
@@ -143,7 +145,11 @@ class Filler {
     for (const variant of variantsOf(parameter.schema)) {
       const value = this.#fromWords({ ...parameter, schema: variant }, depth);
       if (value !== undefined && fits(value, variant)) {
-        this.#noteMissing(parameter, variant, this.#sure > sureBefore);
+        this.#noteMissing(
+          parameter,
+          variant,
+          this.#sure > sureBefore || this.#borrowedNames.has(parameter.name),
+        );
         return value;
       }
     }
@@ -207,11 +213,16 @@ class Filler {
       if (!fits(text, parameter.schema)) continue;
       // The other values of the list belong to the other calls.
       this.#used.push(...listed, candidate);
-      if (candidate.sure) this.#sure += TEXTUAL.has(parameter.kind) ? TEXT_COUNTS : 1;
-      else if (parameter.required) this.#guessed.push(parameter.kind);
+      this.#note(candidate, parameter);
       return text;
     }
     return undefined;
+  }
+
+  #note({ sure, isBorrowed }: Candidate, { kind, required, name }: Parameter): void {
+    if (isBorrowed === true) this.#borrowedNames.add(name);
+    else if (sure) this.#sure += TEXTUAL.has(kind) ? TEXT_COUNTS : 1;
+    else if (required) this.#guessed.push(kind);
   }
 
   #candidates(parameter: Parameter, ask: Ask): Candidate[] {
@@ -224,7 +235,9 @@ class Filler {
   /** From the rest of the message, for what this part of it leaves out. */
   #borrowed(parameter: Parameter): Candidate[] {
     if (!parameter.required) return [];
-    return candidatesFor(parameter, widened(this.#ask), []).filter(({ sure }) => sure);
+    return candidatesFor(parameter, widened(this.#ask), [])
+      .filter(({ sure }) => sure)
+      .map((candidate) => ({ ...candidate, isBorrowed: true }));
   }
 
   #isFree({ start, end }: Candidate): boolean {
@@ -324,7 +337,7 @@ class Filler {
       (property) => property.required && TEXTUAL.has(parameterOf(property, this.#options.about).kind),
     );
     if (texts.length === 0) return [];
-    const rest = remainder(this.#ask, this.#used);
+    const rest = saidIn(this.#ask.text) ?? remainder(this.#ask, this.#used);
     const from = this.#ask.text.indexOf(rest);
     const parts = rest.split(LIST_SEPARATOR).filter((part) => part !== '');
     if (from < 0 || parts.length < 2 || parts.some((part) => part.length > MAX_LISTED)) return [];
@@ -341,7 +354,7 @@ class Filler {
       ? item.node['enum'].filter((value) => mentionedValue([value], this.#ask) !== undefined)
       : [];
     if (values.length > 0) return this.#taken(values.map(String));
-    const candidates = this.#candidates({ ...one, required: true }, this.#ask);
+    const candidates = this.#candidates(one, this.#ask);
     const named = candidates.filter(({ sure, start }) => sure && start >= 0);
     const spans = named.some(({ weak }) => weak !== true) ? named.filter(({ weak }) => weak !== true) : named;
     if (spans.length > 0) {

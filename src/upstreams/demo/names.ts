@@ -103,7 +103,7 @@ function nameEnd(tokens: readonly Token[], at: number): { from: number; to: numb
   while (LEADING.has(tokens[from]?.text.toLowerCase() ?? '')) from += 1;
   let to = from;
   while (to < tokens.length && to - from < MAX_WORDS && isNameWord(tokens, to, from)) to += 1;
-  if (to === from) return undefined;
+  if (to === from || !/^\p{L}/u.test(tokens[from]?.text ?? '')) return undefined;
   // "Paris, France" and "San Francisco, CA" are one place.
   const region = tokens[to + 1];
   if (tokens[to]?.text === ',' && region !== undefined && isRegion(region.text) && !isListed(tokens, to + 2))

@@ -43,8 +43,8 @@ export interface Parameter extends Property {
 const NAME_KINDS: readonly (readonly [ParameterKind, string])[] = [
   ['expression', 'expression expr formula equation calculation arithmetic math 表达式 算式 公式'],
   ['command', 'command cmd shell 命令'],
-  ['url', 'url uri link href website webpage 网址 链接'],
-  ['email', 'email mail recipients 邮箱 邮件地址'],
+  ['url', 'url uri link href website webpage domain domains host hostname 网址 链接'],
+  ['email', 'email mail 邮箱 邮件地址'],
   ['folder', 'directory dir folder cwd workdir root 目录 文件夹'],
   ['path', 'path file filename filepath files paths 文件 路径 文件名'],
   ['glob', 'glob'],

@@ -23,7 +23,8 @@ const SEPARATOR =
 const MAX_PARTS = 12;
 
 /** What is said belongs to the request before, whatever it speaks of. */
-const CONTINUES = /^\s*(?:say|saying|tell|telling|that|which|because|so\s+that|说|告诉)\b/i;
+const CONTINUES =
+  /^\s*(?:(?:say|saying|tell|telling|that|which|because|so\s+that|with|named|called|titled|containing)\b|说|告诉|内容|标题|主题|名为|名字|文件名?是)/i;
 
 export function splitAsks(message: Message, profiles: readonly Profile[]): ChosenAsk[] {
   const groups: { start: number; end: number; choice: Choice }[] = [];

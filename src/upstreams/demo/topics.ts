@@ -1,5 +1,5 @@
 /** What a sentence is about when no single word says it: the query, the message, the command. */
-import { POLITE_PREFIXES, PROGRAMS } from './vocabulary.js';
+import { POLITE_PREFIXES, PROGRAMS, WORD_PROGRAMS } from './vocabulary.js';
 import { hasHan, isConceptWord, segment, setOf } from './words.js';
 
 const POLITE = new RegExp(
@@ -34,6 +34,7 @@ const REPLACED: readonly RegExp[] = [
 ];
 
 const PROGRAM_NAMES = setOf(PROGRAMS);
+const WORD_PROGRAM_NAMES = setOf(WORD_PROGRAMS);
 
 /** The sentence without politeness and without the verb that names the tool. */
 export function topicOf(text: string): string {
@@ -135,7 +136,7 @@ export function replacedIn(text: string): { from: string; to: string } | undefin
 /** The shell command in "run npm test please"; undefined where none is named. */
 export function commandIn(text: string): string | undefined {
   const plain = withoutPoliteness(text);
-  if (PROGRAM_NAMES.has(/^[\w.-]+/.exec(plain)?.[0] ?? '')) return trimmed(plain);
+  if (beginsWithProgram(plain)) return trimmed(plain);
   const behind =
     /\b(?:run|execute|exec)\b(?:\s+(?:the\s+)?(?:shell\s+|bash\s+)?(?:command|script))?[:：]?\s+(.+)$/is.exec(
       plain,
@@ -147,12 +148,14 @@ export function commandIn(text: string): string | undefined {
       '',
     ),
   );
-  return command === '' ? undefined : command;
+  // "run the tests" names no command.
+  return command === '' || /^(?:the|a|an|my|all|it|this|that|一下)\b/i.test(command) ? undefined : command;
 }
 
-/** "sort" is a verb as well, so a command needs a program that the table knows, or a flag. */
 export function beginsWithProgram(text: string): boolean {
-  return PROGRAM_NAMES.has(/^[\w.-]+/.exec(withoutPoliteness(text))?.[0] ?? '');
+  const [, program = '', rest = ''] = /^([\w.-]+)(.*)/s.exec(withoutPoliteness(text)) ?? [];
+  if (PROGRAM_NAMES.has(program)) return true;
+  return WORD_PROGRAM_NAMES.has(program) && /^\s+(?:-|\.{0,2}\/|~|\*)/.test(rest);
 }
 
 const QUOTE_PAIRS: readonly (readonly [string, string])[] = [

@@ -80,7 +80,7 @@ export const CONCEPTS: readonly Concept[] = [
   {
     id: 'grep',
     strong: 'grep regex occurrence occurrences 正则 正则表达式 匹配',
-    weak: 'pattern match contain containing contains search 包含 搜索 查找',
+    weak: 'pattern match contain containing contains search find 包含 搜索 查找',
   },
   { id: 'code', strong: 'code program python javascript 代码 程序', weak: 'function class 函数' },
   { id: 'time', strong: 'time clock timezone 时间 几点 时区 幾點', weak: 'now current hour 现在 当前' },
@@ -144,13 +144,17 @@ export const CONCEPTS: readonly Concept[] = [
   },
   { id: 'summarize', strong: 'summarize summarise summary 总结 摘要 概括 归纳', weak: 'short brief' },
   { id: 'database', strong: 'database sql table query 数据库 数据表', weak: 'data rows 数据' },
-  { id: 'todo', strong: 'todo todos task tasks 待办 任务', weak: 'list' },
+  { id: 'todo', strong: 'todo todos 待办 待办事项', weak: 'list task tasks 任务' },
   { id: 'note', strong: 'note notes memo 笔记 备忘 备忘录', weak: 'remember write 记' },
   { id: 'memory', strong: 'memory remember recall memorize 记住 记忆', weak: 'forget' },
   { id: 'joke', strong: 'joke funny 笑话 段子', weak: '' },
   { id: 'random', strong: 'random dice roll coin flip 随机 骰子 掷', weak: 'number' },
   { id: 'define', strong: 'define definition dictionary 定义 字典 词典', weak: 'mean meaning word 意思' },
-  { id: 'light', strong: 'light lights lamp switch thermostat 灯 开关 空调', weak: 'turn device 开 关' },
+  {
+    id: 'light',
+    strong: 'light lights lamp switch thermostat 灯 开关 空调',
+    weak: 'turn device 开 关 打开 关闭 关掉 开启',
+  },
   { id: 'git', strong: 'git commit branch diff 提交 分支', weak: 'repo repository 仓库' },
   { id: 'test', strong: 'test tests 测试', weak: 'check 检查' },
   { id: 'issue', strong: 'issue ticket bug 工单 缺陷 问题单', weak: 'report problem 问题' },
@@ -235,7 +239,7 @@ export const ARTICLES = 'the a an my our your this that these some any all me us
 
 /** Chinese words that carry no content, the longest match wins. */
 export const ZH_FILLERS =
-  '请 请问 請 請問 帮 帮我 帮忙 幫我 麻烦 麻烦你 给我 告诉我 告诉 我 我们 我想 我要 我想要 我想知道 想 想要 想知道 知道 了解 需要 能 能不能 能否 可以 可不可以 可否 一下 一个 一条 一封 一份 这个 那个 这 那 ' +
+  '标题 标题为 标题是 主题 主题为 名称 内容为 内容是 请 请问 請 請問 帮 帮我 帮忙 幫我 麻烦 麻烦你 给我 告诉我 告诉 我 我们 我想 我要 我想要 我想知道 想 想要 想知道 知道 了解 需要 能 能不能 能否 可以 可不可以 可否 一下 一个 一条 一封 一份 这个 那个 这 那 ' +
   '什么 怎么 怎样 怎么样 怎麼樣 如何 多少 几 哪 哪个 为什么 是 是什么 是多少 有 没有 会 会不会 要 吗 嗎 呢 吧 啊 呀 的 地 得 了 着 过 把 被 让 用 使用 通过 都 就 还 也 很 最 好 你 您 他 她 它 它们 谢谢 你好 您好 里 里面 里的 中 中的 上 上的 下 内 个 些 次 点 个的 情况 名为 叫做 叫 名字 之间 同时 分别 各自 一起 先 现在的 目前的';
 
 /** Of the words of one character, those that rarely stand inside a longer word or a name. */
@@ -263,7 +267,7 @@ export const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\bmultiplied\s+by\b/gi, 'multiply'],
   [/\bturn\s+(?:on|off)\b/gi, 'switch'],
   [/\be-mails?\b/gi, 'email'],
-  [/\bto-?do\b/gi, 'todo'],
+  [/\bto-do\b/gi, 'todo'],
   [/\btake\s+place\b/gi, 'happen'],
 ];
 
@@ -276,7 +280,11 @@ export const KNOWN_FOLDERS =
 
 /** Programs a shell command begins with. */
 export const PROGRAMS =
-  'npm npx node yarn pnpm bun deno git ls cat cd pwd echo python python3 pip pip3 docker kubectl make cmake cargo rustc go java javac mvn gradle curl wget grep rg find sed awk head tail wc sort uniq diff ps kill df du free top uname whoami date env export chmod chown mkdir rmdir rm cp mv touch tar zip unzip ssh scp rsync tsc vitest jest pytest eslint biome ruby perl php bash sh zsh tree which jq';
+  'npm npx node yarn pnpm bun deno git ls cd pwd python python3 pip pip3 docker kubectl cmake cargo rustc javac mvn gradle curl wget grep rg sed awk wc uniq ps df du uname whoami chmod chown mkdir rmdir rm cp mv tar zip unzip ssh scp rsync tsc vitest jest pytest eslint ruby perl php bash sh zsh jq';
+
+/** Programs whose names are also words: only a command where a flag or a path follows, or behind "run". */
+export const WORD_PROGRAMS =
+  'cat echo make go java find head tail sort diff kill free top date env export touch tree which biome';
 
 /** Names of languages, with their codes. */
 export const LANGUAGES: readonly (readonly [code: string, names: string])[] = [

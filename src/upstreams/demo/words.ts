@@ -47,7 +47,7 @@ export function splitIdentifier(name: string): string[] {
 /** A rough stem: the tables and the texts are cut the same way, so it need not be a word. */
 export function stem(word: string): string {
   const lower = word.toLowerCase().replace(/['’]s$/, '');
-  if (lower.length <= 3) return lower;
+  if (lower.length <= 3 || lower === 'news') return lower;
   if (lower.endsWith('ies') && lower.length > 4) return `${lower.slice(0, -3)}y`;
   if (lower.endsWith('ing') && lower.length > 5) return undouble(lower.slice(0, -3));
   if (lower.endsWith('ed') && lower.length > 4) return undouble(lower.slice(0, -2));
@@ -67,6 +67,9 @@ function undouble(word: string): string {
 export function isStopWord(word: string): boolean {
   return STOPS.has(word.toLowerCase());
 }
+
+/** In capitals it is a mark in code, not a list of things to do. */
+const MARKER = 'TODO';
 
 interface Meaning {
   concept: string;
@@ -91,6 +94,7 @@ for (const { id, strong, weak = '' } of CONCEPTS) {
 
 /** True where a word alone asks for something ("weather", "translate", 计算). */
 export function isConceptWord(word: string): boolean {
+  if (word === MARKER) return false;
   const meanings = MEANINGS.get(hasHan(word) ? word : stem(word));
   return meanings?.some((meaning) => meaning.strength === 1) ?? false;
 }
@@ -104,6 +108,7 @@ export function featuresOf(text: string): Features {
   for (const [pattern, word] of PHRASES) plain = plain.replace(pattern, word);
   for (const match of plain.matchAll(/[A-Za-z][A-Za-z'’]*|\d*\p{Script=Han}[\p{Script=Han}]*/gu)) {
     if (hasHan(match[0])) addChinese(features, match[0]);
+    else if (match[0] === MARKER) raise(features, '=todo', 1);
     else for (const word of splitIdentifier(match[0].replace(/['’]s$/, ''))) addWord(features, word);
   }
   return features;

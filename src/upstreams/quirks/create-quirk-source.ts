@@ -36,7 +36,10 @@ export function createQuirkSource({
   const profile: Profile | undefined = PROFILES[profileNameOf(upstream, options) ?? 'standard'];
   const configured = configuredQuirks(upstream, options.quirks ?? {});
   const learned = new Map<string, Partial<Quirks>>();
-  for (const lesson of lessons) learned.set(lesson.model, { ...learned.get(lesson.model), ...lesson.change });
+  for (const lesson of lessons) {
+    const change = knownQuirks(lesson.change);
+    learned.set(lesson.model, { ...learned.get(lesson.model), ...change });
+  }
   const inForce = new Map<string, Quirks>();
 
   function of(model: string): Quirks {
@@ -103,6 +106,11 @@ function configuredQuirks(upstream: string, given: Readonly<Record<string, unkno
     if (!fits) throw configError(path, `expected a value like ${JSON.stringify(expected)}`);
   }
   return given;
+}
+
+/** A store may remember a quirk that this version no longer has. */
+function knownQuirks(change: Partial<Quirks>): Partial<Quirks> {
+  return Object.fromEntries(Object.entries(change).filter(([key]) => Object.hasOwn(STANDARD_QUIRKS, key)));
 }
 
 function configError(path: string, message: string): ConfigError {

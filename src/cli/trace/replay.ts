@@ -1,0 +1,219 @@
+/**
+ * Runs a recorded request through this version, offline: the inbound body is decoded and encoded
+ * again, the upstream's bytes are read in the same pieces, and what comes out is compared with what
+ * was recorded. A bug report is one such file.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import * as z from 'zod';
+import { GatewayError } from '../../core/errors.js';
+import { StreamLifecycle } from '../../core/lifecycle.js';
+import { LossLog } from '../../core/losses.js';
+import { TurnCollector } from '../../core/turn-collector.js';
+import { DIALECTS, dialectOfPath } from '../../dialects/all.js';
+import type { Dialect } from '../../dialects/dialect.js';
+import { decodeChunk } from '../../observability/trace-recorder.js';
+import { DEFAULT_TIMEOUTS, HttpUpstream } from '../../upstreams/http-upstream.js';
+import { createQuirkSource } from '../../upstreams/quirks/create-quirk-source.js';
+import { TokenMeter } from '../../upstreams/token-meter.js';
+import { UsageError } from '../command.js';
+import { tracePayload } from './payload.js';
+
+const traceFile = tracePayload.extend({ request: z.string(), at: z.number(), model: z.string() });
+export type TraceFile = z.output<typeof traceFile>;
+
+export function parseTraceFile(text: string): TraceFile {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new UsageError('The file is not JSON. `trace ID --save FILE` writes one that can be replayed.');
+  }
+  const parsed = traceFile.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new UsageError(
+    `The file is not a recorded request: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim(),
+  );
+}
+
+export interface Replay {
+  lines: string[];
+  same: boolean;
+}
+
+export async function replay(file: TraceFile): Promise<Replay> {
+  const { inbound } = file;
+  const attempt = file.attempts.at(-1);
+  const dialect = inbound === null ? undefined : dialectOfPath(inbound.path);
+  if (inbound === null || dialect === undefined || attempt === undefined || file.cut) {
+    return {
+      lines: ['There is nothing to replay: no upstream was asked, or the record is not whole.'],
+      same: false,
+    };
+  }
+  const wire = DIALECTS[attempt.wire];
+  if (wire === undefined) return { lines: [`This version does not speak ${attempt.wire}.`], same: false };
+  if (wire === dialect)
+    return { lines: ['Client and upstream speak the same dialect: the bytes were forwarded.'], same: true };
+
+  const sent: string[] = [];
+  const upstream = recordedUpstream(file, wire, sent);
+  const emitted = await run(file, inbound.body, dialect, upstream);
+  const outbound = compareOutbound(attempt.body, sent.at(-1) ?? '');
+  const answer = compareAnswer(recordedAnswer(file), emitted);
+  return {
+    lines: [`outbound: ${outbound}`, `answer:   ${answer}`, '', emitted.trimEnd()],
+    same: outbound === SAME && answer === SAME,
+  };
+}
+
+const SAME = 'as recorded';
+
+function recordedUpstream(file: TraceFile, wire: Dialect, sent: string[]): HttpUpstream {
+  const last = file.attempts.length - 1;
+  const {
+    upstream: name,
+    url,
+    status,
+    headers,
+  } = file.attempts[last] ?? { upstream: '', url: '', status: null, headers: {} };
+  const pieces = file.timeline.filter((piece) => piece.from === 'upstream' && piece.attempt === last);
+  return new HttpUpstream({
+    name,
+    dialect: wire,
+    endpoint: { baseUrl: url },
+    client: {
+      request: async ({ body }) => {
+        sent.push(typeof body === 'string' ? body : Buffer.from(body ?? '').toString('utf8'));
+        if (status === null)
+          throw new GatewayError('upstream_failed', 'The upstream did not answer when this was recorded.');
+        return { status, headers, body: chunks(pieces.map(({ data }) => decodeChunk(data))) };
+      },
+    },
+    quirks: createQuirkSource({
+      upstream: name,
+      options: { dialect: wire.name, base_url: url, timeout_s: 1 },
+    }),
+    timeouts: DEFAULT_TIMEOUTS,
+    meter: new TokenMeter(),
+  });
+}
+
+async function* chunks(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* pieces;
+}
+
+/** What the client would be sent today. */
+async function run(file: TraceFile, body: string, dialect: Dialect, upstream: HttpUpstream): Promise<string> {
+  const request = dialect.ingress.decodeRequest(JSON.parse(body));
+  const outboundModel = modelOf(file.attempts.at(-1)?.body ?? '') ?? request.model;
+  const answerContext = {
+    model: request.model,
+    requestId: file.request,
+    created: Math.floor(file.at / 1000),
+  };
+  try {
+    const signal = new AbortController().signal;
+    const answer = await upstream.call({ request, model: outboundModel, headers: {}, signal });
+    const lifecycle = new StreamLifecycle({
+      id: idOf(recordedAnswer(file)) ?? file.request,
+      model: request.model,
+      ...(answer.promptTokens === undefined ? {} : { estimate: { inputTokens: answer.promptTokens } }),
+      ...(request.parallelToolCalls === undefined ? {} : { parallelToolCalls: request.parallelToolCalls }),
+    });
+    const collector = new TurnCollector();
+    const encoder = request.stream ? dialect.ingress.createStreamEncoder(request, answerContext) : undefined;
+    let text = '';
+    const say = (events: ReturnType<StreamLifecycle['push']>) => {
+      if (encoder === undefined) collector.push(events);
+      else text += encoder.encode(events);
+    };
+    for await (const batch of answer.batches) say(lifecycle.push(batch));
+    say(lifecycle.end());
+    if (encoder !== undefined) return text;
+    return JSON.stringify(dialect.ingress.encodeResponse(collector.finish(), answerContext, new LossLog()));
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return JSON.stringify(dialect.ingress.encodeError(error, file.request));
+  }
+}
+
+function recordedAnswer({ timeline }: TraceFile): string {
+  return timeline
+    .filter(({ from }) => from === 'gateway')
+    .map(({ data }) => data)
+    .join('');
+}
+
+function compareOutbound(recorded: string, now: string): string {
+  const [before, after] = [parse(recorded), parse(now)];
+  if (isDeepStrictEqual(before, after)) return SAME;
+  return `differs at ${firstDifference(before, after)}`;
+}
+
+/** Event by event: estimates and times may differ, the words must not. */
+function compareAnswer(recorded: string, now: string): string {
+  const [before, after] = [split(recorded), split(now)];
+  for (let index = 0; index < Math.max(before.length, after.length); index++) {
+    if (!isDeepStrictEqual(before[index], after[index]))
+      return `differs at event ${index + 1} of ${after.length}`;
+  }
+  return SAME;
+}
+
+/** Pings come by the clock, and figures before the end are estimates that improve. */
+function split(text: string): unknown[] {
+  return text
+    .split('\n\n')
+    .map((event) => event.replace(/^(?:event: .*\n)?data: /, '').trim())
+    .filter(
+      (event) =>
+        event !== '' &&
+        !event.startsWith(':') &&
+        !event.includes('"type": "ping"') &&
+        !event.includes('"type":"ping"'),
+    )
+    .map((event) => withoutEstimate(parse(event)));
+}
+
+function withoutEstimate(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return value;
+  if (
+    value.type !== 'message_start' &&
+    value.type !== 'response.created' &&
+    value.type !== 'response.in_progress'
+  )
+    return value;
+  return value.type;
+}
+
+function firstDifference(before: unknown, after: unknown, path = ''): string {
+  if (typeof before === 'object' && typeof after === 'object' && before !== null && after !== null) {
+    const left = new Map(Object.entries(before));
+    const right = new Map(Object.entries(after));
+    for (const key of new Set([...left.keys(), ...right.keys()])) {
+      if (!isDeepStrictEqual(left.get(key), right.get(key))) {
+        return firstDifference(left.get(key), right.get(key), path === '' ? key : `${path}.${key}`);
+      }
+    }
+  }
+  return path === '' ? 'the body' : path;
+}
+
+function idOf(answer: string): string | undefined {
+  return /"id":"((?:msg_|chatcmpl-|resp_)[^"]+)"/.exec(answer)?.[1];
+}
+
+function modelOf(body: string): string | undefined {
+  const value = parse(body);
+  if (typeof value !== 'object' || value === null || !('model' in value)) return undefined;
+  return typeof value.model === 'string' ? value.model : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

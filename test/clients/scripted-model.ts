@@ -1,0 +1,128 @@
+/**
+ * A model that plays a script to a real client. Every request is a state of the conversation: the
+ * prompt it goes on from says which script, the assistant's turns since then say which step. A step
+ * is played once: a client that asks again has retried, and the test fails.
+ */
+import type { AnswerReply, Piece, Reply } from '../support/replies.js';
+import { json } from '../support/replies.js';
+import { inDialect } from '../support/scripted-answers.js';
+import type { RecordedRequest, ScriptFunction } from '../support/scripted-upstream.js';
+import { type CallPart, cut, type Scripted } from '../support/wire.js';
+import { readRequest, type SeenRequest } from './read-request.js';
+import { checkRequest } from './strict-request.js';
+
+/** An answer, or what makes one from the request; a reply is sent as it is. */
+export type Step = Scripted | ((seen: SeenRequest) => Scripted | Reply | Promise<Scripted | Reply>);
+
+/** Steps by a piece of the prompt they answer. */
+export type Conversations = Readonly<Record<string, readonly Step[]>>;
+
+export interface Played {
+  conversation: string;
+  step: number;
+  seen: SeenRequest;
+}
+
+/** Sizes of network reads as they come: some hold many events, some end inside a character. */
+const READS = [900, 7, 240, 61, 1400, 33, 512, 3];
+
+/** Cuts a stream into reads that know nothing of events or characters. */
+export function asReads(stream: string): Piece[] {
+  const bytes = Buffer.from(stream);
+  const reads: Piece[] = [];
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const size = READS[turn % READS.length] ?? 1;
+    reads.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  return reads;
+}
+
+/** Text in the tokens that a model would send. */
+export const say = (text: string): Scripted => ({ parts: [{ type: 'text', text: cut(text, 4) }] });
+
+/** Calls, with words before them where given. */
+export function use(calls: readonly CallPart[], words = ''): Scripted {
+  const before = words === '' ? [] : [{ type: 'text' as const, text: cut(words, 4) }];
+  return { parts: [...before, ...calls] };
+}
+
+interface Place {
+  conversation: string;
+  step: number;
+}
+
+export class ScriptedModel {
+  readonly played: Played[] = [];
+  readonly tokenCounts: RecordedRequest[] = [];
+  readonly #conversations: Conversations;
+
+  constructor(conversations: Conversations) {
+    this.#conversations = conversations;
+  }
+
+  readonly script: ScriptFunction = async (request, index) => {
+    if (request.path.includes('/count_tokens')) {
+      this.tokenCounts.push(request);
+      return json({ input_tokens: 4321 });
+    }
+    const seen = readRequest(request);
+    checkRequest(seen);
+    const { conversation, step } = this.#placeOf(seen);
+    const what = `step ${step + 1} of "${conversation}"`;
+    if (this.played.some((each) => each.conversation === conversation && each.step === step))
+      throw new Error(`${what} was asked for twice`);
+    this.played.push({ conversation, step, seen });
+    const scripted = this.#conversations[conversation]?.[step];
+    if (scripted === undefined) throw new Error(`There is no ${what}`);
+    const answer = typeof scripted === 'function' ? await scripted(seen) : scripted;
+    if ('kind' in answer) return answer;
+    const usage = { input: 1000 + 10 * index, output: 50 };
+    return inDialect({ usage, ...answer }, { pieces: asReads })(request, index);
+  };
+
+  /** The requests of one conversation, in order. */
+  requestsOf(conversation: string): SeenRequest[] {
+    return this.played.filter((each) => each.conversation === conversation).map(({ seen }) => seen);
+  }
+
+  /** `prompt#step` of all that was played. */
+  get order(): string[] {
+    return this.played.map(({ conversation, step }) => `${conversation}#${step + 1}`);
+  }
+
+  /** The steps that nobody has asked for. */
+  get left(): string[] {
+    const played = new Set(this.order);
+    return Object.entries(this.#conversations)
+      .flatMap(([name, steps]) => steps.map((_, step) => `${name}#${step + 1}`))
+      .filter((each) => !played.has(each));
+  }
+
+  #placeOf({ turns, recorded }: SeenRequest): Place {
+    let answered = 0;
+    for (const turn of turns.toReversed()) {
+      if (turn.role === 'assistant') answered += 1;
+      if (turn.role !== 'user') continue;
+      const conversation = Object.keys(this.#conversations).find((marker) =>
+        turn.texts.some((text) => text.includes(marker)),
+      );
+      if (conversation !== undefined) return { conversation, step: answered };
+    }
+    throw new Error(`No script answers this request: ${recorded.text.slice(-600)}`);
+  }
+}
+
+/** The answer as a stream that stops in its middle until the test opens `hold`. */
+export function heldAfter(
+  answer: Scripted,
+  hold: Extract<Piece, { pass(): unknown }>,
+  events: number,
+): (seen: SeenRequest) => Promise<Reply> {
+  return async ({ recorded }) => {
+    const reply = await inDialect(answer)(recorded, 0);
+    if (reply.kind !== 'answer') return reply;
+    const body = [...reply.body.slice(0, events), hold, ...reply.body.slice(events)];
+    return { ...reply, body } satisfies AnswerReply;
+  };
+}

@@ -1,0 +1,39 @@
+/** A git repository and a home for a client, both its own and removed after the test. */
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { tempFolder } from '../support/cleanup.js';
+
+const run = promisify(execFile);
+
+export type Files = Readonly<Record<string, string | Uint8Array>>;
+
+export interface Workspace {
+  /** The repository. */
+  path: string;
+  home: string;
+  /** The path of a file as clients name it. */
+  at(name: string): string;
+  read(name: string): Promise<string>;
+}
+
+const WHO = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com'];
+
+/** The files are committed, so that the client finds a clean tree. */
+export async function makeWorkspace(files: Files = {}): Promise<Workspace> {
+  const { path: root } = await tempFolder('toolgate-client');
+  const [path, home] = [join(root, 'repo'), join(root, 'home')];
+  await mkdir(path);
+  await mkdir(home);
+  const at = (name: string): string => join(path, name);
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(at(name)), { recursive: true });
+    await writeFile(at(name), content);
+  }
+  const git = (...args: string[]) => run('git', [...WHO, ...args], { cwd: path, env: { PATH: process.env['PATH'], HOME: home } });
+  await git('init', '-q', '-b', 'main');
+  await git('add', '.');
+  await git('commit', '-q', '--allow-empty', '-m', 'Start');
+  return { path, home, at, read: (name) => readFile(at(name), 'utf8') };
+}

@@ -1,0 +1,105 @@
+/** The console's files: public, cacheable, and unable to run anything that is not theirs. */
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { tempFolder } from '../support/cleanup.js';
+import { requestBytes, sendRaw } from '../support/raw-http.js';
+import { startServer } from './server-harness.js';
+
+async function consoleFolder(): Promise<string> {
+  const { path } = await tempFolder('console');
+  const dist = join(path, 'dist');
+  await mkdir(join(dist, 'assets'), { recursive: true });
+  await writeFile(join(path, 'secret.txt'), 'secret');
+  await writeFile(join(dist, 'index.html'), '<!doctype html>');
+  await writeFile(join(dist, 'app.js'), 'export {};');
+  await writeFile(join(dist, 'assets', 'index-Ab3dE_9x.css'), 'a{}');
+  await writeFile(join(dist, 'data.bin'), 'x');
+  await symlink(join(path, 'secret.txt'), join(dist, 'link.txt'));
+  return dist;
+}
+
+const get = (url: string, path: string, headers: Record<string, string> = {}) =>
+  sendRaw(url, requestBytes(url, { path, headers }));
+
+describe('the console', () => {
+  it('is served without a credential, with headers that keep everything else out', async () => {
+    const { url } = await startServer({
+      consoleDir: await consoleFolder(),
+      keys: [{ key: 'k', name: 'k', scopes: ['call'], models: ['*'] }],
+    });
+    const { status, text, headers } = await get(url, '/');
+    expect([status, text]).toEqual([200, '<!doctype html>']);
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-cache',
+    });
+    const policy = headers['content-security-policy'] ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+  });
+
+  it.each([
+    ['/app.js', 'text/javascript; charset=utf-8', 'no-cache'],
+    ['/assets/index-Ab3dE_9x.css', 'text/css; charset=utf-8', 'public, max-age=31536000, immutable'],
+    ['/data.bin', 'application/octet-stream', 'no-cache'],
+  ])('serves %s as what it is', async (path, type, cache) => {
+    const { url } = await startServer({ consoleDir: await consoleFolder() });
+    const { status, headers } = await get(url, `${path}?v=1`);
+    expect([status, headers['content-type'], headers['cache-control']]).toEqual([200, type, cache]);
+  });
+
+  it('answers 304 to a client that has the file, and the new file after a change', async () => {
+    const folder = await consoleFolder();
+    const { url } = await startServer({ consoleDir: folder });
+    const { headers } = await get(url, '/');
+    const etag = headers['etag'] ?? '';
+    for (const sent of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await get(url, '/', { 'if-none-match': sent });
+      expect([again.status, again.headers['etag'], again.body.length]).toEqual([304, etag, 0]);
+    }
+    await writeFile(join(folder, 'index.html'), '<!doctype html><p>new');
+    const changed = await get(url, '/', { 'if-none-match': etag });
+    expect([changed.status, changed.text]).toEqual([200, '<!doctype html><p>new']);
+    await writeFile(join(folder, 'later.js'), '1');
+    expect((await get(url, '/later.js')).status).toBe(200);
+  });
+
+  it.each([
+    '/../secret.txt',
+    '/assets/../../secret.txt',
+    '/%2e%2e/secret.txt',
+    '/..%2fsecret.txt',
+    '/assets/..\\..\\secret.txt',
+    '//secret.txt',
+    '/link.txt',
+    '/assets',
+    '/assets/',
+    '/index.html/',
+    '/app.js%00.html',
+  ])('has nothing at %s', async (path) => {
+    const { url } = await startServer({ consoleDir: await consoleFolder() });
+    const { status, text } = await get(url, path);
+    expect(status).toBe(404);
+    expect(text).not.toContain('"secret"');
+  });
+
+  it('says what to do when it is not built; probes are answered all the same', async () => {
+    const { url } = await startServer();
+    const page = await get(url, '/');
+    expect(page.status).toBe(404);
+    expect(page.text).toContain('npm run build');
+    expect((await sendRaw(url, requestBytes(url, { method: 'HEAD', path: '/' }))).status).toBe(200);
+  });
+
+  it('is not there for other methods', async () => {
+    const { url } = await startServer({ consoleDir: await consoleFolder() });
+    const response = await sendRaw(url, requestBytes(url, { method: 'POST', path: '/', body: '{}' }));
+    expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);
+    expect((await sendRaw(url, requestBytes(url, { method: 'POST', path: '/app.js' }))).status).toBe(404);
+  });
+});
