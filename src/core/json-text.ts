@@ -95,7 +95,7 @@ export function completeJson(text: string): string | undefined {
   return undefined;
 }
 
-function isJson(text: string): boolean {
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;

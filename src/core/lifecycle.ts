@@ -45,6 +45,8 @@ export class StreamLifecycle {
   #heldChars = 0;
   #emittedChars = 0;
   #wholeCalls = 0;
+  /** The name of a call whose arguments turned out to be no JSON after they were passed on. */
+  #brokenCall: string | undefined;
   #stop: { reason: StopReason; stopSequence?: string } | undefined;
   #usage: Partial<Usage> = {};
 
@@ -72,6 +74,7 @@ export class StreamLifecycle {
         break;
       }
       this.#accept(event);
+      if (this.#brokenCall !== undefined) this.#failBrokenCall(this.#brokenCall);
     }
     return this.#take();
   }
@@ -93,7 +96,11 @@ export class StreamLifecycle {
     }
     this.#start();
     this.#flush();
-    this.#close();
+    this.#close(CUT_OFF.has(this.#stop.reason));
+    if (this.#brokenCall !== undefined) {
+      this.#failBrokenCall(this.#brokenCall);
+      return this.#take();
+    }
     if (this.#index === 0) {
       this.#openBlock('text', { type: 'text' });
       this.#close();
@@ -354,6 +361,7 @@ export class StreamLifecycle {
     this.#out.push({ type: 'block-delta', index: this.#index, delta });
   }
 
+  /** `cut`: the answer ends here, and what is open may be incomplete. */
   #close(cut = false): void {
     const open = this.#open;
     if (open === undefined) return;
@@ -364,10 +372,10 @@ export class StreamLifecycle {
   }
 
   #closeCall(call: ToolCallState, cut: boolean): void {
-    const wasCut = cut || (this.#stop !== undefined && CUT_OFF.has(this.#stop.reason));
-    const { json, repair } = call.finish(wasCut);
+    const { json, repair } = call.finish(cut);
     if (json !== '') this.#delta({ type: 'input', json }, json.length);
     if (repair !== undefined) this.#repair(`arguments-${repair}`);
+    if (repair === 'broken') this.#brokenCall ??= call.name;
     if (call.trailing) this.#repair('arguments-trailing');
     call.closed = true;
     this.#wholeCalls += 1;
@@ -405,6 +413,16 @@ export class StreamLifecycle {
     this.#deferred = [];
     this.#out.push({ type: 'error', error });
     this.#finished = true;
+  }
+
+  #failBrokenCall(name: string): void {
+    this.#fail(
+      new GatewayError(
+        'upstream_failed',
+        `The model wrote arguments for the tool ${name} that are not valid JSON. Retry the request.`,
+        { retryable: true },
+      ),
+    );
   }
 
   #mergeUsage(usage: Partial<Usage>): void {

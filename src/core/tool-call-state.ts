@@ -1,9 +1,10 @@
 /** One tool call on its way through the lifecycle. */
 
 import type { ToolExtensions } from './events.js';
-import { completeJson, JsonObjectScanner } from './json-text.js';
+import { completeJson, isJson, JsonObjectScanner } from './json-text.js';
 
-export type ArgumentsRepair = 'completed' | 'unparsable' | 'not-an-object';
+/** All but `broken` leave an object; that one was passed on before it could be known. */
+export type ArgumentsRepair = 'completed' | 'unparsable' | 'not-an-object' | 'broken';
 
 export class ToolCallState {
   id = '';
@@ -60,9 +61,10 @@ export class ToolCallState {
   finish(cut: boolean): { json: string; repair?: ArgumentsRepair } {
     const json = this.take();
     if (this.#streams) {
-      if (this.#scanner.whole || cut) return { json };
+      if (cut) return { json };
+      if (this.#scanner.whole) return isJson(this.#passed) ? { json } : { json, repair: 'broken' };
       const missing = completeJson(this.#passed);
-      if (missing === undefined) return { json, repair: 'unparsable' };
+      if (missing === undefined) return { json, repair: 'broken' };
       return { json: json + missing, repair: 'completed' };
     }
     const held = this.#held;

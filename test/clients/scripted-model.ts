@@ -77,8 +77,7 @@ export class ScriptedModel {
     if (scripted === undefined) throw new Error(`There is no ${what}`);
     const answer = typeof scripted === 'function' ? await scripted(seen) : scripted;
     if ('kind' in answer) return answer;
-    const usage = { input: 1000 + 10 * index, output: 50 };
-    return inDialect({ usage, ...answer }, { pieces: asReads })(request, index);
+    return inDialect(this.#numbered(answer), { pieces: asReads })(request, index);
   };
 
   /** The requests of one conversation, in order. */
@@ -97,6 +96,12 @@ export class ScriptedModel {
     return Object.entries(this.#conversations)
       .flatMap(([name, steps]) => steps.map((_, step) => `${name}#${step + 1}`))
       .filter((each) => !played.has(each));
+  }
+
+  /** Every answer has its own id: clients put messages of one id together. */
+  #numbered(answer: Scripted): Scripted {
+    const number = this.played.length;
+    return { id: `answer_${number}`, usage: { input: 1000 + 10 * number, output: 50 }, ...answer };
   }
 
   #placeOf({ turns, recorded }: SeenRequest): Place {

@@ -53,6 +53,20 @@ export class AnswerDecoder {
   /** A chunk of a stream, or a whole answer. */
   push(body: JsonObject, out: TurnEvent[]): void {
     if (this.#failed) return;
+    try {
+      this.#read(body, out);
+    } catch (cause) {
+      // Values nested deeper than the stack: nothing else here can throw.
+      const message = 'The upstream sent something that cannot be read. Retry the request.';
+      this.#failed = true;
+      out.push({
+        type: 'error',
+        error: new GatewayError('upstream_failed', message, { retryable: true, cause }),
+      });
+    }
+  }
+
+  #read(body: JsonObject, out: TurnEvent[]): void {
     const { choices } = body;
     if (body['error'] || !Array.isArray(choices)) {
       const error = readEmbeddedError(body);

@@ -229,11 +229,21 @@ function decodeArguments(block: ToolUseBlock, value: unknown, path: string): Too
   const parsed = parse(value);
   // Encoded twice: a string that holds the object.
   const input = typeof parsed === 'string' ? parse(parsed) : parsed;
-  if (isObject(input)) {
+  const again = isObject(input) ? stringify(input) : undefined;
+  if (isObject(input) && again !== undefined) {
     block.input = input;
-    return JSON.stringify(input) === value ? block : extend(block, { $arguments: value });
+    return again === value ? block : extend(block, { $arguments: value });
   }
   return input === null ? block : extend(block, { arguments: value });
+}
+
+/** Undefined for an object nested deeper than the stack: the parser reads what cannot be written again. */
+function stringify(value: JsonObject): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }
 
 function parse(text: string): unknown {

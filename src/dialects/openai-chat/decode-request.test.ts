@@ -324,6 +324,21 @@ describe('arguments', () => {
   });
 });
 
+describe('arguments nested deeper than the stack', () => {
+  it('are kept as text', () => {
+    const deep = `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+    const [message] = messages({
+      role: 'assistant',
+      tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: deep } }],
+    });
+    const block = message?.content[0];
+    expect(block?.type === 'tool_use' && block.input).toEqual({});
+    expect(block?.type === 'tool_use' && block.extensions?.['openai-chat']?.['arguments'] === deep).toBe(
+      true,
+    );
+  });
+});
+
 describe('tools', () => {
   const read = {
     type: 'function',

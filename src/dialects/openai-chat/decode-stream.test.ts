@@ -5,7 +5,7 @@ import { StreamLifecycle } from '../../core/lifecycle.js';
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { createStreamDecoder } from './decode-stream.js';
-import { streamFixtures } from './fixtures/read-fixtures.js';
+import { streamFixtures } from './fixtures/load.js';
 import { nameLimits } from './wire.js';
 
 const OFFERED = ['Bash', 'Read', 'ReadFile', 'Now', 'calculate', 'patch'];
@@ -125,6 +125,14 @@ describe('a hostile upstream', () => {
         error: index === true ? value : null,
       }),
     );
+
+  it('does not make it throw with values nested deeper than the stack', () => {
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    const call = `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"Bash","arguments":${deep}}}]}}]}`;
+    for (const chunk of [call, `{"error":{"x":${deep}}}`, `{"choices":${deep}}`, `{"usage":${deep}}`]) {
+      expect(decode([data(chunk)]).at(-1)?.type).toBe('error');
+    }
+  });
 
   it('never makes it throw, nor the client stream invalid', () => {
     const anyEvent = fc.oneof(fc.constantFrom(...pieces), corrupted, wrongTypes);
