@@ -1,6 +1,6 @@
 /**
  * The upstream of every benchmark, on raw sockets so that it costs little. The path says what it
- * answers: /json|burst|paced|hold/v1/messages or …/v1/chat/completions. Each event is an HTTP chunk
+ * answers: /json|burst|paced|first|hold/v1/messages or …/v1/chat/completions. Each event is an HTTP chunk
  * of its own, as providers send them. Run as a process: prints `listening <port>`.
  */
 import { createServer } from 'node:net';
@@ -8,6 +8,7 @@ import { anthropicAnswer, anthropicFrames, chatAnswer, chatFrames } from './work
 
 const TICK_MS = 2;
 const HOLD_TICKS = 100;
+const REST_TICKS = 5;
 
 const chunk = (text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 const STREAM_HEAD =
@@ -62,6 +63,11 @@ const MODES = {
   json: (socket, { json }) => socket.write(json),
   burst: (socket, { stream }) => socket.write(stream.whole),
   paced: (socket, { stream }) => pace(socket, stream.pieces, 1, stream.pieces.length),
+  /** The first event at once, all others together 10 ms later: for the time to the first token. */
+  first: (socket, { stream }) => {
+    const [first, ...rest] = stream.pieces;
+    pace(socket, [first, Buffer.concat(rest)], REST_TICKS, 2);
+  },
   hold: (socket, { stream }) => pace(socket, stream.pieces, HOLD_TICKS, stream.pieces.length),
 };
 

@@ -160,6 +160,8 @@ export interface ConversationRequest {
   serviceTier?: string;
   /** A stable key of the conversation, so that an upstream can keep its prompt cache warm. */
   cacheKey?: string;
+  /** What was said before is kept by an upstream of this dialect; no other can go on with it. */
+  continues?: { dialect: DialectName; id: string };
   stream: boolean;
   /** Top-level fields that only one dialect has, as they came. */
   extensions: Extensions;

@@ -221,6 +221,46 @@ const cases: Case[] = [
     stream: 'start 0<tool c A {"x":"a 0> max_tokens end',
   },
   {
+    name: 'arguments cut by the token limit are completed where more follows',
+    events: [
+      { type: 'stop', reason: 'max_tokens' },
+      tool(0, 'c', 'A'),
+      input(0, '{"x":"a'),
+      tool(1, 'd', 'B'),
+      input(1, '{}'),
+    ],
+    stream: 'start 0<tool c A {"x":"a "} 0> 1<tool d B {} 1> max_tokens end',
+    repairs: { 'arguments-completed': 1, interleaved: 1 },
+  },
+  {
+    name: 'arguments that were passed on and are no JSON make an error, not a call',
+    events: [tool(0, 'c', 'A'), input(0, '{"x":'), input(0, 'y}'), { type: 'stop', reason: 'tool_use' }],
+    stream: 'start 0<tool c A {"x": y} 0> error',
+    repairs: { 'arguments-broken': 1 },
+  },
+  {
+    name: 'arguments that nothing completes make an error too, and nothing follows it',
+    events: [
+      tool(0, 'c', 'A'),
+      input(0, '{"x":y'),
+      { type: 'tool-end', key: 0 },
+      text('a'),
+      { type: 'stop', reason: 'tool_use' },
+    ],
+    stream: 'start 0<tool c A {"x":y 0> error',
+    repairs: { 'arguments-broken': 1, 'after-end': 1 },
+  },
+  {
+    name: 'thinking after its signature is another block',
+    events: [
+      { type: 'thinking', text: 'a' },
+      { type: 'signature', signature: 's' },
+      { type: 'thinking', text: 'b' },
+      STOP,
+    ],
+    stream: 'start 0<thinking a #s 0> 1<thinking b 1> end_turn end',
+  },
+  {
     name: 'tool_use without a call',
     events: [text('a'), { type: 'stop', reason: 'tool_use' }],
     stream: 'start 0<text a 0> end_turn end',

@@ -40,6 +40,8 @@ export class StreamLifecycle {
   #finished = false;
   #index = 0;
   #open: 'text' | 'thinking' | ToolCallState | undefined;
+  /** The open thinking has its signature. */
+  #signed = false;
   /** Waits until the open call is whole; deltas of the open call itself pass by. */
   #deferred: TurnEvent[] = [];
   #heldChars = 0;
@@ -207,12 +209,14 @@ export class StreamLifecycle {
       case 'text':
       case 'thinking':
         if (!this.#makeRoom(event)) return;
-        if (this.#open !== event.type) this.#openBlock(event.type, { type: event.type });
+        // A signature is of what came before it: later thinking is a block of its own.
+        if (this.#open !== event.type || this.#signed) this.#openBlock(event.type, { type: event.type });
         this.#delta({ type: event.type, text: event.text }, event.text.length);
         return;
       case 'signature':
         if (!this.#makeRoom(event)) return;
         if (this.#open !== 'thinking') this.#openBlock('thinking', { type: 'thinking' });
+        this.#signed = true;
         this.#delta({ type: 'signature', signature: event.signature }, 0);
         return;
       case 'block':
@@ -369,6 +373,7 @@ export class StreamLifecycle {
     this.#out.push({ type: 'block-stop', index: this.#index });
     this.#index += 1;
     this.#open = undefined;
+    this.#signed = false;
   }
 
   #closeCall(call: ToolCallState, cut: boolean): void {

@@ -5,8 +5,9 @@ import { matchesGlob } from '../routing/model-glob.js';
 import { type ModelRule, plainModelName, type Route, Router } from '../routing/router.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
-import type { Dispatcher, ModelInfo } from './dispatcher.js';
+import type { Dispatcher } from './dispatcher.js';
 import type { Answer, Call } from './engine.js';
+import { ModelList } from './model-list.js';
 import { Relay } from './relay/relay.js';
 
 export interface DispatcherOptions {
@@ -27,7 +28,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
   const router = new Router(rulesOf(config.models));
   const { upstreams, close } = createUpstreams(config, options);
   const relay = new Relay({ upstreams, ...(onUpstreamFailure ? { onFailure: onUpstreamFailure } : {}) });
-  const created = Math.floor(Date.now() / 1000);
+  const models = new ModelList(router, upstreams);
 
   function routeOf(call: Call): Route {
     const { model } = call.request;
@@ -59,12 +60,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
     async countTokens(call: Call): Promise<number> {
       return relay.countTokens(call, routeOf(call));
     },
-    models(): readonly ModelInfo[] {
-      const named = [...router.named()].map(([id, rule]) => modelInfo(id, rule, created));
-      return named.length > 0
-        ? named
-        : [modelInfo('demo', { engine: 'relay', upstreams: ['demo'] }, created)];
-    },
+    models: () => models.list(),
     close,
   };
 }
@@ -81,16 +77,7 @@ function ruleOf(model: ModelConfig): ModelRule {
     ...(model.display_name === undefined ? {} : { displayName: model.display_name }),
     ...(model.context_window === undefined ? {} : { contextWindow: model.context_window }),
     ...(model.max_output_tokens === undefined ? {} : { maxOutputTokens: model.max_output_tokens }),
-  };
-}
-
-function modelInfo(id: string, rule: ModelRule, created: number): ModelInfo {
-  return {
-    id,
-    displayName: rule.displayName ?? id,
-    created,
-    ownedBy: rule.upstreams[0] ?? 'toolgate',
-    ...(rule.contextWindow === undefined ? {} : { contextWindow: rule.contextWindow }),
+    ...(model.effort === undefined ? {} : { efforts: model.effort }),
   };
 }
 

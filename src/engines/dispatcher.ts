@@ -6,8 +6,8 @@ export interface Dispatcher {
   run(call: Call): Promise<Answer>;
   /** Tokens of the request as the routed model would count them. */
   countTokens(call: Call): Promise<number>;
-  /** What `GET /v1/models` lists; globs are not listed. */
-  models(): readonly ModelInfo[];
+  /** What `GET /v1/models` lists: configured names, and what the upstream behind a glob lists itself. */
+  models(): Promise<readonly ModelInfo[]>;
 }
 
 export interface ModelInfo {

@@ -50,6 +50,13 @@ describe('Router', () => {
     expect(router.route(name)).toMatchObject({ pattern, model });
   });
 
+  it('finds a name behind the prefix that Claude Code wants to see', () => {
+    const named = new Router({ 'gpt-5': rule('real'), 'anthropic/claude': rule('own') });
+    expect(named.route('anthropic/gpt-5')).toMatchObject({ pattern: 'gpt-5', model: 'real' });
+    expect(named.route('anthropic/claude')).toMatchObject({ pattern: 'anthropic/claude', model: 'own' });
+    expect(named.route('anthropic/other')).toBeUndefined();
+  });
+
   it('keeps the asked name where the rule names none, without the suffix', () => {
     expect(new Router({ 'gpt-*': rule() }).route('gpt-5[1m]')?.model).toBe('gpt-5');
   });

@@ -1,4 +1,5 @@
 /** A model name as a client wrote it to who answers it. */
+import type { Effort } from '../core/conversation.js';
 import { compareSpecificity, isGlob, matchesGlob } from './model-glob.js';
 
 /** One entry of `models` in the configuration. */
@@ -11,6 +12,8 @@ export interface ModelRule {
   displayName?: string;
   contextWindow?: number;
   maxOutputTokens?: number;
+  /** Efforts that the model takes. */
+  efforts?: readonly Effort[];
 }
 
 export interface Route {
@@ -23,6 +26,9 @@ export interface Route {
 
 /** Claude Code appends `[1m]` to ask for the long context: a wish, not a part of the name. */
 const CONTEXT_SUFFIX = /\[\w+\]$/;
+
+/** Claude Code lists only models whose name begins so; behind it stands the configured name. */
+export const CLAUDE_CODE_ALIAS = 'anthropic/';
 
 export function plainModelName(name: string): string {
   return name.replace(CONTEXT_SUFFIX, '');
@@ -40,7 +46,14 @@ export class Router {
 
   /** Exact name first, then the most specific glob; undefined when nothing matches. */
   route(requested: string): Route | undefined {
-    const name = plainModelName(requested);
+    return this.#find(plainModelName(requested)) ?? this.#findAlias(plainModelName(requested));
+  }
+
+  #findAlias(name: string): Route | undefined {
+    return name.startsWith(CLAUDE_CODE_ALIAS) ? this.#find(name.slice(CLAUDE_CODE_ALIAS.length)) : undefined;
+  }
+
+  #find(name: string): Route | undefined {
     const exact = this.#exact.get(name);
     if (exact !== undefined) return { pattern: name, rule: exact, model: exact.model ?? name };
     for (const [pattern, rule] of this.#globs) {
@@ -52,6 +65,10 @@ export class Router {
   /** Names that can be listed: a glob stands for no one model. */
   named(): ReadonlyMap<string, ModelRule> {
     return this.#exact;
+  }
+
+  rule(pattern: string): ModelRule | undefined {
+    return this.#exact.get(pattern) ?? this.#globs.find(([glob]) => glob === pattern)?.[1];
   }
 
   patterns(): string[] {

@@ -28,10 +28,13 @@ export interface ConnectionEvents {
 export class Connections {
   readonly #open = new WeakMap<Duplex, Connection>();
   readonly #running = new Set<Exchange>();
+  readonly #stallMs: number;
   readonly #events: ConnectionEvents;
   #whenIdle: (() => void)[] = [];
 
-  constructor(events: ConnectionEvents) {
+  /** `stallMs`: a reader that takes nothing of a finished answer for this long is given up. */
+  constructor(stallMs: number, events: ConnectionEvents) {
+    this.#stallMs = stallMs;
     this.#events = events;
   }
 
@@ -64,7 +67,11 @@ export class Connections {
     if (connection === undefined) return;
     connection.exchanges.set(exchange, { worked: false, written: false });
     this.#running.add(exchange);
-    exchange.response.once('finish', () => this.#progress(connection, exchange, 'written'));
+    exchange.response.once('finish', () => {
+      // Node says so too when the socket was destroyed under what was still to be written.
+      if (connection.socket.destroyed) exchange.abort(clientClosed());
+      this.#progress(connection, exchange, 'written');
+    });
     void work().then(() => this.#progress(connection, exchange, 'worked'));
   }
 
@@ -84,11 +91,17 @@ export class Connections {
     const progress = connection.exchanges.get(exchange);
     if (progress === undefined) return;
     progress[step] = true;
-    if (!progress.worked || !progress.written) return;
+    if (!progress.worked) return;
+    if (!progress.written) {
+      // Node ends the socket then, and sets its own time-out when the answer is out.
+      connection.socket.setTimeout(this.#stallMs);
+      return;
+    }
     connection.exchanges.delete(exchange);
     this.#running.delete(exchange);
     this.#events.onDone(exchange);
     if (connection.exchanges.size === 0) this.#events.onIdle(connection);
+    else connection.socket.setTimeout(0);
     if (this.#running.size > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }

@@ -94,7 +94,7 @@ export class GatewayServer {
       isDraining: () => this.#draining,
       files: new StaticFiles(options.consoleDir),
     };
-    this.#connections = new Connections({
+    this.#connections = new Connections(limits.stallMs, {
       onDone: (exchange) => {
         this.#context.metrics.openRequests.add(-1);
         reportExchange(exchange, this.#context);

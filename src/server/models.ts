@@ -2,6 +2,7 @@
 import { GatewayError } from '../core/errors.js';
 import type { ModelInfo } from '../engines/dispatcher.js';
 import { matchesGlob } from '../routing/model-glob.js';
+import { CLAUDE_CODE_ALIAS } from '../routing/router.js';
 import type { Handler, ServerContext } from './context.js';
 import type { Exchange } from './exchange.js';
 import { sendJson } from './respond.js';
@@ -9,8 +10,8 @@ import { sendJson } from './respond.js';
 /** Of Anthropic's list. */
 const PAGE = { default: 20, max: 1000 } as const;
 
-export const listModels: Handler = (exchange, context) => {
-  const models = visibleModels(exchange, context);
+export const listModels: Handler = async (exchange, context) => {
+  const models = await visibleModels(exchange, context);
   if (!isAnthropic(exchange)) {
     sendJson(exchange, 200, { object: 'list', data: models.map(toOpenAI) });
     return;
@@ -24,8 +25,8 @@ export const listModels: Handler = (exchange, context) => {
   });
 };
 
-export const getModel: Handler = (exchange, context, { id = '' }) => {
-  const model = visibleModels(exchange, context).find((each) => each.id === id);
+export const getModel: Handler = async (exchange, context, { id = '' }) => {
+  const model = (await visibleModels(exchange, context)).find((each) => each.id === id);
   if (model === undefined) {
     throw new GatewayError(
       'not_found',
@@ -36,8 +37,23 @@ export const getModel: Handler = (exchange, context, { id = '' }) => {
   sendJson(exchange, 200, isAnthropic(exchange) ? toAnthropic(model) : toOpenAI(model));
 };
 
-function visibleModels({ principal }: Exchange, { dispatcher }: ServerContext): readonly ModelInfo[] {
-  return dispatcher.models().filter(({ id }) => principal.models.some((pattern) => matchesGlob(pattern, id)));
+async function visibleModels(
+  exchange: Exchange,
+  { dispatcher }: ServerContext,
+): Promise<readonly ModelInfo[]> {
+  const { principal, request } = exchange;
+  const models = await exchange.untilAborted(dispatcher.models());
+  const visible = models.filter(({ id }) => principal.models.some((pattern) => matchesGlob(pattern, id)));
+  return CLAUDE_CODE.test(request.headers['user-agent'] ?? '') ? visible.map(forClaudeCode) : visible;
+}
+
+const CLAUDE_CODE = /^claude-(?:code|cli)\//;
+/** Claude Code lists no other names. */
+const SHOWN_BY_CLAUDE_CODE = /^(?:claude|anthropic)/;
+
+function forClaudeCode(model: ModelInfo): ModelInfo {
+  if (SHOWN_BY_CLAUDE_CODE.test(model.id)) return model;
+  return { ...model, id: `${CLAUDE_CODE_ALIAS}${model.id}` };
 }
 
 function isAnthropic({ request }: Exchange): boolean {

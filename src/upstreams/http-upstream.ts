@@ -13,11 +13,13 @@ import { SseReader } from '../transport/sse-reader.js';
 import { type Endpoint, endpointHeaders, endpointUrl } from './endpoint.js';
 import { gateStream } from './first-chunk-gate.js';
 import type { QuirkSource } from './quirk-source.js';
+import { readModelList } from './read-model-list.js';
 import type { TokenMeter } from './token-meter.js';
 import type {
   CallTrace,
   ForwardCall,
   ForwardedAnswer,
+  ListedModel,
   ModelAnswer,
   ModelCall,
   Upstream,
@@ -70,6 +72,17 @@ const BYTE_LANE_PATH: Record<DialectName, string> = {
   'openai-responses': '/responses',
 };
 
+const MODELS_PATH: Record<DialectName, string> = {
+  'anthropic-messages': '/v1/models',
+  'openai-chat': '/models',
+  'openai-responses': '/models',
+};
+const API_VERSION: Record<DialectName, Record<string, string>> = {
+  'anthropic-messages': { 'anthropic-version': '2023-06-01' },
+  'openai-chat': {},
+  'openai-responses': {},
+};
+
 export class HttpUpstream implements Upstream {
   readonly name: string;
   readonly wire: DialectName;
@@ -106,6 +119,27 @@ export class HttpUpstream implements Upstream {
     return this.#options.meter.estimate(call.model, call.request).tokens;
   }
 
+  async listModels(signal: AbortSignal): Promise<readonly ListedModel[]> {
+    const { client, dialect, endpoint, timeouts } = this.#options;
+    const { status, body } = await client.request({
+      method: 'GET',
+      url: endpointUrl(endpoint, MODELS_PATH[dialect.name]),
+      headers: {
+        accept: 'application/json',
+        ...API_VERSION[dialect.name],
+        ...endpointHeaders(endpoint, dialect.name),
+      },
+      signal,
+      connectTimeoutMs: timeouts.connectMs,
+      headersTimeoutMs: timeouts.headersMs,
+      idleTimeoutMs: timeouts.idleMs,
+    });
+    const answer = parseBody(await readAll(body, BODY_LIMIT));
+    if (status !== 200)
+      throw new GatewayError('upstream_failed', `The upstream answered ${status} to the list of models.`);
+    return readModelList(answer);
+  }
+
   async forward(call: ForwardCall): Promise<ForwardedAnswer> {
     const { dialect } = this.#options;
     const response = await this.#send(BYTE_LANE_PATH[dialect.name], {}, call.body, call);
@@ -125,7 +159,7 @@ export class HttpUpstream implements Upstream {
     const losses = new LossLog();
     const { path, headers, body, names } = egress.encodeRequest(call.request, {
       model: call.model,
-      quirks,
+      quirks: call.efforts === undefined ? quirks : { ...quirks, efforts: call.efforts },
       losses,
     });
     const estimate = this.#estimate(call);

@@ -1,5 +1,5 @@
 /** Something that answers one model call: an HTTP endpoint of some dialect, or the demo model. */
-import type { ConversationRequest, DialectName, Usage } from '../core/conversation.js';
+import type { ConversationRequest, DialectName, Effort, Usage } from '../core/conversation.js';
 import type { TurnEvent } from '../core/events.js';
 import type { Loss } from '../core/losses.js';
 import type { WireHeaders } from '../dialects/dialect.js';
@@ -12,6 +12,8 @@ export interface Upstream {
   call(call: ModelCall): Promise<ModelAnswer>;
   /** Tokens of the request as this upstream would count them. */
   countTokens(call: ModelCall): Promise<number>;
+  /** What it offers, by its own account. */
+  listModels?(signal: AbortSignal): Promise<readonly ListedModel[]>;
   /** The byte lane: the client's own bytes in, the upstream's own bytes out. */
   forward?(call: ForwardCall): Promise<ForwardedAnswer>;
   /** False when something of this model's requests must be changed on the way. */
@@ -25,6 +27,8 @@ export interface ModelCall {
   /** The client's own headers, without credentials. */
   headers: WireHeaders;
   signal: AbortSignal;
+  /** Efforts that the route allows, above what is known of the upstream. */
+  efforts?: readonly Effort[];
   trace?: CallTrace;
 }
 
@@ -50,6 +54,14 @@ export interface ForwardedAnswer {
   chunks: AsyncIterable<Uint8Array>;
   /** What the observer has read so far. */
   usage(): Partial<Usage> | undefined;
+}
+
+export interface ListedModel {
+  id: string;
+  displayName?: string;
+  /** Unix seconds. */
+  created?: number;
+  contextWindow?: number;
 }
 
 /** Told what goes out and what comes in, as bytes; keeps references only. */

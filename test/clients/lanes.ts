@@ -31,7 +31,7 @@ export async function openLane(
   const gateway = await startTestGateway({
     config: {
       upstreams: { scripted: { ...upstream.config(dialect), ...options.upstream } },
-      models: { '*': { upstream: 'scripted', model: UPSTREAM_MODEL, ...options.model } },
+      models: { '*': { upstream: 'scripted', ...(dialect === 'anthropic-messages' ? {} : { model: UPSTREAM_MODEL }), ...options.model } },
     },
   });
   return { dialect, gateway, upstream, model };

@@ -14,8 +14,11 @@ import { checkRequest } from './strict-request.js';
 /** An answer, or what makes one from the request; a reply is sent as it is. */
 export type Step = Scripted | ((seen: SeenRequest) => Scripted | Reply | Promise<Scripted | Reply>);
 
+/** A list of steps in the place of one answers the same state each time it is asked: first this, then that. */
+export type Steps = readonly (Step | readonly Step[])[];
+
 /** Steps by a piece of the prompt they answer. */
-export type Conversations = Readonly<Record<string, readonly Step[]>>;
+export type Conversations = Readonly<Record<string, Steps>>;
 
 export interface Played {
   conversation: string;
@@ -66,15 +69,18 @@ export class ScriptedModel {
       this.tokenCounts.push(request);
       return json({ input_tokens: 4321 });
     }
+    if (request.method === 'GET') return json({ object: 'list', data: [] });
     const seen = readRequest(request);
     checkRequest(seen);
     const { conversation, step } = this.#placeOf(seen);
     const what = `step ${step + 1} of "${conversation}"`;
-    if (this.played.some((each) => each.conversation === conversation && each.step === step))
-      throw new Error(`${what} was asked for twice`);
+    const before = this.played.filter((each) => each.conversation === conversation && each.step === step);
     this.played.push({ conversation, step, seen });
-    const scripted = this.#conversations[conversation]?.[step];
-    if (scripted === undefined) throw new Error(`There is no ${what}`);
+    const place = this.#conversations[conversation]?.[step];
+    if (place === undefined) throw new Error(`There is no ${what}`);
+    const scripted = 'length' in place && typeof place !== 'function' ? place[before.length] : place;
+    if (scripted === undefined || (scripted === place && before.length > 0))
+      throw new Error(`${what} was asked for again`);
     const answer = typeof scripted === 'function' ? await scripted(seen) : scripted;
     if ('kind' in answer) return answer;
     return inDialect(this.#numbered(answer), { pieces: asReads })(request, index);

@@ -75,7 +75,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       calls.push({ ...call });
       return countTokens(call);
     },
-    models: () => models,
+    models: async () => models,
   };
   const server = await GatewayServer.listen({
     host: '127.0.0.1',

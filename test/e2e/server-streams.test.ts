@@ -266,6 +266,27 @@ describe('a slow reader', () => {
     await aborted.promise;
     expect(await nextRequest()).toMatchObject({ status: 499, error: 'client_closed' });
   });
+
+  it('is given up too when the answer is whole and it takes nothing of it', async () => {
+    const text = 'x'.repeat(64 * 1024 * 1024);
+    const { url, nextRequest } = await startServer({
+      limits: { stallMs: 30 },
+      run: async () =>
+        answerOf([
+          [
+            { type: 'text', text },
+            { type: 'stop', reason: 'end_turn' },
+          ],
+        ]),
+    });
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
+    socket.on('error', () => {});
+    closeAfterTest(() => socket.destroy());
+    await once(socket, 'connect');
+    socket.pause();
+    socket.write(turnBytes(url));
+    expect(await nextRequest()).toMatchObject({ status: 499 });
+  });
 });
 
 describe('a client that leaves', () => {

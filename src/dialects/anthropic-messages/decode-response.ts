@@ -78,7 +78,7 @@ function decodeBlock(block: JsonObject, key: number, names: ToolNames, out: Turn
       decodeThinking(block, out);
       return;
     case 'redacted_thinking':
-      if (typeof block['data'] !== 'string') return;
+      if (typeof block['data'] !== 'string' || block['data'] === '') return;
       out.push({ type: 'block', block: { type: 'redacted_thinking', data: block['data'] } });
       return;
     case 'tool_use':
@@ -87,7 +87,8 @@ function decodeBlock(block: JsonObject, key: number, names: ToolNames, out: Turn
       out.push({ type: 'tool-end', key });
       return;
     default:
-      if (typeof block['type'] === 'string') out.push({ type: 'block', block: opaque(block) });
+      if (typeof block['type'] === 'string' && block['type'] !== '')
+        out.push({ type: 'block', block: opaque(block) });
   }
 }
 

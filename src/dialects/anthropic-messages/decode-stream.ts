@@ -157,7 +157,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
         this.#onThinkingStart(block, out);
         return;
       case 'redacted_thinking':
-        if (typeof block['data'] !== 'string') return;
+        if (typeof block['data'] !== 'string' || block['data'] === '') return;
         out.push({ type: 'block', block: { type: 'redacted_thinking', data: block['data'] } });
         return;
       case 'tool_use':
@@ -165,7 +165,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
         out.push(decodeToolStart(block, key, this.#names));
         return;
       default:
-        if (typeof block['type'] === 'string')
+        if (typeof block['type'] === 'string' && block['type'] !== '')
           this.#open.set(index, { kind: 'opaque', value: block, json: '' });
     }
   }

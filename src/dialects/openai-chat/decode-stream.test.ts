@@ -129,7 +129,7 @@ describe('a hostile upstream', () => {
   it('does not make it throw with values nested deeper than the stack', () => {
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
     const call = `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"Bash","arguments":${deep}}}]}}]}`;
-    for (const chunk of [call, `{"error":{"x":${deep}}}`, `{"choices":${deep}}`, `{"usage":${deep}}`]) {
+    for (const chunk of [call, `{"error":{"x":${deep}}}`, `{"choices":${deep}}`, `{"usage":${deep}}`, deep]) {
       expect(decode([data(chunk)]).at(-1)?.type).toBe('error');
     }
   });

@@ -37,7 +37,8 @@ export function readErrorBody(body: unknown): ErrorBody | undefined {
  */
 export function readEmbeddedError(body: JsonObject): ErrorBody | undefined {
   const { error } = body;
-  if (isObject(error)) return fromObject(error) ?? { message: JSON.stringify(error).slice(0, SHOWN) };
+  if (isObject(error))
+    return fromObject(error) ?? { message: 'The upstream reported an error without a message.' };
   if (typeof error === 'string' && error !== '') return merge({ message: error }, body);
   if (Array.isArray(error) && error.length > 0) return first(error);
   if (body['object'] === 'error' || body['type'] === 'error') {
@@ -55,7 +56,8 @@ export function readEmbeddedError(body: JsonObject): ErrorBody | undefined {
 
 function first(list: readonly unknown[]): ErrorBody | undefined {
   for (const each of list) {
-    const found = readErrorBody(each);
+    // A list in a list is no error, and may be nested deeper than the stack.
+    const found = Array.isArray(each) ? undefined : readErrorBody(each);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -77,7 +79,7 @@ function fromObject(value: JsonObject): ErrorBody | undefined {
 }
 
 /** A string, a list of FastAPI's `{loc, msg}`, or an object that holds one of them. */
-function messageOf(value: unknown): string | undefined {
+function messageOf(value: unknown, depth = 0): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : unwrap(value);
   if (Array.isArray(value)) {
     const said = value.map((each) => {
@@ -89,8 +91,10 @@ function messageOf(value: unknown): string | undefined {
     const known = said.filter((each) => each !== undefined);
     return known.length === 0 ? undefined : known.join('; ');
   }
-  if (!isObject(value)) return undefined;
-  return messageOf(value['message']) ?? messageOf(value['detail']) ?? text(value['msg']);
+  if (!isObject(value) || depth > 3) return undefined;
+  return (
+    messageOf(value['message'], depth + 1) ?? messageOf(value['detail'], depth + 1) ?? text(value['msg'])
+  );
 }
 
 /** Gateways put the JSON of another error into the message of theirs. */

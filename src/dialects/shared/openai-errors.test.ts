@@ -55,6 +55,14 @@ describe('the shapes of an error body', () => {
     }
   });
 
+  it('a body nested deeper than the stack is read as far as it says something', () => {
+    const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
+    const nested = JSON.parse(`${'{"message":'.repeat(50_000)}"x"${'}'.repeat(50_000)}`);
+    for (const body of [deep, nested, { error: nested }, { error: deep }, { detail: deep }]) {
+      expect(decodeOpenAiError(400, {}, body).code).toBe('invalid_request');
+    }
+  });
+
   it('an error beside empty choices is one', () => {
     expect(readEmbeddedError({ choices: [], error: { code: 502, message: 'gone' } })).toMatchObject({
       message: 'gone',

@@ -42,6 +42,14 @@ describe('ToolNames', () => {
     expect(names.decode('Read')).toBe('Read');
   });
 
+  it('keeps a name that the model made up within the limits', () => {
+    const names = new ToolNames(LIMITS);
+    names.offer('Read');
+    expect(names.decode('functions.Read')).toMatch(/^functions_Read_[0-9a-f]{8}$/);
+    expect(names.decode('Write')).toBe('Write');
+    expect(names.decode('')).toBe('');
+  });
+
   it('knows what was offered and when a name is whole', () => {
     const names = new ToolNames(LIMITS);
     names.offer('Read');

@@ -83,8 +83,10 @@ export class ToolNames {
     return true;
   }
 
-  /** The client's name for what the upstream called. */
+  /** The client's name for what the upstream called. A name that the model made up is kept within the limits. */
   decode(name: string): string {
-    return this.#own.get(name) ?? name;
+    const own = this.#own.get(name);
+    if (own !== undefined) return own;
+    return name === '' || this.#offered.has(name) ? name : fitName(name, this.#limits);
   }
 }

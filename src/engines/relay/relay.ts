@@ -4,6 +4,7 @@ import type { Route } from '../../routing/router.js';
 import type { Upstream } from '../../upstreams/upstream.js';
 import type { Answer, Call } from '../engine.js';
 import { CoolDown } from './cool-down.js';
+import { fitRequest } from './fit-request.js';
 import { clientGone, isRetryable, mayFallBack, RETRY_BUDGET_MS, retryDelay, waitFor } from './retry.js';
 import { spliceModel } from './splice-model.js';
 
@@ -78,38 +79,40 @@ export class Relay {
 }
 
 async function attempt(upstream: Upstream, call: Call, route: Route): Promise<Answer> {
-  const bytes = await forwarded(upstream, call, route);
-  if (bytes !== undefined) return bytes;
-  const { batches, ...rest } = await upstream.call({
-    request: call.request,
+  const { request, losses, changed } = fitRequest(call.request, route.rule, call.headers);
+  const { efforts } = route.rule;
+  const shared = {
     model: route.model,
     headers: call.headers,
     signal: call.signal,
     ...(call.trace === undefined ? {} : { trace: call.trace }),
-  });
-  return { ...rest, upstream: upstream.name, headers: {}, body: { kind: 'events', batches } };
+  };
+  const body = changed ? undefined : forwardableBody(upstream, call, route);
+  if (body !== undefined && upstream.forward !== undefined) {
+    const { stream } = request;
+    const { status, contentType, chunks, usage } = await upstream.forward({ ...shared, body, stream });
+    return {
+      upstream: upstream.name,
+      losses: [],
+      headers: {},
+      body: { kind: 'bytes', status, contentType, chunks, usage },
+    };
+  }
+  const answer = await upstream.call({ ...shared, request, ...(efforts === undefined ? {} : { efforts }) });
+  const { batches, ...rest } = answer;
+  return {
+    ...rest,
+    losses: losses.length === 0 ? rest.losses : [...losses, ...rest.losses],
+    upstream: upstream.name,
+    headers: {},
+    body: { kind: 'events', batches },
+  };
 }
 
 /** The byte lane, where client and upstream speak the same dialect and nothing has to change. */
-async function forwarded(upstream: Upstream, call: Call, route: Route): Promise<Answer | undefined> {
+function forwardableBody(upstream: Upstream, call: Call, route: Route): Uint8Array | undefined {
   if (upstream.wire !== call.ingress.name || upstream.forward === undefined) return undefined;
   if (upstream.forwards?.(route.model) === false || call.raw.length === 0) return undefined;
   const raw = Buffer.from(call.raw.buffer, call.raw.byteOffset, call.raw.byteLength);
-  const body = call.request.model === route.model ? raw : spliceModel(raw, route.model);
-  if (body === undefined) return undefined;
-  const { headers, signal, request } = call;
-  const { status, contentType, chunks, usage } = await upstream.forward({
-    body,
-    model: route.model,
-    stream: request.stream,
-    headers,
-    signal,
-    ...(call.trace === undefined ? {} : { trace: call.trace }),
-  });
-  return {
-    upstream: upstream.name,
-    losses: [],
-    headers: {},
-    body: { kind: 'bytes', status, contentType, chunks, usage },
-  };
+  return call.request.model === route.model ? raw : spliceModel(raw, route.model);
 }

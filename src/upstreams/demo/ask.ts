@@ -7,6 +7,8 @@ export interface Ask {
   start: number;
   facts: readonly Fact[];
   names: readonly Name[];
+  /** Stems of the tool's name: "echo hello" is a word for the tool `echo` and one for it to say. */
+  toolWords?: ReadonlySet<string>;
   /** The message it stands in: what is not said here may be said there ("the weather and the time in Rome"). */
   message: Message;
 }

@@ -3,9 +3,10 @@ import { type Ask, type Candidate, factsOf } from './ask.js';
 import type { Fact } from './facts.js';
 import type { Name } from './names.js';
 import type { Direction, Parameter } from './parameters.js';
-import { commandIn, headline, replacedIn, saidIn, titledIn, topicOf, trimmed, unquoted } from './topics.js';
+import { remainder } from './remainder.js';
+import { commandIn, headline, replacedIn, saidIn, titledIn, trimmed, unquoted } from './topics.js';
 import { KNOWN_FOLDERS, ZH_PLACES } from './vocabulary.js';
-import { hasHan, isConceptWord, isStopWord, segment, setOf } from './words.js';
+import { hasHan, isConceptWord, isStopWord, setOf } from './words.js';
 
 const PLACES = setOf(ZH_PLACES);
 const FOLDERS = setOf(KNOWN_FOLDERS);
@@ -13,7 +14,7 @@ const FOLDERS = setOf(KNOWN_FOLDERS);
 /** Prepositions by how surely they name a place; the first group that occurs is taken. */
 const PLACE_ROLES: readonly ReadonlySet<string>[] = [
   setOf('in near at around within 在'),
-  setOf('for of to from about 从 到 去 往 对'),
+  setOf('for of to from about between 从 到 去 往 对'),
   setOf('proper'),
   setOf('chunk'),
 ];
@@ -106,14 +107,23 @@ export function candidatesFor(parameter: Parameter, ask: Ask, used: readonly Can
         ...quoted,
       ];
     case 'identifier':
-      return [...named, ...factsOf(ask, 'identifier', 'number').map(ofFact), ...symbols(ask), ...quoted];
+      return [
+        ...named,
+        ...factsOf(ask, 'identifier', 'number').map(ofFact),
+        ...symbols(ask),
+        ...quoted,
+        ...byRole(ask.names, PLACE_ROLES).map((name) => ({ ...ofName(name), sure: false })),
+      ];
+    case 'owner':
+    case 'repository':
+      return [...named, ...repositories(ask, kind)];
     case 'title':
       return [
         ...named,
         ...loose(titledIn(ask.text), true),
         ...quoted,
         ...byRole(ask.names, [setOf('named called titled')]).map(ofName),
-        ...loose(headline(ask.text), false),
+        ...loose(headline(remainder(ask, used)), false),
       ];
     case 'old':
       return [...loose(replacedIn(ask.text)?.from, true), ...quoted];
@@ -122,7 +132,14 @@ export function candidatesFor(parameter: Parameter, ask: Ask, used: readonly Can
     case 'number':
       return factsOf(ask, 'number').map(ofFact);
     case 'query':
-      return [...named, ...quoted, ...rest()];
+      return [
+        ...named,
+        ...quoted,
+        ...(parameter.words.has('topic')
+          ? byRole(ask.names, [setOf('about regarding on 关于')]).map(ofName)
+          : []),
+        ...rest(),
+      ];
     case 'code':
     case 'content':
       return [
@@ -166,44 +183,6 @@ function labelled(parameter: Parameter, ask: Ask): string | undefined {
   )?.[1];
   if (value === undefined) return undefined;
   return trimmed(unquoted(value.replace(/\s+(?:and|with)\s+.*$/i, '')));
-}
-
-const LINK_BEFORE =
-  /(?:\s+(?:to|into|in|for|at|on|from|with|of|as|by|and|or)(?:\s+(?:the|file|email|folder))*|[,，、]|到|成|为|给|在|和|与)\s*["'“]?$/i;
-const LINK_BEHIND = /^["'”]?\s*(?:,|，|and\b|then\b|并|然后|和)*\s*/i;
-
-/** What is left of the sentence without the values that other parameters took. */
-export function remainder(ask: Ask, used: readonly Candidate[]): string {
-  let { text } = ask;
-  let isTopic = false;
-  const object = /把\s*(.+?)\s*(?:翻译|译|转换|发送|发给|保存|写入|存到|总结)/s.exec(text)?.[1];
-  if (object !== undefined) return unquoted(object);
-  for (const { start, end } of [...used].sort((a, b) => b.start - a.start)) {
-    const from = start - ask.start;
-    const to = end - ask.start;
-    if (from < 0 || to > text.length) continue;
-    const before = text.slice(0, from);
-    const behind = text.slice(to);
-    const linked = before.replace(LINK_BEFORE, '');
-    if (trimmed(behind) === '') {
-      // "read a.txt" would leave nothing but the verb.
-      if (!isOnlyVerb(before) || topicOf(linked) !== trimmed(linked)) text = linked;
-    } else if (isOnlyVerb(before)) {
-      text = behind.replace(LINK_BEHIND, '');
-      isTopic = true;
-    } else if (linked !== before) text = `${linked} ${behind.replace(/^["'”]?\s*/, '')}`;
-  }
-  return unquoted(isTopic ? trimmed(text) : topicOf(text));
-}
-
-/** "fetch …", "please read the file …": nothing that could be a value. */
-function isOnlyVerb(text: string): boolean {
-  const words = text.match(/[A-Za-z]+|\p{Script=Han}+/gu) ?? [];
-  return words.every((word) =>
-    hasHan(word)
-      ? segment(word).every(({ kind }) => kind !== 'unknown')
-      : isStopWord(word) || isConceptWord(word),
-  );
 }
 
 function globs(ask: Ask): Candidate[] {
@@ -307,6 +286,21 @@ function qualifiers(ask: Ask): Candidate[] {
     if (!isConceptWord(noun) || isConceptWord(word) || isStopWord(word)) continue;
     const start = ask.start + match.index + match[0].indexOf(word, 2);
     found.push({ text: word, start, end: start + word.length, sure: true });
+  }
+  return found;
+}
+
+/** `owner/name`, alone or at the end of an address. */
+function repositories(ask: Ask, kind: 'owner' | 'repository'): Candidate[] {
+  const found: Candidate[] = [];
+  for (const match of ask.text.matchAll(
+    /(?:\bgithub\.com\/|(?<![\w/.:-]))([A-Za-z][\w-]*)\/([A-Za-z][\w.-]*\w)(?![\w/])/g,
+  )) {
+    const [, owner = '', name = ''] = match;
+    const end = ask.start + match.index + match[0].length;
+    const start = kind === 'owner' ? end - name.length - 1 - owner.length : end - name.length;
+    const text = kind === 'owner' ? owner : name;
+    found.push({ text, start, end: start + text.length, sure: true });
   }
   return found;
 }

@@ -22,6 +22,8 @@ export interface Choice {
   filled: Filled;
   score: number;
   match: Match;
+  /** A word of the tool's name is said outright. */
+  isSaid: boolean;
 }
 
 /** Where a word of the request stands in the tool; a word of its parameters alone means little. */
@@ -104,14 +106,14 @@ export function chooseTool(profiles: readonly Profile[], ask: Ask, must: boolean
     .sort((a, b) => b.score - a.score)
     .slice(0, TRIED);
   let best: Choice | undefined;
-  for (const { profile, score, match } of ranked) {
+  for (const { profile, score, match, isSaid } of ranked) {
     const filled = fillArguments(schemaOfTool(profile.tool), ask, {
       about: profile.about,
       pick: 0,
       computes: false,
     });
     const total = score + fillScore(filled);
-    if (best === undefined || total > best.score) best = { profile, filled, score: total, match };
+    if (best === undefined || total > best.score) best = { profile, filled, score: total, match, isSaid };
   }
   if (best === undefined || must) return best;
   return best.score >= (best.match === 'name' ? THRESHOLD : DESCRIBED_THRESHOLD) ? best : undefined;
@@ -176,7 +178,11 @@ function withoutQuotations(ask: Ask): string {
   return out + ask.text.slice(from);
 }
 
-function wordScore(profile: Profile, about: Features, text: string): { score: number; match: Match } {
+function wordScore(
+  profile: Profile,
+  about: Features,
+  text: string,
+): Pick<Choice, 'score' | 'match' | 'isSaid'> {
   const matched = new Set<string>();
   const name = nameScore(profile, about, matched);
   let description = 0;
@@ -198,8 +204,12 @@ function wordScore(profile: Profile, about: Features, text: string): { score: nu
     Math.min(WEIGHTS.descriptionMax, description) +
     Math.min(WEIGHTS.parameterMax, parameters) +
     coverage;
-  if (isSpelledOut(profile.tool.name, text)) return { score: score + WEIGHTS.spelledOut, match: 'name' };
-  return { score, match: name > 0 ? 'name' : description > 0 ? 'description' : 'none' };
+  if (isSpelledOut(profile.tool.name, text))
+    return { score: score + WEIGHTS.spelledOut, match: 'name', isSaid: true };
+  const isSaid = profile.nameWords.some((features) =>
+    [...features].some(([key, own]) => own * (about.get(key) ?? 0) >= 0.6),
+  );
+  return { score, isSaid, match: name > 0 ? 'name' : description > 0 ? 'description' : 'none' };
 }
 
 /** Verbs that exclude each other, by what they do. */

@@ -80,7 +80,7 @@ const FILES: readonly Pattern[] = [
   { kind: 'path', pattern: /(?<![\w/])[A-Za-z]:\\[^\s"'<>|，。]+/g },
   {
     kind: 'path',
-    pattern: /(?<![\p{L}\p{N}_/.])(?:~|\.{1,2})?\/[\p{L}\p{N}_.@+/-]*/gu,
+    pattern: /(?<![\p{L}\p{N}_/.])(?:~|\.{1,2})?\/(?:[\p{L}_.@~][\p{L}\p{N}_.@+/-]*)?/gu,
     accept: (text) => text.length > 1,
   },
   {

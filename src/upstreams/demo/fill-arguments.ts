@@ -4,9 +4,10 @@
  */
 import type { JsonObject } from '../../core/conversation.js';
 import { type Ask, askOf, type Candidate, factsOf, widened } from './ask.js';
-import { candidatesFor, remainder } from './candidates.js';
+import { candidatesFor } from './candidates.js';
 import { mentionedFlag, mentionedValue } from './enums.js';
 import { type Parameter, type ParameterKind, parameterOf } from './parameters.js';
+import { remainder } from './remainder.js';
 import {
   fits,
   itemsOf,
@@ -71,7 +72,8 @@ const LIST_SEPARATOR = /\s*(?:[,，、;；]|\band\b|和|以及)\s*/i;
 const MAX_LISTED = 80;
 
 export function fillArguments(schema: Schema, ask: Ask, options: FillOptions): Filled {
-  return new Filler(ask, options).run(schema);
+  const [name = ''] = options.about.split('.', 1);
+  return new Filler({ ...ask, toolWords: new Set(name.split(' ').map(stem)) }, options).run(schema);
 }
 
 /** How many calls the ask means: more than one where it lists several values of the tool's one subject. */
@@ -200,6 +202,8 @@ class Filler {
   }
 
   #string(parameter: Parameter): string | undefined {
+    const option = mentionedValue(listedOptions(parameter.description), this.#ask);
+    if (typeof option === 'string' && fits(option, parameter.schema)) return this.#taken(option);
     const own = this.#candidates(parameter, this.#ask);
     const candidates =
       own.some(({ sure }) => sure) || TEXTUAL.has(parameter.kind)
@@ -390,6 +394,16 @@ class Filler {
   }
 }
 
+/** "add, subtract, multiply, or divide": an enum in the description's words. */
+function listedOptions(description: string): string[] {
+  const list =
+    /(?:^|[:(]\s*|one of:?\s+)["'`]?(\w+)["'`]?((?:,\s*["'`]?\w+["'`]?)+),?\s+or\s+["'`]?(\w+)["'`]?/i.exec(
+      description.slice(0, 200),
+    );
+  if (list === null) return [];
+  return [list[1] ?? '', ...(list[2]?.match(/\w+/g) ?? []), list[3] ?? ''];
+}
+
 const RESULT_WORDS = new Set(['result', 'answer', 'total', 'sum', 'valu', 'output', 'solution'].map(stem));
 const AMOUNT_WORDS = new Set(['limit', 'count', 'max', 'size', 'top', 'maximum'].map(stem));
 
@@ -407,6 +421,7 @@ const NUMBER_HINTS: Readonly<Record<string, ReadonlySet<string>>> = Object.fromE
     hours: stems('hour hours 小时'),
     duration: stems('minute minutes hour hours second seconds 分钟 小时 秒'),
     page: stems('page 页'),
+    per: stems('first top results'),
     quantity: stems('pieces units 个 件'),
     sides: stems('sided side 面'),
     offset: stems('line from 行'),

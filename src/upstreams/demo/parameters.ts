@@ -20,6 +20,8 @@ export type ParameterKind =
   | 'place'
   | 'person'
   | 'identifier'
+  | 'owner'
+  | 'repository'
   | 'title'
   | 'old'
   | 'new'
@@ -58,6 +60,8 @@ const NAME_KINDS: readonly (readonly [ParameterKind, string])[] = [
     'place',
     'city location place country region town area state destination departure airport origin 城市 地点 位置 地区 国家',
   ],
+  ['owner', 'owner org organization'],
+  ['repository', 'repo repository'],
   ['old', 'old find before oldstring oldtext'],
   ['new', 'new replacement replace after newstring newtext'],
   ['code', 'code source snippet program 代码'],

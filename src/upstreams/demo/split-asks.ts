@@ -36,7 +36,9 @@ export function splitAsks(message: Message, profiles: readonly Profile[]): Chose
     const choice =
       CONTINUES.test(part.text) && current !== undefined ? undefined : chooseTool(profiles, part, false);
     const isMore =
-      current !== undefined && choice?.profile === current.choice.profile && choice.filled.sure === 0;
+      current !== undefined &&
+      choice?.profile === current.choice.profile &&
+      (choice.filled.sure === 0 || !choice.isSaid);
     if (choice !== undefined && !isMore) {
       groups.push({ start: pendingStart ?? start, end, choice });
       pendingStart = undefined;

@@ -1,6 +1,6 @@
 /** What a sentence is about when no single word says it: the query, the message, the command. */
 import { POLITE_PREFIXES, PROGRAMS, WORD_PROGRAMS } from './vocabulary.js';
-import { hasHan, isConceptWord, segment, setOf } from './words.js';
+import { hasHan, isConceptWord, segment, setOf, stem } from './words.js';
 
 const POLITE = new RegExp(
   `^(?:${[...POLITE_PREFIXES]
@@ -17,7 +17,7 @@ const OBJECT_LINK =
   /^(?:up|out|for|about|on|of|that|to|regarding|me|information|info|articles?|results?|the\s+following|is|are)\b[:,]?\s*/i;
 
 const SAID: readonly RegExp[] = [
-  /\b(?:saying|that\s+says|which\s+says|with\s+(?:the\s+)?(?:content|contents|text|message|body|words?)|containing|and\s+say|reading)\b(?:\s+(?:of|that|is))?[:,]?\s+(.+)$/is,
+  /\b(?:saying|that\s+says|which\s+says|with\s+(?:the\s+)?(?:content|contents|text|message|body|words?)|containing|(?:and|to)\s+say|reading)\b(?:\s+(?:of|that|is))?[:,]?\s+(.+)$/is,
   /(?:内容(?:为|是)?|写着|写上|写入内容|说|告诉(?:他|她|它|我|你)?|正文(?:为|是)?)[：:，,\s]*([\s\S]+)$/,
   /^[^:：\n]{3,120}(?:：\s*|:\s+)([\s\S]+)$/,
 ];
@@ -36,19 +36,31 @@ const REPLACED: readonly RegExp[] = [
 const PROGRAM_NAMES = setOf(PROGRAMS);
 const WORD_PROGRAM_NAMES = setOf(WORD_PROGRAMS);
 
-/** The sentence without politeness and without the verb that names the tool. */
-export function topicOf(text: string): string {
+const NO_WORDS: ReadonlySet<string> = new Set();
+
+/** The sentence without politeness and without the words that name the tool. */
+export function topicOf(text: string, toolWords = NO_WORDS): string {
   return hasHan(text) && !/^[\s"'“]*[A-Za-z]{2,}\s+[A-Za-z]{2,}/.test(text)
     ? chineseTopic(text)
-    : englishTopic(text);
+    : englishTopic(text, toolWords);
 }
 
-function englishTopic(text: string): string {
-  let rest = withoutPoliteness(text);
+/** "Use the echo tool to …". */
+const USES_TOOL =
+  /^(?:use|using|call|invoke)\s+(?:the\s+)?[\w-]+(?:\s+(?:tool|function))?\s+(?:to|and|with|for)\s+/i;
+/** "a todo to buy bread", "an email about the trip": the noun is the tool's own. */
+const OWN_OBJECT =
+  /^(?:(?:a|an|the|my)\s+)?(?:new\s+)?([a-z]+)\s+(?:to|for|that|about|saying|of|with)\s+(?=\S)/i;
+
+function englishTopic(text: string, toolWords: ReadonlySet<string>): string {
+  let rest = withoutPoliteness(text).replace(USES_TOOL, '');
   const verb = /^(?:look(?:ing)?\s+up|[A-Za-z]+)/i.exec(rest)?.[0];
-  if (verb !== undefined && isConceptWord(verb.replace(/\s+/, '')) && rest.length > verb.length) {
+  const isVerb = verb !== undefined && (isConceptWord(verb.replace(/\s+/, '')) || toolWords.has(stem(verb)));
+  if (isVerb && rest.length > verb.length) {
     rest = rest.slice(verb.length).trimStart();
     rest = rest.replace(SEARCH_OBJECT, '');
+    const own = OWN_OBJECT.exec(rest);
+    if (own?.[1] !== undefined && toolWords.has(stem(own[1]))) rest = rest.slice(own[0].length);
     for (;;) {
       const shorter = rest.replace(OBJECT_LINK, '');
       if (shorter === rest || shorter === '') break;

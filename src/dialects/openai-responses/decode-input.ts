@@ -1,0 +1,226 @@
+/**
+ * `input`: wire to neutral. Items in a row that one side said become one message, so that an answer
+ * of reasoning, text and calls is one turn again. Paths are built only for an error.
+ */
+import type {
+  Block,
+  JsonObject,
+  Message,
+  TextBlock,
+  ToolResultBlock,
+  ToolResultContent,
+  ToolUseBlock,
+} from '../../core/conversation.js';
+import { extraFields } from '../shared/extra-fields.js';
+import { fail, isObject } from '../shared/read.js';
+import { decodeContent, decodePart } from './decode-content.js';
+import type { FlatNames } from './flat-names.js';
+import { decodeReasoning } from './reasoning.js';
+import { CALL_FIELDS, CUSTOM_CALL_FIELDS, DIALECT, extend, MESSAGE_FIELDS, RESULT_FIELDS } from './wire.js';
+
+const ROLES = '"user", "assistant", "system" or "developer"';
+/** Items that answer something; everything else that is no message is the model's own doing. */
+const ANSWERING = /_output$|^mcp_approval_response$/;
+
+export interface DecodedInput {
+  system: TextBlock[];
+  messages: Message[];
+}
+
+/** Instructions in front are the system prompt; later ones keep their place. */
+export function decodeInput(value: unknown, instructions: unknown, names: FlatNames): DecodedInput {
+  const reader = new ItemReader(names);
+  if (instructions !== undefined && instructions !== null && instructions !== '') {
+    if (typeof instructions !== 'string') fail('instructions', 'a string', instructions);
+    reader.system.push({ type: 'text', text: instructions });
+  }
+  if (typeof value === 'string') {
+    reader.messages.push({ role: 'user', content: value === '' ? [] : [{ type: 'text', text: value }] });
+  } else if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) reader.add(value[index], index);
+  } else if (value !== undefined && value !== null) {
+    fail('input', 'a string or an array of items', value);
+  }
+  return { system: reader.system, messages: reader.messages };
+}
+
+class ItemReader {
+  readonly system: TextBlock[] = [];
+  readonly messages: Message[] = [];
+  readonly #names: FlatNames;
+  /** The message that collects items of one side in a row. */
+  #open: Message | undefined;
+
+  constructor(names: FlatNames) {
+    this.#names = names;
+  }
+
+  add(value: unknown, index: number): void {
+    if (!isObject(value)) fail(`input.${index}`, 'an item', value);
+    const type = value['type'] ?? 'message';
+    switch (type) {
+      case 'message':
+        this.#message(value, index);
+        return;
+      case 'function_call':
+        this.#collect('assistant', this.#call(value, index));
+        return;
+      case 'custom_tool_call':
+        this.#collect('assistant', this.#customCall(value, index));
+        return;
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        this.#collect('user', decodeResult(value, index));
+        return;
+      case 'reasoning':
+        this.#collect('assistant', decodeReasoning(value));
+        return;
+      default:
+        if (typeof type !== 'string' || type === '') fail(`input.${index}.type`, 'the type of an item', type);
+        this.#collect(ANSWERING.test(type) ? 'user' : 'assistant', {
+          type: 'opaque',
+          dialect: DIALECT,
+          kind: type,
+          value,
+        });
+    }
+  }
+
+  #collect(role: 'user' | 'assistant', ...blocks: Block[]): void {
+    if (this.#open?.role !== role) {
+      this.#open = { role, content: [] };
+      this.messages.push(this.#open);
+    }
+    this.#open.content.push(...blocks);
+  }
+
+  #message(value: JsonObject, index: number): void {
+    const { role } = value;
+    const path = `input.${index}`;
+    const content = decodeContent(value['content'] ?? [], path);
+    const extra = extraFields(value, MESSAGE_FIELDS);
+    switch (role) {
+      case 'assistant': {
+        const [first] = content;
+        // Two messages in a row stay two: what an item says of itself is noted on its first part.
+        if (first?.type === 'text') extend(first, { $item: extra ?? {} });
+        this.#collect('assistant', ...content);
+        return;
+      }
+      case 'user':
+        this.#open = undefined;
+        this.messages.push(extend<Message>({ role, content }, extra));
+        return;
+      case 'system':
+      case 'developer':
+        this.#open = undefined;
+        this.#instruction(role, content, extra, path);
+        return;
+      default:
+        fail(`${path}.role`, ROLES, role);
+    }
+  }
+
+  #instruction(role: string, content: Block[], extra: JsonObject | undefined, path: string): void {
+    if (this.messages.length > 0) {
+      this.messages.push(extend<Message>({ role: 'system', content }, { ...extra, $role: role }));
+      return;
+    }
+    const texts: TextBlock[] = [];
+    for (const block of content) {
+      if (block.type !== 'text') fail(`${path}.content`, 'text only', block.type);
+      texts.push(block);
+    }
+    if (texts[0] !== undefined) extend(texts[0], { $item: { ...extra, role } });
+    this.system.push(...texts);
+  }
+
+  #call(value: JsonObject, index: number): ToolUseBlock {
+    const path = `input.${index}`;
+    const block = this.#head(value, path);
+    decodeArguments(block, value['arguments'], path);
+    return extend(block, extraFields(value, CALL_FIELDS));
+  }
+
+  /** Free text has a place in the neutral model as the property `input`. */
+  #customCall(value: JsonObject, index: number): ToolUseBlock {
+    const path = `input.${index}`;
+    const block = this.#head(value, path);
+    const input = value['input'] ?? '';
+    if (typeof input !== 'string') return fail(`${path}.input`, 'a string', input);
+    block.input = { input };
+    return extend(block, { ...extraFields(value, CUSTOM_CALL_FIELDS), $custom: true });
+  }
+
+  #head(value: JsonObject, path: string): ToolUseBlock {
+    const { call_id: id, name, namespace } = value;
+    if (typeof id !== 'string' || id === '') return fail(`${path}.call_id`, 'a non-empty string', id);
+    if (typeof name !== 'string' || name === '') return fail(`${path}.name`, 'a non-empty string', name);
+    if (typeof namespace !== 'string' || namespace === '') return { type: 'tool_use', id, name, input: {} };
+    const block: ToolUseBlock = {
+      type: 'tool_use',
+      id,
+      name: this.#names.flatten(namespace, name),
+      input: {},
+    };
+    return extend(block, { $namespace: namespace, $name: name });
+  }
+}
+
+function decodeResult(value: JsonObject, index: number): ToolResultBlock {
+  const path = `input.${index}`;
+  const toolUseId = value['call_id'];
+  if (typeof toolUseId !== 'string' || toolUseId === '') {
+    return fail(`${path}.call_id`, 'a non-empty string', toolUseId);
+  }
+  const content = decodeOutput(value['output'], path);
+  return extend<ToolResultBlock>(
+    { type: 'tool_result', toolUseId, content, isError: false },
+    extraFields(value, RESULT_FIELDS),
+  );
+}
+
+function decodeOutput(output: unknown, path: string): ToolResultContent[] {
+  if (output === undefined || output === null || output === '') return [];
+  if (typeof output === 'string') return [{ type: 'text', text: output }];
+  // Clients hand over what the tool returned; the wire wants text, and JSON is that.
+  if (!Array.isArray(output)) return [{ type: 'text', text: JSON.stringify(output) }];
+  const blocks: Block[] = [];
+  for (let at = 0; at < output.length; at += 1) blocks.push(decodePart(output[at], `${path}.output.${at}`));
+  return blocks.filter(isResultContent);
+}
+
+function isResultContent(block: Block): block is ToolResultContent {
+  return (
+    block.type === 'text' || block.type === 'image' || block.type === 'document' || block.type === 'opaque'
+  );
+}
+
+/**
+ * `arguments` is the text that a model wrote. It comes back to this wire byte for byte (an upstream
+ * that finds its own words finds its prompt cache), so text that the parsed object would not give
+ * again is kept beside it: as a note of ours where nothing is lost elsewhere, else as a field.
+ */
+function decodeArguments(block: ToolUseBlock, value: unknown, path: string): void {
+  if (value === undefined || value === null || value === '') return;
+  if (isObject(value)) {
+    block.input = value;
+    return;
+  }
+  if (typeof value !== 'string') fail(`${path}.arguments`, 'a JSON text', value);
+  const parsed = parse(value);
+  // Encoded twice: a string that holds the object.
+  const input = typeof parsed === 'string' ? parse(parsed) : parsed;
+  if (isObject(input)) {
+    block.input = input;
+    if (JSON.stringify(input) !== value) extend(block, { $arguments: value });
+  } else if (input !== null) extend(block, { arguments: value });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,32 @@
+/** The lists of models that upstreams give: OpenAI's, Anthropic's and what grew around them. */
+import { isObject } from '../dialects/shared/read.js';
+import type { ListedModel } from './upstream.js';
+
+/** Where servers put the size of the context. */
+const CONTEXT_FIELDS = [
+  'context_window',
+  'context_length',
+  'max_model_len',
+  'max_context_length',
+  'max_input_tokens',
+];
+
+export function readModelList(body: unknown): ListedModel[] {
+  const list = isObject(body) ? (body.data ?? body.models) : body;
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((entry: unknown) => {
+    if (!isObject(entry) || typeof entry.id !== 'string' || entry.id === '') return [];
+    const contextWindow = CONTEXT_FIELDS.map((name) => entry[name]).find(
+      (value) => typeof value === 'number',
+    );
+    return [
+      {
+        // Gemini's list has `models/…`, its requests take the bare name.
+        id: entry.id.replace(/^models\//, ''),
+        ...(typeof entry.display_name === 'string' ? { displayName: entry.display_name } : {}),
+        ...(typeof entry.created === 'number' ? { created: entry.created } : {}),
+        ...(typeof contextWindow === 'number' ? { contextWindow } : {}),
+      },
+    ];
+  });
+}
