@@ -31,12 +31,12 @@ const WARM_UP_MS = 800;
 const SETTLE_MS = 3000;
 const EVENTS = anthropicFrames().length;
 
-/** `per`: what one answer counts for. */
+/** `per`: what one answer counts for. `warmUp`: answers after which the code is compiled. */
 const JOBS = [
-  { mode: 'json', concurrency: 16, per: 1 },
-  { mode: 'burst', concurrency: 16, per: 1 },
-  { mode: 'paced', concurrency: 8, per: EVENTS },
-  { mode: 'first', concurrency: 1, per: 1 },
+  { mode: 'json', concurrency: 16, per: 1, warmUp: 2000, minCount: 500 },
+  { mode: 'burst', concurrency: 16, per: 1, warmUp: 600, minCount: 200 },
+  { mode: 'paced', concurrency: 8, per: EVENTS, warmUp: 8, minCount: 16 },
+  { mode: 'first', concurrency: 1, per: 1, warmUp: 50, minCount: 50 },
 ];
 
 const wanted = options.only?.split(',');
@@ -51,13 +51,14 @@ const targets = TARGETS.filter((target) => {
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const say = (text) => process.stderr.write(`${text}\n`);
 
-async function measure(target, running, direction, job, durationMs) {
+async function measure(target, running, direction, job, warming) {
   const before = cpuNs(running.pid);
   const { count, seconds, firstBytes, latencies } = await runLoad({
     port: running.port,
     request: target.request(direction, job.mode),
     concurrency: job.concurrency,
-    durationMs,
+    durationMs: warming ? WARM_UP_MS : WINDOW_MS,
+    minCount: warming ? job.warmUp : job.minCount,
     check: createCheck(DIRECTIONS[direction].client, job.mode),
   });
   return {
@@ -84,9 +85,9 @@ async function footprint(target, mock) {
   return { startMs: running.startMs, idleMb: idleKb / 1024, perStreamKb: (heldKb - idleKb) / STREAMS };
 }
 
+const cores = availableParallelism();
 pinSelf();
-if (availableParallelism() < 2)
-  say('Only one core: targets and load share it, so read the figures as ratios only.');
+if (cores < 2) say('Only one core: targets and load share it, so read the figures as ratios only.');
 const mock = await start(
   process.execPath,
   [fileURLToPath(new URL('lib/mock-upstream.mjs', import.meta.url))],
@@ -106,7 +107,7 @@ for (let round = -1; round < ROUNDS; round++) {
     for (const job of JOBS) {
       for (const [target, process_] of running) {
         try {
-          const figure = await measure(target, process_, direction, job, round < 0 ? WARM_UP_MS : WINDOW_MS);
+          const figure = await measure(target, process_, direction, job, round < 0);
           if (round >= 0) results.get(target.name).figures.push({ direction, mode: job.mode, ...figure });
         } catch (error) {
           failures.push(`${target.name} ${direction} ${job.mode}: ${error.message}`);

@@ -1,8 +1,15 @@
-// Brings the programs that tests need. As root on Debian it installs them; elsewhere it says what
-// is missing and how to get it, and the tests that need it fail.
+// Brings the programs that tests need. As root on Debian it installs them, and the clients on Linux;
+// elsewhere it says what is missing and how to get it, and the tests that need it fail.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
+import {
+  canInstallClients,
+  howToGetClient,
+  installClients,
+  missingClients,
+  TEST_CLIENTS,
+} from './test-clients.mjs';
 import { findTestProgram, howToGet, TEST_PROGRAMS } from './test-programs.mjs';
 
 const missingPrograms = () => TEST_PROGRAMS.filter(({ name }) => findTestProgram(name) === undefined);
@@ -38,5 +45,19 @@ if (missing.length > 0 && isRootOnDebian()) {
 for (const program of missing) {
   console.error(`Missing: ${program.name}, for ${program.use}. To get it, ${howToGet(program)}.`);
 }
-if (missing.length === 0) console.log(`${TEST_PROGRAMS.map(({ name }) => name).join(', ')}: there.`);
-process.exitCode = missing.length === 0 ? 0 : 1;
+
+let clients = missingClients();
+if (clients.length > 0 && canInstallClients()) {
+  console.log(`Installing ${TEST_CLIENTS.map(({ name }) => name).join(', ')} for the tests.`);
+  installClients();
+  clients = missingClients();
+}
+for (const client of clients) {
+  console.error(
+    `Missing: ${client.name}, for the tests with real clients. To get it, ${howToGetClient(client)}.`,
+  );
+}
+
+if (missing.length + clients.length === 0) {
+  console.log(`${[...TEST_PROGRAMS, ...TEST_CLIENTS].map(({ name }) => name).join(', ')}: there.`);
+} else process.exitCode = 1;

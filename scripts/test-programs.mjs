@@ -9,6 +9,19 @@ import process from 'node:process';
  */
 export const TEST_PROGRAMS = [
   {
+    name: 'Git',
+    use: 'the tests with real clients',
+    variable: 'TOOLGATE_GIT',
+    names: ['git', 'git.exe'],
+    paths: [],
+    apt: ['git'],
+    elsewhere: {
+      linux: 'install the package `git` of your distribution',
+      darwin: 'run `xcode-select --install`',
+      win32: 'install Git for Windows',
+    },
+  },
+  {
     name: 'Chromium',
     use: 'the tests of the console',
     variable: 'TOOLGATE_CHROMIUM',

@@ -179,7 +179,7 @@ function runUntilClosed({ server, url, store, release, log, options }: Running):
       await server.drain(graceMs);
       await release();
       log.info({ url }, 'stopped');
-      log.flush();
+      await log.flush();
       onFinished();
     })();
     return closing;
@@ -205,9 +205,8 @@ function pruneRegularly(store: Store, log: Log): () => void {
 /** For a process that is nothing but the gateway. */
 function superviseProcess(close: () => Promise<void>, finished: Promise<void>, log: GatewayLog): void {
   let stopping = false;
-  const exit = (code: number) => {
-    log.flush();
-    process.exit(code);
+  const exit = (code: number): void => {
+    void log.flush().then(() => process.exit(code));
   };
   const onSignal = (signal: keyof typeof SIGNALS) => {
     if (stopping) return exit(SIGNALS[signal]);

@@ -10,13 +10,13 @@ async function readOne(url, expected) {
   if (size !== expected) throw new Error(`${size} bytes of ${expected}`);
 }
 
-process.on('message', async ({ url, expected, concurrency, durationMs }) => {
+process.on('message', async ({ url, expected, concurrency, durationMs, minCount }) => {
   const target = new URL(url);
   const deadline = performance.now() + durationMs;
   let count = 0;
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
-      while (performance.now() < deadline) {
+      while (performance.now() < deadline || count < minCount) {
         await readOne(target, expected);
         count++;
       }

@@ -23,8 +23,8 @@ const SERVERS = [
   { name: 'hono', args: ['hono.mjs'] },
 ];
 const MODES = [
-  { mode: 'json', concurrency: 16, unit: 1e6, per: 1 },
-  { mode: 'burst', concurrency: 16, unit: 1e6, per: 1 },
+  { mode: 'json', concurrency: 16, unit: 1e6, per: 1, warmUp: 2000 },
+  { mode: 'burst', concurrency: 16, unit: 1e6, per: 1, warmUp: 1000 },
   { mode: 'paced', concurrency: 8, unit: 1e3, per: EVENTS },
 ];
 
@@ -49,13 +49,14 @@ function check(mode) {
   };
 }
 
-async function measure(target, { mode, concurrency, unit, per }, durationMs = WINDOW_MS) {
+async function measure(target, { mode, concurrency, unit, per }, durationMs = WINDOW_MS, minCount = 0) {
   const before = target.cpuNs();
   const { count } = await runLoad({
     port: target.port,
     request: requests[mode],
     concurrency,
     durationMs,
+    minCount,
     check: check(mode),
   });
   return (target.cpuNs() - before) / count / per / unit;
@@ -79,7 +80,7 @@ const figures = new Map(SERVERS.map((server) => [server, { json: [], burst: [], 
 
 const targets = new Map();
 for (const server of SERVERS) targets.set(server, await launch(server));
-for (const target of targets.values()) for (const job of MODES) await measure(target, job, 700);
+for (const target of targets.values()) for (const job of MODES) await measure(target, job, 700, job.warmUp);
 for (let round = 0; round < ROUNDS; round++) {
   for (const job of MODES) {
     for (const [server, target] of targets) figures.get(server)[job.mode].push(await measure(target, job));

@@ -76,14 +76,23 @@ function dechunk(raw) {
 }
 
 /**
- * Runs `concurrency` connections for `durationMs`, then lets running answers finish.
+ * Runs `concurrency` connections for `durationMs`, longer while fewer than `minCount` answers came
+ * (but not beyond `maxMs`), then lets running answers finish.
  * `check(body, status, count)` throws for a wrong answer.
  */
-export async function runLoad({ port, request, concurrency, durationMs, check = () => {} }) {
+export async function runLoad({
+  port,
+  request,
+  concurrency,
+  durationMs,
+  minCount = 0,
+  maxMs = 20_000,
+  check = () => {},
+}) {
   const latencies = [];
   const firstBytes = [];
   const begun = performance.now();
-  const deadline = begun + durationMs;
+  const goesOn = (now) => now - begun < durationMs || (count < minCount && now - begun < maxMs);
   let count = 0;
   await Promise.all(
     Array.from(
@@ -118,7 +127,7 @@ export async function runLoad({ port, request, concurrency, durationMs, check = 
             const now = performance.now();
             latencies.push(now - sentAt);
             firstBytes.push(reader.firstByteAt - sentAt);
-            if (now < deadline) {
+            if (goesOn(now)) {
               send();
             } else {
               socket.removeAllListeners('close');

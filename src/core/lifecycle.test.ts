@@ -255,6 +255,7 @@ const cases: Case[] = [
     events: [
       { type: 'thinking', text: 'a' },
       { type: 'signature', signature: 's' },
+      { type: 'signature', signature: '' },
       { type: 'thinking', text: 'b' },
       STOP,
     ],

@@ -7,7 +7,7 @@
 import { NO_USAGE, type StopReason, type Usage } from './conversation.js';
 import { GatewayError } from './errors.js';
 import type { BlockStart, StreamEvent, TurnEvent } from './events.js';
-import { ToolCallState } from './tool-call-state.js';
+import { brokenArguments, ToolCallState } from './tool-call-state.js';
 
 export interface LifecycleOptions {
   /** The answer's id, made by the gateway. */
@@ -47,8 +47,8 @@ export class StreamLifecycle {
   #heldChars = 0;
   #emittedChars = 0;
   #wholeCalls = 0;
-  /** The name of a call whose arguments turned out to be no JSON after they were passed on. */
-  #brokenCall: string | undefined;
+  /** A call was no JSON, which showed after it had been passed on. */
+  #broken: GatewayError | undefined;
   #stop: { reason: StopReason; stopSequence?: string } | undefined;
   #usage: Partial<Usage> = {};
 
@@ -76,7 +76,7 @@ export class StreamLifecycle {
         break;
       }
       this.#accept(event);
-      if (this.#brokenCall !== undefined) this.#failBrokenCall(this.#brokenCall);
+      if (this.#broken !== undefined) this.#fail(this.#broken);
     }
     return this.#take();
   }
@@ -85,22 +85,15 @@ export class StreamLifecycle {
   end(): StreamEvent[] {
     if (this.#finished) return this.#take();
     if (this.#stop === undefined) {
-      this.#fail(
-        new GatewayError(
-          'upstream_failed',
-          'The upstream ended its answer before it was complete. Retry the request.',
-          {
-            retryable: true,
-          },
-        ),
-      );
+      const message = 'The upstream ended its answer before it was complete. Retry the request.';
+      this.#fail(new GatewayError('upstream_failed', message, { retryable: true }));
       return this.#take();
     }
     this.#start();
     this.#flush();
     this.#close(CUT_OFF.has(this.#stop.reason));
-    if (this.#brokenCall !== undefined) {
-      this.#failBrokenCall(this.#brokenCall);
+    if (this.#broken !== undefined) {
+      this.#fail(this.#broken);
       return this.#take();
     }
     if (this.#index === 0) {
@@ -132,6 +125,9 @@ export class StreamLifecycle {
       case 'text':
       case 'thinking':
         if (event.text === '') return;
+        break;
+      case 'signature':
+        if (event.signature === '') return;
         break;
       case 'start':
         if (event.usage !== undefined) this.#mergeUsage(event.usage);
@@ -380,7 +376,7 @@ export class StreamLifecycle {
     const { json, repair } = call.finish(cut);
     if (json !== '') this.#delta({ type: 'input', json }, json.length);
     if (repair !== undefined) this.#repair(`arguments-${repair}`);
-    if (repair === 'broken') this.#brokenCall ??= call.name;
+    if (repair === 'broken') this.#broken ??= brokenArguments(call.name);
     if (call.trailing) this.#repair('arguments-trailing');
     call.closed = true;
     this.#wholeCalls += 1;
@@ -418,16 +414,6 @@ export class StreamLifecycle {
     this.#deferred = [];
     this.#out.push({ type: 'error', error });
     this.#finished = true;
-  }
-
-  #failBrokenCall(name: string): void {
-    this.#fail(
-      new GatewayError(
-        'upstream_failed',
-        `The model wrote arguments for the tool ${name} that are not valid JSON. Retry the request.`,
-        { retryable: true },
-      ),
-    );
   }
 
   #mergeUsage(usage: Partial<Usage>): void {

@@ -1,5 +1,6 @@
 /** One tool call on its way through the lifecycle. */
 
+import { GatewayError } from './errors.js';
 import type { ToolExtensions } from './events.js';
 import { completeJson, isJson, JsonObjectScanner } from './json-text.js';
 
@@ -71,6 +72,14 @@ export class ToolCallState {
     this.#held = '';
     return held.trim() === '' ? { json: '{}' } : asObject(held);
   }
+}
+
+export function brokenArguments(name: string): GatewayError {
+  return new GatewayError(
+    'upstream_failed',
+    `The model wrote arguments for the tool ${name} that are not valid JSON. Retry the request.`,
+    { retryable: true },
+  );
 }
 
 /** Arguments that are not an object: `null` is none, a string may hold the object, anything else is wrapped. */

@@ -3,10 +3,12 @@ import type { DialectName } from '../core/conversation.js';
 import { anthropicMessages } from './anthropic-messages/index.js';
 import type { Dialect } from './dialect.js';
 import { openaiChat } from './openai-chat/index.js';
+import { openaiResponses } from './openai-responses/index.js';
 
 export const DIALECTS: Partial<Record<DialectName, Dialect>> = {
   'anthropic-messages': anthropicMessages,
   'openai-chat': openaiChat,
+  'openai-responses': openaiResponses,
 };
 
 /** Where clients that speak it send their requests. */

@@ -16,6 +16,8 @@ export interface DispatcherOptions {
   lessons?: readonly Lesson[];
   onLearned?: (lesson: Lesson) => void;
   onUpstreamFailure?: (upstream: string, error: GatewayError) => void;
+  /** For all tries of one request. */
+  retryBudgetMs?: number;
 }
 
 export interface ClosableDispatcher extends Dispatcher {
@@ -24,10 +26,14 @@ export interface ClosableDispatcher extends Dispatcher {
 }
 
 export function createDispatcher(options: DispatcherOptions): ClosableDispatcher {
-  const { config, onUpstreamFailure } = options;
+  const { config, onUpstreamFailure, retryBudgetMs } = options;
   const router = new Router(rulesOf(config.models));
   const { upstreams, close } = createUpstreams(config, options);
-  const relay = new Relay({ upstreams, ...(onUpstreamFailure ? { onFailure: onUpstreamFailure } : {}) });
+  const relay = new Relay({
+    upstreams,
+    ...(onUpstreamFailure ? { onFailure: onUpstreamFailure } : {}),
+    ...(retryBudgetMs === undefined ? {} : { retryBudgetMs }),
+  });
   const models = new ModelList(router, upstreams);
 
   function routeOf(call: Call): Route {

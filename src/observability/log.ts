@@ -2,7 +2,8 @@
  * Structured logs: one JSON line for each event, on stderr. stdout belongs to the command, which
  * prints the address there and nothing else, so that a script can read it.
  */
-import { destination, pino } from 'pino';
+import { pino } from 'pino';
+import { LineWriter } from './line-writer.js';
 
 export interface Log {
   debug(facts: object, message: string): void;
@@ -13,8 +14,8 @@ export interface Log {
 }
 
 export interface GatewayLog extends Log {
-  /** Everything logged so far is with the operating system when it returns. */
-  flush(): void;
+  /** Resolves when everything logged so far is written, or nobody takes it any more. */
+  flush(): Promise<void>;
 }
 
 export { LOG_LEVELS } from './log-levels.js';
@@ -27,9 +28,11 @@ export interface LogOptions {
   fd?: number;
 }
 
+/** A process that ends waits so long for its last lines. */
+const FLUSH_MS = 500;
+
 export function createLog({ level, redact, fd = 2 }: LogOptions): GatewayLog {
-  // Asynchronous: a full pipe behind stderr must not stop the streams.
-  const out = destination({ fd, sync: false });
+  const out = new LineWriter(fd);
   const logger = pino(
     {
       level,
@@ -46,20 +49,6 @@ export function createLog({ level, redact, fd = 2 }: LogOptions): GatewayLog {
     warn: (facts, message) => logger.warn(facts, message),
     error: (facts, message) => logger.error(facts, message),
     fatal: (facts, message) => logger.fatal(facts, message),
-    flush: () => {
-      try {
-        out.flushSync();
-      } catch {
-        // The descriptor is not open yet, or the reader is gone: nobody is left to tell.
-      }
-    },
+    flush: () => out.idle(FLUSH_MS),
   };
 }
-
-export const SILENT_LOG: Log = Object.freeze({
-  debug: () => {},
-  info: () => {},
-  warn: () => {},
-  error: () => {},
-  fatal: () => {},
-});

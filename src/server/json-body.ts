@@ -1,6 +1,7 @@
 /** A body as bytes into a value: UTF-8, JSON, not too deep. Every refusal says where and why. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../core/errors.js';
+import { isObject } from '../dialects/shared/read.js';
 import { locateJsonProblem } from './json-position.js';
 
 /**
@@ -23,7 +24,7 @@ export function parseJsonBody(bytes: Buffer, maxDepth: number): unknown {
   }
   if (bytes.length > PRESCAN_BYTES && nestsDeeper(bytes, maxDepth)) throw tooDeep(maxDepth);
   const value = parse(text);
-  if (typeof value === 'object' && value !== null && isDeeper(value, maxDepth)) throw tooDeep(maxDepth);
+  if (isDeeper(value, maxDepth)) throw tooDeep(maxDepth);
   return value;
 }
 
@@ -86,16 +87,22 @@ function endOfString(bytes: Buffer, from: number): number {
 }
 
 /** Over the parsed value: a twentieth of the cost of the bytes, for few of them are brackets. */
-function isDeeper(value: object, left: number): boolean {
-  if (left === 0) return true;
+function isDeeper(value: unknown, left: number): boolean {
   if (Array.isArray(value)) {
+    if (left === 0) return true;
     for (const item of value) if (isNested(item) && isDeeper(item, left - 1)) return true;
-    return false;
+  } else if (isObject(value)) {
+    if (left === 0) return true;
+    // A parsed value inherits nothing enumerable, and this way no list of its keys is made.
+    for (const key in value) {
+      const item = value[key];
+      if (isNested(item) && isDeeper(item, left - 1)) return true;
+    }
   }
-  for (const item of Object.values(value)) if (isNested(item) && isDeeper(item, left - 1)) return true;
   return false;
 }
 
-function isNested(value: unknown): value is object {
+/** Most values are none: the cheapest question first. */
+function isNested(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }

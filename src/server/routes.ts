@@ -3,6 +3,7 @@ import { GatewayError } from '../core/errors.js';
 import { anthropicMessages, decodeCountTokensRequest } from '../dialects/anthropic-messages/index.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { openaiChat } from '../dialects/openai-chat/index.js';
+import { openaiResponses } from '../dialects/openai-responses/index.js';
 import { closeSession, openSession, showSession } from './api/session.js';
 import { getTrace, listTraces } from './api/traces.js';
 import { showUsage } from './api/usage.js';
@@ -25,11 +26,11 @@ const ADMIN: Access = { area: 'console', scope: 'admin' };
 const DIALECT_PATHS: readonly (readonly [string, Dialect])[] = [
   ['/v1/messages', anthropicMessages],
   ['/v1/chat/completions', openaiChat],
+  ['/v1/responses', openaiResponses],
 ];
 
 /** Named by the contract, answered with 501 until they exist. */
 const LATER: readonly (readonly [Route['method'], string, Access])[] = [
-  ['POST', '/v1/responses', CALL],
   ['GET', '/v1/responses/:id', CALL],
   ['DELETE', '/v1/responses/:id', CALL],
   ['GET', '/mcp/*server', CONSOLE],

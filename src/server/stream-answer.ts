@@ -7,7 +7,7 @@ import type { StreamEncoder } from '../dialects/dialect.js';
 import type { AnswerBody } from '../engines/engine.js';
 import type { ServerContext } from './context.js';
 import type { Exchange } from './exchange.js';
-import { SseWriter } from './sse-writer.js';
+import type { SseWriter } from './sse-writer.js';
 
 export const SSE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -28,12 +28,11 @@ export type BytesBody = Extract<AnswerBody, { kind: 'bytes' }>;
 export async function streamEvents(
   exchange: Exchange,
   context: ServerContext,
-  headers: Record<string, string>,
+  writer: SseWriter,
   body: EventsBody,
   lifecycle: StreamLifecycle,
   encoder: StreamEncoder,
 ): Promise<void> {
-  const writer = new SseWriter(exchange.response, 200, headers);
   const say = (events: readonly StreamEvent[]): boolean => {
     if (lifecycle.finished) noteError(exchange, events.at(-1));
     const text = encoder.encode(events);
@@ -57,11 +56,10 @@ export async function streamEvents(
 export async function streamBytes(
   exchange: Exchange,
   context: ServerContext,
-  headers: Record<string, string>,
+  writer: SseWriter,
   body: BytesBody,
   encoder: StreamEncoder | undefined,
 ): Promise<void> {
-  const writer = new SseWriter(exchange.response, body.status, headers);
   const isEvents = body.contentType.includes('text/event-stream');
   let betweenEvents = true;
   writer.onQuiet = () => {

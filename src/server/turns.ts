@@ -3,6 +3,7 @@
  * are functions apart, so that nothing of the request is reachable while its answer streams.
  */
 import type { AssistantTurn, DialectName } from '../core/conversation.js';
+import { toGatewayError } from '../core/errors.js';
 import type { TurnEvent } from '../core/events.js';
 import { StreamLifecycle } from '../core/lifecycle.js';
 import { type Loss, LossLog, lossesHeader } from '../core/losses.js';
@@ -12,9 +13,11 @@ import type { Answer, Call } from '../engines/engine.js';
 import { checkContentType, readBody } from './body.js';
 import { clientHeaders } from './client-headers.js';
 import type { Handler, ServerContext } from './context.js';
+import { EarlyStream } from './early-stream.js';
 import type { Exchange } from './exchange.js';
 import { parseJsonBody } from './json-body.js';
 import { baseHeaders, sendJson } from './respond.js';
+import { SseWriter } from './sse-writer.js';
 import { type EventsBody, SSE_HEADERS, stop, streamBytes, streamEvents } from './stream-answer.js';
 
 /** What ids of answers look like in each dialect. */
@@ -31,7 +34,8 @@ const SHOWN_MODEL_LENGTH = 200;
 export function turnHandler(dialect: Dialect): Handler {
   return async (exchange, context) => {
     exchange.traced = true;
-    await answerTurn(exchange, context, dialect, await openTurn(exchange, context, dialect));
+    const open = await openTurn(exchange, context, dialect);
+    if (open !== undefined) await answerTurn(exchange, context, dialect, open);
   };
 }
 
@@ -50,20 +54,30 @@ interface OpenTurn {
   lifecycle: StreamLifecycle;
   /** Where the client asked for a stream. */
   encoder: StreamEncoder | undefined;
+  /** Where the head had to go out before the engine said anything. */
+  writer: SseWriter | undefined;
 }
 
-async function openTurn(exchange: Exchange, context: ServerContext, dialect: Dialect): Promise<OpenTurn> {
+/** Undefined when the answer failed after its head was out: the client has been told. */
+async function openTurn(
+  exchange: Exchange,
+  context: ServerContext,
+  dialect: Dialect,
+): Promise<OpenTurn | undefined> {
   exchange.recorder = context.sampler?.begin();
   const call = await readCall(exchange, context, dialect, dialect.ingress.decodeRequest);
   const { request } = call;
-  const answer = await run(exchange, context, call);
-  // An engine may hold on to the call; the body has been sent by now.
-  call.raw = NO_BYTES;
   const answerContext: AnswerContext = {
     model: request.model,
     requestId: exchange.id,
     created: Math.floor(Date.now() / 1000),
   };
+  const encoder = request.stream ? dialect.ingress.createStreamEncoder(request, answerContext) : undefined;
+  const early = encoder === undefined ? undefined : new EarlyStream(exchange, encoder);
+  const answer = await runEarly(exchange, context, call, early);
+  if (answer === undefined) return undefined;
+  // An engine may hold on to the call; the body has been sent by now.
+  call.raw = NO_BYTES;
   return {
     answer,
     answerContext,
@@ -73,7 +87,8 @@ async function openTurn(exchange: Exchange, context: ServerContext, dialect: Dia
       ...(answer.promptTokens === undefined ? {} : { estimate: { inputTokens: answer.promptTokens } }),
       ...(request.parallelToolCalls === undefined ? {} : { parallelToolCalls: request.parallelToolCalls }),
     }),
-    encoder: request.stream ? dialect.ingress.createStreamEncoder(request, answerContext) : undefined,
+    encoder,
+    writer: early?.writer,
   };
 }
 
@@ -103,6 +118,24 @@ async function readCall(
   };
 }
 
+async function runEarly(
+  exchange: Exchange,
+  context: ServerContext,
+  call: Call,
+  early: EarlyStream | undefined,
+): Promise<Answer | undefined> {
+  if (early === undefined) return run(exchange, context, call);
+  context.clock.add(early);
+  try {
+    return await run(exchange, context, call);
+  } catch (error) {
+    if (!exchange.clientGone && early.fail(toGatewayError(error), call.request.model)) return undefined;
+    throw error;
+  } finally {
+    context.clock.delete(early);
+  }
+}
+
 /** An answer that comes after the client has gone is cancelled, not forgotten. */
 async function run(exchange: Exchange, { dispatcher }: ServerContext, call: Call): Promise<Answer> {
   const running = dispatcher.run(call);
@@ -123,7 +156,7 @@ async function answerTurn(
   exchange: Exchange,
   context: ServerContext,
   dialect: Dialect,
-  { answer, answerContext, lifecycle, encoder }: OpenTurn,
+  { answer, answerContext, lifecycle, encoder, writer }: OpenTurn,
 ): Promise<void> {
   const { facts } = exchange;
   const { body, upstream, losses } = answer;
@@ -132,7 +165,9 @@ async function answerTurn(
   if (body.kind === 'bytes') {
     const headers = { ...answerHeaders(exchange, answer, losses), 'content-type': body.contentType };
     const stream = { ...SSE_HEADERS, ...headers };
-    await streamBytes(exchange, context, encoder === undefined ? headers : stream, body, encoder);
+    const begun =
+      writer ?? new SseWriter(exchange.response, body.status, encoder === undefined ? headers : stream);
+    await streamBytes(exchange, context, begun, body, encoder);
     return;
   }
   facts.repairs = lifecycle.repairs;
@@ -145,7 +180,8 @@ async function answerTurn(
       sendJson(exchange, 200, encoded, answerHeaders(exchange, answer, facts.losses));
     } else {
       const headers = { ...answerHeaders(exchange, answer, losses), ...SSE_HEADERS };
-      await streamEvents(exchange, context, headers, body, lifecycle, encoder);
+      const begun = writer ?? new SseWriter(exchange.response, 200, headers);
+      await streamEvents(exchange, context, begun, body, lifecycle, encoder);
     }
   } finally {
     facts.usage = lifecycle.usage;

@@ -1,44 +1,43 @@
 /** Claude Code as it is installed, unmodified, on a gateway. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { isRecord, type JsonRecord } from '../support/violation.js';
 import { ClientProcess } from './client-process.js';
+import type { Lane } from './lanes.js';
 import { clientProgram } from './programs.js';
 import type { Workspace } from './workspace.js';
 
 export const CLAUDE_MODEL = 'claude-opus-5-5';
 
 export interface ClaudeOptions {
-  url: string;
-  workspace: Workspace;
+  /** Without it, messages come over its input. */
   prompt?: string;
   model?: string;
   args?: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** Messages come over its input, with `send`. */
-  interactive?: boolean;
 }
 
 /** As root it refuses to skip permissions, so tools are allowed by name. */
-const ALLOWED = ['Read', 'Edit', 'Write', 'Bash', 'Agent', 'Task', 'Skill', 'NotebookEdit', 'WebFetch'];
+const ALLOWED = ['Read', 'Edit', 'Write', 'Bash', 'Agent', 'NotebookEdit', 'TaskStop'];
 
 const DEBUG_LOG = 'claude-debug.log';
 
-export function claudeEnvironment(url: string, { home }: Workspace): Record<string, string> {
-  return {
-    HOME: home,
-    TMPDIR: home,
-    ANTHROPIC_BASE_URL: url,
-    ANTHROPIC_API_KEY: 'client-key',
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-  };
-}
+/** Its settings, transcripts and temporary files stay in the home of the workspace. */
+export const claudeEnvironment = (url: string, { home }: Workspace): Record<string, string> => ({
+  HOME: home,
+  TMPDIR: home,
+  ANTHROPIC_BASE_URL: url,
+  ANTHROPIC_API_KEY: 'client-key',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+});
 
-/** Arguments that make it print what it does, and log all it decides. */
+/** It prints what it does, and logs all that it decides. */
 export const claudeArguments = ({ home }: Workspace): string[] => [
   '--output-format',
   'stream-json',
   '--verbose',
+  '--include-partial-messages',
   '--debug-file',
   join(home, DEBUG_LOG),
   '--allowedTools',
@@ -46,66 +45,105 @@ export const claudeArguments = ({ home }: Workspace): string[] => [
 ];
 
 export class ClaudeRun extends ClientProcess {
+  readonly #lane: Lane;
   readonly #workspace: Workspace;
 
-  constructor(options: ClaudeOptions) {
-    const { url, workspace, prompt, model = CLAUDE_MODEL, args = [], env = {}, interactive = false } = options;
+  constructor(lane: Lane, workspace: Workspace, options: ClaudeOptions) {
+    const { prompt, model = CLAUDE_MODEL, args = [], env = {} } = options;
+    const asked = prompt === undefined ? ['--input-format', 'stream-json'] : [prompt];
     super(
       clientProgram('Claude Code'),
-      [
-        '-p',
-        ...(prompt === undefined ? [] : [prompt]),
-        ...(interactive ? ['--input-format', 'stream-json'] : []),
-        ...claudeArguments(workspace),
-        '--model',
-        model,
-        ...args,
-      ],
-      { cwd: workspace.path, env: { ...claudeEnvironment(url, workspace), ...env }, interactive },
+      ['-p', ...asked, ...claudeArguments(workspace), '--model', model, ...args],
+      {
+        cwd: workspace.path,
+        env: { ...claudeEnvironment(lane.gateway.url, workspace), ...env },
+        interactive: prompt === undefined,
+      },
     );
+    this.#lane = lane;
     this.#workspace = workspace;
   }
 
-  /** Its last result, once it has ended. */
-  async result(): Promise<JsonRecord> {
+  say(text: string): void {
+    this.send({ type: 'user', message: { role: 'user', content: [{ type: 'text', text }] } });
+  }
+
+  interrupt(): void {
+    this.send({ type: 'control_request', request_id: 'interrupt-1', request: { subtype: 'interrupt' } });
+  }
+
+  /** Resolves when some of the answer's words have come through. */
+  async hears(text: string): Promise<void> {
+    let heard = '';
+    await this.event((event) => {
+      const delta = isRecord(event['event']) ? event['event']['delta'] : undefined;
+      if (isRecord(delta) && delta['type'] === 'text_delta') heard += delta['text'];
+      return heard.includes(text);
+    });
+  }
+
+  /** Resolves when it is over and everything went by the script, without a word of trouble. */
+  async ends(): Promise<JsonRecord> {
     await this.exited;
+    const { model, upstream } = this.#lane;
+    expect(model.problems, this.report()).toEqual([]);
+    expect(await this.troubles(), this.report()).toEqual([]);
+    expect(model.left, this.report()).toEqual([]);
+    expect(await this.exited, this.report()).toBe(0);
+    const asked = upstream.requests.filter(({ method }) => method === 'POST');
+    expect(asked).toHaveLength(model.played.length + model.tokenCounts.length);
+    return this.result;
+  }
+
+  get result(): JsonRecord {
     const result = this.events.findLast(({ type }) => type === 'result');
     if (result === undefined) throw new Error(`Claude Code printed no result.\n${this.report()}`);
     return result;
+  }
+
+  /** Blocks that the model sent, as Claude Code understood them. */
+  blocks(type: string): JsonRecord[] {
+    return this.events
+      .filter((event) => event['type'] === 'assistant')
+      .flatMap(({ message }) =>
+        isRecord(message) && Array.isArray(message['content']) ? message['content'] : [],
+      )
+      .filter((block): block is JsonRecord => isRecord(block) && block['type'] === type);
   }
 
   debugLog(): Promise<string> {
     return readFile(join(this.#workspace.home, DEBUG_LOG), 'utf8');
   }
 
-  /** What went wrong on the way, by its own words: empty when it met no trouble. */
+  /** Retries, fallbacks and errors, by its own words; empty when there were none. */
   async troubles(): Promise<string[]> {
-    const log = (await this.debugLog()).split('\n').filter((line) => TROUBLE.test(line) && !HARMLESS.test(line));
+    const log = (await this.debugLog()).split('\n');
     const events = this.events.filter(isTrouble).map((event) => JSON.stringify(event).slice(0, 1000));
-    return [...events, ...log];
+    return [...events, ...log.filter((line) => TROUBLE.test(line) && !HARMLESS.test(line))];
   }
 }
 
-/** Retries, falls back, repairs or gives up: in its debug log. */
+/** In its debug log. Tests break streams on purpose to see that these lines come. */
 const TROUBLE =
-  /\[(ERROR|WARN)\]|retry|retrying|fall(ing)?[ -]?back to|API error|tengu_.*fallback|Content block|unreadable|malformed|non-streaming|idle timeout/i;
+  /\[ERROR\]|API error|Error in API request|Error streaming|falling back|fallback triggered|non-streaming|Stream (ended|completed|idle|event)|Streaming (idle|endpoint)|Content block|retry(ing)? (attempt|in)/i;
 
-/** What it writes on every new machine, whatever the endpoint. */
-const HARMLESS =
-  /Failed to save config with lock|auto mode disabled|Config fallback|unrecognized_model|Skipped|ENOENT/;
+/** It writes this on every new machine. */
+const HARMLESS = /Failed to save config with lock/;
 
 const TROUBLE_EVENTS = new Set([
   'api_retry',
   'api_error',
   'model_fallback',
   'model_refusal_fallback',
+  'model_refusal_no_fallback',
   'permission_denied',
 ]);
 
 function isTrouble(event: JsonRecord): boolean {
   if (event['type'] === 'system') return TROUBLE_EVENTS.has(String(event['subtype']));
   if (event['type'] === 'result') return event['is_error'] === true || event['subtype'] !== 'success';
-  return event['type'] === 'assistant' && (event['error'] !== undefined || isApiError(event['message']));
+  if (event['type'] !== 'assistant' || event['local_command_source'] !== undefined) return false;
+  return event['error'] !== undefined || isApiError(event['message']);
 }
 
 /** Errors of the API are shown as an answer by a model of this name. */

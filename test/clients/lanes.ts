@@ -18,21 +18,34 @@ export interface LaneOptions {
   model?: object;
 }
 
+/** The wires that Claude Code is tested on; its own is the byte lane. */
+export const LANES = ['openai-chat', 'openai-responses', 'anthropic-messages'] as const;
+
 /** The name by which upstreams know the model, where it is not the client's own. */
 export const UPSTREAM_MODEL = 'scripted-model';
 
-export async function openLane(
+/** All models of the gateway go to one scripted upstream. */
+export function openLane(
   dialect: DialectName,
   conversations: Conversations,
   options: LaneOptions = {},
 ): Promise<Lane> {
+  const name = dialect === 'anthropic-messages' ? {} : { model: UPSTREAM_MODEL };
+  const models = { '*': { upstream: 'scripted', ...name, ...options.model } };
+  return openGateway(dialect, conversations, models, options.upstream);
+}
+
+/** `models` as in the configuration; their upstream is `scripted`. */
+export async function openGateway(
+  dialect: DialectName,
+  conversations: Conversations,
+  models: object,
+  upstreamOptions: object = {},
+): Promise<Lane> {
   const model = new ScriptedModel(conversations);
   const upstream = await startUpstream(model.script);
   const gateway = await startTestGateway({
-    config: {
-      upstreams: { scripted: { ...upstream.config(dialect), ...options.upstream } },
-      models: { '*': { upstream: 'scripted', ...(dialect === 'anthropic-messages' ? {} : { model: UPSTREAM_MODEL }), ...options.model } },
-    },
+    config: { upstreams: { scripted: { ...upstream.config(dialect), ...upstreamOptions } }, models },
   });
   return { dialect, gateway, upstream, model };
 }

@@ -1,12 +1,9 @@
-/** Where the clients are that `npm test` has installed. */
-import { existsSync } from 'node:fs';
-
-const TRIAL: Readonly<Record<string, string>> = {
-  'Claude Code': '/tmp/clients/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude',
-};
+/** The clients that `npm test` installs. */
+import { findTestClient, howToGetClient, TEST_CLIENTS } from '../../scripts/test-clients.mjs';
 
 export function clientProgram(name: string): string {
-  const path = TRIAL[name];
-  if (path === undefined || !existsSync(path)) throw new Error(name);
-  return path;
+  const found = findTestClient(name);
+  if (found !== undefined) return found;
+  const advice = TEST_CLIENTS.filter((client) => client.name === name).map(howToGetClient);
+  throw new Error(`${name} is not installed: ${advice.join()}`);
 }

@@ -5,7 +5,7 @@
  */
 import type { AnswerReply, Piece, Reply } from '../support/replies.js';
 import { json } from '../support/replies.js';
-import { inDialect } from '../support/scripted-answers.js';
+import { errorInDialect, inDialect } from '../support/scripted-answers.js';
 import type { RecordedRequest, ScriptFunction } from '../support/scripted-upstream.js';
 import { type CallPart, cut, type Scripted } from '../support/wire.js';
 import { readRequest, type SeenRequest } from './read-request.js';
@@ -50,6 +50,14 @@ export function use(calls: readonly CallPart[], words = ''): Scripted {
   return { parts: [...before, ...calls] };
 }
 
+const isList = (place: Step | readonly Step[]): place is readonly Step[] => Array.isArray(place);
+
+/** What it counts, whatever it is asked to count. */
+export const COUNTED_TOKENS = 4321;
+
+/** The model that it lists. */
+export const LISTED_MODEL = 'gpt-listed';
+
 interface Place {
   conversation: string;
   step: number;
@@ -64,27 +72,47 @@ export class ScriptedModel {
     this.#conversations = conversations;
   }
 
+  /** What no strict upstream would have taken, and what nobody has scripted. */
+  readonly problems: string[] = [];
+
+  /** Refuses what it does not expect with a 400: clients do not ask again, so the test ends soon. */
   readonly script: ScriptFunction = async (request, index) => {
+    try {
+      return await this.#answer(request, index);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.problems.push(`request ${index + 1}: ${message}`);
+      return errorInDialect(400, 'invalid_request_error', `Scripted model: ${message}`)(request, index);
+    }
+  };
+
+  async #answer(request: RecordedRequest, index: number): Promise<Reply> {
     if (request.path.includes('/count_tokens')) {
       this.tokenCounts.push(request);
-      return json({ input_tokens: 4321 });
+      return json({ input_tokens: COUNTED_TOKENS });
     }
-    if (request.method === 'GET') return json({ object: 'list', data: [] });
+    if (request.method === 'GET')
+      return json({ object: 'list', data: [{ id: LISTED_MODEL, object: 'model', owned_by: 'scripted' }] });
     const seen = readRequest(request);
     checkRequest(seen);
+    const scripted = this.#next(seen);
+    const answer = typeof scripted === 'function' ? await scripted(seen) : scripted;
+    if ('kind' in answer) return answer;
+    return inDialect(this.#numbered(answer), { pieces: asReads })(request, index);
+  }
+
+  #next(seen: SeenRequest): Step {
     const { conversation, step } = this.#placeOf(seen);
     const what = `step ${step + 1} of "${conversation}"`;
     const before = this.played.filter((each) => each.conversation === conversation && each.step === step);
     this.played.push({ conversation, step, seen });
     const place = this.#conversations[conversation]?.[step];
-    if (place === undefined) throw new Error(`There is no ${what}`);
-    const scripted = 'length' in place && typeof place !== 'function' ? place[before.length] : place;
+    if (place === undefined) throw new Error(`there is no ${what}`);
+    const scripted = isList(place) ? place[before.length] : place;
     if (scripted === undefined || (scripted === place && before.length > 0))
       throw new Error(`${what} was asked for again`);
-    const answer = typeof scripted === 'function' ? await scripted(seen) : scripted;
-    if ('kind' in answer) return answer;
-    return inDialect(this.#numbered(answer), { pieces: asReads })(request, index);
-  };
+    return scripted;
+  }
 
   /** The requests of one conversation, in order. */
   requestsOf(conversation: string): SeenRequest[] {
@@ -120,7 +148,7 @@ export class ScriptedModel {
       );
       if (conversation !== undefined) return { conversation, step: answered };
     }
-    throw new Error(`No script answers this request: ${recorded.text.slice(-600)}`);
+    throw new Error(`no script answers this request: ${recorded.text.slice(-600)}`);
   }
 }
 

@@ -6,7 +6,7 @@ import { isRecord, type JsonRecord } from '../support/violation.js';
 import type { SeenRequest, SeenTurn } from './read-request.js';
 
 /** Fields of the client's wire that no other wire knows. */
-const ANTHROPIC_ONLY = ['context_management', 'thinking', 'output_config', 'cache_control', 'defer_loading'];
+const ANTHROPIC_ONLY = ['context_management', 'output_config', 'cache_control', 'defer_loading', 'metadata'];
 
 const LIMITS = {
   'openai-chat': { id: 40, name: /^[a-zA-Z0-9_-]{1,64}$/ },
@@ -118,7 +118,11 @@ function checkChatMessages({ messages }: JsonRecord): void {
     if (Array.isArray(content)) {
       hold(content.length > 0, `the content of a ${role} message is an empty array`);
       for (const part of content)
-        hold(isRecord(part) && allowed?.has(part['type']) === true, `Invalid part of a ${role} message`, part);
+        hold(
+          isRecord(part) && allowed?.has(part['type']) === true,
+          `Invalid part of a ${role} message`,
+          part,
+        );
       continue;
     }
     const mayBeNull = role === 'assistant' && Array.isArray(message['tool_calls']);

@@ -1,6 +1,7 @@
 /** A git repository and a home for a client, both its own and removed after the test. */
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, watch, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { tempFolder } from '../support/cleanup.js';
@@ -16,6 +17,8 @@ export interface Workspace {
   /** The path of a file as clients name it. */
   at(name: string): string;
   read(name: string): Promise<string>;
+  /** Resolves when a file of this name is made at the top of the repository. */
+  appears(name: string): Promise<void>;
 }
 
 const WHO = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com'];
@@ -31,9 +34,15 @@ export async function makeWorkspace(files: Files = {}): Promise<Workspace> {
     await mkdir(dirname(at(name)), { recursive: true });
     await writeFile(at(name), content);
   }
-  const git = (...args: string[]) => run('git', [...WHO, ...args], { cwd: path, env: { PATH: process.env['PATH'], HOME: home } });
+  const git = (...args: string[]) =>
+    run('git', [...WHO, ...args], { cwd: path, env: { PATH: process.env['PATH'], HOME: home } });
   await git('init', '-q', '-b', 'main');
   await git('add', '.');
   await git('commit', '-q', '--allow-empty', '-m', 'Start');
-  return { path, home, at, read: (name) => readFile(at(name), 'utf8') };
+  const appears = async (name: string): Promise<void> => {
+    const changes = watch(path);
+    if (existsSync(at(name))) return;
+    for await (const { filename } of changes) if (filename === name) return;
+  };
+  return { path, home, at, appears, read: (name) => readFile(at(name), 'utf8') };
 }

@@ -26,7 +26,9 @@ describe('the command', () => {
     });
     const help = await run(['--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
-    expect(help.stdout).toMatch(/^Commands:\n {2}start .*\n {2}code .*\n {2}trace .*\n {2}init .*\n {2}doctor /m);
+    expect(help.stdout).toMatch(
+      /^Commands:\n {2}start .*\n {2}code .*\n {2}trace .*\n {2}init .*\n {2}doctor /m,
+    );
   });
 
   it('ends with 2 for wrong usage and a wrong configuration', async () => {

@@ -27,7 +27,10 @@ function value(random: Random, depth: number): unknown {
 
 function input(random: Random, depth = 0): Wire {
   return Object.fromEntries(
-    random.list(0, 3, (index) => [`${random.pick(['city', 'query', 'n', 'é'])}${index}`, value(random, depth)]),
+    random.list(0, 3, (index) => [
+      `${random.pick(['city', 'query', 'n', 'é'])}${index}`,
+      value(random, depth),
+    ]),
   );
 }
 
@@ -36,7 +39,11 @@ function part(random: Random, index: number): Part {
   if (kind < 4) return { type: 'text', text: pieces(random, random.text(1, 12)) };
   if (kind < 6) {
     const text = pieces(random, random.text(1, 8));
-    return { type: 'thinking', text, ...(random.chance(0.5) ? { signature: `sig${random.below(1e6)}` } : {}) };
+    return {
+      type: 'thinking',
+      text,
+      ...(random.chance(0.5) ? { signature: `sig${random.below(1e6)}` } : {}),
+    };
   }
   const indent = random.pick([0, 0, 0, 2]);
   return {

@@ -1,6 +1,23 @@
 /** Random choices that can be made again: one seed, one sequence, on every machine. */
 
-const SYLLABLES = ['ab', 'cre', 'do', 'é', '中文', '😀', '\u2028', '\\', '"', '\n', ' ', 'x y', '\t', 'ß', '{', '}'];
+const SYLLABLES = [
+  'ab',
+  'cre',
+  'do',
+  'é',
+  '中文',
+  '😀',
+  '\u2028',
+  '\\',
+  '"',
+  '\n',
+  ' ',
+  'x y',
+  '\t',
+  'ß',
+  '{',
+  '}',
+];
 
 export class Random {
   #state: number;
@@ -66,7 +83,9 @@ export class Random {
 
   /** `size` parts of `bytes`, cut anywhere: inside lines, inside characters, with empty ones. */
   cuts(bytes: Buffer, parts: number): Buffer[] {
-    const places = Array.from({ length: parts - 1 }, () => this.below(bytes.length + 1)).sort((a, b) => a - b);
+    const places = Array.from({ length: parts - 1 }, () => this.below(bytes.length + 1)).sort(
+      (a, b) => a - b,
+    );
     return [0, ...places].map((from, index) => bytes.subarray(from, places[index] ?? bytes.length));
   }
 }

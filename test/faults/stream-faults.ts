@@ -1,6 +1,7 @@
 /** What can go wrong with an upstream's stream, from events in the wrong order down to single bits. */
-import { openaiError } from '../support/wire-chat.js';
+
 import { anthropicError, type Wire } from '../support/wire.js';
+import { openaiError } from '../support/wire-chat.js';
 import { nodeAt, nodePaths, withNode, withoutNode } from './json-nodes.js';
 import type { Random } from './random.js';
 
@@ -78,7 +79,9 @@ const onEvent =
     return frames.map((frame, index) => {
       if (index !== at || typeof frame === 'string') return frame;
       const value = change(frame, random);
-      return typeof value === 'object' && value !== null ? { ...value } : `data: ${JSON.stringify(value)}\n\n`;
+      return typeof value === 'object' && value !== null
+        ? { ...value }
+        : `data: ${JSON.stringify(value)}\n\n`;
     });
   };
 

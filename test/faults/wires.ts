@@ -1,16 +1,23 @@
 /** Every dialect from both sides: what an upstream of it sends, and what a client of it accepts. */
 import type { ConversationRequest, DialectName, JsonObject } from '../../src/core/conversation.js';
-import { anthropicMessages } from '../../src/dialects/anthropic-messages/index.js';
+import { DIALECT_PATHS, DIALECTS } from '../../src/dialects/all.js';
 import type { Dialect } from '../../src/dialects/dialect.js';
-import { openaiChat } from '../../src/dialects/openai-chat/index.js';
 import type { Scripted } from '../support/scripted.js';
-import { type ParsedSse, parseSseText, validateAnthropicStream, validateChatStream } from '../support/sse.js';
-import { isRecord } from '../support/violation.js';
+import {
+  type ParsedSse,
+  parseSseText,
+  validateAnthropicStream,
+  validateChatStream,
+  validateResponsesStream,
+} from '../support/sse.js';
+import { isRecord, type JsonRecord } from '../support/violation.js';
 import {
   anthropicEvents,
   anthropicMessage,
   chatChunks,
   chatCompletion,
+  responsesEvents,
+  responsesObject,
   type Wire as WireObject,
 } from '../support/wire.js';
 import { TOOLS } from './random-answer.js';
@@ -25,22 +32,31 @@ export interface Said {
   failed: boolean;
 }
 
-export interface Wire {
-  name: DialectName;
-  dialect: Dialect;
+interface WireFunctions {
   /** The events of an upstream, its last word included. */
   frames(scripted: Scripted, interleave: boolean): Frame[];
   whole(scripted: Scripted): WireObject;
-  /** The bodies of requests that ask for different forms of an answer. */
-  requests: readonly ConversationRequest[];
+  /** Bodies that ask for different forms of an answer, without `stream`. */
+  bodies: readonly [JsonObject, ...JsonObject[]];
   /** Throws StreamViolation where a strict client would. */
   accept(text: string): Said;
   /** The same of a whole answer. */
-  read(body: JsonObject): Said;
+  read(body: unknown): Said;
+  /** Whether a body is an error in the shape of this dialect. */
+  isError(body: unknown): boolean;
+}
+
+export interface Wire extends WireFunctions {
+  name: DialectName;
+  dialect: Dialect;
+  path: string;
+  /** `bodies`, decoded, each with `stream`. */
+  requests: readonly [ConversationRequest, ...ConversationRequest[]];
 }
 
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
-const USER = { role: 'user', content: 'What is the weather in Paris?' };
+const QUESTION = 'What is the weather in Paris?';
+const USER = { role: 'user', content: QUESTION };
 
 function eventsOf(text: string): ParsedSse['events'] {
   const { events, rest } = parseSseText(text);
@@ -48,99 +64,182 @@ function eventsOf(text: string): ParsedSse['events'] {
   return events;
 }
 
-const list = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isRecord) : []);
-const joined = (items: readonly Record<string, unknown>[], field: string): string =>
+const record = (value: unknown): JsonRecord => (isRecord(value) ? value : {});
+const list = (value: unknown): JsonRecord[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+const joined = (items: readonly JsonRecord[], field: string): string =>
   items.map((item) => (typeof item[field] === 'string' ? item[field] : '')).join('');
-const parse = (text: unknown): unknown => (typeof text === 'string' && text !== '' ? JSON.parse(text) : {});
+const isFilled = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
-/** Arguments that the answer's limit cut off are compared by nobody. */
-const parseLoosely = (text: string): unknown => {
+/** Arguments that the answer's own limit cut off are compared by nobody. */
+function parse(text: unknown): unknown {
   try {
-    return parse(text);
+    return typeof text === 'string' && text !== '' ? JSON.parse(text) : {};
   } catch {
     return undefined;
   }
-};
+}
 
 function blocksSaid(content: unknown, stop: unknown, failed: boolean): Said {
   const blocks = list(content);
+  const calls = blocks.filter(({ type }) => type === 'tool_use');
   return {
     text: joined(blocks, 'text'),
     thinking: joined(blocks, 'thinking'),
-    calls: blocks
-      .filter(({ type }) => type === 'tool_use')
-      .map(({ id, name, input }) => ({
-        id: String(id),
-        name: String(name),
-        input: isRecord(input) ? input : undefined,
-      })),
+    calls: calls.map(({ id, name, input }) => ({
+      id: String(id),
+      name: String(name),
+      input: isRecord(input) ? input : undefined,
+    })),
     stop,
     failed,
   };
 }
 
-const ANTHROPIC_BODY = { model: 'm', max_tokens: 100, stream: true, messages: [USER] };
-const ANTHROPIC_TOOLS = TOOLS.map((name) => ({ name, input_schema: SCHEMA }));
+const ANTHROPIC_BODY = {
+  model: 'm',
+  max_tokens: 100,
+  messages: [USER],
+  tools: TOOLS.map((name) => ({ name, input_schema: SCHEMA })),
+};
 
-const anthropic: Wire = {
-  name: 'anthropic-messages',
-  dialect: anthropicMessages,
+const anthropic: WireFunctions = {
   frames: (scripted) => anthropicEvents(scripted),
   whole: anthropicMessage,
-  requests: [
-    { ...ANTHROPIC_BODY, tools: ANTHROPIC_TOOLS },
-    {
-      ...ANTHROPIC_BODY,
-      tools: ANTHROPIC_TOOLS,
-      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
-    },
-    { ...ANTHROPIC_BODY, tools: ANTHROPIC_TOOLS, thinking: { type: 'enabled', budget_tokens: 1024 } },
-  ].map(anthropicMessages.ingress.decodeRequest),
+  bodies: [
+    ANTHROPIC_BODY,
+    { ...ANTHROPIC_BODY, tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+    { ...ANTHROPIC_BODY, thinking: { type: 'enabled', budget_tokens: 1024 } },
+  ],
   accept(text) {
     const { content, stopReason, error } = validateAnthropicStream(eventsOf(text), { error: 'allowed' });
     return blocksSaid(content, stopReason, error !== undefined);
   },
-  read: (body) => blocksSaid(body['content'], body['stop_reason'], false),
+  read(body) {
+    const { content, stop_reason: stop } = record(body);
+    return blocksSaid(content, stop, false);
+  },
+  isError(body) {
+    const { type, error, request_id: id } = record(body);
+    return (
+      type === 'error' &&
+      isFilled(record(error)['type']) &&
+      isFilled(record(error)['message']) &&
+      isFilled(id)
+    );
+  },
 };
 
-const CHAT_BODY = { model: 'm', stream: true, messages: [USER] };
-const CHAT_TOOLS = TOOLS.map((name) => ({ type: 'function', function: { name, parameters: SCHEMA } }));
+function isOpenaiError(body: unknown): boolean {
+  const { error } = record(body);
+  const { type, message, param, code } = record(error);
+  return isFilled(type) && isFilled(message) && param !== undefined && code !== undefined;
+}
 
-const chat: Wire = {
-  name: 'openai-chat',
-  dialect: openaiChat,
-  frames: (scripted, interleave) => [...chatChunks(scripted, { usage: true, interleave }), 'data: [DONE]\n\n'],
+const CHAT_BODY = {
+  model: 'm',
+  messages: [USER],
+  tools: TOOLS.map((name) => ({ type: 'function', function: { name, parameters: SCHEMA } })),
+};
+
+const chat: WireFunctions = {
+  frames: (scripted, interleave) => [
+    ...chatChunks(scripted, { usage: true, interleave }),
+    'data: [DONE]\n\n',
+  ],
   whole: chatCompletion,
-  requests: [
-    { ...CHAT_BODY, tools: CHAT_TOOLS },
-    { ...CHAT_BODY, tools: CHAT_TOOLS, stream_options: { include_usage: true } },
-    { ...CHAT_BODY, tools: CHAT_TOOLS, parallel_tool_calls: false },
-  ].map(openaiChat.ingress.decodeRequest),
+  bodies: [
+    CHAT_BODY,
+    { ...CHAT_BODY, stream_options: { include_usage: true } },
+    { ...CHAT_BODY, parallel_tool_calls: false },
+  ],
   accept(text) {
     const said = validateChatStream(eventsOf(text), { error: 'allowed' });
     return {
       text: said.content,
       thinking: said.reasoning,
-      calls: said.calls.map(({ id, name, arguments: json }) => ({ id, name, input: parseLoosely(json) })),
+      calls: said.calls.map(({ id, name, arguments: json }) => ({ id, name, input: parse(json) })),
       stop: said.finishReason,
       failed: said.error !== undefined,
     };
   },
   read(body) {
-    const [choice = {}] = list(body['choices']);
-    const message = isRecord(choice['message']) ? choice['message'] : {};
+    const [choice = {}] = list(record(body)['choices']);
+    const message = record(choice['message']);
     return {
       text: joined([message], 'content'),
       thinking: joined([message], 'reasoning_content'),
       calls: list(message['tool_calls']).map(({ id, function: called }) => {
-        const { name, arguments: json } = isRecord(called) ? called : {};
+        const { name, arguments: json } = record(called);
         return { id: String(id), name: String(name), input: parse(json) };
       }),
       stop: choice['finish_reason'],
       failed: false,
     };
   },
+  isError: isOpenaiError,
+};
+
+const RESPONSES_BODY = {
+  model: 'm',
+  input: QUESTION,
+  tools: TOOLS.map((name) => ({ type: 'function', name, parameters: SCHEMA, strict: false })),
+};
+
+function itemsSaid(output: unknown, stop: unknown, failed: boolean): Said {
+  const items = list(output);
+  const parts = (type: string, field: string): JsonRecord[] =>
+    items.filter((item) => item['type'] === type).flatMap((item) => list(item[field]));
+  return {
+    text: joined(parts('message', 'content'), 'text'),
+    thinking: joined([...parts('reasoning', 'summary'), ...parts('reasoning', 'content')], 'text'),
+    calls: items
+      .filter(({ type }) => type === 'function_call')
+      .map(({ call_id: id, name, arguments: json }) => ({
+        id: String(id),
+        name: String(name),
+        input: parse(json),
+      })),
+    stop,
+    failed,
+  };
+}
+
+const responses: WireFunctions = {
+  frames: (scripted) => responsesEvents(scripted),
+  whole: responsesObject,
+  bodies: [
+    RESPONSES_BODY,
+    { ...RESPONSES_BODY, parallel_tool_calls: false },
+    { ...RESPONSES_BODY, reasoning: { effort: 'low', summary: 'auto' } },
+  ],
+  accept(text) {
+    const { output, response, error } = validateResponsesStream(eventsOf(text), { error: 'allowed' });
+    return itemsSaid(output, response?.['status'], error !== undefined);
+  },
+  read(body) {
+    const { output, status } = record(body);
+    return itemsSaid(output, status, false);
+  },
+  isError: isOpenaiError,
 };
 
 /** A new dialect is one more row. */
-export const WIRES: readonly Wire[] = [anthropic, chat];
+const FUNCTIONS: Readonly<Record<DialectName, WireFunctions>> = {
+  'anthropic-messages': anthropic,
+  'openai-chat': chat,
+  'openai-responses': responses,
+};
+
+export const WIRES: readonly Wire[] = Object.values(DIALECTS).map((dialect) => {
+  const functions = FUNCTIONS[dialect.name];
+  const decode = (body: JsonObject): ConversationRequest =>
+    dialect.ingress.decodeRequest({ ...body, stream: true });
+  const [first, ...others] = functions.bodies;
+  return {
+    ...functions,
+    name: dialect.name,
+    dialect,
+    path: DIALECT_PATHS[dialect.name],
+    requests: [decode(first), ...others.map(decode)],
+  };
+});

@@ -30,9 +30,8 @@ export function createStreamEncoder(request: ConversationRequest, answer: Answer
 }
 
 type Open =
-  | { type: 'text' | 'skipped' }
+  | { type: 'text' | 'call' | 'skipped' }
   | { type: 'thinking'; text: string; signature: string }
-  | { type: 'call'; hasInput: boolean }
   /** Free text is inside a JSON string, so it can be read only when that is whole. */
   | { type: 'custom'; json: string };
 
@@ -129,13 +128,13 @@ class ChunkEncoder implements StreamEncoder {
       // This form has room for one call only.
       if (index > 0) return '';
       this.#calls += 1;
-      this.#open = { type: 'call', hasInput: false };
+      this.#open = { type: 'call' };
       return this.#chunk(JSON.stringify({ function_call: { name, arguments: '' } }));
     }
     this.#calls += 1;
     const id = callId(block.id, this.#answer.requestId, index);
     const custom = isCustomCall(block, this.#form);
-    this.#open = custom ? { type: 'custom', json: '' } : { type: 'call', hasInput: false };
+    this.#open = custom ? { type: 'custom', json: '' } : { type: 'call' };
     const call: JsonObject = custom
       ? { index, id, type: 'custom', custom: { name, input: '' } }
       : { index, id, type: 'function', function: { name, arguments: '' } };
@@ -159,7 +158,6 @@ class ChunkEncoder implements StreamEncoder {
       case 'input':
         if (open.type === 'custom') open.json += delta.json;
         if (open.type !== 'call') return '';
-        open.hasInput = true;
         return this.#arguments(delta.json);
     }
   }
@@ -174,8 +172,6 @@ class ChunkEncoder implements StreamEncoder {
     const open = this.#open;
     this.#open = { type: 'skipped' };
     switch (open.type) {
-      case 'call':
-        return open.hasInput ? '' : this.#arguments('{}');
       case 'custom': {
         const input = JSON.stringify(freeText(parseInput(open.json)));
         return this.#chunk(`{"tool_calls":[{"index":${this.#calls - 1},"custom":{"input":${input}}}]}`);

@@ -44,6 +44,14 @@ describe('ToolSlots', () => {
     expect(out[1]).toEqual({ type: 'tool', key: 1, id: 'b', name: 'Unknown' });
   });
 
+  it('takes a name that grows with every piece as one name', () => {
+    const { out, push } = slots();
+    push({ index: 0, id: 'a', function: { name: 'Re' } });
+    push({ index: 0, function: { name: 'ReadF' } });
+    push({ index: 0, function: { name: 'ReadFile' } });
+    expect(out).toEqual([{ type: 'tool', key: 0, id: 'a', name: 'ReadFile' }]);
+  });
+
   it('passes a call on that never got a name', () => {
     const { out, push, flush } = slots();
     push({ index: 0, id: 'a', function: { arguments: '{}' } });

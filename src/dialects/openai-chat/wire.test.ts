@@ -52,6 +52,12 @@ describe('usage', () => {
     expect(decodeUsage(wire)).toEqual(usage);
   });
 
+  it('leaves out what is no count', () => {
+    expect(decodeUsage({ prompt_tokens: 1.5, completion_tokens: 2 })).toEqual({ outputTokens: 2 });
+    expect(decodeUsage({ prompt_tokens: -1, completion_tokens: 1e308 })).toBeUndefined();
+    expect(decodeUsage({ prompt_tokens: '7' })).toBeUndefined();
+  });
+
   it('comes back from the wire as it was', () => {
     const usage = {
       inputTokens: 7,

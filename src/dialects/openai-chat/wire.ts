@@ -14,7 +14,7 @@ import type {
 import type { CompletionUsage } from 'openai/resources/completions.js';
 import type { FunctionDefinition } from 'openai/resources/shared.js';
 import type { Extensions, JsonObject, StopReason, Usage } from '../../core/conversation.js';
-import { isObject } from '../shared/read.js';
+import { countOf, isObject } from '../shared/read.js';
 import type { NameLimits } from '../shared/tool-names.js';
 
 export const DIALECT = 'openai-chat';
@@ -207,33 +207,30 @@ export function encodeUsage(usage: Usage): CompletionUsage {
 /** What the upstream has counted; fields that it has not are left out. */
 export function decodeUsage(value: unknown): Partial<Usage> | undefined {
   if (!isObject(value)) return undefined;
-  const prompt = count(value['prompt_tokens']) ?? count(value['input_tokens']);
-  const answer = count(value['completion_tokens']) ?? count(value['output_tokens']);
+  const prompt = countOf(value['prompt_tokens']) ?? countOf(value['input_tokens']);
+  const answer = countOf(value['completion_tokens']) ?? countOf(value['output_tokens']);
   const inPrompt = isObject(value['prompt_tokens_details']) ? value['prompt_tokens_details'] : value;
   const inAnswer = isObject(value['completion_tokens_details']) ? value['completion_tokens_details'] : value;
   const usage: Partial<Usage> = {};
   if (prompt !== undefined) {
     // DeepSeek and Moonshot count the cache beside the details, the others inside.
     const read =
-      count(inPrompt['cached_tokens']) ??
-      count(value['prompt_cache_hit_tokens']) ??
-      count(value['cached_tokens']) ??
+      countOf(inPrompt['cached_tokens']) ??
+      countOf(value['prompt_cache_hit_tokens']) ??
+      countOf(value['cached_tokens']) ??
       0;
-    const written = count(inPrompt['cache_write_tokens']) ?? count(value['cache_creation_input_tokens']) ?? 0;
+    const written =
+      countOf(inPrompt['cache_write_tokens']) ?? countOf(value['cache_creation_input_tokens']) ?? 0;
     usage.cacheReadTokens = Math.min(read, prompt);
     usage.cacheWriteTokens = Math.min(written, prompt - usage.cacheReadTokens);
     usage.inputTokens = prompt - usage.cacheReadTokens - usage.cacheWriteTokens;
   }
-  const reasoning = count(inAnswer['reasoning_tokens']);
+  const reasoning = countOf(inAnswer['reasoning_tokens']);
   if (reasoning !== undefined) usage.reasoningTokens = reasoning;
   if (answer !== undefined) {
     // Gemini and xAI leave reasoning out of the answer and count it in the total only.
-    const total = count(value['total_tokens']) ?? 0;
+    const total = countOf(value['total_tokens']) ?? 0;
     usage.outputTokens = Math.max(answer, total - (prompt ?? total));
   }
   return usage.inputTokens === undefined && usage.outputTokens === undefined ? undefined : usage;
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && value >= 0 ? value : undefined;
 }

@@ -84,7 +84,12 @@ function decodeCustom(value: JsonObject, path: string): ToolDefinition {
   const tool: ToolDefinition = { name, inputSchema: FREE_TEXT_SCHEMA };
   const said = typeof description === 'string' && description !== '' ? `${description}\n\n` : '';
   tool.description = `${said}Give the whole text in the parameter \`input\`.${grammarText(format)}`;
-  const custom = { type: 'custom', name, ...(said === '' ? {} : { description }), ...(isObject(format) ? { format } : {}) };
+  const custom = {
+    type: 'custom',
+    name,
+    ...(said === '' ? {} : { description }),
+    ...(isObject(format) ? { format } : {}),
+  };
   return extend(tool, { ...extraFields(value, CUSTOM_FIELDS), $custom: custom });
 }
 

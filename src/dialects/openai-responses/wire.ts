@@ -18,7 +18,7 @@ import type {
 import type { Reasoning } from 'openai/resources/shared.js';
 import type { Extensions, JsonObject, StopReason, Usage } from '../../core/conversation.js';
 import { extendWith, fields } from '../shared/extra-fields.js';
-import { isObject } from '../shared/read.js';
+import { countOf, isObject } from '../shared/read.js';
 import type { NameLimits } from '../shared/tool-names.js';
 
 export const DIALECT = 'openai-responses';
@@ -61,13 +61,7 @@ export const TEXT_FIELDS = fields<ResponseInputText>('type', 'text');
 export const OUTPUT_TEXT_FIELDS = fields<ResponseOutputText>('type', 'text', 'annotations', 'logprobs');
 export const REFUSAL_FIELDS = fields<ResponseOutputRefusal>('type', 'refusal');
 export const IMAGE_FIELDS = fields<ResponseInputImage>('type', 'image_url', 'file_id');
-export const FILE_FIELDS = fields<ResponseInputFile>(
-  'type',
-  'file_data',
-  'file_id',
-  'file_url',
-  'filename',
-);
+export const FILE_FIELDS = fields<ResponseInputFile>('type', 'file_data', 'file_id', 'file_url', 'filename');
 export const FUNCTION_FIELDS = fields<FunctionTool>('type', 'name', 'description', 'parameters', 'strict');
 export const CUSTOM_FIELDS = fields<CustomTool>('type', 'name', 'description', 'format');
 export const NAMESPACE_FIELDS = fields<NamespaceTool>('type', 'tools');
@@ -147,24 +141,20 @@ export function encodeUsage(usage: Usage): ResponseUsage {
 export function decodeUsage(value: unknown): Partial<Usage> | undefined {
   if (!isObject(value)) return undefined;
   const usage: Partial<Usage> = {};
-  const input = count(value['input_tokens']) ?? count(value['prompt_tokens']);
+  const input = countOf(value['input_tokens']) ?? countOf(value['prompt_tokens']);
   if (input !== undefined) {
     const details = isObject(value['input_tokens_details']) ? value['input_tokens_details'] : {};
-    usage.cacheReadTokens = Math.min(count(details['cached_tokens']) ?? 0, input);
+    usage.cacheReadTokens = Math.min(countOf(details['cached_tokens']) ?? 0, input);
     usage.cacheWriteTokens = Math.min(
-      count(details['cache_write_tokens']) ?? 0,
+      countOf(details['cache_write_tokens']) ?? 0,
       input - usage.cacheReadTokens,
     );
     usage.inputTokens = input - usage.cacheReadTokens - usage.cacheWriteTokens;
   }
-  const output = count(value['output_tokens']) ?? count(value['completion_tokens']);
+  const output = countOf(value['output_tokens']) ?? countOf(value['completion_tokens']);
   if (output !== undefined) usage.outputTokens = output;
   const details = value['output_tokens_details'];
-  const reasoning = isObject(details) ? count(details['reasoning_tokens']) : undefined;
+  const reasoning = isObject(details) ? countOf(details['reasoning_tokens']) : undefined;
   if (reasoning !== undefined) usage.reasoningTokens = reasoning;
   return input === undefined && output === undefined ? undefined : usage;
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -77,7 +77,7 @@ export class FreeTextReader {
     const end = stringEnd(raw);
     if (end.closed) this.#state = 'over';
     this.#waiting = end.closed ? '' : raw.slice(end.at);
-    return unescape(raw.slice(0, end.at));
+    return readEscapes(raw.slice(0, end.at));
   }
 }
 
@@ -102,11 +102,13 @@ function stringEnd(raw: string): { at: number; closed: boolean } {
   return { at, closed: false };
 }
 
-function unescape(raw: string): string {
+function readEscapes(raw: string): string {
   if (!raw.includes('\\')) return raw;
   try {
     // Models write line breaks as they are, which JSON does not allow.
-    const text: unknown = JSON.parse(`"${raw.replace(/[\n\r\t]/g, (char) => JSON.stringify(char).slice(1, -1))}"`);
+    const text: unknown = JSON.parse(
+      `"${raw.replace(/[\n\r\t]/g, (char) => JSON.stringify(char).slice(1, -1))}"`,
+    );
     return typeof text === 'string' ? text : raw;
   } catch {
     return raw;

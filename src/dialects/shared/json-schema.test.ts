@@ -187,6 +187,22 @@ const cases: Case[] = [
     removed: ['$ref'],
   },
   {
+    name: 'a schema that contains itself through allOf, for Gemini',
+    profile: 'gemini',
+    schema: object({ next: { allOf: [{ $ref: '#' }] } }),
+    expected: object({ next: object({ next: { type: 'object' } }) }),
+    removed: ['$ref'],
+  },
+  {
+    name: 'a reference to a reference, for Gemini',
+    profile: 'gemini',
+    schema: object(
+      { a: { $ref: '#/$defs/A' } },
+      { $defs: { A: { $ref: '#/$defs/B' }, B: { type: 'number' } } },
+    ),
+    expected: object({ a: { type: 'number' } }),
+  },
+  {
     name: 'required names without a property, for Gemini',
     profile: 'gemini',
     schema: object({ a: { type: 'string' } }, { required: ['a', 'gone'] }),

@@ -109,10 +109,10 @@ class SchemaWalk {
   }
 
   #schema(given: JsonObject, depth: number): JsonObject {
-    if (depth > MAX_DEPTH) return given;
     const { openApi } = this.#rules;
-    const ref = openApi ? this.#enter(given['$ref']) : undefined;
-    const schema = openApi ? this.#resolve(given, ref) : given;
+    if (depth > MAX_DEPTH) return openApi ? this.#anyObject({}) : given;
+    const entered: string[] = [];
+    const schema = openApi ? this.#resolve(given, entered) : given;
     let changed = schema !== given;
     const out: JsonObject = {};
     for (const key in schema) {
@@ -126,7 +126,7 @@ class SchemaWalk {
       out['items'] = this.#rules.items;
       changed = true;
     }
-    if (ref !== undefined) this.#open.delete(ref);
+    for (const ref of entered) this.#open.delete(ref);
     return changed || openApi ? out : schema;
   }
 
@@ -189,37 +189,46 @@ class SchemaWalk {
     return flat;
   }
 
-  /** The reference that is now being inlined; undefined where that would not end. */
-  #enter(ref: unknown): string | undefined {
-    if (typeof ref !== 'string' || this.#open.has(ref) || this.#inlined >= MAX_INLINED) return undefined;
-    if (lookUp(this.#root, ref) === undefined) return undefined;
+  /** What `ref` names, now being inlined; undefined where that would not end. */
+  #enter(ref: string, entered: string[]): JsonObject | undefined {
+    const target = lookUp(this.#root, ref);
+    if (target === undefined || this.#open.has(ref) || this.#inlined >= MAX_INLINED) return undefined;
     this.#inlined += 1;
     this.#open.add(ref);
-    return ref;
+    entered.push(ref);
+    return target;
   }
 
-  /** What a reference names, in place of it, with `allOf` merged. */
-  #resolve(schema: JsonObject, ref: string | undefined): JsonObject {
-    if (schema['$ref'] === undefined) return this.#mergeAll(schema);
-    const { $ref: _ref, ...rest } = schema;
-    if (ref !== undefined) return this.#mergeAll({ ...lookUp(this.#root, ref), ...rest });
+  /** In place of what cannot be written out. */
+  #anyObject(rest: JsonObject): JsonObject {
     this.removed.add('$ref');
     return { type: 'object', ...rest };
   }
 
-  #mergeAll(schema: JsonObject): JsonObject {
+  /** What a reference names, in place of it, with `allOf` merged. */
+  #resolve(schema: JsonObject, entered: string[]): JsonObject {
+    let resolved = schema;
+    while (typeof resolved['$ref'] === 'string') {
+      const { $ref: ref, ...rest } = resolved;
+      const target = this.#enter(String(ref), entered);
+      resolved = target === undefined ? this.#anyObject(rest) : { ...target, ...rest };
+    }
+    return this.#mergeAll(resolved, entered);
+  }
+
+  #mergeAll(schema: JsonObject, entered: string[]): JsonObject {
     let merged = schema;
     for (let round = 0; round < MAX_DEPTH && Array.isArray(merged['allOf']); round += 1) {
       const { allOf, ...rest } = merged;
       merged = rest;
-      for (const branch of objects(allOf)) this.#mergeBranch(merged, branch);
+      for (const branch of objects(allOf)) this.#mergeBranch(merged, branch, entered);
     }
     return merged;
   }
 
-  #mergeBranch(merged: JsonObject, given: JsonObject): void {
+  #mergeBranch(merged: JsonObject, given: JsonObject, entered: string[]): void {
     const ref = given['$ref'];
-    const branch = typeof ref === 'string' ? (lookUp(this.#root, ref) ?? {}) : given;
+    const branch = typeof ref === 'string' ? (this.#enter(ref, entered) ?? this.#anyObject({})) : given;
     for (const key in branch) {
       if (key === 'properties') {
         const properties = isObject(merged['properties']) ? { ...merged['properties'] } : {};

@@ -45,10 +45,7 @@ export class Connection {
     socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
     if (reading === 'events') socket.on('data', (bytes: Buffer) => this.#read(bytes));
     socket.on('error', (error) => this.#tellClosed(error));
-    socket.on('end', () => {
-      this.#tellClosed(undefined);
-      socket.destroy();
-    });
+    socket.on('end', () => this.#tellClosed(undefined));
     socket.on('close', () => {
       this.#tellClosed(undefined);
       this.#onGone(this);

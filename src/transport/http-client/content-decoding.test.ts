@@ -1,4 +1,13 @@
-import { brotliCompressSync, constants, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import {
+  brotliCompressSync,
+  constants,
+  createBrotliCompress,
+  createDeflate,
+  createGzip,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+} from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readAll } from './read-all.js';
 import { chunk, closeAllAfterEach, makeClient, request, textOf } from './test-client.js';
@@ -47,16 +56,22 @@ describe('compressed answers', () => {
     }
   });
 
-  it('of a stream are given out event by event', async () => {
+  it.each([
+    ['gzip', () => createGzip({ flush: constants.Z_SYNC_FLUSH })],
+    ['deflate', () => createDeflate({ flush: constants.Z_SYNC_FLUSH })],
+    ['br', () => createBrotliCompress({ flush: constants.BROTLI_OPERATION_FLUSH })],
+  ])('of a stream are given out event by event: %s', async (encoding, create) => {
     const server = await startServer((socket) =>
       onRequest(socket, () =>
-        socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n'),
+        socket.write(
+          `HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\ntransfer-encoding: chunked\r\n\r\n`,
+        ),
       ),
     );
     const { body } = await makeClient().request(request(server.url));
     const socket = await server.socket(0);
-    const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
-    gzip.on('data', (part: Buffer) =>
+    const encoder = create();
+    encoder.on('data', (part: Buffer) =>
       socket.write(
         Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n')]),
       ),
@@ -64,10 +79,10 @@ describe('compressed answers', () => {
     let got = '';
     // The next event is sent only when the one before has been read: nothing may wait for the end.
     for (const event of ['data: one\n\n', 'data: two\n\n', 'data: three\n\n']) {
-      gzip.write(event);
+      encoder.write(event);
       while (!got.endsWith(event)) got += (await body.next()).value?.toString();
     }
-    gzip.on('end', () => socket.write('0\r\n\r\n')).end();
+    encoder.on('end', () => socket.write('0\r\n\r\n')).end();
     expect(await body.next()).toEqual({ done: true, value: undefined });
     expect(got).toBe('data: one\n\ndata: two\n\ndata: three\n\n');
   });
@@ -133,9 +148,10 @@ describe('compressed answers', () => {
       }),
     );
     const { body } = await makeClient().request(request(server.url));
+    expect((await body.next()).value?.toString()).toMatch(/^data: 世界/);
     const read = body.next();
     await body.return();
-    await read;
+    expect(await read).toEqual({ done: true, value: undefined });
     await closed(await server.socket(0));
   });
 });

@@ -120,8 +120,6 @@ class DecodedBody implements ResponseBody {
       this.#wake = resolve;
       decoder.write(bytes, () => resolve());
     });
-    // What the decoder has pushed but not yet emitted; reading it emits it.
-    while (!decoder.destroyed && decoder.read() !== null);
   }
 
   async #finish(): Promise<void> {

@@ -158,6 +158,8 @@ describe('connections', () => {
       'HTTP/1.1 200 OK\r\nkeep-alive: timeout=1\r\ncontent-length: 2\r\n\r\nok',
     ],
   ])('are not used again when %s', async (_why, text) => {
+    // Not by their idle time, then: it does not pass.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const server = await startServer(answerWith(text));
     const client = makeClient();
     expect(await textOf((await client.request(request(server.url))).body)).toBe('ok');
@@ -220,6 +222,16 @@ describe('connections', () => {
     await textOf((await client.request(request(server.url))).body);
     await expect(client.request(request(server.url))).rejects.toMatchObject({ code: 'upstream_failed' });
     expect(server.sockets).toHaveLength(2);
+  });
+
+  it('are not replaced when new and cut while the request is sent', async () => {
+    const server = await startServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    const body = Buffer.alloc(50_000_000);
+    await expect(makeClient().request(request(server.url, { method: 'POST', body }))).rejects.toMatchObject({
+      name: 'GatewayError',
+      code: 'upstream_failed',
+    });
+    expect(server.sockets).toHaveLength(1);
   });
 
   it('are not replaced when they took the request and failed much later', async () => {
@@ -327,6 +339,23 @@ describe('cancelling', () => {
     const { signal } = controller;
     const sent = makeClient({ lookup }).request(request(new URL('http://slow.test/'), { signal }));
     await expect(sent).rejects.toMatchObject(reason);
+  });
+
+  it('within the name lookup leaves no socket that connects later', async () => {
+    const server = await startServer(answerWith(OK));
+    const controller = new AbortController();
+    let found = () => {};
+    const lookup: LookupFunction = (_host, _options, callback) => {
+      found = () => callback(null, [{ address: '127.0.0.1', family: 4 }]);
+      controller.abort();
+    };
+    const client = makeClient({ lookup });
+    const url = new URL(`http://slow.test:${server.port}/`);
+    await expect(client.request(request(url, { signal: controller.signal }))).rejects.toMatchObject(reason);
+    found();
+    // A connection of the first request would be accepted before this one.
+    await textOf((await client.request(request(server.url))).body);
+    expect(server.sockets).toHaveLength(1);
   });
 
   it('while the connection is made rejects and leaves none', async () => {

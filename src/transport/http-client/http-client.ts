@@ -167,5 +167,5 @@ function prepare(request: UpstreamRequest, route: Route): Outgoing {
     bodyLength: bytes?.length,
     viaProxy: proxy === undefined || route.secure ? undefined : { authorization: proxy.authorization },
   });
-  return { head, body: bytes?.length === 0 ? undefined : bytes };
+  return { head, body: bytes };
 }

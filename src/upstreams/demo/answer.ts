@@ -27,7 +27,7 @@ function answerLine({ name, input, result }: Exchange, phrases: Phrases): string
   const [place] = Object.values(input).filter((value) => typeof value === 'string');
   if (place !== undefined && isLine && about.get('weather') === 1)
     return phrases.weather(place.slice(0, MAX_SUBJECT), text);
-  return phrases.returned(name, subject, text.includes('\n') ? `\n${text}` : text);
+  return phrases.returned(name, subject, text.includes('\n') ? `\n${text}` : text).replace(/ \n/, '\n');
 }
 
 /** The values of the call, short: "123 + 456", "Paris, celsius". */

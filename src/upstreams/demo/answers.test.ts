@@ -115,7 +115,7 @@ const RESULTS: readonly ResultCase[] = [
     words: 'read a.txt',
     call: ['read_file', { path: 'a.txt' }],
     content: `first line\n${'words and words '.repeat(500)}`,
-    says: ['first line', '(8011 characters in all)'],
+    says: ['first line', '(8010 characters in all)'],
   },
   {
     name: 'many lines, shortened',

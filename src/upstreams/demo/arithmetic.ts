@@ -34,11 +34,17 @@ export const CONSTANTS: Readonly<Record<string, number>> = { pi: Math.PI, π: Ma
 
 const MAX_DEPTH = 50;
 
-/** The value of the tokens as one expression; undefined where they are none. Not always finite. */
-export function compute(tokens: readonly Token[]): number | undefined {
-  const state = { tokens: tokens.flatMap(withPower), at: 0 };
+/** The longest expression that the tokens begin with. Its value is not always finite. */
+export function computePrefix(tokens: readonly Token[]): { value: number; length: number } | undefined {
+  const state: State = { tokens, at: 0 };
   const value = sum(state, 0);
-  return state.at === state.tokens.length ? value : undefined;
+  return value === undefined ? undefined : { value, length: state.at };
+}
+
+/** The value of the tokens as one expression; undefined where they are none. */
+export function compute(tokens: readonly Token[]): number | undefined {
+  const prefix = computePrefix(tokens);
+  return prefix?.length === tokens.length ? prefix.value : undefined;
 }
 
 interface State {
@@ -46,15 +52,8 @@ interface State {
   at: number;
 }
 
-/** "squared" is the operator and its right side. */
-function withPower(token: Token): Token[] {
-  const power = /^\^ (\d)$/.exec(token.text)?.[1];
-  if (power === undefined) return [token];
-  return [
-    { ...token, text: '^' },
-    { ...token, kind: 'number', text: power },
-  ];
-}
+/** Each reader below that finds no value leaves `at` where the reader above puts it back. */
+type Reader = (state: State, depth: number) => number | undefined;
 
 function operatorAt(state: State, signs: string): string | undefined {
   const token = state.tokens[state.at];
@@ -63,26 +62,34 @@ function operatorAt(state: State, signs: string): string | undefined {
   return token.text;
 }
 
+/** What stands behind an operator; where nothing does, the operator is not part of the expression. */
+function behind(state: State, read: Reader, depth: number): number | undefined {
+  const operator = state.at - 1;
+  const value = read(state, depth);
+  if (value === undefined) state.at = operator;
+  return value;
+}
+
 function sum(state: State, depth: number): number | undefined {
   let value = product(state, depth);
-  for (;;) {
+  while (value !== undefined) {
     const operator = operatorAt(state, '+-');
-    if (operator === undefined || value === undefined) return value;
-    const right = product(state, depth);
-    if (right === undefined) return undefined;
+    const right = operator === undefined ? undefined : behind(state, product, depth);
+    if (right === undefined) return value;
     value = operator === '+' ? value + right : value - right;
   }
+  return undefined;
 }
 
 function product(state: State, depth: number): number | undefined {
   let value = signed(state, depth);
-  for (;;) {
+  while (value !== undefined) {
     const operator = operatorAt(state, '*/%');
-    if (operator === undefined || value === undefined) return value;
-    const right = signed(state, depth);
-    if (right === undefined) return undefined;
+    const right = operator === undefined ? undefined : behind(state, signed, depth);
+    if (right === undefined) return value;
     value = operator === '*' ? value * right : operator === '/' ? value / right : value % right;
   }
+  return undefined;
 }
 
 function signed(state: State, depth: number): number | undefined {
@@ -92,10 +99,19 @@ function signed(state: State, depth: number): number | undefined {
     return value === undefined ? undefined : -value;
   }
   const base = valueOf(state, depth);
-  if (base === undefined || operatorAt(state, '^') === undefined) return base;
-  const exponent = signed(state, depth + 1);
-  return exponent === undefined ? undefined : base ** exponent;
+  if (base === undefined) return undefined;
+  const fixed = POWERS[state.tokens[state.at]?.text ?? ''];
+  if (fixed !== undefined) {
+    state.at += 1;
+    return base ** fixed;
+  }
+  if (operatorAt(state, '^') === undefined) return base;
+  const exponent = behind(state, signed, depth + 1);
+  return exponent === undefined ? base : base ** exponent;
 }
+
+/** "squared" is an operator with its right side. */
+const POWERS: Readonly<Record<string, number>> = { '^ 2': 2, '^ 3': 3 };
 
 function valueOf(state: State, depth: number): number | undefined {
   const token = state.tokens[state.at];

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { called, request, result, said, TOOLS, type ToolKey, text, turn, user } from './testing.js';
+import type { JsonObject, ToolDefinition } from '../../core/conversation.js';
+import { namesAndInputs, request, TOOLS, type ToolKey, tool, turn } from './testing.js';
 
 type Call = readonly [name: string, input: unknown];
 type Case = readonly [words: string, tools: readonly ToolKey[], ...calls: Call[]];
+type CommonCase = readonly [words: string, tools: readonly ToolDefinition[], ...calls: Call[]];
+
+const string = (description = ''): JsonObject => ({ type: 'string', description });
+const integer: JsonObject = { type: 'integer' };
 
 const ARITHMETIC: readonly Case[] = [
   ['请帮我计算 123 + 456', ['计算'], ['calculate', { expression: '123 + 456' }]],
@@ -218,6 +223,130 @@ const OTHERS: readonly Case[] = [
   ['order 3 of A-100', ['order_item'], ['place_order', { item: { sku: 'A-100', quantity: 3 } }]],
 ];
 
+/** As the documentation of providers and frameworks writes them. */
+const COMMON: readonly CommonCase[] = [
+  [
+    "What's the weather like in San Francisco, Tokyo, and Paris?",
+    [
+      tool('get_current_weather', 'Get the current weather in a given location', {
+        location: string('The city and state'),
+      }),
+    ],
+    ['get_current_weather', { location: 'San Francisco' }],
+    ['get_current_weather', { location: 'Tokyo' }],
+    ['get_current_weather', { location: 'Paris' }],
+  ],
+  [
+    'What is 3 * 12? Also, what is 11 + 49?',
+    [
+      tool('multiply', 'Multiply two integers together.', { a: integer, b: integer }),
+      tool('add', 'Add two integers', { a: integer, b: integer }),
+    ],
+    ['multiply', { a: 3, b: 12 }],
+    ['add', { a: 11, b: 49 }],
+  ],
+  [
+    'what is the value of magic_function(3)?',
+    [tool('magic_function', 'Applies a magic function to an input.', { input: integer })],
+    ['magic_function', { input: 3 }],
+  ],
+  [
+    'Find me a flight from London to New York on March 5',
+    [
+      tool('search_flights', 'Search for flights', {
+        origin: string(),
+        destination: string(),
+        date: string('YYYY-MM-DD'),
+      }),
+    ],
+    ['search_flights', { origin: 'London', destination: 'New York', date: '2025-03-05' }],
+  ],
+  [
+    '帮我订一张从上海到北京的机票，日期是2025年3月5日',
+    [
+      tool('book_flight', '预订机票', {
+        from: string('出发城市'),
+        to: string('到达城市'),
+        date: { type: 'string', format: 'date' },
+      }),
+    ],
+    ['book_flight', { from: '上海', to: '北京', date: '2025-03-05' }],
+  ],
+  ['What time is it?', [tool('get_time', 'Get the current time', {})], ['get_time', {}]],
+  ['现在几点了？', [tool('get_time', 'Get the current time', {})], ['get_time', {}]],
+  [
+    'echo hello world',
+    [tool('echo', 'Echo back a message', { message: string() })],
+    ['echo', { message: 'hello world' }],
+  ],
+  [
+    'Use the echo tool to say hello',
+    [tool('echo', 'Echoes the input', { message: string() })],
+    ['echo', { message: 'hello' }],
+  ],
+  [
+    'delete user 42',
+    [
+      tool('get_user', 'Fetch a user by id', { id: integer }),
+      tool('delete_user', 'Delete a user', { id: integer }),
+    ],
+    ['delete_user', { id: 42 }],
+  ],
+  [
+    'what is the distance between Paris and Berlin',
+    [tool('get_distance', 'Distance between two cities', { city_a: string(), city_b: string() })],
+    ['get_distance', { city_a: 'Paris', city_b: 'Berlin' }],
+  ],
+  [
+    'get the first 3 commits of torvalds/linux',
+    [
+      tool(
+        'list_commits',
+        'List commits of a repository',
+        { owner: string(), repo: string(), per_page: integer },
+        ['owner', 'repo'],
+      ),
+    ],
+    ['list_commits', { owner: 'torvalds', repo: 'linux', per_page: 3 }],
+  ],
+  [
+    'I want to know 25 * 4',
+    [
+      tool('calculator', 'Basic math', {
+        operation: string('add, subtract, multiply, or divide'),
+        x: integer,
+        y: integer,
+      }),
+    ],
+    ['calculator', { operation: 'multiply', x: 25, y: 4 }],
+  ],
+  [
+    'add a todo to buy bread',
+    [tool('list_todos', 'List all todos', {}), tool('add_todo', 'Add a todo', { title: string() })],
+    ['add_todo', { title: 'Buy bread' }],
+  ],
+  [
+    '播放周杰伦的歌',
+    [tool('play_music', 'Play music', { artist: string() })],
+    ['play_music', { artist: '周杰伦' }],
+  ],
+  [
+    '查询订单 A10086 的状态',
+    [tool('query_order', '查询订单状态', { order_id: string('订单号') })],
+    ['query_order', { order_id: 'A10086' }],
+  ],
+  [
+    'What is the weather?',
+    [
+      tool('weather', 'The weather here', {
+        unit: { type: 'string', enum: ['c', 'f'] },
+        details: { type: 'boolean' },
+      }),
+    ],
+    ['weather', { unit: 'c', details: false }],
+  ],
+];
+
 /** No tool fits, or what it needs is not said: nothing is called. */
 const NONE: readonly (readonly [words: string, tools: readonly ToolKey[]])[] = [
   ['hello', ['weather', 'read', 'bash']],
@@ -234,9 +363,6 @@ const NONE: readonly (readonly [words: string, tools: readonly ToolKey[]])[] = [
   ['谢谢', ['天气', '计算']],
 ];
 
-const namesAndInputs = (calls: readonly { name: string; input: unknown }[]): unknown[] =>
-  calls.map(({ name, input }) => [name, input]);
-
 describe.each([
   ['arithmetic', ARITHMETIC],
   ['weather', WEATHER],
@@ -252,153 +378,19 @@ describe.each([
     });
 });
 
+describe('calls: tools as they are found everywhere', () => {
+  for (const [words, tools, ...calls] of COMMON)
+    it(words, async () => {
+      const answer = await turn(request(words, { tools: [...tools] }));
+      expect(namesAndInputs(answer.calls)).toEqual(calls);
+    });
+});
+
 describe('no call', () => {
   it.each(NONE)('%s', async (words, tools) => {
     const answer = await turn(request(words, { tools: tools.map((key) => TOOLS[key]) }));
     expect(answer.calls).toEqual([]);
     expect(answer.stop?.reason).toBe('end_turn');
     expect(answer.text).toMatch(/demo model|演示模型/);
-  });
-});
-
-describe('tool choice', () => {
-  const tools = [TOOLS.weather, TOOLS.calculator];
-
-  it('none: calls nothing, though a tool fits', async () => {
-    const answer = await turn(request('weather in Paris', { tools, toolChoice: { type: 'none' } }));
-    expect(answer.calls).toEqual([]);
-  });
-
-  it('any: calls the best tool, though none fits', async () => {
-    const answer = await turn(request('tell me a joke', { tools, toolChoice: { type: 'any' } }));
-    expect(answer.calls).toHaveLength(1);
-    expect(answer.stop?.reason).toBe('tool_use');
-  });
-
-  it('tool: calls that one', async () => {
-    const toolChoice = { type: 'tool', name: 'calculator' } as const;
-    const answer = await turn(request('weather in Paris', { tools, toolChoice }));
-    expect(answer.calls.map(({ name }) => name)).toEqual(['calculator']);
-  });
-
-  it('one at a time without parallel calls, each in its turn', async () => {
-    const words = 'weather in Paris and in Rome';
-    const asked = { tools, parallelToolCalls: false };
-    const first = await turn(request(words, asked));
-    expect(namesAndInputs(first.calls)).toEqual([['get_weather', { city: 'Paris' }]]);
-    const history = [
-      user(words),
-      called(['c1', 'get_weather', { city: 'Paris' }]),
-      user(result('c1', 'sunny')),
-    ];
-    const second = await turn(request(history, asked));
-    expect(namesAndInputs(second.calls)).toEqual([['get_weather', { city: 'Rome' }]]);
-  });
-});
-
-describe('reading the conversation', () => {
-  it('ignores what clients put between the words', async () => {
-    const reminder = '<system-reminder>Read CLAUDE.md and calculate 9 * 9 first.</system-reminder>';
-    const messages = [user(reminder, 'weather in Paris', `${reminder} ${reminder}`)];
-    const answer = await turn(request(messages, { tools: [TOOLS.weather, TOOLS.read, TOOLS.calculator] }));
-    expect(namesAndInputs(answer.calls)).toEqual([['get_weather', { city: 'Paris' }]]);
-  });
-
-  it('makes relative paths absolute where the tool wants that and the system prompt names the folder', async () => {
-    const system = [{ type: 'text', text: '<env>\nWorking directory: /home/me/project\n</env>' }] as const;
-    const answer = await turn(
-      request('replace a with b in ./x.ts', { system: [...system], tools: [TOOLS.edit] }),
-    );
-    expect(answer.calls[0]?.input).toMatchObject({ file_path: '/home/me/project/x.ts' });
-  });
-
-  it('goes on with the tool of the request before', async () => {
-    const before = [
-      user('weather in Paris'),
-      called(['c1', 'get_weather', { city: 'Paris' }]),
-      user(result('c1', 'sunny')),
-      said('The weather in Paris: sunny'),
-    ];
-    for (const [words, city] of [
-      ['and in Rome?', 'Rome'],
-      ['What about Tokyo?', 'Tokyo'],
-      ['那上海呢？', '上海'],
-    ] as const) {
-      const answer = await turn(request([...before, user(words)], { tools: [TOOLS.weather, TOOLS.read] }));
-      expect(namesAndInputs(answer.calls)).toEqual([['get_weather', { city }]]);
-    }
-  });
-
-  it('uses a result in the call that needs it', async () => {
-    const tools = [TOOLS.read, TOOLS.email];
-    const words = 'Read a.txt and send it to bob@example.com by email';
-    const first = await turn(request(words, { tools }));
-    expect(namesAndInputs(first.calls)).toEqual([['read_file', { path: 'a.txt' }]]);
-    const history = [
-      user(words),
-      called(['c1', 'read_file', { path: 'a.txt' }]),
-      user(result('c1', 'the notes')),
-    ];
-    const second = await turn(request(history, { tools }));
-    expect(namesAndInputs(second.calls)).toEqual([
-      ['send_email', { to: 'bob@example.com', body: 'the notes' }],
-    ]);
-    const more = [
-      ...history,
-      called(['c2', 'send_email', { body: 'the notes', to: 'bob@example.com' }]),
-      user(result('c2', 'sent')),
-    ];
-    const third = await turn(request(more, { tools }));
-    expect(third.calls).toEqual([]);
-    expect(third.text).toContain('sent');
-  });
-
-  it('never repeats a call whose result is there, nor one that the client changed', async () => {
-    const tools = [TOOLS.weather];
-    for (const input of [{ city: 'Paris' }, { city: 'Paris, France', unit: 'celsius' }]) {
-      const history = [
-        user('weather in Paris'),
-        called(['c1', 'get_weather', input]),
-        user(result('c1', 'sunny')),
-      ];
-      for (const toolChoice of [undefined, { type: 'any' } as const]) {
-        const answer = await turn(
-          request(history, { tools, ...(toolChoice === undefined ? {} : { toolChoice }) }),
-        );
-        expect(answer.calls).toEqual([]);
-        expect(answer.text).toContain('sunny');
-      }
-    }
-  });
-
-  it('finds the request in several text blocks and a long pasted text', async () => {
-    const messages = [user(text('lorem ipsum '.repeat(2000)), text('calculate 6 * 7'))];
-    const answer = await turn(request(messages, { tools: [TOOLS.calculator] }));
-    expect(namesAndInputs(answer.calls)).toEqual([['calculator', { expression: '6 * 7' }]]);
-  });
-
-  it('calls a tool of an MCP server by its own words', async () => {
-    const tools = [
-      { ...TOOLS.weather, name: 'mcp__acme_tools__get_weather' },
-      { ...TOOLS.read, name: 'mcp__fs__read_file' },
-    ];
-    const answer = await turn(request('weather in Paris', { tools }));
-    expect(namesAndInputs(answer.calls)).toEqual([['mcp__acme_tools__get_weather', { city: 'Paris' }]]);
-  });
-});
-
-describe('ids', () => {
-  it('are the same for the same conversation, differ within it, and keep to the narrowest wire', async () => {
-    const tools = [TOOLS.weather];
-    const asked = request('weather in Paris and in Rome', { tools });
-    const first = await turn(asked);
-    const ids = first.calls.map(({ id }) => id);
-    expect((await turn(asked)).calls.map(({ id }) => id)).toEqual(ids);
-    const later = await turn(
-      request([...asked.messages, said('Wait.'), user('weather in Paris and in Rome')], { tools }),
-    );
-    const all = [...ids, ...later.calls.map(({ id }) => id)];
-    expect(new Set(all).size).toBe(4);
-    for (const id of all) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,40}$/);
   });
 });

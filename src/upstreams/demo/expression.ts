@@ -3,7 +3,7 @@
  * Words count as operators (plus, 乘以); what is found is rewritten with signs unless the user
  * wrote signs already.
  */
-import { CONSTANTS, compute, FUNCTIONS, type Token } from './arithmetic.js';
+import { CONSTANTS, compute, computePrefix, FUNCTIONS, type Token } from './arithmetic.js';
 import { CHINESE_NUMBER, ENGLISH_NUMBER, parseChineseNumber, parseEnglishNumber } from './number-words.js';
 
 export interface FoundExpression {
@@ -89,7 +89,7 @@ export function findExpressions(text: string): FoundExpression[] {
       found.push({ text: written, value, start, end: start + match[0].length, operators: [operator] });
     }
   }
-  for (const run of runsOf(tokenize(text))) {
+  for (const run of runsOf(text, tokenize(text))) {
     for (const expression of expressionsIn(text, run.slice(0, MAX_TOKENS))) {
       if (!found.some((each) => each.start < expression.end && expression.start < each.end))
         found.push(expression);
@@ -219,13 +219,12 @@ function wordAt(text: string, at: number, before: Token | undefined): Token | un
   return undefined;
 }
 
-/** Tokens with nothing but blanks between them. `tokenAt` skips what it does not know. */
-function* runsOf(tokens: readonly Token[]): Generator<Token[]> {
+/** Tokens with nothing but blanks between them. */
+function* runsOf(text: string, tokens: readonly Token[]): Generator<Token[]> {
   let run: Token[] = [];
   for (const token of tokens) {
     const last = run.at(-1);
-    // A gap of more than two characters is not only blanks; shorter ones are checked by the caller.
-    if (last !== undefined && token.start - last.end > 2) {
+    if (last !== undefined && text.slice(last.end, token.start).trim() !== '') {
       yield run;
       run = [];
     }
@@ -240,16 +239,16 @@ const MAX_TOKENS = 200;
 function* expressionsIn(text: string, tokens: readonly Token[]): Generator<FoundExpression> {
   let from = 0;
   while (from < tokens.length) {
-    const length = expressionLength(text, tokens, from);
-    const part = tokens.slice(from, from + Math.max(length, 1));
+    const first = tokens[from];
+    const found = first !== undefined && canBegin(first) ? computePrefix(tokens.slice(from)) : undefined;
+    const part = tokens.slice(from, from + Math.max(1, found?.length ?? 1));
     from += part.length;
-    const first = part[0];
     const last = part.at(-1);
-    const value = length === 0 ? undefined : compute(part);
-    if (value === undefined || first === undefined || last === undefined) continue;
+    const does = operatorsOf(part).length > 0 || part.some(({ kind }) => kind === 'function');
+    if (found === undefined || first === undefined || last === undefined || !does) continue;
     yield {
       text: written(text, part),
-      value,
+      value: found.value,
       start: first.start,
       end: last.end,
       operators: operatorsOf(part),
@@ -257,29 +256,13 @@ function* expressionsIn(text: string, tokens: readonly Token[]): Generator<Found
   }
 }
 
-/** How many tokens from `from` make an expression; 0 where none begins there. */
-function expressionLength(text: string, tokens: readonly Token[], from: number): number {
-  const first = tokens[from];
-  if (first === undefined || first.kind === 'close' || first.kind === 'comma') return 0;
-  if (first.kind === 'operator' && first.text !== '-') return 0;
-  for (let to = tokens.length; to > from + 1; to--) {
-    const part = tokens.slice(from, to);
-    const does = operatorsOf(part).length > 0 || part.some((token) => token.kind === 'function');
-    if (does && isContiguous(text, part) && compute(part) !== undefined) return part.length;
-  }
-  return 0;
+function canBegin({ kind, text }: Token): boolean {
+  return kind === 'operator' ? text === '-' : kind !== 'close' && kind !== 'comma';
 }
 
 function operatorsOf(tokens: readonly Token[]): string[] {
   const signs = tokens.filter((token, index) => token.kind === 'operator' && index > 0);
   return [...new Set(signs.map((token) => token.text.charAt(0)))];
-}
-
-function isContiguous(text: string, tokens: readonly Token[]): boolean {
-  return tokens.every((token, index) => {
-    const before = tokens[index - 1];
-    return before === undefined || text.slice(before.end, token.start).trim() === '';
-  });
 }
 
 /** The user's own writing where it is all signs, else one blank around each operator. */

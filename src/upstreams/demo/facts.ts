@@ -129,13 +129,18 @@ function isIdentifier(text: string): boolean {
   return text.length > 2 && !/^\d+(?:st|nd|rd|th|am|pm|[a-z]{1,3})$/i.test(text);
 }
 
+/** More than these nobody asks for at once. */
+const MAX_FACTS = 200;
+
 export function findFacts(text: string, now: Date): Fact[] {
   const facts: Fact[] = [];
   const isFree = (start: number, end: number): boolean =>
     !facts.some((fact) => fact.start < end && start < fact.end);
   const claim = (patterns: readonly Pattern[]): void => {
     for (const pattern of patterns) {
-      for (const fact of matches(text, pattern)) if (isFree(fact.start, fact.end)) facts.push(fact);
+      for (const fact of matches(text, pattern)) {
+        if (facts.length < MAX_FACTS && isFree(fact.start, fact.end)) facts.push(fact);
+      }
     }
   };
   claim(QUOTES);
@@ -159,7 +164,10 @@ export function findFacts(text: string, now: Date): Fact[] {
   for (const { text: written, start, end, value, operators } of expressions) {
     facts.push({ kind: 'expression', text: written, start, end, value, code: operators.join('') });
   }
-  return facts.flatMap(typed).sort((a, b) => a.start - b.start || b.end - a.end);
+  return facts
+    .slice(0, MAX_FACTS)
+    .flatMap(typed)
+    .sort((a, b) => a.start - b.start || b.end - a.end);
 }
 
 function* matches(text: string, { kind, pattern, groups = [0], accept }: Pattern): Generator<Fact> {
@@ -248,7 +256,7 @@ function findNumbers(text: string): Fact[] {
   }
   for (const match of text.matchAll(CHINESE_NUMBERS))
     add(match.index, match[0], parseChineseNumber(match[0]));
-  return numbers.sort((a, b) => a.start - b.start);
+  return numbers.sort((a, b) => a.start - b.start).slice(0, MAX_FACTS / 2);
 }
 
 interface Named {

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../core/conversation.js';
 import { type Ask, askOf, type Candidate, factsOf, widened } from './ask.js';
 import { candidatesFor } from './candidates.js';
 import { mentionedFlag, mentionedValue } from './enums.js';
+import { AMOUNT_WORDS, isLabelled, RESULT_WORDS } from './number-hints.js';
 import { type Parameter, type ParameterKind, parameterOf } from './parameters.js';
 import { remainder } from './remainder.js';
 import {
@@ -18,8 +19,9 @@ import {
   typeOf,
   variantsOf,
 } from './schema.js';
+import { listedValues, subjectOf } from './subject.js';
 import { saidIn } from './topics.js';
-import { setOf, stem } from './words.js';
+import { stem } from './words.js';
 
 export interface FillOptions {
   /** What the schema belongs to: a tool's name and description. */
@@ -52,19 +54,6 @@ const STRICT: ReadonlySet<ParameterKind> = new Set([
   'new',
   'number',
 ]);
-/** Kinds of which a list means as many calls. */
-const LISTED: ReadonlySet<ParameterKind> = new Set([
-  'expression',
-  'url',
-  'path',
-  'folder',
-  'place',
-  'language',
-  'person',
-  'identifier',
-  'email',
-]);
-
 const TEXT_COUNTS = 0.3;
 const MAX_DEPTH = 5;
 const MAX_TEXT = 4_000;
@@ -74,33 +63,6 @@ const MAX_LISTED = 80;
 export function fillArguments(schema: Schema, ask: Ask, options: FillOptions): Filled {
   const [name = ''] = options.about.split('.', 1);
   return new Filler({ ...ask, toolWords: new Set(name.split(' ').map(stem)) }, options).run(schema);
-}
-
-/** How many calls the ask means: more than one where it lists several values of the tool's one subject. */
-export function choicesOf(schema: Schema, ask: Ask, about: string): number {
-  const [variant] = variantsOf(schema);
-  if (variant === undefined) return 1;
-  const parameters = propertiesOf(variant).map((property) => parameterOf(property, about));
-  const subject = subjectOf(parameters, ask);
-  return subject === undefined ? 1 : Math.max(1, listedValues(subject, ask).length);
-}
-
-function subjectOf(parameters: readonly Parameter[], ask: Ask): Parameter | undefined {
-  return parameters.find((parameter) => {
-    const [variant] = variantsOf(parameter.schema);
-    if (variant === undefined || typeOf(variant) !== 'string' || !LISTED.has(parameter.kind)) return false;
-    const rivals = parameters.filter((other) => other !== parameter && other.kind === parameter.kind);
-    return rivals.length === 0 && listedValues(parameter, ask).length > 0;
-  });
-}
-
-function listedValues(parameter: Parameter, ask: Ask): Candidate[] {
-  const seen = new Set<string>();
-  return candidatesFor(parameter, ask, []).filter(({ text, start, sure, weak }) => {
-    if (!sure || weak === true || start < 0 || seen.has(text)) return false;
-    seen.add(text);
-    return fits(text, parameter.schema);
-  });
 }
 
 class Filler {
@@ -277,30 +239,11 @@ class Filler {
       ...factsOf(this.#ask, 'number'),
       ...factsOf(this.#ask, 'identifier').filter(({ text }) => /^\d+$/.test(text)),
     ].filter((fact) => this.#isFree({ ...fact, sure: true }));
-    const named = numbers.find(({ start, end }) => this.#isLabelled(parameter, start, end));
+    const named = numbers.find(({ start, end }) => isLabelled(parameter.words, this.#ask, start, end));
     const chosen = named ?? (parameter.required ? numbers[0] : undefined);
     if (chosen === undefined) return undefined;
     this.#used.push({ text: chosen.text, start: chosen.start, end: chosen.end, sure: true });
     return this.#taken(nearestNumber(chosen.value ?? Number(chosen.text), parameter.schema));
-  }
-
-  /** "limit 5", "top 5 results", "3 days": a word of the parameter stands next to the number. */
-  #isLabelled({ words }: Parameter, start: number, end: number): boolean {
-    const { text } = this.#ask;
-    const before =
-      text
-        .slice(0, start - this.#ask.start)
-        .match(/[\p{L}]+/gu)
-        ?.slice(-2) ?? [];
-    const after =
-      text
-        .slice(end - this.#ask.start)
-        .match(/^[\s-]*([\p{L}]+)(?:\s+([\p{L}]+))?/u)
-        ?.slice(1) ?? [];
-    const near = [...before, ...after].filter((word) => word !== undefined).map(stem);
-    return near.some(
-      (word) => words.has(word) || [...words].some((own) => NUMBER_HINTS[own]?.has(word) === true),
-    );
   }
 
   #array(parameter: Parameter, depth: number): unknown[] | undefined {
@@ -403,29 +346,3 @@ function listedOptions(description: string): string[] {
   if (list === null) return [];
   return [list[1] ?? '', ...(list[2]?.match(/\w+/g) ?? []), list[3] ?? ''];
 }
-
-const RESULT_WORDS = new Set(['result', 'answer', 'total', 'sum', 'valu', 'output', 'solution'].map(stem));
-const AMOUNT_WORDS = new Set(['limit', 'count', 'max', 'size', 'top', 'maximum'].map(stem));
-
-const stems = (words: string): ReadonlySet<string> => new Set([...setOf(words)].map(stem));
-
-/** Words that stand next to a number and mean a parameter of another name. */
-const NUMBER_HINTS: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEntries(
-  Object.entries({
-    limit: stems('top first max maximum results items lines 条 个'),
-    count: stems('times items results 个 次'),
-    max: stems('top first most results 个 条'),
-    days: stems('day days 天'),
-    minutes: stems('minute minutes min 分钟'),
-    seconds: stems('second seconds sec 秒'),
-    hours: stems('hour hours 小时'),
-    duration: stems('minute minutes hour hours second seconds 分钟 小时 秒'),
-    page: stems('page 页'),
-    per: stems('first top results'),
-    quantity: stems('pieces units 个 件'),
-    sides: stems('sided side 面'),
-    offset: stems('line from 行'),
-    age: stems('years old 岁'),
-    temperature: stems('degrees 度'),
-  }).map(([name, words]) => [stem(name), words]),
-);

@@ -90,6 +90,7 @@ function* behindPrepositions(text: string, tokens: readonly Token[]): Generator<
       const last = nameEnd(tokens, at);
       if (last === undefined) break;
       yield nameOf(text, tokens, last.from, last.to, role);
+      at = last.to;
       const next = afterConjunction(tokens, last.to);
       if (next === undefined) break;
       at = next;

@@ -4,7 +4,7 @@ import { answerFromResults, answerWithoutTools } from './answer.js';
 import { type Ask, askOf, type Message } from './ask.js';
 import { chooseTool, type Profile, profileOf, schemaOfTool } from './choose-tool.js';
 import { findFacts } from './facts.js';
-import { choicesOf, fillArguments } from './fill-arguments.js';
+import { fillArguments } from './fill-arguments.js';
 import { findNames } from './names.js';
 import { PHRASES_OF } from './phrases.js';
 import { type Exchange, readConversation, type Situation } from './read-conversation.js';
@@ -12,6 +12,7 @@ import { plainText } from './results.js';
 import { answerSideRequest } from './side-requests.js';
 import { type ChosenAsk, splitAsks } from './split-asks.js';
 import { structuredAnswer } from './structured.js';
+import { choicesOf } from './subject.js';
 
 export interface PlannedCall {
   name: string;

@@ -51,7 +51,7 @@ const CLIENT_TAGS: readonly string[] = [
 ];
 
 /** Longer messages are read at both ends: people put the question before or behind what they paste. */
-const READ = { head: 3_000, tail: 1_000 } as const;
+const READ = { head: 1_500, tail: 500 } as const;
 const MAX_EXCHANGES = 64;
 
 export function readConversation(request: ConversationRequest): Situation {

@@ -93,6 +93,9 @@ export async function turn(
   };
 }
 
+export const namesAndInputs = (calls: readonly { name: string; input: unknown }[]): unknown[] =>
+  calls.map(({ name, input }) => [name, input]);
+
 const string = (description = '', more: JsonObject = {}): JsonObject => ({
   type: 'string',
   description,

@@ -36,6 +36,7 @@ export function hasHan(text: string): boolean {
 
 /** `readFile_v2` → read, file, v2. */
 export function splitIdentifier(name: string): string[] {
+  if (/^[a-z]+$/.test(name)) return [name];
   return name
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
     .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
@@ -102,13 +103,16 @@ export function isConceptWord(word: string): boolean {
 /** What a text is about: concepts and stems, each with how sure it is (0 to 1). */
 export type Features = Map<string, number>;
 
+const HAS_PHRASE = new RegExp(PHRASES.map(([pattern]) => pattern.source).join('|'), 'i');
+
 export function featuresOf(text: string): Features {
   const features: Features = new Map();
   let plain = text;
-  for (const [pattern, word] of PHRASES) plain = plain.replace(pattern, word);
+  if (HAS_PHRASE.test(text)) for (const [pattern, word] of PHRASES) plain = plain.replace(pattern, word);
   for (const match of plain.matchAll(/[A-Za-z][A-Za-z'’]*|\d*\p{Script=Han}[\p{Script=Han}]*/gu)) {
     if (hasHan(match[0])) addChinese(features, match[0]);
     else if (match[0] === MARKER) raise(features, '=todo', 1);
+    else if (/^[a-z]+$/.test(match[0])) addWord(features, match[0]);
     else for (const word of splitIdentifier(match[0].replace(/['’]s$/, ''))) addWord(features, word);
   }
   return features;

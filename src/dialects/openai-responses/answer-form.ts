@@ -1,0 +1,100 @@
+/** What a request asks of the form of its answer, noted so that the request need not be kept. */
+import type { ConversationRequest, JsonObject, ToolUseBlock } from '../../core/conversation.js';
+import { isObject } from '../shared/read.js';
+import { type NamespacedName, namespacedNames } from './flat-names.js';
+import { DIALECT, ENCRYPTED_REASONING } from './wire.js';
+
+export interface AnswerForm {
+  /** The client wants its reasoning back encrypted, to send it with the next request. */
+  encrypted: boolean;
+  /** Tools that take free text instead of arguments. */
+  custom: ReadonlySet<string>;
+  /** By the one name that other wires know. */
+  namespaced: ReadonlyMap<string, NamespacedName>;
+  /** Fields of the request that the answer repeats. */
+  echo: JsonObject;
+}
+
+/** Repeated as they came. Neither `instructions` nor `tools`: a stream would keep them alive as long as it lasts. */
+const ECHOED = [
+  'max_tool_calls',
+  'metadata',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'top_logprobs',
+  'truncation',
+] as const;
+
+export function answerForm(request: ConversationRequest): JsonObject {
+  const own = request.extensions[DIALECT] ?? {};
+  const custom: string[] = [];
+  for (const { name, extensions } of request.tools) {
+    if (isObject(extensions?.[DIALECT]?.['$custom'])) custom.push(name);
+  }
+  const { include } = own;
+  return {
+    encrypted: Array.isArray(include) && include.includes(ENCRYPTED_REASONING),
+    custom,
+    namespaced: Object.fromEntries(namespacedNames(request)),
+    echo: echoOf(request, own),
+  };
+}
+
+function echoOf(request: ConversationRequest, own: JsonObject): JsonObject {
+  const { format, toolChoice } = request;
+  const echo: JsonObject = {
+    max_output_tokens: request.maxTokens ?? null,
+    parallel_tool_calls: request.parallelToolCalls ?? true,
+    previous_response_id: own['$previous'] ?? own['previous_response_id'] ?? null,
+    prompt_cache_key: request.cacheKey ?? null,
+    reasoning: { effort: request.effort ?? null, summary: own['$summary'] ?? null },
+    service_tier: request.serviceTier ?? 'default',
+    store: own['store'] ?? true,
+    temperature: request.temperature ?? null,
+    text: { format: format ?? { type: 'text' }, ...(isObject(own['text']) ? own['text'] : {}) },
+    tool_choice: own['tool_choice'] ?? choiceOf(toolChoice),
+    top_p: request.topP ?? null,
+    user: request.userId ?? null,
+  };
+  for (const key of ECHOED) if (own[key] !== undefined) echo[key] = own[key];
+  return echo;
+}
+
+function choiceOf(choice: ConversationRequest['toolChoice']): unknown {
+  if (choice === undefined) return 'auto';
+  if (choice.type === 'tool') return { type: 'function', name: choice.name };
+  return choice.type === 'any' ? 'required' : choice.type;
+}
+
+export function readForm(form: JsonObject | undefined): AnswerForm {
+  const { encrypted, custom, namespaced, echo } = form ?? {};
+  const names = new Map<string, NamespacedName>();
+  for (const [flat, value] of Object.entries(isObject(namespaced) ? namespaced : {})) {
+    if (!isObject(value)) continue;
+    const { namespace, name } = value;
+    if (typeof namespace === 'string' && typeof name === 'string') names.set(flat, { namespace, name });
+  }
+  return {
+    encrypted: encrypted === true,
+    custom: new Set(Array.isArray(custom) ? custom.filter((name) => typeof name === 'string') : []),
+    namespaced: names,
+    echo: isObject(echo) ? echo : {},
+  };
+}
+
+export interface CallName {
+  name: string;
+  namespace?: string;
+  /** The call is one of free text. */
+  custom: boolean;
+}
+
+/** What the client calls a tool, as it offered it or as an upstream of this wire called it. */
+export function callName(call: Pick<ToolUseBlock, 'name' | 'extensions'>, form: AnswerForm): CallName {
+  const { $namespace: namespace, $name: name, $custom: isCustom } = call.extensions?.[DIALECT] ?? {};
+  const custom = form.custom.has(call.name) || isCustom === true;
+  const known = form.namespaced.get(call.name);
+  if (known !== undefined) return { ...known, custom };
+  if (typeof namespace === 'string' && typeof name === 'string') return { namespace, name, custom };
+  return { name: call.name, custom };
+}

@@ -1,0 +1,76 @@
+/** Items of an answer: neutral to wire. The stream writes the same ones, piece by piece. */
+import type {
+  JsonObject,
+  OpaqueBlock,
+  RedactedThinkingBlock,
+  ThinkingBlock,
+} from '../../core/conversation.js';
+import type { CallName } from './answer-form.js';
+import { sealReasoning } from './reasoning.js';
+
+export const REFUSED = 'The model declined to answer.';
+
+const PREFIX = {
+  message: 'msg',
+  reasoning: 'rs',
+  function_call: 'fc',
+  custom_tool_call: 'ctc',
+  item: 'item',
+} as const;
+
+/** Stable: the same item of the same answer has the same id, streamed or whole. */
+export function itemId(type: keyof typeof PREFIX, responseId: string, index: number): string {
+  return `${PREFIX[type]}_${responseId.replace(/^resp_/, '')}_${index}`;
+}
+
+export function textContent(text: string): JsonObject {
+  return { type: 'output_text', text, annotations: [], logprobs: [] };
+}
+
+export function refusalContent(refusal: string): JsonObject {
+  return { type: 'refusal', refusal };
+}
+
+export function messageItem(id: string, content: JsonObject | undefined): JsonObject {
+  return {
+    id,
+    type: 'message',
+    status: content === undefined ? 'in_progress' : 'completed',
+    role: 'assistant',
+    content: content === undefined ? [] : [content],
+  };
+}
+
+export function summaryPart(text: string): JsonObject {
+  return { type: 'summary_text', text };
+}
+
+/** `block` is undefined for an item that only begins. */
+export function reasoningItem(
+  id: string,
+  block: ThinkingBlock | RedactedThinkingBlock | undefined,
+  encrypted: boolean,
+): JsonObject {
+  const text = block?.type === 'thinking' ? block.thinking : '';
+  const item: JsonObject = { id, type: 'reasoning', summary: text === '' ? [] : [summaryPart(text)] };
+  if (encrypted && block !== undefined) item['encrypted_content'] = sealReasoning(block);
+  return item;
+}
+
+/** `input` is the arguments' JSON, or the free text of a custom call. */
+export function callItem(
+  id: string,
+  callId: string,
+  { name, namespace, custom }: CallName,
+  status: 'in_progress' | 'completed' | 'incomplete',
+  input: string,
+): JsonObject {
+  const named = { call_id: callId, name, ...(namespace === undefined ? {} : { namespace }) };
+  if (custom) return { id, type: 'custom_tool_call', status, ...named, input };
+  return { id, type: 'function_call', status, ...named, arguments: input };
+}
+
+/** An item that only this wire has, as its upstream gave it. */
+export function ownItem({ value }: OpaqueBlock, id: string): JsonObject {
+  return typeof value['id'] === 'string' && value['id'] !== '' ? value : { ...value, id };
+}

@@ -1,0 +1,345 @@
+/**
+ * The events for the client. A delta is put together as text: only its own text needs to be
+ * escaped, and a stream is thousands of them. Finished items are kept as JSON text, for the last
+ * event repeats them all.
+ */
+import type { ConversationRequest, JsonObject, OpaqueBlock } from '../../core/conversation.js';
+import type { GatewayError } from '../../core/errors.js';
+import type { BlockDelta, BlockStart, StreamEvent } from '../../core/events.js';
+import type { AnswerContext, StreamEncoder } from '../dialect.js';
+import { FreeTextReader } from '../shared/free-text.js';
+import { isObject } from '../shared/read.js';
+import { type AnswerForm, answerForm, type CallName, callName, readForm } from './answer-form.js';
+import {
+  callItem,
+  itemId,
+  messageItem,
+  ownItem,
+  REFUSED,
+  reasoningItem,
+  refusalContent,
+  summaryPart,
+  textContent,
+} from './encode-items.js';
+import { endOf } from './encode-response.js';
+import { failureOf, streamError } from './errors.js';
+import { type ResponseEnd, type ResponseHead, responseId, responseText } from './response-object.js';
+import { DIALECT } from './wire.js';
+
+const PING = ': ping\n\n';
+
+export function createStreamEncoder(request: ConversationRequest, answer: AnswerContext): StreamEncoder {
+  return new ResponseEventEncoder(answer, readForm(answerForm(request)));
+}
+
+/** What stands in every delta of an item, before the delta and behind it. */
+interface DeltaFrame {
+  head: string;
+  tail: string;
+}
+
+type Open =
+  | { type: 'skipped' }
+  /** Nothing is written before its first piece: an empty text is no item. */
+  | { type: 'text'; id: string; text: string; frame: DeltaFrame | undefined }
+  | { type: 'thinking'; id: string; text: string; signature: string; frame: DeltaFrame | undefined }
+  | { type: 'call'; id: string; callId: string; called: CallName; json: string; frame: DeltaFrame }
+  | {
+      type: 'custom';
+      id: string;
+      callId: string;
+      called: CallName;
+      reader: FreeTextReader;
+      frame: DeltaFrame;
+    };
+
+const SKIPPED: Open = { type: 'skipped' };
+
+class ResponseEventEncoder implements StreamEncoder {
+  readonly #model: string;
+  readonly #created: number;
+  readonly #form: AnswerForm;
+  /** Undefined until the answer has begun. */
+  #head: ResponseHead | undefined;
+  #sequence = 0;
+  #open: Open = SKIPPED;
+  #items: string[] = [];
+  #saidText = false;
+
+  constructor({ model, created }: AnswerContext, form: AnswerForm) {
+    this.#model = model;
+    this.#created = created;
+    this.#form = form;
+  }
+
+  encode(events: readonly StreamEvent[]): string {
+    let text = '';
+    for (const event of events) text += this.#encode(event);
+    return text;
+  }
+
+  #encode(event: StreamEvent): string {
+    switch (event.type) {
+      case 'block-delta':
+        return this.#delta(event.delta);
+      case 'block-start':
+        return this.#start(event.block);
+      case 'block-stop':
+        return this.#stop();
+      case 'message-start':
+        return this.#begin(event.id);
+      case 'message-delta':
+        return this.#finish(event);
+      case 'message-stop':
+        return '';
+      case 'ping':
+        return PING;
+      case 'error':
+        return this.#fail(event.error);
+    }
+  }
+
+  // ── events ──────────────────────────────────────────────────────────────────────────────────
+
+  /** `fields` is the inside of the event's JSON object, without its type and number. */
+  #event(type: string, fields: string): string {
+    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${fields}}\n\n`;
+  }
+
+  /** Every delta of an open part begins and ends alike, but for its number. */
+  #deltaFrame(type: string, fields: string, tail = ''): DeltaFrame {
+    return {
+      head: `event: ${type}\ndata: {"type":"${type}",${fields},"sequence_number":`,
+      tail: `${tail}}\n\n`,
+    };
+  }
+
+  #deltaEvent({ head, tail }: DeltaFrame, delta: string): string {
+    return `${head}${this.#sequence++},"delta":${JSON.stringify(delta)}${tail}`;
+  }
+
+  #added(item: JsonObject): string {
+    return this.#event(
+      'response.output_item.added',
+      `"output_index":${this.#items.length},"item":${JSON.stringify(item)}`,
+    );
+  }
+
+  #done(item: JsonObject): string {
+    const text = JSON.stringify(item);
+    const event = this.#event(
+      'response.output_item.done',
+      `"output_index":${this.#items.length},"item":${text}`,
+    );
+    this.#items.push(text);
+    return event;
+  }
+
+  /** Where inside of the open item something happens. */
+  #place(id: string, index = ''): string {
+    return `"item_id":${JSON.stringify(id)},"output_index":${this.#items.length}${index}`;
+  }
+
+  // ── the answer ──────────────────────────────────────────────────────────────────────────────
+
+  #begin(id: string): string {
+    this.#head = { id: responseId(id), model: this.#model, created: this.#created };
+    const response = `"response":${responseText(this.#head, { status: 'in_progress' }, [], this.#form)}`;
+    return this.#event('response.created', response) + this.#event('response.in_progress', response);
+  }
+
+  #finish({ stopReason, usage }: Extract<StreamEvent, { type: 'message-delta' }>): string {
+    const refused = stopReason === 'refusal';
+    let last = '';
+    if (refused ? !this.#saidText : this.#items.length === 0) {
+      last = this.#message(refused ? REFUSED : '', refused);
+    }
+    return last + this.#end(endOf({ stopReason, usage }));
+  }
+
+  #end(end: ResponseEnd): string {
+    if (this.#head === undefined) return '';
+    const response = responseText(this.#head, end, this.#items, this.#form);
+    this.#items = [];
+    return this.#event(`response.${end.status}`, `"response":${response}`);
+  }
+
+  #fail(error: GatewayError): string {
+    if (this.#head !== undefined) return this.#end({ status: 'failed', error: failureOf(error) });
+    // The upstream's own bytes went before it: whatever they began, this ends it.
+    const event = JSON.stringify(streamError(error, this.#sequence++));
+    return `event: error\ndata: ${event}\n\n`;
+  }
+
+  // ── blocks ──────────────────────────────────────────────────────────────────────────────────
+
+  #itemId(type: Parameters<typeof itemId>[0]): string {
+    return itemId(type, this.#head?.id ?? '', this.#items.length);
+  }
+
+  #start(block: BlockStart): string {
+    this.#open = SKIPPED;
+    switch (block.type) {
+      case 'text':
+        this.#open = { type: 'text', id: this.#itemId('message'), text: '', frame: undefined };
+        return '';
+      case 'thinking': {
+        const id = this.#itemId('reasoning');
+        this.#open = { type: 'thinking', id, text: '', signature: '', frame: undefined };
+        return this.#added(reasoningItem(id, undefined, this.#form.encrypted));
+      }
+      case 'redacted_thinking': {
+        if (!this.#form.encrypted) return '';
+        const id = this.#itemId('reasoning');
+        return this.#added(reasoningItem(id, undefined, true)) + this.#done(reasoningItem(id, block, true));
+      }
+      case 'tool_use':
+        return this.#startCall(block);
+      case 'opaque':
+        return block.dialect === DIALECT ? this.#own(block) : '';
+    }
+  }
+
+  #own(block: OpaqueBlock): string {
+    const item = ownItem(block, this.#itemId('item'));
+    return this.#added(item) + this.#done(item);
+  }
+
+  #startCall(block: Extract<BlockStart, { type: 'tool_use' }>): string {
+    const called = callName(block, this.#form);
+    const id = this.#itemId(called.custom ? 'custom_tool_call' : 'function_call');
+    const event = called.custom ? 'response.custom_tool_call_input' : 'response.function_call_arguments';
+    const frame = this.#deltaFrame(`${event}.delta`, this.#place(id));
+    const call = { id, callId: block.id, called, frame };
+    this.#open = called.custom
+      ? { type: 'custom', ...call, reader: new FreeTextReader() }
+      : { type: 'call', ...call, json: '' };
+    return this.#added(callItem(id, block.id, called, 'in_progress', ''));
+  }
+
+  #delta(delta: BlockDelta): string {
+    const open = this.#open;
+    switch (delta.type) {
+      case 'text': {
+        if (open.type !== 'text') return '';
+        open.text += delta.text;
+        if (open.frame !== undefined) return this.#deltaEvent(open.frame, delta.text);
+        const head = this.#openMessage(open.id, textContent(''));
+        open.frame = this.#deltaFrame(
+          'response.output_text.delta',
+          this.#place(open.id, ',"content_index":0'),
+          ',"logprobs":[]',
+        );
+        return head + this.#deltaEvent(open.frame, delta.text);
+      }
+      case 'thinking': {
+        if (open.type !== 'thinking') return '';
+        open.text += delta.text;
+        if (open.frame !== undefined) return this.#deltaEvent(open.frame, delta.text);
+        const place = this.#place(open.id, ',"summary_index":0');
+        const part = JSON.stringify(summaryPart(''));
+        const head = this.#event('response.reasoning_summary_part.added', `${place},"part":${part}`);
+        open.frame = this.#deltaFrame('response.reasoning_summary_text.delta', place);
+        return head + this.#deltaEvent(open.frame, delta.text);
+      }
+      case 'signature':
+        if (open.type === 'thinking') open.signature += delta.signature;
+        return '';
+      case 'input': {
+        if (open.type === 'call') {
+          open.json += delta.json;
+          return this.#deltaEvent(open.frame, delta.json);
+        }
+        if (open.type !== 'custom') return '';
+        const piece = open.reader.push(delta.json);
+        return piece === '' ? '' : this.#deltaEvent(open.frame, piece);
+      }
+    }
+  }
+
+  #stop(): string {
+    const open = this.#open;
+    this.#open = SKIPPED;
+    switch (open.type) {
+      case 'text':
+        return open.frame === undefined ? '' : this.#closeMessage(open.id, open.text, false);
+      case 'thinking':
+        return this.#closeThinking(open);
+      case 'call':
+        return this.#closeCall(open);
+      case 'custom': {
+        const rest = open.reader.end();
+        const last = rest === '' ? '' : this.#deltaEvent(open.frame, rest);
+        const { text } = open.reader;
+        const done = `${this.#place(open.id)},"input":${JSON.stringify(text)}`;
+        const item = callItem(open.id, open.callId, open.called, 'completed', text);
+        return last + this.#event('response.custom_tool_call_input.done', done) + this.#done(item);
+      }
+      default:
+        return '';
+    }
+  }
+
+  #openMessage(id: string, content: JsonObject): string {
+    const part = `${this.#place(id, ',"content_index":0')},"part":${JSON.stringify(content)}`;
+    return this.#added(messageItem(id, undefined)) + this.#event('response.content_part.added', part);
+  }
+
+  #closeMessage(id: string, text: string, refused: boolean): string {
+    this.#saidText = true;
+    const place = this.#place(id, ',"content_index":0');
+    const content = refused ? refusalContent(text) : textContent(text);
+    const said = JSON.stringify(text);
+    const done = refused
+      ? this.#event('response.refusal.done', `${place},"refusal":${said}`)
+      : this.#event('response.output_text.done', `${place},"text":${said},"logprobs":[]`);
+    const part = this.#event('response.content_part.done', `${place},"part":${JSON.stringify(content)}`);
+    return done + part + this.#done(messageItem(id, content));
+  }
+
+  /** A message that was never streamed: there was nothing to say, or no wish to say it. */
+  #message(text: string, refused: boolean): string {
+    const id = this.#itemId('message');
+    const head = this.#openMessage(id, refused ? refusalContent('') : textContent(''));
+    const frame = this.#deltaFrame('response.refusal.delta', this.#place(id, ',"content_index":0'));
+    const delta = refused ? this.#deltaEvent(frame, text) : '';
+    return head + delta + this.#closeMessage(id, text, refused);
+  }
+
+  #closeThinking({ id, text, signature, frame }: Extract<Open, { type: 'thinking' }>): string {
+    const item = reasoningItem(
+      id,
+      { type: 'thinking', thinking: text, ...(signature === '' ? {} : { signature }) },
+      this.#form.encrypted,
+    );
+    if (frame === undefined) return this.#done(item);
+    const place = this.#place(id, ',"summary_index":0');
+    const done = this.#event(
+      'response.reasoning_summary_text.done',
+      `${place},"text":${JSON.stringify(text)}`,
+    );
+    const part = JSON.stringify(summaryPart(text));
+    return (
+      done + this.#event('response.reasoning_summary_part.done', `${place},"part":${part}`) + this.#done(item)
+    );
+  }
+
+  #closeCall({ id, callId, called, json }: Extract<Open, { type: 'call' }>): string {
+    const name = `,"name":${JSON.stringify(called.name)}`;
+    const done = `${this.#place(id, name)},"arguments":${JSON.stringify(json)}`;
+    const status = isWhole(json) ? 'completed' : 'incomplete';
+    return (
+      this.#event('response.function_call_arguments.done', done) +
+      this.#done(callItem(id, callId, called, status, json))
+    );
+  }
+}
+
+/** The lifecycle has made the arguments an object, but for those that the answer's limit cut. */
+function isWhole(json: string): boolean {
+  try {
+    return isObject(JSON.parse(json));
+  } catch {
+    return false;
+  }
+}

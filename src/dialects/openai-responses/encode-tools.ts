@@ -1,0 +1,138 @@
+/** Tools and the choice among them: neutral to wire. */
+import type { ConversationRequest, JsonObject, ToolChoice, ToolDefinition } from '../../core/conversation.js';
+import { wantedTools } from '../shared/deferred-tools.js';
+import { loseForeign } from '../shared/foreign-extensions.js';
+import { normaliseSchema } from '../shared/json-schema.js';
+import { isObject } from '../shared/read.js';
+import { strictSchema } from '../shared/strict-schema.js';
+import { type EncodeContext, restore } from './encode-content.js';
+import { DIALECT } from './wire.js';
+
+/** Adds `tools`, `tool_choice` and `parallel_tool_calls`; none of them where there is no tool. */
+export function encodeTools(request: ConversationRequest, context: EncodeContext, body: JsonObject): void {
+  const { losses, quirks } = context;
+  const tools = encodeOwnTools(wantedTools(request, losses), context);
+  for (const tool of request.serverTools) {
+    if (tool.dialect === DIALECT) tools.push(tool.value);
+    else losses.add(`tools.${tool.name}`, `${tool.kind} is run by its provider and not by this upstream`);
+  }
+  const choice = request.toolChoice;
+  if (tools.length === 0) {
+    if (choice !== undefined && choice.type !== 'auto' && choice.type !== 'none') {
+      losses.add('tool_choice', 'no tool is left to choose');
+    }
+    return;
+  }
+  body['tools'] = tools;
+  if (choice !== undefined) encodeChoice(choice, request, context, body);
+  if (request.parallelToolCalls !== undefined && quirks.parallelToolCalls) {
+    body['parallel_tool_calls'] = request.parallelToolCalls;
+  }
+}
+
+/** Tools of one namespace stand together again, where the first of them stood. */
+function encodeOwnTools(tools: readonly ToolDefinition[], context: EncodeContext): JsonObject[] {
+  const out: JsonObject[] = [];
+  const namespaces = new Map<string, JsonObject[]>();
+  for (const tool of tools) {
+    const { $namespace: namespace, $about: about } = tool.extensions?.[DIALECT] ?? {};
+    if (typeof namespace !== 'string') {
+      out.push(encodeTool(tool, context));
+      continue;
+    }
+    let inner = namespaces.get(namespace);
+    if (inner === undefined) {
+      inner = [];
+      namespaces.set(namespace, inner);
+      out.push({ type: 'namespace', ...(isObject(about) ? about : { name: namespace }), tools: inner });
+    }
+    inner.push(encodeTool(tool, context));
+  }
+  return out;
+}
+
+function encodeTool(tool: ToolDefinition, context: EncodeContext): JsonObject {
+  const { losses, names, quirks } = context;
+  const own = tool.extensions?.[DIALECT];
+  const name = typeof own?.['$name'] === 'string' ? own['$name'] : names.offer(tool.name);
+  const path = `tools.${tool.name}`;
+  const custom = own?.['$custom'];
+  if (isObject(custom)) return restore({ ...custom, name }, tool.extensions, path, losses);
+  const { schema, removed } = normaliseSchema(tool.inputSchema, quirks.schema);
+  if (removed.length > 0) {
+    losses.add(`${path}.input_schema`, `the upstream refuses ${removed.join(', ')}`);
+  }
+  const wire: JsonObject = { type: 'function', name };
+  if (tool.description !== undefined) wire['description'] = tool.description;
+  wire['parameters'] = schema;
+  encodeStrict(tool, schema, path, context, wire);
+  if (own !== undefined) restore(wire, { [DIALECT]: own }, path, losses);
+  if (tool.extensions === undefined) return wire;
+  const { defer_loading: _deferred, ...foreign } = tool.extensions['anthropic-messages'] ?? {};
+  loseForeign(path, { ...tool.extensions, 'anthropic-messages': foreign }, DIALECT, losses);
+  return wire;
+}
+
+/** Silence means "strict if the schema allows it" here and "not strict" everywhere else, so it is said. */
+function encodeStrict(
+  tool: ToolDefinition,
+  schema: JsonObject,
+  path: string,
+  { losses, quirks }: EncodeContext,
+  wire: JsonObject,
+): void {
+  const strict = tool.strict ?? false;
+  if (!quirks.strictTools) {
+    if (strict) losses.add(`${path}.strict`, 'the upstream has no strict mode');
+    return;
+  }
+  if (tool.extensions?.[DIALECT]?.['$strict'] === 'unsaid') return;
+  const closed = strict ? strictSchema(schema) : undefined;
+  if (strict && closed === undefined) {
+    losses.add(`${path}.strict`, 'strict mode needs every property required and every object closed');
+  }
+  wire['parameters'] = closed ?? schema;
+  wire['strict'] = closed !== undefined;
+}
+
+function encodeChoice(
+  choice: ToolChoice,
+  request: ConversationRequest,
+  context: EncodeContext,
+  body: JsonObject,
+): void {
+  const { losses, quirks } = context;
+  let { type } = choice;
+  if (!quirks.toolChoice.includes(type)) {
+    const weaker = type === 'tool' && quirks.toolChoice.includes('any') ? 'any' : 'auto';
+    losses.add(
+      'tool_choice',
+      `the upstream does not know ${type}; ${type === 'none' ? 'no tool was sent' : `sent ${weaker}`}`,
+    );
+    if (type === 'none') {
+      delete body['tools'];
+      return;
+    }
+    type = weaker;
+    if (!quirks.toolChoice.includes(type)) return;
+    if (type === 'any' && choice.type === 'tool') onlyTool(body, context.names.encode(choice.name));
+  }
+  if (type === 'tool' && choice.type === 'tool')
+    body['tool_choice'] = namedChoice(choice.name, request, context);
+  else body['tool_choice'] = type === 'any' ? 'required' : type;
+}
+
+function namedChoice(name: string, request: ConversationRequest, { names }: EncodeContext): JsonObject {
+  const own = request.tools.find((tool) => tool.name === name)?.extensions?.[DIALECT];
+  const type = isObject(own?.['$custom']) ? 'custom' : 'function';
+  const { $namespace: namespace, $name: inner } = own ?? {};
+  if (typeof namespace !== 'string') return { type, name: names.encode(name) };
+  return { type, name: inner, namespace };
+}
+
+/** One tool and the duty to call a tool is that tool by name. */
+function onlyTool(body: JsonObject, name: string): void {
+  if (!Array.isArray(body['tools'])) return;
+  const kept = body['tools'].filter((tool) => isObject(tool) && tool['name'] === name);
+  if (kept.length > 0) body['tools'] = kept;
+}

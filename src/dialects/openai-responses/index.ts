@@ -1,0 +1,17 @@
+/** OpenAI Responses (`/v1/responses`), as spoken by Codex and the OpenAI SDKs. */
+import type { Dialect } from '../dialect.js';
+import { answerForm } from './answer-form.js';
+import { decodeRequest } from './decode-request.js';
+import { decodeResponse } from './decode-response.js';
+import { createStreamDecoder } from './decode-stream.js';
+import { encodeRequest } from './encode-request.js';
+import { encodeResponse } from './encode-response.js';
+import { createStreamEncoder } from './encode-stream.js';
+import { decodeError, encodeError } from './errors.js';
+import { DIALECT } from './wire.js';
+
+export const openaiResponses: Dialect = {
+  name: DIALECT,
+  ingress: { decodeRequest, encodeResponse, createStreamEncoder, encodeError, answerForm },
+  egress: { encodeRequest, decodeResponse, createStreamDecoder, decodeError },
+};

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { json } from '../support/replies.js';
+import { startUpstream } from '../support/scripted-upstream.js';
+import { isRecord } from '../support/violation.js';
+import { ClaudeRun } from './claude-code.js';
+import { LANES, openGateway, openLane } from './lanes.js';
+import { COUNTED_TOKENS, say } from './scripted-model.js';
+import { makeWorkspace, type Workspace } from './workspace.js';
+
+const DISCOVERY = { CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' };
+
+/** What its `/model` will list. */
+async function discovered({ home }: Workspace): Promise<unknown> {
+  const cached = await readFile(join(home, '.claude/cache/gateway-models.json'), 'utf8');
+  return JSON.parse(cached).models;
+}
+
+describe('Claude Code finds the models', () => {
+  it('that are configured by name', async () => {
+    const workspace = await makeWorkspace();
+    const lane = await openGateway(
+      'openai-chat',
+      { 'Say hello': [say('Hello.')] },
+      {
+        'claude-on-gpt': { upstream: 'scripted', model: 'gpt-scripted', display_name: 'Claude on GPT' },
+        'claude-*': { upstream: 'scripted', model: 'gpt-scripted' },
+      },
+    );
+    await new ClaudeRun(lane, workspace, { prompt: 'Say hello', env: DISCOVERY }).ends();
+    expect(await discovered(workspace)).toEqual([{ id: 'claude-on-gpt', display_name: 'Claude on GPT' }]);
+  });
+
+  it('that the upstream lists, and calls the one that was chosen', async () => {
+    const workspace = await makeWorkspace();
+    const listing = await startUpstream(() =>
+      json({ object: 'list', data: [{ id: 'gpt-listed', object: 'model' }] }),
+    );
+    const lane = await openGateway(
+      'openai-chat',
+      { 'Say hello': [say('Hello.')] },
+      { '*': { upstream: 'scripted' } },
+    );
+    void listing;
+    await new ClaudeRun(lane, workspace, { prompt: 'Say hello', model: 'gpt-listed', env: DISCOVERY }).ends();
+    console.log(
+      await discovered(workspace),
+      lane.upstream.requests.map((r) => r.method + r.path),
+    );
+  });
+});
+
+describe.each(LANES)('Claude Code on %s', (dialect) => {
+  it('is told what its context holds', async () => {
+    const workspace = await makeWorkspace();
+    const lane = await openLane(dialect, {});
+    const run = new ClaudeRun(lane, workspace, { prompt: '/context' });
+    await run.ends();
+    const usage = run.events.map((event) => event['context_usage']).find(isRecord);
+    expect(usage?.['total_tokens']).toBeGreaterThan(COUNTED_TOKENS);
+    expect(usage?.['total_tokens']).toBeLessThan(COUNTED_TOKENS * 20);
+    const counted = lane.model.tokenCounts.length;
+    if (dialect === 'anthropic-messages') expect(counted).toBeGreaterThan(0);
+    else expect(counted).toBe(0);
+  });
+});
