@@ -2,7 +2,7 @@
 import type { Config, ModelConfig } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
 import { matchesGlob } from '../routing/model-glob.js';
-import { type ModelRule, plainModelName, type Route, Router } from '../routing/router.js';
+import { type ModelRule, type Route, Router } from '../routing/router.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
 import type { Dispatcher } from './dispatcher.js';
@@ -38,7 +38,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
 
   function routeOf(call: Call): Route {
     const { model } = call.request;
-    const name = plainModelName(model);
+    const name = router.meant(model);
     if (!call.principal.models.some((pattern) => matchesGlob(pattern, name))) {
       throw new GatewayError(
         'forbidden',

@@ -3,6 +3,7 @@
  * chosen (before the first chunk); later failures are `error` events, so batches never throw.
  */
 import type { ConversationRequest, Usage } from '../core/conversation.js';
+import type { GatewayError } from '../core/errors.js';
 import type { TurnEvent } from '../core/events.js';
 import type { Loss } from '../core/losses.js';
 import type { Dialect, WireHeaders } from '../dialects/dialect.js';
@@ -60,6 +61,8 @@ export type AnswerBody =
       status: number;
       contentType: string;
       chunks: AsyncIterable<Uint8Array>;
+      /** Of a stream: the text that ends what has been given out so far with an error; empty where it is whole. */
+      failure?(error: GatewayError, requestId: string): string;
       /** What was read of the figures so far, for metrics. */
       usage(): Partial<Usage> | undefined;
     };

@@ -57,6 +57,18 @@ describe('Router', () => {
     expect(named.route('anthropic/other')).toBeUndefined();
   });
 
+  it.each([
+    ['anthropic/gpt-5', '*', 'gpt-5'],
+    ['anthropic/openai/gpt-5', '*', 'openai/gpt-5'],
+    ['anthropic/claude-opus-5.5', '*', 'anthropic/claude-opus-5.5'],
+    ['anthropic/mistral-7', 'mistral-*', 'mistral-7'],
+    ['anthropic/own-1', 'anthropic/own-*', 'anthropic/own-1'],
+  ])('%s goes to the glob %s as %s', (name, pattern, model) => {
+    const globs = new Router({ '*': rule(), 'mistral-*': rule(), 'anthropic/own-*': rule() });
+    expect(globs.route(name)).toMatchObject({ pattern, model });
+    expect(globs.meant(name)).toBe(model);
+  });
+
   it('keeps the asked name where the rule names none, without the suffix', () => {
     expect(new Router({ 'gpt-*': rule() }).route('gpt-5[1m]')?.model).toBe('gpt-5');
   });

@@ -27,8 +27,15 @@ export interface Route {
 /** Claude Code appends `[1m]` to ask for the long context: a wish, not a part of the name. */
 const CONTEXT_SUFFIX = /\[\w+\]$/;
 
-/** Claude Code lists only models whose name begins so; behind it stands the configured name. */
+/** Put before names that Claude Code would not list; behind it stands the name that is meant. */
 export const CLAUDE_CODE_ALIAS = 'anthropic/';
+
+/** Names that Claude Code lists as they are. */
+const LISTED_BY_CLAUDE_CODE = /^(?:claude|anthropic)/;
+
+export function isListedByClaudeCode(name: string): boolean {
+  return LISTED_BY_CLAUDE_CODE.test(name);
+}
 
 export function plainModelName(name: string): string {
   return name.replace(CONTEXT_SUFFIX, '');
@@ -46,11 +53,23 @@ export class Router {
 
   /** Exact name first, then the most specific glob; undefined when nothing matches. */
   route(requested: string): Route | undefined {
-    return this.#find(plainModelName(requested)) ?? this.#findAlias(plainModelName(requested));
+    return this.#find(this.meant(requested));
   }
 
-  #findAlias(name: string): Route | undefined {
-    return name.startsWith(CLAUDE_CODE_ALIAS) ? this.#find(name.slice(CLAUDE_CODE_ALIAS.length)) : undefined;
+  /** The name without the suffix, and without the prefix where it is no part of a name. */
+  meant(requested: string): string {
+    const name = plainModelName(requested);
+    if (!name.startsWith(CLAUDE_CODE_ALIAS) || this.#namesAlias(name)) return name;
+    const behind = name.slice(CLAUDE_CODE_ALIAS.length);
+    // Some providers name Anthropic's models so; a general glob takes those as they are.
+    if (isListedByClaudeCode(behind) && this.#find(name) !== undefined) return name;
+    return this.#find(behind) === undefined ? name : behind;
+  }
+
+  /** A rule says the prefix itself. */
+  #namesAlias(name: string): boolean {
+    if (this.#exact.has(name)) return true;
+    return this.#globs.some(([glob]) => glob.startsWith(CLAUDE_CODE_ALIAS) && matchesGlob(glob, name));
   }
 
   #find(name: string): Route | undefined {

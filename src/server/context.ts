@@ -27,7 +27,7 @@ export interface ServerContext {
 }
 
 /** The part of the store that the server uses itself. */
-export type GatewayStore = Pick<Store, 'info' | 'traces' | 'usage'>;
+export type GatewayStore = Pick<Store, 'answers' | 'info' | 'traces' | 'usage'>;
 
 /** Values of the `:name` parts of the path, decoded. */
 export type PathParameters = Readonly<Record<string, string>>;

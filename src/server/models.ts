@@ -2,7 +2,7 @@
 import { GatewayError } from '../core/errors.js';
 import type { ModelInfo } from '../engines/dispatcher.js';
 import { matchesGlob } from '../routing/model-glob.js';
-import { CLAUDE_CODE_ALIAS } from '../routing/router.js';
+import { CLAUDE_CODE_ALIAS, isListedByClaudeCode } from '../routing/router.js';
 import type { Handler, ServerContext } from './context.js';
 import type { Exchange } from './exchange.js';
 import { sendJson } from './respond.js';
@@ -48,11 +48,9 @@ async function visibleModels(
 }
 
 const CLAUDE_CODE = /^claude-(?:code|cli)\//;
-/** Claude Code lists no other names. */
-const SHOWN_BY_CLAUDE_CODE = /^(?:claude|anthropic)/;
 
 function forClaudeCode(model: ModelInfo): ModelInfo {
-  if (SHOWN_BY_CLAUDE_CODE.test(model.id)) return model;
+  if (isListedByClaudeCode(model.id)) return model;
   return { ...model, id: `${CLAUDE_CODE_ALIAS}${model.id}` };
 }
 

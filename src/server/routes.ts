@@ -12,8 +12,11 @@ import type { Handler } from './context.js';
 import { errorsOf } from './error-shapes.js';
 import { health, metrics, probe, readiness } from './health.js';
 import { getModel, listModels } from './models.js';
+import { responseMemory } from './response-memory.js';
+import { deleteResponse, getResponse, listInputItems } from './responses.js';
 import type { Route } from './router.js';
 import { consolePage } from './static-files.js';
+import type { TurnMemory } from './turn-memory.js';
 import { countTokensHandler, turnHandler } from './turns.js';
 
 const PUBLIC: Access = { area: 'public' };
@@ -23,16 +26,14 @@ const APPROVE: Access = { area: 'console', scope: 'approve' };
 const ADMIN: Access = { area: 'console', scope: 'admin' };
 
 /** One line for each dialect that clients may speak. */
-const DIALECT_PATHS: readonly (readonly [string, Dialect])[] = [
+const DIALECT_PATHS: readonly (readonly [string, Dialect, TurnMemory?])[] = [
   ['/v1/messages', anthropicMessages],
   ['/v1/chat/completions', openaiChat],
-  ['/v1/responses', openaiResponses],
+  ['/v1/responses', openaiResponses, responseMemory],
 ];
 
 /** Named by the contract, answered with 501 until they exist. */
 const LATER: readonly (readonly [Route['method'], string, Access])[] = [
-  ['GET', '/v1/responses/:id', CALL],
-  ['DELETE', '/v1/responses/:id', CALL],
   ['GET', '/mcp/*server', CONSOLE],
   ['POST', '/mcp/*server', CONSOLE],
   ['DELETE', '/mcp/*server', CONSOLE],
@@ -56,11 +57,11 @@ const LATER: readonly (readonly [Route['method'], string, Access])[] = [
 
 export const ROUTES: readonly Route[] = [
   ...DIALECT_PATHS.map(
-    ([path, dialect]): Route => ({
+    ([path, dialect, memory]): Route => ({
       method: 'POST',
       path,
       access: CALL,
-      handle: turnHandler(dialect),
+      handle: turnHandler(dialect, memory),
       encodeError: errorsOf(dialect),
     }),
   ),
@@ -70,6 +71,9 @@ export const ROUTES: readonly Route[] = [
     access: CALL,
     handle: countTokensHandler(anthropicMessages, decodeCountTokensRequest),
   },
+  { method: 'GET', path: '/v1/responses/:id', access: CALL, handle: getResponse },
+  { method: 'DELETE', path: '/v1/responses/:id', access: CALL, handle: deleteResponse },
+  { method: 'GET', path: '/v1/responses/:id/input_items', access: CALL, handle: listInputItems },
   { method: 'GET', path: '/v1/models', access: CALL, handle: listModels },
   { method: 'GET', path: '/v1/models/*id', access: CALL, handle: getModel },
   { method: 'GET', path: '/', access: PUBLIC, handle: consolePage },
@@ -88,8 +92,7 @@ export const ROUTES: readonly Route[] = [
 ];
 
 function notYet(method: string, path: string): Handler {
-  const hint = path.startsWith('/v1/') ? ' Use /v1/messages or /v1/chat/completions.' : '';
   return () => {
-    throw new GatewayError('not_implemented', `${method} ${path} is not available in this version.${hint}`);
+    throw new GatewayError('not_implemented', `${method} ${path} is not available in this version.`);
   };
 }

@@ -77,7 +77,8 @@ export async function streamBytes(
     fail: (error) => {
       exchange.facts.error = error;
       if (isEvents && encoder !== undefined) {
-        writer.write((betweenEvents ? '' : '\n\n') + encoder.encode([{ type: 'error', error }]));
+        const text = body.failure?.(error, exchange.id) ?? encoder.encode([{ type: 'error', error }]);
+        if (text !== '') writer.write((betweenEvents ? '' : '\n\n') + text);
       } else {
         // Half of a JSON body: only a broken connection says that it is not the whole.
         exchange.response.destroy();

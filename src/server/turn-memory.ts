@@ -1,58 +1,47 @@
-/** What a route remembers of its turns, for wires whose clients do not send the whole history. */
+/** What a route remembers of its turns, for wires whose clients need not send the whole history. */
 import type { AssistantTurn, ConversationRequest, JsonObject } from '../core/conversation.js';
 import type { StreamEvent } from '../core/events.js';
 import { TurnCollector } from '../core/turn-collector.js';
-import type { AnswerContext, Dialect, StreamEncoder } from '../dialects/dialect.js';
+import type { AnswerContext, StreamEncoder } from '../dialects/dialect.js';
 import type { ServerContext } from './context.js';
-
-/** Whose turn it is, and the id that its answer will have. */
-export interface TurnOwner {
-  principal: string;
-  id: string;
-}
 
 export interface TurnMemory {
   /**
    * The body with everything that was said before, where it names an answer of this principal that
    * is kept here; undefined for any other body.
    */
-  recall(body: JsonObject, principal: string, context: ServerContext): Promise<JsonObject | undefined>;
-  /** Undefined when the answer is not to be kept. `body` is read now and not held. */
-  keep(owner: TurnOwner, body: JsonObject, context: ServerContext): TurnRecord | undefined;
+  recall(body: unknown, principal: string, context: ServerContext): Promise<JsonObject | undefined>;
+  /** Undefined when the answer is not to be kept. What it needs of the request is written, not held. */
+  keep(turn: KeptTurn, context: ServerContext): TurnRecord | undefined;
 }
 
-/** One answer on its way into the memory. Exactly one of the two is called, and neither rejects. */
+export interface KeptTurn {
+  principal: string;
+  /** The answer's. */
+  id: string;
+  /** As it came. */
+  body: unknown;
+  request: ConversationRequest;
+  answer: AnswerContext;
+}
+
+/** One answer on its way into the memory. Exactly one of the two is called; neither throws. */
 export interface TurnRecord {
-  /** Resolves when it is written. */
-  finish(answer: JsonObject): Promise<void>;
+  /** Resolves when it is written, or when that has failed. */
+  finish(turn: AssistantTurn): Promise<void>;
   /** There will be no answer. */
   drop(): void;
 }
 
-/** How an answer is written down: whole, and with everything that its client may not have asked for. */
-export type Transcribe = (turn: AssistantTurn) => JsonObject;
-
-export function transcriber(
-  dialect: Dialect,
-  request: ConversationRequest,
-  answer: AnswerContext,
-): Transcribe {
-  const form = dialect.ingress.answerForm?.(request);
-  return (turn) =>
-    dialect.ingress.encodeResponse(turn, form === undefined ? answer : { ...answer, form }, NO_LOSSES);
-}
-
-/** Passes events on to the client and writes down what they add up to. */
+/** Passes events on to the client's encoder and records what they add up to. */
 export class RecordingEncoder implements StreamEncoder {
   readonly #encoder: StreamEncoder;
   readonly #record: TurnRecord;
-  readonly #transcribe: Transcribe;
   #collector: TurnCollector | undefined = new TurnCollector();
 
-  constructor(encoder: StreamEncoder, record: TurnRecord, transcribe: Transcribe) {
+  constructor(encoder: StreamEncoder, record: TurnRecord) {
     this.#encoder = encoder;
     this.#record = record;
-    this.#transcribe = transcribe;
   }
 
   encode(events: readonly StreamEvent[]): string {
@@ -77,6 +66,6 @@ export class RecordingEncoder implements StreamEncoder {
     if (last !== 'message-stop') return;
     this.#collector = undefined;
     // Begun before the client hears of the end, so that its next request finds it.
-    void this.#record.finish(this.#transcribe(collector.finish()));
+    void this.#record.finish(collector.finish());
   }
 }

@@ -19,6 +19,7 @@ import { parseJsonBody } from './json-body.js';
 import { baseHeaders, sendJson } from './respond.js';
 import { SseWriter } from './sse-writer.js';
 import { type EventsBody, SSE_HEADERS, stop, streamBytes, streamEvents } from './stream-answer.js';
+import { RecordingEncoder, type TurnMemory, type TurnRecord } from './turn-memory.js';
 
 /** What ids of answers look like in each dialect. */
 const ID_PREFIX: Readonly<Record<DialectName, string>> = {
@@ -31,10 +32,11 @@ const NO_BYTES = new Uint8Array(0);
 /** Longer names are cut where they are only reported. */
 const SHOWN_MODEL_LENGTH = 200;
 
-export function turnHandler(dialect: Dialect): Handler {
+/** `memory` where clients of the route may go on from an answer by its id. */
+export function turnHandler(dialect: Dialect, memory?: TurnMemory): Handler {
   return async (exchange, context) => {
     exchange.traced = true;
-    const open = await openTurn(exchange, context, dialect);
+    const open = await openTurn(exchange, context, dialect, memory);
     if (open !== undefined) await answerTurn(exchange, context, dialect, open);
   };
 }
@@ -42,7 +44,7 @@ export function turnHandler(dialect: Dialect): Handler {
 /** `decode` where the route asks for less than a turn does. */
 export function countTokensHandler(dialect: Dialect, decode: Ingress['decodeRequest']): Handler {
   return async (exchange, context) => {
-    const call = await readCall(exchange, context, dialect, decode);
+    const { call } = await readCall(exchange, context, dialect, decode);
     const count = await exchange.untilAborted(context.dispatcher.countTokens(call));
     sendJson(exchange, 200, { input_tokens: count });
   };
@@ -56,6 +58,8 @@ interface OpenTurn {
   encoder: StreamEncoder | undefined;
   /** Where the head had to go out before the engine said anything. */
   writer: SseWriter | undefined;
+  /** Where the answer is to be remembered. */
+  record: TurnRecord | undefined;
 }
 
 /** Undefined when the answer failed after its head was out: the client has been told. */
@@ -63,14 +67,17 @@ async function openTurn(
   exchange: Exchange,
   context: ServerContext,
   dialect: Dialect,
+  memory: TurnMemory | undefined,
 ): Promise<OpenTurn | undefined> {
   exchange.recorder = context.sampler?.begin();
-  const call = await readCall(exchange, context, dialect, dialect.ingress.decodeRequest);
+  const { call, body } = await readCall(exchange, context, dialect, dialect.ingress.decodeRequest, memory);
   const { request } = call;
+  const form = request.stream ? undefined : dialect.ingress.answerForm?.(request);
   const answerContext: AnswerContext = {
     model: request.model,
     requestId: exchange.id,
     created: Math.floor(Date.now() / 1000),
+    ...(form === undefined ? {} : { form }),
   };
   const encoder = request.stream ? dialect.ingress.createStreamEncoder(request, answerContext) : undefined;
   const early = encoder === undefined ? undefined : new EarlyStream(exchange, encoder);
@@ -78,44 +85,57 @@ async function openTurn(
   if (answer === undefined) return undefined;
   // An engine may hold on to the call; the body has been sent by now.
   call.raw = NO_BYTES;
+  const id = exchange.id.replace(/^req_/, ID_PREFIX[dialect.name]);
+  const principal = exchange.principal.name;
   return {
     answer,
     answerContext,
     lifecycle: new StreamLifecycle({
-      id: exchange.id.replace(/^req_/, ID_PREFIX[dialect.name]),
+      id,
       model: request.model,
       ...(answer.promptTokens === undefined ? {} : { estimate: { inputTokens: answer.promptTokens } }),
       ...(request.parallelToolCalls === undefined ? {} : { parallelToolCalls: request.parallelToolCalls }),
     }),
     encoder,
     writer: early?.writer,
+    record:
+      answer.body.kind === 'events'
+        ? memory?.keep({ principal, id, body, request, answer: answerContext }, context)
+        : undefined,
   };
 }
 
 async function readCall(
   exchange: Exchange,
-  { limits }: ServerContext,
+  context: ServerContext,
   dialect: Dialect,
   decode: Ingress['decodeRequest'],
-): Promise<Call> {
+  memory?: TurnMemory,
+): Promise<{ call: Call; body: unknown }> {
+  const { limits } = context;
   const { headers } = exchange.request;
   checkContentType(headers['content-type']);
   const raw = await readBody(exchange, limits, limits.bodyBytes);
   const own = clientHeaders(headers);
   exchange.recorder?.inbound(exchange.path, own, raw);
-  const request = decode(parseJsonBody(raw, limits.jsonDepth));
+  const body = parseJsonBody(raw, limits.jsonDepth);
+  const recalled =
+    memory === undefined ? undefined : await memory.recall(body, exchange.principal.name, context);
+  const request = decode(recalled ?? body);
   exchange.facts.model = request.model.slice(0, SHOWN_MODEL_LENGTH);
   exchange.facts.stream = request.stream;
-  return {
+  const call: Call = {
     id: exchange.id,
     ingress: dialect,
     request,
-    raw,
+    // The client's bytes no longer say what is asked once more was recalled.
+    raw: recalled === undefined ? raw : NO_BYTES,
     headers: own,
     principal: exchange.principal,
     signal: exchange.signal,
     ...(exchange.recorder === undefined ? {} : { trace: exchange.recorder }),
   };
+  return { call, body };
 }
 
 async function runEarly(
@@ -156,7 +176,7 @@ async function answerTurn(
   exchange: Exchange,
   context: ServerContext,
   dialect: Dialect,
-  { answer, answerContext, lifecycle, encoder, writer }: OpenTurn,
+  { answer, answerContext, lifecycle, encoder, writer, record }: OpenTurn,
 ): Promise<void> {
   const { facts } = exchange;
   const { body, upstream, losses } = answer;
@@ -174,14 +194,20 @@ async function answerTurn(
   try {
     if (encoder === undefined) {
       const lossLog = new LossLog();
-      const turn = await collect(exchange, body, lifecycle);
+      const turn = await collect(exchange, body, lifecycle).catch((error: unknown) => {
+        record?.drop();
+        throw error;
+      });
+      await record?.finish(turn);
       const encoded = dialect.ingress.encodeResponse(turn, answerContext, lossLog);
       facts.losses = lossLog.size === 0 ? losses : [...losses, ...lossLog.list()];
       sendJson(exchange, 200, encoded, answerHeaders(exchange, answer, facts.losses));
     } else {
       const headers = { ...answerHeaders(exchange, answer, losses), ...SSE_HEADERS };
       const begun = writer ?? new SseWriter(exchange.response, 200, headers);
-      await streamEvents(exchange, context, begun, body, lifecycle, encoder);
+      const recording = record === undefined ? undefined : new RecordingEncoder(encoder, record);
+      await streamEvents(exchange, context, begun, body, lifecycle, recording ?? encoder);
+      recording?.close();
     }
   } finally {
     facts.usage = lifecycle.usage;

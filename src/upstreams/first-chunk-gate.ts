@@ -8,6 +8,10 @@ import type { TurnEvent } from '../core/events.js';
 /** These say nothing yet: an upstream may send them and fail at once. */
 const PRELUDE: ReadonlySet<TurnEvent['type']> = new Set(['start', 'ping', 'usage', 'break']);
 
+export function isPrelude(event: TurnEvent): boolean {
+  return PRELUDE.has(event.type);
+}
+
 /** Rejects with the error of a stream that begins with one, or that ends without a word. */
 export async function gateStream(
   batches: AsyncGenerator<readonly TurnEvent[]>,
@@ -21,7 +25,7 @@ export async function gateStream(
       });
     }
     held.push(...next.value);
-    const first = held.find((event) => !PRELUDE.has(event.type));
+    const first = held.find((event) => !isPrelude(event));
     if (first === undefined) continue;
     if (first.type === 'error') {
       await batches.return(undefined);

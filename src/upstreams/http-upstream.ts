@@ -12,6 +12,7 @@ import { readAll, type UpstreamRequest } from '../transport/http-client/index.js
 import { SseReader } from '../transport/sse-reader.js';
 import { type Endpoint, endpointHeaders, endpointUrl } from './endpoint.js';
 import { gateStream } from './first-chunk-gate.js';
+import { ForwardedStream, OWN_NAMES, usageIn } from './forwarded-stream.js';
 import type { QuirkSource } from './quirk-source.js';
 import { readModelList } from './read-model-list.js';
 import type { TokenMeter } from './token-meter.js';
@@ -24,7 +25,6 @@ import type {
   ModelCall,
   Upstream,
 } from './upstream.js';
-import { UsageObserver } from './usage-observer.js';
 
 export interface HttpUpstreamOptions {
   name: string;
@@ -56,6 +56,7 @@ export interface Timeouts {
 
 export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 600_000, idleMs: 300_000 };
 
+const EVENT_STREAM = 'text/event-stream';
 /** A whole answer, or an error page. */
 const BODY_LIMIT = 64 * 1024 * 1024;
 /** A 400 may name one thing after another; each fix is remembered, so this is met once. */
@@ -140,17 +141,22 @@ export class HttpUpstream implements Upstream {
     return readModelList(answer);
   }
 
-  async forward(call: ForwardCall): Promise<ForwardedAnswer> {
+  async forward(call: ForwardCall): Promise<ForwardedAnswer | ModelAnswer> {
     const { dialect } = this.#options;
     const response = await this.#send(BYTE_LANE_PATH[dialect.name], {}, call.body, call);
-    const contentType =
-      response.headers['content-type'] ?? (call.stream ? 'text/event-stream' : 'application/json');
-    const observer = new UsageObserver(dialect.egress, contentType);
+    const contentType = response.headers['content-type'] ?? (call.stream ? EVENT_STREAM : 'application/json');
+    if (contentType.includes(EVENT_STREAM) !== call.stream) {
+      return { losses: [], batches: await this.#decoded(response, OWN_NAMES, call.trace) };
+    }
+    const { status } = response;
+    if (!call.stream) return { status, contentType, ...(await this.#checked(response, call.trace)) };
+    const stream = await ForwardedStream.open(dialect, response.body, call.trace);
     return {
-      status: response.status,
+      status,
       contentType,
-      chunks: observed(response.body, observer, call.trace),
-      usage: () => observer.usage(),
+      chunks: stream.chunks(),
+      usage: () => stream.usage(),
+      failure: (error, requestId) => stream.failure(error, requestId),
     };
   }
 
@@ -164,14 +170,14 @@ export class HttpUpstream implements Upstream {
     });
     const estimate = this.#estimate(call);
     const response = await this.#send(path, headers, JSON.stringify(body), call);
-    const list = losses.list();
-    if (isEventStream(response.headers)) {
-      const batches = await gateStream(
-        decodeStream(response.body, egress.createStreamDecoder(names), call.trace),
-      );
-      return { losses: list, batches, ...estimate };
-    }
-    return { losses: list, batches: await this.#whole(response, names, call.trace) };
+    const batches = await this.#decoded(response, names, call.trace);
+    return { losses: losses.list(), batches, ...(isEventStream(response.headers) ? estimate : {}) };
+  }
+
+  async #decoded(response: HttpAnswer, names: ToolNames, trace?: CallTrace): Promise<ModelAnswer['batches']> {
+    const { egress } = this.#options.dialect;
+    if (!isEventStream(response.headers)) return once((await this.#whole(response, names, trace)).events);
+    return gateStream(decodeStream(response.body, egress.createStreamDecoder(names), trace));
   }
 
   /** Only a stream of a dialect that counts at its end needs one. */
@@ -202,17 +208,28 @@ export class HttpUpstream implements Upstream {
     }
   }
 
+  /** A whole answer that is one: an error in its place rejects. */
   async #whole(
     response: HttpAnswer,
     names: ToolNames,
     trace?: CallTrace,
-  ): Promise<AsyncIterable<TurnEvent[]>> {
+  ): Promise<{ bytes: Buffer; events: TurnEvent[] }> {
     const bytes = await readAll(response.body, BODY_LIMIT);
     trace?.upstreamChunk(bytes);
     const events = this.#options.dialect.egress.decodeResponse(parseBody(bytes), names);
     const failed = events.find((event) => event.type === 'error');
     if (failed !== undefined) throw failed.error;
-    return once(events);
+    return { bytes, events };
+  }
+
+  /** The bytes of a whole answer, given out once they are known to be one. */
+  async #checked(
+    response: HttpAnswer,
+    trace?: CallTrace,
+  ): Promise<Pick<ForwardedAnswer, 'chunks' | 'usage'>> {
+    const { bytes, events } = await this.#whole(response, OWN_NAMES, trace);
+    const usage = usageIn(events);
+    return { chunks: once(bytes), usage: () => usage };
   }
 
   /** Resolves with a 2xx answer; anything else rejects in neutral words. */
@@ -250,7 +267,7 @@ export class HttpUpstream implements Upstream {
 }
 
 function isEventStream(headers: WireHeaders): boolean {
-  return headers['content-type']?.includes('text/event-stream') ?? false;
+  return headers['content-type']?.includes(EVENT_STREAM) ?? false;
 }
 
 /** One batch a read: the cost of an event is a call, not a promise. */
@@ -294,22 +311,8 @@ function brokenStream(error: unknown): GatewayError {
   );
 }
 
-/** The observer is told everything and can break nothing. */
-async function* observed(
-  body: AsyncIterable<Buffer>,
-  observer: UsageObserver,
-  trace: CallTrace | undefined,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of body) {
-    trace?.upstreamChunk(chunk);
-    observer.push(chunk);
-    yield chunk;
-  }
-  observer.end();
-}
-
-async function* once(events: TurnEvent[]): AsyncGenerator<TurnEvent[]> {
-  yield events;
+async function* once<T>(item: T): AsyncGenerator<T> {
+  yield item;
 }
 
 function parseBody(bytes: Buffer): unknown {

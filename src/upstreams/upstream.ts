@@ -1,5 +1,6 @@
 /** Something that answers one model call: an HTTP endpoint of some dialect, or the demo model. */
 import type { ConversationRequest, DialectName, Effort, Usage } from '../core/conversation.js';
+import type { GatewayError } from '../core/errors.js';
 import type { TurnEvent } from '../core/events.js';
 import type { Loss } from '../core/losses.js';
 import type { WireHeaders } from '../dialects/dialect.js';
@@ -14,8 +15,11 @@ export interface Upstream {
   countTokens(call: ModelCall): Promise<number>;
   /** What it offers, by its own account. */
   listModels?(signal: AbortSignal): Promise<readonly ListedModel[]>;
-  /** The byte lane: the client's own bytes in, the upstream's own bytes out. */
-  forward?(call: ForwardCall): Promise<ForwardedAnswer>;
+  /**
+   * The byte lane: the client's own bytes in, the upstream's own bytes out. Decoded where the
+   * upstream answered in another manner than it was asked. Rejects as `call` does.
+   */
+  forward?(call: ForwardCall): Promise<ForwardedAnswer | ModelAnswer>;
   /** False when something of this model's requests must be changed on the way. */
   forwards?(model: string): boolean;
 }
@@ -51,7 +55,10 @@ export interface ForwardCall extends Omit<ModelCall, 'request'> {
 export interface ForwardedAnswer {
   status: number;
   contentType: string;
+  /** Throws GatewayError when the upstream breaks. */
   chunks: AsyncIterable<Uint8Array>;
+  /** Of a stream: the text that ends what has been given out so far with an error. */
+  failure?(error: GatewayError, requestId: string): string;
   /** What the observer has read so far. */
   usage(): Partial<Usage> | undefined;
 }

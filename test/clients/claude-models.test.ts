@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { json } from '../support/replies.js';
-import { startUpstream } from '../support/scripted-upstream.js';
 import { isRecord } from '../support/violation.js';
 import { ClaudeRun } from './claude-code.js';
 import { LANES, openGateway, openLane } from './lanes.js';
-import { COUNTED_TOKENS, say } from './scripted-model.js';
+import { COUNTED_TOKENS, LISTED_MODEL, say } from './scripted-model.js';
 import { makeWorkspace, type Workspace } from './workspace.js';
 
 const DISCOVERY = { CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' };
@@ -34,20 +32,12 @@ describe('Claude Code finds the models', () => {
 
   it('that the upstream lists, and calls the one that was chosen', async () => {
     const workspace = await makeWorkspace();
-    const listing = await startUpstream(() =>
-      json({ object: 'list', data: [{ id: 'gpt-listed', object: 'model' }] }),
-    );
-    const lane = await openGateway(
-      'openai-chat',
-      { 'Say hello': [say('Hello.')] },
-      { '*': { upstream: 'scripted' } },
-    );
-    void listing;
-    await new ClaudeRun(lane, workspace, { prompt: 'Say hello', model: 'gpt-listed', env: DISCOVERY }).ends();
-    console.log(
-      await discovered(workspace),
-      lane.upstream.requests.map((r) => r.method + r.path),
-    );
+    const models = { '*': { upstream: 'scripted' } };
+    const lane = await openGateway('openai-chat', { 'Say hello': [say('Hello.')] }, models);
+    const listed = `anthropic/${LISTED_MODEL}`;
+    await new ClaudeRun(lane, workspace, { prompt: 'Say hello', model: listed, env: DISCOVERY }).ends();
+    expect(await discovered(workspace)).toEqual([{ id: listed, display_name: LISTED_MODEL }]);
+    expect(lane.model.played.map(({ seen }) => seen.model)).toEqual([LISTED_MODEL]);
   });
 });
 

@@ -90,6 +90,11 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     dispatcher,
     log,
     store: {
+      answers: {
+        get: async () => undefined,
+        put: async () => ({ recorded: true }),
+        delete: async () => false,
+      },
       info:
         options.storeInfo ??
         (async () => ({ kind: 'sqlite', location: ':memory:', schemaVersion: 1, sizeBytes: 0 })),

@@ -503,10 +503,12 @@ describe('the byte lane', () => {
     const between = gate();
     const { url } = await startServer({
       limits: { pingMs: 15 },
-      run: async () =>
+      run: async ({ request }) =>
         bytesOf(
           (async function* () {
-            yield* chunksOf('data: 1\n\ndata: ');
+            yield* chunksOf('data: 1\n\n');
+            if (request.model === 'other') await between.pass();
+            yield* chunksOf('data: ');
             await inside.pass();
             yield* chunksOf('2\n\n');
             await between.pass();
@@ -516,9 +518,11 @@ describe('the byte lane', () => {
     });
     const connection = await openRaw(url);
     await connection.send(turnBytes(url, STREAM));
-    await connection.bodyHas('data: 1');
-    // Three times the ping's time passes on the clock that would ping.
-    await new Promise((done) => setTimeout(done, 45));
+    await connection.bodyHas('data: ');
+    // One clock pings all streams: when the other one has had three, this one had three chances.
+    const other = await openRaw(url);
+    await other.send(turnBytes(url, { ...STREAM, model: 'other' }));
+    await other.until(() => other.body.toString().split(': ping').length > 3);
     inside.open();
     await connection.bodyHas(': ping\n\n');
     between.open();

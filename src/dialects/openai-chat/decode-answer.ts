@@ -167,6 +167,8 @@ export class AnswerDecoder {
       this.#reasoningField = 'reasoning_details';
       this.#tags.settle();
     }
+    // From now on text closes the reasoning before it, so it is looked at again.
+    this.#plain = false;
     this.#details ??= new DetailStream();
     this.#details.push(details, visible, out);
   }
@@ -184,7 +186,7 @@ export class AnswerDecoder {
     const said = this.#tags.settled ? text : this.#tags.push(text, out);
     if (said === '') return;
     if (this.#textCalls === undefined) {
-      this.#plain = this.#details === undefined && this.#tags.settled;
+      this.#plain = this.#details === undefined;
       out.push({ type: 'text', text: said });
     } else this.#textCalls.push(said, out);
   }

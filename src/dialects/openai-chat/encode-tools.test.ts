@@ -152,41 +152,21 @@ describe('strict', () => {
 });
 
 describe('deferred tools', () => {
-  const later: ToolDefinition = {
-    name: 'Grep',
+  const later = (name: string): ToolDefinition => ({
+    name,
     extensions: { 'anthropic-messages': { defer_loading: true } },
-  };
-  const other: ToolDefinition = {
-    name: 'Glob',
-    extensions: { 'anthropic-messages': { defer_loading: true } },
-  };
-  const named = (...names: string[]) => names.map((name) => ({ function: { name } }));
-
-  it('are all sent while nothing shows that the client searches them', () => {
-    const { tools, losses } = encode({ tools: [READ, later, other] });
-    expect(tools).toMatchObject(named('Read', 'Grep', 'Glob'));
-    expect(JSON.stringify(tools)).not.toContain('defer_loading');
-    expect(losses).toEqual(['tools']);
   });
 
-  it('are sent once they were found', () => {
-    const reference = {
-      type: 'opaque',
-      dialect: 'anthropic-messages',
-      kind: 'tool_reference',
-      value: { tool_name: 'Grep' },
-    } as const;
+  it('are sent once they were found, as any other tool', () => {
     const { tools, losses } = encode({
-      tools: [READ, later, other],
+      tools: [READ, later('Grep'), later('Glob')],
       messages: [
-        { role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'Read', input: {} }] },
-        {
-          role: 'user',
-          content: [{ type: 'tool_result', toolUseId: '1', content: [reference], isError: false }],
-        },
+        { role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'Grep', input: {} }] },
+        { role: 'user', content: [{ type: 'tool_result', toolUseId: '1', content: [], isError: false }] },
       ],
     });
-    expect(tools).toMatchObject(named('Read', 'Grep'));
+    expect(tools).toMatchObject([{ function: { name: 'Read' } }, { function: { name: 'Grep' } }]);
+    expect(JSON.stringify(tools)).not.toContain('defer_loading');
     expect(losses).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 /** Tools and the choice among them: neutral to wire. */
 import type { ConversationRequest, JsonObject, ToolChoice, ToolDefinition } from '../../core/conversation.js';
+import { wantedTools } from '../shared/deferred-tools.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
 import { normaliseSchema } from '../shared/json-schema.js';
 import { isObject } from '../shared/read.js';
@@ -12,7 +13,7 @@ import { DIALECT } from './wire.js';
 export function encodeTools(request: ConversationRequest, context: EncodeContext, body: JsonObject): void {
   const { losses, quirks } = context;
   const tools: JsonObject[] = [];
-  for (const tool of wantedTools(request, context)) tools.push(encodeTool(tool, context));
+  for (const tool of wantedTools(request, losses)) tools.push(encodeTool(tool, context));
   for (const tool of request.serverTools) {
     if (tool.dialect === DIALECT) tools.push(tool.value);
     else losses.add(`tools.${tool.name}`, `${tool.kind} is run by its provider and not by this upstream`);
@@ -29,39 +30,6 @@ export function encodeTools(request: ConversationRequest, context: EncodeContext
   if (request.parallelToolCalls !== undefined && quirks.parallelToolCalls) {
     body['parallel_tool_calls'] = request.parallelToolCalls;
   }
-}
-
-/**
- * Deferred tools are found by a search. Where the history shows that the client does the search,
- * only what was found is sent; else all of them, for this wire cannot send one later.
- */
-function wantedTools(request: ConversationRequest, { losses }: EncodeContext): readonly ToolDefinition[] {
-  if (!request.tools.some(isDeferred)) return request.tools;
-  const found = toolReferences(request);
-  if (found === undefined) {
-    losses.add('tools', 'deferred tools are sent at once');
-    return request.tools;
-  }
-  return request.tools.filter((tool) => !isDeferred(tool) || found.has(tool.name));
-}
-
-function isDeferred(tool: ToolDefinition): boolean {
-  return tool.extensions?.['anthropic-messages']?.['defer_loading'] === true;
-}
-
-function toolReferences(request: ConversationRequest): ReadonlySet<string> | undefined {
-  let found: Set<string> | undefined;
-  for (const { content } of request.messages) {
-    for (const block of content) {
-      if (block.type !== 'tool_result') continue;
-      for (const part of block.content) {
-        if (part.type !== 'opaque' || part.kind !== 'tool_reference') continue;
-        found ??= new Set();
-        found.add(String(part.value['tool_name']));
-      }
-    }
-  }
-  return found;
 }
 
 function encodeTool(tool: ToolDefinition, context: EncodeContext): JsonObject {

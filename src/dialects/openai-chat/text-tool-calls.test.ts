@@ -61,6 +61,11 @@ const cases: [string, string, string][] = [
     'x <tool_call>{"name":"rm","arguments":{}}</tool_call> y',
     'x <tool_call>{"name":"rm","arguments":{}}</tool_call> y',
   ],
+  [
+    'a tool that was not offered beside one that was',
+    '<function_calls><invoke name="Bash"></invoke><invoke name="rm"></invoke></function_calls>',
+    '<function_calls><invoke name="Bash"></invoke><invoke name="rm"></invoke></function_calls>',
+  ],
   ['not a call', '<tool_call>hello</tool_call>', '<tool_call>hello</tool_call>'],
   ['an opener alone', 'the tag <tool_call', 'the tag <tool_call'],
 ];

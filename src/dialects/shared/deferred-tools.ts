@@ -2,35 +2,41 @@
 import type { ConversationRequest, ToolDefinition } from '../../core/conversation.js';
 import type { LossLog } from '../../core/losses.js';
 
+/** Kinds by which providers offer to search deferred tools themselves. */
+const PROVIDERS_SEARCH = /^tool_search/;
+
 /**
- * Deferred tools are found by a search. Where the history shows that the client does the search,
- * only what was found is sent; else all of them, for nothing can be sent later.
+ * A model sees a deferred tool when a search has found it. A client that searches sends the names
+ * it found as results, and only those tools are sent. Where the client leaves the search to its
+ * provider, nobody searches: all of them are sent.
  */
 export function wantedTools(request: ConversationRequest, losses: LossLog): readonly ToolDefinition[] {
   if (!request.tools.some(isDeferred)) return request.tools;
-  const found = toolReferences(request);
-  if (found === undefined) {
+  if (request.serverTools.some(({ kind }) => PROVIDERS_SEARCH.test(kind))) {
     losses.add('tools', 'deferred tools are sent at once');
     return request.tools;
   }
-  return request.tools.filter((tool) => !isDeferred(tool) || found.has(tool.name));
+  const known = knownTools(request);
+  return request.tools.filter((tool) => !isDeferred(tool) || known.has(tool.name));
 }
 
 function isDeferred(tool: ToolDefinition): boolean {
   return tool.extensions?.['anthropic-messages']?.['defer_loading'] === true;
 }
 
-function toolReferences({ messages }: ConversationRequest): ReadonlySet<string> | undefined {
-  let found: Set<string> | undefined;
+/** Found, called before, or wanted now. */
+function knownTools({ messages, toolChoice }: ConversationRequest): ReadonlySet<string> {
+  const known = new Set<string>();
+  if (toolChoice?.type === 'tool') known.add(toolChoice.name);
   for (const { content } of messages) {
     for (const block of content) {
+      if (block.type === 'tool_use') known.add(block.name);
       if (block.type !== 'tool_result') continue;
       for (const part of block.content) {
-        if (part.type !== 'opaque' || part.kind !== 'tool_reference') continue;
-        found ??= new Set();
-        found.add(String(part.value['tool_name']));
+        if (part.type === 'opaque' && part.kind === 'tool_reference')
+          known.add(String(part.value['tool_name']));
       }
     }
   }
-  return found;
+  return known;
 }

@@ -29,7 +29,7 @@ export class Relay {
 
   /** Rejects with the last error when every upstream of the route has failed. */
   async run(call: Call, route: Route): Promise<Answer> {
-    const upstreams = this.#upstreamsOf(route);
+    const upstreams = ableToContinue(this.#upstreamsOf(route), call);
     const deadline = this.#now() + (this.#options.retryBudgetMs ?? RETRY_BUDGET_MS);
     for (let round = 0; ; round++) {
       const last = await this.#tryEach(this.#coolDown.order(upstreams), call, route);
@@ -78,6 +78,21 @@ export class Relay {
   }
 }
 
+/** What was said before may be known to the upstreams of one dialect only. */
+function ableToContinue(
+  upstreams: readonly Upstream[],
+  { request: { continues } }: Call,
+): readonly Upstream[] {
+  if (continues === undefined) return upstreams;
+  const able = upstreams.filter(({ wire }) => wire === continues.dialect);
+  if (able.length > 0) return able;
+  throw new GatewayError(
+    'not_found',
+    `Nothing is known here of ${JSON.stringify(continues.id.slice(0, 100))}, which the request goes on from. It may have expired, been deleted, or been made with store: false. Send the whole conversation.`,
+    { param: 'previous_response_id', detail: 'previous_response_not_found' },
+  );
+}
+
 async function attempt(upstream: Upstream, call: Call, route: Route): Promise<Answer> {
   const { request, losses, changed } = fitRequest(call.request, route.rule, call.headers);
   const { efforts } = route.rule;
@@ -90,12 +105,15 @@ async function attempt(upstream: Upstream, call: Call, route: Route): Promise<An
   const body = changed ? undefined : forwardableBody(upstream, call, route);
   if (body !== undefined && upstream.forward !== undefined) {
     const { stream } = request;
-    const { status, contentType, chunks, usage } = await upstream.forward({ ...shared, body, stream });
+    const forwarded = await upstream.forward({ ...shared, body, stream });
     return {
       upstream: upstream.name,
       losses: [],
       headers: {},
-      body: { kind: 'bytes', status, contentType, chunks, usage },
+      body:
+        'batches' in forwarded
+          ? { kind: 'events', batches: forwarded.batches }
+          : { kind: 'bytes', ...forwarded },
     };
   }
   const answer = await upstream.call({ ...shared, request, ...(efforts === undefined ? {} : { efforts }) });

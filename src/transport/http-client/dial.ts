@@ -140,7 +140,6 @@ export class Dial {
     const { route, tls } = this.#options;
     const socket = connectTls({ socket: tunnel, host: route.host, ...tlsOptions(route, tls) });
     this.#own(socket);
-    socket.once('close', () => tunnel.destroy());
     return this.#rememberSession(socket, route);
   }
 

@@ -180,7 +180,6 @@ export class Exchange implements ConnectionUser, BodySource {
 
   #finish(head: ResponseHead): void {
     this.#cleanUp();
-    this.#connection.user = undefined;
     // An answer that came before the whole request was sent leaves the rest of it on the wire.
     const reusable = head.keepAlive && this.#flushed && !this.#parser.excess && this.#connection.usable;
     if (reusable) this.#options.release(this.#connection, head);

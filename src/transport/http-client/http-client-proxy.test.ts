@@ -87,6 +87,8 @@ describe('HTTPS through a proxy', () => {
     const env = { https_proxy: `https://proxy.test:${proxy.port}` };
     const client = makeClient({ ca, env, lookup: loopback });
     expect(await textOf((await client.request(request(new URL('https://api.test/')))).body)).toBe('ok');
+    await client.close();
+    await closed(await proxy.socket(0));
   });
 
   it('refuses an upstream with the certificate of another', async () => {

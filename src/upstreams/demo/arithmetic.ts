@@ -98,7 +98,7 @@ function signed(state: State, depth: number): number | undefined {
     const value = signed(state, depth + 1);
     return value === undefined ? undefined : -value;
   }
-  const base = valueOf(state, depth);
+  const base = operand(state, depth);
   if (base === undefined) return undefined;
   const fixed = POWERS[state.tokens[state.at]?.text ?? ''];
   if (fixed !== undefined) {
@@ -113,7 +113,7 @@ function signed(state: State, depth: number): number | undefined {
 /** "squared" is an operator with its right side. */
 const POWERS: Readonly<Record<string, number>> = { '^ 2': 2, '^ 3': 3 };
 
-function valueOf(state: State, depth: number): number | undefined {
+function operand(state: State, depth: number): number | undefined {
   const token = state.tokens[state.at];
   if (token === undefined) return undefined;
   state.at += 1;

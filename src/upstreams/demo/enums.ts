@@ -3,31 +3,33 @@ import { type Ask, factsOf } from './ask.js';
 import { featuresOf, hasHan, splitIdentifier, stem } from './words.js';
 
 /** Other words for values that schemas often list. */
-const SYNONYMS: Readonly<Record<string, RegExp>> = {
-  celsius: /°\s?c|centigrade|摄氏/i,
-  c: /celsius|°\s?c|摄氏/i,
-  fahrenheit: /°\s?f|华氏/i,
-  f: /fahrenheit|°\s?f|华氏/i,
-  metric: /celsius|公制|摄氏/i,
-  imperial: /fahrenheit|英制|华氏/i,
-  high: /urgent|important|高|紧急/i,
-  medium: /normal|中等/i,
-  low: /低|不急/i,
-  on: /turn\s+on|switch\s+on|打开|开启/i,
-  off: /turn\s+off|switch\s+off|关闭|关掉/i,
-  asc: /ascending|升序/i,
-  desc: /descending|降序/i,
-  daily: /every\s+day|each\s+day|每天|每日/i,
-  weekly: /every\s+week|每周/i,
-  monthly: /every\s+month|每月/i,
-  day: /天|日/,
-  week: /周|星期/,
-  month: /月/,
-  add: /\bplus\b|\bsum\b|加/i,
-  subtract: /\bminus\b|减/i,
-  multiply: /\btimes\b|乘/i,
-  divide: /\bdivided\b|除/i,
-};
+const SYNONYMS: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    celsius: /°\s?c|centigrade|摄氏/i,
+    c: /celsius|°\s?c|摄氏/i,
+    fahrenheit: /°\s?f|华氏/i,
+    f: /fahrenheit|°\s?f|华氏/i,
+    metric: /celsius|公制|摄氏/i,
+    imperial: /fahrenheit|英制|华氏/i,
+    high: /urgent|important|高|紧急/i,
+    medium: /normal|中等/i,
+    low: /低|不急/i,
+    on: /turn\s+on|switch\s+on|打开|开启/i,
+    off: /turn\s+off|switch\s+off|关闭|关掉/i,
+    asc: /ascending|升序/i,
+    desc: /descending|降序/i,
+    daily: /every\s+day|each\s+day|每天|每日/i,
+    weekly: /every\s+week|每周/i,
+    monthly: /every\s+month|每月/i,
+    day: /天|日/,
+    week: /周|星期/,
+    month: /月/,
+    add: /\bplus\b|\bsum\b|加/i,
+    subtract: /\bminus\b|减/i,
+    multiply: /\btimes\b|乘/i,
+    divide: /\bdivided\b|除/i,
+  }),
+);
 
 const OPERATOR_CONCEPTS: Readonly<Record<string, string>> = {
   '+': 'add',
@@ -49,7 +51,7 @@ export function mentionedValue(values: readonly unknown[], ask: Ask): unknown {
 function isMentioned(value: unknown, ask: Ask): boolean {
   if (typeof value === 'number') return factsOf(ask, 'number').some((fact) => fact.value === value);
   if (typeof value !== 'string') return false;
-  if (SYNONYMS[value.toLowerCase()]?.test(ask.text) === true) return true;
+  if (SYNONYMS.get(value.toLowerCase())?.test(ask.text) === true) return true;
   if (hasHan(value)) return ask.text.includes(value);
   const words = splitIdentifier(value).map((word) => word.replace(/[^\p{L}\p{N}]/gu, ''));
   if (words.length === 0) return false;

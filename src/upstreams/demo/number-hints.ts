@@ -12,7 +12,7 @@ export const AMOUNT_WORDS = new Set(['limit', 'count', 'max', 'size', 'top', 'ma
 const stems = (words: string): ReadonlySet<string> => new Set([...setOf(words)].map(stem));
 
 /** Words that stand next to a number and mean a parameter of another name. */
-const NUMBER_HINTS: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEntries(
+const NUMBER_HINTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     limit: stems('top first max maximum results items lines 条 个'),
     count: stems('times items results 个 次'),
@@ -46,6 +46,6 @@ export function isLabelled(words: ReadonlySet<string>, ask: Ask, start: number, 
       ?.slice(1) ?? [];
   const near = [...before, ...after].filter((word) => word !== undefined).map(stem);
   return near.some(
-    (word) => words.has(word) || [...words].some((own) => NUMBER_HINTS[own]?.has(word) === true),
+    (word) => words.has(word) || [...words].some((own) => NUMBER_HINTS.get(own)?.has(word) === true),
   );
 }

@@ -98,15 +98,17 @@ const DIRECTION_KINDS: readonly (readonly [concept: string, kind: ParameterKind]
   ['flight', 'place'],
 ];
 
-const FORMAT_KINDS: Readonly<Record<string, ParameterKind>> = {
-  date: 'date',
-  'date-time': 'datetime',
-  time: 'time',
-  email: 'email',
-  uri: 'url',
-  url: 'url',
-  uuid: 'identifier',
-};
+const FORMAT_KINDS: ReadonlyMap<string, ParameterKind> = new Map<string, ParameterKind>(
+  Object.entries({
+    date: 'date',
+    'date-time': 'datetime',
+    time: 'time',
+    email: 'email',
+    uri: 'url',
+    url: 'url',
+    uuid: 'identifier',
+  } satisfies Record<string, ParameterKind>),
+);
 
 const FROM = setOf('from source origin src start departure base');
 const TO = setOf('to target destination dest dst end into recipient');
@@ -136,7 +138,7 @@ function kindOf(
   direction: Direction,
   toolText: string,
 ): ParameterKind {
-  const byFormat = FORMAT_KINDS[formatOf(schema) ?? ''];
+  const byFormat = FORMAT_KINDS.get(formatOf(schema) ?? '');
   if (byFormat !== undefined) return byFormat;
   if (
     names.every((word) =>

@@ -63,11 +63,14 @@ const scalars: fc.Arbitrary<JsonObject> = fc.oneof(
   fc.record({ type: fc.constant('string') }),
   fc.record({
     type: fc.constant('string'),
-    enum: fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 3 }),
+    enum: fc.array(fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('toString', '*', 'on')), {
+      minLength: 1,
+      maxLength: 3,
+    }),
   }),
   fc.record({
     type: fc.constant('string'),
-    format: fc.constantFrom('date', 'date-time', 'email', 'uri', 'uuid'),
+    format: fc.constantFrom('date', 'date-time', 'email', 'uri', 'uuid', 'constructor', 'odd'),
   }),
   fc.record({
     type: fc.constant('string'),
@@ -98,6 +101,8 @@ const names = fc.constantFrom(
   'items',
   '城市',
   '__proto__',
+  'constructor',
+  'toString',
   'a b',
 );
 

@@ -144,22 +144,24 @@ export function itemsOf({ node, document }: Schema, index: number): Schema {
   );
 }
 
-const FORMATS: Readonly<Record<string, { pattern: RegExp; sample: string }>> = {
-  date: { pattern: /^\d{4}-\d\d-\d\d$/, sample: '2025-01-01' },
-  'date-time': {
-    pattern: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/,
-    sample: '2025-01-01T00:00:00Z',
-  },
-  time: { pattern: /^\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?$/, sample: '12:00:00' },
-  email: { pattern: /^[^\s@]{1,64}@[^\s@]{1,190}$/, sample: 'user@example.com' },
-  uri: { pattern: /^[a-z][a-z0-9+.-]*:\S+$/i, sample: 'https://example.com' },
-  url: { pattern: /^[a-z][a-z0-9+.-]*:\S+$/i, sample: 'https://example.com' },
-  uuid: {
-    pattern: /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,
-    sample: '00000000-0000-4000-8000-000000000000',
-  },
-  ipv4: { pattern: /^\d{1,3}(?:\.\d{1,3}){3}$/, sample: '127.0.0.1' },
-};
+const FORMATS: ReadonlyMap<string, { pattern: RegExp; sample: string }> = new Map(
+  Object.entries({
+    date: { pattern: /^\d{4}-\d\d-\d\d$/, sample: '2025-01-01' },
+    'date-time': {
+      pattern: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/,
+      sample: '2025-01-01T00:00:00Z',
+    },
+    time: { pattern: /^\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?$/, sample: '12:00:00' },
+    email: { pattern: /^[^\s@]{1,64}@[^\s@]{1,190}$/, sample: 'user@example.com' },
+    uri: { pattern: /^[a-z][a-z0-9+.-]*:\S+$/i, sample: 'https://example.com' },
+    url: { pattern: /^[a-z][a-z0-9+.-]*:\S+$/i, sample: 'https://example.com' },
+    uuid: {
+      pattern: /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,
+      sample: '00000000-0000-4000-8000-000000000000',
+    },
+    ipv4: { pattern: /^\d{1,3}(?:\.\d{1,3}){3}$/, sample: '127.0.0.1' },
+  }),
+);
 
 export function formatOf({ node }: Schema): string | undefined {
   return typeof node['format'] === 'string' ? node['format'] : undefined;
@@ -210,7 +212,7 @@ function fitsString(value: string, schema: Schema): boolean {
     length > numberIn(node, 'maxLength', Number.POSITIVE_INFINITY)
   )
     return false;
-  const format = FORMATS[formatOf(schema) ?? ''];
+  const format = FORMATS.get(formatOf(schema) ?? '');
   if (format !== undefined && !format.pattern.test(value)) return false;
   return typeof node['pattern'] !== 'string' || matchesPattern(node['pattern'], value) !== false;
 }
@@ -324,7 +326,7 @@ function distinct(value: unknown, index: number): unknown {
 
 function smallestString(schema: Schema): string {
   const { node } = schema;
-  const format = FORMATS[formatOf(schema) ?? ''];
+  const format = FORMATS.get(formatOf(schema) ?? '');
   if (format !== undefined) return format.sample;
   if (typeof node['pattern'] === 'string') return sampleOf(node['pattern']) ?? '';
   return 'x'.repeat(Math.min(1000, numberIn(node, 'minLength', 0)));

@@ -1,0 +1,98 @@
+/** Stored answers of `/v1/responses`: show, list what led to one, delete. */
+import type { JsonObject } from '../core/conversation.js';
+import { GatewayError } from '../core/errors.js';
+import { isObject } from '../dialects/shared/read.js';
+import { readInteger } from './api/query.js';
+import type { Handler, ServerContext } from './context.js';
+import type { Exchange } from './exchange.js';
+import { sendJson } from './respond.js';
+import { chainOf, findTurn, forgetTurn, type StoredTurn } from './response-memory.js';
+
+const PAGE = { default: 20, min: 1, max: 100 } as const;
+const ENCRYPTED = 'reasoning.encrypted_content';
+
+export const getResponse: Handler = async (exchange, { store }, { id = '' }) => {
+  const query = new URLSearchParams(exchange.query);
+  if (query.get('stream') === 'true') {
+    throw new GatewayError('invalid_request', 'stream: a stored response is sent whole. Leave it out.', {
+      param: 'stream',
+    });
+  }
+  const turn = await findTurn(id, exchange.principal.name, store.answers);
+  if (turn === undefined) throw unknownResponse(id);
+  sendJson(exchange, 200, shown(turn, turn.encrypted || wantsEncrypted(query)));
+};
+
+export const deleteResponse: Handler = async (exchange, { store }, { id = '' }) => {
+  if (!(await forgetTurn(id, exchange.principal.name, store.answers))) throw unknownResponse(id);
+  sendJson(exchange, 200, { id, object: 'response', deleted: true });
+};
+
+/** Everything that the answer was made from, the turns before it included. */
+export const listInputItems: Handler = async (exchange, context, { id = '' }) => {
+  const items = await inputOf(exchange, context, id);
+  const query = new URLSearchParams(exchange.query);
+  const order = query.get('order') ?? 'desc';
+  if (order !== 'asc' && order !== 'desc') {
+    throw new GatewayError('invalid_request', 'order: expected "asc" or "desc".', { param: 'order' });
+  }
+  if (order === 'desc') items.reverse();
+  const after = query.get('after');
+  const from = after === null ? 0 : items.findIndex((item) => item['id'] === after) + 1;
+  if (after !== null && from === 0) {
+    throw new GatewayError('invalid_request', 'after: expected the id of an item in this list.', {
+      param: 'after',
+    });
+  }
+  const limit = readInteger(query, 'limit', PAGE);
+  const page = items.slice(from, from + limit);
+  sendJson(exchange, 200, {
+    object: 'list',
+    data: page,
+    first_id: page[0]?.['id'] ?? null,
+    last_id: page.at(-1)?.['id'] ?? null,
+    has_more: from + limit < items.length,
+  });
+};
+
+async function inputOf(exchange: Exchange, context: ServerContext, id: string): Promise<JsonObject[]> {
+  const { turns } = await chainOf(id, exchange.principal.name, context);
+  const last = turns.at(-1);
+  if (last === undefined) throw unknownResponse(id);
+  const encrypted = last.encrypted || wantsEncrypted(new URLSearchParams(exchange.query));
+  const items: JsonObject[] = [];
+  for (const turn of turns) {
+    for (const [index, item] of turn.input.entries()) {
+      items.push(typeof item['id'] === 'string' ? item : { id: inputItemId(turn.id, index), ...item });
+    }
+    const { output } = shown(turn, encrypted);
+    if (turn !== last && Array.isArray(output)) items.push(...output.filter(isObject));
+  }
+  return items;
+}
+
+const inputItemId = (id: string, index: number): string => `msg_${id.replace(/^resp_/, '')}_in${index}`;
+
+/** The response without what is kept for the gateway's own use. */
+function shown({ response }: StoredTurn, encrypted: boolean): JsonObject {
+  const { output } = response;
+  if (encrypted || !Array.isArray(output)) return response;
+  const visible = output.map((item: unknown) => {
+    if (!isObject(item) || item['type'] !== 'reasoning') return item;
+    const { encrypted_content: _kept, ...rest } = item;
+    return rest;
+  });
+  return { ...response, output: visible };
+}
+
+function wantsEncrypted(query: URLSearchParams): boolean {
+  return [...query.getAll('include'), ...query.getAll('include[]')].includes(ENCRYPTED);
+}
+
+function unknownResponse(id: string): GatewayError {
+  return new GatewayError(
+    'not_found',
+    `There is no stored response ${JSON.stringify(id.slice(0, 100))}. It may have expired, been deleted, or been made with store: false.`,
+    { param: 'id', detail: 'response_not_found' },
+  );
+}

@@ -1,0 +1,209 @@
+/**
+ * The byte lane of a stream: the upstream's own bytes, event by event. Nothing is held longer than
+ * until its event is whole, so that whatever breaks, what the client has is a valid stream up to an
+ * error event. As with translated streams, nothing is given out before the upstream has said
+ * something: until then an error can still become a status, and another upstream can still answer.
+ */
+import type { Usage } from '../core/conversation.js';
+import { GatewayError } from '../core/errors.js';
+import type { TurnEvent } from '../core/events.js';
+import type { ServerSentEvent } from '../core/server-sent-event.js';
+import type { Dialect } from '../dialects/dialect.js';
+import { ToolNames } from '../dialects/shared/tool-names.js';
+import { SseReader } from '../transport/sse-reader.js';
+import { isPrelude } from './first-chunk-gate.js';
+import { errorTextOf, isWholeEvent, lastWordOf, stageOf } from './forwarded-end.js';
+import type { CallTrace } from './upstream.js';
+
+/** An event larger than this is passed on in pieces. */
+const HELD_LIMIT = 1024 * 1024;
+/** Events that are remembered to tell how a stream ended: the last words of every wire are fewer. */
+const RECENT = 4;
+const LF = 0x0a;
+
+/** Nothing of a forwarded answer is renamed. */
+export const OWN_NAMES = new ToolNames({ pattern: /^/, maxLength: 1_000 });
+
+export class ForwardedStream {
+  readonly #dialect: Dialect;
+  readonly #body: AsyncIterator<Buffer>;
+  readonly #trace: CallTrace | undefined;
+  readonly #reader = new SseReader();
+  /** What came before the first word. */
+  #first = Buffer.alloc(0);
+  /** The beginning of an event. */
+  #rest: Buffer | undefined;
+  #recent: readonly ServerSentEvent[] = [];
+  #usage: Partial<Usage> | undefined;
+  #ended = false;
+  /** An event was too large to read: the client judges the rest. */
+  #unread = false;
+
+  private constructor(dialect: Dialect, body: AsyncIterable<Buffer>, trace: CallTrace | undefined) {
+    this.#dialect = dialect;
+    this.#body = body[Symbol.asyncIterator]();
+    this.#trace = trace;
+  }
+
+  /** Rejects with the error of a stream that begins with one, breaks, or ends without a word. */
+  static async open(
+    dialect: Dialect,
+    body: AsyncIterable<Buffer>,
+    trace?: CallTrace,
+  ): Promise<ForwardedStream> {
+    const stream = new ForwardedStream(dialect, body, trace);
+    try {
+      await stream.#begin();
+      return stream;
+    } catch (error) {
+      await stream.#body.return?.();
+      throw error;
+    }
+  }
+
+  /** What was read of the figures so far. */
+  usage(): Partial<Usage> | undefined {
+    return this.#usage;
+  }
+
+  /** The text that ends what has been given out so far; empty where it is complete. */
+  failure(error: GatewayError, requestId: string): string {
+    const { name, ingress } = this.#dialect;
+    switch (stageOf(name, this.#recent)) {
+      case 'over':
+        return '';
+      case 'stopped':
+        return lastWordOf(name);
+      case 'open':
+        return errorTextOf(name, this.#recent, ingress.encodeError(error, requestId));
+    }
+  }
+
+  /** Throws GatewayError when the upstream breaks; `failure` has the text for it. */
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    let broken: unknown;
+    try {
+      const first = this.#wholeEvents(this.#first);
+      if (first.length > 0) yield first;
+      while (!this.#ended) {
+        const step = await this.#body.next();
+        if (step.done === true) break;
+        this.#read(step.value);
+        const whole = this.#wholeEvents(step.value);
+        if (whole.length > 0) yield whole;
+      }
+    } catch (error) {
+      broken = error;
+    } finally {
+      await this.#body.return?.();
+    }
+    const last = this.#lastBytes();
+    if (last === undefined) throw broken ?? endedEarly();
+    if (last.length > 0) yield last;
+  }
+
+  async #begin(): Promise<void> {
+    const decoder = this.#dialect.egress.createStreamDecoder(OWN_NAMES);
+    const chunks: Buffer[] = [];
+    const said: TurnEvent[] = [];
+    for (;;) {
+      const step = await this.#body.next();
+      const events = step.done === true ? this.#readEnd() : this.#read(step.value);
+      if (step.done !== true) chunks.push(step.value);
+      for (const event of events) decoder.push(event, said);
+      if (step.done === true) decoder.end(said);
+      const first = said.find((event) => !isPrelude(event));
+      if (first?.type === 'error') throw first.error;
+      if (first === undefined && step.done === true) throw endedEarly();
+      if (first === undefined) continue;
+      this.#first = Buffer.concat(chunks);
+      return;
+    }
+  }
+
+  #read(chunk: Buffer): readonly ServerSentEvent[] {
+    this.#trace?.upstreamChunk(chunk);
+    const events: ServerSentEvent[] = [];
+    if (this.#unread) return events;
+    try {
+      this.#reader.push(chunk, events);
+    } catch {
+      this.#unread = true;
+    }
+    this.#remember(events);
+    return events;
+  }
+
+  #readEnd(): readonly ServerSentEvent[] {
+    const events: ServerSentEvent[] = [];
+    if (this.#ended || this.#unread) return events;
+    this.#ended = true;
+    this.#reader.end(events);
+    const whole = events.filter(isWholeEvent);
+    if (whole.length < events.length) this.#rest = undefined;
+    this.#remember(whole);
+    return whole;
+  }
+
+  #remember(events: readonly ServerSentEvent[]): void {
+    if (events.length === 0) return;
+    this.#recent =
+      events.length >= RECENT ? events.slice(-RECENT) : [...this.#recent, ...events].slice(-RECENT);
+    for (const event of events) if (event.data.includes('"usage"')) this.#readUsage(event);
+  }
+
+  /** Only the few events that speak of usage are parsed, each by a decoder of its own. */
+  #readUsage(event: ServerSentEvent): void {
+    const out: TurnEvent[] = [];
+    this.#dialect.egress.createStreamDecoder(OWN_NAMES).push(event, out);
+    this.#usage = usageIn(out, this.#usage);
+  }
+
+  #wholeEvents(chunk: Buffer): Buffer {
+    const bytes = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk]);
+    const end = endOfEvents(bytes);
+    const passes = end === bytes.length || (end === 0 && bytes.length > HELD_LIMIT);
+    this.#rest = passes ? undefined : bytes.subarray(end);
+    return passes ? bytes : bytes.subarray(0, end);
+  }
+
+  /** What is missing at the end; undefined when the answer itself is not whole. */
+  #lastBytes(): Buffer | undefined {
+    this.#readEnd();
+    const { name } = this.#dialect;
+    const stage = stageOf(name, this.#recent);
+    if (stage === 'open' && !this.#unread) return undefined;
+    const rest = this.#rest === undefined ? [] : [this.#rest, Buffer.from('\n\n')];
+    return Buffer.concat(stage === 'stopped' ? [...rest, Buffer.from(lastWordOf(name))] : rest);
+  }
+}
+
+/** The figures in `events`, over those known before. */
+export function usageIn(events: readonly TurnEvent[], before?: Partial<Usage>): Partial<Usage> | undefined {
+  let usage = before;
+  for (const event of events) {
+    if ((event.type === 'usage' || event.type === 'start') && event.usage !== undefined) {
+      usage = { ...usage, ...event.usage };
+    }
+  }
+  return usage;
+}
+
+/** Behind the last event that is whole; the rest begins there. */
+function endOfEvents(bytes: Buffer): number {
+  const { length } = bytes;
+  if (bytes[length - 1] === LF && bytes[length - 2] === LF) return length;
+  for (const blank of ['\n\n', '\r\n\r\n', '\r\r']) {
+    const at = bytes.lastIndexOf(blank);
+    if (at >= 0) return at + blank.length;
+  }
+  return 0;
+}
+
+function endedEarly(): GatewayError {
+  return new GatewayError(
+    'upstream_failed',
+    'The upstream closed its stream before the answer was complete. Retry the request.',
+    { retryable: true },
+  );
+}
