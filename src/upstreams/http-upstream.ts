@@ -277,18 +277,23 @@ async function* decodeStream(
   trace: CallTrace | undefined,
 ): AsyncGenerator<TurnEvent[]> {
   const reader = new SseReader();
+  const source = body[Symbol.asyncIterator]();
   let events: ServerSentEvent[] = [];
+  let over = false;
   try {
-    for await (const chunk of body) {
-      trace?.upstreamChunk(chunk);
-      reader.push(chunk, events);
+    for (let read = await source.next(); read.done !== true; read = await source.next()) {
+      trace?.upstreamChunk(read.value);
+      reader.push(read.value, events);
       if (events.length === 0) continue;
       const batch: TurnEvent[] = [];
       for (const event of events) decoder.push(event, batch);
       events = [];
+      over = decoder.done;
+      if (over) endQuietly(source);
       if (batch.length > 0) yield batch;
-      if (decoder.done) return;
+      if (over) return;
     }
+    over = true;
     reader.end(events);
     const batch: TurnEvent[] = [];
     for (const event of events) decoder.push(event, batch);
@@ -296,7 +301,24 @@ async function* decodeStream(
     if (batch.length > 0) yield batch;
   } catch (error) {
     yield [{ type: 'error', error: brokenStream(error) }];
+  } finally {
+    if (!over) await source.return?.();
   }
+}
+
+/** Time for an upstream to end its answer behind the last event, so that the connection can be used again. */
+const END_GRACE_MS = 1_000;
+
+/** The answer is whole: nobody waits for what the connection still has to say. */
+function endQuietly(source: AsyncIterator<Buffer>): void {
+  const giveUp = setTimeout(() => void source.return?.(), END_GRACE_MS).unref();
+  const readOn = async (): Promise<void> => {
+    while ((await source.next()).done !== true);
+  };
+  readOn().then(
+    () => clearTimeout(giveUp),
+    () => clearTimeout(giveUp),
+  );
 }
 
 function brokenStream(error: unknown): GatewayError {

@@ -158,9 +158,14 @@ describe('compressed answers', () => {
 
 describe('readAll', () => {
   it('refuses more than its limit and drops the connection', async () => {
-    const server = await serve('identity', Buffer.alloc(5000));
+    const server = await startServer((socket) =>
+      onRequest(socket, () =>
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 9000\r\n\r\n${'x'.repeat(5000)}`),
+      ),
+    );
     const answer = await makeClient().request(request(server.url));
     await expect(readAll(answer.body, 4999)).rejects.toThrow(/larger than 4999 bytes/);
+    await closed(await server.socket(0));
   });
 
   it('takes exactly its limit', async () => {

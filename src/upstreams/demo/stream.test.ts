@@ -162,6 +162,17 @@ describe('life of the stream', () => {
     expect(types).toEqual(['start', 'tool']);
   });
 
+  it('ends in the middle of its thinking when it is aborted', async () => {
+    const controller = new AbortController();
+    const types: string[] = [];
+    const asked = request(QUESTION, { thinking: { type: 'adaptive' } });
+    for await (const batch of runDemo(asked, controller.signal, { now: NOW })) {
+      types.push(...batch.map(({ type }) => type));
+      if (types.includes('thinking')) controller.abort();
+    }
+    expect(types).toEqual(['start', 'thinking']);
+  });
+
   it('lets the event loop turn between two words', async () => {
     let turns = 0;
     let isRunning = true;
