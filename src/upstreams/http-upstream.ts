@@ -16,6 +16,7 @@ import { ForwardedStream, OWN_NAMES, usageIn } from './forwarded-stream.js';
 import type { QuirkSource } from './quirk-source.js';
 import { readModelList } from './read-model-list.js';
 import type { TokenMeter } from './token-meter.js';
+import { ToolExtensionCache } from './tool-extension-cache.js';
 import type {
   CallTrace,
   ForwardCall,
@@ -88,6 +89,7 @@ export class HttpUpstream implements Upstream {
   readonly name: string;
   readonly wire: DialectName;
   readonly #options: HttpUpstreamOptions;
+  readonly #extensions = new ToolExtensionCache();
 
   constructor(options: HttpUpstreamOptions) {
     this.name = options.name;
@@ -163,21 +165,32 @@ export class HttpUpstream implements Upstream {
   async #try(call: ModelCall, quirks: Quirks): Promise<ModelAnswer> {
     const { egress } = this.#options.dialect;
     const losses = new LossLog();
-    const { path, headers, body, names } = egress.encodeRequest(call.request, {
+    const request = quirks.thoughtSignatures ? this.#extensions.restore(call.request) : call.request;
+    const { path, headers, body, names } = egress.encodeRequest(request, {
       model: call.model,
       quirks: call.efforts === undefined ? quirks : { ...quirks, efforts: call.efforts },
       losses,
     });
     const estimate = this.#estimate(call);
     const response = await this.#send(path, headers, JSON.stringify(body), call);
-    const batches = await this.#decoded(response, names, call.trace);
+    const extensions = quirks.thoughtSignatures ? this.#extensions : undefined;
+    const batches = await this.#decoded(response, names, call.trace, extensions);
     return { losses: losses.list(), batches, ...(isEventStream(response.headers) ? estimate : {}) };
   }
 
-  async #decoded(response: HttpAnswer, names: ToolNames, trace?: CallTrace): Promise<ModelAnswer['batches']> {
+  async #decoded(
+    response: HttpAnswer,
+    names: ToolNames,
+    trace: CallTrace | undefined,
+    extensions: ToolExtensionCache | undefined,
+  ): Promise<ModelAnswer['batches']> {
     const { egress } = this.#options.dialect;
-    if (!isEventStream(response.headers)) return once((await this.#whole(response, names, trace)).events);
-    return gateStream(decodeStream(response.body, egress.createStreamDecoder(names), trace));
+    if (isEventStream(response.headers)) {
+      return gateStream(decodeStream(response.body, egress.createStreamDecoder(names), trace, extensions));
+    }
+    const { events } = await this.#whole(response, names, trace);
+    extensions?.remember(events);
+    return once(events);
   }
 
   /** Only a stream of a dialect that counts at its end needs one. */
@@ -275,6 +288,7 @@ async function* decodeStream(
   body: AsyncIterable<Buffer>,
   decoder: StreamDecoder,
   trace: CallTrace | undefined,
+  extensions?: ToolExtensionCache,
 ): AsyncGenerator<TurnEvent[]> {
   const reader = new SseReader();
   const source = body[Symbol.asyncIterator]();
@@ -288,6 +302,7 @@ async function* decodeStream(
       const batch: TurnEvent[] = [];
       for (const event of events) decoder.push(event, batch);
       events = [];
+      extensions?.remember(batch);
       over = decoder.done;
       if (over) endQuietly(source);
       if (batch.length > 0) yield batch;

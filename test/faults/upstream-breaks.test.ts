@@ -40,7 +40,9 @@ const breaking =
   (bytes: Buffer): ScriptFunction =>
   ({ text, json: { stream } }): Reply => {
     const { offset, ending } = breakOf(text);
-    const options = { cutAt: offset, end: ending, together: true };
+    // By turns in one read and in many.
+    const manner = offset % 2 === 0 ? { together: true } : { writeSize: 97 };
+    const options = { cutAt: offset, end: ending, ...manner };
     if (stream === true) return sse([bytes], options);
     return answer(bytes, {
       ...options,

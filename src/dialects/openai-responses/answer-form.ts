@@ -2,13 +2,15 @@
 import type { ConversationRequest, JsonObject, ToolUseBlock } from '../../core/conversation.js';
 import { isObject } from '../shared/read.js';
 import { type NamespacedName, namespacedNames } from './flat-names.js';
-import { DIALECT, ENCRYPTED_REASONING } from './wire.js';
+import { DIALECT, ENCRYPTED_REASONING, SEARCH_NAME } from './wire.js';
 
 export interface AnswerForm {
   /** The client wants its reasoning back encrypted, to send it with the next request. */
   encrypted: boolean;
   /** Tools that take free text instead of arguments. */
   custom: ReadonlySet<string>;
+  /** The client searches for tools itself. */
+  search: boolean;
   /** By the one name that other wires know. */
   namespaced: ReadonlyMap<string, NamespacedName>;
   /** Fields of the request that the answer repeats. */
@@ -28,13 +30,17 @@ const ECHOED = [
 export function answerForm(request: ConversationRequest): JsonObject {
   const own = request.extensions[DIALECT] ?? {};
   const custom: string[] = [];
+  let search = false;
   for (const { name, extensions } of request.tools) {
-    if (isObject(extensions?.[DIALECT]?.['$custom'])) custom.push(name);
+    const notes = extensions?.[DIALECT];
+    if (isObject(notes?.['$custom'])) custom.push(name);
+    if (isObject(notes?.['$search'])) search = true;
   }
   const { include } = own;
   return {
     encrypted: Array.isArray(include) && include.includes(ENCRYPTED_REASONING),
     custom,
+    search,
     namespaced: Object.fromEntries(namespacedNames(request)),
     echo: echoOf(request, own),
   };
@@ -67,7 +73,7 @@ function choiceOf(choice: ConversationRequest['toolChoice']): unknown {
 }
 
 export function readForm(form: JsonObject | undefined): AnswerForm {
-  const { encrypted, custom, namespaced, echo } = form ?? {};
+  const { encrypted, custom, search, namespaced, echo } = form ?? {};
   const names = new Map<string, NamespacedName>();
   for (const [flat, value] of Object.entries(isObject(namespaced) ? namespaced : {})) {
     if (!isObject(value)) continue;
@@ -77,6 +83,7 @@ export function readForm(form: JsonObject | undefined): AnswerForm {
   return {
     encrypted: encrypted === true,
     custom: new Set(Array.isArray(custom) ? custom.filter((name) => typeof name === 'string') : []),
+    search: search === true,
     namespaced: names,
     echo: isObject(echo) ? echo : {},
   };
@@ -85,16 +92,24 @@ export function readForm(form: JsonObject | undefined): AnswerForm {
 export interface CallName {
   name: string;
   namespace?: string;
-  /** The call is one of free text. */
-  custom: boolean;
+  /** The type of its item. */
+  type: 'function_call' | 'custom_tool_call' | 'tool_search_call';
 }
 
 /** What the client calls a tool, as it offered it or as an upstream of this wire called it. */
 export function callName(call: Pick<ToolUseBlock, 'name' | 'extensions'>, form: AnswerForm): CallName {
-  const { $namespace: namespace, $name: name, $custom: isCustom } = call.extensions?.[DIALECT] ?? {};
-  const custom = form.custom.has(call.name) || isCustom === true;
+  const {
+    $namespace: namespace,
+    $name: name,
+    $custom: custom,
+    $search: search,
+  } = call.extensions?.[DIALECT] ?? {};
+  if (search === true || (form.search && call.name === SEARCH_NAME)) {
+    return { name: call.name, type: 'tool_search_call' };
+  }
+  const type = custom === true || form.custom.has(call.name) ? 'custom_tool_call' : 'function_call';
   const known = form.namespaced.get(call.name);
-  if (known !== undefined) return { ...known, custom };
-  if (typeof namespace === 'string' && typeof name === 'string') return { namespace, name, custom };
-  return { name: call.name, custom };
+  if (known !== undefined) return { ...known, type };
+  if (typeof namespace === 'string' && typeof name === 'string') return { namespace, name, type };
+  return { name: call.name, type };
 }

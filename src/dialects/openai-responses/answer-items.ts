@@ -26,10 +26,6 @@ export class AnswerItems {
   readonly #byIndex = new Map<number, ItemState>();
   #latest: ItemState | undefined;
 
-  get called(): boolean {
-    return this.#items.some(({ type }) => CALLS.has(type));
-  }
-
   open(): readonly ItemState[] {
     return this.#items.filter(({ done }) => !done);
   }

@@ -13,7 +13,7 @@ import { isObject } from '../shared/read.js';
 import type { ToolNames } from '../shared/tool-names.js';
 import { AnswerItems, type ItemState } from './answer-items.js';
 import { sealProof } from './reasoning.js';
-import { DIALECT, decodeUsage, flatName, stopReasonFrom } from './wire.js';
+import { DIALECT, decodeUsage, flatName, SEARCH_NAME, stopReasonFrom } from './wire.js';
 
 /** Between parts of reasoning, which are paragraphs with a heading each. */
 const PART_BREAK = '\n\n';
@@ -25,6 +25,7 @@ export class AnswerDecoder {
   #failed = false;
   #finished = false;
   #refused = false;
+  #called = false;
 
   constructor(names: ToolNames) {
     this.#names = names;
@@ -145,6 +146,10 @@ export class AnswerDecoder {
       case 'reasoning':
         completeReasoning(state, item, out);
         return;
+      case 'tool_search_call':
+        if (item['execution'] === 'client' && item['call_id']) this.#search(state, item, out);
+        else passOn(item, out);
+        return;
       case 'function_call':
       case 'custom_tool_call':
         this.#announce(state, item, out);
@@ -152,12 +157,19 @@ export class AnswerDecoder {
         if (state.type === 'custom_tool_call') this.#closeText(state, out);
         out.push({ type: 'tool-end', key: state.key });
         return;
-      default: {
-        const kind = item['type'];
-        if (typeof kind !== 'string' || kind === '') return;
-        out.push({ type: 'block', block: { type: 'opaque', dialect: DIALECT, kind, value: item } });
-      }
+      default:
+        passOn(item, out);
     }
+  }
+
+  /** A search that the client does is a call of it. */
+  #search(state: ItemState, item: JsonObject, out: TurnEvent[]): void {
+    this.#called = true;
+    const id = String(item['call_id']);
+    const extensions = { [DIALECT]: { $search: true } };
+    out.push({ type: 'tool', key: state.key, id, name: SEARCH_NAME, extensions });
+    this.#inputWhole(state, item['arguments'], out);
+    out.push({ type: 'tool-end', key: state.key });
   }
 
   #completeMessage(state: ItemState, item: JsonObject, out: TurnEvent[]): void {
@@ -182,6 +194,7 @@ export class AnswerDecoder {
     const called = [callId, id].find((each) => typeof each === 'string' && each !== '');
     if (typeof name !== 'string' || name === '') return;
     state.announced = true;
+    this.#called = true;
     const isNamespaced = typeof namespace === 'string' && namespace !== '';
     const notes: JsonObject = {
       ...(isNamespaced ? { $namespace: namespace, $name: name } : {}),
@@ -254,8 +267,15 @@ export class AnswerDecoder {
   #stopReason({ status, incomplete_details: details }: JsonObject): StopReason {
     if (status === 'incomplete') return stopReasonFrom(isObject(details) ? details['reason'] : undefined);
     if (this.#refused) return 'refusal';
-    return this.#items.called ? 'tool_use' : 'end_turn';
+    return this.#called ? 'tool_use' : 'end_turn';
   }
+}
+
+/** An item that only this wire has. */
+function passOn(item: JsonObject, out: TurnEvent[]): void {
+  const kind = item['type'];
+  if (typeof kind !== 'string' || kind === '') return;
+  out.push({ type: 'block', block: { type: 'opaque', dialect: DIALECT, kind, value: item } });
 }
 
 function isCall({ type }: ItemState): boolean {

@@ -6,6 +6,7 @@ import type {
   Block,
   JsonObject,
   Message,
+  OpaqueBlock,
   TextBlock,
   ToolResultBlock,
   ToolResultContent,
@@ -16,7 +17,17 @@ import { fail, isObject } from '../shared/read.js';
 import { decodeContent, decodePart } from './decode-content.js';
 import type { FlatNames } from './flat-names.js';
 import { decodeReasoning } from './reasoning.js';
-import { CALL_FIELDS, CUSTOM_CALL_FIELDS, DIALECT, extend, MESSAGE_FIELDS, RESULT_FIELDS } from './wire.js';
+import {
+  CALL_FIELDS,
+  CUSTOM_CALL_FIELDS,
+  DIALECT,
+  extend,
+  MESSAGE_FIELDS,
+  RESULT_FIELDS,
+  SEARCH_CALL_FIELDS,
+  SEARCH_NAME,
+  SEARCH_OUTPUT_FIELDS,
+} from './wire.js';
 
 const ROLES = '"user", "assistant", "system" or "developer"';
 /** Items that answer something; everything else that is no message is the model's own doing. */
@@ -75,14 +86,21 @@ class ItemReader {
       case 'reasoning':
         this.#collect('assistant', decodeReasoning(value));
         return;
+      case 'additional_tools':
+        // Read with the tools.
+        return;
+      case 'tool_search_call':
+        this.#collect('assistant', decodeSearchCall(value));
+        return;
+      case 'tool_search_output':
+        this.#collect('user', decodeSearchOutput(value));
+        return;
+      case 'agent_message':
+        this.#agentMessage(value);
+        return;
       default:
         if (typeof type !== 'string' || type === '') fail(`input.${index}.type`, 'the type of an item', type);
-        this.#collect(ANSWERING.test(type) ? 'user' : 'assistant', {
-          type: 'opaque',
-          dialect: DIALECT,
-          kind: type,
-          value,
-        });
+        this.#collect(ANSWERING.test(type) ? 'user' : 'assistant', opaque(value));
     }
   }
 
@@ -119,6 +137,19 @@ class ItemReader {
       default:
         fail(`${path}.role`, ROLES, role);
     }
+  }
+
+  /** Codex hands on what another agent said; to every other wire it is a message of the user. */
+  #agentMessage(value: JsonObject): void {
+    const texts: string[] = [];
+    for (const part of Array.isArray(value['content']) ? value['content'] : []) {
+      if (isObject(part) && typeof part['text'] === 'string') texts.push(part['text']);
+    }
+    const text = `[Message from ${String(value['author'])} to ${String(value['recipient'])}]\n${texts.join('\n')}`;
+    this.#open = undefined;
+    this.messages.push(
+      extend<Message>({ role: 'user', content: [{ type: 'text', text }] }, { $item: value }),
+    );
   }
 
   #instruction(role: string, content: Block[], extra: JsonObject | undefined, path: string): void {
@@ -165,6 +196,36 @@ class ItemReader {
     };
     return extend(block, { $namespace: namespace, $name: name });
   }
+}
+
+/** A search that the client does itself; the provider's own has no id to answer to. */
+function decodeSearchCall(value: JsonObject): Block {
+  const { call_id: id } = value;
+  if (typeof id !== 'string' || id === '') return opaque(value);
+  const input = value['arguments'];
+  const call: ToolUseBlock = { type: 'tool_use', id, name: SEARCH_NAME, input: isObject(input) ? input : {} };
+  return extend(call, { ...extraFields(value, SEARCH_CALL_FIELDS), $search: true });
+}
+
+function decodeSearchOutput(value: JsonObject): Block {
+  const { call_id: toolUseId, tools } = value;
+  if (typeof toolUseId !== 'string' || toolUseId === '') return opaque(value);
+  const found = Array.isArray(tools)
+    ? tools.filter(isObject).map(({ name, type }) => String(name ?? type))
+    : [];
+  const text =
+    found.length === 0 ? 'No tool was found.' : `Tools that can be called now: ${found.join(', ')}`;
+  const result: ToolResultBlock = {
+    type: 'tool_result',
+    toolUseId,
+    content: [{ type: 'text', text }],
+    isError: false,
+  };
+  return extend(result, { ...extraFields(value, SEARCH_OUTPUT_FIELDS), $item: value });
+}
+
+function opaque(value: JsonObject): OpaqueBlock {
+  return { type: 'opaque', dialect: DIALECT, kind: String(value['type']), value };
 }
 
 function decodeResult(value: JsonObject, index: number): ToolResultBlock {

@@ -58,7 +58,7 @@ export function decodeRequest(value: unknown): ConversationRequest {
     extensions: { [DIALECT]: extensions },
   };
   const names = new FlatNames();
-  decodeTools(body['tools'], request, names);
+  decodeTools(body, request, names);
   const { system, messages } = decodeInput(body['input'], body['instructions'], names);
   request.system = system;
   request.messages = messages;

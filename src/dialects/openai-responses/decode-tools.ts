@@ -9,11 +9,51 @@ import { extraFields } from '../shared/extra-fields.js';
 import { FREE_TEXT_SCHEMA } from '../shared/free-text.js';
 import { fail, isObject, readArray, readNonEmpty, readObject, readOneOf } from '../shared/read.js';
 import type { FlatNames } from './flat-names.js';
-import { CUSTOM_FIELDS, DIALECT, extend, FUNCTION_FIELDS, NAMESPACE_FIELDS } from './wire.js';
+import {
+  ADDITIONAL_FIELDS,
+  CUSTOM_FIELDS,
+  DIALECT,
+  extend,
+  FUNCTION_FIELDS,
+  NAMESPACE_FIELDS,
+  SEARCH_NAME,
+} from './wire.js';
 
-export function decodeTools(value: unknown, request: ConversationRequest, names: FlatNames): void {
-  if (value === undefined || value === null) return;
-  const tools = readArray(value, 'tools');
+export function decodeTools(body: JsonObject, request: ConversationRequest, names: FlatNames): void {
+  const { tools, input } = body;
+  if (tools !== undefined && tools !== null) decodeList(tools, 'tools', request, names);
+  if (Array.isArray(input)) decodeInputTools(input, request, names);
+}
+
+/** Tools that came later: items of the input may bring more, or bring one again that has changed. */
+function decodeInputTools(input: readonly unknown[], request: ConversationRequest, names: FlatNames): void {
+  const additional: JsonObject[] = [];
+  for (let index = 0; index < input.length; index += 1) {
+    const item = input[index];
+    if (!isObject(item)) continue;
+    const path = `input.${index}.tools`;
+    if (item['type'] === 'additional_tools') {
+      decodeList(item['tools'], path, request, names, { $additional: additional.length });
+      additional.push(extraFields(item, ADDITIONAL_FIELDS) ?? {});
+    } else if (item['type'] === 'tool_search_output' && Array.isArray(item['tools'])) {
+      decodeList(item['tools'], path, request, names, { $found: true });
+    }
+  }
+  if (additional.length > 0) note(request, { $additional: additional });
+}
+
+function note({ extensions }: ConversationRequest, fields: JsonObject): void {
+  extensions[DIALECT] = Object.assign(extensions[DIALECT] ?? {}, fields);
+}
+
+function decodeList(
+  value: unknown,
+  path: string,
+  request: ConversationRequest,
+  names: FlatNames,
+  later?: JsonObject,
+): void {
+  const tools = readArray(value, path);
   // Names outside of namespaces first: they are what they are.
   for (const tool of tools) {
     if (isObject(tool) && tool['type'] !== 'namespace' && typeof tool['name'] === 'string') {
@@ -22,46 +62,63 @@ export function decodeTools(value: unknown, request: ConversationRequest, names:
   }
   for (let index = 0; index < tools.length; index += 1) {
     const tool = tools[index];
-    const path = `tools.${index}`;
-    if (!isObject(tool)) fail(path, 'an object', tool);
-    if (tool['type'] === 'namespace') decodeNamespace(tool, path, request, names);
-    else {
-      const own = decodeOwn(tool, path);
-      if (own === undefined) request.serverTools.push(decodeServerTool(tool, path));
-      else request.tools.push(own);
+    const at = `${path}.${index}`;
+    if (!isObject(tool)) fail(at, 'an object', tool);
+    if (tool['type'] === 'namespace') {
+      for (const own of decodeNamespace(tool, at, names)) offer(request, extend(own, later), later);
+      continue;
     }
+    const own = decodeOwn(tool, at);
+    if (own === undefined) request.serverTools.push(decodeServerTool(tool, at));
+    else offer(request, extend(own, later), later);
   }
+}
+
+function offer(request: ConversationRequest, tool: ToolDefinition, later: JsonObject | undefined): void {
+  const at = later === undefined ? -1 : request.tools.findIndex(({ name }) => name === tool.name);
+  if (at < 0) request.tools.push(tool);
+  else request.tools[at] = tool;
 }
 
 /** A tool that the client runs; undefined for the provider's own. */
 function decodeOwn(tool: JsonObject, path: string): ToolDefinition | undefined {
-  if (tool['type'] === 'function') return decodeFunction(tool, path);
-  return tool['type'] === 'custom' ? decodeCustom(tool, path) : undefined;
-}
-
-function decodeNamespace(
-  value: JsonObject,
-  path: string,
-  request: ConversationRequest,
-  names: FlatNames,
-): void {
-  const namespace = readNonEmpty(value['name'], `${path}.name`);
-  const about = extraFields(value, NAMESPACE_FIELDS) ?? {};
-  const inner = readArray(value['tools'], `${path}.tools`);
-  for (let index = 0; index < inner.length; index += 1) {
-    const at = `${path}.tools.${index}`;
-    const tool = readObject(inner[index], at);
-    const own = decodeOwn(tool, at) ?? fail(`${at}.type`, '"function" or "custom"', tool['type']);
-    const { name } = own;
-    own.name = names.offer(namespace, name);
-    request.tools.push(extend(own, { $namespace: namespace, $name: name, $about: about }));
+  switch (tool['type']) {
+    case 'function':
+      return decodeFunction(tool, path);
+    case 'custom':
+      return decodeCustom(tool, path);
+    case 'tool_search':
+      return tool['execution'] === 'client' ? decodeSearch(tool, path) : undefined;
+    default:
+      return undefined;
   }
 }
 
+function decodeNamespace(value: JsonObject, path: string, names: FlatNames): ToolDefinition[] {
+  const namespace = readNonEmpty(value['name'], `${path}.name`);
+  const about = extraFields(value, NAMESPACE_FIELDS) ?? {};
+  return readArray(value['tools'], `${path}.tools`).map((inner, index) => {
+    const at = `${path}.tools.${index}`;
+    const tool = readObject(inner, at);
+    const own = decodeOwn(tool, at) ?? fail(`${at}.type`, '"function" or "custom"', tool['type']);
+    const { name } = own;
+    own.name = names.offer(namespace, name);
+    return extend(own, { $namespace: namespace, $name: name, $about: about });
+  });
+}
+
 function decodeFunction(value: JsonObject, path: string): ToolDefinition {
-  const { name, description, parameters, strict } = value;
+  const { name, strict } = value;
   if (typeof name !== 'string' || name === '') return fail(`${path}.name`, 'a non-empty string', name);
-  const tool: ToolDefinition = { name };
+  const tool = describe({ name }, value, path);
+  if (strict !== undefined && strict !== null) {
+    tool.strict = typeof strict === 'boolean' ? strict : fail(`${path}.strict`, 'true or false', strict);
+  } else extend(tool, { $strict: 'unsaid' });
+  return extend(tool, extraFields(value, FUNCTION_FIELDS));
+}
+
+function describe(tool: ToolDefinition, value: JsonObject, path: string): ToolDefinition {
+  const { description, parameters } = value;
   if (description !== undefined && description !== null) {
     tool.description =
       typeof description === 'string' ? description : fail(`${path}.description`, 'a string', description);
@@ -71,10 +128,7 @@ function decodeFunction(value: JsonObject, path: string): ToolDefinition {
       ? parameters
       : fail(`${path}.parameters`, 'an object', parameters);
   }
-  if (strict !== undefined && strict !== null) {
-    tool.strict = typeof strict === 'boolean' ? strict : fail(`${path}.strict`, 'true or false', strict);
-  } else extend(tool, { $strict: 'unsaid' });
-  return extend(tool, extraFields(value, FUNCTION_FIELDS));
+  return tool;
 }
 
 /** The original is kept whole; what other wires get says in words what a grammar says here. */
@@ -84,12 +138,10 @@ function decodeCustom(value: JsonObject, path: string): ToolDefinition {
   const tool: ToolDefinition = { name, inputSchema: FREE_TEXT_SCHEMA };
   const said = typeof description === 'string' && description !== '' ? `${description}\n\n` : '';
   tool.description = `${said}Give the whole text in the parameter \`input\`.${grammarText(format)}`;
-  const custom = {
-    type: 'custom',
-    name,
-    ...(said === '' ? {} : { description }),
-    ...(isObject(format) ? { format } : {}),
-  };
+  const custom: JsonObject = { type: 'custom', name };
+  for (const [key, field] of Object.entries({ description, format })) {
+    if (field !== undefined && field !== null) custom[key] = field;
+  }
   return extend(tool, { ...extraFields(value, CUSTOM_FIELDS), $custom: custom });
 }
 
@@ -98,6 +150,11 @@ function grammarText(format: unknown): string {
   const { syntax, definition } = format;
   if (typeof definition !== 'string') return '';
   return ` It must match this ${typeof syntax === 'string' ? `${syntax} ` : ''}grammar:\n${definition}`;
+}
+
+/** A search for tools that the client does itself is a tool like any other. */
+function decodeSearch(value: JsonObject, path: string): ToolDefinition {
+  return extend(describe({ name: SEARCH_NAME }, value, path), { $search: value });
 }
 
 function decodeServerTool(value: JsonObject, path: string): ServerToolDefinition {
@@ -122,7 +179,7 @@ export function decodeToolChoice(value: unknown, request: ConversationRequest, n
   } else {
     // A tool of the provider's own: nobody else can be told to call it.
     readNonEmpty(type, 'tool_choice.type');
-    request.extensions[DIALECT] = { ...request.extensions[DIALECT], tool_choice: choice };
+    note(request, { tool_choice: choice });
   }
 }
 

@@ -100,6 +100,11 @@ class ItemWriter {
 
   #user(message: Message, path: string): void {
     const { losses } = this.#context;
+    const own = message.extensions?.[DIALECT]?.['$item'];
+    if (isObject(own)) {
+      this.#out.push(own);
+      return;
+    }
     let said: { block: Block; index: number }[] = [];
     const flush = (): void => {
       const content = said.flatMap(({ block, index }) =>
@@ -123,6 +128,11 @@ class ItemWriter {
   }
 
   #result(block: ToolResultBlock, path: string): void {
+    const own = block.extensions?.[DIALECT]?.['$item'];
+    if (isObject(own)) {
+      this.#out.push(own);
+      return;
+    }
     const output = encodeResult(block, path, this.#context);
     const type = this.#custom.has(block.toolUseId) ? 'custom_tool_call_output' : 'function_call_output';
     const wire: JsonObject = { type, call_id: fitId(block.toolUseId, CALL_ID_LIMIT), output };
@@ -185,7 +195,16 @@ class ItemWriter {
   #call(call: ToolUseBlock, path: string): void {
     const { names, losses } = this.#context;
     const own = call.extensions?.[DIALECT] ?? {};
-    const { $namespace: namespace, $name: name, $custom: custom } = own;
+    const { $namespace: namespace, $name: name, $custom: custom, $search: search } = own;
+    if (search === true) {
+      const wire: JsonObject = {
+        type: 'tool_search_call',
+        call_id: fitId(call.id, CALL_ID_LIMIT),
+        arguments: call.input,
+      };
+      this.#out.push(restore(wire, call.extensions, path, losses));
+      return;
+    }
     const wire: JsonObject = {
       type: custom === true ? 'custom_tool_call' : 'function_call',
       call_id: fitId(call.id, CALL_ID_LIMIT),

@@ -5,6 +5,7 @@ import type {
   RedactedThinkingBlock,
   ThinkingBlock,
 } from '../../core/conversation.js';
+import { parseInput } from '../../core/turn-collector.js';
 import type { CallName } from './answer-form.js';
 import { sealReasoning } from './reasoning.js';
 
@@ -15,6 +16,7 @@ const PREFIX = {
   reasoning: 'rs',
   function_call: 'fc',
   custom_tool_call: 'ctc',
+  tool_search_call: 'tsc',
   item: 'item',
 } as const;
 
@@ -61,13 +63,20 @@ export function reasoningItem(
 export function callItem(
   id: string,
   callId: string,
-  { name, namespace, custom }: CallName,
+  { name, namespace, type }: CallName,
   status: 'in_progress' | 'completed' | 'incomplete',
   input: string,
 ): JsonObject {
-  const named = { call_id: callId, name, ...(namespace === undefined ? {} : { namespace }) };
-  if (custom) return { id, type: 'custom_tool_call', status, ...named, input };
-  return { id, type: 'function_call', status, ...named, arguments: input };
+  const head = { id, type, status, call_id: callId };
+  const named = { ...head, name, ...(namespace === undefined ? {} : { namespace }) };
+  switch (type) {
+    case 'function_call':
+      return { ...named, arguments: input };
+    case 'custom_tool_call':
+      return { ...named, input };
+    case 'tool_search_call':
+      return { ...head, execution: 'client', arguments: parseInput(input) };
+  }
 }
 
 /** An item that only this wire has, as its upstream gave it. */

@@ -42,10 +42,10 @@ export function encodeRequest(request: ConversationRequest, target: Target): Enc
   const context: EncodeContext = { quirks, losses, names, held: request.continues !== undefined };
   const body: JsonObject = { model: target.model };
   const addition = encodeFormat(request.format, context, body);
-  encodeTools(request, context, body);
+  const additional = encodeTools(request, context, body);
   const { instructions, input } = encodeInput(request, context, addition);
   if (instructions !== undefined) body['instructions'] = instructions;
-  body['input'] = input;
+  body['input'] = additional.length === 0 ? input : [...additional, ...input];
   encodeLimits(request, context, body);
   encodeReasoningConfig(request, context, body);
   encodeIdentity(request, context, body);
@@ -132,7 +132,10 @@ function encodeReasoningConfig(
   const own = request.extensions[DIALECT];
   const reasoning: JsonObject = isObject(own?.['reasoning']) ? { ...own['reasoning'] } : {};
   const summary = own?.['$summary'];
-  if (summary !== undefined) reasoning['summary'] = summary;
+  if (summary !== undefined) {
+    if (quirks.reasoningSummary) reasoning['summary'] = summary;
+    else losses.add('reasoning.summary', 'the upstream shows none of its thinking');
+  }
   const wanted = wantedEffort(request);
   if (wanted !== undefined && quirks.effortField === 'none') {
     if (wanted !== 'none') losses.add('effort', 'the upstream cannot be told how hard to think');
@@ -144,7 +147,7 @@ function encodeReasoningConfig(
       if (effort !== wanted) losses.add('effort', `the model does not know ${wanted}; sent ${effort}`);
       reasoning['effort'] = effort;
       // Without it the thinking of this wire stays hidden.
-      if (effort !== 'none' && own === undefined) reasoning['summary'] = 'auto';
+      if (wanted !== 'none' && own === undefined && quirks.reasoningSummary) reasoning['summary'] = 'auto';
     }
   }
   if (Object.keys(reasoning).length > 0) body['reasoning'] = reasoning;
@@ -178,7 +181,11 @@ function within(text: string, limit: number): string {
  * The gateway keeps what is to be kept, so the upstream need not; unless the conversation is the
  * upstream's already, and the next answer has to be found there too.
  */
-function encodeStorage(request: ConversationRequest, { held }: EncodeContext, body: JsonObject): void {
+function encodeStorage(
+  request: ConversationRequest,
+  { held, quirks, losses }: EncodeContext,
+  body: JsonObject,
+): void {
   const own = request.extensions[DIALECT];
   const include = new Set(Array.isArray(own?.['include']) ? own['include'] : []);
   if (held) {
@@ -187,6 +194,9 @@ function encodeStorage(request: ConversationRequest, { held }: EncodeContext, bo
     body['store'] = false;
     const { reasoning } = body;
     if (isObject(reasoning) && reasoning['effort'] !== 'none') include.add(ENCRYPTED_REASONING);
+  }
+  if (!quirks.encryptedReasoning && include.delete(ENCRYPTED_REASONING)) {
+    losses.add('include', 'the upstream does not give its thinking back encrypted');
   }
   if (include.size > 0) body['include'] = [...include];
 }

@@ -58,9 +58,8 @@ function encodeItem(block: Block, id: string, index: number, form: AnswerForm): 
       return reasoningItem(itemId('reasoning', id, index), block, true);
     case 'tool_use': {
       const called = callName(block, form);
-      const type = called.custom ? 'custom_tool_call' : 'function_call';
-      const input = called.custom ? freeText(block.input) : JSON.stringify(block.input);
-      return callItem(itemId(type, id, index), block.id, called, 'completed', input);
+      const input = called.type === 'custom_tool_call' ? freeText(block.input) : JSON.stringify(block.input);
+      return callItem(itemId(called.type, id, index), block.id, called, 'completed', input);
     }
     case 'opaque':
       return block.dialect === DIALECT ? ownItem(block, itemId('item', id, index)) : undefined;

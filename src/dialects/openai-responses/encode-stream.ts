@@ -43,7 +43,15 @@ type Open =
   /** Nothing is written before its first piece: an empty text is no item. */
   | { type: 'text'; id: string; text: string; frame: DeltaFrame | undefined }
   | { type: 'thinking'; id: string; text: string; signature: string; frame: DeltaFrame | undefined }
-  | { type: 'call'; id: string; callId: string; called: CallName; json: string; frame: DeltaFrame }
+  /** The arguments of a search are an object, and so they come at the end. */
+  | {
+      type: 'call';
+      id: string;
+      callId: string;
+      called: CallName;
+      json: string;
+      frame: DeltaFrame | undefined;
+    }
   | {
       type: 'custom';
       id: string;
@@ -207,13 +215,22 @@ class ResponseEventEncoder implements StreamEncoder {
 
   #startCall(block: Extract<BlockStart, { type: 'tool_use' }>): string {
     const called = callName(block, this.#form);
-    const id = this.#itemId(called.custom ? 'custom_tool_call' : 'function_call');
-    const event = called.custom ? 'response.custom_tool_call_input' : 'response.function_call_arguments';
-    const frame = this.#deltaFrame(`${event}.delta`, this.#place(id));
-    const call = { id, callId: block.id, called, frame };
-    this.#open = called.custom
-      ? { type: 'custom', ...call, reader: new FreeTextReader() }
-      : { type: 'call', ...call, json: '' };
+    const id = this.#itemId(called.type);
+    const call = { id, callId: block.id, called };
+    switch (called.type) {
+      case 'custom_tool_call': {
+        const frame = this.#deltaFrame('response.custom_tool_call_input.delta', this.#place(id));
+        this.#open = { type: 'custom', ...call, reader: new FreeTextReader(), frame };
+        break;
+      }
+      case 'function_call': {
+        const frame = this.#deltaFrame('response.function_call_arguments.delta', this.#place(id));
+        this.#open = { type: 'call', ...call, json: '', frame };
+        break;
+      }
+      case 'tool_search_call':
+        this.#open = { type: 'call', ...call, json: '', frame: undefined };
+    }
     return this.#added(callItem(id, block.id, called, 'in_progress', ''));
   }
 
@@ -248,7 +265,7 @@ class ResponseEventEncoder implements StreamEncoder {
       case 'input': {
         if (open.type === 'call') {
           open.json += delta.json;
-          return this.#deltaEvent(open.frame, delta.json);
+          return open.frame === undefined ? '' : this.#deltaEvent(open.frame, delta.json);
         }
         if (open.type !== 'custom') return '';
         const piece = open.reader.push(delta.json);
@@ -324,7 +341,8 @@ class ResponseEventEncoder implements StreamEncoder {
     );
   }
 
-  #closeCall({ id, callId, called, json }: Extract<Open, { type: 'call' }>): string {
+  #closeCall({ id, callId, called, json, frame }: Extract<Open, { type: 'call' }>): string {
+    if (frame === undefined) return this.#done(callItem(id, callId, called, 'completed', json));
     const name = `,"name":${JSON.stringify(called.name)}`;
     const done = `${this.#place(id, name)},"arguments":${JSON.stringify(json)}`;
     const status = isWhole(json) ? 'completed' : 'incomplete';

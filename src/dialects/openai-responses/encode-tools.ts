@@ -8,26 +8,61 @@ import { strictSchema } from '../shared/strict-schema.js';
 import { type EncodeContext, restore } from './encode-content.js';
 import { DIALECT } from './wire.js';
 
-/** Adds `tools`, `tool_choice` and `parallel_tool_calls`; none of them where there is no tool. */
-export function encodeTools(request: ConversationRequest, context: EncodeContext, body: JsonObject): void {
+/**
+ * Adds `tools`, `tool_choice` and `parallel_tool_calls`; none of them where there is no tool.
+ * Returns the items of `input` that bring tools, where the client sent them so.
+ */
+export function encodeTools(
+  request: ConversationRequest,
+  context: EncodeContext,
+  body: JsonObject,
+): JsonObject[] {
   const { losses, quirks } = context;
-  const tools = encodeOwnTools(wantedTools(request, losses), context);
+  const own = wantedTools(request, losses).filter((tool) => tool.extensions?.[DIALECT]?.['$found'] !== true);
+  const items = encodeAdditional(own, request, context);
+  const tools = encodeOwnTools(
+    own.filter((tool) => additionalOf(tool) === undefined),
+    context,
+  );
   for (const tool of request.serverTools) {
     if (tool.dialect === DIALECT) tools.push(tool.value);
     else losses.add(`tools.${tool.name}`, `${tool.kind} is run by its provider and not by this upstream`);
   }
   const choice = request.toolChoice;
-  if (tools.length === 0) {
+  if (tools.length === 0 && items.length === 0) {
     if (choice !== undefined && choice.type !== 'auto' && choice.type !== 'none') {
       losses.add('tool_choice', 'no tool is left to choose');
     }
-    return;
+    return items;
   }
-  body['tools'] = tools;
+  if (tools.length > 0) body['tools'] = tools;
   if (choice !== undefined) encodeChoice(choice, request, context, body);
   if (request.parallelToolCalls !== undefined && quirks.parallelToolCalls) {
     body['parallel_tool_calls'] = request.parallelToolCalls;
   }
+  return items;
+}
+
+function additionalOf(tool: ToolDefinition): number | undefined {
+  const index = tool.extensions?.[DIALECT]?.['$additional'];
+  return typeof index === 'number' ? index : undefined;
+}
+
+function encodeAdditional(
+  tools: readonly ToolDefinition[],
+  { extensions }: ConversationRequest,
+  context: EncodeContext,
+): JsonObject[] {
+  const heads = extensions[DIALECT]?.['$additional'];
+  if (!Array.isArray(heads)) return [];
+  return heads.map((head: unknown, index) => ({
+    type: 'additional_tools',
+    ...(isObject(head) ? head : {}),
+    tools: encodeOwnTools(
+      tools.filter((tool) => additionalOf(tool) === index),
+      context,
+    ),
+  }));
 }
 
 /** Tools of one namespace stand together again, where the first of them stood. */
@@ -56,7 +91,8 @@ function encodeTool(tool: ToolDefinition, context: EncodeContext): JsonObject {
   const own = tool.extensions?.[DIALECT];
   const name = typeof own?.['$name'] === 'string' ? own['$name'] : names.offer(tool.name);
   const path = `tools.${tool.name}`;
-  const custom = own?.['$custom'];
+  const { $custom: custom, $search: search } = own ?? {};
+  if (isObject(search)) return search;
   if (isObject(custom)) return restore({ ...custom, name }, tool.extensions, path, losses);
   const { schema, removed } = normaliseSchema(tool.inputSchema, quirks.schema);
   if (removed.length > 0) {

@@ -18,6 +18,8 @@ export class FlatNames {
 
   /** The name of a tool that is offered; never one that another tool has. */
   offer(namespace: string, name: string): string {
+    const known = this.#flat.get(keyOf(namespace, name));
+    if (known !== undefined) return known;
     let flat = flatName(namespace, name);
     while (this.#taken.has(flat)) flat += '_';
     this.#taken.add(flat);

@@ -13,6 +13,7 @@ import type {
   ResponseInputText,
   ResponseOutputRefusal,
   ResponseOutputText,
+  ResponseToolSearchOutputItemParam,
   ResponseUsage,
 } from 'openai/resources/responses/responses.js';
 import type { Reasoning } from 'openai/resources/shared.js';
@@ -56,6 +57,9 @@ export const CUSTOM_CALL_FIELDS = fields<ResponseCustomToolCall>(
   'namespace',
   'input',
 );
+export const SEARCH_CALL_FIELDS = fields<ResponseInputItem.ToolSearchCall>('type', 'call_id', 'arguments');
+export const SEARCH_OUTPUT_FIELDS = fields<ResponseToolSearchOutputItemParam>('type', 'call_id', 'tools');
+export const ADDITIONAL_FIELDS = fields<ResponseInputItem.AdditionalTools>('type', 'tools');
 export const RESULT_FIELDS = fields<ResponseInputItem.FunctionCallOutput>('type', 'call_id', 'output');
 export const TEXT_FIELDS = fields<ResponseInputText>('type', 'text');
 export const OUTPUT_TEXT_FIELDS = fields<ResponseOutputText>('type', 'text', 'annotations', 'logprobs');
@@ -87,6 +91,8 @@ export const MIN_OUTPUT_TOKENS = 16;
 export const CACHE_KEY_LIMIT = 64;
 /** The name of a `json_schema` format is required here and unknown elsewhere. */
 export const FORMAT_NAME = 'answer';
+/** What the model's search for tools is called on wires where it is a function like any other. */
+export const SEARCH_NAME = 'tool_search';
 export const ENCRYPTED_REASONING = 'reasoning.encrypted_content';
 
 /** Tiers by what Anthropic calls them. */
@@ -118,8 +124,12 @@ export function stopReasonFrom(incomplete: unknown): StopReason {
   return incomplete === 'content_filter' ? 'refusal' : 'max_tokens';
 }
 
+/** The namespace of tools that are in none; Codex writes it out where it lists tools in `input`. */
+const DEFAULT_NAMESPACE = 'functions';
+
 /** A namespaced tool by one name, for wires that have no namespaces. */
 export function flatName(namespace: string, name: string): string {
+  if (namespace === DEFAULT_NAMESPACE) return name;
   return namespace.endsWith('__') ? `${namespace}${name}` : `${namespace}__${name}`;
 }
 

@@ -24,6 +24,10 @@ export interface Quirks {
   efforts: readonly Effort[];
   /** openai-chat: `reasoning_effort` may be sent together with tools. */
   effortWithTools: boolean;
+  /** openai-responses: a summary of the thinking may be asked for. */
+  reasoningSummary: boolean;
+  /** openai-responses: thinking may be asked for in encrypted form, to be sent again. */
+  encryptedReasoning: boolean;
   /** Sampling parameters (`temperature`, `top_p`) may be sent. */
   sampling: boolean;
   /** `parallel_tool_calls` / `disable_parallel_tool_use` is understood. */
@@ -80,6 +84,8 @@ export const STANDARD_QUIRKS: Quirks = Object.freeze({
   effortField: 'reasoning_effort',
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
   effortWithTools: true,
+  reasoningSummary: true,
+  encryptedReasoning: true,
   sampling: true,
   parallelToolCalls: true,
   toolChoice: ['auto', 'none', 'any', 'tool'],

@@ -60,6 +60,17 @@ export const FIXES: readonly Fix[] = [
       used.reasoningHistory === 'none' ? {} : { reasoningHistory: 'none', reasoningRequired: false },
   },
   {
+    name: 'no reasoning summary',
+    complaint:
+      /verified to generate reasoning summar|reasoning\.summary[\s\S]{0,120}(?:unsupported|not supported|unknown|invalid)|(?:unsupported|unknown|invalid)[\s\S]{0,120}reasoning\.summary/i,
+    change: set('reasoningSummary', false),
+  },
+  {
+    name: 'no encrypted reasoning',
+    complaint: /encrypted content is not supported|reasoning\.encrypted_content/i,
+    change: set('encryptedReasoning', false),
+  },
+  {
     name: 'no effort',
     complaint: refused('reasoning_effort|reasoning\\.effort|enable_thinking|"?thinking"?'),
     change: set('effortField', 'none'),

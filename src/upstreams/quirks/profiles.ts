@@ -89,6 +89,7 @@ export const PROFILES = {
       structuredOutput: 'json_object',
       reasoningHistory: 'reasoning_content',
       reasoningRequired: true,
+      thinkingWithForcedTool: false,
       user: false,
       maxStops: 16,
     },
@@ -197,6 +198,13 @@ export const PROFILES = {
   anthropic: {
     address: /(^|\.)api\.anthropic\.com(\/|$)/,
     quirks: { midSystem: true, toolIdLimit: 128, toolNameLimit: 128, toolResultImage: 'inline' },
+    models: [
+      // These think by a budget of tokens and know neither effort nor instructions in the middle.
+      {
+        name: /^claude-(?:3|(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:-\d{8})?$)/,
+        quirks: { effortField: 'thinking', midSystem: false },
+      },
+    ],
   },
   /** Follows its dialect's documentation to the letter. */
   standard: { address: /(?!)/, quirks: {} },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { startTestGateway } from '../support/gateway.js';
 import { type Piece, sse, startUpstream } from '../support/scripted-upstream.js';
 import { anthropicClient } from '../support/sdk.js';
-import { chatStream, textAnswer } from '../support/wire.js';
+import { callAnswer, chatStream, textAnswer } from '../support/wire.js';
 
 const STREAM = chatStream(textAnswer('hello'));
 
@@ -48,5 +48,44 @@ describe('a connection to an upstream', () => {
     await ask(gateway.url);
     expect(upstream.openRequests).toBe(1);
     await upstream.whenDisconnected();
+  });
+});
+
+describe('a thought signature', () => {
+  it('comes back on its call although the client could not carry it', async () => {
+    const signed = chatStream(callAnswer('Read', { path: 'a' })).replace(
+      '"type":"function"',
+      '"type":"function","extra_content":{"google":{"thought_signature":"SIG"}}',
+    );
+    const upstream = await startUpstream([sse([signed]), sse([STREAM])]);
+    const { dialect, base_url } = upstream.config('openai-chat');
+    const gateway = await startTestGateway({
+      config: {
+        upstreams: { up: { dialect, base_url, profile: 'gemini' } },
+        models: { '*': { upstream: 'up' } },
+      },
+    });
+    const client = anthropicClient(gateway.url);
+    const request = { model: 'm', max_tokens: 10, messages: [{ role: 'user' as const, content: 'read a' }] };
+    const first = await client.messages.stream(request).finalMessage();
+    const [call] = first.content;
+    if (call?.type !== 'tool_use') throw new Error('no call');
+    await client.messages
+      .stream({
+        ...request,
+        messages: [
+          ...request.messages,
+          { role: 'assistant', content: first.content },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: call.id, content: 'x' }] },
+        ],
+      })
+      .finalMessage();
+    expect(upstream.requests[1]?.json).toMatchObject({
+      messages: [
+        {},
+        { tool_calls: [{ id: call.id, extra_content: { google: { thought_signature: 'SIG' } } }] },
+        { role: 'tool' },
+      ],
+    });
   });
 });

@@ -1,0 +1,124 @@
+/** Replies of a case file as bytes of the upstream's wire. */
+import { gzipSync } from 'node:zlib';
+import { type AnswerOptions, answer, type Reply } from '../support/replies.js';
+import type { Part, Scripted } from '../support/scripted.js';
+import type { JsonRecord } from '../support/violation.js';
+import {
+  anthropicMessage,
+  anthropicStream,
+  chatCompletion,
+  chatStream,
+  responsesObject,
+  responsesStream,
+} from '../support/wire.js';
+import type { ExactSpec, ReplySpec, ScriptedSpec } from './case-schema.js';
+import type { WireName } from './dialects.js';
+import { completeEvent, completeWhole, UPSTREAM_MODEL } from './wire-defaults.js';
+
+/** What an upstream says where the case is not about its answer. */
+export const PLAIN_REPLY: ReplySpec = { parts: [{ text: ['Fi', 'ne.'] }] };
+
+const SSE = 'text/event-stream; charset=utf-8';
+const JSON_TYPE = 'application/json';
+
+/** Whether the reply can be given so; an error is the same either way. */
+export function hasForm(reply: ReplySpec, stream: boolean): boolean {
+  if (isScripted(reply)) return true;
+  if ((reply.status ?? 200) >= 300) return true;
+  return (stream ? reply.sse : reply.whole) !== undefined;
+}
+
+export function replyIn(wire: WireName, reply: ReplySpec, stream: boolean): Reply {
+  if (isScripted(reply)) return scriptedReply(wire, reply, stream);
+  const events = stream && (reply.status ?? 200) < 300 ? reply.sse : undefined;
+  const text = events === undefined ? wholeText(wire, reply) : sseText(wire, events, reply);
+  return send(text, events === undefined ? JSON_TYPE : SSE, reply);
+}
+
+const isScripted = (reply: ReplySpec): reply is ScriptedSpec => 'parts' in reply;
+
+function send(text: string, type: string, reply: ExactSpec): Reply {
+  const { status, headers, end, write_size: writeSize, gzip = false } = reply;
+  const options: AnswerOptions = {
+    headers: {
+      'content-type': type,
+      ...(gzip ? { 'content-encoding': 'gzip' } : {}),
+      ...headers,
+    },
+    framing: 'chunked',
+    ...(status === undefined ? {} : { status }),
+    ...(end === undefined ? {} : { end }),
+    ...(writeSize === undefined ? {} : { writeSize }),
+  };
+  return answer(gzip ? gzipSync(text) : text, options);
+}
+
+function wholeText(wire: WireName, { whole }: ExactSpec): string {
+  if (whole === undefined) throw new Error('The reply has no whole form');
+  return typeof whole === 'string' ? whole : JSON.stringify(completeWhole(wire, whole));
+}
+
+function sseText(wire: WireName, events: readonly (string | JsonRecord)[], options: ExactSpec): string {
+  const { eol = '\n', tight = false } = options;
+  const space = tight ? '' : ' ';
+  return events
+    .map((event, index) => {
+      if (typeof event !== 'string' && typeof event['raw'] === 'string') return event['raw'];
+      const data = typeof event === 'string' ? event : JSON.stringify(completeEvent(wire, event, index));
+      const named = wire === 'chat' || typeof event === 'string' || event['type'] === undefined;
+      const head = named ? '' : `event:${space}${event['type']}${eol}`;
+      return `${head}data:${space}${data}${eol}${eol}`;
+    })
+    .join('');
+}
+
+// ── answers that are described once ───────────────────────────────────────────────────────────────
+
+function scriptedReply(wire: WireName, spec: ScriptedSpec, stream: boolean): Reply {
+  const scripted = toScripted(spec);
+  if (!stream) return send(JSON.stringify(wholeOf(wire, scripted)), JSON_TYPE, {});
+  return send(streamOf(wire, scripted), SSE, {});
+}
+
+function wholeOf(wire: WireName, scripted: Scripted): JsonRecord {
+  if (wire === 'messages') return anthropicMessage(scripted);
+  if (wire === 'responses') return responsesObject(scripted);
+  return chatCompletion(scripted);
+}
+
+function streamOf(wire: WireName, scripted: Scripted): string {
+  if (wire === 'messages') return anthropicStream(scripted);
+  return wire === 'chat' ? chatStream(scripted, { usage: true }) : responsesStream(scripted);
+}
+
+function toScripted({ parts, stop, stop_sequence: stopSequence, usage }: ScriptedSpec): Scripted {
+  return {
+    model: UPSTREAM_MODEL,
+    parts: parts.map(toPart),
+    ...(stop === undefined ? {} : { stop }),
+    ...(stopSequence === undefined ? {} : { stopSequence }),
+    ...(usage === undefined
+      ? {}
+      : {
+          usage: {
+            input: usage.input,
+            output: usage.output,
+            cacheRead: usage.cache_read ?? 0,
+            cacheWrite: usage.cache_write ?? 0,
+            reasoning: usage.reasoning ?? 0,
+          },
+        }),
+  };
+}
+
+function toPart(part: ScriptedSpec['parts'][number]): Part {
+  if ('text' in part) return { type: 'text', text: part.text };
+  if ('thinking' in part) {
+    return {
+      type: 'thinking',
+      text: part.thinking,
+      ...(part.signature === undefined ? {} : { signature: part.signature }),
+    };
+  }
+  return { type: 'call', id: part.id, name: part.call, arguments: part.arguments };
+}
