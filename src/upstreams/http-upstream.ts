@@ -182,7 +182,7 @@ export class HttpUpstream implements Upstream {
     response: HttpAnswer,
     names: ToolNames,
     trace: CallTrace | undefined,
-    extensions: ToolExtensionCache | undefined,
+    extensions?: ToolExtensionCache,
   ): Promise<ModelAnswer['batches']> {
     const { egress } = this.#options.dialect;
     if (isEventStream(response.headers)) {
