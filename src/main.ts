@@ -15,6 +15,7 @@ import { DEFAULT_LIMITS, type Limits } from './server/limits.js';
 import { openStore } from './store/open.js';
 import type { LearnedQuirk } from './store/quirks.js';
 import type { Store } from './store/store.js';
+import { checkQuirks } from './upstreams/quirks/check-quirks.js';
 import type { Lesson } from './upstreams/quirks/create-quirk-source.js';
 
 export interface GatewayOptions {
@@ -51,10 +52,11 @@ const LISTEN_PROBLEMS: Readonly<Record<string, (host: string, port: number) => s
   ENOTFOUND: (host) => `The host name ${host} is not known. Check server.host or --host.`,
 };
 
-/** Rejects with a GatewayError that says what to do; its cause is what the system said. */
+/** Rejects with a ConfigError, or with a GatewayError that says what to do; its cause is what the system said. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { loaded, logLevel, version } = options;
   const { config } = loaded;
+  checkQuirks(loaded);
   const redact = createRedactor(loaded.secrets);
   const log = createLog({ level: logLevel, redact });
   const store = await openStore(config.store, {
@@ -66,7 +68,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onError: (error) => log.warn({ err: error }, 'rows of traces or usage were lost'),
   });
   const metrics = new Metrics();
-  const dispatch = await openDispatcher(options, store, metrics, log);
+  const dispatch = await openDispatcher(options, store, metrics, log).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
   const release = async (): Promise<void> => {
     await dispatch.close();
     await store.close();

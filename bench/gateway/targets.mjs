@@ -86,11 +86,13 @@ const gateway = {
       body: Buffer.from(renamed),
     });
   },
-  start(mock) {
+  start(mock, nodeArguments = []) {
     const folder = mkdtempSync(join(tmpdir(), 'toolgate-bench-'));
     const file = join(folder, 'toolgate.yaml');
     writeFileSync(file, JSON.stringify(gatewayConfiguration(mock, folder), null, 2));
-    return start(process.execPath, [command, 'start', '--config', file, '--port', '0'], { cwd: folder });
+    return start(process.execPath, [...nodeArguments, command, 'start', '--config', file, '--port', '0'], {
+      cwd: folder,
+    });
   },
 };
 

@@ -9,6 +9,8 @@ import { anthropicAnswer, anthropicFrames, chatAnswer, chatFrames } from './work
 const TICK_MS = 2;
 const HOLD_TICKS = 100;
 const REST_TICKS = 5;
+/** Anthropic: start of the message, start of the block, first delta. */
+const FIRST_TOKEN_PIECES = 3;
 
 const chunk = (text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 const STREAM_HEAD =
@@ -63,10 +65,16 @@ const MODES = {
   json: (socket, { json }) => socket.write(json),
   burst: (socket, { stream }) => socket.write(stream.whole),
   paced: (socket, { stream }) => pace(socket, stream.pieces, 1, stream.pieces.length),
-  /** The first event at once, all others together 10 ms later: for the time to the first token. */
+  /** Up to the first token at once, all else together 10 ms later: for the time to the first token. */
   first: (socket, { stream }) => {
-    const [first, ...rest] = stream.pieces;
-    pace(socket, [first, Buffer.concat(rest)], REST_TICKS, 2);
+    const { pieces } = stream;
+    const parts = [pieces.slice(0, FIRST_TOKEN_PIECES), pieces.slice(FIRST_TOKEN_PIECES)];
+    pace(
+      socket,
+      parts.map((part) => Buffer.concat(part)),
+      REST_TICKS,
+      2,
+    );
   },
   hold: (socket, { stream }) => pace(socket, stream.pieces, HOLD_TICKS, stream.pieces.length),
 };

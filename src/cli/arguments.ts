@@ -27,7 +27,7 @@ export function parseArguments(command: Command, args: readonly string[]): Parse
         afterTerminator = true;
         break;
       case 'positional':
-        (afterTerminator && command.passthrough === true ? rest : positionals).push(token.value);
+        (afterTerminator && command.passthrough !== undefined ? rest : positionals).push(token.value);
         break;
       case 'option': {
         const spec = Object.hasOwn(command.options, token.name) ? command.options[token.name] : undefined;

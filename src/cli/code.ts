@@ -11,13 +11,13 @@ import { findClaude, INSTALL_HINT } from './find-claude.js';
 export const command: Command = {
   name: 'code',
   summary: 'Start Claude Code on this gateway',
-  usage: 'code [options] [-- claude arguments]',
+  usage: 'code',
   options: {
     config: { value: 'FILE', summary: 'Configuration file (default: ./toolgate.yaml)' },
     model: { value: 'M', summary: 'Model to start with (default: what Claude Code asks for)' },
     claude: { value: 'PATH', summary: 'The Claude Code program (default: `claude` on the PATH)' },
   },
-  passthrough: true,
+  passthrough: 'claude arguments',
   run: code,
 };
 

@@ -10,8 +10,8 @@ export interface Command {
   options: OptionTable;
   /** How many words may stand behind the command's name. */
   positionals?: number;
-  /** Whether what stands behind `--` is taken as it is. */
-  passthrough?: boolean;
+  /** What stands behind `--` and is taken as it is, for help; absent: nothing may stand there. */
+  passthrough?: string;
   /** Resolves with the exit code. Throws UsageError and ConfigError for what the caller explains. */
   run(args: ParsedArguments, io: CliIo): Promise<number>;
 }

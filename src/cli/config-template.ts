@@ -14,7 +14,7 @@ export interface Findings {
 const MOST_MODELS = 20;
 
 export function renderConfig(findings: Findings): string {
-  const { server, permissions, sessions, traces } = DEFAULTS;
+  const { server, permissions, sessions, tools, traces } = DEFAULTS;
   return `${findings.schema === undefined ? '' : `# yaml-language-server: $schema=${findings.schema}\n`}\
 # Configuration of Toolgate. \${NAME} takes an environment variable, $\${ stands for the characters themselves.
 # What is commented out shows the default or an example.
@@ -53,7 +53,7 @@ permissions:
 #   web:  { type: http, url: "https://example.com/mcp", headers: {} }
 
 # sessions: { ttl_s: ${sessions.ttl_s}, tool_timeout_s: ${sessions.tool_timeout_s}, on_tool_timeout: ${sessions.on_tool_timeout}, max_live: ${sessions.max_live} }
-# tools: { paths: [], memory: true, architect: false, sticker: false }
+# tools: { paths: [], memory: ${tools.memory}, architect: ${tools.architect}, sticker: ${tools.sticker} }
 # traces: { bodies: ${traces.bodies}, max_age_s: ${traces.max_age_s}, max_mb: ${traces.max_mb} }
 
 store: ${DEFAULTS.store}
@@ -96,7 +96,7 @@ function modelLines({ environment, servers }: Findings): string[] {
   for (const { name, models } of environment) for (const glob of models) add(glob, name);
   for (const { name, models } of servers) {
     // A star or a context suffix in a listed name would be read as something else.
-    const usable = models.filter((model) => model !== '' && !/\*|\[1m\]$/i.test(model));
+    const usable = models.filter((model) => !/\*|\[1m\]$/i.test(model));
     for (const model of usable.slice(0, MOST_MODELS)) add(model, name);
     if (usable.length > MOST_MODELS) lines.push(`  # and ${usable.length - MOST_MODELS} more on ${name}`);
   }

@@ -216,7 +216,9 @@ describe('doctor', () => {
       'upstreams:\n  a: { dialect: openai-chat, base_url: "http://127.0.0.1:1/v1", profile: nope }\n',
     );
     expect(code).toBe(2);
-    expect(out).toContain('upstreams.a.profile: expected one of');
+    expect(out).toMatch(
+      /^FAIL {2}config {2}.*toolgate\.yaml:2:65 {2}upstreams\.a\.profile: expected one of/m,
+    );
   });
 
   it('shows the store that is there, and what was learned', async () => {

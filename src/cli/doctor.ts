@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../config/config-error.js';
 import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/load.js';
-import { createQuirkSource } from '../upstreams/quirks/create-quirk-source.js';
+import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
 import { type Check, fail, ok, warn } from './checks/check.js';
 import { checkPort } from './checks/port.js';
 import { checkModels, checkPosture } from './checks/posture.js';
@@ -59,21 +59,6 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
   ];
   print(checks);
   return summarise(checks, io);
-}
-
-/** Profiles and quirks are known to the upstreams, not to the schema. Throws ConfigError. */
-function checkQuirks({ config, file }: LoadedConfig): void {
-  const problems = Object.entries(config.upstreams).flatMap(([name, upstream]) => {
-    if (upstream.dialect === 'demo') return [];
-    try {
-      createQuirkSource({ upstream: name, options: upstream });
-      return [];
-    } catch (error) {
-      if (error instanceof ConfigError) return error.problems;
-      throw error;
-    }
-  });
-  if (problems.length > 0) throw new ConfigError(file, problems);
 }
 
 function describeConfig({ file, notices = [] }: LoadedConfig, cwd: string): Check[] {

@@ -42,7 +42,8 @@ export function usageLine(command: Command, program: string): string {
   const options = Object.entries(command.options).map(([name, { value }]) =>
     value === undefined ? `[--${name}]` : `[--${name} ${value}]`,
   );
-  return `Usage: ${[program, command.usage, ...options].join(' ')}`;
+  const rest = command.passthrough === undefined ? [] : [`[-- ${command.passthrough}]`];
+  return `Usage: ${[program, command.usage, ...options, ...rest].join(' ')}`;
 }
 
 function optionRows(options: OptionTable): [string, string][] {

@@ -5,6 +5,7 @@
  */
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { readModelList } from '../upstreams/read-model-list.js';
 
 export type GetResult =
   | { kind: 'answered'; status: number; headers: IncomingHttpHeaders; body: string; ms: number }
@@ -47,7 +48,7 @@ export function httpGet(url: URL, { headers = {}, timeoutMs }: GetOptions): Prom
   });
 }
 
-/** The names in a list of models, of OpenAI's or Anthropic's shape; undefined where `text` is none. */
+/** The names in a list of models; undefined where `text` is none. */
 export function modelIds(text: string): string[] | undefined {
   let body: unknown;
   try {
@@ -55,12 +56,5 @@ export function modelIds(text: string): string[] | undefined {
   } catch {
     return undefined;
   }
-  if (typeof body !== 'object' || body === null || !('data' in body) || !Array.isArray(body.data))
-    return undefined;
-  const ids: string[] = [];
-  for (const item of body.data) {
-    if (typeof item === 'object' && item !== null && 'id' in item && typeof item.id === 'string')
-      ids.push(item.id);
-  }
-  return ids;
+  return readModelList(body)?.map(({ id }) => id);
 }

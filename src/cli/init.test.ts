@@ -101,7 +101,7 @@ describe('init', () => {
     );
     const { code, out } = await runInit({}, [ollama, many]);
     expect(code).toBe(0);
-    expect(out).toContain(`ollama: OLLAMA at ${ollama.baseUrl}, 6 models`);
+    expect(out).toContain(`ollama: OLLAMA at ${ollama.baseUrl}, 5 models`);
     const { config } = await loadWritten({});
     expect(config.upstreams['ollama']).toMatchObject({ dialect: 'openai-chat', base_url: ollama.baseUrl });
     expect(config.models['qwen3:8b']).toEqual({ engine: 'relay', upstream: 'ollama' });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,17 +36,20 @@ describe('help and version', () => {
     expect(out).toMatch(/^Usage: toolgate \[start\] .*\[--port N\]/);
     expect(out).toMatch(/^ {2}--log-level L +One of /m);
   });
+
+  it('puts the options before what another program gets', async () => {
+    const { out } = await run('code', '--help');
+    expect(out).toMatch(/^Usage: toolgate code \[--config FILE\] .*\[-- claude arguments\]$/m);
+  });
 });
+
+const ANY_COMMAND = `Usage: toolgate [${Object.keys(COMMANDS).join(' | ')}] [options]`;
 
 describe('wrong usage ends with 2, the nearest word and the usage', () => {
   it.each<[string[], string, string]>([
-    [
-      ['strat'],
-      'Unknown command `strat`. Did you mean `start`?',
-      'Usage: toolgate [start | init | doctor] [options]',
-    ],
-    [['zzz'], 'Unknown command `zzz`.', 'Usage: toolgate [start | init | doctor] [options]'],
-    [['constructor'], 'Unknown command `constructor`.', 'Usage: toolgate [start | init | doctor] [options]'],
+    [['strat'], 'Unknown command `strat`. Did you mean `start`?', ANY_COMMAND],
+    [['zzz'], 'Unknown command `zzz`.', ANY_COMMAND],
+    [['constructor'], 'Unknown command `constructor`.', ANY_COMMAND],
     [['--prot', '1'], 'Unknown option --prot. Did you mean --port?', 'Usage: toolgate [start]'],
     [['start', '-x'], 'Unknown option -x.', 'Usage: toolgate [start]'],
     [['start', 'now'], '`start` does not take `now`.', 'Usage: toolgate [start]'],
@@ -79,6 +83,22 @@ describe('a wrong configuration ends with 2', () => {
       out: '',
       err: `${file}:2:3  server.prot: unknown key. Did you mean \`port\`?`,
     });
+  });
+
+  it('names the place of a quirk and a profile that there is not, before anything is made', async () => {
+    const file = join(folder, 'quirks.yaml');
+    const upstream = 'dialect: openai-chat, base_url: "http://127.0.0.1:1/v1"';
+    await writeFile(
+      file,
+      `store: sqlite:./never.db\nupstreams:\n  a: { ${upstream}, quirks: { samplin: true } }\n  b: { ${upstream}, profile: opnai }\n`,
+    );
+    const { code, err } = await run('start', '--port', '0', '--config', file);
+    expect(code).toBe(2);
+    const [quirk = '', profile = ''] = err.split('\n');
+    expect(quirk).toBe(`${file}:3:75  upstreams.a.quirks.samplin: unknown key. Did you mean \`sampling\`?`);
+    expect(profile).toContain(`${file}:4:65  upstreams.b.profile: expected one of openai, `);
+    expect(profile).toContain('Did you mean `openai`?');
+    expect(existsSync(join(folder, 'never.db'))).toBe(false);
   });
 
   it('names a file that is not there', async () => {

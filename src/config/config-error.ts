@@ -7,6 +7,9 @@ export interface PathProblem {
   flag?: string;
 }
 
+/** Where the key at the end of a path stands in the file. */
+export type Locate = (path: KeyPath) => { line: number; column: number } | undefined;
+
 /** One thing that is wrong in the configuration. Never holds a value that could be a secret. */
 export interface ConfigProblem {
   /** Key path as it is written in docs (`models."claude-*".upstream`), or the flag; empty for the whole file. */
@@ -28,6 +31,20 @@ export class ConfigError extends Error {
     this.file = file;
     this.problems = problems;
   }
+}
+
+/** The problems with their places, in the order of the file. */
+export function placedError(
+  file: string | undefined,
+  problems: readonly PathProblem[],
+  locate?: Locate,
+): ConfigError {
+  const placed = problems.map(({ path, message, flag }): ConfigProblem => {
+    const position = flag === undefined ? locate?.(path) : undefined;
+    return { path: flag ?? formatPath(path), message, ...position };
+  });
+  placed.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+  return new ConfigError(file, placed);
 }
 
 function formatProblem(file: string | undefined, problem: ConfigProblem): string {

@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { ConfigError } from './config-error.js';
+import { ConfigError, type Locate } from './config-error.js';
 import { DEFAULTS } from './defaults.js';
 import type { Environment } from './environment-references.js';
 import { configFromEnvironment, findInEnvironment, type Notice } from './from-environment.js';
@@ -18,6 +18,8 @@ export interface LoadedConfig {
   /** Values that must never be printed or logged, for `createRedactor`. */
   secrets: readonly string[];
   notices?: readonly Notice[];
+  /** For what only later checks can find wrong in the file. */
+  locate?: Locate;
 }
 
 export interface LoadOptions {
@@ -67,7 +69,7 @@ export async function loadConfigText(source: string, options: TextOptions): Prom
   const { parseConfigDocument } = await import('./yaml-document.js');
   const document = parseConfigDocument(source, file);
   const parsed = parseConfig(document.value, { env, file, locate: document.locate, overrides });
-  return { ...parsed, file, baseDir };
+  return { ...parsed, file, baseDir, locate: document.locate };
 }
 
 async function discover(cwd: string, env: Environment): Promise<string | undefined> {

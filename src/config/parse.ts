@@ -1,19 +1,12 @@
 /** From the plain values of a file to a checked Config, with every problem reported at once. */
 import * as z from 'zod';
 import { checkConfig } from './check.js';
-import {
-  ConfigError,
-  type ConfigProblem,
-  formatPath,
-  type KeyPath,
-  type PathProblem,
-} from './config-error.js';
+import { type KeyPath, type Locate, type PathProblem, placedError } from './config-error.js';
 import { describeIssue, describeUnknownKey } from './describe-issue.js';
 import { type Environment, expandReferences, pathKey, type References } from './environment-references.js';
 import { createRedactor } from './redact.js';
 import { type Config, configSchema } from './schema.js';
 import { collectSecrets } from './secrets.js';
-import type { Position } from './yaml-document.js';
 
 /** Flags of the command line that stand above the file. */
 export interface Overrides {
@@ -25,7 +18,7 @@ export interface ParseOptions {
   env: Environment;
   /** For messages. */
   file?: string | undefined;
-  locate?: (path: KeyPath) => Position | undefined;
+  locate?: Locate;
   overrides?: Overrides;
 }
 
@@ -38,12 +31,8 @@ export interface ParsedConfig {
 export function parseConfig(input: unknown, options: ParseOptions): ParsedConfig {
   const fail = (problems: readonly PathProblem[]): never => {
     const redact = createRedactor([]);
-    const located = problems.map(({ path, message, flag }): ConfigProblem => {
-      const position = flag === undefined ? options.locate?.(path) : undefined;
-      return { path: flag ?? formatPath(path), message: redact(message), ...position };
-    });
-    located.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
-    throw new ConfigError(options.file, located);
+    const shown = problems.map((problem) => ({ ...problem, message: redact(problem.message) }));
+    throw placedError(options.file, shown, options.locate);
   };
 
   if (input !== null && input !== undefined && (typeof input !== 'object' || Array.isArray(input))) {

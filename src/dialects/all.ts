@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.js';
 import { openaiChat } from './openai-chat/index.js';
 import { openaiResponses } from './openai-responses/index.js';
 
-export const DIALECTS: Partial<Record<DialectName, Dialect>> = {
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   'anthropic-messages': anthropicMessages,
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,

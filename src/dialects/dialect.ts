@@ -26,6 +26,8 @@ export interface Ingress {
   /** Must not keep a reference to `request`: streams live long, bodies should not. */
   createStreamEncoder(request: ConversationRequest, answer: AnswerContext): StreamEncoder;
   encodeError(error: GatewayError, requestId: string): JsonObject;
+  /** The client finds this error only in a stream that begins and fails, not in a status. */
+  failsInAnswer?(error: GatewayError, headers: WireHeaders): boolean;
   /** What the form of a whole answer depends on, so that the request need not be kept for it. */
   answerForm?(request: ConversationRequest): JsonObject | undefined;
 }

@@ -73,6 +73,12 @@ describe('Router', () => {
     expect(new Router({ 'gpt-*': rule() }).route('gpt-5[1m]')?.model).toBe('gpt-5');
   });
 
+  it('takes no other suffix away', () => {
+    const named = new Router({ 'vision[beta]': rule(), vision: rule('plain') });
+    expect(named.route('vision[beta]')).toMatchObject({ pattern: 'vision[beta]', model: 'vision[beta]' });
+    expect(named.route('vision[1M]')).toMatchObject({ pattern: 'vision', model: 'plain' });
+  });
+
   it('knows nothing where nothing matches', () => {
     expect(new Router({ a: rule() }).route('b')).toBeUndefined();
   });

@@ -25,7 +25,7 @@ export interface Route {
 }
 
 /** Claude Code appends `[1m]` to ask for the long context: a wish, not a part of the name. */
-const CONTEXT_SUFFIX = /\[\w+\]$/;
+const CONTEXT_SUFFIX = /\[1m\]$/i;
 
 /** Put before names that Claude Code would not list; behind it stands the name that is meant. */
 export const CLAUDE_CODE_ALIAS = 'anthropic/';
@@ -37,7 +37,7 @@ export function isListedByClaudeCode(name: string): boolean {
   return LISTED_BY_CLAUDE_CODE.test(name);
 }
 
-export function plainModelName(name: string): string {
+function plainModelName(name: string): string {
   return name.replace(CONTEXT_SUFFIX, '');
 }
 

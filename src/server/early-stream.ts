@@ -4,6 +4,7 @@
  * hears nothing gives up and sends the same request again.
  */
 import type { GatewayError } from '../core/errors.js';
+import type { TurnEvent } from '../core/events.js';
 import { StreamLifecycle } from '../core/lifecycle.js';
 import type { StreamEncoder } from '../dialects/dialect.js';
 import type { Exchange } from './exchange.js';
@@ -30,20 +31,26 @@ export class EarlyStream implements Ticking {
   }
 
   onQuiet(): void {
-    const { response } = this.#exchange;
-    this.#writer ??= new SseWriter(response, 200, { ...baseHeaders(this.#exchange), ...SSE_HEADERS });
-    this.#writer.write(this.#encoder.encode([{ type: 'ping' }]));
+    this.#begin().write(this.#encoder.encode([{ type: 'ping' }]));
   }
 
   onStall(): void {}
 
-  /** False while the status can still say it. */
-  fail(error: GatewayError, model: string): boolean {
-    if (this.#writer === undefined) return false;
+  /** False while the status can still say it, unless the client looks for it in an answer. */
+  fail(error: GatewayError, model: string, inAnswer: boolean): boolean {
+    if (this.#writer === undefined && !inAnswer) return false;
     this.#exchange.facts.error = error;
     const lifecycle = new StreamLifecycle({ id: this.#exchange.id, model });
-    this.#writer.write(this.#encoder.encode(lifecycle.push([{ type: 'error', error }])));
-    this.#writer.end();
+    const events: TurnEvent[] = inAnswer ? [{ type: 'start' }] : [];
+    const writer = this.#begin();
+    writer.write(this.#encoder.encode(lifecycle.push([...events, { type: 'error', error }])));
+    writer.end();
     return true;
+  }
+
+  #begin(): SseWriter {
+    const { response } = this.#exchange;
+    this.#writer ??= new SseWriter(response, 200, { ...baseHeaders(this.#exchange), ...SSE_HEADERS });
+    return this.#writer;
   }
 }

@@ -124,11 +124,7 @@ export class GatewayServer {
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
     await this.#connections.idle(graceMs);
-    const reason = new GatewayError('unavailable', 'The gateway is shutting down. Send the request again.', {
-      retryAfter: DRAIN_RETRY_AFTER_S,
-      retryable: true,
-    });
-    for (const exchange of this.#connections.running) exchange.abort(reason);
+    for (const exchange of this.#connections.running) exchange.abort(shuttingDown());
     await this.#connections.idle(ABORT_GRACE_MS);
     await this.close();
   }
@@ -195,7 +191,7 @@ export class GatewayServer {
     }
     throw new GatewayError(
       'not_found',
-      `There is no ${method} ${path.slice(0, 200)}. The gateway serves /v1/messages, /v1/chat/completions and /v1/models.`,
+      `There is no ${method} ${path.slice(0, 200)}. The gateway serves /v1/messages, /v1/chat/completions, /v1/responses and /v1/models.`,
     );
   }
 
@@ -211,10 +207,7 @@ export class GatewayServer {
 
   #refuseWhileDraining(route: Route): void {
     if (!this.#draining || route.whileDraining) return;
-    throw new GatewayError('unavailable', 'The gateway is shutting down. Send the request again.', {
-      retryAfter: DRAIN_RETRY_AFTER_S,
-      retryable: true,
-    });
+    throw shuttingDown();
   }
 
   #fail(exchange: Exchange, thrown: unknown): void {
@@ -231,6 +224,13 @@ export class GatewayServer {
     if (exchange.awaitsContinue) exchange.closeAfter = true;
     sendError(exchange, error, this.#context.limits.lingerMs);
   }
+}
+
+function shuttingDown(): GatewayError {
+  return new GatewayError('unavailable', 'The gateway is shutting down. Send the request again.', {
+    retryAfter: DRAIN_RETRY_AFTER_S,
+    retryable: true,
+  });
 }
 
 function newRequestId(): string {

@@ -1,9 +1,8 @@
 /** Every route of the gateway, as data. */
+import type { DialectName } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
+import { DIALECT_PATHS, DIALECTS } from '../dialects/all.js';
 import { anthropicMessages, decodeCountTokensRequest } from '../dialects/anthropic-messages/index.js';
-import type { Dialect } from '../dialects/dialect.js';
-import { openaiChat } from '../dialects/openai-chat/index.js';
-import { openaiResponses } from '../dialects/openai-responses/index.js';
 import { closeSession, openSession, showSession } from './api/session.js';
 import { getTrace, listTraces } from './api/traces.js';
 import { showUsage } from './api/usage.js';
@@ -25,12 +24,10 @@ const CONSOLE: Access = { area: 'console' };
 const APPROVE: Access = { area: 'console', scope: 'approve' };
 const ADMIN: Access = { area: 'console', scope: 'admin' };
 
-/** One line for each dialect that clients may speak. */
-const DIALECT_PATHS: readonly (readonly [string, Dialect, TurnMemory?])[] = [
-  ['/v1/messages', anthropicMessages],
-  ['/v1/chat/completions', openaiChat],
-  ['/v1/responses', openaiResponses, responseMemory],
-];
+/** Of the dialects whose clients may go on from an answer by its id. */
+const MEMORIES: Readonly<Partial<Record<DialectName, TurnMemory>>> = {
+  'openai-responses': responseMemory,
+};
 
 /** Named by the contract, answered with 501 until they exist. */
 const LATER: readonly (readonly [Route['method'], string, Access])[] = [
@@ -56,12 +53,12 @@ const LATER: readonly (readonly [Route['method'], string, Access])[] = [
 ];
 
 export const ROUTES: readonly Route[] = [
-  ...DIALECT_PATHS.map(
-    ([path, dialect, memory]): Route => ({
+  ...Object.values(DIALECTS).map(
+    (dialect): Route => ({
       method: 'POST',
-      path,
+      path: DIALECT_PATHS[dialect.name],
       access: CALL,
-      handle: turnHandler(dialect, memory),
+      handle: turnHandler(dialect, MEMORIES[dialect.name]),
       encodeError: errorsOf(dialect),
     }),
   ),

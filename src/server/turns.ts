@@ -149,7 +149,9 @@ async function runEarly(
   try {
     return await run(exchange, context, call);
   } catch (error) {
-    if (!exchange.clientGone && early.fail(toGatewayError(error), call.request.model)) return undefined;
+    const failure = toGatewayError(error);
+    const inAnswer = call.ingress.ingress.failsInAnswer?.(failure, call.headers) ?? false;
+    if (!exchange.clientGone && early.fail(failure, call.request.model, inAnswer)) return undefined;
     throw error;
   } finally {
     context.clock.delete(early);

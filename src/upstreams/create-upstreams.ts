@@ -3,7 +3,8 @@ import type { Config, RemoteUpstreamConfig } from '../config/schema.js';
 import { DIALECTS } from '../dialects/all.js';
 import { HttpClient } from '../transport/http-client/index.js';
 import { DemoUpstream } from './demo-upstream.js';
-import { DEFAULT_TIMEOUTS, HttpUpstream } from './http-upstream.js';
+import { endpointOf } from './endpoint.js';
+import { HttpUpstream, timeoutsOf } from './http-upstream.js';
 import { createQuirkSource, type Lesson } from './quirks/create-quirk-source.js';
 import { TokenMeter } from './token-meter.js';
 import type { Upstream } from './upstream.js';
@@ -36,18 +37,11 @@ function remote(
   client: HttpClient,
   { lessons = [], onLearned }: Learning,
 ): HttpUpstream {
-  const dialect = DIALECTS[options.dialect];
-  if (dialect === undefined) throw new Error(`The dialect ${options.dialect} is not built.`);
-  const silenceMs = options.timeout_s * 1000;
   return new HttpUpstream({
     name,
-    dialect,
+    dialect: DIALECTS[options.dialect],
     client,
-    endpoint: {
-      baseUrl: options.base_url,
-      ...(options.api_key === undefined ? {} : { apiKey: options.api_key }),
-      ...(options.headers === undefined ? {} : { headers: options.headers }),
-    },
+    endpoint: endpointOf(options),
     quirks: createQuirkSource({
       upstream: name,
       options,
@@ -55,6 +49,6 @@ function remote(
       ...(onLearned === undefined ? {} : { onLearned }),
     }),
     meter: new TokenMeter(),
-    timeouts: { ...DEFAULT_TIMEOUTS, headersMs: silenceMs, idleMs: silenceMs },
+    timeouts: timeoutsOf(options.timeout_s * 1000),
   });
 }

@@ -1,4 +1,5 @@
 /** Where an upstream is and how it knows us: endpoint × credentials, apart from what it speaks. */
+import type { RemoteUpstreamConfig } from '../config/schema.js';
 import type { DialectName } from '../core/conversation.js';
 
 export interface Endpoint {
@@ -16,6 +17,40 @@ const AUTH_OF: Record<DialectName, NonNullable<Endpoint['auth']>> = {
   'openai-chat': 'bearer',
   'openai-responses': 'bearer',
 };
+
+const MODELS_PATH: Record<DialectName, string> = {
+  'anthropic-messages': '/v1/models',
+  'openai-chat': '/models',
+  'openai-responses': '/models',
+};
+const API_VERSION: Record<DialectName, Record<string, string>> = {
+  'anthropic-messages': { 'anthropic-version': '2023-06-01' },
+  'openai-chat': {},
+  'openai-responses': {},
+};
+
+export function endpointOf({ base_url, api_key, headers }: RemoteUpstreamConfig): Endpoint {
+  return {
+    baseUrl: base_url,
+    ...(api_key === undefined ? {} : { apiKey: api_key }),
+    ...(headers === undefined ? {} : { headers }),
+  };
+}
+
+/** The GET that lists the models of an endpoint. */
+export function modelListRequest(
+  endpoint: Endpoint,
+  dialect: DialectName,
+): { url: URL; headers: Record<string, string> } {
+  return {
+    url: endpointUrl(endpoint, MODELS_PATH[dialect]),
+    headers: {
+      accept: 'application/json',
+      ...API_VERSION[dialect],
+      ...endpointHeaders(endpoint, dialect),
+    },
+  };
+}
 
 export function endpointUrl(endpoint: Endpoint, path: string): URL {
   const base = new URL(endpoint.baseUrl);

@@ -185,7 +185,6 @@ describe('ForwardedStream', () => {
 
   it('counts on where events have numbers', async () => {
     const responses = DIALECTS['openai-responses'];
-    if (responses === undefined) throw new Error('The dialect is missing');
     const created = { type: 'response.created', sequence_number: 0, response: { id: 'r', model: 'm' } };
     const item = { type: 'message', id: 'i', role: 'assistant', status: 'in_progress', content: [] };
     const added = { type: 'response.output_item.added', sequence_number: 1, output_index: 0, item };

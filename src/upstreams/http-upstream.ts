@@ -10,7 +10,7 @@ import { isObject } from '../dialects/shared/read.js';
 import type { ToolNames } from '../dialects/shared/tool-names.js';
 import { readAll, type UpstreamRequest } from '../transport/http-client/index.js';
 import { SseReader } from '../transport/sse-reader.js';
-import { type Endpoint, endpointHeaders, endpointUrl } from './endpoint.js';
+import { type Endpoint, endpointHeaders, endpointUrl, modelListRequest } from './endpoint.js';
 import { gateStream } from './first-chunk-gate.js';
 import { ForwardedStream, OWN_NAMES, usageIn } from './forwarded-stream.js';
 import type { QuirkSource } from './quirk-source.js';
@@ -55,7 +55,12 @@ export interface Timeouts {
   idleMs: number;
 }
 
-export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 600_000, idleMs: 300_000 };
+const CONNECT_MS = 10_000;
+
+/** `silenceMs`: the longest that an upstream may say nothing. */
+export function timeoutsOf(silenceMs: number): Timeouts {
+  return { connectMs: CONNECT_MS, headersMs: silenceMs, idleMs: silenceMs };
+}
 
 const EVENT_STREAM = 'text/event-stream';
 /** A whole answer, or an error page. */
@@ -72,17 +77,6 @@ const BYTE_LANE_PATH: Record<DialectName, string> = {
   'anthropic-messages': '/v1/messages',
   'openai-chat': '/chat/completions',
   'openai-responses': '/responses',
-};
-
-const MODELS_PATH: Record<DialectName, string> = {
-  'anthropic-messages': '/v1/models',
-  'openai-chat': '/models',
-  'openai-responses': '/models',
-};
-const API_VERSION: Record<DialectName, Record<string, string>> = {
-  'anthropic-messages': { 'anthropic-version': '2023-06-01' },
-  'openai-chat': {},
-  'openai-responses': {},
 };
 
 export class HttpUpstream implements Upstream {
@@ -126,12 +120,7 @@ export class HttpUpstream implements Upstream {
     const { client, dialect, endpoint, timeouts } = this.#options;
     const { status, body } = await client.request({
       method: 'GET',
-      url: endpointUrl(endpoint, MODELS_PATH[dialect.name]),
-      headers: {
-        accept: 'application/json',
-        ...API_VERSION[dialect.name],
-        ...endpointHeaders(endpoint, dialect.name),
-      },
+      ...modelListRequest(endpoint, dialect.name),
       signal,
       connectTimeoutMs: timeouts.connectMs,
       headersTimeoutMs: timeouts.headersMs,
@@ -140,7 +129,7 @@ export class HttpUpstream implements Upstream {
     const answer = parseBody(await readAll(body, BODY_LIMIT));
     if (status !== 200)
       throw new GatewayError('upstream_failed', `The upstream answered ${status} to the list of models.`);
-    return readModelList(answer);
+    return readModelList(answer) ?? [];
   }
 
   async forward(call: ForwardCall): Promise<ForwardedAnswer | ModelAnswer> {

@@ -12,7 +12,7 @@ describe('readModelList', () => {
     ['vLLM', { data: [{ id: 'q', max_model_len: 4096 }] }, [{ id: 'q', contextWindow: 4096 }]],
     ['Gemini', { data: [{ id: 'models/gemini' }] }, [{ id: 'gemini' }]],
     ['nonsense', { data: [{}, null, 3, { id: '' }] }, []],
-    ['an error page', 'oops', []],
+    ['an error page', 'oops', undefined],
   ])('%s', (_name, body, expected) => {
     expect(readModelList(body)).toEqual(expected);
   });

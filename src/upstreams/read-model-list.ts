@@ -11,9 +11,10 @@ const CONTEXT_FIELDS = [
   'max_input_tokens',
 ];
 
-export function readModelList(body: unknown): ListedModel[] {
+/** Undefined where `body` is no list. */
+export function readModelList(body: unknown): ListedModel[] | undefined {
   const list = isObject(body) ? (body.data ?? body.models) : body;
-  if (!Array.isArray(list)) return [];
+  if (!Array.isArray(list)) return undefined;
   return list.flatMap((entry: unknown) => {
     if (!isObject(entry) || typeof entry.id !== 'string' || entry.id === '') return [];
     const contextWindow = CONTEXT_FIELDS.map((name) => entry[name]).find(

@@ -3,7 +3,7 @@ import { gate } from '../support/gate.js';
 import { call } from '../support/wire.js';
 import { ClaudeRun } from './claude-code.js';
 import { LANES, openLane } from './lanes.js';
-import { resultsOf } from './read-request.js';
+import { resultsOf, sortedResults } from './read-request.js';
 import { heldAfter, say, use } from './scripted-model.js';
 import { makeWorkspace } from './workspace.js';
 
@@ -36,7 +36,7 @@ describe.each(LANES)('Claude Code on %s', (dialect) => {
       subagent_stats: { spawned: 2, completed: 2, failed: 0 },
     });
     const [, last] = lane.model.requestsOf('Delegate it');
-    expect(last && resultsOf(last).map(({ id, text }) => [id, text])).toEqual([
+    expect(last && sortedResults(last).map(({ id, text }) => [id, text])).toEqual([
       ['call_1', expect.stringContaining('It says alpha.')],
       ['call_2', expect.stringContaining('It says beta.')],
     ]);

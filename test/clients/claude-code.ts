@@ -139,7 +139,11 @@ const TROUBLE_EVENTS = new Set([
   'permission_denied',
 ]);
 
+/** What it says to the model itself when an answer broke off. */
+const CUT_OFF = /cut off mid-stream/;
+
 function isTrouble(event: JsonRecord): boolean {
+  if (event['isSynthetic'] === true) return CUT_OFF.test(JSON.stringify(event['message']));
   if (event['type'] === 'system') return TROUBLE_EVENTS.has(String(event['subtype']));
   if (event['type'] === 'result') return event['is_error'] === true || event['subtype'] !== 'success';
   if (event['type'] !== 'assistant' || event['local_command_source'] !== undefined) return false;

@@ -1,29 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { DialectName } from '../../src/core/conversation.js';
-import { json, type Reply } from '../support/replies.js';
-import { anthropicError, call, openaiError, type Wire } from '../support/wire.js';
+import { call } from '../support/wire.js';
 import { ClaudeRun } from './claude-code.js';
 import { LANES, openLane } from './lanes.js';
+import { overflow } from './overflow.js';
 import { say, use } from './scripted-model.js';
 import { makeWorkspace } from './workspace.js';
-
-/** What the provider of each wire says when a conversation does not fit any more. */
-const OVERFLOW: Readonly<Record<DialectName, Wire>> = {
-  'openai-chat': openaiError(
-    "This model's maximum context length is 128000 tokens. However, your messages resulted in 140000 tokens. Please reduce the length of the messages.",
-    { code: 'context_length_exceeded', param: 'messages' },
-  ),
-  'openai-responses': openaiError(
-    'Your input exceeds the context window of this model. Please adjust your input and try again.',
-    { code: 'context_length_exceeded', param: 'input' },
-  ),
-  'anthropic-messages': anthropicError(
-    'invalid_request_error',
-    'prompt is too long: 210000 tokens > 200000 maximum',
-  ),
-};
-
-const overflow = (dialect: DialectName) => (): Reply => json(OVERFLOW[dialect], { status: 400 });
 
 const SUMMARY = '<analysis>Short.</analysis><summary>They read a.txt, which says alpha.</summary>';
 /** Words of the request for a summary. */

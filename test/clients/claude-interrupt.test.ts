@@ -3,7 +3,7 @@ import { gate } from '../support/gate.js';
 import { call } from '../support/wire.js';
 import { ClaudeRun } from './claude-code.js';
 import { LANES, openLane } from './lanes.js';
-import { assistantTurns, resultsOf, userTexts } from './read-request.js';
+import { assistantTurns, resultsOf, sortedResults, userTexts } from './read-request.js';
 import { heldAfter, say, use } from './scripted-model.js';
 import { makeWorkspace } from './workspace.js';
 
@@ -91,7 +91,7 @@ describe.each(LANES)('Claude Code on %s', (dialect) => {
     expect(await run.exited).toBe(0);
     expect(lane.model.problems).toEqual([]);
     const last = lane.model.played.at(-1)?.seen;
-    expect(last && resultsOf(last).map(({ id }) => id)).toEqual(['call_w', 'call_r']);
+    expect(last && sortedResults(last).map(({ id }) => id)).toEqual(['call_r', 'call_w']);
     expect(last && userTexts(last).join('\n')).toContain('interrupted by user');
   });
 });

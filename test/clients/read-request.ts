@@ -209,6 +209,10 @@ export function readRequest(recorded: RecordedRequest): SeenRequest {
 export const resultsOf = (seen: SeenRequest): SeenResult[] =>
   seen.turns.flatMap((turn) => (turn.role === 'tool' ? turn.results : []));
 
+/** By id: results of calls that ran together come in any order. */
+export const sortedResults = (seen: SeenRequest): SeenResult[] =>
+  resultsOf(seen).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+
 export const assistantTurns = (seen: SeenRequest): AssistantTurn[] =>
   seen.turns.filter((turn) => turn.role === 'assistant');
 

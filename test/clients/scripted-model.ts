@@ -138,15 +138,18 @@ export class ScriptedModel {
     return { id: `answer_${number}`, usage: { input: 1000 + 10 * number, output: 50 }, ...answer };
   }
 
+  /** The last prompt that is known; a turn may hold several, as some wires put them together. */
   #placeOf({ turns, recorded }: SeenRequest): Place {
     let answered = 0;
     for (const turn of turns.toReversed()) {
       if (turn.role === 'assistant') answered += 1;
       if (turn.role !== 'user') continue;
-      const conversation = Object.keys(this.#conversations).find((marker) =>
-        turn.texts.some((text) => text.includes(marker)),
-      );
-      if (conversation !== undefined) return { conversation, step: answered };
+      const text = turn.texts.join('\n');
+      const [last] = Object.keys(this.#conversations)
+        .map((conversation) => ({ conversation, at: text.lastIndexOf(conversation) }))
+        .filter(({ at }) => at >= 0)
+        .toSorted((a, b) => b.at - a.at);
+      if (last !== undefined) return { conversation: last.conversation, step: answered };
     }
     throw new Error(`no script answers this request: ${recorded.text.slice(-600)}`);
   }

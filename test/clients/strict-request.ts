@@ -76,7 +76,7 @@ function checkTools({ dialect, body, tools }: SeenRequest): void {
   hold(new Set(tools).size === tools.length, 'Tool names must be unique', tools);
   const { tools: declared } = body;
   hold(
-    declared === undefined || (Array.isArray(declared) && declared.length > 0),
+    declared === undefined || (Array.isArray(declared) && (declared.length > 0 || dialect !== 'openai-chat')),
     'tools is empty',
     declared,
   );

@@ -179,6 +179,8 @@ const failure = z.strictObject({
   message: z.unknown().optional(),
   /** The `type` of the client's wire. */
   type: perPair(z.string()).optional(),
+  /** The `code`, where the client's wire has one. */
+  code: perPair(z.string()).optional(),
   /** A stream has begun and ends with the error. */
   in_stream: z.boolean().optional(),
 });

@@ -85,10 +85,13 @@ const COMPARE: Readonly<Record<string, Compare>> = {
   },
 };
 
+export function isMatcher(expected: unknown): expected is Readonly<Record<string, unknown>> {
+  return isRecord(expected) && Object.keys(expected).some((key) => key.startsWith('$'));
+}
+
 function matcherOf(expected: unknown): Matcher | undefined {
-  if (!isRecord(expected)) return undefined;
+  if (!isMatcher(expected)) return undefined;
   const entries = Object.entries(expected);
-  if (!entries.some(([key]) => key.startsWith('$'))) return undefined;
   return {
     match(actual, path, bindings) {
       return entries.flatMap(([key, wanted]) => {

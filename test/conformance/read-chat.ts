@@ -75,7 +75,8 @@ export function readChatWhole(body: unknown): Received {
   const finish = at.filled(only['finish_reason'], 'finish_reason');
   at.check(FINISH_REASONS.has(finish), `unknown finish_reason ${finish}`);
   const calls = records(message['tool_calls']);
-  at.check((finish === 'tool_calls') <= calls.length > 0, 'finish_reason is tool_calls and there are none');
+  at.check(finish !== 'tool_calls' || calls.length > 0, 'finish_reason is tool_calls and there are none');
+  at.check(new Set(calls.map(({ id }) => id)).size === calls.length, 'a call id is used twice');
   for (const call of calls) {
     at.filled(call['id'], 'tool_calls[].id');
     const called = at.object(call['function'], 'tool_calls[].function');

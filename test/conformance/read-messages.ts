@@ -41,6 +41,7 @@ export function readMessagesWhole(body: unknown): Received {
   at.check(STOP_REASONS.has(stop), `unknown stop_reason ${stop}`);
   const called = content.filter(({ type }) => type === 'tool_use');
   at.check(stop !== 'tool_use' || called.length > 0, 'stop_reason is tool_use and no tool was called');
+  at.check(new Set(called.map(({ id }) => id)).size === called.length, 'a tool id is used twice');
   for (const call of called) {
     at.check(TOOL_ID.test(at.filled(call['id'], 'id')), `tool id ${call['id']} has characters that are refused`);
     at.object(call['input'], 'input');

@@ -1,7 +1,9 @@
 /** Replies of a case file as bytes of the upstream's wire. */
 import { gzipSync } from 'node:zlib';
-import { type AnswerOptions, answer, type Reply } from '../support/replies.js';
+import { readRequest } from '../clients/read-request.js';
+import { type AnswerOptions, type AnswerReply, answer } from '../support/replies.js';
 import type { Part, Scripted } from '../support/scripted.js';
+import type { RecordedRequest } from '../support/scripted-upstream.js';
 import type { JsonRecord } from '../support/violation.js';
 import {
   anthropicMessage,
@@ -28,16 +30,25 @@ export function hasForm(reply: ReplySpec, stream: boolean): boolean {
   return (stream ? reply.sse : reply.whole) !== undefined;
 }
 
-export function replyIn(wire: WireName, reply: ReplySpec, stream: boolean): Reply {
+/** A reply that may have to know the request: `{{tool.0}}` in it is the name of the first tool there. */
+export type ReplyTo = (request: RecordedRequest) => AnswerReply;
+
+export function replyIn(wire: WireName, reply: ReplySpec, stream: boolean): ReplyTo {
   if (isScripted(reply)) return scriptedReply(wire, reply, stream);
   const events = stream && (reply.status ?? 200) < 300 ? reply.sse : undefined;
   const text = events === undefined ? wholeText(wire, reply) : sseText(wire, events, reply);
-  return send(text, events === undefined ? JSON_TYPE : SSE, reply);
+  return (request) => send(fill(text, request), events === undefined ? JSON_TYPE : SSE, reply);
+}
+
+function fill(text: string, request: RecordedRequest): string {
+  if (!text.includes('{{')) return text;
+  const { tools } = readRequest(request);
+  return text.replace(/\{\{tool\.(\d+)\}\}/g, (_, index) => tools[Number(index)] ?? 'missing');
 }
 
 const isScripted = (reply: ReplySpec): reply is ScriptedSpec => 'parts' in reply;
 
-function send(text: string, type: string, reply: ExactSpec): Reply {
+function send(text: string, type: string, reply: ExactSpec): AnswerReply {
   const { status, headers, end, write_size: writeSize, gzip = false } = reply;
   const options: AnswerOptions = {
     headers: {
@@ -74,10 +85,10 @@ function sseText(wire: WireName, events: readonly (string | JsonRecord)[], optio
 
 // ── answers that are described once ───────────────────────────────────────────────────────────────
 
-function scriptedReply(wire: WireName, spec: ScriptedSpec, stream: boolean): Reply {
+function scriptedReply(wire: WireName, spec: ScriptedSpec, stream: boolean): ReplyTo {
   const scripted = toScripted(spec);
-  if (!stream) return send(JSON.stringify(wholeOf(wire, scripted)), JSON_TYPE, {});
-  return send(streamOf(wire, scripted), SSE, {});
+  const text = stream ? streamOf(wire, scripted) : JSON.stringify(wholeOf(wire, scripted));
+  return (request) => send(fill(text, request), stream ? SSE : JSON_TYPE, {});
 }
 
 function wholeOf(wire: WireName, scripted: Scripted): JsonRecord {

@@ -238,7 +238,7 @@ describe.each(TURNS)('%s errors on %s', (wire, path, good) => {
 
 describe('routes that do not exist', () => {
   const message = (path: string) =>
-    `There is no POST ${path}. The gateway serves /v1/messages, /v1/chat/completions and /v1/models.`;
+    `There is no POST ${path}. The gateway serves /v1/messages, /v1/chat/completions, /v1/responses and /v1/models.`;
 
   it.each<[string, Wire, Record<string, string>]>([
     ['/v1/messages/nothing', 'anthropic', {}],

@@ -31,6 +31,14 @@ export function frameText(wire: Wire, frame: Frame): string {
 export const eventsOf = (wire: Wire): string[] =>
   wire.frames(ANSWER, false).map((frame) => frameText(wire, frame));
 
+/** How many events may stand before an error with no part of the answer left open, something being said. */
+export function quietPlaces(wire: Wire): number[] {
+  const events = eventsOf(wire);
+  const closes = /^event: (?:content_block_stop|response\.output_item\.done)\n/;
+  if (wire.name === 'openai-chat') return [4, 7, events.length - 4];
+  return events.flatMap((event, index) => (closes.test(event) ? [index + 1] : []));
+}
+
 export const streamOf = (wire: Wire): string => eventsOf(wire).join('');
 
 /** A whole answer or a stream, as it was asked for. */

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../config/loopback.js';
 import { maskUrl } from '../../config/redact.js';
 import type { RemoteUpstreamConfig, UpstreamConfig } from '../../config/schema.js';
-import { type Endpoint, endpointHeaders, endpointUrl } from '../../upstreams/endpoint.js';
+import { endpointOf, modelListRequest } from '../../upstreams/endpoint.js';
 import { type GetResult, httpGet, modelIds } from '../http-get.js';
 import { type Check, fail, ok, warn } from './check.js';
 
@@ -47,26 +47,9 @@ export async function checkUpstream(name: string, upstream: UpstreamConfig): Pro
   return describeAnswer(`upstream ${name}`, upstream, await askForModels(upstream));
 }
 
-const MODELS_PATH: Readonly<Record<RemoteUpstreamConfig['dialect'], string>> = {
-  'anthropic-messages': '/v1/models',
-  'openai-chat': '/models',
-  'openai-responses': '/models',
-};
-
 function askForModels(upstream: RemoteUpstreamConfig): Promise<GetResult> {
-  const endpoint: Endpoint = {
-    baseUrl: upstream.base_url,
-    ...(upstream.api_key === undefined ? {} : { apiKey: upstream.api_key }),
-    ...(upstream.headers === undefined ? {} : { headers: upstream.headers }),
-  };
-  return httpGet(endpointUrl(endpoint, MODELS_PATH[upstream.dialect]), {
-    headers: {
-      accept: 'application/json',
-      ...(upstream.dialect === 'anthropic-messages' ? { 'anthropic-version': '2023-06-01' } : {}),
-      ...endpointHeaders(endpoint, upstream.dialect),
-    },
-    timeoutMs: PROBE_TIMEOUT_MS,
-  });
+  const { url, headers } = modelListRequest(endpointOf(upstream), upstream.dialect);
+  return httpGet(url, { headers, timeoutMs: PROBE_TIMEOUT_MS });
 }
 
 function describeAnswer(subject: string, upstream: RemoteUpstreamConfig, result: GetResult): Check {

@@ -12,7 +12,7 @@ import { TurnCollector } from '../../core/turn-collector.js';
 import { DIALECTS, dialectOfPath } from '../../dialects/all.js';
 import type { Dialect } from '../../dialects/dialect.js';
 import { decodeChunk } from '../../observability/trace-recorder.js';
-import { DEFAULT_TIMEOUTS, HttpUpstream } from '../../upstreams/http-upstream.js';
+import { HttpUpstream, timeoutsOf } from '../../upstreams/http-upstream.js';
 import { createQuirkSource } from '../../upstreams/quirks/create-quirk-source.js';
 import { TokenMeter } from '../../upstreams/token-meter.js';
 import { UsageError } from '../command.js';
@@ -52,7 +52,6 @@ export async function replay(file: TraceFile): Promise<Replay> {
     };
   }
   const wire = DIALECTS[attempt.wire];
-  if (wire === undefined) return { lines: [`This version does not speak ${attempt.wire}.`], same: false };
   if (wire === dialect)
     return { lines: ['Client and upstream speak the same dialect: the bytes were forwarded.'], same: true };
 
@@ -94,7 +93,7 @@ function recordedUpstream(file: TraceFile, wire: Dialect, sent: string[]): HttpU
       upstream: name,
       options: { dialect: wire.name, base_url: url, timeout_s: 1 },
     }),
-    timeouts: DEFAULT_TIMEOUTS,
+    timeouts: timeoutsOf(1000),
     meter: new TokenMeter(),
   });
 }

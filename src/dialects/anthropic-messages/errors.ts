@@ -80,7 +80,11 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** Sent as a 400 of type `invalid_request_error`, though it is about money. */
 const NO_CREDIT = /credit balance is too low/i;
 
+/** Enough for any message; it is searched for patterns, logged and sent on. */
+const SHOWN_MESSAGE = 2_000;
 const SHOWN_TEXT = 500;
+/** Of a page, the part that is looked at for its text. */
+const READ_TEXT = 20_000;
 
 export function encodeError(error: GatewayError, requestId: string): JsonObject {
   const message = error.code === 'context_overflow' ? promptTooLong(error.message) : error.message;
@@ -134,10 +138,11 @@ export function errorObject(body: unknown): JsonObject | undefined {
 
 function messageOf(wire: JsonObject | undefined, body: unknown): string | undefined {
   const message = wire?.['message'];
-  if (typeof message === 'string' && message !== '') return message;
+  if (typeof message === 'string' && message !== '') return message.slice(0, SHOWN_MESSAGE);
   if (typeof body !== 'string') return undefined;
   // Usually the page of a proxy in between.
   const text = body
+    .slice(0, READ_TEXT)
     .replace(/<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
     .replace(/\s+/g, ' ')
     .trim();
@@ -157,7 +162,7 @@ function byRange(status: number): ErrorCode {
 function detailOf(wire: JsonObject | undefined): string | undefined {
   const details = wire?.['details'];
   const code = isObject(details) ? details['error_code'] : undefined;
-  return typeof code === 'string' ? code : undefined;
+  return typeof code === 'string' ? code.slice(0, SHOWN_TEXT) : undefined;
 }
 
 function idIn(body: unknown): unknown {

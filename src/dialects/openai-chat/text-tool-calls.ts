@@ -33,6 +33,8 @@ export class TextToolCalls {
   readonly #names: ToolNames;
   #held = '';
   #form: Form | undefined;
+  /** The end of what is held, in which the closer was not found and may begin. */
+  #seam = '';
   #count = 0;
 
   constructor(names: ToolNames) {
@@ -40,7 +42,9 @@ export class TextToolCalls {
   }
 
   push(text: string, out: TurnEvent[]): void {
+    const goesOn = this.#form !== undefined && this.#goesOn(this.#form, text);
     this.#held += text;
+    if (goesOn) return;
     while (this.#step(out)) {
       // One step for each opener and each closer that has come.
     }
@@ -55,11 +59,21 @@ export class TextToolCalls {
     if (form === undefined || !this.#emit(`${held}${form.close}`, out)) say(held, out);
   }
 
+  /** True when `text` does not end the open call. Looks at no more than the new piece: a call may be long. */
+  #goesOn({ close }: Form, text: string): boolean {
+    const seam = this.#seam + text;
+    this.#seam = seam.slice(1 - close.length);
+    return this.#held.length + text.length < HELD_LIMIT && !seam.includes(close);
+  }
+
   /** True when there may be more to do with what is held. */
   #step(out: TurnEvent[]): boolean {
     if (this.#form === undefined) return this.#findOpener(out);
     const end = this.#held.indexOf(this.#form.close);
-    if (end < 0 && this.#held.length < HELD_LIMIT) return false;
+    if (end < 0 && this.#held.length < HELD_LIMIT) {
+      this.#seam = this.#held.slice(1 - this.#form.close.length);
+      return false;
+    }
     const length = end < 0 ? this.#held.length : end + this.#form.close.length;
     const call = this.#held.slice(0, length);
     this.#held = this.#held.slice(length);
@@ -110,12 +124,21 @@ function say(text: string, out: TurnEvent[]): void {
 
 type Offered = ReadonlyMap<string, OfferedTool>;
 
+/** Up to the last closer: behind it no opener has an end, and each would be searched for it to the end of the text. */
+function upToLast(text: string, ...closers: readonly string[]): string {
+  const ends = closers.map((closer) => {
+    const at = text.lastIndexOf(closer);
+    return at < 0 ? 0 : at + closer.length;
+  });
+  return text.slice(0, Math.max(...ends));
+}
+
 /** All calls in `text`, or none if one of them cannot be read or was not offered. */
 function readCalls(text: string, offered: Offered): FoundCall[] {
   const calls: FoundCall[] = [];
-  const invokes = [
-    ...text.matchAll(/<(?:function=|invoke name=)"?([^">\s]+)"?>([\s\S]*?)<\/(?:function|invoke)>/g),
-  ];
+  const invokes = upToLast(text, '</function>', '</invoke>').matchAll(
+    /<(?:function=|invoke name=)"?([^"<>\s]+)"?>([\s\S]*?)<\/(?:function|invoke)>/g,
+  );
   for (const [, name = '', body = ''] of invokes) {
     const tool = offered.get(name);
     if (tool === undefined) return [];
@@ -142,8 +165,8 @@ function readJsonCall(text: string): FoundCall | undefined {
 /** `<parameter=path>…</parameter>` or `<parameter name="path">…</parameter>`. */
 function readParameters(body: string, tool: OfferedTool): JsonObject {
   const input: JsonObject = {};
-  for (const [, name = '', value = ''] of body.matchAll(
-    /<parameter(?:=| name=)"?([^">\s]+)"?[^>]*>([\s\S]*?)<\/parameter>/g,
+  for (const [, name = '', value = ''] of upToLast(body, '</parameter>').matchAll(
+    /<parameter(?:=| name=)"?([^"<>\s]+)"?[^>]*>([\s\S]*?)<\/parameter>/g,
   )) {
     input[name] = readValue(name, value, tool);
   }
@@ -156,8 +179,8 @@ function readArgKeys(text: string, offered: Offered): FoundCall | undefined {
   const tool = offered.get(name);
   if (tool === undefined) return undefined;
   const input: JsonObject = {};
-  for (const [, key = '', value = ''] of text.matchAll(
-    /<arg_key>([\s\S]*?)<\/arg_key>\s*<arg_value>([\s\S]*?)<\/arg_value>/g,
+  for (const [, key = '', value = ''] of upToLast(text, '</arg_value>').matchAll(
+    /<arg_key>([^<]*)<\/arg_key>\s*<arg_value>([\s\S]*?)<\/arg_value>/g,
   )) {
     input[key.trim()] = readValue(key.trim(), value, tool);
   }

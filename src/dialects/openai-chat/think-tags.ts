@@ -7,6 +7,9 @@ import type { TurnEvent } from '../../core/events.js';
 const OPEN = '<think>';
 const CLOSE = '</think>';
 
+/** White space before a tag is no longer than this. */
+const HELD_LIMIT = 4096;
+
 type Phase = 'start' | 'thinking' | 'between' | 'text';
 
 export class ThinkTags {
@@ -55,7 +58,7 @@ export class ThinkTags {
     if (text.startsWith(OPEN)) {
       this.#held = text.slice(OPEN.length);
       this.#phase = 'thinking';
-    } else if (!OPEN.startsWith(text)) this.#phase = 'text';
+    } else if (!OPEN.startsWith(text) || this.#held.length > HELD_LIMIT) this.#phase = 'text';
   }
 
   #think(out: TurnEvent[]): void {

@@ -52,6 +52,14 @@ describe('ToolSlots', () => {
     expect(out).toEqual([{ type: 'tool', key: 0, id: 'a', name: 'ReadFile' }]);
   });
 
+  it('keeps the elements of one list apart, also where they all have one id', () => {
+    const made = new ToolSlots(new ToolNames(nameLimits(64)));
+    const out: TurnEvent[] = [];
+    made.push({ id: '0', function: { name: 'Bash', arguments: '{}' } }, 0, 2, out);
+    made.push({ id: '0', function: { name: 'Read', arguments: '{}' } }, 1, 2, out);
+    expect(out.flatMap((event) => (event.type === 'tool' ? [event.name] : []))).toEqual(['Bash', 'Read']);
+  });
+
   it('passes a call on that never got a name', () => {
     const { out, push, flush } = slots();
     push({ index: 0, id: 'a', function: { arguments: '{}' } });

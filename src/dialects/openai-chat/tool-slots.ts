@@ -26,6 +26,8 @@ export class ToolSlots {
   readonly #slots: Slot[] = [];
   readonly #byIndex = new Map<number, Slot>();
   readonly #byId = new Map<string, Slot>();
+  /** Calls that an element of the list being read has named. */
+  readonly #inList = new Set<Slot>();
 
   constructor(names: ToolNames) {
     this.#names = names;
@@ -42,7 +44,9 @@ export class ToolSlots {
     const id = typeof call['id'] === 'string' ? call['id'] : '';
     const name = typeof body?.['name'] === 'string' ? body['name'] : '';
     const index = typeof call['index'] === 'number' ? call['index'] : undefined;
+    if (position === 0) this.#inList.clear();
     const slot = this.#find(index, id, name, count > 1 ? position : undefined) ?? this.#open(index, out);
+    if (count > 1) this.#inList.add(slot);
     if (id !== '') this.#byId.set(id, slot);
     if (call['type'] === 'custom' || isObject(call['custom'])) slot.custom = true;
     if (isObject(call['extra_content'])) slot.extra ??= { extra_content: call['extra_content'] };
@@ -76,7 +80,8 @@ export class ToolSlots {
     }
     if (id !== '') {
       const slot = this.#byId.get(id);
-      if (slot !== undefined) return slot;
+      // Elements of one list are calls of their own, also where a server gives them all one id.
+      if (slot !== undefined) return this.#inList.has(slot) ? undefined : slot;
     }
     const slot = position === undefined ? this.#slots.at(-1) : this.#slots[position];
     if (slot === undefined) return undefined;

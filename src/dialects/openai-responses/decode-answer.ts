@@ -154,8 +154,7 @@ export class AnswerDecoder {
       case 'custom_tool_call':
         this.#announce(state, item, out);
         this.#inputWhole(state, state.type === 'custom_tool_call' ? item['input'] : item['arguments'], out);
-        if (state.type === 'custom_tool_call') this.#closeText(state, out);
-        out.push({ type: 'tool-end', key: state.key });
+        if (item['status'] !== 'incomplete') this.#closeCall(state, out);
         return;
       default:
         passOn(item, out);
@@ -225,9 +224,13 @@ export class AnswerDecoder {
     this.#input(state, typeof input === 'string' ? input : JSON.stringify(input), out);
   }
 
-  #closeText(state: ItemState, out: TurnEvent[]): void {
-    const json = state.hasInput ? FREE_TEXT_CLOSE : FREE_TEXT_OPEN + FREE_TEXT_CLOSE;
-    out.push({ type: 'tool-input', key: state.key, json });
+  /** Not for a call that the answer's limit cut: what is missing of it must not be made up. */
+  #closeCall(state: ItemState, out: TurnEvent[]): void {
+    if (state.type === 'custom_tool_call') {
+      const json = state.hasInput ? FREE_TEXT_CLOSE : FREE_TEXT_OPEN + FREE_TEXT_CLOSE;
+      out.push({ type: 'tool-input', key: state.key, json });
+    }
+    out.push({ type: 'tool-end', key: state.key });
   }
 
   // ── the end ─────────────────────────────────────────────────────────────────────────────────
@@ -236,7 +239,7 @@ export class AnswerDecoder {
   finish(response: JsonObject, out: TurnEvent[]): void {
     if (this.#failed || this.#finished) return;
     this.start(response, out);
-    this.#finishItems(response['output'], out);
+    this.#finishItems(response, out);
     this.usage(response['usage'], out);
     const { status, error } = response;
     if (isObject(error) || status === 'failed' || status === 'cancelled') {
@@ -252,15 +255,14 @@ export class AnswerDecoder {
     if (usage !== undefined) out.push({ type: 'usage', usage });
   }
 
-  #finishItems(output: unknown, out: TurnEvent[]): void {
+  #finishItems({ output, status }: JsonObject, out: TurnEvent[]): void {
     const items: readonly unknown[] = Array.isArray(output) ? output : [];
     for (const { item, state } of this.#items.finals(items.filter(isObject))) {
       this.#complete(state, item, out);
     }
+    if (status === 'incomplete') return;
     for (const state of this.#items.open()) {
-      state.done = true;
-      if (state.type === 'custom_tool_call') this.#closeText(state, out);
-      if (isCall(state)) out.push({ type: 'tool-end', key: state.key });
+      if (isCall(state)) this.#closeCall(state, out);
     }
   }
 

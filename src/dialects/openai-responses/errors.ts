@@ -2,6 +2,7 @@
 import type { ResponseErrorEvent } from 'openai/resources/responses/responses.js';
 import type { JsonObject } from '../../core/conversation.js';
 import type { ErrorCode, GatewayError } from '../../core/errors.js';
+import type { WireHeaders } from '../dialect.js';
 import { wireError } from '../shared/openai-error-shape.js';
 
 export { encodeOpenAiError as encodeError } from '../shared/openai-error-shape.js';
@@ -17,6 +18,13 @@ const FAILURE_CODES: Partial<Record<ErrorCode, string>> = {
   too_large: 'invalid_prompt',
   unprocessable: 'invalid_prompt',
 };
+
+const CODEX = /^codex[_-]/i;
+
+/** Codex compacts after an answer that failed so; told by a status, it asks for the same again. */
+export function failsInAnswer(error: GatewayError, headers: WireHeaders): boolean {
+  return error.code === 'context_overflow' && CODEX.test(headers['user-agent'] ?? '');
+}
 
 /** The `error` of a response that failed after it began. */
 export function failureOf(error: GatewayError): { code: string; message: string } {

@@ -7,11 +7,11 @@ import { createStreamDecoder } from './decode-stream.js';
 import { encodeRequest } from './encode-request.js';
 import { encodeResponse } from './encode-response.js';
 import { createStreamEncoder } from './encode-stream.js';
-import { decodeError, encodeError } from './errors.js';
+import { decodeError, encodeError, failsInAnswer } from './errors.js';
 import { DIALECT } from './wire.js';
 
 export const openaiResponses: Dialect = {
   name: DIALECT,
-  ingress: { decodeRequest, encodeResponse, createStreamEncoder, encodeError, answerForm },
+  ingress: { decodeRequest, encodeResponse, createStreamEncoder, encodeError, failsInAnswer, answerForm },
   egress: { encodeRequest, decodeResponse, createStreamDecoder, decodeError },
 };

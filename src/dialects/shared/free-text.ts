@@ -53,10 +53,8 @@ export class FreeTextReader {
   end(): string {
     const state = this.#state;
     this.#state = 'over';
-    if (state === 'over') return '';
-    // A cut escape says nothing; everything before it has been given out.
-    if (state === 'text') return '';
-    return this.#waiting.trim() === '' ? '' : this.#give(freeText(parseInput(this.#waiting)));
+    // A cut escape, or a beginning without more, says nothing; the rest has been given out.
+    return state === 'whole' ? this.#give(freeText(parseInput(this.#waiting))) : '';
   }
 
   #give(piece: string): string {

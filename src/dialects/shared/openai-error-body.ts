@@ -39,7 +39,7 @@ export function readEmbeddedError(body: JsonObject): ErrorBody | undefined {
   const { error } = body;
   if (isObject(error))
     return fromObject(error) ?? { message: 'The upstream reported an error without a message.' };
-  if (typeof error === 'string' && error !== '') return merge({ message: error }, body);
+  if (typeof error === 'string' && error !== '') return merge({ message: error.slice(0, SHOWN) }, body);
   if (Array.isArray(error) && error.length > 0) return first(error);
   if (body['object'] === 'error' || body['type'] === 'error') {
     return fromObject(body) ?? { message: 'The upstream reported an error without a message.' };
@@ -89,7 +89,7 @@ function messageOf(value: unknown, depth = 0): string | undefined {
       return what === undefined ? undefined : `${where}${what}`;
     });
     const known = said.filter((each) => each !== undefined);
-    return known.length === 0 ? undefined : known.join('; ');
+    return known.length === 0 ? undefined : known.join('; ').slice(0, SHOWN);
   }
   if (!isObject(value) || depth > 3) return undefined;
   return (
@@ -114,7 +114,7 @@ function merge(body: ErrorBody, value: JsonObject): ErrorBody {
   const type = text(value['type']) ?? text(value['status']);
   if (type !== undefined && type !== 'error') body.type = type;
   const { code } = value;
-  if (typeof code === 'string' && code !== '') body.code = code;
+  if (typeof code === 'string' && code !== '') body.code = code.slice(0, SHOWN);
   const status = [code, value['status_code'], value['status'], value['statusCode']]
     .map(Number)
     .find(isStatus);
@@ -155,5 +155,5 @@ function fromText(body: string): ErrorBody | undefined {
 }
 
 function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return typeof value === 'string' && value !== '' ? value.slice(0, SHOWN) : undefined;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ConversationRequest } from '../../core/conversation.js';
+import type { ConversationRequest, DialectName } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
 import type { Dialect } from '../../dialects/dialect.js';
@@ -38,7 +38,7 @@ async function* answer(): AsyncGenerator<TurnEvent[]> {
 }
 
 class FakeUpstream implements Upstream {
-  readonly wire = undefined;
+  wire: DialectName | undefined;
   readonly calls: ModelCall[] = [];
   readonly name: string;
   readonly #outcomes: (GatewayError | 'ok')[];
@@ -182,5 +182,34 @@ describe('Relay', () => {
     });
     const { relay } = relayOf([same as unknown as Upstream]);
     expect(await relay.run(callWith(), route('same'))).toMatchObject({ body: { kind: 'events' } });
+  });
+});
+
+describe('a conversation that an upstream keeps', () => {
+  const continued = (): Call => {
+    const call = callWith();
+    return {
+      ...call,
+      request: { ...call.request, continues: { dialect: 'openai-responses', id: 'resp_1' } },
+    };
+  };
+
+  it('goes on with upstreams of that dialect only', async () => {
+    const [other, keeper] = [new FakeUpstream('other', 'ok'), new FakeUpstream('keeper', 'ok')];
+    keeper.wire = 'openai-responses';
+    const { relay } = relayOf([other, keeper]);
+    expect((await relay.run(continued(), route('other', 'keeper'))).upstream).toBe('keeper');
+    expect(other.calls).toEqual([]);
+  });
+
+  it('is unknown where there is none', async () => {
+    const other = new FakeUpstream('other', 'ok');
+    const { relay } = relayOf([other]);
+    await expect(relay.run(continued(), route('other'))).rejects.toMatchObject({
+      code: 'not_found',
+      detail: 'previous_response_not_found',
+      param: 'previous_response_id',
+    });
+    expect(other.calls).toEqual([]);
   });
 });

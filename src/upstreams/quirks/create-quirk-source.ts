@@ -1,11 +1,12 @@
 /** Standard, then profile, then configuration, then what was learned: the later one wins. */
-import { ConfigError } from '../../config/config-error.js';
+import { placedError } from '../../config/config-error.js';
 import type { RemoteUpstreamConfig } from '../../config/schema.js';
 import type { GatewayError } from '../../core/errors.js';
 import { type Quirks, STANDARD_QUIRKS } from '../../dialects/shared/quirks.js';
 import type { QuirkSource } from '../quirk-source.js';
+import { quirkProblems } from './check-quirks.js';
 import { FIXES } from './fixes.js';
-import { isProfileName, PROFILES, type Profile, type ProfileName, profileOf } from './profiles.js';
+import { isProfileName, PROFILES, type Profile, profileOf } from './profiles.js';
 
 export interface Lesson {
   upstream: string;
@@ -27,14 +28,18 @@ export interface QuirkSourceOptions {
 
 const EVIDENCE_LIMIT = 500;
 
+/** Throws ConfigError for a profile or quirk that there is not. */
 export function createQuirkSource({
   upstream,
   options,
   lessons = [],
   onLearned,
 }: QuirkSourceOptions): QuirkSource {
-  const profile: Profile | undefined = PROFILES[profileNameOf(upstream, options) ?? 'standard'];
-  const configured = configuredQuirks(upstream, options.quirks ?? {});
+  const problems = quirkProblems(upstream, options);
+  if (problems.length > 0) throw placedError(undefined, problems);
+  const { profile: named, quirks: configured = {} } = options;
+  const profileName = named !== undefined && isProfileName(named) ? named : profileOf(options.base_url);
+  const profile: Profile | undefined = PROFILES[profileName ?? 'standard'];
   const learned = new Map<string, Partial<Quirks>>();
   for (const lesson of lessons) {
     const change = knownQuirks(lesson.change);
@@ -86,33 +91,7 @@ export function createQuirkSource({
   };
 }
 
-function profileNameOf(upstream: string, options: RemoteUpstreamConfig): ProfileName | undefined {
-  const { profile } = options;
-  if (profile === undefined) return profileOf(options.base_url);
-  if (isProfileName(profile)) return profile;
-  throw configError(`upstreams.${upstream}.profile`, `expected one of ${Object.keys(PROFILES).join(', ')}`);
-}
-
-function configuredQuirks(upstream: string, given: Readonly<Record<string, unknown>>): Partial<Quirks> {
-  const standard: Readonly<Record<string, unknown>> = { ...STANDARD_QUIRKS };
-  for (const [key, value] of Object.entries(given)) {
-    const path = `upstreams.${upstream}.quirks.${key}`;
-    if (!Object.hasOwn(standard, key))
-      throw configError(path, `is not a quirk; known: ${Object.keys(standard).join(', ')}`);
-    const expected = standard[key];
-    const fits = Array.isArray(expected)
-      ? Array.isArray(value)
-      : typeof value === typeof expected || value === false;
-    if (!fits) throw configError(path, `expected a value like ${JSON.stringify(expected)}`);
-  }
-  return given;
-}
-
 /** A store may remember a quirk that this version no longer has. */
 function knownQuirks(change: Partial<Quirks>): Partial<Quirks> {
   return Object.fromEntries(Object.entries(change).filter(([key]) => Object.hasOwn(STANDARD_QUIRKS, key)));
-}
-
-function configError(path: string, message: string): ConfigError {
-  return new ConfigError(undefined, [{ path, message }]);
 }
