@@ -48,14 +48,14 @@ const files = readdirSync(folder)
   .sort((a, b) => statSync(b).size - statSync(a).size);
 if (files.length === 0) throw new Error('no profile was written: the gateway did not end in order');
 const profile = JSON.parse(readFileSync(files[0], 'utf8'));
-const names = new Map(
-  profile.nodes.map(({ id, callFrame }) => [
-    id,
-    callFrame.url === ''
-      ? callFrame.functionName
-      : `${callFrame.functionName || '(anonymous)'} ${callFrame.url.split('/').pop()}:${callFrame.lineNumber + 1}`,
-  ]),
-);
+const names = new Map(profile.nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
+
+/** Short enough for a row, and without what would end its cell. */
+function nameOf({ functionName, url, lineNumber }) {
+  const place = url === '' ? '' : ` ${url.split('/').pop()}:${lineNumber + 1}`;
+  return `${functionName || '(anonymous)'}`.slice(0, 60).replaceAll('|', '¦') + place;
+}
+
 const self = new Map();
 for (const [index, id] of profile.samples.entries()) {
   const name = names.get(id);

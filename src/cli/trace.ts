@@ -1,14 +1,16 @@
 /** Recent requests, or one of them: inbound, outbound, upstream events and what was emitted for them. */
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { loadConfig } from '../config/load.js';
-import { openStore } from '../store/open.js';
+import { openStore, parseStoreUrl } from '../store/open.js';
 import type { Store } from '../store/store.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments, UsageError } from './command.js';
 import { renderList, renderTrace } from './trace/render.js';
 import { parseTraceFile, replay } from './trace/replay.js';
 
 const LISTED = 30;
+const NONE_YET = 'No requests are recorded yet. They appear here a moment after they are answered.';
 
 export const command: Command = {
   name: 'trace',
@@ -29,9 +31,11 @@ async function trace(args: ParsedArguments, io: CliIo): Promise<number> {
   if (file !== undefined) return replayFile(resolve(io.cwd, file), io);
   const loaded = await loadConfig({ file: args.values['config'], cwd: io.cwd, env: io.env });
   io.hide(loaded.secrets);
+  const [id] = args.positionals;
+  const location = parseStoreUrl(loaded.config.store, loaded.baseDir);
+  if (location.kind === 'memory' || !existsSync(location.path)) return nothingRecorded(id, io);
   const store = await openStore(loaded.config.store, { baseDir: loaded.baseDir });
   try {
-    const [id] = args.positionals;
     if (id === undefined) {
       if (args.values['save'] !== undefined)
         throw new UsageError('--save needs the ID of a request: trace ID --save FILE');
@@ -43,10 +47,16 @@ async function trace(args: ParsedArguments, io: CliIo): Promise<number> {
   }
 }
 
+/** Looking does not make a store. */
+function nothingRecorded(id: string | undefined, io: CliIo): number {
+  if (id === undefined) io.out(NONE_YET);
+  else io.err(NONE_YET);
+  return id === undefined ? EXIT.ok : EXIT.failed;
+}
+
 async function list(store: Store, io: CliIo): Promise<number> {
   const { items } = await store.traces.list({ limit: LISTED });
-  if (items.length === 0)
-    io.out('No requests are recorded yet. They appear here a moment after they are answered.');
+  if (items.length === 0) io.out(NONE_YET);
   for (const line of renderList(items)) io.out(line);
   return EXIT.ok;
 }

@@ -4,11 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { Effort } from '../core/conversation.js';
+import { DIALECT_NAMES, type Effort } from '../core/conversation.js';
 import { DEFAULTS } from './defaults.js';
 import { ruleProblem } from './rule-syntax.js';
 
-export const UPSTREAM_DIALECTS = ['anthropic-messages', 'openai-chat', 'openai-responses'] as const;
+export const UPSTREAM_DIALECTS = DIALECT_NAMES;
 export const SCOPES = ['call', 'approve', 'admin'] as const;
 export const EFFORTS = [
   'none',
@@ -337,7 +337,6 @@ export type Config = z.output<typeof configSchema>;
 /** What the file may say: everything with a default can be left out. */
 export type ConfigInput = z.input<typeof configSchema>;
 export type ServerConfig = Config['server'];
-export type KeyConfig = ServerConfig['keys'][number];
 export type UpstreamConfig = Config['upstreams'][string];
 export type RemoteUpstreamConfig = Exclude<UpstreamConfig, { dialect: 'demo' }>;
 export type ModelConfig = Config['models'][string];

@@ -6,7 +6,9 @@
  * target is that dialect again; towards any other target it is a loss (see losses.ts).
  */
 
-export type DialectName = 'anthropic-messages' | 'openai-chat' | 'openai-responses';
+export const DIALECT_NAMES = ['anthropic-messages', 'openai-chat', 'openai-responses'] as const;
+
+export type DialectName = (typeof DIALECT_NAMES)[number];
 
 export type JsonObject = { [key: string]: unknown };
 

@@ -7,10 +7,11 @@ import type { GatewayError } from '../core/errors.js';
 import type { TurnEvent } from '../core/events.js';
 import type { Loss } from '../core/losses.js';
 import type { Dialect, WireHeaders } from '../dialects/dialect.js';
+import type { Route } from '../routing/router.js';
 import type { CallTrace } from '../upstreams/upstream.js';
 
 export interface Engine {
-  run(call: Call): Promise<Answer>;
+  run(call: Call, route: Route): Promise<Answer>;
 }
 
 /** One request of a client, on its way to an engine. */

@@ -9,8 +9,7 @@ import { LossLog } from '../core/losses.js';
 import { openaiResponses } from '../dialects/openai-responses/index.js';
 import { isObject } from '../dialects/shared/read.js';
 import type { AnswerStore } from '../store/answers.js';
-import type { ServerContext } from './context.js';
-import type { KeptTurn, TurnMemory, TurnRecord } from './turn-memory.js';
+import type { KeptTurn, MemoryContext, TurnMemory, TurnRecord } from './turn-memory.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** As long as the API itself keeps them. */
@@ -59,7 +58,7 @@ export const responseMemory: TurnMemory = {
 export async function chainOf(
   id: string,
   principal: string,
-  { store }: Pick<ServerContext, 'store'>,
+  { store }: Pick<MemoryContext, 'store'>,
 ): Promise<{ turns: readonly StoredTurn[]; root: string | undefined }> {
   const turns: StoredTurn[] = [];
   const seen = new Set<string>();
@@ -141,14 +140,14 @@ async function renew(answers: AnswerStore, { principal, key, digest, body }: Row
 }
 
 class ResponseRecord implements TurnRecord {
-  readonly #context: ServerContext;
+  readonly #context: MemoryContext;
   readonly #principal: string;
   readonly #id: string;
   readonly #answer: KeptTurn['answer'];
   readonly #form: JsonObject;
   readonly #input: Promise<unknown>;
 
-  constructor({ principal, id, request, answer }: KeptTurn, body: JsonObject, context: ServerContext) {
+  constructor({ principal, id, request, answer }: KeptTurn, body: JsonObject, context: MemoryContext) {
     this.#context = context;
     this.#principal = principal;
     this.#id = id;
@@ -169,11 +168,10 @@ class ResponseRecord implements TurnRecord {
     return this.#announce(written);
   }
 
-  drop(): void {
+  async drop(): Promise<void> {
+    await this.#input;
     const { answers } = this.#context.store;
-    this.#input
-      .then(() => answers.delete(this.#principal, inputKey(this.#id)))
-      .catch((error: unknown) => this.#warn(error));
+    await answers.delete(this.#principal, inputKey(this.#id)).catch((error: unknown) => this.#warn(error));
   }
 
   #put(key: string, body: JsonObject): Promise<unknown> {

@@ -5,14 +5,16 @@ import { TurnCollector } from '../core/turn-collector.js';
 import type { AnswerContext, StreamEncoder } from '../dialects/dialect.js';
 import type { ServerContext } from './context.js';
 
+export type MemoryContext = Pick<ServerContext, 'store' | 'log'>;
+
 export interface TurnMemory {
   /**
    * The body with everything that was said before, where it names an answer of this principal that
    * is kept here; undefined for any other body.
    */
-  recall(body: unknown, principal: string, context: ServerContext): Promise<JsonObject | undefined>;
+  recall(body: unknown, principal: string, context: MemoryContext): Promise<JsonObject | undefined>;
   /** Undefined when the answer is not to be kept. What it needs of the request is written, not held. */
-  keep(turn: KeptTurn, context: ServerContext): TurnRecord | undefined;
+  keep(turn: KeptTurn, context: MemoryContext): TurnRecord | undefined;
 }
 
 export interface KeptTurn {
@@ -25,12 +27,12 @@ export interface KeptTurn {
   answer: AnswerContext;
 }
 
-/** One answer on its way into the memory. Exactly one of the two is called; neither throws. */
+/** One answer on its way into the memory. Exactly one of the two is called; neither rejects. */
 export interface TurnRecord {
   /** Resolves when it is written, or when that has failed. */
   finish(turn: AssistantTurn): Promise<void>;
-  /** There will be no answer. */
-  drop(): void;
+  /** There will be no answer. Resolves when nothing is left of it. */
+  drop(): Promise<void>;
 }
 
 /** Passes events on to the client's encoder and records what they add up to. */
@@ -53,7 +55,7 @@ export class RecordingEncoder implements StreamEncoder {
   close(): void {
     if (this.#collector === undefined) return;
     this.#collector = undefined;
-    this.#record.drop();
+    void this.#record.drop();
   }
 
   #collect(collector: TurnCollector, events: readonly StreamEvent[]): void {

@@ -3,7 +3,7 @@
  * are functions apart, so that nothing of the request is reachable while its answer streams.
  */
 import type { AssistantTurn, DialectName } from '../core/conversation.js';
-import { toGatewayError } from '../core/errors.js';
+import { GatewayError, toGatewayError } from '../core/errors.js';
 import type { TurnEvent } from '../core/events.js';
 import { StreamLifecycle } from '../core/lifecycle.js';
 import { type Loss, LossLog, lossesHeader } from '../core/losses.js';
@@ -31,6 +31,8 @@ const ID_PREFIX: Readonly<Record<DialectName, string>> = {
 const NO_BYTES = new Uint8Array(0);
 /** Longer names are cut where they are only reported. */
 const SHOWN_MODEL_LENGTH = 200;
+/** A name is repeated in answers and remembered. */
+const MODEL_LIMIT = 512;
 
 /** `memory` where clients of the route may go on from an answer by its id. */
 export function turnHandler(dialect: Dialect, memory?: TurnMemory): Handler {
@@ -122,6 +124,15 @@ async function readCall(
   const recalled =
     memory === undefined ? undefined : await memory.recall(body, exchange.principal.name, context);
   const request = decode(recalled ?? body);
+  if (request.model.length > MODEL_LIMIT) {
+    throw new GatewayError(
+      'invalid_request',
+      `model: expected a name of at most ${MODEL_LIMIT} characters.`,
+      {
+        param: 'model',
+      },
+    );
+  }
   exchange.facts.model = request.model.slice(0, SHOWN_MODEL_LENGTH);
   exchange.facts.stream = request.stream;
   const call: Call = {
@@ -197,7 +208,7 @@ async function answerTurn(
     if (encoder === undefined) {
       const lossLog = new LossLog();
       const turn = await collect(exchange, body, lifecycle).catch((error: unknown) => {
-        record?.drop();
+        void record?.drop();
         throw error;
       });
       await record?.finish(turn);

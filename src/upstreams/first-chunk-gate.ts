@@ -8,6 +8,9 @@ import type { TurnEvent } from '../core/events.js';
 /** These say nothing yet: an upstream may send them and fail at once. */
 const PRELUDE: ReadonlySet<TurnEvent['type']> = new Set(['start', 'ping', 'usage', 'break']);
 
+/** After so many of them the client gets to see that something comes. */
+const PRELUDE_LIMIT = 10_000;
+
 export function isPrelude(event: TurnEvent): boolean {
   return PRELUDE.has(event.type);
 }
@@ -24,10 +27,10 @@ export async function gateStream(
         retryable: true,
       });
     }
-    held.push(...next.value);
-    const first = held.find((event) => !isPrelude(event));
-    if (first === undefined) continue;
-    if (first.type === 'error') {
+    for (const event of next.value) held.push(event);
+    const first = next.value.find((event) => !isPrelude(event));
+    if (first === undefined && held.length < PRELUDE_LIMIT) continue;
+    if (first?.type === 'error') {
       await batches.return(undefined);
       throw first.error;
     }

@@ -139,6 +139,21 @@ describe('ForwardedStream', () => {
     );
   });
 
+  it('gives out an event that lacks only its blank line before it says that the rest is missing', async () => {
+    const { given, error, stream } = await run([START + OPEN + TEXT, STOP_BLOCK.trimEnd(), BROKEN]);
+    expect(given).toEqual([START + OPEN + TEXT, STOP_BLOCK].map(latin));
+    expect(error).toBe(BROKEN);
+    expect(stream.failure(BROKEN, 'req_1')).toMatch(/^event: error\n/);
+  });
+
+  it.each(['data', 'data:', 'event: x\n', ': ping'])(
+    'leaves out the beginning %j of an event',
+    async (rest) => {
+      const { given, error } = await run([START + OPEN + TEXT, rest, BROKEN]);
+      expect([given, error]).toEqual([[latin(START + OPEN + TEXT)], BROKEN]);
+    },
+  );
+
   it('closes no block where none is open', async () => {
     const { stream } = await run([START + OPEN + TEXT + STOP_BLOCK + PING, BROKEN]);
     expect(stream.failure(BROKEN, 'req_1')).toMatch(/^event: error\n/);

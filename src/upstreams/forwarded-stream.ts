@@ -11,15 +11,19 @@ import type { ServerSentEvent } from '../core/server-sent-event.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { ToolNames } from '../dialects/shared/tool-names.js';
 import { SseReader } from '../transport/sse-reader.js';
+import type { CredentialConcealer } from './conceal-credential.js';
 import { isPrelude } from './first-chunk-gate.js';
 import { errorTextOf, isWholeEvent, lastWordOf, stageOf } from './forwarded-end.js';
 import type { CallTrace } from './upstream.js';
 
 /** An event larger than this is passed on in pieces. */
 const HELD_LIMIT = 1024 * 1024;
+/** An upstream that sends this much before its first word has none. */
+const PRELUDE_LIMIT = 64 * 1024 * 1024;
 /** Events that are remembered to tell how a stream ended: the last words of every wire are fewer. */
 const RECENT = 4;
 const LF = 0x0a;
+const BLANK = Buffer.from('\n\n');
 
 /** Nothing of a forwarded answer is renamed. */
 export const OWN_NAMES = new ToolNames({ pattern: /^/, maxLength: 1_000 });
@@ -28,6 +32,7 @@ export class ForwardedStream {
   readonly #dialect: Dialect;
   readonly #body: AsyncIterator<Buffer>;
   readonly #trace: CallTrace | undefined;
+  readonly #concealer: CredentialConcealer | undefined;
   readonly #reader = new SseReader();
   /** What came before the first word. */
   #first = Buffer.alloc(0);
@@ -39,10 +44,16 @@ export class ForwardedStream {
   /** An event was too large to read: the client judges the rest. */
   #unread = false;
 
-  private constructor(dialect: Dialect, body: AsyncIterable<Buffer>, trace: CallTrace | undefined) {
+  private constructor(
+    dialect: Dialect,
+    body: AsyncIterable<Buffer>,
+    trace: CallTrace | undefined,
+    concealer: CredentialConcealer | undefined,
+  ) {
     this.#dialect = dialect;
     this.#body = body[Symbol.asyncIterator]();
     this.#trace = trace;
+    this.#concealer = concealer;
   }
 
   /** Rejects with the error of a stream that begins with one, breaks, or ends without a word. */
@@ -50,8 +61,9 @@ export class ForwardedStream {
     dialect: Dialect,
     body: AsyncIterable<Buffer>,
     trace?: CallTrace,
+    concealer?: CredentialConcealer,
   ): Promise<ForwardedStream> {
-    const stream = new ForwardedStream(dialect, body, trace);
+    const stream = new ForwardedStream(dialect, body, trace, concealer);
     try {
       await stream.#begin();
       return stream;
@@ -97,23 +109,29 @@ export class ForwardedStream {
     } finally {
       await this.#body.return?.();
     }
-    const last = this.#lastBytes();
-    if (last === undefined) throw broken ?? endedEarly();
-    if (last.length > 0) yield last;
+    this.#readEnd();
+    if (this.#rest !== undefined) yield Buffer.concat([this.#rest, BLANK]);
+    const { name } = this.#dialect;
+    const stage = this.#unread ? 'over' : stageOf(name, this.#recent);
+    if (stage === 'open') throw broken ?? endedEarly();
+    const lastWord = stage === 'stopped' ? lastWordOf(name) : '';
+    if (lastWord !== '') yield Buffer.from(lastWord);
   }
 
   async #begin(): Promise<void> {
     const decoder = this.#dialect.egress.createStreamDecoder(OWN_NAMES);
     const chunks: Buffer[] = [];
-    const said: TurnEvent[] = [];
+    let held = 0;
     for (;;) {
+      const said: TurnEvent[] = [];
       const step = await this.#body.next();
       const events = step.done === true ? this.#readEnd() : this.#read(step.value);
-      if (step.done !== true) chunks.push(step.value);
+      if (step.done !== true) held += chunks[chunks.push(step.value) - 1]?.length ?? 0;
+      if (this.#unread || held > PRELUDE_LIMIT) throw tooLarge();
       for (const event of events) decoder.push(event, said);
       if (step.done === true) decoder.end(said);
       const first = said.find((event) => !isPrelude(event));
-      if (first?.type === 'error') throw first.error;
+      if (first?.type === 'error') throw this.#concealer?.error(first.error) ?? first.error;
       if (first === undefined && step.done === true) throw endedEarly();
       if (first === undefined) continue;
       this.#first = Buffer.concat(chunks);
@@ -134,15 +152,16 @@ export class ForwardedStream {
     return events;
   }
 
+  /** What is left may be a last event that lacks only its blank line. Anything less is left out. */
   #readEnd(): readonly ServerSentEvent[] {
     const events: ServerSentEvent[] = [];
     if (this.#ended || this.#unread) return events;
     this.#ended = true;
     this.#reader.end(events);
-    const whole = events.filter(isWholeEvent);
-    if (whole.length < events.length) this.#rest = undefined;
-    this.#remember(whole);
-    return whole;
+    const isWhole = events.length > 0 && events.every(isWholeEvent);
+    if (!isWhole) this.#rest = undefined;
+    if (isWhole) this.#remember(events);
+    return isWhole ? events : [];
   }
 
   #remember(events: readonly ServerSentEvent[]): void {
@@ -164,17 +183,8 @@ export class ForwardedStream {
     const end = endOfEvents(bytes);
     const passes = end === bytes.length || (end === 0 && bytes.length > HELD_LIMIT);
     this.#rest = passes ? undefined : bytes.subarray(end);
-    return passes ? bytes : bytes.subarray(0, end);
-  }
-
-  /** What is missing at the end; undefined when the answer itself is not whole. */
-  #lastBytes(): Buffer | undefined {
-    this.#readEnd();
-    const { name } = this.#dialect;
-    const stage = stageOf(name, this.#recent);
-    if (stage === 'open' && !this.#unread) return undefined;
-    const rest = this.#rest === undefined ? [] : [this.#rest, Buffer.from('\n\n')];
-    return Buffer.concat(stage === 'stopped' ? [...rest, Buffer.from(lastWordOf(name))] : rest);
+    const whole = passes ? bytes : bytes.subarray(0, end);
+    return this.#concealer?.bytes(whole) ?? whole;
   }
 }
 
@@ -198,6 +208,10 @@ function endOfEvents(bytes: Buffer): number {
     if (at >= 0) return at + blank.length;
   }
   return 0;
+}
+
+function tooLarge(): GatewayError {
+  return new GatewayError('upstream_failed', 'The upstream sent too much before its answer began.');
 }
 
 function endedEarly(): GatewayError {

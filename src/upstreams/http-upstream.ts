@@ -10,10 +10,12 @@ import { isObject } from '../dialects/shared/read.js';
 import type { ToolNames } from '../dialects/shared/tool-names.js';
 import { readAll, type UpstreamRequest } from '../transport/http-client/index.js';
 import { SseReader } from '../transport/sse-reader.js';
+import { CredentialConcealer } from './conceal-credential.js';
 import { type Endpoint, endpointHeaders, endpointUrl, modelListRequest } from './endpoint.js';
 import { gateStream } from './first-chunk-gate.js';
 import { ForwardedStream, OWN_NAMES, usageIn } from './forwarded-stream.js';
 import type { QuirkSource } from './quirk-source.js';
+import { withinOutputLimit } from './quirks/output-limit.js';
 import { readModelList } from './read-model-list.js';
 import type { TokenMeter } from './token-meter.js';
 import { ToolExtensionCache } from './tool-extension-cache.js';
@@ -63,6 +65,7 @@ export function timeoutsOf(silenceMs: number): Timeouts {
 }
 
 const EVENT_STREAM = 'text/event-stream';
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
 /** A whole answer, or an error page. */
 const BODY_LIMIT = 64 * 1024 * 1024;
 /** A 400 may name one thing after another; each fix is remembered, so this is met once. */
@@ -84,11 +87,13 @@ export class HttpUpstream implements Upstream {
   readonly wire: DialectName;
   readonly #options: HttpUpstreamOptions;
   readonly #extensions = new ToolExtensionCache();
+  readonly #concealer: CredentialConcealer;
 
   constructor(options: HttpUpstreamOptions) {
     this.name = options.name;
     this.wire = options.dialect.name;
     this.#options = options;
+    this.#concealer = new CredentialConcealer(options.endpoint);
   }
 
   forwards(model: string): boolean {
@@ -140,11 +145,15 @@ export class HttpUpstream implements Upstream {
       return { losses: [], batches: await this.#decoded(response, OWN_NAMES, call.trace) };
     }
     const { status } = response;
-    if (!call.stream) return { status, contentType, ...(await this.#checked(response, call.trace)) };
-    const stream = await ForwardedStream.open(dialect, response.body, call.trace);
+    if (!call.stream) {
+      // Only what it can be: the answer is served from the console's origin.
+      const whole = JSON_TYPE.test(contentType) ? contentType : 'application/json';
+      return { status, contentType: whole, ...(await this.#checked(response, call.trace)) };
+    }
+    const stream = await ForwardedStream.open(dialect, response.body, call.trace, this.#concealer);
     return {
       status,
-      contentType,
+      contentType: contentType.startsWith(EVENT_STREAM) ? contentType : EVENT_STREAM,
       chunks: stream.chunks(),
       usage: () => stream.usage(),
       failure: (error, requestId) => stream.failure(error, requestId),
@@ -155,7 +164,7 @@ export class HttpUpstream implements Upstream {
     const { egress } = this.#options.dialect;
     const losses = new LossLog();
     const request = quirks.thoughtSignatures ? this.#extensions.restore(call.request) : call.request;
-    const { path, headers, body, names } = egress.encodeRequest(request, {
+    const { path, headers, body, names } = egress.encodeRequest(withinOutputLimit(request, quirks, losses), {
       model: call.model,
       quirks: call.efforts === undefined ? quirks : { ...quirks, efforts: call.efforts },
       losses,
@@ -175,7 +184,9 @@ export class HttpUpstream implements Upstream {
   ): Promise<ModelAnswer['batches']> {
     const { egress } = this.#options.dialect;
     if (isEventStream(response.headers)) {
-      return gateStream(decodeStream(response.body, egress.createStreamDecoder(names), trace, extensions));
+      return gateStream(
+        decodeStream(response.body, egress.createStreamDecoder(names), this.#concealer, trace, extensions),
+      );
     }
     const { events } = await this.#whole(response, names, trace);
     extensions?.remember(events);
@@ -220,7 +231,7 @@ export class HttpUpstream implements Upstream {
     trace?.upstreamChunk(bytes);
     const events = this.#options.dialect.egress.decodeResponse(parseBody(bytes), names);
     const failed = events.find((event) => event.type === 'error');
-    if (failed !== undefined) throw failed.error;
+    if (failed !== undefined) throw this.#concealer.error(failed.error);
     return { bytes, events };
   }
 
@@ -264,7 +275,8 @@ export class HttpUpstream implements Upstream {
     if (response.status >= 200 && response.status < 300) return response;
     const bytes = await readAll(response.body, BODY_LIMIT);
     call.trace?.upstreamChunk(bytes);
-    throw dialect.egress.decodeError(response.status, response.headers, parseBody(bytes));
+    const error = dialect.egress.decodeError(response.status, response.headers, parseBody(bytes));
+    throw this.#concealer.error(error);
   }
 }
 
@@ -276,6 +288,7 @@ function isEventStream(headers: WireHeaders): boolean {
 async function* decodeStream(
   body: AsyncIterable<Buffer>,
   decoder: StreamDecoder,
+  concealer: CredentialConcealer,
   trace: CallTrace | undefined,
   extensions?: ToolExtensionCache,
 ): AsyncGenerator<TurnEvent[]> {
@@ -290,6 +303,7 @@ async function* decodeStream(
       if (events.length === 0) continue;
       const batch: TurnEvent[] = [];
       for (const event of events) decoder.push(event, batch);
+      concealer.errorsIn(batch);
       events = [];
       extensions?.remember(batch);
       over = decoder.done;
@@ -302,6 +316,7 @@ async function* decodeStream(
     const batch: TurnEvent[] = [];
     for (const event of events) decoder.push(event, batch);
     decoder.end(batch);
+    concealer.errorsIn(batch);
     if (batch.length > 0) yield batch;
   } catch (error) {
     yield [{ type: 'error', error: brokenStream(error) }];

@@ -25,9 +25,14 @@ export function readModelList(body: unknown): ListedModel[] | undefined {
         // Gemini's list has `models/…`, its requests take the bare name.
         id: entry.id.replace(/^models\//, ''),
         ...(typeof entry.display_name === 'string' ? { displayName: entry.display_name } : {}),
-        ...(typeof entry.created === 'number' ? { created: entry.created } : {}),
+        ...(isMoment(entry.created) ? { created: entry.created } : {}),
         ...(typeof contextWindow === 'number' ? { contextWindow } : {}),
       },
     ];
   });
+}
+
+/** Unix seconds that a date can hold. */
+function isMoment(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value < 1e11;
 }

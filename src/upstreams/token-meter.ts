@@ -11,6 +11,7 @@ const WEIGHT = 0.3;
 /** A count outside these is not a tokenizer's difference but another prompt (a cache, a truncation). */
 const LEAST = 0.25;
 const MOST = 4;
+const MODEL_LIMIT = 1_000;
 
 export class TokenMeter {
   readonly #ratios = new Map<string, number>();
@@ -25,6 +26,8 @@ export class TokenMeter {
     const ratio = counted / raw;
     if (ratio < LEAST || ratio > MOST) return;
     const known = this.#ratios.get(model);
+    // Behind a glob the names come from clients.
+    if (known === undefined && this.#ratios.size >= MODEL_LIMIT) this.#ratios.clear();
     this.#ratios.set(model, known === undefined ? ratio : known + WEIGHT * (ratio - known));
   }
 

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { json } from '../support/replies.js';
 import { errorInDialect, inDialect } from '../support/scripted-answers.js';
+import type { JsonRecord } from '../support/violation.js';
+import { call, openaiError, type Scripted } from '../support/wire.js';
 import { ClaudeRun } from './claude-code.js';
 import { LANES, openLane } from './lanes.js';
-import { type Step, say } from './scripted-model.js';
+import { type Step, say, use } from './scripted-model.js';
 import { makeWorkspace } from './workspace.js';
 
 /** Words enough that some of them are through when the connection breaks. */
@@ -41,5 +44,37 @@ describe.each(LANES)('Claude Code on %s', (dialect) => {
     const run = new ClaudeRun(lane, workspace, { prompt: 'Say hello' });
     expect(await run.ends()).toMatchObject({ result: 'Hello.' });
     expect(lane.upstream.requests).toHaveLength(3);
+  });
+});
+
+/** What their providers say of an answer that would be too long. */
+const TOO_MUCH = {
+  'openai-chat': openaiError(
+    'max_tokens is too large: 128000. This model supports at most 16384 completion tokens, whereas you provided 128000.',
+    { param: 'max_tokens', code: 'invalid_value' },
+  ),
+  'openai-responses': openaiError(
+    "Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 16384, but got 128000 instead.",
+    { param: 'max_output_tokens', code: 'integer_above_max_value' },
+  ),
+} as const;
+
+const LIMIT = 16_384;
+
+const askedFor = (body: JsonRecord): unknown => body['max_completion_tokens'] ?? body['max_output_tokens'];
+
+describe.each(['openai-chat', 'openai-responses'] as const)('Claude Code on %s', (dialect) => {
+  it('is answered where the upstream gives no answers as long as it asks for', async () => {
+    const workspace = await makeWorkspace({ 'a.txt': 'alpha\n' });
+    const bounded =
+      (answer: Scripted): Step =>
+      ({ body }) =>
+        Number(askedFor(body)) <= LIMIT ? answer : json(TOO_MUCH[dialect], { status: 400 });
+    const read = bounded(use([call('Read', { file_path: workspace.at('a.txt') }, 'call_a')]));
+    const lane = await openLane(dialect, { 'Read it': [[read, read], bounded(say('alpha'))] });
+    const run = new ClaudeRun(lane, workspace, { prompt: 'Read it' });
+    expect(await run.ends()).toMatchObject({ result: 'alpha' });
+    // Learned once, and kept to.
+    expect(lane.model.played.map(({ seen }) => askedFor(seen.body))).toEqual([128_000, LIMIT, LIMIT]);
   });
 });

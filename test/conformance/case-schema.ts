@@ -215,7 +215,7 @@ export const variationSchema = z.strictObject({
   model: z.string().optional(),
   request: perPair(request).optional(),
   /** A body of the client's own wire in place of `request`. */
-  body: perPair(json).optional(),
+  body: json.optional(),
   /** Fields that are added to what `request` makes. */
   extra: perPair(json).optional(),
   headers: z.record(z.string(), z.string()).optional(),

@@ -225,7 +225,7 @@ export class Runner {
 
 /** The client's body, in its own wire. */
 function bodyOf({ variation, common, pair, stream }: Check, model: string): JsonRecord {
-  const own = select(variation.body, pair);
+  const own = variation.body;
   const request: RequestSpec = { ...common.request, ...select(variation.request, pair) };
   const body = own ?? { ...writeRequest(pair.client, request), ...select(variation.extra, pair) };
   if (!stream) return { model, ...body };

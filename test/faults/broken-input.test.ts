@@ -10,7 +10,7 @@ import { startUpstream } from '../support/scripted-upstream.js';
 import { isRecord } from '../support/violation.js';
 import { type BrokenRequest, brokenRequest, KINDS, mistyped, type Target, valid } from './broken-requests.js';
 import { count, LONG, SEED, TIMEOUT_MS } from './counts.js';
-import { inParallel, inTime } from './fault-gateway.js';
+import { askBytes, inParallel, inTime, metric, startFaultGateway } from './fault-gateway.js';
 import { Random } from './random.js';
 import { good, held } from './upstream-answers.js';
 import { WIRES, type Wire } from './wires.js';
@@ -165,6 +165,33 @@ describe('broken requests', () => {
     await answersAll();
     expect(bugs()).toEqual([]);
     expect((await memory()) - before).toBeLessThan(GROWTH_LIMIT);
+  });
+
+  it('that come too slowly are given up, each in its dialect', async () => {
+    const limits = { bodyIdleMs: 60, bodyMs: 150, lingerMs: 20 };
+    const { url } = await startFaultGateway({ upstreams: {}, models: {}, limits });
+    const slow = Array.from({ length: 10 }, () => WIRES).flat();
+    await Promise.all(
+      slow.map(async (wire, index) => {
+        const bytes = askBytes(url, wire, { stream: true });
+        const end = bytes.indexOf('\r\n\r\n') + 4;
+        const connection = await openRaw(url);
+        // Some stop at once, some go on byte by byte until they are told to stop.
+        await connection.send(bytes.subarray(0, end + index));
+        const response = connection.response();
+        let answered = false;
+        void response.then(() => {
+          answered = true;
+        });
+        for (let at = end + index; index % 2 === 0 && !answered && at < bytes.length - 1; at++) {
+          await connection.send(bytes.subarray(at, at + 1));
+          await new Promise((done) => setTimeout(done, 5));
+        }
+        const { status, json } = await inTime(response, `a slow body to ${wire.path}`);
+        expect([status, wire.isError(json())]).toEqual([408, true]);
+      }),
+    );
+    expect(await metric(url, 'toolgate_open_requests')).toBe(1);
   });
 
   it.each(WIRES)('of 100 MB to $path are refused before they are sent', async ({ path, isError }) => {

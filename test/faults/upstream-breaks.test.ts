@@ -41,7 +41,7 @@ const breaking =
   ({ text, json: { stream } }): Reply => {
     const { offset, ending } = breakOf(text);
     // By turns in one read and in many.
-    const manner = offset % 2 === 0 ? { together: true } : { writeSize: 97 };
+    const manner = offset % 2 === 0 ? { together: true } : { writeSize: 997 };
     const options = { cutAt: offset, end: ending, ...manner };
     if (stream === true) return sse([bytes], options);
     return answer(bytes, {

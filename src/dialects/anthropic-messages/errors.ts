@@ -105,7 +105,8 @@ export function decodeError(status: number, headers: WireHeaders, body: unknown)
   const retryAfter = retryAfterSeconds(headers);
   const detail = detailOf(wire);
   return new GatewayError(code, said ?? `The upstream answered ${status} without a message.`, {
-    status,
+    // A redirect is not followed: the client could do nothing with it.
+    status: status < 400 ? 502 : status,
     retryable: hint === 'true' || (hint !== 'false' && RETRYABLE.has(code)),
     ...(retryAfter === undefined ? {} : { retryAfter }),
     ...(detail === undefined ? {} : { detail }),

@@ -18,7 +18,7 @@ it('extensions of a dialect come together and leave those of others alone', () =
   extendWith('openai-responses', block, { b: 2 });
   extendWith('openai-responses', block, { c: 3 });
   expect(block.extensions).toEqual({ 'openai-chat': { a: 1 }, 'openai-responses': { b: 2, c: 3 } });
-  expect(extendWith('openai-chat', { type: 'text', text: '' }, undefined)).toEqual({
+  expect(extendWith<TextBlock>('openai-chat', { type: 'text', text: '' }, undefined)).toEqual({
     type: 'text',
     text: '',
   });

@@ -1,5 +1,5 @@
 /** Fields of another dialect that this wire has no place for: a loss, unless leaving them out changes nothing. */
-import type { DialectName, Extensions } from '../../core/conversation.js';
+import { DIALECT_NAMES, type DialectName, type Extensions } from '../../core/conversation.js';
 import type { LossLog } from '../../core/losses.js';
 
 /** Fields that steer the provider's bookkeeping or caching and never the answer. */
@@ -47,8 +47,6 @@ const DEFAULTS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['truncation', 'disabled'],
 ]);
 
-const DIALECTS: readonly DialectName[] = ['anthropic-messages', 'openai-chat', 'openai-responses'];
-
 /** Adds a loss for each field in `extensions` that only another dialect than `own` understands. */
 export function loseForeign(
   path: string,
@@ -57,7 +55,7 @@ export function loseForeign(
   losses: LossLog,
 ): void {
   if (extensions === undefined) return;
-  for (const dialect of DIALECTS) {
+  for (const dialect of DIALECT_NAMES) {
     const fields = dialect === own ? undefined : extensions[dialect];
     for (const key in fields) {
       // A `$` marks what a decoder notes for its own encoder; the client never sent it.

@@ -169,8 +169,8 @@ const OVERFLOWS: [string, string, string?][] = [
   ],
   [
     'OpenAI, with the answer',
-    "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (5000 in the messages, 4000 in the completion).",
-    '9000 tokens > 8192',
+    "This model's maximum context length is 8192 tokens. However, you requested 12500 tokens (8500 in the messages, 4000 in the completion).",
+    '12500 tokens > 8192',
   ],
   [
     'OpenAI, a configured limit',
@@ -280,9 +280,12 @@ describe('a prompt that does not fit', () => {
     );
   });
 
-  it('is told from an answer that would not fit', () => {
-    const message =
-      "'max_tokens' or 'max_completion_tokens' is too large: 10000. This model's maximum context length is 8192 tokens and your request has 500 input tokens (10000 > 8192 - 500).";
+  it.each([
+    "'max_tokens' or 'max_completion_tokens' is too large: 10000. This model's maximum context length is 8192 tokens and your request has 500 input tokens (10000 > 8192 - 500).",
+    "This model's maximum context length is 8192 tokens. However, you requested 10000 output tokens and your prompt contains at least 500 input tokens, for a total of at least 10500 tokens. Please reduce the length of the input prompt or the number of requested output tokens.",
+    "This model's maximum context length is 8192 tokens. However, you requested 10500 tokens (400 in the messages, 100 in the functions, and 10000 in the completion). Please reduce the length of the messages, functions, or completion.",
+    "This endpoint's maximum context length is 8192 tokens. However, you requested about 10500 tokens (500 of text input, 10000 in the output). Please reduce the length of either one.",
+  ])('is told from an answer that would not fit: %s', (message) => {
     expect(decodeOpenAiError(400, {}, { error: { message } }).message).toMatch(
       /^input length and `max_tokens` exceed context limit: 500 \+ 10000 > 8192/,
     );

@@ -86,9 +86,14 @@ const CODE_OF_WORD: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>(
 const OUT_OF_MONEY =
   /exceeded your current quota|insufficient (?:account )?(?:balance|quota|credits?|funds)|credit balance|billing (?:details|hard limit)|out of credits|no longer have any credits|account is not active/i;
 
-/** vLLM, of a prompt that fits and an answer that would not. */
-const ANSWER_TOO_LONG =
-  /'max_(?:completion_)?tokens' is too large: (\d+).*maximum context length is (\d+) tokens and your request has (\d+) input tokens/i;
+/** Of a prompt that fits and an answer that would not fit beside it. */
+const ANSWER_TOO_LONG: readonly RegExp[] = [
+  // vLLM
+  /'max_(?:completion_)?tokens' is too large: (?<answer>\d+).*maximum context length is (?<limit>\d+) tokens and your request has (?<prompt>\d+) input tokens/is,
+  /maximum context length is (?<limit>\d+) tokens.*you requested (?<answer>\d+) output tokens and your prompt contains (?:at least )?(?<prompt>\d+) input tokens/is,
+  // OpenAI's first words, kept by most who came after it; OpenRouter
+  /maximum context length is (?<limit>\d+) tokens.*you requested (?:about )?(?<total>\d+) tokens \([^)]*?\b(?<answer>\d+) (?:in|for) the (?:completion|output)/is,
+];
 
 /** Limits over time also speak of tokens; they pass, so the prompt is not too long. */
 const OVER_TIME =
@@ -118,7 +123,8 @@ export function decodeOpenAiError(status: number, headers: WireHeaders, body: un
   const retryable = hint === 'true' || (hint !== 'false' && RETRYABLE.has(code));
   const retryAfter = waitFor(headers, error, code);
   return make(code, error, {
-    status,
+    // A redirect is not followed: the client could do nothing with it.
+    status: status < 400 ? 502 : status,
     retryable,
     ...(retryAfter === undefined ? {} : { retryAfter }),
     cause: { upstreamRequestId: headers['x-request-id'], type: error.type },
@@ -151,16 +157,27 @@ function wording(code: ErrorCode, error: ErrorBody, status: number | undefined):
   if (code === 'context_overflow' && promptTokens !== undefined && contextTokens !== undefined) {
     return `prompt is too long: ${promptTokens} tokens > ${contextTokens} maximum`;
   }
-  const [, answer, limit, prompt] = ANSWER_TOO_LONG.exec(message) ?? [];
-  if (limit !== undefined) {
-    // Anthropic's words, from which Claude Code reads how far to lower `max_tokens`.
-    return `input length and \`max_tokens\` exceed context limit: ${prompt} + ${answer} > ${limit}, decrease input length or \`max_tokens\` and try again`;
-  }
+  const tooLong = answerTooLong(message);
+  if (tooLong !== undefined) return tooLong;
   if (code === 'unauthenticated') {
     return `The upstream refused the gateway's credential: ${message || 'no reason given'}. Check the upstream's api_key.`;
   }
   if (message !== '') return message;
   return `The upstream answered ${status ?? 'an error'} without saying why. Retry the request, or look at its trace.`;
+}
+
+/** In Anthropic's words, from which Claude Code reads how far to lower `max_tokens`. */
+function answerTooLong(message: string): string | undefined {
+  for (const pattern of ANSWER_TOO_LONG) {
+    const groups = pattern.exec(message)?.groups;
+    if (groups === undefined) continue;
+    const [limit, answer] = [Number(groups['limit']), Number(groups['answer'])];
+    const prompt =
+      groups['prompt'] === undefined ? Number(groups['total']) - answer : Number(groups['prompt']);
+    if (prompt >= limit) return undefined;
+    return `input length and \`max_tokens\` exceed context limit: ${prompt} + ${answer} > ${limit}, decrease input length or \`max_tokens\` and try again`;
+  }
+  return undefined;
 }
 
 function classify(status: number | undefined, error: ErrorBody): ErrorCode {

@@ -8,6 +8,8 @@ import type { Effort } from '../../core/conversation.js';
 export interface Quirks {
   /** openai-chat: the field that bounds the answer. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  /** The longest answer that may be asked for. */
+  maxOutputTokens: number;
   /** openai-chat: the role of the system prompt. */
   systemRole: 'system' | 'developer';
   /** openai-chat: a `system` message in the middle. `user` wraps it in a system-reminder. */
@@ -76,6 +78,7 @@ export interface Quirks {
 /** An upstream that follows its dialect's own documentation. */
 export const STANDARD_QUIRKS: Quirks = Object.freeze({
   maxTokensField: 'max_completion_tokens',
+  maxOutputTokens: Number.MAX_SAFE_INTEGER,
   systemRole: 'system',
   midSystemRole: 'user',
   streamUsage: true,

@@ -77,14 +77,3 @@ export function optional<T>(
 ): T | undefined {
   return value === undefined || value === null ? undefined : read(value, path);
 }
-
-/** The fields of `value` that `known` does not name; undefined when there are none. */
-export function unknownFields(value: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
-  let rest: JsonObject | undefined;
-  for (const key in value) {
-    if (known.has(key)) continue;
-    rest ??= {};
-    rest[key] = value[key];
-  }
-  return rest;
-}

@@ -4,10 +4,9 @@
  * no other upstream is ever sent it. It has characters that a signature of Anthropic (plain base64)
  * never has.
  */
-import type { DialectName } from '../../core/conversation.js';
+import { DIALECT_NAMES, type DialectName } from '../../core/conversation.js';
 
-const SEAL = /^tg1\.(anthropic-messages|openai-chat|openai-responses)\.([A-Za-z0-9_-]*)$/;
-const DIALECTS: readonly DialectName[] = ['anthropic-messages', 'openai-chat', 'openai-responses'];
+const SEAL = /^tg1\.([a-z-]+)\.([A-Za-z0-9_-]*)$/;
 
 export interface OpenedSignature {
   origin: DialectName;
@@ -22,7 +21,7 @@ export function sealSignature(origin: DialectName, payload: string): string {
 export function openSignature(signature: string): OpenedSignature | undefined {
   if (!signature.startsWith('tg1.')) return undefined;
   const [, name, payload] = SEAL.exec(signature) ?? [];
-  const origin = DIALECTS.find((dialect) => dialect === name);
+  const origin = DIALECT_NAMES.find((dialect) => dialect === name);
   if (origin === undefined || payload === undefined) return undefined;
   return { origin, payload: Buffer.from(payload, 'base64url').toString('utf8') };
 }

@@ -2,7 +2,7 @@
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Route } from '../../routing/router.js';
 import type { Upstream } from '../../upstreams/upstream.js';
-import type { Answer, Call } from '../engine.js';
+import type { Answer, Call, Engine } from '../engine.js';
 import { CoolDown } from './cool-down.js';
 import { fitRequest } from './fit-request.js';
 import { clientGone, isRetryable, mayFallBack, RETRY_BUDGET_MS, retryDelay, waitFor } from './retry.js';
@@ -16,7 +16,7 @@ export interface RelayOptions {
   retryBudgetMs?: number;
 }
 
-export class Relay {
+export class Relay implements Engine {
   readonly #options: RelayOptions;
   readonly #coolDown: CoolDown;
   readonly #now: () => number;
@@ -132,5 +132,7 @@ function forwardableBody(upstream: Upstream, call: Call, route: Route): Uint8Arr
   if (upstream.wire !== call.ingress.name || upstream.forward === undefined) return undefined;
   if (upstream.forwards?.(route.model) === false || call.raw.length === 0) return undefined;
   const raw = Buffer.from(call.raw.buffer, call.raw.byteOffset, call.raw.byteLength);
-  return call.request.model === route.model ? raw : spliceModel(raw, route.model);
+  // A key that may not call every model gets a body that names one model, however it is read.
+  const isAsAsked = call.request.model === route.model && call.principal.models.includes('*');
+  return isAsAsked ? raw : spliceModel(raw, route.model);
 }

@@ -23,10 +23,13 @@ function isFromUpstream(error: GatewayError): boolean {
   return error.code !== 'internal' || error.cause === undefined;
 }
 
-/** Milliseconds to wait before round `round` (0 is the first retry); `retry-after` is obeyed. */
+/**
+ * Milliseconds to wait before round `round` (0 is the first retry). `retry-after` is obeyed; from the
+ * second round on no wait is shorter than ours, or an upstream that says 0 would be asked without pause.
+ */
 export function retryDelay(round: number, error: GatewayError, random: () => number = Math.random): number {
-  if (error.retryAfter !== undefined) return error.retryAfter * 1000;
   const full = Math.min(FIRST_DELAY_MS * 2 ** round, LONGEST_DELAY_MS);
+  if (error.retryAfter !== undefined) return Math.max(error.retryAfter * 1000, round === 0 ? 0 : full / 2);
   return full / 2 + (full / 2) * random();
 }
 

@@ -8,8 +8,9 @@ const CLOSE_BRACKET = 0x5d;
 const COLON = 0x3a;
 
 /**
- * `body` must be valid JSON whose `model` is a string. Undefined when the name occurs twice or is
- * written in an unusual way (escapes in the key): the caller then takes the lane that re-encodes.
+ * `body` must be valid JSON whose `model` is a string. Undefined when the name occurs twice (some
+ * servers take the first, some do not tell `Model` from `model`) or is written in an unusual way
+ * (escapes in the key): the caller then takes the lane that re-encodes.
  */
 export function spliceModel(body: Buffer, model: string): Buffer | undefined {
   const found = findModel(body);
@@ -31,9 +32,9 @@ function findModel(body: Buffer): readonly [number, number] | undefined {
       if (depth === 1 && isKey(body, end)) {
         const key = body.toString('latin1', at + 1, end - 1);
         if (key.includes('\\')) return undefined;
-        if (key === 'model') {
+        if (key.length === 5 && key.toLowerCase() === 'model') {
           const value = body.indexOf(QUOTE, end);
-          if (found !== undefined || value < 0) return undefined;
+          if (found !== undefined || value < 0 || key !== 'model') return undefined;
           const valueEnd = stringEnd(body, value);
           found = [value, valueEnd];
           at = valueEnd - 1;

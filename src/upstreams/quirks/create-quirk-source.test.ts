@@ -41,6 +41,20 @@ describe('createQuirkSource', () => {
     expect(source.of('gpt-5.4')).toMatchObject({ effortWithTools: false, sampling: false });
   });
 
+  it('learns how long an answer may be, also where the prompt and the answer are too long together', () => {
+    const source = createQuirkSource({ upstream: 'u', options: options('http://a/v1') });
+    const learn = (message: string, code: 'invalid_request' | 'context_overflow'): boolean =>
+      source.learn('m', new GatewayError(code, message, { status: 400 }), source.of('m'));
+    expect(learn('This model supports at most 16384 completion tokens', 'invalid_request')).toBe(true);
+    expect(source.of('m').maxOutputTokens).toBe(16384);
+    const both = 'input length and `max_tokens` exceed context limit: 900 + 16384 > 8192, decrease';
+    expect(learn(both, 'context_overflow')).toBe(true);
+    expect(source.of('m').maxOutputTokens).toBe(4096);
+    // Nothing shorter helps this prompt: the client is told.
+    expect(learn(both, 'context_overflow')).toBe(false);
+    expect(learn('prompt is too long: 9000 tokens > 8192 maximum', 'context_overflow')).toBe(false);
+  });
+
   it('lets the configuration win over the profile', () => {
     const given = options('https://api.openai.com/v1', { quirks: { sampling: true } });
     const source = createQuirkSource({ upstream: 'u', options: given });

@@ -27,6 +27,7 @@ export interface QuirkSourceOptions {
 }
 
 const EVIDENCE_LIMIT = 500;
+const MODEL_LIMIT = 1_000;
 
 /** Throws ConfigError for a profile or quirk that there is not. */
 export function createQuirkSource({
@@ -59,6 +60,8 @@ export function createQuirkSource({
       configured,
       learned.get(model),
     );
+    // Behind a glob the names come from clients.
+    if (inForce.size >= MODEL_LIMIT) inForce.clear();
     inForce.set(model, quirks);
     return quirks;
   }
@@ -67,10 +70,11 @@ export function createQuirkSource({
     of,
     learn(model: string, error: GatewayError, used: Quirks): boolean {
       if (error.status !== 400 && error.status !== 422) return false;
-      if (error.code === 'context_overflow') return false;
+      const isOverflow = error.code === 'context_overflow';
       for (const fix of FIXES) {
+        if (isOverflow && fix.ofOverflow !== true) continue;
         if (!fix.complaint.test(error.message)) continue;
-        const change = fix.change(used);
+        const change = fix.change(used, error.message);
         if (Object.keys(change).length === 0) continue;
         learned.set(model, { ...learned.get(model), ...change });
         inForce.delete(model);

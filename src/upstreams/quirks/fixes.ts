@@ -3,14 +3,17 @@
  * tried once, and remembered for that upstream and model when it is.
  */
 import type { Quirks } from '../../dialects/shared/quirks.js';
+import { outputLimitIn } from './output-limit.js';
 
 export interface Fix {
   /** Names the lesson in the store and in `doctor`. */
   name: string;
   /** Tested, without case, against the upstream's message. */
   complaint: RegExp;
-  /** What to change, given what was used; an empty change means that this is not it. */
-  change(used: Quirks): Partial<Quirks>;
+  /** What to change, given what was used and said; an empty change means that this is not it. */
+  change(used: Quirks, message: string): Partial<Quirks>;
+  /** Also tried where the message reads like a context overflow. */
+  ofOverflow?: true;
 }
 
 const NOT_TAKEN =
@@ -22,11 +25,23 @@ const refused = (field: string) =>
 
 const set =
   <K extends keyof Quirks>(key: K, value: Quirks[K]) =>
-  (used: Quirks): Partial<Quirks> =>
-    used[key] === value ? {} : ({ [key]: value } as Pick<Quirks, K>);
+  (used: Quirks): Partial<Quirks> => {
+    const change: Partial<Quirks> = {};
+    if (used[key] !== value) change[key] = value;
+    return change;
+  };
 
 /** In order: the first whose complaint matches and whose change is one. */
 export const FIXES: readonly Fix[] = [
+  {
+    name: 'shorter answers',
+    complaint: /tokens/i,
+    ofOverflow: true,
+    change: (used, message) => {
+      const limit = outputLimitIn(message);
+      return limit === undefined || limit >= used.maxOutputTokens ? {} : { maxOutputTokens: limit };
+    },
+  },
   {
     name: 'max_completion_tokens wanted',
     complaint: /max_tokens[\s\S]{0,160}max_completion_tokens/i,
