@@ -22,6 +22,15 @@ export const TEST_PROGRAMS = [
     },
   },
   {
+    name: 'script',
+    use: 'the test of Claude Code in a terminal',
+    variable: 'TOOLGATE_SCRIPT',
+    names: ['script'],
+    paths: [],
+    apt: ['bsdutils'],
+    elsewhere: { linux: 'install `script` of util-linux from your distribution' },
+  },
+  {
     name: 'Chromium',
     use: 'the tests of the console',
     variable: 'TOOLGATE_CHROMIUM',

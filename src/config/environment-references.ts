@@ -46,10 +46,23 @@ export function expandReferences(input: unknown, env: Environment): Expanded {
     return result;
   };
 
+  /** What `value` is inside of: YAML can put an alias into its own anchor. */
+  const around = new Set<object>();
   const expand = (value: unknown, path: KeyPath): unknown => {
     if (typeof value === 'string') return expandText(value, path);
-    if (Array.isArray(value)) return value.map((item, index) => expand(item, [...path, index]));
     if (typeof value !== 'object' || value === null) return value;
+    if (around.has(value)) {
+      problems.push({ path, message: 'this alias (*name) stands inside its own anchor (&name)' });
+      return undefined;
+    }
+    around.add(value);
+    const copy = expandInside(value, path);
+    around.delete(value);
+    return copy;
+  };
+
+  const expandInside = (value: object, path: KeyPath): unknown => {
+    if (Array.isArray(value)) return value.map((item, index) => expand(item, [...path, index]));
     const copy: Record<string, unknown> = {};
     for (const [key, item] of Object.entries(value)) {
       // Defined, not assigned: a key named __proto__ stays an ordinary (and unknown) key.

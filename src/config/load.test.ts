@@ -148,3 +148,7 @@ describe('paths', () => {
     expect(resolveModelCwd({}, folders)).toBe('/start');
   });
 });
+
+it('an alias inside its own anchor is an error and no endless walk', async () => {
+  await expect(parse('server: &a { keys: [*a] }\n')).rejects.toThrow('inside its own anchor');
+});

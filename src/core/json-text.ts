@@ -9,14 +9,22 @@ const CLOSE_BRACKET = 0x5d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
+/** Deeper, a text can be parsed but not written again: that recurses. */
+const MAX_DEPTH = 1_000;
+
 export class JsonObjectScanner {
   #depth = 0;
+  #tooDeep = false;
   #inString = false;
   #escaped = false;
   #whole = false;
 
   get whole(): boolean {
     return this.#whole;
+  }
+
+  get tooDeep(): boolean {
+    return this.#tooDeep;
   }
 
   /** How many characters of `text` belong to the object; the rest stands behind its end. */
@@ -34,6 +42,7 @@ export class JsonObjectScanner {
         case OPEN_BRACE:
         case OPEN_BRACKET:
           this.#depth += 1;
+          if (this.#depth > MAX_DEPTH) this.#tooDeep = true;
           break;
         case CLOSE_BRACE:
         case CLOSE_BRACKET:

@@ -468,3 +468,30 @@ function assertValid(events: readonly StreamEvent[]): void {
   if (!cut)
     for (const json of inputs) expect(json.startsWith('{') || json.trimStart().startsWith('{')).toBe(true);
 }
+
+describe('an answer without measure', () => {
+  it.each(['{', '{}'])('ends with an error behind too many calls of %s', (json) => {
+    const calls = Array.from({ length: 3_000 }, (_, key) => [tool(key, `c${key}`, 'f'), input(key, json)]);
+    const { out } = run([...calls.flat(), STOP]);
+    expect(out.at(-1)).toMatchObject({ type: 'error', error: { code: 'upstream_failed' } });
+  });
+
+  it.each(['{"a":', ''])('takes no arguments that nest too deep to be written again: %s[[[', (before) => {
+    const json = `${before}${'['.repeat(100_000)}${']'.repeat(100_000)}${before === '' ? '' : '}'}`;
+    const { out, repairs } = run([tool(0, 'a', 'f'), input(0, json), STOP]);
+    expect(Object.keys(repairs)).toContain(before === '' ? 'arguments-unparsable' : 'arguments-broken');
+    if (before !== '') expect(out.at(-1)?.type).toBe('error');
+  });
+
+  it('is not collected', () => {
+    const collector = new TurnCollector();
+    collector.push([{ type: 'block-start', index: 0, block: { type: 'text' } }]);
+    const delta: StreamEvent = {
+      type: 'block-delta',
+      index: 0,
+      delta: { type: 'text', text: 'a'.repeat(1024 * 1024) },
+    };
+    const all = Array.from({ length: 65 }, () => delta);
+    expect(() => collector.push(all)).toThrow('too large');
+  });
+});

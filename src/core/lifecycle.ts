@@ -22,6 +22,8 @@ export interface LifecycleOptions {
 
 /** Characters that may wait behind an unfinished call before the answer is given up. */
 const HELD_LIMIT = 64 * 1024 * 1024;
+/** Of one answer. Unfinished ones are put in order one behind the other, which takes the square of it. */
+const MAX_CALLS = 2_000;
 /** Rough characters a token, for an upstream that never reports output. */
 const CHARS_PER_TOKEN = 3.6;
 
@@ -44,6 +46,8 @@ export class StreamLifecycle {
   #signed = false;
   /** Waits until the open call is whole; deltas of the open call itself pass by. */
   #deferred: TurnEvent[] = [];
+  /** Calls among them. */
+  readonly #deferredKeys = new Set<Key>();
   #heldChars = 0;
   #emittedChars = 0;
   #wholeCalls = 0;
@@ -91,6 +95,7 @@ export class StreamLifecycle {
     }
     this.#start();
     this.#flush();
+    if (this.#finished) return this.#take();
     this.#close(CUT_OFF.has(this.#stop.reason));
     if (this.#broken !== undefined) {
       this.#fail(this.#broken);
@@ -171,8 +176,8 @@ export class StreamLifecycle {
     this.#deferred.push(event);
     if ('text' in event) this.#heldChars += event.text.length;
     else if ('json' in event) this.#heldChars += event.json.length;
-    if (this.#heldChars > HELD_LIMIT) {
-      this.#deferred = [];
+    if ('key' in event) this.#deferredKeys.add(event.key);
+    if (this.#heldChars > HELD_LIMIT || this.#deferredKeys.size > MAX_CALLS) {
       this.#fail(
         new GatewayError(
           'upstream_failed',
@@ -185,8 +190,12 @@ export class StreamLifecycle {
   #replay(): void {
     const waiting = this.#deferred;
     this.#deferred = [];
+    this.#deferredKeys.clear();
     this.#heldChars = 0;
-    for (const event of waiting) this.#route(event);
+    for (const event of waiting) {
+      if (this.#finished) return;
+      this.#route(event);
+    }
   }
 
   /** Everything that waits comes out now, finished or not. */
@@ -196,7 +205,7 @@ export class StreamLifecycle {
       this.#replay();
     }
     for (const call of this.#calls.values()) {
-      if (!call.opened && !call.closed) this.#openLate(call);
+      if (!this.#finished && !call.opened && !call.closed) this.#openLate(call);
     }
   }
 
@@ -274,7 +283,7 @@ export class StreamLifecycle {
     // Some servers never send an id: once arguments flow under a name, there is no point in waiting.
     if (!call.opened && call.name !== '' && !this.#openCall(call, event)) return;
     call.add(event.json);
-    if (call.heldLength > HELD_LIMIT) {
+    if (call.length > HELD_LIMIT) {
       this.#fail(new GatewayError('upstream_failed', 'The upstream sent tool arguments that are too large.'));
       return;
     }
@@ -298,6 +307,10 @@ export class StreamLifecycle {
     if (known !== undefined) return known;
     if (this.#options.parallelToolCalls === false && this.#calls.size > 0) {
       this.#repair('parallel-call-dropped');
+      return undefined;
+    }
+    if (this.#calls.size >= MAX_CALLS) {
+      this.#fail(new GatewayError('upstream_failed', 'The model made too many tool calls in one answer.'));
       return undefined;
     }
     const call = new ToolCallState();

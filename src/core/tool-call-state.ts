@@ -29,8 +29,9 @@ export class ToolCallState {
     return this.ended || this.#scanner.whole;
   }
 
-  get heldLength(): number {
-    return this.#held.length;
+  /** Characters of the arguments so far. */
+  get length(): number {
+    return this.#held.length + this.#passed.length;
   }
 
   get hasInput(): boolean {
@@ -62,6 +63,7 @@ export class ToolCallState {
   finish(cut: boolean): { json: string; repair?: ArgumentsRepair } {
     const json = this.take();
     if (this.#streams) {
+      if (this.#scanner.tooDeep) return { json, repair: 'broken' };
       if (cut) return { json };
       if (this.#scanner.whole) return isJson(this.#passed) ? { json } : { json, repair: 'broken' };
       const missing = completeJson(this.#passed);
@@ -84,16 +86,16 @@ export function brokenArguments(name: string): GatewayError {
 
 /** Arguments that are not an object: `null` is none, a string may hold the object, anything else is wrapped. */
 function asObject(text: string): { json: string; repair: ArgumentsRepair } {
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    const inner = typeof value === 'string' ? parseOrUndefined(value) : undefined;
+    if (isPlainObject(inner)) return { json: JSON.stringify(inner), repair: 'not-an-object' };
+    if (value === null) return { json: '{}', repair: 'not-an-object' };
+    return { json: JSON.stringify({ value }), repair: 'not-an-object' };
   } catch {
+    // No JSON, or nested deeper than can be written again.
     return { json: JSON.stringify({ value: text }), repair: 'unparsable' };
   }
-  const inner = typeof value === 'string' ? parseOrUndefined(value) : undefined;
-  if (isPlainObject(inner)) return { json: JSON.stringify(inner), repair: 'not-an-object' };
-  if (value === null) return { json: '{}', repair: 'not-an-object' };
-  return { json: JSON.stringify({ value }), repair: 'not-an-object' };
 }
 
 function parseOrUndefined(text: string): unknown {

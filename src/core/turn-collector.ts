@@ -1,7 +1,11 @@
 /** Strict events into one whole answer: how a client that did not ask for a stream is served. */
 import type { AssistantTurn, Block, JsonObject } from './conversation.js';
+import { GatewayError } from './errors.js';
 import type { BlockStart, StreamEvent } from './events.js';
 import { completeJson } from './json-text.js';
+
+/** A stream is passed on as it comes; a whole answer has to be held. */
+const CHARS_LIMIT = 64 * 1024 * 1024;
 
 interface OpenBlock {
   start: BlockStart;
@@ -12,10 +16,11 @@ interface OpenBlock {
 export class TurnCollector {
   readonly #content: Block[] = [];
   #open: OpenBlock | undefined;
+  #chars = 0;
   #head: { id: string; model: string } | undefined;
   #tail: Pick<AssistantTurn, 'stopReason' | 'stopSequence' | 'usage'> | undefined;
 
-  /** Throws the error of an `error` event. */
+  /** Throws the error of an `error` event, and for an answer that is too large. */
   push(events: readonly StreamEvent[]): void {
     for (const event of events) this.#add(event);
   }
@@ -56,8 +61,19 @@ export class TurnCollector {
   #addDelta(delta: Extract<StreamEvent, { type: 'block-delta' }>['delta']): void {
     const open = this.#open;
     if (open === undefined) return;
-    if (delta.type === 'signature') open.signature += delta.signature;
-    else open.text += delta.type === 'input' ? delta.json : delta.text;
+    if (delta.type === 'signature') {
+      open.signature += delta.signature;
+      return;
+    }
+    const text = delta.type === 'input' ? delta.json : delta.text;
+    this.#chars += text.length;
+    if (this.#chars > CHARS_LIMIT) {
+      throw new GatewayError(
+        'upstream_failed',
+        'The answer is too large to be sent whole. Ask for a stream.',
+      );
+    }
+    open.text += text;
   }
 }
 

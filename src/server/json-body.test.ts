@@ -44,4 +44,8 @@ describe('parseJsonBody', () => {
     const text = JSON.stringify([`${'[{'.repeat(200_000)}\\"[`, '\\', '[[']);
     expect(parse(text)).toHaveLength(3);
   });
+
+  it('does not walk a large body for the place of its mistake', () => {
+    expect(() => parse(`[${'1,'.repeat(600_000)}`)).toThrow('The body is not valid JSON.');
+  });
 });

@@ -139,9 +139,16 @@ describe('a conversation', () => {
 describe('an answer', () => {
   it('is found while it is still being written', async () => {
     const context = await open();
-    const record = keep(context, 'resp_1', { input: 'one' });
-    const finishing = record?.finish(turn('resp_1', [text('a')]));
-    expect(await findTurn('resp_1', 'alice', context.store.answers)).toMatchObject({ id: 'resp_1' });
+    const put = context.store.answers.put.bind(context.store.answers);
+    let write = () => {};
+    const gate = new Promise<void>((resolve) => {
+      write = resolve;
+    });
+    vi.spyOn(context.store.answers, 'put').mockImplementation((row) => gate.then(() => put(row)));
+    const finishing = keep(context, 'resp_1', { input: 'one' })?.finish(turn('resp_1', [text('a')]));
+    const finding = findTurn('resp_1', 'alice', context.store.answers);
+    write();
+    expect(await finding).toMatchObject({ id: 'resp_1' });
     await finishing;
   });
 

@@ -4,6 +4,7 @@ import { DIALECTS } from '../dialects/all.js';
 import { anthropicMessages } from '../dialects/anthropic-messages/index.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { openaiChat } from '../dialects/openai-chat/index.js';
+import { CredentialConcealer } from './conceal-credential.js';
 import { ForwardedStream } from './forwarded-stream.js';
 
 const named = (value: { type: string; [field: string]: unknown }): string =>
@@ -215,5 +216,24 @@ describe('ForwardedStream', () => {
     expect(error).toBe(BROKEN);
     const [, data = ''] = /^event: error\ndata: (.*)\n\n$/.exec(stream.failure(BROKEN, 'req_1')) ?? [];
     expect(JSON.parse(data)).toMatchObject({ type: 'error', sequence_number: 3, message: 'It broke.' });
+  });
+
+  it('gives up on an upstream that sends without end before its first word', async () => {
+    const part = Buffer.alloc(8 * 1024 * 1024, ': comment\n');
+    const source = new Source(Array.from({ length: 20 }, () => part));
+    await expect(ForwardedStream.open(openaiChat, source)).rejects.toMatchObject({ code: 'upstream_failed' });
+    expect(source.returned).toBe(true);
+  });
+
+  it('conceals the credential in errors at any place', async () => {
+    const concealer = new CredentialConcealer({ baseUrl: 'http://127.0.0.1', apiKey: 'a-key-of-ours' });
+    const failed = `data: ${JSON.stringify({ error: { message: 'a-key-of-ours is wrong' } })}\n\n`;
+    await expect(
+      ForwardedStream.open(openaiChat, new Source([failed]), undefined, concealer),
+    ).rejects.toMatchObject({ message: '[redacted] is wrong' });
+    const source = new Source([chunk({ content: 'x' }), failed]);
+    const { given } = await read(await ForwardedStream.open(openaiChat, source, undefined, concealer));
+    expect(given.join('')).toContain('[redacted] is wrong');
+    expect(given.join('')).not.toContain('a-key-of-ours');
   });
 });

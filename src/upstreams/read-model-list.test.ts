@@ -12,6 +12,16 @@ describe('readModelList', () => {
     ['vLLM', { data: [{ id: 'q', max_model_len: 4096 }] }, [{ id: 'q', contextWindow: 4096 }]],
     ['Gemini', { data: [{ id: 'models/gemini' }] }, [{ id: 'gemini' }]],
     ['nonsense', { data: [{}, null, 3, { id: '' }] }, []],
+    [
+      'a time that is none',
+      {
+        data: [
+          { id: 'a', created: 1e300 },
+          { id: 'b', created: -1 },
+        ],
+      },
+      [{ id: 'a' }, { id: 'b' }],
+    ],
     ['an error page', 'oops', undefined],
   ])('%s', (_name, body, expected) => {
     expect(readModelList(body)).toEqual(expected);

@@ -226,6 +226,8 @@ export const variationSchema = z.strictObject({
   first: perPair(z.array(reply)).optional(),
   stream: z.enum(['both', 'only', 'never']).optional(),
   upstream_request: perPair(upstreamRequest).optional(),
+  /** How many the upstream gets; one for each reply without, and perhaps more where it fails. */
+  upstream_requests: z.number().optional(),
   answer: perPair(answer).optional(),
   error: perPair(failure).optional(),
   losses: losses.optional(),

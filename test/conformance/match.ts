@@ -3,8 +3,8 @@
  * object with one `$…` key is a matcher:
  *
  * `$any` something is there · `$absent` nothing is · `$exact` equal in every key · `$contains` text
- * with this part, or these · `$lacks` text without it · `$match` a regular expression · `$gt` a
- * larger number · `$length` of an array or text · `$json` text that is JSON and matches · `$some` an
+ * with this part, or these · `$lacks` text without it · `$match` a regular expression · `$gt` and `$lt` a
+ * larger or smaller number · `$length` of an array or text · `$json` text that is JSON and matches · `$some` an
  * array with an element for each of these · `$same` equal to every other place of that name.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -63,6 +63,7 @@ const COMPARE: Readonly<Record<string, Compare>> = {
     typeof actual === 'string' && list(wanted).every((part) => !actual.includes(String(part))),
   $match: (actual, wanted) => typeof actual === 'string' && new RegExp(String(wanted)).test(actual),
   $gt: (actual, wanted) => typeof actual === 'number' && actual > Number(wanted),
+  $lt: (actual, wanted) => typeof actual === 'number' && actual < Number(wanted),
   $length: (actual, wanted) =>
     (typeof actual === 'string' || Array.isArray(actual)) && actual.length === wanted,
   $json: (actual, wanted, bindings, path) => {

@@ -7,7 +7,7 @@ import { ScriptedUpstream } from '../support/scripted-upstream.js';
 import type { Case } from './case-schema.js';
 import { Runner } from './run.js';
 import { ScriptDesk } from './script-desk.js';
-import { configFor, UPSTREAM_KEY } from './setups.js';
+import { configFor, renamedModel, UPSTREAM_KEY } from './setups.js';
 
 export interface OwnGateway {
   runner: Runner;
@@ -34,6 +34,7 @@ export async function startOwnGateway(cases: readonly Case[]): Promise<OwnGatewa
     uniqueModels: true,
     lossesHeader: 'x-toolgate-losses',
     upstreamKey: UPSTREAM_KEY,
+    renamed: renamedModel,
   };
   return {
     runner: new Runner(target, desk),

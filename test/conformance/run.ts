@@ -16,7 +16,7 @@ import { readError, readStream, readWhole } from './read-answer.js';
 import type { Received } from './received.js';
 import { replyIn } from './reply.js';
 import type { ScriptDesk, Visit } from './script-desk.js';
-import { modelOf, setupOf } from './setups.js';
+import { modelOf, type Setup, setupOf } from './setups.js';
 import { writeRequest } from './write-request.js';
 
 export interface Target {
@@ -32,6 +32,8 @@ export interface Target {
   lossesHeader?: string;
   /** The credential that the upstream must see. */
   upstreamKey?: string;
+  /** What the gateway calls the model upstream where it is asked for the one of the lane of bytes. */
+  renamed?: (setup: Setup) => string;
 }
 
 interface Answered {
@@ -44,6 +46,7 @@ export class Runner {
   readonly #target: Target;
   readonly #desk: ScriptDesk;
   #count = 0;
+  #lane: Promise<unknown> = Promise.resolve();
 
   constructor(target: Target, desk: ScriptDesk) {
     this.#target = target;
@@ -52,14 +55,26 @@ export class Runner {
 
   /** What is wrong; empty when nothing is. Never rejects. */
   async run(check: Check): Promise<string[]> {
+    if (check.variation.bytes !== undefined) return this.#inLane(check);
     const { uniqueModels, model: only } = this.#target;
     const name = only ?? modelOf(setupOf(check.variation, check.pair));
-    const model = uniqueModels ? `${name}-${(this.#count += 1)}` : name;
-    const visit = this.#desk.open(uniqueModels ? model : undefined);
+    const model = uniqueModels ? `${name}-${this.#nextNumber()}` : name;
+    return this.#visit(uniqueModels ? model : undefined, (visit) =>
+      check.variation.counts === undefined
+        ? this.#exchange(check, model, visit)
+        : this.#counts(check, model),
+    );
+  }
+
+  #nextNumber(): number {
+    this.#count += 1;
+    return this.#count;
+  }
+
+  async #visit(model: string | undefined, work: (visit: Visit) => Promise<string[]>): Promise<string[]> {
+    const visit = this.#desk.open(model);
     try {
-      if (check.variation.counts !== undefined) return await this.#counts(check, model);
-      if (check.variation.bytes !== undefined) return await this.#bytes(check, model, visit);
-      return await this.#exchange(check, model, visit);
+      return await work(visit);
     } catch (error) {
       return [error instanceof Error ? `${error.name}: ${error.message}` : String(error)];
     } finally {
@@ -76,7 +91,7 @@ export class Runner {
     visit.expect(replies.map((reply) => replyIn(pair.upstream, reply, stream)));
     const body = bodyOf(check, model);
     const answered = await this.#send(pair.client, body, variation.headers);
-    const problems = this.#requestProblems(check, visit, replies.length, bindings);
+    const problems = this.#requestProblems(check, visit, variation.upstream_requests ?? replies.length, bindings);
     const expectedLosses = select(variation.losses, pair) ?? rowLosses(check);
     problems.push(...this.#losses(answered, expectedLosses));
     problems.push(
@@ -103,8 +118,10 @@ export class Runner {
   #requestProblems(check: Check, visit: Visit, wanted: number, bindings: Bindings): string[] {
     const { variation, pair } = check;
     const problems: string[] = [];
-    if (visit.requests.length !== wanted) {
-      problems.push(`the upstream got ${visit.requests.length} requests and not ${wanted}`);
+    const count = visit.requests.length;
+    const mayRetry = variation.upstream_requests === undefined && select(variation.error, pair) !== undefined;
+    if (mayRetry ? count < wanted : count !== wanted) {
+      problems.push(`the upstream got ${count} requests and not ${wanted}`);
     }
     for (const request of visit.requests) {
       if (request.head.includes(this.#target.apiKey)) problems.push("the client's credential went upstream");
@@ -154,22 +171,42 @@ export class Runner {
 
   // ── lanes of their own ──────────────────────────────────────────────────────────────────────────
 
+  /** One after the other: the upstream sees one name for all of them. */
+  #inLane(check: Check): Promise<string[]> {
+    const { uniqueModels, model: only, renamed } = this.#target;
+    const setup = setupOf(check.variation, check.pair);
+    const named = renamed?.(setup);
+    const done = this.#lane.then(() =>
+      this.#visit(uniqueModels ? named : undefined, (visit) =>
+        this.#bytes(check, only ?? modelOf(setup), named, visit),
+      ),
+    );
+    this.#lane = done.catch(() => {});
+    return done;
+  }
+
   /** The same wire on both sides: what is sent arrives, and what is answered arrives, byte for byte. */
-  async #bytes({ variation, pair, stream }: Check, model: string, visit: Visit): Promise<string[]> {
+  async #bytes(
+    { variation, pair, stream }: Check,
+    model: string,
+    named: string | undefined,
+    visit: Visit,
+  ): Promise<string[]> {
     const [reply, ...more] = repliesOf(variation, pair).map((each) => replyIn(pair.upstream, each, stream));
     const text = select(variation.bytes, pair);
     if (reply === undefined || more.length > 0 || text === undefined) {
       return ['a lane of bytes is one request and one answer'];
     }
     visit.expect([reply]);
-    const sent = text.replaceAll('{{model}}', model).replaceAll('{{stream}}', String(stream));
-    const answered = await this.#send(pair.client, sent, variation.headers);
+    const filled = text.replaceAll('{{stream}}', String(stream));
+    const answered = await this.#send(pair.client, filled.replaceAll('{{model}}', model), variation.headers);
     const [request] = visit.requests;
     if (request === undefined) return [`nothing went upstream: ${answered.text.slice(0, 500)}`];
+    const arrived = filled.replaceAll('{{model}}', named ?? String(request.json['model']));
     const said = reply(request).body.join('');
     const expected = select(variation.upstream_request, pair);
     return [
-      ...(request.text === sent ? [] : [`the body became ${shown(request.text)}`]),
+      ...(request.text === arrived ? [] : [`the body became ${shown(request.text)}`]),
       ...(answered.text === said ? [] : [`the answer became ${shown(answered.text)}`]),
       ...(request.head.includes(this.#target.apiKey) ? ["the client's credential went upstream"] : []),
       ...(expected === undefined ? [] : upstreamRequestProblems(request, expected, new Map())),

@@ -9,8 +9,8 @@ export interface Setup {
   profile?: string;
   /** What the model's name begins with. */
   family?: string;
-  /** The client's wire is the upstream's too, and is translated all the same. */
-  translated: boolean;
+  /** Where the client's wire is the upstream's too: bytes pass, or are translated all the same. */
+  lane?: 'bytes' | 'translated';
 }
 
 export function setupOf({ profile, model, bytes }: Variation, { client, upstream }: Pair): Setup {
@@ -18,16 +18,17 @@ export function setupOf({ profile, model, bytes }: Variation, { client, upstream
     wire: upstream,
     ...(profile === undefined ? {} : { profile }),
     ...(model === undefined ? {} : { family: model }),
-    translated: client === upstream && bytes === undefined,
+    ...(client === upstream ? { lane: bytes === undefined ? 'translated' : 'bytes' } : {}),
   };
 }
 
 /** `conformance-chat`, `gpt-5.4-chat-openai`, `conformance-messages-translated`. */
-export function modelOf({ wire, profile, family = 'conformance', translated }: Setup): string {
-  return [family, wire, profile, translated ? 'translated' : undefined]
-    .filter((part) => part !== undefined)
-    .join('-');
+export function modelOf({ wire, profile, family = 'conformance', lane }: Setup): string {
+  return [family, wire, profile, lane].filter((part) => part !== undefined).join('-');
 }
+
+/** On the lane of bytes the model's name is all that changes. */
+export const renamedModel = ({ wire }: Setup): string => `renamed-${wire}`;
 
 export const UPSTREAM_KEY = 'upstream-secret';
 
@@ -42,7 +43,7 @@ interface UpstreamConfig {
 /** As in `toolgate.yaml`. Names end in `*`, so that a suffix can tell requests apart. */
 export function configFor(cases: readonly Case[], upstreamUrl: string): object {
   const upstreams: Record<string, UpstreamConfig> = {};
-  const models: Record<string, { upstream: string }> = {};
+  const models: Record<string, { upstream: string; model?: string }> = {};
   for (const setup of setupsOf(cases)) {
     const name = modelOf(setup);
     upstreams[name] = {
@@ -51,9 +52,10 @@ export function configFor(cases: readonly Case[], upstreamUrl: string): object {
       api_key: UPSTREAM_KEY,
       profile: setup.profile ?? 'standard',
       // A quirk that changes nothing: what someone configured ends the lane of bytes.
-      ...(setup.translated ? { quirks: { maxStops: 4 } } : {}),
+      ...(setup.lane === 'translated' ? { quirks: { maxStops: 4 } } : {}),
     };
-    models[`${name}*`] = { upstream: name };
+    if (setup.lane === 'bytes') models[name] = { upstream: name, model: renamedModel(setup) };
+    else models[`${name}*`] = { upstream: name };
   }
   return { upstreams, models };
 }

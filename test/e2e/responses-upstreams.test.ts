@@ -178,4 +178,23 @@ describe('an upstream of the same wire', () => {
       { type: 'function_call_output', call_id: 'toolu_1', output: 'seen' },
     ]);
   });
+
+  it('is told the whole where another model began it, though it could be forwarded to', async () => {
+    const upstream = await startUpstream([json(responsesObject(DONE))]);
+    const gateway = await startTestGateway({
+      config: {
+        upstreams: { scripted: upstream.config('openai-responses') },
+        models: { m: { upstream: 'scripted' }, demo: { upstream: 'demo' } },
+      },
+    });
+    const openai = openaiClient(gateway.url);
+    const first = await openai.responses.create({ model: 'demo', input: 'Say hello' });
+    await openai.responses.create({ model: 'm', input: 'And?', previous_response_id: first.id });
+    expect(upstream.requests[0]?.json['input']).toMatchObject([
+      { role: 'user', content: [{ text: 'Say hello' }] },
+      { role: 'assistant', content: [{ text: first.output_text }] },
+      { role: 'user', content: [{ text: 'And?' }] },
+    ]);
+    expect(upstream.requests[0]?.json).not.toHaveProperty('previous_response_id');
+  });
 });

@@ -141,4 +141,16 @@ describe('from the upstream', () => {
     });
     expect(decodeErrorBody({})).toMatchObject({ code: 'upstream_failed', retryable: true });
   });
+
+  it('cuts what is too long for a message and reads no page to its end', () => {
+    const long = 'a'.repeat(5_000_000);
+    const error = decodeError(400, {}, { error: { message: long, details: { error_code: long } } });
+    expect(error.message).toHaveLength(2_000);
+    expect(error.detail).toHaveLength(500);
+    expect(decodeError(502, {}, '<'.repeat(5_000_000)).message).toHaveLength(500);
+  });
+
+  it('does not pass a redirect on', () => {
+    expect(decodeError(307, {}, '')).toMatchObject({ status: 502 });
+  });
 });

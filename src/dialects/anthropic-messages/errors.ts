@@ -104,14 +104,18 @@ export function decodeError(status: number, headers: WireHeaders, body: unknown)
   const hint = headers['x-should-retry'];
   const retryAfter = retryAfterSeconds(headers);
   const detail = detailOf(wire);
-  return new GatewayError(code, said ?? `The upstream answered ${status} without a message.`, {
-    // A redirect is not followed: the client could do nothing with it.
-    status: status < 400 ? 502 : status,
-    retryable: hint === 'true' || (hint !== 'false' && RETRYABLE.has(code)),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
-    ...(detail === undefined ? {} : { detail }),
-    cause: { upstreamRequestId: headers['request-id'] ?? idIn(body), type: wire?.['type'] },
-  });
+  return new GatewayError(
+    code,
+    said ?? `The upstream answered ${status} without a message.${status < 400 ? ' Check its base_url.' : ''}`,
+    {
+      // A redirect is not followed: the client could do nothing with it.
+      status: status < 400 ? 502 : status,
+      retryable: hint === 'true' || (hint !== 'false' && RETRYABLE.has(code)),
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+      ...(detail === undefined ? {} : { detail }),
+      cause: { upstreamRequestId: headers['request-id'] ?? idIn(body), type: wire?.['type'] },
+    },
+  );
 }
 
 /** An error inside a 200: an `error` event, or a body that is one. */

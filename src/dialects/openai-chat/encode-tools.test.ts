@@ -159,13 +159,14 @@ describe('deferred tools', () => {
 
   it('are sent once they were found, as any other tool', () => {
     const { tools, losses } = encode({
-      tools: [READ, later('Grep'), later('Glob')],
+      tools: [READ, { name: 'ToolSearch' }, later('Grep'), later('Glob')],
       messages: [
         { role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'Grep', input: {} }] },
         { role: 'user', content: [{ type: 'tool_result', toolUseId: '1', content: [], isError: false }] },
       ],
     });
-    expect(tools).toMatchObject([{ function: { name: 'Read' } }, { function: { name: 'Grep' } }]);
+    const names = ['Read', 'ToolSearch', 'Grep'];
+    expect(tools).toMatchObject(names.map((name) => ({ function: { name } })));
     expect(JSON.stringify(tools)).not.toContain('defer_loading');
     expect(losses).toEqual([]);
   });

@@ -92,4 +92,21 @@ describe('TextToolCalls', () => {
     calls.push('able>', out);
     expect(out[1]).toEqual({ type: 'text', text: '<table>' });
   });
+
+  // Each of these would take hours if every opener were searched for its end.
+  it.each([
+    ['functions', `<tool_call>${'<function=Bash>'.repeat(200_000)}</tool_call>`],
+    ['names', `<tool_call>${'<function=Bash'.repeat(200_000)} </function></tool_call>`],
+    ['parameters', `<function=none>${'<parameter=x>'.repeat(200_000)}</function>`],
+    ['pairs', `<tool_call>Bash${'<arg_key></arg_key>'.repeat(150_000)}</arg_value></tool_call>`],
+  ])('reads a long text of unfinished %s once', (_name, source) => {
+    expect(run([source]).length).toBeGreaterThan(0);
+  });
+
+  it('does not look at all of a long call again for each of its pieces', () => {
+    const piece = 'a'.repeat(20);
+    expect(run(['<tool_call>', ...Array.from({ length: 190_000 }, () => piece)]).length).toBe(
+      '<tool_call>'.length + 190_000 * piece.length,
+    );
+  });
 });

@@ -59,3 +59,13 @@ describe('ThinkTags', () => {
     expect(tags.push('<think>a</think>', [])).toBe('<think>a</think>');
   });
 });
+
+describe('ThinkTags and an answer of white space', () => {
+  it('does not wait for a tag for ever', () => {
+    const tags = new ThinkTags();
+    let text = '';
+    for (let i = 0; i < 1_000; i++) text += tags.push('          ', []);
+    expect(tags.settled).toBe(true);
+    expect(text).toHaveLength(10_000);
+  });
+});

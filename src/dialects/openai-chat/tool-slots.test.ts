@@ -81,3 +81,11 @@ describe('ToolSlots', () => {
     expect(JSON.parse(text(1))).toEqual({ input: '' });
   });
 });
+
+it('opens very many calls without a look at all those before', () => {
+  const { out, push } = slots();
+  for (let index = 0; index < 100_000; index++) {
+    push({ index, id: `c${index}`, function: { name: 'f', arguments: '{}' } });
+  }
+  expect(out).toHaveLength(200_000);
+});

@@ -26,6 +26,8 @@ export class ToolSlots {
   readonly #slots: Slot[] = [];
   readonly #byIndex = new Map<number, Slot>();
   readonly #byId = new Map<string, Slot>();
+  /** Calls that something came for since the last one was opened: an answer may hold very many. */
+  readonly #touched = new Set<Slot>();
   /** Calls that an element of the list being read has named. */
   readonly #inList = new Set<Slot>();
 
@@ -46,6 +48,7 @@ export class ToolSlots {
     const index = typeof call['index'] === 'number' ? call['index'] : undefined;
     if (position === 0) this.#inList.clear();
     const slot = this.#find(index, id, name, count > 1 ? position : undefined) ?? this.#open(index, out);
+    this.#touched.add(slot);
     if (count > 1) this.#inList.add(slot);
     if (id !== '') this.#byId.set(id, slot);
     if (call['type'] === 'custom' || isObject(call['custom'])) slot.custom = true;
@@ -91,7 +94,8 @@ export class ToolSlots {
   }
 
   #open(index: number | undefined, out: TurnEvent[]): Slot {
-    for (const slot of this.#slots) this.#settle(slot, out);
+    for (const slot of this.#touched) this.#settle(slot, out);
+    this.#touched.clear();
     const slot: Slot = {
       key: this.#slots.length,
       id: '',

@@ -18,6 +18,8 @@ import { streamFixtures } from './fixtures/load.js';
 
 const CONTEXT = { model: 'asked', requestId: 'req_1', created: 1700000000 };
 const STOP: TurnEvent = { type: 'stop', reason: 'end_turn' };
+/** A schema in which the client writes what the encoder looks for. */
+const OWN_OUTPUT = { type: 'json_schema', name: 'n', schema: { output: [] } };
 const ENCRYPTED = { include: ['reasoning.encrypted_content'] };
 
 const requestOf = (fields: JsonObject) =>
@@ -253,7 +255,12 @@ describe('the last event', () => {
     { type: 'usage', usage: { inputTokens: 5, cacheReadTokens: 3, outputTokens: 2, reasoningTokens: 1 } },
     { type: 'stop', reason: 'tool_use' },
   ];
-  const fields = { ...ENCRYPTED, tools: [{ type: 'custom', name: 'patch' }], metadata: { a: '"output":[]' } };
+  const fields = {
+    ...ENCRYPTED,
+    tools: [{ type: 'custom', name: 'patch' }],
+    metadata: { a: '"output":[]' },
+    text: { format: OWN_OUTPUT },
+  };
 
   it('is the whole answer', () => {
     expect(lastResponse(encode(turn, fields))).toEqual(whole(turn, fields));

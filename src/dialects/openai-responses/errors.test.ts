@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ErrorCode, GatewayError } from '../../core/errors.js';
-import { decodeError, encodeError, failureOf, streamError } from './errors.js';
+import { decodeError, encodeError, failsInAnswer, failureOf, streamError } from './errors.js';
 
 describe('an answer that failed', () => {
   it.each<[ErrorCode, string]>([
@@ -20,6 +20,19 @@ describe('an answer that failed', () => {
       failureOf(new GatewayError('rate_limited', message, { retryAfter: 2.5 })).message;
     expect(wait('Slow down.')).toBe('Slow down. Please try again in 2.5s.');
     expect(wait('Please try again in 3s.')).toBe('Please try again in 3s.');
+  });
+});
+
+describe('an error before the answer began', () => {
+  const codex = { 'user-agent': 'codex_cli_rs/0.166.0 (Debian 12; x86_64)' };
+
+  it.each([
+    ['context_overflow', codex, true],
+    ['context_overflow', { 'user-agent': 'OpenAI/JS 6.49.0' }, false],
+    ['context_overflow', {}, false],
+    ['rate_limited', codex, false],
+  ] as const)('%s to %o is said in an answer: %s', (code, headers, said) => {
+    expect(failsInAnswer(new GatewayError(code, 'm'), headers)).toBe(said);
   });
 });
 

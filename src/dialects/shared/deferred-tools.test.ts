@@ -27,9 +27,11 @@ function wanted(fields: Partial<ConversationRequest> = {}) {
   return { names: tools.map(({ name }) => name), losses: losses.list().map(({ path }) => path) };
 }
 
+const SEARCHED = [{ name: 'Read' }, { name: 'ToolSearch' }, deferred('Grep'), deferred('Glob')];
+
 describe('deferred tools', () => {
   it('are not sent before the client has found them', () => {
-    expect(wanted()).toEqual({ names: ['Read'], losses: [] });
+    expect(wanted({ tools: SEARCHED })).toEqual({ names: ['Read', 'ToolSearch'], losses: [] });
   });
 
   it('are sent once a result names them', () => {
@@ -52,19 +54,13 @@ describe('deferred tools', () => {
     const messages: ConversationRequest['messages'] = [
       { role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'Glob', input: {} }] },
     ];
-    expect(wanted({ messages }).names).toEqual(['Read', 'Glob']);
-    expect(wanted({ toolChoice: { type: 'tool', name: 'Grep' } }).names).toEqual(['Read', 'Grep']);
+    const tools = SEARCHED;
+    expect(wanted({ tools, messages }).names).toEqual(['Read', 'ToolSearch', 'Glob']);
+    const toolChoice = { type: 'tool', name: 'Grep' } as const;
+    expect(wanted({ tools, toolChoice }).names).toEqual(['Read', 'ToolSearch', 'Grep']);
   });
 
-  it('are all sent where the provider was to search them', () => {
-    const serverTools: ConversationRequest['serverTools'] = [
-      {
-        dialect: 'anthropic-messages',
-        kind: 'tool_search_tool_bm25_20251119',
-        name: 'tool_search_tool_bm25',
-        value: {},
-      },
-    ];
-    expect(wanted({ serverTools })).toEqual({ names: ['Read', 'Grep', 'Glob'], losses: ['tools'] });
+  it('are all sent where the client does not search', () => {
+    expect(wanted()).toEqual({ names: ['Read', 'Grep', 'Glob'], losses: ['tools'] });
   });
 });

@@ -23,3 +23,7 @@ it('extensions of a dialect come together and leave those of others alone', () =
     text: '',
   });
 });
+
+it('a known name in other case is no field of its own', () => {
+  expect(extraFields({ A: 1, bB: 2 }, KNOWN)).toEqual({ bB: 2 });
+});

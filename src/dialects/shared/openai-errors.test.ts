@@ -332,3 +332,22 @@ describe('when to come back', () => {
     expect(waitOf({})).toBeUndefined();
   });
 });
+
+describe('an error that is too long', () => {
+  const long = 'a'.repeat(1_000_000);
+
+  it.each([
+    ['a message', { error: { message: long } }],
+    ['a bare one', { error: long }],
+    ['a list', { detail: Array.from({ length: 1_000 }, () => ({ msg: long.slice(0, 1_000) })) }],
+    ['other fields', { error: { message: 'm', type: long, code: long, param: long } }],
+  ])('is cut: %s', (_name, body) => {
+    const { message, detail, param } = decodeOpenAiError(400, {}, body);
+    for (const said of [message, detail ?? '', param ?? '']) expect(said.length).toBeLessThanOrEqual(2_000);
+  });
+
+  it('does not pass a redirect on', () => {
+    const error = decodeOpenAiError(307, { location: 'http://127.0.0.1:1' }, '');
+    expect(error).toMatchObject({ status: 502, message: expect.stringContaining('307') });
+  });
+});

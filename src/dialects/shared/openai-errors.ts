@@ -117,7 +117,7 @@ const VAGUE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /** An answer that is not 2xx. */
 export function decodeOpenAiError(status: number, headers: WireHeaders, body: unknown): GatewayError {
-  const error = readErrorBody(body) ?? { message: '' };
+  const error = readErrorBody(body) ?? { message: status < 400 ? redirected(status) : '' };
   const code = classify(status, error);
   const hint = headers['x-should-retry'];
   const retryable = hint === 'true' || (hint !== 'false' && RETRYABLE.has(code));
@@ -129,6 +129,11 @@ export function decodeOpenAiError(status: number, headers: WireHeaders, body: un
     ...(retryAfter === undefined ? {} : { retryAfter }),
     cause: { upstreamRequestId: headers['x-request-id'], type: error.type },
   });
+}
+
+/** Redirects are not followed: the credential and the prompt go nowhere but where they were meant for. */
+function redirected(status: number): string {
+  return `The upstream answered ${status}, which leads elsewhere. Check its base_url.`;
 }
 
 /** An error inside a 200: a body or a chunk of a stream. */

@@ -7,6 +7,7 @@ import type { Route } from '../../routing/router.js';
 import type { ModelCall, Upstream } from '../../upstreams/upstream.js';
 import type { Call } from '../engine.js';
 import { Relay } from './relay.js';
+import { retryDelay } from './retry.js';
 
 const request: ConversationRequest = {
   model: 'asked',
@@ -173,6 +174,39 @@ describe('Relay', () => {
       body: { kind: 'bytes', status: 200 },
     });
     expect(bodies).toEqual(['true {"model":"theirs","messages":[]}']);
+  });
+
+  it.each([
+    ['*', '{"model":"x","model":"theirs"}', 1],
+    ['theirs', '{"model":"x","model":"theirs"}', 0],
+    ['theirs', '{"model":"theirs","MODEL":"x"}', 0],
+    ['theirs', '{"model":"theirs"}', 1],
+  ])('a key for %s may forward %s: %d', async (allowed, raw, forwards) => {
+    let forwarded = 0;
+    const one = Object.assign(new FakeUpstream('same', 'ok'), {
+      wire: 'openai-chat' as const,
+      forward: async () => {
+        forwarded += 1;
+        return { losses: [], batches: answer() };
+      },
+    });
+    const { relay } = relayOf([one as unknown as Upstream]);
+    await relay.run(
+      {
+        ...callWith(),
+        request: { ...request, model: 'theirs' },
+        raw: Buffer.from(raw),
+        principal: { name: 'k', scopes: ['call'], models: [allowed] },
+      },
+      route('same'),
+    );
+    expect(forwarded).toBe(forwards);
+  });
+
+  it('leaves time between tries, whatever the upstream says', () => {
+    expect(retryDelay(0, soon)).toBe(0);
+    expect([1, 2, 3].map((round) => retryDelay(round, soon))).toEqual([400, 800, 1600]);
+    expect(retryDelay(3, busy)).toBe(30_000);
   });
 
   it('translates even its own dialect when the upstream wants something changed', async () => {

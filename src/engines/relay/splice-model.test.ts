@@ -23,6 +23,8 @@ describe('spliceModel', () => {
   it('leaves what is ambiguous to the other lane', () => {
     expect(splice('{"model":"a","model":"b"}')).toBeUndefined();
     expect(splice('{"mod\\u0065l":"a"}')).toBeUndefined();
+    expect(splice('{"model":"a","Model":"b"}')).toBeUndefined();
+    expect(splice('{"MODEL":"b","model":"a"}')).toBeUndefined();
     expect(splice('{"x":1}')).toBeUndefined();
   });
 

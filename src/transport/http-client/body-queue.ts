@@ -22,8 +22,8 @@ const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 export class BodyQueue implements ResponseBody {
   readonly #source: BodySource;
   /**
-   * TLS hands out each record by itself, also when one read of the socket brought hundreds: those
-   * are joined by waiting for the end of the event loop's turn.
+   * TLS hands out each record (16 KB at most) by itself, also when one read of the socket brought
+   * several: those are joined by waiting for the end of the event loop's turn.
    */
   readonly #joinReads: boolean;
   #parts: Buffer[] = [];
