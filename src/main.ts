@@ -41,7 +41,8 @@ export interface Gateway {
 
 const MIB = 1024 * 1024;
 const PRUNE_EVERY_MS = 10 * 60 * 1000;
-const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+/** The last is a terminal that was closed. */
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /** Why listening failed, by Node's code, and what to do. */
 const LISTEN_PROBLEMS: Readonly<Record<string, (host: string, port: number) => string>> = {
@@ -231,12 +232,14 @@ function superviseProcess(close: () => Promise<void>, finished: Promise<void>, l
   process
     .on('SIGINT', onSignal)
     .on('SIGTERM', onSignal)
+    .on('SIGHUP', onSignal)
     .on('unhandledRejection', onRejection)
     .on('uncaughtException', onException);
   void finished.then(() => {
     process
       .off('SIGINT', onSignal)
       .off('SIGTERM', onSignal)
+      .off('SIGHUP', onSignal)
       .off('unhandledRejection', onRejection)
       .off('uncaughtException', onException);
   });

@@ -32,6 +32,8 @@ const CUT_OFF: ReadonlySet<StopReason> = new Set(['max_tokens', 'context_window_
 
 type Key = number | string;
 
+const tooMuch = (message: string) => new GatewayError('upstream_failed', message);
+
 export class StreamLifecycle {
   readonly repairs = new Map<string, number>();
   readonly #options: LifecycleOptions;
@@ -95,12 +97,9 @@ export class StreamLifecycle {
     }
     this.#start();
     this.#flush();
+    if (!this.#finished) this.#close(CUT_OFF.has(this.#stop.reason));
+    if (this.#broken !== undefined) this.#fail(this.#broken);
     if (this.#finished) return this.#take();
-    this.#close(CUT_OFF.has(this.#stop.reason));
-    if (this.#broken !== undefined) {
-      this.#fail(this.#broken);
-      return this.#take();
-    }
     if (this.#index === 0) {
       this.#openBlock('text', { type: 'text' });
       this.#close();
@@ -178,12 +177,7 @@ export class StreamLifecycle {
     else if ('json' in event) this.#heldChars += event.json.length;
     if ('key' in event) this.#deferredKeys.add(event.key);
     if (this.#heldChars > HELD_LIMIT || this.#deferredKeys.size > MAX_CALLS) {
-      this.#fail(
-        new GatewayError(
-          'upstream_failed',
-          'The upstream interleaved more content than can be put in order.',
-        ),
-      );
+      this.#fail(tooMuch('The upstream interleaved more content than can be put in order.'));
     }
   }
 
@@ -192,10 +186,7 @@ export class StreamLifecycle {
     this.#deferred = [];
     this.#deferredKeys.clear();
     this.#heldChars = 0;
-    for (const event of waiting) {
-      if (this.#finished) return;
-      this.#route(event);
-    }
+    for (const event of waiting) if (!this.#finished) this.#route(event);
   }
 
   /** Everything that waits comes out now, finished or not. */
@@ -284,7 +275,7 @@ export class StreamLifecycle {
     if (!call.opened && call.name !== '' && !this.#openCall(call, event)) return;
     call.add(event.json);
     if (call.length > HELD_LIMIT) {
-      this.#fail(new GatewayError('upstream_failed', 'The upstream sent tool arguments that are too large.'));
+      this.#fail(tooMuch('The upstream sent tool arguments that are too large.'));
       return;
     }
     this.#pass(call);
@@ -310,7 +301,7 @@ export class StreamLifecycle {
       return undefined;
     }
     if (this.#calls.size >= MAX_CALLS) {
-      this.#fail(new GatewayError('upstream_failed', 'The model made too many tool calls in one answer.'));
+      this.#fail(tooMuch('The model made too many tool calls in one answer.'));
       return undefined;
     }
     const call = new ToolCallState();
@@ -422,6 +413,7 @@ export class StreamLifecycle {
   }
 
   #fail(error: GatewayError): void {
+    if (this.#finished) return;
     this.#start();
     this.#close(true);
     this.#deferred = [];

@@ -34,6 +34,15 @@ describe.each(LANES)('Claude Code on %s', (dialect) => {
     expect(await workspace.read('greeting.txt')).toBe('你好，世界 🌏\n');
     expect(await workspace.read('docs/note.md')).toBe('Greeting: 你好\n\t"quoted" \\ back\n');
     expect(await workspace.read('copy.txt')).toBe('你好，世界 🌏\n');
+    if (dialect === 'anthropic-messages') {
+      // The byte lane: nothing is changed but the credential.
+      const { recorded, instructions } = lane.model.played[0]?.seen ?? {};
+      expect(recorded?.headers).toMatchObject({
+        'x-api-key': 'upstream-secret',
+        'anthropic-beta': expect.stringContaining('claude-code-'),
+      });
+      expect(instructions).toContain('x-anthropic-billing-header');
+    }
     const last = lane.model.played.at(-1)?.seen;
     expect(last && resultsOf(last).map(({ id }) => id)).toEqual([
       'call_read',

@@ -21,7 +21,7 @@ export class ClientProcess {
   readonly events: JsonRecord[] = [];
   /** Lines that are not JSON. */
   readonly words: string[] = [];
-  /** Its exit code, once its output is whole; for a signal, 128 and the signal's number is not made up: null. */
+  /** Its exit code, once its output is whole; null where a signal ended it. */
   readonly exited: Promise<number | null>;
   readonly #child: ChildProcess;
   #stderr = '';

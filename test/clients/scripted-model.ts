@@ -3,6 +3,7 @@
  * prompt it goes on from says which script, the assistant's turns since then say which step. A step
  * is played once: a client that asks again has retried, and the test fails.
  */
+import type { Gate } from '../support/gate.js';
 import type { AnswerReply, Piece, Reply } from '../support/replies.js';
 import { json } from '../support/replies.js';
 import { errorInDialect, inDialect } from '../support/scripted-answers.js';
@@ -158,7 +159,7 @@ export class ScriptedModel {
 /** The answer as a stream that stops in its middle until the test opens `hold`. */
 export function heldAfter(
   answer: Scripted,
-  hold: Extract<Piece, { pass(): unknown }>,
+  hold: Gate,
   events: number,
 ): (seen: SeenRequest) => Promise<Reply> {
   return async ({ recorded }) => {

@@ -23,7 +23,12 @@ function hold(holds: boolean, reason: string, value?: unknown): void {
     throw new Refused(value === undefined ? reason : `${reason}: ${JSON.stringify(value).slice(0, 400)}`);
 }
 
+/** What the tests' clients send as their key. */
+const CLIENT_KEY = 'client-key';
+
 export function checkRequest(seen: SeenRequest): void {
+  const { recorded } = seen;
+  hold(!recorded.head.includes(CLIENT_KEY), "the client's credential must not come here");
   checkPairs(seen);
   checkTools(seen);
   if (seen.dialect === 'anthropic-messages') {

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeAfterTest } from '../support/cleanup.js';
+import { systemProgram } from './programs.js';
 
 export interface TerminalOptions {
   cwd: string;
@@ -20,7 +21,7 @@ export class Terminal {
   #onOutput: () => void = () => {};
 
   constructor(command: readonly string[], { cwd, env }: TerminalOptions) {
-    const child = spawn('script', ['-qefc', command.map(quoted).join(' '), '/dev/null'], {
+    const child = spawn(systemProgram('script'), ['-qefc', command.map(quoted).join(' '), '/dev/null'], {
       cwd,
       env: { PATH: process.env['PATH'], TERM: 'xterm-256color', COLUMNS: '120', LINES: '40', ...env },
       stdio: ['pipe', 'pipe', 'pipe'],

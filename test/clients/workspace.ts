@@ -5,6 +5,7 @@ import { mkdir, readFile, watch, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { tempFolder } from '../support/cleanup.js';
+import { systemProgram } from './programs.js';
 
 const run = promisify(execFile);
 
@@ -35,7 +36,10 @@ export async function makeWorkspace(files: Files = {}): Promise<Workspace> {
     await writeFile(at(name), content);
   }
   const git = (...args: string[]) =>
-    run('git', [...WHO, ...args], { cwd: path, env: { PATH: process.env['PATH'], HOME: home } });
+    run(systemProgram('Git'), [...WHO, ...args], {
+      cwd: path,
+      env: { PATH: process.env['PATH'], HOME: home },
+    });
   await git('init', '-q', '-b', 'main');
   await git('add', '.');
   await git('commit', '-q', '--allow-empty', '-m', 'Start');

@@ -1,5 +1,5 @@
 /** Replies of a case file as bytes of the upstream's wire. */
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { readRequest } from '../clients/read-request.js';
 import { type AnswerOptions, type AnswerReply, answer } from '../support/replies.js';
 import type { Part, Scripted } from '../support/scripted.js';
@@ -63,6 +63,15 @@ function send(text: string, type: string, reply: ExactSpec): AnswerReply {
   };
   return answer(gzip ? gzipSync(text) : text, options);
 }
+
+/** What a client reads of a reply, its compression undone. */
+export function plainText({ body, headers = {} }: AnswerReply): string {
+  const bytes = Buffer.concat(body.filter(isBytes).map((piece) => Buffer.from(piece)));
+  return ('content-encoding' in headers ? gunzipSync(bytes) : bytes).toString('utf8');
+}
+
+const isBytes = (piece: AnswerReply['body'][number]): piece is string | Uint8Array =>
+  typeof piece === 'string' || piece instanceof Uint8Array;
 
 function wholeText(wire: WireName, { whole }: ExactSpec): string {
   if (whole === undefined) throw new Error('The reply has no whole form');

@@ -14,7 +14,7 @@ import { followUpBody } from './follow-up.js';
 import { type Bindings, mismatches, shown } from './match.js';
 import { readError, readStream, readWhole } from './read-answer.js';
 import type { Received } from './received.js';
-import { replyIn } from './reply.js';
+import { plainText, replyIn } from './reply.js';
 import type { ScriptDesk, Visit } from './script-desk.js';
 import { modelOf, type Setup, setupOf } from './setups.js';
 import { writeRequest } from './write-request.js';
@@ -203,7 +203,7 @@ export class Runner {
     const [request] = visit.requests;
     if (request === undefined) return [`nothing went upstream: ${answered.text.slice(0, 500)}`];
     const arrived = filled.replaceAll('{{model}}', named ?? String(request.json['model']));
-    const said = reply(request).body.join('');
+    const said = plainText(reply(request));
     const expected = select(variation.upstream_request, pair);
     return [
       ...(request.text === arrived ? [] : [`the body became ${shown(request.text)}`]),

@@ -12,7 +12,7 @@ import { type BrokenRequest, brokenRequest, KINDS, mistyped } from './broken-req
 import { count, LONG, SEED, TIMEOUT_MS } from './counts.js';
 import { askBytes, inParallel, inTime, metric, startFaultGateway } from './fault-gateway.js';
 import { Random } from './random.js';
-import { type Target, valid } from './request-parts.js';
+import { bodyOf, post, type Target, valid } from './request-parts.js';
 import { good, held } from './upstream-answers.js';
 import { WIRES, type Wire } from './wires.js';
 
@@ -170,6 +170,30 @@ describe('broken requests', () => {
     expect(statuses[400]).toBeGreaterThan(tried.length / 4);
     await answersAll();
     expect(bugs()).toEqual([]);
+    expect((await memory()) - before).toBeLessThan(GROWTH_LIMIT);
+  });
+
+  it('and good ones of almost the limit leave nothing of their bodies behind', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const large = 'x'.repeat(900_000);
+    const send900 = async (index: number): Promise<void> => {
+      const { wire, target } = random.pick(all);
+      const refused = index % 2 === 0;
+      const body = { ...bodyOf(target), ...(refused ? { tools: large } : { metadata: { large } }) };
+      const response = await inTime(
+        sendRaw(gateway.url, post(target, { body: JSON.stringify(body) })),
+        `a large body to ${target.path}`,
+      );
+      expect(response.status, response.text.slice(0, 300)).toBe(refused ? 400 : 200);
+      if (refused) expect(wire.isError(response.json())).toBe(true);
+    };
+    const random = new Random(SEED);
+    const all = targets();
+    const indexes = Array.from({ length: count(60, 600) }, (_, index) => index);
+    await inParallel(indexes.slice(0, 20), 4, send900);
+    const before = await memory();
+    await inParallel(indexes, 4, send900);
     expect((await memory()) - before).toBeLessThan(GROWTH_LIMIT);
   });
 
