@@ -46,7 +46,9 @@ function pairsOf(variation: Variation): Pair[] {
 /** Those that `reply` has bytes for; all where it says nothing of wires. */
 function upstreamsOf({ reply }: Variation): readonly Pair['upstream'][] {
   if (reply === undefined) return WIRES;
-  const known = WIRES.filter((upstream) => PAIRS.some((pair) => pair.upstream === upstream && select(reply, pair)));
+  const known = WIRES.filter((upstream) =>
+    PAIRS.some((pair) => pair.upstream === upstream && select(reply, pair)),
+  );
   return known.length === 0 ? WIRES : known;
 }
 
@@ -55,7 +57,8 @@ function formsOf(variation: Variation, pair: Pair): boolean[] {
   const { stream = 'both' } = variation;
   const forms = [true, false].filter(
     (form) =>
-      stream !== (form ? 'never' : 'only') && repliesOf(variation, pair).every((reply) => hasForm(reply, form)),
+      stream !== (form ? 'never' : 'only') &&
+      repliesOf(variation, pair).every((reply) => hasForm(reply, form)),
   );
   if (forms.length === 0) throw new Error(`${variation.title}: no reply for ${pairName(pair)}`);
   return forms;

@@ -156,7 +156,9 @@ async function runAll(
     total += checks.length;
     passed += checks.length - failures.length;
     const mark = failures.length === 0 ? 'ok  ' : 'FAIL';
-    console.log(`${mark} ${given.name}: ${given.title} (${checks.length - failures.length}/${checks.length})`);
+    console.log(
+      `${mark} ${given.name}: ${given.title} (${checks.length - failures.length}/${checks.length})`,
+    );
     for (const failure of failures) console.log(failure);
   }
   console.log(`conformance: ${ran} cases, ${total} checks, ${passed} passed`);

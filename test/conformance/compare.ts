@@ -82,7 +82,9 @@ function toWanted(block: NonNullable<AnswerSpec['blocks']>[number]): Wanted {
   return {
     type: 'call',
     name: block.call,
-    ...(block.input === undefined ? {} : { input: isMatcher(block.input) ? block.input : { $exact: block.input } }),
+    ...(block.input === undefined
+      ? {}
+      : { input: isMatcher(block.input) ? block.input : { $exact: block.input } }),
     ...(block.id === undefined ? {} : { id: block.id }),
   };
 }

@@ -24,7 +24,9 @@ export function readChatStream(text: string): Received {
     stop: result.finishReason,
     stopSequence: null,
     usage: result.usage === undefined ? undefined : usageOf(result.usage),
-    ...(error === undefined ? {} : { error: { type: String(error['type']), message: String(error['message']) } }),
+    ...(error === undefined
+      ? {}
+      : { error: { type: String(error['type']), message: String(error['message']) } }),
     echo: [message],
   };
 }
@@ -100,12 +102,18 @@ export function readChatWhole(body: unknown): Received {
 function blocksOf(message: JsonRecord, refusal: string): ReceivedBlock[] {
   const blocks: ReceivedBlock[] = [];
   const { reasoning_content: thinking, content } = message;
-  if (typeof thinking === 'string' && thinking !== '') blocks.push({ type: 'thinking', text: thinking, signature: '' });
+  if (typeof thinking === 'string' && thinking !== '')
+    blocks.push({ type: 'thinking', text: thinking, signature: '' });
   const text = `${typeof content === 'string' ? content : ''}${refusal}`;
   if (text !== '') blocks.push({ type: 'text', text });
   for (const { id, function: called } of records(message['tool_calls'])) {
     const { name, arguments: json } = isRecord(called) ? called : {};
-    blocks.push({ type: 'call', id: String(id), name: String(name), input: parseArguments(String(json)) ?? json });
+    blocks.push({
+      type: 'call',
+      id: String(id),
+      name: String(name),
+      input: parseArguments(String(json)) ?? json,
+    });
   }
   return blocks;
 }

@@ -43,7 +43,10 @@ export function readMessagesWhole(body: unknown): Received {
   at.check(stop !== 'tool_use' || called.length > 0, 'stop_reason is tool_use and no tool was called');
   at.check(new Set(called.map(({ id }) => id)).size === called.length, 'a tool id is used twice');
   for (const call of called) {
-    at.check(TOOL_ID.test(at.filled(call['id'], 'id')), `tool id ${call['id']} has characters that are refused`);
+    at.check(
+      TOOL_ID.test(at.filled(call['id'], 'id')),
+      `tool id ${call['id']} has characters that are refused`,
+    );
     at.object(call['input'], 'input');
   }
   const sequence = message['stop_sequence'];
@@ -73,9 +76,7 @@ function toBlock(block: JsonRecord): ReceivedBlock[] {
     case 'redacted_thinking':
       return [{ type: 'redacted', data: String(block['data']) }];
     case 'tool_use':
-      return [
-        { type: 'call', id: String(block['id']), name: String(block['name']), input: block['input'] },
-      ];
+      return [{ type: 'call', id: String(block['id']), name: String(block['name']), input: block['input'] }];
     default:
       return [];
   }

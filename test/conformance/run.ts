@@ -60,9 +60,7 @@ export class Runner {
     const name = only ?? modelOf(setupOf(check.variation, check.pair));
     const model = uniqueModels ? `${name}-${this.#nextNumber()}` : name;
     return this.#visit(uniqueModels ? model : undefined, (visit) =>
-      check.variation.counts === undefined
-        ? this.#exchange(check, model, visit)
-        : this.#counts(check, model),
+      check.variation.counts === undefined ? this.#exchange(check, model, visit) : this.#counts(check, model),
     );
   }
 
@@ -91,7 +89,12 @@ export class Runner {
     visit.expect(replies.map((reply) => replyIn(pair.upstream, reply, stream)));
     const body = bodyOf(check, model);
     const answered = await this.#send(pair.client, body, variation.headers);
-    const problems = this.#requestProblems(check, visit, variation.upstream_requests ?? replies.length, bindings);
+    const problems = this.#requestProblems(
+      check,
+      visit,
+      variation.upstream_requests ?? replies.length,
+      bindings,
+    );
     const expectedLosses = select(variation.losses, pair) ?? rowLosses(check);
     problems.push(...this.#losses(answered, expectedLosses));
     problems.push(
@@ -299,7 +302,8 @@ function readAnswer(client: WireName, { headers, text }: Answered, stream: boole
 
 function receivedProblems(received: Received, check: Check, model: string, bindings: Bindings): string[] {
   const { variation, pair } = check;
-  const problems = received.model === model || received.model === '' ? [] : [`the answer names the model ${received.model}`];
+  const problems =
+    received.model === model || received.model === '' ? [] : [`the answer names the model ${received.model}`];
   const expected = select(variation.answer, pair);
   if (expected !== undefined) problems.push(...answerProblems(received, expected, pair, bindings));
   const failure = select(variation.error, pair);

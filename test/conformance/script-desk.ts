@@ -40,7 +40,8 @@ export class ScriptDesk {
   /** The script of the upstream. */
   readonly reply = (request: RecordedRequest): Reply => {
     const visit = this.#visits.get('') ?? this.#visits.get(modelIn(request));
-    if (visit === undefined || request.method !== 'POST') return refused(404, `${request.method} ${request.path}`);
+    if (visit === undefined || request.method !== 'POST')
+      return refused(404, `${request.method} ${request.path}`);
     // Not every upstream counts; the gateway has to make do without.
     if (request.path.includes('/count_tokens')) return refused(404, 'count_tokens is not offered');
     visit.requests.push(request);
@@ -51,7 +52,10 @@ export class ScriptDesk {
 }
 
 const refused = (status: number, message: string): Reply =>
-  json({ type: 'error', error: { type: 'not_found_error', message: `Scripted upstream: ${message}` } }, { status });
+  json(
+    { type: 'error', error: { type: 'not_found_error', message: `Scripted upstream: ${message}` } },
+    { status },
+  );
 
 function modelIn(request: RecordedRequest): string {
   try {

@@ -57,7 +57,9 @@ function addCell(row: Row, variation: Variation, pair: Pair, name: string): void
   const cell = { word, note: note === '' && word === 'lost' ? reasonOf(variation, pair, name) : note };
   const known = row.cells.get(pairName(pair));
   if (known !== undefined && (known.word !== cell.word || known.note !== cell.note)) {
-    throw new Error(`${name}: ${row.feature} on ${pairName(pair)} is ${how} here and ${known.word} elsewhere`);
+    throw new Error(
+      `${name}: ${row.feature} on ${pairName(pair)} is ${how} here and ${known.word} elsewhere`,
+    );
   }
   row.cells.set(pairName(pair), cell);
 }
@@ -65,7 +67,8 @@ function addCell(row: Row, variation: Variation, pair: Pair, name: string): void
 /** What the gateway itself says, as the checks hold it to. */
 function reasonOf(variation: Variation, pair: Pair, name: string): string {
   const losses = select(variation.losses, pair) ?? [];
-  if (losses.length === 0) throw new Error(`${name}: ${variation.title} is lost on ${pairName(pair)} and nobody says why`);
+  if (losses.length === 0)
+    throw new Error(`${name}: ${variation.title} is lost on ${pairName(pair)} and nobody says why`);
   return [...new Set(losses.map((loss) => loss.replace(/^[\w.]+: /, '')))].join('; ');
 }
 

@@ -95,7 +95,10 @@ function completeChunk(event: JsonRecord): JsonRecord {
 function completeMessagesEvent(event: JsonRecord): JsonRecord {
   if (event['type'] === 'message_start') {
     const given = isRecord(event['message']) ? event['message'] : {};
-    return { ...event, message: { ...messagesBase, usage: { ...messagesUsage, output_tokens: 1 }, ...given } };
+    return {
+      ...event,
+      message: { ...messagesBase, usage: { ...messagesUsage, output_tokens: 1 }, ...given },
+    };
   }
   if (event['type'] === 'message_delta') {
     const delta = isRecord(event['delta']) ? event['delta'] : {};

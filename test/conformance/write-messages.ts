@@ -24,9 +24,7 @@ export function writeMessages(request: RequestSpec): JsonRecord {
   if (stop !== undefined) body['stop_sequences'] = stop;
   if (thinking !== undefined) {
     body['thinking'] =
-      typeof thinking === 'string'
-        ? { type: thinking }
-        : { type: 'enabled', budget_tokens: thinking.budget };
+      typeof thinking === 'string' ? { type: thinking } : { type: 'enabled', budget_tokens: thinking.budget };
   }
   if (effort !== undefined || format !== undefined) {
     body['output_config'] = {
@@ -60,7 +58,8 @@ function writePart(part: PartSpec): JsonRecord {
   if (typeof part === 'string') return { type: 'text', text: part };
   if ('text' in part) return { type: 'text', text: part.text };
   if ('image' in part) return { type: 'image', source: writeSource(part.image) };
-  if ('document' in part) return { type: 'document', source: writeSource(part.document), ...titleOf(part.document) };
+  if ('document' in part)
+    return { type: 'document', source: writeSource(part.document), ...titleOf(part.document) };
   if ('thinking' in part) {
     return { type: 'thinking', thinking: part.thinking, signature: part.signature ?? '' };
   }

@@ -21,7 +21,9 @@ export function writeResponses(request: RequestSpec): JsonRecord {
   const { tool_choice: choice, parallel, max_tokens, temperature, top_p } = request;
   if (choice !== undefined) {
     body['tool_choice'] =
-      typeof choice === 'string' ? choice.replace('any', 'required') : { type: 'function', name: choice.tool };
+      typeof choice === 'string'
+        ? choice.replace('any', 'required')
+        : { type: 'function', name: choice.tool };
   }
   if (parallel !== undefined) body['parallel_tool_calls'] = parallel;
   if (max_tokens !== undefined) body['max_output_tokens'] = max_tokens;
