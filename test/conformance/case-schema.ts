@@ -234,6 +234,7 @@ export const variationSchema = z.strictObject({
   response_headers: json.optional(),
   /** Each counts more tokens than the one before it. */
   counts: z.array(request).optional(),
+  // biome-ignore lint/suspicious/noThenProperty: a word of the case files, never awaited.
   then: followUp.optional(),
   /** The request breaks rules on purpose that are checked of every other one. */
   lenient: z.boolean().optional(),
