@@ -113,6 +113,8 @@ const exact = z.strictObject({
   /** Each an event: an object, text that is its data, or `{raw}`, bytes as they are. */
   sse: z.array(z.union([z.string(), json])).optional(),
   whole: z.union([json, z.string()]).optional(),
+  /** Given so whatever was asked for. */
+  form: z.enum(['sse', 'whole']).optional(),
   status: z.number().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   end: z.enum(['keep-alive', 'close', 'truncate', 'reset']).optional(),
@@ -168,6 +170,7 @@ const answer = z.strictObject({
       output: z.unknown().optional(),
       cache_read: z.unknown().optional(),
       cache_write: z.unknown().optional(),
+      reasoning: z.unknown().optional(),
     })
     .optional(),
   /** Input tokens in the first event, for wires that have them there. */

@@ -1,4 +1,5 @@
 /** Every case file on this gateway. `npm run test:conformance` runs the same on any other. */
+import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checksOf, checksOfVariation, titleOf } from './checks.js';
 import { loadCases, loadElsewhere } from './load.js';
@@ -42,5 +43,10 @@ describe('the list of protocol cases', () => {
     const elsewhere = loadElsewhere().map(({ number }) => number);
     const all = Array.from({ length: LAST - FIRST + 1 }, (_, index) => FIRST + index);
     expect([...here, ...elsewhere].toSorted((one, other) => one - other)).toEqual(all);
+  });
+
+  it('names tests that exist for what is not here', () => {
+    const tests = loadElsewhere().flatMap((each) => each.tests);
+    expect(tests.filter((path) => !existsSync(path))).toEqual([]);
   });
 });

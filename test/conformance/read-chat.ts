@@ -129,5 +129,10 @@ function usageOf(usage: JsonRecord): ReceivedUsage {
     output: count(usage['completion_tokens']),
     cache_read: read,
     cache_write: written,
+    reasoning: count(
+      isRecord(usage['completion_tokens_details'])
+        ? usage['completion_tokens_details']['reasoning_tokens']
+        : 0,
+    ),
   };
 }

@@ -84,12 +84,16 @@ function toBlock(block: JsonRecord): ReceivedBlock[] {
 
 const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
-const usageOf = (usage: JsonRecord): ReceivedUsage => ({
-  input: count(usage['input_tokens']),
-  output: count(usage['output_tokens']),
-  cache_read: count(usage['cache_read_input_tokens']),
-  cache_write: count(usage['cache_creation_input_tokens']),
-});
+function usageOf(usage: JsonRecord): ReceivedUsage {
+  const details = isRecord(usage['output_tokens_details']) ? usage['output_tokens_details'] : {};
+  return {
+    input: count(usage['input_tokens']),
+    output: count(usage['output_tokens']),
+    cache_read: count(usage['cache_read_input_tokens']),
+    cache_write: count(usage['cache_creation_input_tokens']),
+    reasoning: count(details['thinking_tokens']),
+  };
+}
 
 function startInput(data: string | undefined): Pick<Received, 'startInput'> {
   const event: unknown = JSON.parse(data ?? '{}');

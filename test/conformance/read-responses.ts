@@ -91,5 +91,8 @@ function usageOf(value: unknown): ReceivedUsage | undefined {
     output: count(value['output_tokens']),
     cache_read: read,
     cache_write: written,
+    reasoning: count(
+      isRecord(value['output_tokens_details']) ? value['output_tokens_details']['reasoning_tokens'] : 0,
+    ),
   };
 }

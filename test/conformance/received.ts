@@ -13,6 +13,8 @@ export interface ReceivedUsage {
   output: number;
   cache_read: number;
   cache_write: number;
+  /** Part of `output`. */
+  reasoning: number;
 }
 
 export interface Received {

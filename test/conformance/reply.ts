@@ -27,7 +27,7 @@ const JSON_TYPE = 'application/json';
 export function hasForm(reply: ReplySpec, stream: boolean): boolean {
   if (isScripted(reply)) return true;
   if ((reply.status ?? 200) >= 300) return true;
-  return (stream ? reply.sse : reply.whole) !== undefined;
+  return reply.form !== undefined || (stream ? reply.sse : reply.whole) !== undefined;
 }
 
 /** A reply that may have to know the request: `{{tool.0}}` in it is the name of the first tool there. */
@@ -35,7 +35,8 @@ export type ReplyTo = (request: RecordedRequest) => AnswerReply;
 
 export function replyIn(wire: WireName, reply: ReplySpec, stream: boolean): ReplyTo {
   if (isScripted(reply)) return scriptedReply(wire, reply, stream);
-  const events = stream && (reply.status ?? 200) < 300 ? reply.sse : undefined;
+  const { form = stream ? 'sse' : 'whole', status = 200 } = reply;
+  const events = form === 'sse' && status < 300 ? reply.sse : undefined;
   const text = events === undefined ? wholeText(wire, reply) : sseText(wire, events, reply);
   return (request) => send(fill(text, request), events === undefined ? JSON_TYPE : SSE, reply);
 }
