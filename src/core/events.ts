@@ -28,6 +28,8 @@ export type TurnEvent =
   | { type: 'stop'; reason: StopReason; stopSequence?: string }
   /** The answer failed. Final. */
   | { type: 'error'; error: GatewayError }
+  /** Something of the answer that these events have no place for. */
+  | { type: 'loss'; path: string; reason: string }
   | { type: 'ping' };
 
 /** What must come back on the same call (Gemini's thought signature), by dialect. */

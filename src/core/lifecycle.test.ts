@@ -339,6 +339,12 @@ describe('StreamLifecycle', () => {
     expect(sketch([...out, ...lifecycle.end()])).toBe(stream);
   });
 
+  it('keeps what the answer could not carry, without a word to the client', () => {
+    const { out, lifecycle } = run([text('a'), { type: 'loss', path: 'content', reason: 'r' }, STOP]);
+    expect(sketch(out)).toBe('start 0<text a 0> end_turn end');
+    expect(lifecycle.losses.list()).toEqual([{ path: 'content', reason: 'r' }]);
+  });
+
   it('passes argument deltas on as they come', () => {
     const lifecycle = new StreamLifecycle({ id: 'i', model: 'm' });
     lifecycle.push([tool(0, 'c', 'A')]);

@@ -7,6 +7,7 @@
 import { NO_USAGE, type StopReason, type Usage } from './conversation.js';
 import { GatewayError } from './errors.js';
 import type { BlockStart, StreamEvent, TurnEvent } from './events.js';
+import { LossLog } from './losses.js';
 import { brokenArguments, ToolCallState } from './tool-call-state.js';
 
 export interface LifecycleOptions {
@@ -36,6 +37,7 @@ const tooMuch = (message: string) => new GatewayError('upstream_failed', message
 
 export class StreamLifecycle {
   readonly repairs = new Map<string, number>();
+  readonly losses = new LossLog();
   readonly #options: LifecycleOptions;
   readonly #calls = new Map<Key, ToolCallState>();
   readonly #ids = new Set<string>();
@@ -65,10 +67,6 @@ export class StreamLifecycle {
   /** The terminal event is out; everything later is ignored. */
   get finished(): boolean {
     return this.#finished;
-  }
-
-  get usage(): Usage {
-    return this.#fullUsage();
   }
 
   get stopReason(): StopReason | undefined {
@@ -111,7 +109,7 @@ export class StreamLifecycle {
       type: 'message-delta',
       stopReason: reason,
       ...(reason === 'stop_sequence' && stopSequence !== undefined ? { stopSequence } : {}),
-      usage: this.#fullUsage(),
+      usage: this.usage,
     });
     this.#out.push({ type: 'message-stop' });
     this.#finished = true;
@@ -140,6 +138,9 @@ export class StreamLifecycle {
         return;
       case 'usage':
         this.#mergeUsage(event.usage);
+        return;
+      case 'loss':
+        this.losses.add(event.path, event.reason);
         return;
       case 'ping':
         this.#start();
@@ -429,7 +430,7 @@ export class StreamLifecycle {
     return { ...NO_USAGE, ...(this.#hasPrompt() ? {} : this.#options.estimate), ...this.#usage };
   }
 
-  #fullUsage(): Usage {
+  get usage(): Usage {
     const usage = this.#startUsage();
     if (this.#usage.outputTokens === undefined && this.#options.estimate?.outputTokens === undefined) {
       usage.outputTokens = Math.ceil(this.#emittedChars / CHARS_PER_TOKEN);

@@ -1,5 +1,5 @@
 /** Streams an answer to its reader: never faster than it is read, never longer than it is wanted. */
-import { NO_USAGE } from '../core/conversation.js';
+import { type DialectName, NO_USAGE } from '../core/conversation.js';
 import { GatewayError, toGatewayError } from '../core/errors.js';
 import type { StreamEvent, TurnEvent } from '../core/events.js';
 import type { StreamLifecycle } from '../core/lifecycle.js';
@@ -29,7 +29,7 @@ export async function streamEvents(
   exchange: Exchange,
   context: ServerContext,
   writer: SseWriter,
-  body: EventsBody,
+  body: EventsBody & { wire: DialectName },
   lifecycle: StreamLifecycle,
   encoder: StreamEncoder,
 ): Promise<void> {
@@ -45,7 +45,10 @@ export async function streamEvents(
     say(lifecycle.push(PING));
   };
   await streaming(exchange, context, writer, body.batches, {
-    take: (batch) => say(lifecycle.push(batch)),
+    take: (batch) => {
+      noteForeign(batch, body.wire, lifecycle);
+      return say(lifecycle.push(batch));
+    },
     finished: () => lifecycle.finished,
     end: () => say(lifecycle.end()),
     fail: (error) => say(lifecycle.push([{ type: 'error', error }])),
@@ -87,6 +90,14 @@ export async function streamBytes(
   });
   const usage = body.usage();
   if (usage !== undefined) exchange.facts.usage = { ...NO_USAGE, ...usage };
+}
+
+/** Blocks that only another wire knows are left out of a stream whose head is already out: log and trace say so. */
+function noteForeign(batch: readonly TurnEvent[], wire: DialectName, { losses }: StreamLifecycle): void {
+  for (const event of batch) {
+    if (event.type !== 'block' || event.block.type !== 'opaque' || event.block.dialect === wire) continue;
+    losses.add('content', `${event.block.kind}: only ${event.block.dialect} has it`);
+  }
 }
 
 interface Sink<T> {

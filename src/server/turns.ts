@@ -213,14 +213,16 @@ async function answerTurn(
       });
       await record?.finish(turn);
       const encoded = dialect.ingress.encodeResponse(turn, answerContext, lossLog);
-      facts.losses = lossLog.size === 0 ? losses : [...losses, ...lossLog.list()];
+      facts.losses = [...losses, ...lifecycle.losses.list(), ...lossLog.list()];
       sendJson(exchange, 200, encoded, answerHeaders(exchange, answer, facts.losses));
     } else {
       const headers = { ...answerHeaders(exchange, answer, losses), ...SSE_HEADERS };
       const begun = writer ?? new SseWriter(exchange.response, 200, headers);
       const recording = record === undefined ? undefined : new RecordingEncoder(encoder, record);
-      await streamEvents(exchange, context, begun, body, lifecycle, recording ?? encoder);
+      const events = { ...body, wire: dialect.name };
+      await streamEvents(exchange, context, begun, events, lifecycle, recording ?? encoder);
       recording?.close();
+      facts.losses = [...losses, ...lifecycle.losses.list()];
     }
   } finally {
     facts.usage = lifecycle.usage;

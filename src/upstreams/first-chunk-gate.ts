@@ -6,7 +6,7 @@ import { GatewayError } from '../core/errors.js';
 import type { TurnEvent } from '../core/events.js';
 
 /** These say nothing yet: an upstream may send them and fail at once. */
-const PRELUDE: ReadonlySet<TurnEvent['type']> = new Set(['start', 'ping', 'usage', 'break']);
+const PRELUDE: ReadonlySet<TurnEvent['type']> = new Set(['start', 'ping', 'usage', 'break', 'loss']);
 
 /** After so many of them the client gets to see that something comes. */
 const PRELUDE_LIMIT = 10_000;

@@ -9,6 +9,13 @@ import { decodeUsage } from './decode-usage.js';
 import { decodeErrorBody, errorObject } from './errors.js';
 import { DIALECT, stopReasonFrom, TOOL_USE_FIELDS } from './wire.js';
 
+/** Where the words came from: the neutral events have no place for it. */
+export const CITATIONS_LOST: TurnEvent = {
+  type: 'loss',
+  path: 'content.citations',
+  reason: 'only the byte lane carries citations',
+};
+
 export function decodeResponse(body: unknown, names: ToolNames): TurnEvent[] {
   if (!isObject(body) || body['type'] === 'error' || !Array.isArray(body['content'])) {
     return [{ type: 'error', error: notAnAnswer(body) }];
@@ -72,6 +79,7 @@ function decodeBlock(block: JsonObject, key: number, names: ToolNames, out: Turn
   switch (block['type']) {
     case 'text':
       if (typeof block['text'] === 'string') out.push({ type: 'text', text: block['text'] });
+      if (Array.isArray(block['citations']) && block['citations'].length > 0) out.push(CITATIONS_LOST);
       out.push({ type: 'break' });
       return;
     case 'thinking':

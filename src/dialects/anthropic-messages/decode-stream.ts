@@ -6,7 +6,14 @@ import type { ServerSentEvent } from '../../core/server-sent-event.js';
 import type { StreamDecoder } from '../dialect.js';
 import { isObject } from '../shared/read.js';
 import type { ToolNames } from '../shared/tool-names.js';
-import { decodeStart, decodeStop, decodeToolStart, inputText, opaque } from './decode-response.js';
+import {
+  CITATIONS_LOST,
+  decodeStart,
+  decodeStop,
+  decodeToolStart,
+  inputText,
+  opaque,
+} from './decode-response.js';
 import { decodeUsage } from './decode-usage.js';
 import { decodeErrorBody, errorObject } from './errors.js';
 
@@ -199,6 +206,9 @@ class AnthropicStreamDecoder implements StreamDecoder {
         if (typeof delta['signature'] === 'string')
           out.push({ type: 'signature', signature: delta['signature'] });
         break;
+      case 'citations_delta':
+        out.push(CITATIONS_LOST);
+        return;
       default:
         return;
     }
