@@ -1,0 +1,64 @@
+/**
+ * The MCP servers whose tools the agents have. Connecting happens in the background and never
+ * holds up a turn; a server that hangs, dies or floods costs its own tools and nothing else.
+ */
+import type { JsonObject, ToolResultContent } from '../../core/conversation.js';
+
+export interface McpClient {
+  /** Tools of every server that is connected, under `mcp__server__tool`. `session` for servers kept for each. */
+  tools(session?: string): readonly McpTool[];
+  status(): readonly McpServerStatus[];
+  /** Resolves when every server is connected or has failed once; for `chat` and tests. */
+  settled(signal: AbortSignal): Promise<void>;
+  /** Throws GatewayError `conflict` for a name that is taken, `invalid_request` for a bad one. */
+  add(name: string, config: unknown): Promise<McpServerStatus>;
+  remove(name: string): Promise<boolean>;
+  /** Throws `not_found`. */
+  reconnect(name: string): Promise<McpServerStatus>;
+  /** Ends what was kept for the session. */
+  closeSession(session: string): Promise<void>;
+  /** Ends every connection and every process. */
+  close(): Promise<void>;
+}
+
+export interface McpTool {
+  /** `mcp__server__tool`. */
+  name: string;
+  server: string;
+  title?: string;
+  description: string;
+  inputSchema: JsonObject;
+  /** By the server's own account: a hint for people and for concurrency, never a permission. */
+  annotations: { readOnly?: boolean; destructive?: boolean; openWorld?: boolean };
+  /** Rejects only when the signal fires; a failure is a result that says so. */
+  call(input: JsonObject, options: McpCallOptions): Promise<McpCallResult>;
+}
+
+export interface McpCallOptions {
+  signal: AbortSignal;
+  session?: string;
+  onProgress?: (progress: { progress: number; total?: number; message?: string }) => void;
+}
+
+export interface McpCallResult {
+  content: ToolResultContent[];
+  isError: boolean;
+  structured?: JsonObject;
+}
+
+export interface McpServerStatus {
+  name: string;
+  type: 'stdio' | 'http' | 'sse';
+  /** `needs-auth`: the server wants a sign-in that has not happened. */
+  state: 'connecting' | 'connected' | 'failed' | 'needs-auth' | 'closed';
+  /** Why it is not connected, and what to do. */
+  problem?: string;
+  /** Where the person signs in, for `needs-auth`. */
+  signInUrl?: string;
+  /** Milliseconds since the epoch of the next try. */
+  retryAt?: number;
+  tools: readonly string[];
+  serverInfo?: { name: string; version: string };
+  connectedAt?: number;
+  shared: boolean;
+}

@@ -1,0 +1,72 @@
+/**
+ * The approval coordinator: a question is stored, then offered, then decided, once. Every state
+ * but `pending` is final. What waits in memory is only a promise on a row of the store: a restart
+ * asks the same question again under the same id, and finds the decision made meanwhile.
+ */
+import type { Approval, NewApproval } from '../store/approvals.js';
+import type { NewRule, Rule, RuleBehaviour, RuleReach } from '../store/rules.js';
+import type { Decision, JudgedCall } from './decision.js';
+import type { GateCall, Verdict } from './gate.js';
+
+export interface ApprovalCoordinator {
+  /** Asks and waits. Used by the gate alone. */
+  ask(call: GateCall, decision: Decision): Promise<Verdict>;
+  /** Newest first; those that wait with `state: 'pending'`. */
+  list(query: {
+    principal?: string;
+    session?: string;
+    state?: Approval['state'];
+    cursor?: string;
+    limit: number;
+  }): Promise<{ items: Approval[]; next?: string }>;
+  get(id: string): Promise<Approval | undefined>;
+  decide(id: string, answer: PersonAnswer): Promise<AnswerOutcome>;
+  extend(id: string, by: { name: string; via: string }): Promise<ExtendResult>;
+  /** Rules that people made, now; making one releases what waits and is covered by it. */
+  addRule(rule: NewRule): Promise<{ rule: Rule; released: readonly string[] }>;
+  revokeRule(id: string, by: string): Promise<Rule | undefined>;
+  /**
+   * Somebody is there who can answer for `principal` (undefined: for everyone), until the returned
+   * function is called. Counted for `unattended`.
+   */
+  attend(principal: string | undefined): () => void;
+  /** Told of every change, in order; a listener that throws is logged and goes on. */
+  subscribe(listener: (event: ApprovalEvent) => void): () => void;
+  /** Expires what is due; the coordinator also does it by itself. */
+  expireDue(): Promise<void>;
+  /** Stops timers; whatever waits stays pending in the store. */
+  close(): Promise<void>;
+}
+
+export type ApprovalEvent =
+  | { type: 'requested'; approval: Approval }
+  | { type: 'updated'; approval: Approval }
+  | { type: 'resolved'; approval: Approval };
+
+export interface PersonAnswer {
+  decision: 'allow' | 'deny';
+  /** Of what the person was shown. */
+  digest: string;
+  by: string;
+  via: 'console' | 'api' | 'mcp' | 'terminal';
+  reason?: string;
+  updatedInput?: unknown;
+  rule?: { rule: string; scope: RuleReach['scope']; behaviour?: RuleBehaviour };
+}
+
+export type AnswerOutcome =
+  | { outcome: 'decided'; approval: Approval; rule?: Rule; released: readonly string[] }
+  | { outcome: 'already'; approval: Approval }
+  | { outcome: 'expired'; approval: Approval }
+  | { outcome: 'mismatch'; approval: Approval }
+  /** The changed input or the rule cannot be used: nothing was decided. */
+  | { outcome: 'invalid'; problem: string }
+  | { outcome: 'unknown' };
+
+export type ExtendResult =
+  | { outcome: 'extended'; approval: Approval }
+  | { outcome: 'already'; approval: Approval }
+  | { outcome: 'expired'; approval: Approval }
+  | { outcome: 'unknown' };
+
+export type { Approval, JudgedCall, NewApproval };

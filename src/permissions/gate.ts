@@ -1,0 +1,94 @@
+/**
+ * The one place where a tool call is let through or not, whichever engine makes it: rules first,
+ * then a person where the rules say `ask`. Every verdict is in the audit log.
+ */
+import type { Decision, JudgedCall, Reason } from './decision.js';
+import type { Effect } from './effects.js';
+
+export interface PermissionGate {
+  /**
+   * Waits for a person if it must, without a watchdog of the caller's running. Rejects only for
+   * bugs and a store that is down; an aborted signal cancels the question and denies.
+   */
+  check(call: GateCall): Promise<Verdict>;
+  /** Effects that came up while a call ran (the next hop of a redirect). Asks again where it must. */
+  checkFurther(call: GateCall): Promise<Verdict>;
+  /** What the rules alone say; asks nobody, writes nothing. */
+  judge(call: JudgedCall): Promise<Decision>;
+  /** Whether a file that a search came across may be shown. Cheap enough for every line of a result. */
+  readable(place: JudgedCall['place'], session: string): Promise<(path: string) => boolean>;
+}
+
+export interface GateCall extends JudgedCall {
+  describe: Description;
+  /** A question to the user by its nature (AskUserQuestion, plan approval): always asked, without a clock. */
+  question?: boolean;
+  signal: AbortSignal;
+  /**
+   * A person changed the input: is it valid, and what would it do? Resolves with the problem as a
+   * sentence where it cannot be run.
+   */
+  revise(input: unknown): Promise<Revision | { problem: string }>;
+}
+
+export interface Revision {
+  input: unknown;
+  readOnly: boolean;
+  effects: readonly Effect[];
+  describe: Description;
+}
+
+export type Verdict =
+  /** `input` is what must run: a person may have changed it. */
+  | { allowed: true; input: unknown; because: VerdictReason; approval?: string }
+  /** `message` is for the model, and honest about who refused or that nobody answered. */
+  | {
+      allowed: false;
+      outcome: 'denied' | 'expired' | 'cancelled' | 'unattended';
+      message: string;
+      because: VerdictReason;
+    };
+
+export type VerdictReason =
+  | Reason
+  | { kind: 'person'; by: string; via: string; reason?: string; rule?: string }
+  | { kind: 'expiry' }
+  | { kind: 'abort' }
+  | { kind: 'unattended' };
+
+/** What a call is, as plain data that a terminal and a browser both draw. */
+export interface Description {
+  /** One line: `Run npm test`, `Edit src/app.ts`. */
+  title: string;
+  kind: DescriptionKind;
+  /** Absolute paths that it is about. */
+  paths: readonly string[];
+  /** A shell command, whole. */
+  command?: string;
+  /** A unified diff of what would change. */
+  diff?: string;
+  url?: string;
+  /** Anything else worth showing: a note of the model, what is asked, the head of a long text. */
+  detail?: string;
+  questions?: readonly Question[];
+}
+
+export type DescriptionKind =
+  | 'read'
+  | 'search'
+  | 'edit'
+  | 'command'
+  | 'fetch'
+  | 'think'
+  | 'agent'
+  | 'memory'
+  | 'question'
+  | 'mcp'
+  | 'other';
+
+export interface Question {
+  question: string;
+  header?: string;
+  options: readonly { label: string; description?: string }[];
+  multiSelect?: boolean;
+}

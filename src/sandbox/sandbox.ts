@@ -1,0 +1,38 @@
+/**
+ * The wall around commands: what a process may write, reach and see, enforced by the operating
+ * system and not by reading its text.
+ */
+export interface Sandbox {
+  readonly status: SandboxStatus;
+  /**
+   * How to start `command` (a bash script) so that the wall holds. Rejects with a GatewayError
+   * `unavailable` where the sandbox is required and cannot be had.
+   */
+  wrap(command: string, spec: SandboxSpec): Promise<WrappedCommand>;
+  /** Ends proxies and removes what was made on disk. */
+  close(): Promise<void>;
+}
+
+export interface SandboxSpec {
+  /** Writable, with everything below, but for what runs code when it is written (`.git/hooks` …). */
+  writable: readonly string[];
+  /** Neither readable nor writable. */
+  hidden: readonly string[];
+  /** Hosts that may be reached; none: no network. */
+  hosts: readonly string[];
+  cwd: string;
+}
+
+/** To be given to spawn; `release` once the process is gone. */
+export interface WrappedCommand {
+  file: string;
+  args: readonly string[];
+  /** Added to the environment of the command. */
+  env: Readonly<Record<string, string>>;
+  release(): Promise<void>;
+}
+
+export type SandboxStatus =
+  | { active: true; kind: 'bubblewrap' | 'seatbelt'; detail: string }
+  /** `advice`: what to do to get one. */
+  | { active: false; reason: 'off' | 'unavailable'; detail: string; advice: string };

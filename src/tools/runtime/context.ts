@@ -1,0 +1,92 @@
+/** What a tool works with. Made for each call; nothing in it is shared between sessions. */
+import type { Effort, JsonObject, Message, Usage } from '../../core/conversation.js';
+import type { Effect } from '../../permissions/effects.js';
+import type { Sandbox } from '../../sandbox/sandbox.js';
+import type { FileState } from '../../workspace/file-state.js';
+import type { Workspace } from '../../workspace/workspace.js';
+import type { JobTable } from './jobs.js';
+import type { TodoList } from './todos.js';
+
+export interface ToolContext {
+  /** Fires when the call must end: the client is gone, the turn was stopped, its time is over. */
+  readonly signal: AbortSignal;
+  readonly toolUseId: string;
+  /** The assistant message that the call is in. */
+  readonly messageId?: string;
+  readonly session: ToolSession;
+  readonly options: ToolOptions;
+  readonly workspace: Workspace;
+  /** What this session has read, and in which state. */
+  readonly files: FileState;
+  readonly sandbox: Sandbox;
+  /**
+   * Permission for effects that only came up while the call runs (the next hop of a redirect).
+   * Throws ToolError where it is refused.
+   */
+  require(effects: readonly Effect[]): Promise<void>;
+  /** Whether the rules let a file that a search came across be shown. */
+  readonly readable: (path: string) => boolean;
+  /** Runs an agent of its own. Absent where none can be run. */
+  readonly runAgent?: (task: AgentTask) => AsyncGenerator<AgentProgress, AgentReport, void>;
+}
+
+/** One conversation, or one sub-agent of it, as far as tools are concerned. */
+export interface ToolSession {
+  readonly id: string;
+  readonly principal: string;
+  /** The sub-agent; none for the main one. */
+  readonly agent?: { id: string; label: string };
+  /** Where commands run. Only Bash moves it. */
+  cwd: string;
+  readonly todos: TodoList;
+  readonly jobs: JobTable;
+  /** A private folder (0700) for whole outputs; readable by this session's tools, removed with the session. */
+  scratch(): Promise<string>;
+  /** The principal's own folder of memories. */
+  readonly memoryDir: string;
+}
+
+export interface ToolOptions {
+  /** Names of the tools on offer in this turn. */
+  tools: readonly string[];
+  /** Slash commands of the client; none on the API. */
+  commands: readonly string[];
+  /** The model that drives the turn, as the client named it. */
+  model: string;
+  thinkingBudget?: number;
+  effort?: Effort;
+  /** Which fork of a conversation this is, counted from 0. */
+  forkNumber: number;
+  /** Names the conversation in logs. */
+  logName: string;
+}
+
+export interface AgentTask {
+  /** A few words. */
+  description: string;
+  prompt: string;
+  /** Which kind of agent; by default the general one. */
+  kind?: string;
+  model?: string;
+  /** Of the parent's tools; never more. */
+  tools?: readonly string[];
+  /** In place of the agent's own. */
+  systemPrompt?: string;
+}
+
+export interface AgentProgress {
+  content: string;
+  messages?: readonly Message[];
+}
+
+export interface AgentReport {
+  /** What the agent said last. */
+  text: string;
+  usage: Usage;
+  turns: number;
+  toolCalls: number;
+  durationMs: number;
+  /** `max_turns`, `aborted`, an error's message; absent when it came to its own end. */
+  cutShort?: string;
+  details?: JsonObject;
+}

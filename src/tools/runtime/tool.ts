@@ -1,0 +1,103 @@
+/**
+ * A tool: one object that says what it is for, judges its own input, tells what it would do, and
+ * does it. No tool keeps state of its own: everything that outlives a call is in the context, so
+ * that one object serves every session of a process.
+ *
+ * Who may throw: `call` and `validateInput` throw ToolError for the model; anything else thrown is
+ * a bug, logged whole and shown to the model as an internal error without its message.
+ */
+import type * as z from 'zod';
+import type { JsonObject, Message, ToolResultContent } from '../../core/conversation.js';
+import type { Effect } from '../../permissions/effects.js';
+import type { Description } from '../../permissions/gate.js';
+import type { ToolContext } from './context.js';
+
+export interface Tool<Input = unknown> {
+  /** What the model calls. */
+  readonly name: string;
+  /** Further names that mean this tool (`Agent` for `Task`, `Jupyter` for `NotebookEdit`). */
+  readonly aliases?: readonly string[];
+  /** What people see. */
+  userFacingName(input?: Input): string;
+  /** For the model; may depend on the input, for a line about one call. */
+  description(input?: Input): string | Promise<string>;
+  /** Checks and completes the input. */
+  readonly inputSchema?: z.ZodType<Input>;
+  /** Given to the model as it is, and wins over `inputSchema` there. */
+  readonly inputJSONSchema?: JsonObject;
+  /** Asked whenever tools are offered, so that it may change while the gateway runs. A text says why it is off. */
+  isEnabled(): Enablement | Promise<Enablement>;
+  /** Changes nothing outside of the conversation. */
+  isReadOnly(input: Input): boolean;
+  /** May run beside its neighbours. */
+  isConcurrencySafe(input: Input): boolean;
+  /** False: harmless by nature, so that mode `ask` does not ask. Rules still hold. */
+  needsPermissions(input: Input): boolean;
+  /** Everything that the call would touch. None where there is nothing but the tool itself to judge. */
+  effects?(input: Input, context: ToolContext): readonly Effect[] | Promise<readonly Effect[]>;
+  /** How to use it well, for the system prompt of an agent. */
+  prompt(options: PromptOptions): string | Promise<string>;
+  /** What the schema cannot say. Before permission is asked; must not change anything. */
+  validateInput?(input: Input, context: ToolContext): Validation | Promise<Validation>;
+  /** Any number of `progress`, then exactly one `result`. Ends early and cleans up when the signal fires. */
+  call(input: Input, context: ToolContext): AsyncGenerator<ToolYield, void, void>;
+  /** What a person is shown before, while and after it runs. Must not change anything. */
+  describe(input: Input, context: ToolContext): Description | Promise<Description>;
+  /** What a person is shown when the call was refused; by default the title and who refused. */
+  describeRejected?(input: Input, context: ToolContext): Description | Promise<Description>;
+  /** The last say on the text for the model; by default the text itself. */
+  renderResultForAssistant?(text: string): string;
+  readonly limits?: ToolLimits;
+  /** A question to the user by its nature: always asked, never on a clock. */
+  readonly question?: boolean;
+}
+
+export type Enablement = boolean | { enabled: false; reason: string };
+
+export interface PromptOptions {
+  /** Names of all tools on offer beside this one. */
+  tools: readonly string[];
+  cwd: string;
+}
+
+export type Validation = { ok: true } | { ok: false; message: string };
+
+export type ToolYield = ToolProgress | ToolResult;
+
+export interface ToolProgress {
+  type: 'progress';
+  /** What is new since the last one, for people. */
+  content: string;
+  /** What a sub-agent said and did. */
+  normalizedMessages?: readonly Message[];
+  /** Names of the tools that it has. */
+  tools?: readonly string[];
+}
+
+export interface ToolResult {
+  type: 'result';
+  /** For the model. */
+  resultForAssistant: string | readonly ToolResultContent[];
+  /** For people: plain JSON. */
+  data?: unknown;
+  isError?: boolean;
+}
+
+export interface ToolLimits {
+  /** Characters of a result that go to the model; the rest is in a file. */
+  resultChars?: number;
+  /** Longest run, waiting for a person not counted. None: the tool has its own clock. */
+  timeoutMs?: number;
+}
+
+/** Refusals and failures that the model should read and act on. The message says what to do next. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError';
+  /** For people. */
+  readonly data: unknown;
+
+  constructor(message: string, options: { cause?: unknown; data?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.data = options.data;
+  }
+}
