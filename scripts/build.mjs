@@ -12,8 +12,15 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 
-/** Packages that stay in node_modules: libsql finds its native binary relative to itself. */
-const EXTERNAL = ['libsql'];
+/** Packages that stay in node_modules: they find a binary, a grammar or a worker relative to themselves. */
+const EXTERNAL = [
+  'libsql',
+  '@vscode/ripgrep',
+  '@vscode/tree-sitter-wasm',
+  'web-tree-sitter',
+  '@anthropic-ai/sandbox-runtime',
+  'unpdf',
+];
 
 // CommonJS packages inside an ES module need a `require` for Node's own modules.
 const BANNER = [

@@ -9,6 +9,7 @@ import type { Loss } from '../core/losses.js';
 import type { Dialect, WireHeaders } from '../dialects/dialect.js';
 import type { Route } from '../routing/router.js';
 import type { CallTrace } from '../upstreams/upstream.js';
+import type { AgentObserver } from './native/observer.js';
 
 export interface Engine {
   run(call: Call, route: Route): Promise<Answer>;
@@ -28,6 +29,8 @@ export interface Call {
   signal: AbortSignal;
   /** Where this call is one of those that are recorded. */
   trace?: CallTrace;
+  /** Told what an agent does on the way to its answer. */
+  observe?: AgentObserver;
 }
 
 export type Scope = 'call' | 'approve' | 'admin';

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { cardText, readCard, readChoice } from './approval-card.js';
+import { painter } from './render.js';
+import { approvalOf } from './testing.js';
+
+const paint = painter(false);
+const rules = [
+  { rule: 'Bash(npm test)', behaviour: 'allow', covers: 'this command' },
+  { rule: 'Bash(npm run:*)', behaviour: 'allow', covers: 'npm run …' },
+];
+
+describe('a card', () => {
+  it('shows the whole command and every way to answer', () => {
+    const command = `echo ${'x'.repeat(5000)} && rm -rf build`;
+    const card = readCard(
+      approvalOf({
+        describe: { title: 'Run a command', kind: 'command', paths: [], command },
+        suggestions: rules.slice(0, 1),
+      }),
+    );
+    const text = cardText(card, 'no rule matches', paint);
+    expect(text).toContain(command);
+    expect(text).toContain('no rule matches');
+    expect(text).toMatch(/^ {2}y {2}yes, this once$/m);
+    expect(text).toMatch(/^ {2}s {2}yes, and for this session: Bash\(npm test\)$/m);
+    expect(text).toMatch(/^ {2}n {2}no/m);
+  });
+
+  it('hides nothing behind escapes', () => {
+    const command = 'ls\u001b[2K\rrm -rf ~';
+    const card = readCard(
+      approvalOf({ describe: { title: 'x\u202ey', kind: 'command', paths: [], command } }),
+    );
+    const text = cardText(card, '', paint);
+    expect(text).toContain('ls\\u001b[2K\\u000drm -rf ~');
+    expect(text).toContain('x\\u202ey');
+  });
+
+  it('names the sub-agent that asks', () => {
+    expect(cardText(readCard(approvalOf({ agent: 'explore-1' })), '', paint)).toContain(
+      'sub-agent explore-1',
+    );
+  });
+
+  it('shows the input where the description cannot be read', () => {
+    const text = cardText(readCard(approvalOf({ describe: 7, input: { command: 'ls' } })), '', paint);
+    expect(text).toContain('"command": "ls"');
+  });
+});
+
+describe('an answer', () => {
+  const card = readCard(approvalOf({ suggestions: rules }));
+
+  it.each([
+    ['y', { kind: 'allow' }],
+    [' YES ', { kind: 'allow' }],
+    ['n', { kind: 'deny' }],
+    ['no: use pnpm', { kind: 'deny', reason: 'use pnpm' }],
+    ['n  use pnpm', { kind: 'deny', reason: 'use pnpm' }],
+    ['e', { kind: 'edit' }],
+    ['s1', { kind: 'always', rule: 'Bash(npm test)', scope: 'session' }],
+    ['p2', { kind: 'always', rule: 'Bash(npm run:*)', scope: 'project' }],
+    ['a', { kind: 'always', rule: 'Bash(npm test)', scope: 'everywhere' }],
+  ])('%j', (line, choice) => {
+    expect(readChoice(line, card)).toEqual(choice);
+  });
+
+  it.each(['', 'yy', 'nope', 's3', 'yes please', 'always'])('%j decides nothing', (line) => {
+    expect(readChoice(line, card).kind).toBe('unclear');
+  });
+});

@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import type { Approval, ApprovalEvent, PersonAnswer } from '../../permissions/approvals.js';
+import { ApprovalDesk } from './approval-desk.js';
+import { painter } from './render.js';
+import { approvalOf, typedTerminal } from './testing.js';
+
+function deskOf({ armMs = 0, now = () => 0 }: { armMs?: number; now?: () => number } = {}) {
+  const terminal = typedTerminal();
+  const answers: (PersonAnswer & { id: string })[] = [];
+  const attended: (string | undefined)[] = [];
+  let tell: (event: ApprovalEvent) => void = () => {};
+  let outcome: (
+    answer: PersonAnswer,
+    approval: Approval,
+  ) => { outcome: 'invalid'; problem: string } | undefined = () => undefined;
+  const known = new Map<string, Approval>();
+  let onAnswer: () => void = () => {};
+  const desk = new ApprovalDesk({
+    terminal,
+    paint: painter(false),
+    by: 'local',
+    armMs,
+    now,
+    coordinator: {
+      subscribe(listener) {
+        tell = listener;
+        return () => {};
+      },
+      attend(principal) {
+        attended.push(principal);
+        return () => void attended.pop();
+      },
+      async decide(id, answer) {
+        answers.push({ id, ...answer });
+        const approval = known.get(id) ?? approvalOf();
+        const refused = outcome(answer, approval);
+        onAnswer();
+        return refused ?? { outcome: 'decided', approval, released: [] };
+      },
+    },
+  });
+  return {
+    desk,
+    terminal,
+    answers,
+    attended,
+    ask(approval: Approval) {
+      known.set(approval.id, approval);
+      tell({ type: 'requested', approval });
+    },
+    resolve: (approval: Approval) => tell({ type: 'resolved', approval }),
+    refuse(with_: typeof outcome) {
+      outcome = with_;
+    },
+    answered: () =>
+      new Promise<void>((resolve) => {
+        onAnswer = resolve;
+      }),
+  };
+}
+
+describe('the desk', () => {
+  it('allows with the digest that was shown', async () => {
+    const { ask, answers, answered, terminal } = deskOf();
+    ask(approvalOf());
+    const done = answered();
+    await terminal.type('y');
+    await done;
+    expect(answers).toEqual([{ id: 'ap_1', decision: 'allow', digest: 'd1', by: 'local', via: 'terminal' }]);
+  });
+
+  it('denies with the reason', async () => {
+    const { ask, answers, answered, terminal } = deskOf();
+    ask(approvalOf());
+    const done = answered();
+    await terminal.type('n use pnpm');
+    await done;
+    expect(answers[0]).toMatchObject({ decision: 'deny', reason: 'use pnpm' });
+  });
+
+  it('asks again after an answer that it does not understand', async () => {
+    const { ask, answers, answered, terminal } = deskOf();
+    ask(approvalOf());
+    await terminal.type('maybe');
+    const done = answered();
+    await terminal.type('y');
+    await done;
+    expect(answers).toHaveLength(1);
+    expect(terminal.shown()).toContain('Type one of the letters');
+  });
+
+  it('takes no answer that was typed before the card could be read', async () => {
+    let time = 0;
+    const { ask, answers, answered, terminal } = deskOf({ armMs: 400, now: () => time });
+    ask(approvalOf());
+    await terminal.type('y');
+    expect(answers).toEqual([]);
+    const done = answered();
+    const typed = terminal.type('n');
+    time += 1000;
+    await typed;
+    await done;
+    expect(answers).toMatchObject([{ decision: 'deny' }]);
+  });
+
+  it('sends the changed input, and asks again where it cannot be used', async () => {
+    const { ask, answers, answered, refuse, terminal } = deskOf();
+    refuse(({ updatedInput }) =>
+      updatedInput === undefined ? undefined : { outcome: 'invalid', problem: 'command: expected a text' },
+    );
+    ask(approvalOf());
+    await terminal.type('e');
+    await terminal.type('{"command":1}');
+    expect(answers[0]).toMatchObject({ updatedInput: { command: 1 } });
+    const done = answered();
+    await terminal.type('n');
+    await done;
+    expect(terminal.shown()).toContain('command: expected a text');
+    expect(answers).toHaveLength(2);
+  });
+
+  it('asks one after the other', async () => {
+    const { ask, answers, answered, terminal } = deskOf();
+    ask(approvalOf());
+    ask(approvalOf({ id: 'ap_2', digest: 'd2' }));
+    const first = answered();
+    await terminal.type('y');
+    await first;
+    const second = answered();
+    await terminal.type('n');
+    await second;
+    expect(answers.map(({ id, decision }) => [id, decision])).toEqual([
+      ['ap_1', 'allow'],
+      ['ap_2', 'deny'],
+    ]);
+  });
+
+  it('takes the card away when somebody else has decided, and says who', async () => {
+    const { ask, answers, answered, resolve, terminal } = deskOf();
+    ask(approvalOf());
+    ask(approvalOf({ id: 'ap_2' }));
+    resolve(approvalOf({ state: 'denied', decision: { at: 1, by: 'alice', via: 'console' } }));
+    const done = answered();
+    await terminal.type('y');
+    await done;
+    expect(terminal.shown()).toContain('Denied by alice (console).');
+    expect(answers.map(({ id }) => id)).toEqual(['ap_2']);
+  });
+
+  it('turns answers to questions into input', async () => {
+    const { ask, answers, answered, terminal } = deskOf();
+    const questions = [
+      { question: 'Which one?', options: [{ label: 'Red' }, { label: 'Blue' }] },
+      { question: 'Why?', options: [{ label: 'Fast' }, { label: 'Cheap' }], multiSelect: true },
+    ];
+    ask(
+      approvalOf({
+        input: { questions },
+        describe: { title: 'A question', kind: 'question', paths: [], questions },
+      }),
+    );
+    await terminal.type('2');
+    const done = answered();
+    await terminal.type('1, 2');
+    await done;
+    expect(answers[0]).toMatchObject({
+      decision: 'allow',
+      updatedInput: { questions, answers: { 'Which one?': 'Blue', 'Why?': 'Fast, Cheap' } },
+    });
+  });
+
+  it('denies when the terminal is gone', async () => {
+    const { ask, answers, answered, terminal } = deskOf();
+    ask(approvalOf());
+    const done = answered();
+    await terminal.type(undefined);
+    await done;
+    expect(answers[0]).toMatchObject({ decision: 'deny', reason: 'the terminal was closed' });
+  });
+
+  it('counts as somebody who is there until it is closed', () => {
+    const { desk, attended } = deskOf();
+    expect(attended).toEqual([undefined]);
+    desk.close();
+    expect(attended).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+/** What the terminal shows of tool calls, as lines. Pure: the colours are words around the text. */
+import type { Description } from '../../permissions/gate.js';
+import { plain, plainLine } from './plain.js';
+
+export type Paint = (style: Style, text: string) => string;
+
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+const CODES: Readonly<Record<Style, string>> = {
+  bold: '1',
+  dim: '2',
+  red: '31',
+  green: '32',
+  yellow: '33',
+  cyan: '36',
+};
+
+/** Each line on its own, so that a pager or a cut line leaves no colour behind. */
+export function painter(color: boolean): Paint {
+  if (!color) return (_style, text) => text;
+  return (style, text) =>
+    text
+      .split('\n')
+      .map((line) => (line === '' ? '' : `\u001b[${CODES[style]}m${line}\u001b[0m`))
+      .join('\n');
+}
+
+/** Lines of a diff before it is cut; the head of it is what a person reads. */
+const DIFF_LINES = 60;
+const RESULT_LINES = 6;
+
+/** The whole of what is asked for: a command is never cut, a long diff says that it is. */
+export function describeLines(describe: Description, paint: Paint): string[] {
+  const lines: string[] = [];
+  if (describe.command !== undefined) {
+    lines.push(
+      ...plain(describe.command)
+        .split('\n')
+        .map((line) => paint('bold', line)),
+    );
+  }
+  if (describe.url !== undefined) lines.push(paint('bold', plain(describe.url)));
+  if (describe.diff !== undefined) lines.push(...diffLines(describe.diff, paint));
+  else if (describe.command === undefined && describe.paths.length > 0) {
+    lines.push(...describe.paths.map((path) => paint('bold', plain(path))));
+  }
+  if (describe.detail !== undefined && describe.detail !== '')
+    lines.push(...plain(describe.detail).split('\n'));
+  return lines;
+}
+
+export function diffLines(diff: string, paint: Paint, limit = DIFF_LINES): string[] {
+  const all = plain(diff).replace(/\n$/, '').split('\n');
+  const shown = all.slice(0, limit).map((line) => {
+    if (line.startsWith('+++') || line.startsWith('---')) return paint('dim', line);
+    if (line.startsWith('+')) return paint('green', line);
+    if (line.startsWith('-')) return paint('red', line);
+    if (line.startsWith('@@')) return paint('cyan', line);
+    return line;
+  });
+  const left = all.length - shown.length;
+  return left > 0 ? [...shown, paint('yellow', `… ${left} more lines of this change are not shown`)] : shown;
+}
+
+/** The first lines of a result, for people. */
+export function resultLines(text: string, paint: Paint, limit = RESULT_LINES): string[] {
+  const all = plain(text).replace(/\n+$/, '').split('\n');
+  if (all.length === 1 && all[0] === '') return [];
+  const shown = all.slice(0, limit).map((line) => paint('dim', line.slice(0, 300)));
+  const left = all.length - shown.length;
+  return left > 0 ? [...shown, paint('dim', `… ${left} more line${left === 1 ? '' : 's'}`)] : shown;
+}
+
+export function titleOf(describe: Description): string {
+  return plainLine(describe.title);
+}
+
+export function indent(lines: readonly string[], by = '    '): string {
+  return lines.map((line) => `${by}${line}\n`).join('');
+}
+
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+}

@@ -1,0 +1,117 @@
+/** The conversation as a person has it: read a line, answer it, until they leave. */
+import type { ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { Conversation, TurnEnd } from './conversation.js';
+import { plainLine } from './plain.js';
+import { indent, type Paint } from './render.js';
+import type { ChatTerminal } from './terminal.js';
+
+export interface ReplOptions {
+  terminal: ChatTerminal;
+  paint: Paint;
+  open(): Conversation;
+  runtime: Pick<ToolRuntime, 'list'>;
+  /** Ends the line of the answer that stands there. */
+  endLine(): void;
+}
+
+type Command = (options: ReplOptions) => Promise<'go on' | 'leave' | 'anew'>;
+
+const COMMANDS: Readonly<Record<string, { help: string; run: Command }>> = {
+  '/help': {
+    help: 'this list',
+    run: async ({ terminal }) => {
+      for (const [name, { help }] of Object.entries(COMMANDS)) terminal.write(`  ${name.padEnd(8)}${help}\n`);
+      terminal.write('  A line that ends with \\ goes on. Ctrl-C stops the answer, Ctrl-D leaves.\n');
+      return 'go on';
+    },
+  },
+  '/tools': {
+    help: 'the tools that the agent has',
+    run: async ({ terminal, runtime, paint }) => {
+      const tools = await runtime.list();
+      const lines = tools.map(({ name, enabled, reason = '' }) =>
+        enabled
+          ? plainLine(name)
+          : paint('dim', `${plainLine(name)} (off${reason === '' ? '' : `: ${plainLine(reason)}`})`),
+      );
+      terminal.write(indent(lines, '  '));
+      return 'go on';
+    },
+  },
+  '/new': {
+    help: 'forget what was said and begin again',
+    run: async () => 'anew',
+  },
+  '/exit': {
+    help: 'leave',
+    run: async () => 'leave',
+  },
+};
+
+/** Resolves when the person has left. */
+export async function runRepl(options: ReplOptions): Promise<void> {
+  const { terminal, paint } = options;
+  let conversation = options.open();
+  let leaving = false;
+  for (;;) {
+    const idle = terminal.onInterrupt(() => {
+      if (leaving) terminal.close();
+      leaving = true;
+      terminal.write(`\n${paint('dim', 'Ctrl-C again, Ctrl-D or /exit leaves.')}\n> `);
+    });
+    const text = await readMessage(terminal);
+    idle();
+    if (text === undefined) return;
+    leaving = false;
+    if (text.trim() === '') continue;
+    const command = COMMANDS[text.trim()];
+    if (command !== undefined) {
+      const next = await command.run(options);
+      if (next === 'leave') return;
+      if (next === 'anew') conversation = options.open();
+      continue;
+    }
+    if (/^\/\S+$/.test(text.trim())) {
+      terminal.write(`  There is no command ${plainLine(text)}. /help lists them.\n`);
+      continue;
+    }
+    await answerOnce(conversation, text, options);
+  }
+}
+
+async function readMessage(terminal: ChatTerminal): Promise<string | undefined> {
+  let text = '';
+  for (let prompt = '\n> '; ; prompt = '  ') {
+    const line = await terminal.ask(prompt);
+    if (line === undefined) return text === '' ? undefined : text;
+    if (!line.endsWith('\\')) return text + line;
+    text += `${line.slice(0, -1)}\n`;
+  }
+}
+
+/** One turn; Ctrl-C stops it. */
+export async function answerOnce(
+  conversation: Conversation,
+  text: string,
+  { terminal, paint, endLine }: Pick<ReplOptions, 'terminal' | 'paint' | 'endLine'>,
+): Promise<TurnEnd> {
+  const controller = new AbortController();
+  const stop = terminal.onInterrupt(() => controller.abort());
+  try {
+    const end = await conversation.say(text, controller.signal);
+    endLine();
+    if (end.stopped) terminal.write(`${paint('yellow', 'Stopped.')}\n`);
+    else if (end.error !== undefined) terminal.write(`${paint('red', plainLine(end.error.message, 2000))}\n`);
+    else if (end.stopReason === 'max_tokens') {
+      terminal.write(`${paint('yellow', 'The answer was cut off at its longest length.')}\n`);
+    }
+    const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = end.usage;
+    const prompt = inputTokens + cacheReadTokens + cacheWriteTokens;
+    if (prompt + outputTokens > 0) {
+      terminal.write(`${paint('dim', `${prompt} tokens in, ${outputTokens} out`)}\n`);
+    }
+    return end;
+  } finally {
+    stop();
+  }
+}

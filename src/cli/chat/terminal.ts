@@ -1,0 +1,115 @@
+/** A person at a terminal, one question at a time. */
+import { createInterface, type Interface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+
+export interface ChatTerminal {
+  /** False where the input is a pipe: nobody is there to be asked. */
+  readonly interactive: boolean;
+  readonly color: boolean;
+  write(text: string): void;
+  /** A line; undefined when the input has ended or the signal fired. */
+  ask(prompt: string, options?: AskOptions): Promise<string | undefined>;
+  /** All of the input, where it is a pipe. */
+  readAll(): Promise<string>;
+  /** Ctrl-C. The last handler is told. */
+  onInterrupt(handler: () => void): () => void;
+  close(): void;
+}
+
+export interface AskOptions {
+  signal?: AbortSignal;
+  /** What was typed before the question stood there is no answer to it. */
+  fresh?: boolean;
+  /** Put into the line, to be edited. */
+  prefill?: string;
+}
+
+export interface TerminalStreams {
+  input: Readable & { isTTY?: boolean };
+  output: Writable;
+  color: boolean;
+}
+
+interface Waiting {
+  resolve(line: string | undefined): void;
+}
+
+export function openTerminal({ input, output, color }: TerminalStreams): ChatTerminal {
+  const interactive = input.isTTY === true;
+  const handlers: (() => void)[] = [];
+  let lines: string[] = [];
+  let ended = false;
+  let waiting: Waiting | undefined;
+  let reader: Interface | undefined;
+
+  const interrupt = (): void => handlers.at(-1)?.();
+
+  function open(): Interface {
+    if (reader !== undefined) return reader;
+    reader = createInterface({ input, output, terminal: interactive, historySize: 200 });
+    reader.on('line', (line) => {
+      if (waiting === undefined) lines.push(line);
+      else waiting.resolve(line);
+    });
+    reader.on('SIGINT', interrupt);
+    reader.on('close', () => {
+      ended = true;
+      waiting?.resolve(undefined);
+    });
+    return reader;
+  }
+
+  async function ask(prompt: string, { signal, fresh = false, prefill }: AskOptions = {}) {
+    const line = open();
+    if (fresh) {
+      lines = [];
+      if (interactive) line.write(null, { ctrl: true, name: 'u' });
+    }
+    if (signal?.aborted === true) return undefined;
+    const early = lines.shift();
+    if (early !== undefined) {
+      output.write(`${prompt}${early}\n`);
+      return early;
+    }
+    if (ended) return undefined;
+    line.setPrompt(prompt);
+    line.prompt();
+    if (prefill !== undefined) line.write(prefill);
+    return new Promise<string | undefined>((resolve) => {
+      const finish = (answer: string | undefined): void => {
+        waiting = undefined;
+        signal?.removeEventListener('abort', onAbort);
+        resolve(answer);
+      };
+      const onAbort = (): void => {
+        output.write('\n');
+        finish(undefined);
+      };
+      waiting = { resolve: finish };
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  return {
+    interactive,
+    color,
+    write: (text) => void output.write(text),
+    ask,
+    async readAll() {
+      let text = '';
+      for await (const piece of input.setEncoding('utf8')) text += piece;
+      return text;
+    },
+    onInterrupt(handler) {
+      handlers.push(handler);
+      if (interactive) open();
+      return () => {
+        const at = handlers.lastIndexOf(handler);
+        if (at !== -1) handlers.splice(at, 1);
+      };
+    },
+    close() {
+      reader?.close();
+    },
+  };
+}
