@@ -31,6 +31,30 @@ export const TEST_PROGRAMS = [
     elsewhere: { linux: 'install `script` of util-linux from your distribution' },
   },
   {
+    name: 'bubblewrap',
+    use: 'the tests of the sandbox',
+    variable: 'TOOLGATE_BWRAP',
+    names: ['bwrap'],
+    paths: [],
+    apt: ['bubblewrap'],
+    elsewhere: {
+      linux: 'install the package `bubblewrap` of your distribution',
+      darwin: 'run the tests on Linux: macOS has no bubblewrap',
+    },
+  },
+  {
+    name: 'socat',
+    use: 'the tests of the sandbox with a network',
+    variable: 'TOOLGATE_SOCAT',
+    names: ['socat'],
+    paths: [],
+    apt: ['socat'],
+    elsewhere: {
+      linux: 'install the package `socat` of your distribution',
+      darwin: 'run `brew install socat`',
+    },
+  },
+  {
     name: 'Chromium',
     use: 'the tests of the console',
     variable: 'TOOLGATE_CHROMIUM',

@@ -1,11 +1,13 @@
 /** The gateway as a whole: configuration in, something that listens out. */
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LoadedConfig } from './config/load.js';
 import { isLoopback } from './config/loopback.js';
 import { createRedactor } from './config/redact.js';
 import { GatewayError } from './core/errors.js';
+import { type AgentParts, openAgentParts } from './engines/agent-parts.js';
 import { createDispatcher } from './engines/create-dispatcher.js';
 import type { Dispatcher } from './engines/dispatcher.js';
 import { createLog, type GatewayLog, type Log } from './observability/log.js';
@@ -69,17 +71,30 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onError: (error) => log.warn({ err: error }, 'rows of traces or usage were lost'),
   });
   const metrics = new Metrics();
-  const dispatch = await openDispatcher(options, store, metrics, log).catch(async (error: unknown) => {
-    await store.close();
-    throw error;
-  });
+  const closers: (() => Promise<void>)[] = [() => store.close()];
   const release = async (): Promise<void> => {
-    await dispatch.close();
-    await store.close();
+    for (const close of closers.toReversed()) await close();
   };
+  let onListening = (_url: string): void => {};
+  const listening = new Promise<string>((resolve) => {
+    onListening = resolve;
+  });
   try {
-    const server = await listen(options, { dispatcher: dispatch.dispatcher, store, metrics, log });
+    const agents = await openAgentParts({
+      loaded,
+      store,
+      log,
+      version,
+      env: process.env,
+      callbackUrl: async (name) => `${await listening}/api/mcp/${encodeURIComponent(name)}/callback`,
+    });
+    closers.push(() => agents.close());
+    const parts = { store, metrics, log, agents };
+    const dispatch = await openDispatcher(options, parts);
+    closers.push(() => dispatch.close());
+    const server = await listen(options, { ...parts, dispatcher: dispatch.dispatcher });
     const url = addressOf(config.server.host, server.port);
+    onListening(url);
     log.info({ url, version, config: loaded.file ?? null }, 'listening');
     return runUntilClosed({ server, url, store, release, log, options });
   } catch (error) {
@@ -88,16 +103,34 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
+interface Parts {
+  store: Store;
+  metrics: Metrics;
+  log: Log;
+  agents: AgentParts;
+}
+
 async function openDispatcher(
   { dispatcher, loaded }: GatewayOptions,
-  { quirks }: Store,
-  metrics: Metrics,
-  log: Log,
+  { store: { quirks }, metrics, log, agents }: Parts,
 ): Promise<{ dispatcher: Dispatcher; close(): Promise<void> }> {
   if (dispatcher !== undefined) return { dispatcher, close: async () => {} };
+  const { config, baseDir } = loaded;
+  const hasAgents = Object.values(config.models).some(({ engine }) => engine === 'native');
   const own = createDispatcher({
-    config: loaded.config,
+    config,
     lessons: lessonsOf(await quirks.list()),
+    ...(hasAgents
+      ? {
+          native: {
+            runtime: await agents.tools(),
+            log,
+            startDir: process.cwd(),
+            home: homedir(),
+            baseDir,
+          },
+        }
+      : {}),
     onLearned: (lesson) => {
       const { upstream, model, change, evidence } = lesson;
       log.info({ upstream, model, change, evidence }, 'learned what the upstream takes');
@@ -130,7 +163,7 @@ function lessonsOf(quirks: readonly LearnedQuirk[]): Lesson[] {
 
 async function listen(
   { loaded, limits }: GatewayOptions,
-  parts: { dispatcher: Dispatcher; store: Store; metrics: Metrics; log: Log },
+  { agents, ...parts }: Parts & { dispatcher: Dispatcher },
 ): Promise<GatewayServer> {
   const { host, port, keys, public_hosts, body_limit_mb } = loaded.config.server;
   const loopback = isLoopback(host);
@@ -145,6 +178,10 @@ async function listen(
       limits: { ...DEFAULT_LIMITS, bodyBytes: Math.floor(body_limit_mb * MIB), ...limits },
       recordBodies: loaded.config.traces.bodies,
       consoleDir: join(packageRoot(), 'console', 'dist'),
+      approvals: agents.approvals,
+      mcp: agents.mcp,
+      permissions: loaded.config.permissions,
+      tools: { list: async () => (await agents.tools()).list() },
       ...parts,
     });
   } catch (error) {

@@ -6,6 +6,7 @@ type Loader = () => Promise<{ command: Command }>;
 export const COMMANDS: Readonly<Record<string, Loader>> = {
   start: () => import('./start.js'),
   code: () => import('./code.js'),
+  chat: () => import('./chat.js'),
   trace: () => import('./trace.js'),
   init: () => import('./init.js'),
   doctor: () => import('./doctor.js'),

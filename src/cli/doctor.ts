@@ -4,8 +4,11 @@ import { ConfigError } from '../config/config-error.js';
 import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/load.js';
 import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
 import { type Check, fail, ok, warn } from './checks/check.js';
+import { checkMcpServers } from './checks/mcp.js';
+import { checkOwnTools } from './checks/own-tools.js';
 import { checkPort } from './checks/port.js';
 import { checkModels, checkPosture } from './checks/posture.js';
+import { checkSandbox } from './checks/sandbox.js';
 import { checkStore } from './checks/store.js';
 import { checkUpstream } from './checks/upstream.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
@@ -40,21 +43,27 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
   }
 
   const { config, baseDir } = loaded;
-  const [upstreams, store, port] = await Promise.all([
+  const [upstreams, mcp, tools, store, sandbox, port] = await Promise.all([
     Promise.all(Object.entries(config.upstreams).map(([name, upstream]) => checkUpstream(name, upstream))),
+    checkMcpServers(config, { baseDir, environment: io.env, version: io.version }),
+    checkOwnTools(config.tools.paths, baseDir),
     checkStore(config.store, baseDir),
+    checkSandbox(config.sandbox, io.env),
     checkPort(config.server, io.program),
   ]);
   const checks = [
     node,
     ...describeConfig(loaded, io.cwd),
     ...upstreams,
+    ...mcp,
+    ...tools,
     checkModels(config, loaded.file),
     checkPosture(config),
     store.check,
     ...store.learned.map(({ upstream, model, key, value }) =>
       ok('learned', `${upstream}, ${model}: ${key} = ${JSON.stringify(value)}`),
     ),
+    sandbox,
     port,
   ];
   print(checks);

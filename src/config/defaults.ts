@@ -28,6 +28,10 @@ export const DEFAULTS = {
     approval_timeout_s: 1800,
     unattended: 'deny',
   },
+  mcp_server: {
+    shared: true,
+    timeout_s: 120,
+  },
   sessions: {
     ttl_s: 86_400,
     tool_timeout_s: 120,
@@ -41,6 +45,9 @@ export const DEFAULTS = {
   },
   web_search: {
     provider: 'none',
+  },
+  web_fetch: {
+    allow_private: [],
   },
   traces: {
     bodies: true,

@@ -190,7 +190,7 @@ const CASES: readonly { title: string; source: string; problems: readonly string
     source:
       'mcp_servers:\n  a__b: { type: sse, url: "https://a" }\n  c: { type: streamable_http, url: "https://a" }\n  d: { type: http, url: "https://a", headers: { "a b": c } }\n',
     problems: [
-      '/etc/toolgate.yaml:2:3  mcp_servers.a__b: expected a name of letters, digits, - and single _ as the key',
+      '/etc/toolgate.yaml:2:3  mcp_servers.a__b: expected a name of letters, digits, - and single _ between them (at most 64) as the key',
       '/etc/toolgate.yaml:3:8  mcp_servers.c.type: expected one of stdio, http, streamable-http, sse, got `streamable_http`. Did you mean `streamable-http`?',
       '/etc/toolgate.yaml:4:49  mcp_servers.d.headers."a b": expected a header name as the key',
     ],

@@ -54,6 +54,7 @@ describe('without a file', () => {
     expect(file).toBeUndefined();
     expect(config.upstreams).toEqual({ demo: { dialect: 'demo' } });
     expect(config.models).toEqual({ '*': { engine: 'relay', upstream: 'demo' } });
+    expect(config.permissions.allow).toEqual(['Read']);
     expect(secrets).toEqual([]);
   });
 

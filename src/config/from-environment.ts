@@ -180,5 +180,6 @@ export function configFromEnvironment(found: Found): ConfigInput {
     for (const glob of globs) models[glob] = { upstream: name };
   }
   models['*'] = { upstream: 'demo' };
-  return { upstreams, models };
+  // An agent that asks before it looks at the folder it was started in would be of no use.
+  return { upstreams, models, permissions: { allow: ['Read'] } };
 }

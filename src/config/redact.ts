@@ -1,6 +1,6 @@
 /** Secrets out of every text that is printed, logged or kept. */
 
-import type { Config, McpServerConfig, UpstreamConfig } from './schema.js';
+import type { Config, McpServerConfig, UpstreamConfig, WebSearchConfig } from './schema.js';
 import { isSecretName } from './secrets.js';
 
 export const REDACTED = '[redacted]';
@@ -98,8 +98,24 @@ export function publicConfig(config: Config): Config {
     server: { ...config.server, keys: config.server.keys.map((key) => ({ ...key, key: REDACTED })) },
     upstreams: mapValues(config.upstreams, maskUpstream),
     mcp_servers: mapValues(config.mcp_servers, maskMcpServer),
+    tools: { ...config.tools, web_search: maskWebSearch(config.tools.web_search) },
     store: maskUrl(config.store),
   };
+}
+
+function maskWebSearch(search: WebSearchConfig): WebSearchConfig {
+  switch (search.provider) {
+    case 'none':
+      return search;
+    case 'searxng':
+      return { ...search, base_url: maskUrl(search.base_url) };
+    default:
+      return {
+        ...search,
+        api_key: REDACTED,
+        ...(search.base_url === undefined ? {} : { base_url: maskUrl(search.base_url) }),
+      };
+  }
 }
 
 function maskUpstream(upstream: UpstreamConfig): UpstreamConfig {

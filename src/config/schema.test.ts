@@ -76,7 +76,13 @@ describe('the schema', () => {
       system: 'append',
       max_turns: 10,
     });
-    expect(config.mcp_servers['new']).toEqual({ type: 'http', url: 'https://example.com/mcp', headers: {} });
+    expect(config.mcp_servers['new']).toEqual({
+      type: 'http',
+      url: 'https://example.com/mcp',
+      headers: {},
+      shared: true,
+      timeout_s: 120,
+    });
   });
 
   it('has the documented defaults', () => {
@@ -94,7 +100,14 @@ describe('the schema', () => {
       },
       mcp_servers: {},
       sessions: { ttl_s: 86400, tool_timeout_s: 120, on_tool_timeout: 'hibernate', max_live: 8 },
-      tools: { paths: [], web_search: { provider: 'none' }, memory: true, architect: false, sticker: false },
+      tools: {
+        paths: [],
+        web_search: { provider: 'none' },
+        web_fetch: { allow_private: [] },
+        memory: true,
+        architect: false,
+        sticker: false,
+      },
       traces: { bodies: true, max_age_s: 604800, max_mb: 256 },
       store: 'sqlite:./.toolgate/toolgate.db',
       sandbox: 'auto',

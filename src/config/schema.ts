@@ -151,6 +151,17 @@ const upstream = z.discriminatedUnion('dialect', [
   }),
 ]);
 
+const dollars = (description: string) => z.number().nonnegative().meta({ description });
+
+const price = z
+  .strictObject({
+    input: dollars('Of the prompt.'),
+    output: dollars('Of the answer, reasoning included.'),
+    cache_read: dollars('Of what the upstream had in its cache. Left out: as input.').exactOptional(),
+    cache_write: dollars('Of what it put into its cache. Left out: as input.').exactOptional(),
+  })
+  .meta({ description: 'US dollars for a million tokens, for the cost in usage.' });
+
 const routed = {
   upstream: z
     .union([z.string().min(1), z.array(z.string().min(1)).min(1)], {
@@ -166,6 +177,7 @@ const routed = {
     .min(1)
     .exactOptional()
     .meta({ description: 'Efforts that the model takes; another one becomes the nearest.' }),
+  price: price.exactOptional(),
 };
 
 const agentOf = <const E extends 'native' | 'claude-code'>(engine: E, description: string) =>
@@ -224,6 +236,16 @@ const permissions = z.strictObject({
     .meta({ description: 'When nobody is connected who could answer an approval.' }),
 });
 
+/** On every MCP server, whatever its transport. */
+const mcpCommon = {
+  shared: flag('One connection for all sessions; false gives each session one of its own.').default(
+    DEFAULTS.mcp_server.shared,
+  ),
+  timeout_s: seconds(
+    'Longest silence of a tool call before it is cancelled; progress counts as a sign of life.',
+  ).default(DEFAULTS.mcp_server.timeout_s),
+};
+
 const mcpServer = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('stdio').meta({ description: 'A program started by the gateway.' }),
@@ -233,6 +255,7 @@ const mcpServer = z.discriminatedUnion('type', [
       .record(z.string().regex(/^[^=\0]+$/, { error: 'expected the name of a variable' }), z.string())
       .default({})
       .meta({ description: 'Environment variables that it gets.' }),
+    ...mcpCommon,
   }),
   z.strictObject({
     type: z
@@ -241,11 +264,13 @@ const mcpServer = z.discriminatedUnion('type', [
       .meta({ description: 'Streamable HTTP; streamable-http is the same.' }),
     url: httpUrl('Address of the MCP endpoint.'),
     headers: headers('Headers on every request to it.').default({}),
+    ...mcpCommon,
   }),
   z.strictObject({
     type: z.literal('sse').meta({ description: 'HTTP with SSE, the older transport.' }),
     url: httpUrl('Address of the SSE endpoint.'),
     headers: headers('Headers on every request to it.').default({}),
+    ...mcpCommon,
   }),
 ]);
 
@@ -261,17 +286,49 @@ const sessions = z.strictObject({
   max_live: count('Sessions kept in memory at once; others hibernate.').default(DEFAULTS.sessions.max_live),
 });
 
+const webSearch = z.discriminatedUnion('provider', [
+  z.strictObject({
+    provider: z
+      .literal('none')
+      .default(DEFAULTS.web_search.provider)
+      .meta({ description: 'Who searches the web; none leaves the tool out.' }),
+  }),
+  z.strictObject({
+    provider: z.literal('searxng').meta({ description: 'A SearXNG server that offers the JSON format.' }),
+    base_url: httpUrl('Address of the server.'),
+  }),
+  z.strictObject({
+    provider: z.literal('brave').meta({ description: 'The Brave Search API.' }),
+    api_key: credential('Subscription token of the Brave Search API.'),
+    base_url: httpUrl('Another address than the official one.').exactOptional(),
+  }),
+  z.strictObject({
+    provider: z.literal('tavily').meta({ description: 'The Tavily Search API.' }),
+    api_key: credential('Key of the Tavily API.'),
+    base_url: httpUrl('Another address than the official one.').exactOptional(),
+  }),
+]);
+
 const tools = z.strictObject({
   paths: z.array(z.string().min(1)).default([]).meta({ description: 'Folders with tools of your own.' }),
-  web_search: z
+  web_search: webSearch.prefault({}).meta({ description: 'The web search tool.' }),
+  web_fetch: z
     .strictObject({
-      provider: z
-        .enum(['none'])
-        .default(DEFAULTS.web_search.provider)
-        .meta({ description: 'Who searches the web; none leaves the tool out.' }),
+      allow_private: z
+        .array(
+          z.string().refine(isHostAndPort, {
+            error:
+              'expected a host or host:port without a scheme, for example wiki.example.com or 10.0.0.5:8080',
+          }),
+        )
+        .default([...DEFAULTS.web_fetch.allow_private])
+        .meta({
+          description:
+            'Hosts (host or host:port) that WebFetch may reach although their addresses are private or loopback.',
+        }),
     })
     .prefault({})
-    .meta({ description: 'The web search tool.' }),
+    .meta({ description: 'The tool that fetches web pages.' }),
   memory: flag('The memory tools.').default(DEFAULTS.tools.memory),
   architect: flag('The architect tool.').default(DEFAULTS.tools.architect),
   sticker: flag('The sticker request tool.').default(DEFAULTS.tools.sticker),
@@ -316,8 +373,9 @@ export const configSchema = z.strictObject({
   permissions: permissions.prefault({}).meta({ description: 'Which tool calls run on the server.' }),
   mcp_servers: z
     .record(
-      z.string().regex(/^(?!.*__)[A-Za-z0-9][A-Za-z0-9_-]*$/, {
-        error: 'expected a name of letters, digits, - and single _',
+      // Neither `__` nor `_` at the end: the server and the tool must be told apart in mcp__NAME__TOOL.
+      z.string().regex(/^(?!.*__)(?!.*_$)[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, {
+        error: 'expected a name of letters, digits, - and single _ between them (at most 64)',
       }),
       mcpServer,
     )
@@ -342,6 +400,7 @@ export type RemoteUpstreamConfig = Exclude<UpstreamConfig, { dialect: 'demo' }>;
 export type ModelConfig = Config['models'][string];
 export type AgentModelConfig = Exclude<ModelConfig, { engine: 'relay' }>;
 export type McpServerConfig = Config['mcp_servers'][string];
+export type WebSearchConfig = Config['tools']['web_search'];
 
 /** Stays the same when keys are reordered: sessions belong to the name. */
 function fingerprint(key: string): string {
@@ -351,6 +410,11 @@ function fingerprint(key: string): string {
 function isHttpUrl(value: string): boolean {
   if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
   return new URL(value).hash === '';
+}
+
+function isHostAndPort(value: string): boolean {
+  if (!/^(?:\[[0-9A-Fa-f:.]+\]|[^\s/@?#:[\]]+)(?::\d{1,5})?$/.test(value)) return false;
+  return URL.canParse(`http://${value}`);
 }
 
 /** The forms that the store itself would refuse, said with their place in the file. */

@@ -78,6 +78,9 @@ export function collectSecrets(config: Config, references: References): string[]
       addNamed(server.headers, ['mcp_servers', name, 'headers']);
     }
   }
+  const search = config.tools.web_search;
+  if ('api_key' in search) add(search.api_key);
+  if ('base_url' in search && search.base_url !== undefined) addUrl(search.base_url);
   addUrl(config.store);
   return [...secrets];
 }

@@ -1,4 +1,5 @@
 /** Configuration into something that answers: upstreams, routes and engines put together. */
+import { resolveModelCwd } from '../config/paths.js';
 import type { Config, ModelConfig } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
 import { matchesGlob } from '../routing/model-glob.js';
@@ -6,8 +7,9 @@ import { type ModelRule, type Route, Router } from '../routing/router.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
 import type { Dispatcher } from './dispatcher.js';
-import type { Answer, Call } from './engine.js';
+import type { Answer, Call, Engine, Principal } from './engine.js';
 import { ModelList } from './model-list.js';
+import { createNativeEngine, type NativeEngine, type NativeEngineOptions } from './native/native-engine.js';
 import { Relay } from './relay/relay.js';
 
 export interface DispatcherOptions {
@@ -18,28 +20,52 @@ export interface DispatcherOptions {
   onUpstreamFailure?: (upstream: string, error: GatewayError) => void;
   /** For all tries of one request. */
   retryBudgetMs?: number;
+  /** For models with `engine: native`; without it they are refused. */
+  native?: NativeOptions;
+}
+
+/** What the native agent needs beyond the configuration. The caller closes the runtime, after the dispatcher. */
+export interface NativeOptions
+  extends Pick<NativeEngineOptions, 'runtime' | 'log' | 'startDir' | 'home' | 'sessions' | 'now' | 'pingMs'> {
+  /** What paths in the configuration are relative to. */
+  baseDir: string;
 }
 
 export interface ClosableDispatcher extends Dispatcher {
-  /** Ends idle connections to upstreams. */
+  /** Ends the sessions of agents and idle connections to upstreams. */
   close(): Promise<void>;
 }
 
 export function createDispatcher(options: DispatcherOptions): ClosableDispatcher {
   const { config, onUpstreamFailure, retryBudgetMs } = options;
-  const router = new Router(rulesOf(config.models));
-  const { upstreams, close } = createUpstreams(config, options);
+  const router = new Router(rulesOf(config.models, options.native));
+  const { upstreams, close: closeUpstreams } = createUpstreams(config, options);
   const relay = new Relay({
     upstreams,
     ...(onUpstreamFailure ? { onFailure: onUpstreamFailure } : {}),
     ...(retryBudgetMs === undefined ? {} : { retryBudgetMs }),
   });
   const models = new ModelList(router, upstreams);
+  const native = options.native === undefined ? undefined : openNative(options.native);
+
+  function openNative(given: NativeOptions): NativeEngine {
+    return createNativeEngine({
+      ...given,
+      relay,
+      sessionTtlMs: config.sessions.ttl_s * 1000,
+      routeOf: (model, principal) => (mayCall(principal, model) ? router.route(model) : undefined),
+    });
+  }
+
+  function mayCall(principal: Principal, model: string): boolean {
+    const name = router.meant(model);
+    return principal.models.some((pattern) => matchesGlob(pattern, name));
+  }
 
   function routeOf(call: Call): Route {
     const { model } = call.request;
     const name = router.meant(model);
-    if (!call.principal.models.some((pattern) => matchesGlob(pattern, name))) {
+    if (!mayCall(call.principal, model)) {
       throw new GatewayError(
         'forbidden',
         `The key ${call.principal.name} may not call the model ${name}. It may call: ${call.principal.models.join(', ')}.`,
@@ -54,29 +80,45 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
     });
   }
 
+  function engineOf(call: Call, { rule: { engine } }: Route): Engine {
+    if (engine === 'relay') return relay;
+    if (engine === 'native' && native !== undefined) return native;
+    throw new GatewayError(
+      'not_implemented',
+      `The model ${call.request.model} uses the engine ${engine}, which this version does not have. Use engine: relay.`,
+    );
+  }
+
   return {
     async run(call: Call): Promise<Answer> {
       const route = routeOf(call);
-      if (route.rule.engine === 'relay') return relay.run(call, route);
-      throw new GatewayError(
-        'not_implemented',
-        `The model ${call.request.model} uses the engine ${route.rule.engine}, which this version does not have. Use engine: relay.`,
-      );
+      const answer = await engineOf(call, route).run(call, route);
+      const { price } = route.rule;
+      return price === undefined ? answer : { ...answer, price };
     },
     async countTokens(call: Call): Promise<number> {
-      return relay.countTokens(call, routeOf(call));
+      const route = routeOf(call);
+      const counter = route.rule.engine === 'native' ? (native ?? relay) : relay;
+      return counter.countTokens(call, route);
     },
     models: () => models.list(),
-    close,
+    async close() {
+      await native?.close();
+      await closeUpstreams();
+    },
   };
 }
 
-function rulesOf(models: Config['models']): Record<string, ModelRule> {
-  return Object.fromEntries(Object.entries(models).map(([name, model]) => [name, ruleOf(model)]));
+type Folders = Pick<NativeOptions, 'baseDir' | 'startDir'>;
+
+function rulesOf(models: Config['models'], folders: Folders | undefined): Record<string, ModelRule> {
+  return Object.fromEntries(Object.entries(models).map(([name, model]) => [name, ruleOf(model, folders)]));
 }
 
-function ruleOf(model: ModelConfig): ModelRule {
+function ruleOf(model: ModelConfig, folders: Folders | undefined): ModelRule {
   return {
+    ...agentRule(model, folders),
+    ...priceOf(model),
     engine: model.engine,
     upstreams: typeof model.upstream === 'string' ? [model.upstream] : model.upstream,
     ...(model.model === undefined ? {} : { model: model.model }),
@@ -85,6 +127,19 @@ function ruleOf(model: ModelConfig): ModelRule {
     ...(model.max_output_tokens === undefined ? {} : { maxOutputTokens: model.max_output_tokens }),
     ...(model.effort === undefined ? {} : { efforts: model.effort }),
   };
+}
+
+function priceOf({ price }: ModelConfig): Partial<ModelRule> {
+  if (price === undefined) return {};
+  const { input, output, cache_read: cacheRead = input, cache_write: cacheWrite = input } = price;
+  return { price: { input, output, cacheRead, cacheWrite } };
+}
+
+function agentRule(model: ModelConfig, folders: Folders | undefined): Partial<ModelRule> {
+  if (model.engine === 'relay') return {};
+  const { tools, max_turns: maxTurns, system } = model;
+  const cwd = folders === undefined ? undefined : resolveModelCwd(model, folders);
+  return { tools, maxTurns, system, ...(cwd === undefined ? {} : { cwd }) };
 }
 
 const LISTED = 12;

@@ -6,6 +6,7 @@ import type { ConversationRequest, Usage } from '../core/conversation.js';
 import type { GatewayError } from '../core/errors.js';
 import type { TurnEvent } from '../core/events.js';
 import type { Loss } from '../core/losses.js';
+import type { Price } from '../core/price.js';
 import type { Dialect, WireHeaders } from '../dialects/dialect.js';
 import type { Route } from '../routing/router.js';
 import type { CallTrace } from '../upstreams/upstream.js';
@@ -31,6 +32,8 @@ export interface Call {
   trace?: CallTrace;
   /** Told what an agent does on the way to its answer. */
   observe?: AgentObserver;
+  /** Told headers of the answer that are known before its first piece: the head may have to go out without it. */
+  announce?: (headers: Readonly<Record<string, string>>) => void;
 }
 
 export type Scope = 'call' | 'approve' | 'admin';
@@ -51,6 +54,8 @@ export interface Answer {
   headers: Readonly<Record<string, string>>;
   /** Tokens of the prompt, where the upstream will count them only at the end. */
   promptTokens?: number;
+  /** Of the model that was asked for, where it is known. */
+  price?: Price;
   /** To be told the final figures of an answer that was streamed as events. */
   settle?(usage: Usage): void;
   body: AnswerBody;

@@ -22,19 +22,26 @@ export interface ApprovalCoordinator {
   get(id: string): Promise<Approval | undefined>;
   decide(id: string, answer: PersonAnswer): Promise<AnswerOutcome>;
   extend(id: string, by: { name: string; via: string }): Promise<ExtendResult>;
-  /** Rules that people made, now; making one releases what waits and is covered by it. */
-  addRule(rule: NewRule): Promise<{ rule: Rule; released: readonly string[] }>;
+  /**
+   * Rules that people made, now; making one settles whatever waits and is decided by it. Rejects
+   * with GatewayError `invalid_request` where the rule cannot be read.
+   */
+  addRule(rule: NewRule): Promise<{ rule: Rule } & Settled>;
   revokeRule(id: string, by: string): Promise<Rule | undefined>;
   /**
    * Somebody is there who can answer for `principal` (undefined: for everyone), until the returned
    * function is called. Counted for `unattended`.
    */
   attend(principal: string | undefined): () => void;
+  /** The same for whoever only looks in now and then: counted for a minute. */
+  seen(principal: string | undefined): void;
   /** Told of every change, in order; a listener that throws is logged and goes on. */
   subscribe(listener: (event: ApprovalEvent) => void): () => void;
   /** Expires what is due; the coordinator also does it by itself. */
   expireDue(): Promise<void>;
-  /** Stops timers; whatever waits stays pending in the store. */
+  /** Looks in the store for what was decided elsewhere (another node); also done by itself. */
+  refresh(): Promise<void>;
+  /** Stops timers. Whatever waits is told that the gateway stops, and stays pending in the store. */
   close(): Promise<void>;
 }
 
@@ -51,16 +58,36 @@ export interface PersonAnswer {
   via: 'console' | 'api' | 'mcp' | 'terminal';
   reason?: string;
   updatedInput?: unknown;
+  /**
+   * "Always": made together with the decision. Its behaviour is by default that of the decision.
+   * `once` is this call alone, which the decision itself is about: no rule is kept.
+   */
   rule?: { rule: string; scope: RuleReach['scope']; behaviour?: RuleBehaviour };
 }
 
+/** Ids of other approvals that a new rule decided. */
+export interface Settled {
+  /** Allowed by it: `covered`. */
+  released: readonly string[];
+  /** Denied by it. */
+  refused: readonly string[];
+}
+
 export type AnswerOutcome =
-  | { outcome: 'decided'; approval: Approval; rule?: Rule; released: readonly string[] }
+  | ({
+      outcome: 'decided';
+      approval: Approval;
+      rule?: Rule;
+      /** Whether the rule decides the call that was asked about, so that its like is not asked again. */
+      satisfies?: { satisfied: true } | { satisfied: false; why: string };
+      /** The same person said the same before: nothing was done now. */
+      repeated?: boolean;
+    } & Settled)
   | { outcome: 'already'; approval: Approval }
   | { outcome: 'expired'; approval: Approval }
   | { outcome: 'mismatch'; approval: Approval }
   /** The changed input or the rule cannot be used: nothing was decided. */
-  | { outcome: 'invalid'; problem: string }
+  | { outcome: 'invalid'; problem: string; part: 'rule' | 'updatedInput' }
   | { outcome: 'unknown' };
 
 export type ExtendResult =

@@ -26,6 +26,8 @@ export interface Place {
   root: string;
   /** Where the session's commands run now. */
   cwd: string;
+  /** Folders of the session itself, which it may read without a rule: whole outputs of its own calls. */
+  ownPaths?: readonly string[];
 }
 
 export interface Decision {

@@ -29,6 +29,10 @@ export interface GateCall extends JudgedCall {
    * sentence where it cannot be run.
    */
   revise(input: unknown): Promise<Revision | { problem: string }>;
+  /** A person is asked from now on: whoever times the call stops the clock and may say so. */
+  onWaiting?(approval: string): void;
+  /** Called once for each `onWaiting`, whatever came of it. */
+  onResumed?(): void;
 }
 
 export interface Revision {
@@ -39,8 +43,8 @@ export interface Revision {
 }
 
 export type Verdict =
-  /** `input` is what must run: a person may have changed it. */
-  | { allowed: true; input: unknown; because: VerdictReason; approval?: string }
+  /** `input` is what must run: a person may have changed it, and then `describe` is of the changed one. */
+  | { allowed: true; input: unknown; because: VerdictReason; approval?: string; describe?: Description }
   /** `message` is for the model, and honest about who refused or that nobody answered. */
   | {
       allowed: false;
@@ -54,7 +58,11 @@ export type VerdictReason =
   | { kind: 'person'; by: string; via: string; reason?: string; rule?: string }
   | { kind: 'expiry' }
   | { kind: 'abort' }
-  | { kind: 'unattended' };
+  | { kind: 'unattended' }
+  /** It was allowed, and has been run under that approval already. */
+  | { kind: 'used' }
+  /** The gateway stops. The question stays open in the store, for when the call is asked again. */
+  | { kind: 'closing' };
 
 /** What a call is, as plain data that a terminal and a browser both draw. */
 export interface Description {

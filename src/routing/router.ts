@@ -1,5 +1,6 @@
 /** A model name as a client wrote it to who answers it. */
 import type { Effort } from '../core/conversation.js';
+import type { Price } from '../core/price.js';
 import { compareSpecificity, isGlob, matchesGlob } from './model-glob.js';
 
 /** One entry of `models` in the configuration. */
@@ -14,6 +15,16 @@ export interface ModelRule {
   maxOutputTokens?: number;
   /** Efforts that the model takes. */
   efforts?: readonly Effort[];
+  /** For a million tokens. */
+  price?: Price;
+  /** On agent engines: which built-in tools are on offer. */
+  tools?: 'all' | 'none' | 'requested' | readonly string[];
+  /** On agent engines: the folder that it works in, absolute; absent: the one that the gateway was started in. */
+  cwd?: string;
+  /** On agent engines: model calls in one answer before it pauses. */
+  maxTurns?: number;
+  /** On agent engines: the request's system prompt goes behind the agent's own, or in its place. */
+  system?: 'append' | 'replace';
 }
 
 export interface Route {

@@ -21,6 +21,8 @@ export interface SandboxSpec {
   /** Hosts that may be reached; none: no network. */
   hosts: readonly string[];
   cwd: string;
+  /** A private folder that is shown as the temporary folder; without it an empty one is. */
+  tmp?: string;
 }
 
 /** To be given to spawn; `release` once the process is gone. */
@@ -29,6 +31,8 @@ export interface WrappedCommand {
   args: readonly string[];
   /** Added to the environment of the command. */
   env: Readonly<Record<string, string>>;
+  /** It runs in its own pid namespace: whatever it starts ends with it. */
+  isolated?: boolean;
   release(): Promise<void>;
 }
 

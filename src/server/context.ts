@@ -1,9 +1,15 @@
 /** What handlers work with; made once, when the server starts. */
+import type { Config } from '../config/schema.js';
 import type { Dispatcher } from '../engines/dispatcher.js';
+import type { McpClient } from '../mcp/client/mcp-client.js';
 import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { TraceSampler } from '../observability/trace-recorder.js';
+import type { ApprovalCoordinator } from '../permissions/approvals.js';
+import type { RuleStore } from '../store/rules.js';
+import type { SessionStore } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
+import type { ToolRuntime } from '../tools/runtime/runtime.js';
 import type { Auth } from './auth.js';
 import type { Exchange } from './exchange.js';
 import type { Limits } from './limits.js';
@@ -13,6 +19,11 @@ import type { StreamClock } from './stream-clock.js';
 export interface ServerContext {
   dispatcher: Dispatcher;
   store: GatewayStore;
+  approvals: ApprovalCoordinator;
+  mcp: McpClient;
+  tools: Pick<ToolRuntime, 'list'>;
+  /** The operator's rules, to be shown beside those that people made. */
+  permissions: ConfiguredRules;
   auth: Auth;
   limits: Limits;
   metrics: Metrics;
@@ -27,7 +38,12 @@ export interface ServerContext {
 }
 
 /** The part of the store that the server uses itself. */
-export type GatewayStore = Pick<Store, 'answers' | 'info' | 'traces' | 'usage'>;
+export type GatewayStore = Pick<Store, 'answers' | 'info' | 'traces' | 'usage'> & {
+  rules: Pick<RuleStore, 'list'>;
+  sessions: Pick<SessionStore, 'get'>;
+};
+
+export type ConfiguredRules = Pick<Config['permissions'], 'mode' | 'allow' | 'ask' | 'deny'>;
 
 /** Values of the `:name` parts of the path, decoded. */
 export type PathParameters = Readonly<Record<string, string>>;

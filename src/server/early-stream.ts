@@ -19,6 +19,7 @@ export class EarlyStream implements Ticking {
   readonly #exchange: Exchange;
   readonly #encoder: StreamEncoder;
   #writer: SseWriter | undefined;
+  #headers: Readonly<Record<string, string>> = {};
 
   constructor(exchange: Exchange, encoder: StreamEncoder) {
     this.#exchange = exchange;
@@ -28,6 +29,11 @@ export class EarlyStream implements Ticking {
   /** Set once the head is out: the answer goes on there. */
   get writer(): SseWriter | undefined {
     return this.#writer;
+  }
+
+  /** Headers for a head that goes out before the answer is there. */
+  announce(headers: Readonly<Record<string, string>>): void {
+    this.#headers = headers;
   }
 
   onQuiet(): void {
@@ -50,7 +56,11 @@ export class EarlyStream implements Ticking {
 
   #begin(): SseWriter {
     const { response } = this.#exchange;
-    this.#writer ??= new SseWriter(response, 200, { ...baseHeaders(this.#exchange), ...SSE_HEADERS });
+    this.#writer ??= new SseWriter(response, 200, {
+      ...baseHeaders(this.#exchange),
+      ...this.#headers,
+      ...SSE_HEADERS,
+    });
     return this.#writer;
   }
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Usage } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
 import type { Loss } from '../core/losses.js';
+import type { Price } from '../core/price.js';
 import type { Principal } from '../engines/engine.js';
 import type { TraceRecorder } from '../observability/trace-recorder.js';
 import type { EncodeError } from './error-shapes.js';
@@ -17,6 +18,8 @@ export interface Facts {
   /** `performance.now()` of the first piece of a streamed answer. */
   firstTokenAt?: number;
   usage?: Usage;
+  price?: Price;
+  session?: string;
   stopReason?: string;
   losses: readonly Loss[];
   repairs: ReadonlyMap<string, number>;

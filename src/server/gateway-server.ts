@@ -4,13 +4,16 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { GatewayError, toGatewayError } from '../core/errors.js';
 import type { Dispatcher } from '../engines/dispatcher.js';
+import type { McpClient } from '../mcp/client/mcp-client.js';
 import type { Log } from '../observability/log.js';
 import { Metrics } from '../observability/metrics.js';
 import { TraceSampler } from '../observability/trace-recorder.js';
+import type { ApprovalCoordinator } from '../permissions/approvals.js';
+import type { ToolRuntime } from '../tools/runtime/runtime.js';
 import { Auth, type KeyOptions } from './auth.js';
 import { onClientError, refuseConnect, sayLastWords } from './client-errors.js';
 import { Connections } from './connections.js';
-import type { GatewayStore, ServerContext } from './context.js';
+import type { ConfiguredRules, GatewayStore, ServerContext } from './context.js';
 import { errorShapeOf } from './error-shapes.js';
 import { Exchange } from './exchange.js';
 import type { Limits } from './limits.js';
@@ -33,6 +36,12 @@ export interface GatewayServerOptions {
   limits: Limits;
   dispatcher: Dispatcher;
   store: GatewayStore;
+  /** The caller closes it. */
+  approvals: ApprovalCoordinator;
+  /** The caller closes it. */
+  mcp: McpClient;
+  tools: Pick<ToolRuntime, 'list'>;
+  permissions: ConfiguredRules;
   metrics?: Metrics;
   log: Log;
   /** Keep what was sent and received, for `trace`. */
@@ -44,6 +53,8 @@ export interface GatewayServerOptions {
 /** Answers that were told to end get this long to say so. */
 const ABORT_GRACE_MS = 1000;
 const DRAIN_RETRY_AFTER_S = 5;
+/** Where browsers come to from other sites on purpose: the way back from a sign-in, which proves itself. */
+const NAVIGABLE = /^\/api\/mcp\/[^/]+\/callback$/;
 const OWN_PATHS = /^\/(?:v1|api|mcp)(?:\/|$)/;
 
 export class GatewayServer {
@@ -85,6 +96,10 @@ export class GatewayServer {
     this.#context = {
       dispatcher: options.dispatcher,
       store: options.store,
+      approvals: options.approvals,
+      mcp: options.mcp,
+      tools: options.tools,
+      permissions: options.permissions,
       auth: new Auth(keys, this.port),
       limits,
       metrics: options.metrics ?? new Metrics(),
@@ -164,7 +179,7 @@ export class GatewayServer {
     if (!path.startsWith('/')) {
       throw new GatewayError('invalid_request', 'The request names a whole address. Send the path alone.');
     }
-    this.#guard.check(request);
+    this.#guard.check(request, { navigation: NAVIGABLE.test(path) });
     const expectation = request.headers.expect;
     if (expectation !== undefined && !exchange.awaitsContinue) {
       throw new GatewayError('invalid_request', 'Only "expect: 100-continue" is understood.', {

@@ -43,8 +43,8 @@ export class OriginGuard {
     }
   }
 
-  /** Throws `invalid_request` or `forbidden`. */
-  check(request: IncomingMessage): void {
+  /** `navigation`: a page of another site may lead here. Throws `invalid_request` or `forbidden`. */
+  check(request: IncomingMessage, { navigation = false }: { navigation?: boolean } = {}): void {
     const host = this.#checkHost(request);
     const { origin } = request.headers;
     if (origin !== undefined && !this.#isOwn(origin, host)) {
@@ -53,6 +53,7 @@ export class OriginGuard {
         'Requests from web pages of another origin are refused. Call the gateway from a server or a command line, or add its public name to server.public_hosts.',
       );
     }
+    if (navigation && isNavigation(request)) return;
     const site = request.headers['sec-fetch-site'];
     if (site !== undefined && site !== 'same-origin' && site !== 'none') {
       throw new GatewayError(
@@ -94,6 +95,16 @@ export class OriginGuard {
     const name = HOST.exec(host)?.[1];
     return name !== undefined && this.#publicNames.has(name);
   }
+}
+
+/** The address bar goes there; no page reads the answer. */
+function isNavigation({ method, headers }: IncomingMessage): boolean {
+  return (
+    method === 'GET' &&
+    headers.origin === undefined &&
+    headers['sec-fetch-mode'] === 'navigate' &&
+    headers['sec-fetch-dest'] === 'document'
+  );
 }
 
 /** Node keeps the first of several; something in front may have gone by the last. */

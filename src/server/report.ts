@@ -1,4 +1,5 @@
 /** What is kept of a finished exchange: one log line, the metrics, and for turns a usage row and a trace. */
+import { costOf } from '../core/price.js';
 import type { ServerContext } from './context.js';
 import type { Exchange } from './exchange.js';
 
@@ -79,6 +80,10 @@ function keepTurn(
     outputTokens: facts.usage?.outputTokens ?? 0,
     cacheReadTokens: facts.usage?.cacheReadTokens ?? 0,
     cacheWriteTokens: facts.usage?.cacheWriteTokens ?? 0,
+    ...(facts.session === undefined ? {} : { session: facts.session }),
+    ...(facts.price === undefined || facts.usage === undefined
+      ? {}
+      : { costUsd: costOf(facts.usage, facts.price) }),
     ...(facts.usage?.reasoningTokens === undefined ? {} : { reasoningTokens: facts.usage.reasoningTokens }),
   });
   store.traces.record({

@@ -3,7 +3,17 @@ import type { DialectName } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
 import { DIALECT_PATHS, DIALECTS } from '../dialects/all.js';
 import { anthropicMessages, decodeCountTokensRequest } from '../dialects/anthropic-messages/index.js';
+import { answerApproval, extendApproval, getApproval, listApprovals } from './api/approvals.js';
+import {
+  addMcpServer,
+  finishMcpSignIn,
+  listMcpServers,
+  reconnectMcpServer,
+  removeMcpServer,
+} from './api/mcp.js';
+import { addRule, listRules, revokeRule } from './api/rules.js';
 import { closeSession, openSession, showSession } from './api/session.js';
+import { listTools } from './api/tools.js';
 import { getTrace, listTraces } from './api/traces.js';
 import { showUsage } from './api/usage.js';
 import type { Access } from './auth.js';
@@ -39,17 +49,14 @@ const LATER: readonly (readonly [Route['method'], string, Access])[] = [
   ['GET', '/api/sessions/:id', CONSOLE],
   ['DELETE', '/api/sessions/:id', CONSOLE],
   ['POST', '/api/sessions/:id/fork', CONSOLE],
-  ['GET', '/api/approvals', APPROVE],
-  ['POST', '/api/approvals/:id', APPROVE],
-  ['POST', '/api/approvals/:id/extend', APPROVE],
-  ['GET', '/api/rules', CONSOLE],
-  ['POST', '/api/rules', CONSOLE],
-  ['DELETE', '/api/rules', CONSOLE],
-  ['GET', '/api/tools', CONSOLE],
-  ['GET', '/api/mcp', CONSOLE],
-  ['POST', '/api/mcp', ADMIN],
-  ['DELETE', '/api/mcp', ADMIN],
-  ['POST', '/api/mcp/:name/reconnect', ADMIN],
+];
+
+/** Also while the gateway drains: what runs may be waiting for an answer. */
+const APPROVALS: readonly (readonly [Route['method'], string, Handler])[] = [
+  ['GET', '/api/approvals', listApprovals],
+  ['GET', '/api/approvals/:id', getApproval],
+  ['POST', '/api/approvals/:id', answerApproval],
+  ['POST', '/api/approvals/:id/extend', extendApproval],
 ];
 
 export const ROUTES: readonly Route[] = [
@@ -82,9 +89,23 @@ export const ROUTES: readonly Route[] = [
   { method: 'POST', path: '/api/session', access: PUBLIC, handle: openSession },
   { method: 'GET', path: '/api/session', access: CONSOLE, handle: showSession },
   { method: 'DELETE', path: '/api/session', access: PUBLIC, handle: closeSession },
+  { method: 'GET', path: '/api/tools', access: CONSOLE, handle: listTools },
   { method: 'GET', path: '/api/traces', access: CONSOLE, handle: listTraces },
   { method: 'GET', path: '/api/traces/:id', access: CONSOLE, handle: getTrace },
   { method: 'GET', path: '/api/usage', access: CONSOLE, handle: showUsage },
+  ...APPROVALS.map(([method, path, handle]): Route => {
+    return { method, path, access: APPROVE, handle, whileDraining: true };
+  }),
+  { method: 'GET', path: '/api/rules', access: CONSOLE, handle: listRules },
+  { method: 'POST', path: '/api/rules', access: APPROVE, handle: addRule },
+  { method: 'DELETE', path: '/api/rules', access: APPROVE, handle: revokeRule },
+  { method: 'DELETE', path: '/api/rules/:id', access: APPROVE, handle: revokeRule },
+  { method: 'GET', path: '/api/mcp', access: CONSOLE, handle: listMcpServers },
+  { method: 'POST', path: '/api/mcp', access: ADMIN, handle: addMcpServer },
+  { method: 'DELETE', path: '/api/mcp', access: ADMIN, handle: removeMcpServer },
+  { method: 'DELETE', path: '/api/mcp/:name', access: ADMIN, handle: removeMcpServer },
+  { method: 'POST', path: '/api/mcp/:name/reconnect', access: ADMIN, handle: reconnectMcpServer },
+  { method: 'GET', path: '/api/mcp/:name/callback', access: PUBLIC, handle: finishMcpSignIn },
   ...LATER.map(([method, path, access]): Route => ({ method, path, access, handle: notYet(method, path) })),
 ];
 

@@ -83,6 +83,7 @@ async function openTurn(
   };
   const encoder = request.stream ? dialect.ingress.createStreamEncoder(request, answerContext) : undefined;
   const early = encoder === undefined ? undefined : new EarlyStream(exchange, encoder);
+  if (early !== undefined) call.announce = (headers) => early.announce(headers);
   const answer = await runEarly(exchange, context, call, early);
   if (answer === undefined) return undefined;
   // An engine may hold on to the call; the body has been sent by now.
@@ -192,8 +193,11 @@ async function answerTurn(
   { answer, answerContext, lifecycle, encoder, writer, record }: OpenTurn,
 ): Promise<void> {
   const { facts } = exchange;
-  const { body, upstream, losses } = answer;
+  const { body, upstream, losses, price } = answer;
+  const session = answer.headers['x-session-id'];
   facts.upstream = upstream;
+  if (price !== undefined) facts.price = price;
+  if (session !== undefined) facts.session = session;
   facts.losses = losses;
   if (body.kind === 'bytes') {
     const headers = { ...answerHeaders(exchange, answer, losses), 'content-type': body.contentType };

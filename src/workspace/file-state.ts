@@ -3,7 +3,10 @@
  * was never read, or that changed since, is not written.
  */
 
-/** The state of a file's bytes. Size and time are compared first, the hash where they differ. */
+/**
+ * The state of a file's bytes. The hash decides: a file that was only touched has not changed. Of
+ * a large file it covers only head and tail (see file-version.ts), and size and time count as well.
+ */
 export interface FileVersion {
   size: number;
   mtimeMs: number;

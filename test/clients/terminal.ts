@@ -48,15 +48,16 @@ export class Terminal {
     this.#child.stdin?.write(keys);
   }
 
-  /** Resolves when the screen has shown `text`; blanks do not count. */
-  async shows(text: string): Promise<void> {
+  /** Resolves when the screen has shown `text`, so many times; blanks do not count. */
+  async shows(text: string, times = 1): Promise<void> {
     const wanted = text.replace(/\s+/g, '');
-    while (!this.written.includes(wanted)) {
+    const isShown = (): boolean => this.written.split(wanted).length > times;
+    while (!isShown()) {
       const output = new Promise<'output'>((done) => {
         this.#onOutput = () => done('output');
       });
       const next = await Promise.race([output, this.exited]);
-      if (next !== 'output' && !this.written.includes(wanted))
+      if (next !== 'output' && !isShown())
         throw new Error(`It ended with ${next} before it showed ${text}\n${this.written.slice(-2000)}`);
     }
   }

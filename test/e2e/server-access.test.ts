@@ -54,8 +54,8 @@ describe('with keys', () => {
     ['traces', { nobody: 401, wrong: 401, root: 200, bob: 200, eve: 200 }],
     ['usage', { nobody: 401, wrong: 401, root: 200, bob: 200, eve: 200 }],
     ['session', { nobody: 401, wrong: 401, root: 200, bob: 200, eve: 200 }],
-    ['approvals', { nobody: 401, wrong: 401, root: 501, bob: 403, eve: 501 }],
-    ['addServer', { nobody: 401, wrong: 401, root: 501, bob: 403, eve: 403 }],
+    ['approvals', { nobody: 401, wrong: 401, root: 200, bob: 403, eve: 200 }],
+    ['addServer', { nobody: 401, wrong: 401, root: 400, bob: 403, eve: 403 }],
     ['mcp', { nobody: 401, wrong: 401, root: 501, bob: 501, eve: 501 }],
     ['metrics', { nobody: 401, wrong: 401, root: 200, bob: 200, eve: 200 }],
     ['health', { nobody: 200, wrong: 200, root: 200, bob: 200, eve: 200 }],
@@ -159,7 +159,7 @@ describe('without keys', () => {
           ? { cookie: await signIn(url, token) }
           : { 'x-api-key': token };
     for (const route of CLOSED) expect([route, await statusOf(url, route, headers)]).toEqual([route, 200]);
-    expect(await statusOf(url, 'addServer', headers)).toBe(501);
+    expect(await statusOf(url, 'addServer', headers)).toBe(400);
   });
 
   it('the token can be exchanged again, each time for another cookie', async () => {

@@ -31,6 +31,23 @@ describe('a stream whose engine is silent', () => {
     ]);
   });
 
+  it('names in its head what the engine knew by then', async () => {
+    const late = deferred<Answer>();
+    const { url } = await startServer({
+      run: (call) => {
+        call.announce?.({ 'x-session-id': 's_1' });
+        return late.promise;
+      },
+      limits: QUICK_PING,
+    });
+    const connection = await openRaw(url);
+    await connection.send(turnBytes(url, { stream: true }));
+    await connection.until(() => connection.body.toString().includes('event: ping'));
+    late.resolve(answerOf(HELLO));
+    const { headers } = await connection.response();
+    expect(headers).toMatchObject({ 'x-session-id': 's_1' });
+  });
+
   it('ends with an error event when the engine fails after that', async () => {
     const late = deferred<Answer>();
     const { url } = await startServer({ run: () => late.promise, limits: QUICK_PING });

@@ -273,7 +273,6 @@ describe('routes of later versions', () => {
     ['POST', '/mcp/gateway', 'POST /mcp/*server', 'api'],
     ['GET', '/api/events', 'GET /api/events', 'api'],
     ['GET', '/api/sessions/1', 'GET /api/sessions/:id', 'api'],
-    ['POST', '/api/approvals/1', 'POST /api/approvals/:id', 'api'],
   ])('%s %s is not available yet', async (method, path, shown, wire) => {
     const { url, token } = await startServer();
     const headers = { authorization: `Bearer ${token}` };

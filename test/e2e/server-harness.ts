@@ -2,7 +2,9 @@
 import type { TurnEvent } from '../../src/core/events.js';
 import type { Dispatcher, ModelInfo } from '../../src/engines/dispatcher.js';
 import type { Answer, Call } from '../../src/engines/engine.js';
+import type { McpClient } from '../../src/mcp/client/mcp-client.js';
 import type { Log } from '../../src/observability/log.js';
+import type { ApprovalCoordinator } from '../../src/permissions/approvals.js';
 import { GatewayServer, type GatewayServerOptions } from '../../src/server/gateway-server.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/server/limits.js';
 import type { NewTrace } from '../../src/store/traces.js';
@@ -32,8 +34,13 @@ export interface TestServer {
 }
 
 export type ServerOptions = Partial<
-  Pick<GatewayServerOptions, 'host' | 'keys' | 'publicHosts' | 'consoleDir'>
+  Pick<
+    GatewayServerOptions,
+    'host' | 'keys' | 'publicHosts' | 'consoleDir' | 'approvals' | 'permissions' | 'mcp' | 'tools'
+  >
 > & {
+  /** Parts of the store that are real. */
+  parts?: Partial<Pick<GatewayServerOptions['store'], 'rules' | 'sessions'>>;
   loopback?: boolean;
   run?: (call: Call) => Promise<Answer>;
   countTokens?: (call: Call) => Promise<number>;
@@ -43,7 +50,7 @@ export type ServerOptions = Partial<
 };
 
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  const { limits, run = sayHello, countTokens = async () => 42, models = MODELS, ...rest } = options;
+  const { limits, run = sayHello, countTokens = async () => 42, models = MODELS, parts, ...rest } = options;
   const lines: LogLine[] = [];
   const requests: LogLine['facts'][] = [];
   let onRequest: () => void = () => {};
@@ -86,6 +93,10 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     limits: { ...DEFAULT_LIMITS, ...limits },
     recordBodies: false,
     consoleDir: '/nonexistent',
+    approvals: NO_APPROVALS,
+    mcp: NO_MCP,
+    tools: { list: async () => [] },
+    permissions: { mode: 'ask', allow: [], ask: [], deny: [] },
     ...rest,
     dispatcher,
     log,
@@ -104,6 +115,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
         get: async () => undefined,
       },
       usage: { record: (row) => void usage.push(row), summarise: async () => [] },
+      rules: { list: async () => [] },
+      sessions: { get: async () => undefined },
+      ...parts,
     },
   });
   closeAfterTest(() => server.close());
@@ -126,6 +140,36 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     },
   };
 }
+
+/** Of a gateway that has never asked anyone anything. */
+const NO_APPROVALS: ApprovalCoordinator = {
+  ask: () => Promise.reject(new Error('nothing is asked here')),
+  list: async () => ({ items: [] }),
+  get: async () => undefined,
+  decide: async () => ({ outcome: 'unknown' }),
+  extend: async () => ({ outcome: 'unknown' }),
+  addRule: () => Promise.reject(new Error('no rules are made here')),
+  revokeRule: async () => undefined,
+  attend: () => () => {},
+  seen: () => {},
+  subscribe: () => () => {},
+  expireDue: async () => {},
+  refresh: async () => {},
+  close: async () => {},
+};
+
+/** Of a gateway without MCP servers. */
+const NO_MCP: McpClient = {
+  tools: () => [],
+  status: () => [],
+  settled: async () => {},
+  add: () => Promise.reject(new Error('no server is added here')),
+  remove: async () => false,
+  reconnect: () => Promise.reject(new Error('there is no server')),
+  finishSignIn: () => Promise.reject(new Error('there is no server')),
+  closeSession: async () => {},
+  close: async () => {},
+};
 
 export const MODELS: readonly ModelInfo[] = [
   { id: 'gpt-5', displayName: 'GPT-5', created: 1_700_000_000, ownedBy: 'openai' },

@@ -59,6 +59,16 @@ describe('a turn', () => {
     ]);
   });
 
+  it('has a cost where the price is known, and names the session of an agent', async () => {
+    const price = { input: 1_000_000, output: 10_000_000, cacheRead: 0, cacheWrite: 0 };
+    const { url, usage, nextRequest } = await startServer({
+      run: async () => answerOf(HELLO, { price, headers: { 'x-session-id': 's_1' } }),
+    });
+    await sendRaw(url, turnBytes(url));
+    await nextRequest();
+    expect(usage).toEqual([expect.objectContaining({ costUsd: 5 + 20, session: 's_1' })]);
+  });
+
   it('that failed leaves the same, with the reason', async () => {
     const { url, lines, usage, traces, nextRequest } = await startServer({
       run: async () => {

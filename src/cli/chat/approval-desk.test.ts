@@ -4,7 +4,7 @@ import { ApprovalDesk } from './approval-desk.js';
 import { painter } from './render.js';
 import { approvalOf, typedTerminal } from './testing.js';
 
-function deskOf({ armMs = 0, now = () => 0 }: { armMs?: number; now?: () => number } = {}) {
+function deskOf({ readable = async () => {} }: { readable?: () => Promise<void> } = {}) {
   const terminal = typedTerminal();
   const answers: (PersonAnswer & { id: string })[] = [];
   const attended: (string | undefined)[] = [];
@@ -12,15 +12,14 @@ function deskOf({ armMs = 0, now = () => 0 }: { armMs?: number; now?: () => numb
   let outcome: (
     answer: PersonAnswer,
     approval: Approval,
-  ) => { outcome: 'invalid'; problem: string } | undefined = () => undefined;
+  ) => { outcome: 'invalid'; problem: string; part: 'updatedInput' } | undefined = () => undefined;
   const known = new Map<string, Approval>();
   let onAnswer: () => void = () => {};
   const desk = new ApprovalDesk({
     terminal,
     paint: painter(false),
     by: 'local',
-    armMs,
-    now,
+    readable,
     coordinator: {
       subscribe(listener) {
         tell = listener;
@@ -35,7 +34,7 @@ function deskOf({ armMs = 0, now = () => 0 }: { armMs?: number; now?: () => numb
         const approval = known.get(id) ?? approvalOf();
         const refused = outcome(answer, approval);
         onAnswer();
-        return refused ?? { outcome: 'decided', approval, released: [] };
+        return refused ?? { outcome: 'decided', approval, released: [], refused: [] };
       },
     },
   });
@@ -89,24 +88,29 @@ describe('the desk', () => {
     expect(terminal.shown()).toContain('Type one of the letters');
   });
 
-  it('takes no answer that was typed before the card could be read', async () => {
-    let time = 0;
-    const { ask, answers, answered, terminal } = deskOf({ armMs: 400, now: () => time });
+  it('asks only when the card could be read', async () => {
+    let onRead = () => {};
+    const { ask, answered, terminal } = deskOf({
+      readable: () =>
+        new Promise((resolve) => {
+          onRead = resolve;
+        }),
+    });
     ask(approvalOf());
-    await terminal.type('y');
-    expect(answers).toEqual([]);
+    expect(terminal.shown()).toContain('yes, this once');
+    expect(terminal.shown()).not.toContain('your answer');
+    onRead();
     const done = answered();
-    const typed = terminal.type('n');
-    time += 1000;
-    await typed;
+    await terminal.type('y');
     await done;
-    expect(answers).toMatchObject([{ decision: 'deny' }]);
   });
 
   it('sends the changed input, and asks again where it cannot be used', async () => {
     const { ask, answers, answered, refuse, terminal } = deskOf();
     refuse(({ updatedInput }) =>
-      updatedInput === undefined ? undefined : { outcome: 'invalid', problem: 'command: expected a text' },
+      updatedInput === undefined
+        ? undefined
+        : { outcome: 'invalid', part: 'updatedInput', problem: 'command: expected a text' },
     );
     ask(approvalOf());
     await terminal.type('e');

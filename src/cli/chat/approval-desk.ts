@@ -1,4 +1,5 @@
 /** Whoever sits at the terminal answers what the agent asks, one card after the other. */
+import { setTimeout } from 'node:timers/promises';
 import type {
   Approval,
   ApprovalCoordinator,
@@ -17,12 +18,11 @@ export interface DeskOptions {
   paint: Paint;
   /** Who decides. */
   by: string;
-  /** An answer that comes sooner was meant for something else. */
-  armMs?: number;
-  now?: () => number;
+  /** Resolves when a card has stood there long enough to be read: what is typed sooner was meant for something else. */
+  readable?: () => Promise<unknown>;
 }
 
-const ARM_MS = 400;
+const READING_MS = 400;
 
 export class ApprovalDesk {
   readonly #options: DeskOptions;
@@ -83,7 +83,7 @@ export class ApprovalDesk {
     if (questions !== undefined && questions.length > 0) return this.#askQuestions(card, questions, signal);
     terminal.write(cardText(card, '', paint));
     for (;;) {
-      const line = await this.#line('  > ', signal);
+      const line = await this.#line('  your answer > ', signal);
       if (signal.aborted) return;
       const choice: Choice =
         line === undefined ? { kind: 'deny', reason: 'the terminal was closed' } : readChoice(line, card);
@@ -158,13 +158,9 @@ export class ApprovalDesk {
 
   /** A line that was typed after the card could be read. */
   async #line(prompt: string, signal: AbortSignal): Promise<string | undefined> {
-    const { terminal, now = Date.now, armMs = ARM_MS } = this.#options;
-    for (;;) {
-      const shownAt = now();
-      const line = await terminal.ask(prompt, { signal, fresh: true });
-      if (line === undefined || now() - shownAt >= armMs) return line;
-      this.#say('That came before the question could be read; please answer again.');
-    }
+    const { terminal, readable = () => setTimeout(READING_MS) } = this.#options;
+    await readable();
+    return terminal.ask(prompt, { signal, fresh: true });
   }
 
   async #decide(
@@ -181,6 +177,9 @@ export class ApprovalDesk {
     switch (result.outcome) {
       case 'decided':
         if (result.rule !== undefined) this.#say(`Rule made: ${result.rule.rule} (${result.rule.scope})`);
+        if (result.satisfies?.satisfied === false) {
+          this.#say(`The rule alone would not have allowed this: ${result.satisfies.why}`);
+        }
         return undefined;
       case 'invalid':
         return result.problem;

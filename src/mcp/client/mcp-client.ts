@@ -15,6 +15,11 @@ export interface McpClient {
   remove(name: string): Promise<boolean>;
   /** Throws `not_found`. */
   reconnect(name: string): Promise<McpServerStatus>;
+  /**
+   * The person came back from the sign-in. Throws `not_found`, `forbidden` for a state that is not
+   * of this sign-in, `upstream_failed` where the server does not take it.
+   */
+  finishSignIn(name: string, answer: { code: string; state: string }): Promise<McpServerStatus>;
   /** Ends what was kept for the session. */
   closeSession(session: string): Promise<void>;
   /** Ends every connection and every process. */
@@ -49,9 +54,11 @@ export interface McpCallResult {
 export interface McpServerStatus {
   name: string;
   type: 'stdio' | 'http' | 'sse';
+  /** The program or the address, without credentials. */
+  target: string;
   /** `needs-auth`: the server wants a sign-in that has not happened. */
   state: 'connecting' | 'connected' | 'failed' | 'needs-auth' | 'closed';
-  /** Why it is not connected, and what to do. */
+  /** Why it is not connected, and what to do; of a connected server, what of it cannot be used. */
   problem?: string;
   /** Where the person signs in, for `needs-auth`. */
   signInUrl?: string;
@@ -61,4 +68,6 @@ export interface McpServerStatus {
   serverInfo?: { name: string; version: string };
   connectedAt?: number;
   shared: boolean;
+  /** In the configuration; one that was added while the gateway runs is gone with it. */
+  persistent: boolean;
 }

@@ -80,6 +80,8 @@ export interface SessionOptions {
 export interface OpenToolSession extends ToolSession {
   readonly workspace: Workspace;
   readonly files: FileState;
+  /** Folders that are the session's own, as far as they have been made: its tools may read them. */
+  ownPaths?(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -104,6 +106,8 @@ export type ToolRunEvent =
       content: string;
       /** Of a sub-agent. */
       normalizedMessages?: readonly Message[];
+      /** Names of the tools that it has. */
+      tools?: readonly string[];
     }
   | ToolRunResult;
 

@@ -58,6 +58,8 @@ export interface PromptOptions {
   /** Names of all tools on offer beside this one. */
   tools: readonly string[];
   cwd: string;
+  /** The principal's own folder of memories, for the list of them. */
+  memoryDir?: string;
 }
 
 export type Validation = { ok: true } | { ok: false; message: string };

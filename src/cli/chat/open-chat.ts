@@ -1,0 +1,97 @@
+/** The gateway's parts without its server, and a person at the terminal instead of a client. */
+import type { Readable, Writable } from 'node:stream';
+import type { LoadedConfig } from '../../config/load.js';
+import { openAgentParts } from '../../engines/agent-parts.js';
+import { createDispatcher } from '../../engines/create-dispatcher.js';
+import type { Principal } from '../../engines/engine.js';
+import { createLog } from '../../observability/log.js';
+import { openStore } from '../../store/open.js';
+import type { CliIo } from '../command.js';
+import { activityPrinter } from './activity.js';
+import { ApprovalDesk } from './approval-desk.js';
+import { Conversation } from './conversation.js';
+import { plain } from './plain.js';
+import { painter } from './render.js';
+import { answerOnce, runRepl } from './repl.js';
+import { openTerminal } from './terminal.js';
+
+export interface OpenChatOptions {
+  loaded: LoadedConfig;
+  model: string;
+  logLevel: string;
+  io: CliIo;
+  input: Readable & { isTTY?: boolean };
+  output: Writable;
+  home: string;
+  /** Takes secrets out of a text. */
+  redact: (text: string) => string;
+}
+
+export interface OpenChat {
+  /** Resolves when the person has left; false where the only answer failed. */
+  run(banner: readonly string[]): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Whoever sits at the terminal may do what the operator may. */
+const PERSON: Principal = { name: 'local', scopes: ['call', 'approve', 'admin'], models: ['*'] };
+
+export async function openChat(options: OpenChatOptions): Promise<OpenChat> {
+  const { loaded, model, io, redact, home } = options;
+  const { config, baseDir } = loaded;
+  const log = createLog({ level: options.logLevel, redact });
+  const store = await openStore(config.store, { baseDir, redact });
+  const agents = await openAgentParts({ loaded, store, log, version: io.version, env: io.env });
+  const runtime = await agents.tools();
+  const dispatcher = createDispatcher({
+    config,
+    native: { runtime, log, startDir: io.cwd, home, baseDir },
+  });
+
+  const terminal = openTerminal({ input: options.input, output: options.output, color: io.color });
+  const paint = painter(io.color);
+  let midLine = false;
+  const write = (text: string): void => {
+    if (text === '') return;
+    terminal.write(text);
+    midLine = !text.endsWith('\n');
+  };
+  const endLine = (): void => {
+    if (midLine) write('\n');
+  };
+  const observe = activityPrinter({ write, paint, endLine });
+  const open = (): Conversation =>
+    new Conversation({
+      dispatcher,
+      model,
+      principal: PERSON,
+      observe,
+      onText: (text) => write(plain(redact(text))),
+      onThinking: (text) => write(paint('dim', plain(redact(text)))),
+    });
+  const desk = terminal.interactive
+    ? new ApprovalDesk({ coordinator: agents.approvals, terminal, paint, by: PERSON.name })
+    : undefined;
+
+  return {
+    async run(banner) {
+      if (terminal.interactive) {
+        for (const line of banner) io.out(line);
+        await runRepl({ terminal, paint, open, runtime, endLine });
+        return true;
+      }
+      const text = (await terminal.readAll()).trim();
+      if (text === '') return true;
+      const end = await answerOnce(open(), text, { terminal, paint, endLine });
+      return end.error === undefined && !end.stopped;
+    },
+    async close() {
+      desk?.close();
+      terminal.close();
+      await dispatcher.close();
+      await agents.close();
+      await store.close();
+      await log.flush();
+    },
+  };
+}

@@ -1,0 +1,123 @@
+/** What agents stand on besides a model: permissions and approvals, the sandbox, MCP servers, tools. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LoadedConfig } from '../config/load.js';
+import { mcpTools } from '../mcp/client/as-tool.js';
+import { createMcpClient } from '../mcp/client/create-client.js';
+import type { McpClient } from '../mcp/client/mcp-client.js';
+import { TOKEN_FILE_NAME } from '../mcp/client/oauth/token-file.js';
+import type { Log } from '../observability/log.js';
+import type { ApprovalCoordinator } from '../permissions/approvals.js';
+import { createApprovalCoordinator } from '../permissions/coordinator/coordinator.js';
+import { createGate } from '../permissions/create-gate.js';
+import { createPolicy } from '../permissions/policy.js';
+import { createSandbox } from '../sandbox/create-sandbox.js';
+import type { Sandbox } from '../sandbox/sandbox.js';
+import { parseStoreUrl } from '../store/open.js';
+import type { Store } from '../store/store.js';
+import type { ToolRuntime } from '../tools/runtime/runtime.js';
+
+export interface AgentPartsOptions {
+  loaded: LoadedConfig;
+  store: Store;
+  log: Log;
+  version: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Where the browser comes back to after a sign-in to an MCP server. */
+  callbackUrl?: (name: string) => string | Promise<string>;
+}
+
+export interface AgentParts {
+  approvals: ApprovalCoordinator;
+  mcp: McpClient;
+  sandbox: Sandbox;
+  /** Loaded with the first use: a gateway that only relays does not pay for it. */
+  tools(): Promise<ToolRuntime>;
+  /** Ends what runs: tools, servers, commands. What waits for a person stays in the store. */
+  close(): Promise<void>;
+}
+
+export async function openAgentParts(options: AgentPartsOptions): Promise<AgentParts> {
+  const { loaded, store, log, version, env } = options;
+  const { config, baseDir } = loaded;
+  const state = await openStateFolder(config.store, baseDir);
+  const own = ownFiles(loaded, state.path);
+  const policy = createPolicy({
+    config: config.permissions,
+    home: homedir(),
+    protectedPaths: own,
+    onWarning: (message) => log.warn({}, message),
+  });
+  const approvals = createApprovalCoordinator({
+    store,
+    policy,
+    timeoutMs: config.permissions.approval_timeout_s * 1000,
+    unattended: config.permissions.unattended,
+    log,
+  });
+  const gate = createGate({ policy, coordinator: approvals, store, log });
+  const sandbox = await createSandbox({ mode: config.sandbox, hidden: own, env });
+  const mcp = createMcpClient({
+    servers: config.mcp_servers,
+    version,
+    log,
+    environment: env,
+    baseDir,
+    tokenFile: join(state.path, TOKEN_FILE_NAME),
+    ...(options.callbackUrl === undefined ? {} : { callbackUrl: options.callbackUrl }),
+  });
+
+  let runtime: Promise<ToolRuntime> | undefined;
+  const openRuntime = async (): Promise<ToolRuntime> => {
+    const [{ createToolRuntime }, { createBuiltIns }, { createOwnTools }] = await Promise.all([
+      import('../tools/runtime/create-runtime.js'),
+      import('../tools/built-ins.js'),
+      import('../tools/runtime/own-tools.js'),
+    ]);
+    return createToolRuntime({
+      sources: [
+        createBuiltIns(config.tools),
+        createOwnTools({ paths: config.tools.paths, baseDir, log }),
+        mcpTools(mcp),
+      ],
+      gate,
+      sandbox,
+      stateDir: state.path,
+      log,
+    });
+  };
+
+  return {
+    approvals,
+    mcp,
+    sandbox,
+    tools: () => (runtime ??= openRuntime()),
+    async close() {
+      await (await runtime?.catch(() => undefined))?.close();
+      await mcp.close();
+      await approvals.close();
+      await sandbox.close();
+      await state.release();
+    },
+  };
+}
+
+/** Beside the store, under its name: what it holds belongs to the same gateway. */
+async function openStateFolder(
+  url: string,
+  baseDir: string,
+): Promise<{ path: string; release(): Promise<void> }> {
+  const location = parseStoreUrl(url, baseDir);
+  if (location.kind === 'file') return { path: `${location.path}-files`, release: async () => {} };
+  const path = await mkdtemp(join(tmpdir(), 'toolgate-'));
+  return { path, release: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Denied to every tool and hidden from every command, whatever the rules say. */
+function ownFiles({ config, file, baseDir }: LoadedConfig, stateDir: string): string[] {
+  const location = parseStoreUrl(config.store, baseDir);
+  const store =
+    location.kind === 'file' ? ['', '-wal', '-shm', '-journal'].map((end) => `${location.path}${end}`) : [];
+  return [...(file === undefined ? [] : [file]), ...store, stateDir];
+}

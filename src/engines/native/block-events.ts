@@ -1,0 +1,41 @@
+/** Whole blocks as the events of a stream. */
+import type { Block, StopReason, ToolUseBlock } from '../../core/conversation.js';
+import type { TurnEvent } from '../../core/events.js';
+
+export function eventsOfCall(call: ToolUseBlock): TurnEvent[] {
+  const { id, name, input, extensions } = call;
+  return [
+    { type: 'tool', key: id, id, name, ...(extensions === undefined ? {} : { extensions }) },
+    { type: 'tool-input', key: id, json: JSON.stringify(input) },
+    { type: 'tool-end', key: id },
+  ];
+}
+
+/** What an answer has no place for is left out. */
+export function eventsOfBlocks(blocks: readonly Block[]): TurnEvent[] {
+  return blocks.flatMap((block): TurnEvent[] => {
+    switch (block.type) {
+      case 'text':
+        return [{ type: 'text', text: block.text }, { type: 'break' }];
+      case 'thinking': {
+        const { thinking, signature } = block;
+        return [
+          { type: 'thinking', text: thinking },
+          ...(signature === undefined ? [] : [{ type: 'signature' as const, signature }]),
+          { type: 'break' },
+        ];
+      }
+      case 'redacted_thinking':
+      case 'opaque':
+        return [{ type: 'block', block }];
+      case 'tool_use':
+        return eventsOfCall(block);
+      default:
+        return [];
+    }
+  });
+}
+
+export function stopEvent(reason: StopReason, stopSequence?: string): TurnEvent {
+  return { type: 'stop', reason, ...(stopSequence === undefined ? {} : { stopSequence }) };
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { parseArguments } from './call-arguments.js';
+
+describe('arguments', () => {
+  it.each([
+    ['{"a":1}', { a: 1 }],
+    ['  {"a":1}\n', { a: 1 }],
+    ['', {}],
+    ['null', {}],
+    ['"{\\"a\\":1}"', { a: 1 }],
+    ['[1]', { value: [1] }],
+    ['{"a":1} and more', { a: 1 }],
+    ['{"a":{"b":[1]', { a: { b: [1] } }],
+  ])('%j are taken', (text, input) => {
+    expect(parseArguments(text, false)).toEqual({ ok: true, input });
+  });
+
+  it.each([
+    ['inside a text', '{"content":"half of a fi'],
+    ['inside a key', '{"content":"x","fi'],
+    ['inside a number or word', '{"a":tr'],
+  ])('that break off %s are not completed', (_where, text) => {
+    expect(parseArguments(text, false)).toEqual({ ok: false, cut: true });
+  });
+
+  it('that are no JSON are not taken', () => {
+    expect(parseArguments('{"a": nope}', false)).toEqual({ ok: false, cut: false });
+    expect(parseArguments('rm -rf', false)).toEqual({ ok: false, cut: false });
+    expect(parseArguments(`${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`, false)).toMatchObject({
+      ok: false,
+    });
+  });
+
+  it('of an answer that was cut must be whole as they are', () => {
+    expect(parseArguments('{"a":[1', true)).toEqual({ ok: false, cut: true });
+    expect(parseArguments('', true)).toEqual({ ok: false, cut: true });
+    expect(parseArguments('{"a":1}', true)).toEqual({ ok: true, input: { a: 1 } });
+  });
+});

@@ -1,0 +1,267 @@
+/**
+ * An agent that works for a call of another: a transcript and a tool session of its own, never more
+ * tools than its parent, the same gate, and no agents under it.
+ */
+import { randomBytes } from 'node:crypto';
+import type { ConversationRequest, Message, Usage } from '../../core/conversation.js';
+import { toGatewayError } from '../../core/errors.js';
+import type { Route } from '../../routing/router.js';
+import type { AgentProgress, AgentReport, AgentTask } from '../../tools/runtime/context.js';
+import { createEventQueue } from '../../tools/runtime/event-queue.js';
+import { AgentLoop, type LoopEnd } from './agent-loop.js';
+import { LIMITS } from './limits.js';
+import { type AgentActivityBody, ModelCaller } from './model-caller.js';
+import { subAgentPrompt } from './prompt/system-prompt.js';
+import { ServerCalls } from './server-calls.js';
+import { openToolbox } from './toolbox.js';
+import { notifierOf, promptOptions, type TurnParts, toolOptions } from './turn.js';
+import { UsageTally } from './usage-tally.js';
+
+/** By name or alias: agents do not start agents. */
+const AGENT_TOOLS = ['Task', 'Agent'];
+
+/** Returning early ends it. Its usage is added to the parent's as it is spent. */
+export async function* runSubAgent(
+  parent: TurnParts,
+  task: AgentTask,
+): AsyncGenerator<AgentProgress, AgentReport, void> {
+  const startedAt = parent.now();
+  const stop = new AbortController();
+  const progress = createEventQueue<AgentProgress>();
+  const agent = new SubAgent(parent, task, AbortSignal.any([parent.signal, stop.signal]), (step) => {
+    void progress.push(step);
+  });
+  const ended = agent.run().finally(() => progress.end());
+  // Awaited below; a failure before that must not count as unhandled.
+  ended.catch(() => {});
+  try {
+    yield* progress.read();
+    const { end, text } = await ended;
+    const cutShort = cutShortBy(end);
+    return {
+      text,
+      usage: agent.usage,
+      turns: agent.turns,
+      toolCalls: agent.toolCalls,
+      durationMs: parent.now() - startedAt,
+      ...(cutShort === undefined ? {} : { cutShort }),
+    };
+  } finally {
+    stop.abort();
+    await ended.catch(() => {});
+  }
+}
+
+function cutShortBy(end: LoopEnd): string | undefined {
+  switch (end.kind) {
+    case 'done':
+      return end.reason === 'end_turn' || end.reason === 'stop_sequence' ? undefined : end.reason;
+    case 'max-turns':
+      return 'max_turns';
+    case 'aborted':
+      return 'aborted';
+    case 'failed':
+      return end.error.message;
+    case 'handed-back':
+      return 'it called a tool that only the client can run';
+  }
+}
+
+class SubAgent {
+  readonly #parent: TurnParts;
+  readonly #task: AgentTask;
+  readonly #signal: AbortSignal;
+  readonly #onStep: (step: AgentProgress) => void;
+  readonly #id = `agent_${randomBytes(8).toString('hex')}`;
+  readonly #tally = new UsageTally();
+  #loop: AgentLoop | undefined;
+  #calls: ServerCalls | undefined;
+
+  constructor(
+    parent: TurnParts,
+    task: AgentTask,
+    signal: AbortSignal,
+    onStep: (step: AgentProgress) => void,
+  ) {
+    this.#parent = parent;
+    this.#task = task;
+    this.#signal = signal;
+    this.#onStep = onStep;
+  }
+
+  get usage(): Usage {
+    return this.#tally.total;
+  }
+
+  get turns(): number {
+    return this.#loop?.turns ?? 0;
+  }
+
+  get toolCalls(): number {
+    return this.#calls?.count ?? 0;
+  }
+
+  async run(): Promise<{ end: LoopEnd; text: string }> {
+    const { runtime, session: above, notify } = this.#parent;
+    const label = this.#task.description.slice(0, LIMITS.subAgent.labelChars);
+    const tell = notifierOf(notify, above.id, { id: this.#id, label, parent: above.id });
+    tell({ type: 'agent-start', description: label });
+    const session = await runtime.openSession({
+      id: above.id,
+      principal: above.principal,
+      workspace: above.workspace,
+      cwd: above.cwd,
+      agent: { id: this.#id, label },
+      parent: above,
+    });
+    const transcript: Message[] = [{ role: 'user', content: [{ type: 'text', text: this.#task.prompt }] }];
+    let end: LoopEnd = { kind: 'aborted' };
+    try {
+      end = await this.#work({ ...this.#parent, session, signal: this.#signal }, transcript, tell);
+      return { end, text: lastText(transcript) };
+    } finally {
+      const cutShort = cutShortBy(end);
+      const { usage, turns } = this;
+      tell({ type: 'agent-end', turns, usage, ...(cutShort === undefined ? {} : { cutShort }) });
+      await session.close();
+    }
+  }
+
+  async #work(
+    own: TurnParts,
+    transcript: Message[],
+    tell: (activity: AgentActivityBody) => void,
+  ): Promise<LoopEnd> {
+    const { runtime, relay, call, log, session, signal } = own;
+    const toolbox = await this.#toolbox();
+    const { route, model } = this.#model();
+    const request = requestOf(own.request, model);
+    const options = await promptOptions(own, toolbox, {
+      root: session.workspace.root,
+      cwd: session.cwd,
+      session: session.id,
+    });
+    const tally = new BothTallies(this.#tally, own.tally);
+    this.#calls = new ServerCalls({
+      runtime,
+      toolbox,
+      session,
+      options: toolOptions({ ...own, request }),
+      signal,
+      notify: (activity) => {
+        tell(activity);
+        this.#report(activity);
+      },
+      onBug: (error) => log.error({ err: error, agent: this.#id }, 'bug while tools ran'),
+    });
+    this.#loop = new AgentLoop({
+      transcript,
+      model: new ModelCaller({
+        relay,
+        call,
+        route,
+        request,
+        system: await subAgentPrompt(options, this.#task.systemPrompt),
+        toolbox,
+        cacheKey: `${session.id}:${this.#id}`,
+        signal,
+        tally,
+        notify: tell,
+        onProblem: (message, error) => log.warn({ err: error, agent: this.#id }, message),
+      }),
+      modelName: request.model,
+      toolbox,
+      calls: this.#calls,
+      tally,
+      maxTurns: LIMITS.subAgent.maxTurns,
+      signal,
+      textSeparator: '',
+      claimId: (id) => id,
+      notify: tell,
+    });
+    return drain(this.#loop, tell);
+  }
+
+  async #toolbox() {
+    const { runtime, route, toolbox, session } = this.#parent;
+    const agents = new Set(AGENT_TOOLS.map((name) => toolbox.offer.find(name)));
+    const wished = this.#task.tools?.map((name) => toolbox.offer.find(name));
+    const within = toolbox.offer.tools
+      .filter((tool) => !agents.has(tool) && (wished?.includes(tool) ?? true))
+      .map(({ name }) => name);
+    const selection = route.rule.tools ?? 'all';
+    // What the parent was offered has been selected already.
+    const request = { selection: selection === 'requested' ? within : selection, requested: [] };
+    return openToolbox(runtime, { ...request, session: session.id, within }, []);
+  }
+
+  /** The task's own where the caller may use it, else its parent's. */
+  #model(): { route: Route; model: string } {
+    const { model = '' } = this.#task;
+    const route = model === '' ? undefined : this.#parent.routeOf(model);
+    return route === undefined
+      ? { route: this.#parent.route, model: this.#parent.request.model }
+      : { route, model };
+  }
+
+  /** What the parent's user sees of it. */
+  #report(activity: AgentActivityBody): void {
+    if (activity.type !== 'tool' || activity.event.type !== 'tool-start') return;
+    const { title } = activity.event.describe;
+    this.#onStep({ content: title.slice(0, LIMITS.subAgent.progressChars) });
+  }
+}
+
+/** Spent by the agent, and thereby by its parent. */
+class BothTallies extends UsageTally {
+  readonly #own: UsageTally;
+  readonly #parents: UsageTally;
+
+  constructor(own: UsageTally, parents: UsageTally) {
+    super();
+    this.#own = own;
+    this.#parents = parents;
+  }
+
+  override add(usage: Usage): void {
+    super.add(usage);
+    this.#own.add(usage);
+    this.#parents.add(usage);
+  }
+}
+
+/** Runs to the end; never rejects for what a model or a tool does. */
+async function drain(loop: AgentLoop, tell: (activity: AgentActivityBody) => void): Promise<LoopEnd> {
+  try {
+    await loop.begin();
+  } catch (error) {
+    return { kind: 'failed', error: toGatewayError(error) };
+  }
+  const running = loop.run();
+  for (;;) {
+    const step = await running.next();
+    if (step.done === true) return step.value;
+    for (const event of step.value) {
+      if (event.type === 'text' || event.type === 'thinking') tell({ type: event.type, text: event.text });
+    }
+  }
+}
+
+/** How to answer was said for the client's own answer; what a model is allowed to spend stays. */
+function requestOf(request: ConversationRequest, model: string): ConversationRequest {
+  const {
+    maxTokens: _max,
+    format: _format,
+    toolChoice: _choice,
+    parallelToolCalls: _parallel,
+    ...kept
+  } = request;
+  return { ...kept, model, serverTools: [], stopSequences: [] };
+}
+
+function lastText(transcript: readonly Message[]): string {
+  const last = transcript.findLast(
+    ({ role, content }) => role === 'assistant' && content.some((block) => block.type === 'text'),
+  );
+  return last?.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n') ?? '';
+}

@@ -1,0 +1,36 @@
+/** The tools of one turn: those that run here, and those that the client runs. */
+import type { ToolChoice, ToolDefinition } from '../../core/conversation.js';
+import type { OfferRequest, ToolOffer, ToolRuntime } from '../../tools/runtime/runtime.js';
+
+export interface Toolbox {
+  readonly offer: ToolOffer;
+  /** For the model: the gateway's own first, so that the front of the prompt stays the same. */
+  readonly definitions: readonly ToolDefinition[];
+  /** Calls of this name go back to the client. */
+  isClients(name: string): boolean;
+  /** The choice in names that the model knows. */
+  choice(choice: ToolChoice | undefined): ToolChoice | undefined;
+}
+
+/** A client's tool whose name is one of the offered means that one, and is not handed back. */
+export async function openToolbox(
+  runtime: ToolRuntime,
+  request: OfferRequest,
+  clientTools: readonly ToolDefinition[],
+): Promise<Toolbox> {
+  const offer = await runtime.offer(request);
+  const own = new Map<string, ToolDefinition>();
+  for (const tool of clientTools) {
+    if (offer.find(tool.name) === undefined && !own.has(tool.name)) own.set(tool.name, tool);
+  }
+  return {
+    offer,
+    definitions: [...offer.definitions, ...own.values()],
+    isClients: (name) => own.has(name),
+    choice(choice) {
+      if (choice?.type !== 'tool') return choice;
+      const name = offer.find(choice.name)?.name;
+      return name === undefined ? choice : { type: 'tool', name };
+    },
+  };
+}

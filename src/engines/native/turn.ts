@@ -1,0 +1,86 @@
+/** What all parts of one turn share: who asked, who answers, and what it may use. */
+import type { ConversationRequest } from '../../core/conversation.js';
+import type { Log } from '../../observability/log.js';
+import type { Route } from '../../routing/router.js';
+import type { OpenToolSession, ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { Call, Engine } from '../engine.js';
+import type { AgentActivityBody } from './model-caller.js';
+import type { AgentActivity, AgentObserver } from './observer.js';
+import type { SystemPromptOptions } from './prompt/system-prompt.js';
+import type { Toolbox } from './toolbox.js';
+import type { UsageTally } from './usage-tally.js';
+
+export interface TurnParts {
+  relay: Engine;
+  runtime: ToolRuntime;
+  log: Log;
+  now: () => number;
+  /** The route of another model that the caller may use; undefined where there is none. */
+  routeOf(model: string): Route | undefined;
+  call: Call;
+  route: Route;
+  request: ConversationRequest;
+  session: OpenToolSession;
+  forkNumber: number;
+  toolbox: Toolbox;
+  tally: UsageTally;
+  signal: AbortSignal;
+  notify(activity: AgentActivity): void;
+}
+
+/** Told of everything; what it throws is logged and changes nothing. */
+export function safeObserver(observe: AgentObserver | undefined, log: Log): AgentObserver {
+  if (observe === undefined) return () => {};
+  return (activity) => {
+    try {
+      observe(activity);
+    } catch (error) {
+      log.warn({ err: error, activity: activity.type }, 'an observer of the agent failed');
+    }
+  };
+}
+
+/** Names whose activity it is. */
+export function notifierOf(
+  notify: AgentObserver,
+  session: string,
+  agent?: { id: string; label: string; parent: string },
+): (activity: AgentActivityBody) => void {
+  const who = agent === undefined ? { session } : { session, agent };
+  return (activity) => notify({ ...activity, ...who });
+}
+
+export async function promptOptions(
+  { runtime, log, now }: Pick<TurnParts, 'runtime' | 'log' | 'now'>,
+  toolbox: Toolbox,
+  place: { root: string; cwd: string; session: string },
+): Promise<SystemPromptOptions> {
+  const { root, cwd, session } = place;
+  const readable = await runtime.gate.readable({ root, cwd }, session);
+  return {
+    tools: toolbox.offer.tools,
+    root,
+    cwd,
+    now: now(),
+    platform: process.platform,
+    readable,
+    onProblem: (tool, error) => log.warn({ err: error, tool }, 'a tool could not say how it is used'),
+  };
+}
+
+/** Of the model call behind a tool call. */
+export function toolOptions({
+  request,
+  session,
+  forkNumber,
+}: Pick<TurnParts, 'request' | 'session' | 'forkNumber'>) {
+  const { model, thinking, effort } = request;
+  return {
+    commands: [],
+    model,
+    ...(thinking?.type === 'enabled' ? { thinkingBudget: thinking.budgetTokens } : {}),
+    ...(effort === undefined ? {} : { effort }),
+    forkNumber,
+    logName: session.id,
+  };
+}

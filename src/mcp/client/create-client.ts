@@ -1,0 +1,138 @@
+/** The servers of the configuration and those added later, and the tools that they have. */
+import type { Config } from '../../config/schema.js';
+import { GatewayError } from '../../core/errors.js';
+import { HttpClient } from '../../transport/http-client/index.js';
+import { MCP_LIMITS, type McpLimits } from './limits.js';
+import type { McpLog } from './log.js';
+import type { McpClient, McpServerStatus } from './mcp-client.js';
+import { createTokenFile } from './oauth/token-file.js';
+import { parseServer } from './parse-server.js';
+import { type EntryContext, ServerEntry } from './server-entry.js';
+
+export interface McpClientOptions {
+  servers: Config['mcp_servers'];
+  version: string;
+  log: McpLog;
+  /** The gateway's own; servers get the allow-listed part of it and what is configured. */
+  environment: Readonly<Record<string, string | undefined>>;
+  /** What paths in the configuration are relative to; programs run here. */
+  baseDir: string;
+  now?: () => number;
+  /** Where sign-ins are kept (0600); undefined keeps them in memory. */
+  tokenFile?: string;
+  /** Where the browser comes back to after a sign-in to the server; undefined where nobody can sign in. */
+  callbackUrl?: (name: string) => string | Promise<string>;
+  limits?: Partial<McpLimits>;
+  random?: () => number;
+  /** Retries by itself after a failure; `doctor` does not. */
+  retries?: boolean;
+}
+
+/** Connects in the background, at once. The caller closes it. */
+export function createMcpClient(options: McpClientOptions): McpClient {
+  const { log, version, environment, baseDir, callbackUrl, retries = true } = options;
+  const now = options.now ?? Date.now;
+  const limits: McpLimits = { ...MCP_LIMITS, ...options.limits };
+  let http: HttpClient | undefined;
+  const context: EntryContext = {
+    version,
+    limits,
+    log,
+    environment,
+    baseDir,
+    retries,
+    now,
+    random: options.random ?? Math.random,
+    http: () => {
+      http ??= new HttpClient({ env: environment });
+      return http;
+    },
+    tokens: createTokenFile(options.tokenFile, (error) =>
+      log.warn(
+        { err: error, file: options.tokenFile },
+        'the file with sign-ins to MCP servers cannot be read; sign in again',
+      ),
+    ),
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+  };
+
+  const entries = new Map<string, ServerEntry>();
+  let closed = false;
+  for (const [name, config] of Object.entries(options.servers)) {
+    const entry = new ServerEntry({ name, config, persistent: true }, context);
+    entries.set(name, entry);
+    void entry.connect();
+  }
+  const get = (name: string): ServerEntry => {
+    const entry = entries.get(name);
+    if (entry !== undefined) return entry;
+    const known = [...entries.keys()];
+    throw new GatewayError(
+      'not_found',
+      `There is no MCP server ${JSON.stringify(name.slice(0, 100))}. ${known.length === 0 ? 'None is configured.' : `There are: ${known.join(', ')}.`}`,
+    );
+  };
+
+  return {
+    tools: (session) => [...entries.values()].flatMap((entry) => entry.tools(session)),
+    status: () => [...entries.values()].map((entry) => entry.status()),
+    async settled(signal) {
+      await untilAborted(signal, Promise.all([...entries.values()].map((entry) => entry.settled())));
+    },
+    async add(name, given): Promise<McpServerStatus> {
+      if (closed) throw new GatewayError('unavailable', 'The gateway is shutting down.');
+      const config = parseServer(name, given);
+      if (entries.has(name)) {
+        throw new GatewayError(
+          'conflict',
+          `There is an MCP server "${name}" already. Remove it first, or take another name.`,
+        );
+      }
+      const entry = new ServerEntry({ name, config, persistent: false }, context);
+      entries.set(name, entry);
+      await entry.connect();
+      return entry.status();
+    },
+    async remove(name) {
+      const entry = entries.get(name);
+      if (entry === undefined) return false;
+      entries.delete(name);
+      await entry.close();
+      return true;
+    },
+    async reconnect(name) {
+      const entry = get(name);
+      await entry.reconnect();
+      return entry.status();
+    },
+    async finishSignIn(name, answer) {
+      const entry = get(name);
+      await entry.finishSignIn(answer);
+      return entry.status();
+    },
+    async closeSession(session) {
+      await Promise.all([...entries.values()].map((entry) => entry.closeSession(session)));
+    },
+    async close() {
+      closed = true;
+      const closing = [...entries.values()].map((entry) => entry.close());
+      entries.clear();
+      await Promise.all(closing);
+      await http?.close();
+    },
+  };
+}
+
+async function untilAborted(signal: AbortSignal, work: Promise<unknown>): Promise<void> {
+  signal.throwIfAborted();
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop);
+  });
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

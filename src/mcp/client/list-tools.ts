@@ -1,0 +1,139 @@
+/** The tools of a server, all pages, as far as the limits go. What is left out is said. */
+import * as z from 'zod';
+import type { JsonObject } from '../../core/conversation.js';
+import type { McpLimits } from './limits.js';
+import type { McpTool } from './mcp-client.js';
+import type { Client } from './sdk.js';
+import { nameTools } from './tool-names.js';
+
+export interface ListedMcpTool
+  extends Pick<McpTool, 'name' | 'title' | 'description' | 'inputSchema' | 'annotations'> {
+  /** The server's own name of it. */
+  rawName: string;
+}
+
+export interface Listing {
+  tools: readonly ListedMcpTool[];
+  /** What was left out and why; undefined where nothing was. */
+  problem: string | undefined;
+}
+
+const pageSchema = z.looseObject({
+  tools: z.array(z.unknown()),
+  nextCursor: z.string().optional().catch(undefined),
+});
+
+/** Lenient: a server that gets a detail wrong keeps its tool. */
+const toolSchema = z.looseObject({
+  name: z.string().min(1),
+  title: z.string().optional().catch(undefined),
+  description: z.string().optional().catch(undefined),
+  inputSchema: z.record(z.string(), z.unknown()),
+  execution: z.looseObject({ taskSupport: z.string().optional() }).optional().catch(undefined),
+  annotations: z
+    .looseObject({
+      title: z.string().optional().catch(undefined),
+      readOnlyHint: z.boolean().optional().catch(undefined),
+      destructiveHint: z.boolean().optional().catch(undefined),
+      openWorldHint: z.boolean().optional().catch(undefined),
+    })
+    .optional()
+    .catch(undefined),
+});
+
+/** Rejects as the SDK does, or when the signal fires. */
+export async function listTools(
+  client: Client,
+  { server, limits, signal }: { server: string; limits: McpLimits; signal: AbortSignal },
+): Promise<Listing> {
+  // A server without this capability answers the request with an error.
+  if (client.getServerCapabilities()?.tools === undefined) return { tools: [], problem: undefined };
+  const found: unknown[] = [];
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  let more = false;
+  for (let page = 1; ; page += 1) {
+    const answer = await client.request(
+      { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
+      pageSchema,
+      // A signal of its own for each page: the SDK never takes its listener back.
+      { signal: AbortSignal.any([signal]), timeout: limits.listMs },
+    );
+    for (const tool of answer.tools) {
+      if (found.length < limits.tools) found.push(tool);
+      else more = true;
+    }
+    cursor = answer.nextCursor;
+    if (cursor === undefined || cursors.has(cursor)) break;
+    cursors.add(cursor);
+    if (more || page >= limits.pages) {
+      more = true;
+      break;
+    }
+  }
+  return decodeListing(found, { server, limits, more });
+}
+
+export function decodeListing(
+  found: readonly unknown[],
+  { server, limits, more }: { server: string; limits: McpLimits; more: boolean },
+): Listing {
+  const tools = new Map<string, Omit<ListedMcpTool, 'name'>>();
+  const left = { invalid: 0, large: [] as string[], task: [] as string[], cut: 0 };
+  for (const each of found) {
+    const parsed = toolSchema.safeParse(each);
+    if (!parsed.success || parsed.data.name.length > limits.toolNameChars) {
+      left.invalid += 1;
+      continue;
+    }
+    const { name, title, description = '', inputSchema, annotations, execution } = parsed.data;
+    if (tools.has(name)) continue;
+    if (execution?.taskSupport === 'required') {
+      left.task.push(name);
+      continue;
+    }
+    if (JSON.stringify(inputSchema).length > limits.schemaChars) {
+      left.large.push(name);
+      continue;
+    }
+    if (description.length > limits.descriptionChars) left.cut += 1;
+    const shownTitle = (title ?? annotations?.title)?.slice(0, limits.titleChars);
+    tools.set(name, {
+      rawName: name,
+      ...(shownTitle === undefined ? {} : { title: shownTitle }),
+      description: cut(description, limits.descriptionChars),
+      inputSchema: asObjectSchema(inputSchema),
+      annotations: {
+        ...(annotations?.readOnlyHint === undefined ? {} : { readOnly: annotations.readOnlyHint }),
+        ...(annotations?.destructiveHint === undefined ? {} : { destructive: annotations.destructiveHint }),
+        ...(annotations?.openWorldHint === undefined ? {} : { openWorld: annotations.openWorldHint }),
+      },
+    });
+  }
+  const names = nameTools(server, [...tools.keys()]);
+  const notes = [
+    more && `it has more than ${limits.tools} tools; only the first ${found.length} are offered`,
+    left.invalid > 0 && `${left.invalid} of its tools are not valid and left out`,
+    left.large.length > 0 && `the input schema of ${some(left.large)} is too large, so it is left out`,
+    left.task.length > 0 && `${some(left.task)} can only run as a task, which is not supported`,
+    left.cut > 0 && `${left.cut} descriptions over ${limits.descriptionChars} characters were cut`,
+  ].filter((note) => note !== false);
+  return {
+    tools: [...tools.values()].map((tool) => ({ ...tool, name: names.get(tool.rawName) ?? tool.rawName })),
+    problem: notes.length === 0 ? undefined : `Not all of its tools can be used: ${notes.join('; ')}.`,
+  };
+}
+
+/** Models take nothing but an object; some servers leave the type out where there are no parameters. */
+function asObjectSchema(schema: JsonObject): JsonObject {
+  return schema['type'] === 'object' ? schema : { ...schema, type: 'object' };
+}
+
+function cut(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit)}… (cut)`;
+}
+
+function some(names: readonly string[]): string {
+  const shown = names.slice(0, 3).map((name) => `"${name.slice(0, 60)}"`);
+  return names.length > 3 ? `${shown.join(', ')} and ${names.length - 3} more` : shown.join(', ');
+}

@@ -1,0 +1,108 @@
+/** A server somewhere on the network: streamable HTTP, or the older transport with SSE. */
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { HttpClient } from '../../../transport/http-client/index.js';
+import type { FetchLike, HttpSdk } from '../sdk.js';
+import { createBoundedFetch } from './bounded-fetch.js';
+import type { Wire, WireContext } from './wire.js';
+
+export interface HttpOptions {
+  type: 'http' | 'sse';
+  url: URL;
+  headers: Readonly<Record<string, string>>;
+  client: HttpClient;
+  /** Absent where the configuration itself has the credential. */
+  authProvider?: OAuthClientProvider;
+}
+
+/** What the SDK says of a listening stream that it could not keep. */
+const STREAM_TROUBLE = /SSE stream|reconnect/i;
+
+export function openHttp(sdk: HttpSdk, options: HttpOptions, context: WireContext): Wire {
+  const { url, headers, client } = options;
+  let refused = false;
+  let failure: unknown;
+  const fetch = createBoundedFetch({
+    client,
+    origin: url.origin,
+    headers,
+    limits: context.limits,
+    onStatus(status, { origin }) {
+      if (origin === url.origin && status === 401) refused = true;
+    },
+    onFailure(error) {
+      failure = error;
+    },
+  });
+  const made =
+    options.type === 'http'
+      ? streamable(sdk, options, fetch, context)
+      : sse(sdk, options, fetch, context, () => failure);
+  return { ...made, ending: () => undefined, lastWords: () => undefined, refusedCredential: () => refused };
+}
+
+type Made = Pick<Wire, 'transport' | 'close'>;
+
+function streamable(
+  sdk: HttpSdk,
+  { url, authProvider }: HttpOptions,
+  fetch: FetchLike,
+  context: WireContext,
+): Made {
+  const transport = new sdk.StreamableHTTPClientTransport(url, {
+    fetch,
+    ...(authProvider === undefined ? {} : { authProvider }),
+  });
+  transport.onerror = (error) => {
+    if (STREAM_TROUBLE.test(error.message)) context.onDoubt();
+  };
+  let closing: Promise<void> | undefined;
+  return {
+    transport,
+    close() {
+      closing ??= (async () => {
+        await within(context.limits.endSessionMs, transport.terminateSession());
+        await transport.close();
+      })();
+      return closing;
+    },
+  };
+}
+
+function sse(
+  sdk: HttpSdk,
+  { url, authProvider }: HttpOptions,
+  fetch: FetchLike,
+  context: WireContext,
+  failure: () => unknown,
+): Made {
+  const transport = new sdk.SSEClientTransport(url, {
+    fetch,
+    ...(authProvider === undefined ? {} : { authProvider }),
+  });
+  const start = transport.start.bind(transport);
+  let started = false;
+  transport.start = async () => {
+    try {
+      await start();
+      started = true;
+    } catch (error) {
+      // Its event source keeps only the text of what went wrong.
+      throw failure() ?? error;
+    }
+  };
+  // Its event source connects again by itself, but to a session that nobody has initialised.
+  transport.onerror = (error) => {
+    if (started && error instanceof sdk.SseError) context.onBroken('it closed the connection');
+  };
+  return { transport, close: () => transport.close() };
+}
+
+/** Rejections and delays of what is only a courtesy. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work.catch(() => {}), late]);
+  clearTimeout(timer);
+}

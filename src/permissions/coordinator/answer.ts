@@ -1,0 +1,158 @@
+/** What a person answered: checked, written together with the rule it makes, and told to all. */
+import { ruleProblem } from '../../config/rule-syntax.js';
+import type { Approval, DecideOutcome, Verdict as StoredVerdict } from '../../store/approvals.js';
+import { digestOf } from '../../store/json.js';
+import type { NewRule, RuleReach } from '../../store/rules.js';
+import type { AnswerOutcome, PersonAnswer } from '../approvals.js';
+import type { GateCall } from '../gate.js';
+import { forbidden, reviseCall } from './conclude.js';
+import type { Desk } from './desk.js';
+import { sentence } from './messages.js';
+import type { Releaser } from './release.js';
+import { readAsked } from './shown.js';
+
+type Invalid = Extract<AnswerOutcome, { outcome: 'invalid' }>;
+type Satisfaction = NonNullable<Extract<AnswerOutcome, { outcome: 'decided' }>['satisfies']>;
+
+const NOTHING_SETTLED = { released: [], refused: [] } as const;
+
+export async function answerApproval(
+  desk: Desk,
+  releaser: Releaser,
+  id: string,
+  answer: PersonAnswer,
+): Promise<AnswerOutcome> {
+  const asked = await desk.approvals.get(id);
+  if (asked === undefined) return { outcome: 'unknown' };
+  const call = desk.waiting.find(id)?.call;
+  // Someone who is too late, or saw something else, is told that, not what is wrong with the answer.
+  const counts = asked.state === 'pending' && asked.digest === answer.digest;
+  const problem = counts ? await problemOf(desk, asked, answer, call) : undefined;
+  if (problem !== undefined) return problem;
+  const outcome = await desk.approvals.decide(id, toStored(asked, answer));
+  if (outcome.outcome === 'unknown' || outcome.outcome === 'mismatch') return outcome;
+  desk.settle(outcome.approval);
+  if (outcome.outcome !== 'decided') return repeated(outcome, answer) ?? outcome;
+  const { approval, rule } = outcome;
+  if (rule === undefined) return { outcome: 'decided', approval, ...NOTHING_SETTLED };
+  const settled = await releaser.release();
+  const satisfies = call === undefined ? undefined : await satisfaction(desk, call, rule.behaviour);
+  return {
+    outcome: 'decided',
+    approval,
+    rule,
+    ...settled,
+    ...(satisfies === undefined ? {} : { satisfies }),
+  };
+}
+
+/** What is wrong with a rule, as a sentence. */
+export function problemOfRule({
+  rule,
+  scope,
+  behaviour,
+}: Pick<NewRule, 'rule' | 'scope' | 'behaviour'>): string | undefined {
+  const problem = ruleProblem(rule);
+  if (problem !== undefined) return sentence(problem);
+  if (scope === 'once' && behaviour !== 'allow') {
+    return 'expected the behaviour `allow` with the scope `once`: a rule that is used up can only let one call through.';
+  }
+  return undefined;
+}
+
+async function problemOf(
+  desk: Desk,
+  asked: Approval,
+  answer: PersonAnswer,
+  call: GateCall | undefined,
+): Promise<Invalid | undefined> {
+  if (answer.rule !== undefined) {
+    const problem =
+      ruleProblem(answer.rule.rule) ??
+      (reachOf(asked, answer.rule.scope) === undefined
+        ? 'expected a scope other than `project`: it is not known which project the call was in'
+        : undefined);
+    if (problem !== undefined) return invalid('rule', problem);
+  }
+  const changed = changedInput(asked, answer);
+  // Nobody waits for it here (a restart, another node): it is checked when the call is asked again.
+  if (changed === undefined || call === undefined) return undefined;
+  const revised = await reviseCall(call, changed);
+  if ('problem' in revised) return invalid('updatedInput', revised.problem);
+  const denial = await forbidden(desk.book, revised.call);
+  return denial === undefined ? undefined : invalid('updatedInput', `it is denied: ${denial.message}`);
+}
+
+function invalid(part: Invalid['part'], problem: string): Invalid {
+  return { outcome: 'invalid', part, problem: sentence(problem) };
+}
+
+function toStored(asked: Approval, answer: PersonAnswer): StoredVerdict {
+  const { digest, by, via, reason } = answer;
+  const rule = newRule(asked, answer);
+  const common = {
+    ...{ digest, by, via },
+    ...(reason === undefined ? {} : { reason }),
+    ...(rule === undefined ? {} : { rule }),
+  };
+  if (answer.decision === 'deny') return { state: 'denied', ...common };
+  const updatedInput = changedInput(asked, answer);
+  return { state: 'allowed', ...common, ...(updatedInput === undefined ? {} : { updatedInput }) };
+}
+
+/** Clients that always send the input along have not changed it. */
+function changedInput({ input }: Approval, { decision, updatedInput }: PersonAnswer): unknown {
+  if (decision === 'deny' || updatedInput === undefined) return undefined;
+  return digestOf([input]) === digestOf([updatedInput]) ? undefined : updatedInput;
+}
+
+function newRule(asked: Approval, { rule, decision, by }: PersonAnswer): NewRule | undefined {
+  if (rule === undefined || rule.scope === 'once') return undefined;
+  const reach = reachOf(asked, rule.scope);
+  if (reach === undefined) return undefined;
+  return { ...reach, rule: rule.rule, behaviour: rule.behaviour ?? decision, createdBy: by };
+}
+
+function reachOf(asked: Approval, scope: RuleReach['scope']): RuleReach | undefined {
+  switch (scope) {
+    case 'once':
+    case 'session':
+      return { scope, session: asked.session };
+    case 'project': {
+      const { root } = readAsked(asked.describe).place;
+      return root === '' ? undefined : { scope, project: root };
+    }
+    case 'everywhere':
+      return { scope };
+  }
+}
+
+/** A rule may be right and yet not reach what asked: a redirection, a protected file, a stronger rule. */
+async function satisfaction(
+  desk: Desk,
+  call: GateCall,
+  behaviour: NewRule['behaviour'],
+): Promise<Satisfaction | undefined> {
+  if (call.question) return undefined;
+  const decision = await desk.book.judge(call);
+  return decision.behaviour === behaviour ? { satisfied: true } : { satisfied: false, why: decision.message };
+}
+
+/** The answer to one that was lost on the way: the same person, the same content. */
+function repeated(
+  { approval }: Extract<DecideOutcome, { outcome: 'already' | 'expired' }>,
+  answer: PersonAnswer,
+): AnswerOutcome | undefined {
+  const { decision } = approval;
+  if (decision === undefined || approval.digest !== answer.digest) return undefined;
+  const state = answer.decision === 'allow' ? 'allowed' : 'denied';
+  const changed = changedInput(approval, answer);
+  const same =
+    approval.state === state &&
+    decision.by === answer.by &&
+    decision.via === answer.via &&
+    decision.reason === answer.reason &&
+    decision.rule === newRule(approval, answer)?.rule &&
+    digestOf([decision.updatedInput]) === digestOf([changed]);
+  return same ? { outcome: 'decided', approval, repeated: true, ...NOTHING_SETTLED } : undefined;
+}

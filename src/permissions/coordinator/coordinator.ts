@@ -1,0 +1,294 @@
+/** The coordinator itself: asks, waits, and puts its parts together. */
+import { GatewayError } from '../../core/errors.js';
+import type { Approval, NewApproval } from '../../store/approvals.js';
+import type { NewRule, Rule } from '../../store/rules.js';
+import type { Store } from '../../store/store.js';
+import type {
+  AnswerOutcome,
+  ApprovalCoordinator,
+  ApprovalEvent,
+  ExtendResult,
+  PersonAnswer,
+  Settled,
+} from '../approvals.js';
+import type { Decision } from '../decision.js';
+import type { GateCall, Verdict } from '../gate.js';
+import { answerApproval, problemOfRule } from './answer.js';
+import { Attendance } from './attendance.js';
+import { BY_GATEWAY, cancelled, closing, conclude, refuse, VIA_GATEWAY } from './conclude.js';
+import { Desk } from './desk.js';
+import { approvalId, digestOfCall, versionedId } from './identity.js';
+import type { Judge, PermissionLog } from './judge.js';
+import { type Located, Locator } from './locate.js';
+import { nobodyThere } from './messages.js';
+import { Releaser } from './release.js';
+import { RuleBook } from './rule-book.js';
+import { toShown } from './shown.js';
+import { Ticker } from './ticker.js';
+import type { WaitEnd, Waiter } from './waiting-list.js';
+
+export interface CoordinatorOptions {
+  store: Pick<Store, 'approvals' | 'rules'>;
+  policy: Judge;
+  /** How long a question waits; those to the user by their nature have no clock. */
+  timeoutMs: number;
+  /** With nobody there who could answer: refuse at once, or wait all the same. */
+  unattended: 'deny' | 'wait';
+  /** The store's clock. */
+  now?: () => number;
+  log: PermissionLog;
+  /** While something waits, the store is asked this often for what other nodes decided. */
+  pollMs?: number;
+}
+
+const POLL_MS = 1_000;
+const SWEEP_MS = 60_000;
+/** Rows looked at in one round; the rest is looked at in the next. */
+const ROWS_A_ROUND = 100;
+
+/** The caller closes it, before it aborts what waits: an abort withdraws a question, closing keeps it. */
+export function createApprovalCoordinator(options: CoordinatorOptions): ApprovalCoordinator {
+  return new Coordinator(options);
+}
+
+class Coordinator implements ApprovalCoordinator {
+  readonly #options: CoordinatorOptions;
+  readonly #now: () => number;
+  readonly #desk: Desk;
+  readonly #locator: Locator;
+  readonly #releaser: Releaser;
+  readonly #attendance: Attendance;
+  readonly #ticker: Ticker;
+  /** Of the rules that waiting calls were judged by last. */
+  #revision: number | undefined;
+  /** Where the next round of looking at rows begins. */
+  #round = 0;
+  #closed = false;
+
+  constructor(options: CoordinatorOptions) {
+    const { store, policy, log, now = Date.now } = options;
+    this.#options = options;
+    this.#now = now;
+    this.#desk = new Desk({ approvals: store.approvals, book: new RuleBook(store.rules, policy), log });
+    this.#locator = new Locator(this.#desk);
+    this.#releaser = new Releaser(this.#desk);
+    this.#attendance = new Attendance(now);
+    const { waiting } = this.#desk;
+    this.#ticker = new Ticker({
+      now,
+      pollMs: options.pollMs ?? POLL_MS,
+      sweepMs: SWEEP_MS,
+      load: () => ({ due: waiting.nextDue(), busy: waiting.size > 0 }),
+      work: async () => {
+        await this.expireDue();
+        await this.#refresh(this.#nextRows());
+      },
+      onError: (error) => log.warn({ err: error }, 'approvals could not be looked after'),
+    });
+  }
+
+  async ask(call: GateCall, decision: Decision): Promise<Verdict> {
+    const digest = digestOfCall(call);
+    for (;;) {
+      if (this.#closed) return closing(call);
+      if (call.signal.aborted) return cancelled(call);
+      const located = await this.#locator.locate(call, digest);
+      if (located.reuse === undefined && !this.#isAttended(call)) {
+        return refuse('unattended', nobodyThere(call, decision), { kind: 'unattended' });
+      }
+      const id = located.reuse?.id ?? approvalId(call, located.version);
+      // Before the row can be seen: a decision that comes at once finds who waits for it.
+      const waiter = this.#desk.waiting.add(id, call);
+      try {
+        const offered = await this.#store(call, decision, digest, located);
+        if (offered?.approval.digest !== digest) continue;
+        return await this.#wait(waiter, offered.approval, offered.created);
+      } finally {
+        this.#desk.waiting.remove(waiter);
+      }
+    }
+  }
+
+  async list(
+    query: Parameters<ApprovalCoordinator['list']>[0],
+  ): Promise<{ items: Approval[]; next?: string }> {
+    await this.expireDue();
+    return this.#desk.approvals.list(query);
+  }
+
+  get(id: string): Promise<Approval | undefined> {
+    return this.#desk.approvals.get(id);
+  }
+
+  decide(id: string, answer: PersonAnswer): Promise<AnswerOutcome> {
+    return answerApproval(this.#desk, this.#releaser, id, answer);
+  }
+
+  async extend(id: string, by: { name: string; via: string }): Promise<ExtendResult> {
+    const result = await this.#desk.approvals.extend(id, this.#now() + this.#options.timeoutMs, by.name);
+    if (result.outcome === 'extended') {
+      this.#desk.waiting.update(result.approval);
+      this.#ticker.plan();
+      this.#desk.tell({ type: 'updated', approval: result.approval });
+    } else if (result.outcome !== 'unknown') this.#desk.settle(result.approval);
+    return result;
+  }
+
+  async addRule(rule: NewRule): Promise<{ rule: Rule } & Settled> {
+    const problem = problemOfRule(rule);
+    if (problem !== undefined) {
+      throw new GatewayError('invalid_request', `rule: ${problem}`, { param: 'rule' });
+    }
+    const added = await this.#options.store.rules.add(rule);
+    return { rule: added, ...(await this.#releaser.release()) };
+  }
+
+  async revokeRule(id: string, by: string): Promise<Rule | undefined> {
+    const rule = await this.#options.store.rules.revoke(id, by);
+    // Without a rule that asks or denies, something that waits may be allowed.
+    if (rule !== undefined && rule.behaviour !== 'allow') await this.#releaser.release();
+    return rule;
+  }
+
+  attend(principal: string | undefined): () => void {
+    return this.#attendance.attend(principal);
+  }
+
+  seen(principal: string | undefined): void {
+    this.#attendance.seen(principal);
+  }
+
+  subscribe(listener: (event: ApprovalEvent) => void): () => void {
+    return this.#desk.subscribe(listener);
+  }
+
+  async expireDue(): Promise<void> {
+    for (const approval of await this.#desk.approvals.expireDue()) this.#desk.settle(approval);
+  }
+
+  refresh(): Promise<void> {
+    return this.#refresh(this.#desk.waiting.ids());
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#ticker.stop();
+    for (const waiter of this.#desk.waiting.all()) waiter.end({ kind: 'closing' });
+  }
+
+  #isAttended({ principal }: GateCall): boolean {
+    return this.#options.unattended === 'wait' || this.#attendance.someoneFor(principal);
+  }
+
+  /** The row of the call: found, or made. Undefined where it has gone meanwhile. */
+  async #store(
+    call: GateCall,
+    decision: Decision,
+    digest: string,
+    { reuse, outdated, version, mayHaveRun }: Located,
+  ): Promise<{ created: boolean; approval: Approval } | undefined> {
+    const { approvals } = this.#desk;
+    if (reuse !== undefined) {
+      // Again, now that it is waited for: it may have been decided since it was found.
+      const approval = await approvals.get(reuse.id);
+      return approval && { created: false, approval };
+    }
+    if (outdated !== undefined) {
+      await this.#cancel(
+        outdated.id,
+        'What the call would do has changed since it was shown. It is asked again.',
+      );
+    }
+    const { session, principal, agent, toolUseId, tool, input, question } = call;
+    const asked: NewApproval = {
+      id: approvalId(call, version),
+      ...{ session, principal, tool, input, digest },
+      ...(agent === undefined ? {} : { agent }),
+      toolUseId: versionedId(toolUseId, version),
+      describe: toShown(call, decision, mayHaveRun),
+      suggestions: question ? [] : decision.suggestions,
+      ...(question ? {} : { expiresAt: this.#now() + this.#options.timeoutMs }),
+    };
+    return approvals.create(asked);
+  }
+
+  async #wait(waiter: Waiter, approval: Approval, created: boolean): Promise<Verdict> {
+    const { call, id } = waiter;
+    if (approval.state !== 'pending') return this.#conclude(call, { kind: 'settled', approval }, id);
+    waiter.approval = approval;
+    const onAbort = () =>
+      waiter.end(endsWithGateway(call.signal) ? { kind: 'closing' } : { kind: 'aborted' });
+    call.signal.addEventListener('abort', onAbort);
+    if (call.signal.aborted) onAbort();
+    if (this.#closed) waiter.end({ kind: 'closing' });
+    this.#ticker.plan();
+    // After a restart it is offered again to whoever is there now.
+    if (created || this.#desk.waiting.countOf(id) === 1) this.#desk.tell({ type: 'requested', approval });
+    call.onWaiting?.(id);
+    // A rule may have been made between the judgement and now.
+    this.#releaser.release([waiter]).catch((error: unknown) => {
+      this.#options.log.error({ err: error, approval: id }, 'a waiting call could not be judged again');
+    });
+    try {
+      return await this.#conclude(call, await waiter.ended, id);
+    } finally {
+      call.signal.removeEventListener('abort', onAbort);
+      call.onResumed?.();
+    }
+  }
+
+  async #conclude(call: GateCall, end: WaitEnd, id: string): Promise<Verdict> {
+    switch (end.kind) {
+      case 'closing':
+        return closing(call);
+      case 'gone':
+        return cancelled(call);
+      case 'aborted':
+        await this.#cancel(id, 'The request was stopped before anyone answered.');
+        return cancelled(call);
+      case 'settled': {
+        const { approvals, book } = this.#desk;
+        const verdict = await conclude({ approvals, book, call, approval: end.approval, by: end.by });
+        this.#desk.delivered.add(id);
+        return verdict;
+      }
+    }
+  }
+
+  async #cancel(id: string, reason: string): Promise<void> {
+    const verdict = { state: 'cancelled', by: BY_GATEWAY, via: VIA_GATEWAY, reason } as const;
+    const outcome = await this.#desk.approvals.decide(id, verdict);
+    if ('approval' in outcome && outcome.approval.state !== 'pending') this.#desk.settle(outcome.approval);
+  }
+
+  /** In turn: those that have waited longest to be looked at. */
+  #nextRows(): readonly string[] {
+    const ids = this.#desk.waiting.ids();
+    if (ids.length <= ROWS_A_ROUND) return ids;
+    const from = this.#round % ids.length;
+    this.#round = from + ROWS_A_ROUND;
+    return [...ids, ...ids].slice(from, from + ROWS_A_ROUND);
+  }
+
+  async #refresh(ids: readonly string[]): Promise<void> {
+    const { approvals, waiting, book } = this.#desk;
+    for (const id of ids) {
+      const approval = await approvals.get(id);
+      // Not there: its row is being written.
+      if (approval === undefined) {
+        if (waiting.find(id)?.approval !== undefined) waiting.end(id, { kind: 'gone' });
+      } else if (approval.state === 'pending') waiting.update(approval);
+      else this.#desk.settle(approval);
+    }
+    if (waiting.size === 0) return;
+    const revision = await book.revision();
+    if (revision === this.#revision) return;
+    this.#revision = revision;
+    await this.#releaser.release();
+  }
+}
+
+/** The gateway stops, as the server says it in its reason; everything else is somebody's wish. */
+function endsWithGateway({ reason }: AbortSignal): boolean {
+  return reason instanceof GatewayError && reason.code === 'unavailable';
+}

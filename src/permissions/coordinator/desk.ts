@@ -1,0 +1,58 @@
+/** What the parts of the coordinator share: the store, the rules, who waits, and how all are told. */
+import type { Approval, ApprovalStore } from '../../store/approvals.js';
+import type { ApprovalEvent } from '../approvals.js';
+import type { Decision } from '../decision.js';
+import type { PermissionLog } from './judge.js';
+import { Remembered } from './remembered.js';
+import type { RuleBook } from './rule-book.js';
+import { WaitingList } from './waiting-list.js';
+
+/** Approvals that a process remembers having dealt with; more are asleep in the store. */
+const REMEMBERED = 20_000;
+
+export interface DeskOptions {
+  approvals: ApprovalStore;
+  book: RuleBook;
+  log: PermissionLog;
+}
+
+export class Desk {
+  readonly approvals: ApprovalStore;
+  readonly book: RuleBook;
+  readonly log: PermissionLog;
+  readonly waiting = new WaitingList();
+  /** Approvals whose verdict a call of this process got: asked again, it is another call of that name. */
+  readonly delivered = new Remembered(REMEMBERED);
+  readonly #announced = new Remembered(REMEMBERED);
+  readonly #listeners = new Set<(event: ApprovalEvent) => void>();
+
+  constructor({ approvals, book, log }: DeskOptions) {
+    this.approvals = approvals;
+    this.book = book;
+    this.log = log;
+  }
+
+  subscribe(listener: (event: ApprovalEvent) => void): () => void {
+    // A function of its own: the same listener may subscribe twice.
+    const own = (event: ApprovalEvent) => listener(event);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  tell(event: ApprovalEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.log.error({ err: error, approval: event.approval.id }, 'bug in a listener to approvals');
+      }
+    }
+  }
+
+  /** It is final: whoever waits goes on, and listeners hear of it once. `by`: the judgement that settled it. */
+  settle(approval: Approval, by?: Decision): void {
+    this.waiting.update(approval);
+    this.waiting.end(approval.id, { kind: 'settled', approval, ...(by === undefined ? {} : { by }) });
+    if (this.#announced.add(approval.id)) this.tell({ type: 'resolved', approval });
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * Which question it is, and what it is about. The id comes from the call, so that the same call
+ * asked again after a restart finds its row; the digest binds a decision to what was shown.
+ */
+import { digestOf } from '../../store/json.js';
+import type { GateCall } from '../gate.js';
+
+/** Upstreams that use an id twice, and questions asked anew, count on behind this sign. */
+const VERSION_SIGN = '#';
+/** Questions about what came up while a call ran. */
+const FURTHER_SIGN = '+';
+const SUFFIXES = /(?:\+[\w-]{12})?(?:#\d+)?$/;
+
+export type CallName = Pick<GateCall, 'session' | 'agent' | 'toolUseId'>;
+
+/** What stands in the row for the nth question about a call; the first is the call's own id. */
+export function versionedId(toolUseId: string, version: number): string {
+  return version === 0 ? toolUseId : `${toolUseId}${VERSION_SIGN}${version}`;
+}
+
+export function approvalId({ session, agent = '', toolUseId }: CallName, version: number): string {
+  return `apr_${digestOf([session, agent, versionedId(toolUseId, version)]).slice(0, 32)}`;
+}
+
+/** Under this id further effects of a running call are asked about: the call's own question stays answered. */
+export function furtherId(call: GateCall): string {
+  return `${call.toolUseId}${FURTHER_SIGN}${digestOf(call.effects).slice(0, 12)}`;
+}
+
+/** The id of the call itself, as the model knows it. */
+export function toolUseIdOf(stored: string): string {
+  return stored.replace(SUFFIXES, '');
+}
+
+export function digestOfCall(call: GateCall): string {
+  const { session, principal, agent = '', tool, input, describe } = call;
+  const { root, cwd } = call.place;
+  return digestOf({ session, principal, agent, tool, input, root, cwd, describe });
+}

@@ -1,0 +1,108 @@
+/**
+ * The rules that people made, as of now, and judgements by them. A copy is kept for as long as the
+ * store's revision stays the same: no call is judged by a rule that was revoked before it.
+ */
+import type { Rule, RuleStore } from '../../store/rules.js';
+import type { Decision, JudgedCall, Place } from '../decision.js';
+import type { Judge } from './judge.js';
+
+/** Who revokes a `once` rule that a call has used up. */
+const USED_UP = 'use';
+/** Sessions come and go while no rule changes; beyond this many their lists are made again. */
+const MAX_SELECTIONS = 5_000;
+
+interface Edition {
+  revision: number;
+  rules: readonly Rule[];
+  /** By session and project. The same list each time, so that a judge can keep what it compiled of it. */
+  selections: Map<string, readonly Rule[]>;
+}
+
+export class RuleBook {
+  readonly #store: RuleStore;
+  readonly #judge: Judge;
+  #edition: Edition = { revision: Number.NaN, rules: [], selections: new Map() };
+
+  constructor(store: RuleStore, judge: Judge) {
+    this.#store = store;
+    this.#judge = judge;
+  }
+
+  revision(): Promise<number> {
+    return this.#store.revision();
+  }
+
+  async rulesFor(session: string, root: string): Promise<readonly Rule[]> {
+    const edition = await this.#current();
+    const key = JSON.stringify([session, root]);
+    const known = edition.selections.get(key);
+    if (known !== undefined) return known;
+    const selected = edition.rules.filter((rule) => holdsFor(rule, session, root));
+    if (edition.selections.size >= MAX_SELECTIONS) edition.selections.clear();
+    edition.selections.set(key, selected);
+    return selected;
+  }
+
+  /** What the rules say. Uses nothing up. */
+  async judge(call: JudgedCall): Promise<Decision> {
+    return this.#judge.decide(call, await this.rulesFor(call.session, call.place.root));
+  }
+
+  /** The same, and where it took a `once` rule to allow the call, that rule is used up for it alone. */
+  async admit(call: JudgedCall): Promise<Decision> {
+    for (;;) {
+      const rules = await this.rulesFor(call.session, call.place.root);
+      const decision = await this.#judge.decide(call, rules);
+      if (decision.behaviour !== 'allow' || !rules.some(isOnce)) return decision;
+      if (await this.#useUp(await this.#needed(call, rules))) return decision;
+    }
+  }
+
+  async readable(place: Place, session: string): Promise<(path: string) => boolean> {
+    return this.#judge.readable(place, session, await this.rulesFor(session, place.root));
+  }
+
+  /** Those `once` rules without which it would not be allowed; the oldest of several that would do. */
+  async #needed(call: JudgedCall, rules: readonly Rule[]): Promise<readonly Rule[]> {
+    let kept = rules;
+    for (const rule of rules.filter(isOnce).reverse()) {
+      const without = kept.filter((each) => each !== rule);
+      const decision = await this.#judge.decide(call, without);
+      if (decision.behaviour === 'allow') kept = without;
+    }
+    return kept.filter(isOnce);
+  }
+
+  /** False: another call was faster with one of them. */
+  async #useUp(rules: readonly Rule[]): Promise<boolean> {
+    for (const { id } of rules) {
+      if ((await this.#store.revoke(id, USED_UP)) === undefined) return false;
+    }
+    return true;
+  }
+
+  async #current(): Promise<Edition> {
+    // Before the list is read: a change in between makes this edition old, never a later one wrong.
+    const revision = await this.#store.revision();
+    if (this.#edition.revision !== revision) {
+      this.#edition = { revision, rules: await this.#store.list(), selections: new Map() };
+    }
+    return this.#edition;
+  }
+}
+
+function isOnce(rule: Rule): boolean {
+  return rule.scope === 'once' && rule.behaviour === 'allow';
+}
+
+function holdsFor(rule: Rule, session: string, root: string): boolean {
+  switch (rule.scope) {
+    case 'once':
+    case 'session':
+      return rule.session === session;
+    case 'project':
+      return rule.project === root;
+    case 'everywhere':
+      return true;
+  }
+}

@@ -1,0 +1,50 @@
+/** What a person is shown, as it stands in the store: the tool's own account, why it is asked, and where. */
+import type { Decision, Place } from '../decision.js';
+import type { Description, GateCall } from '../gate.js';
+
+/** The description's own fields, and these beside them. */
+export type Shown = Description & { asked: Asked };
+
+export interface Asked {
+  /** One sentence: what in the rules, and about which part of the input. */
+  why: string;
+  place: Place;
+  question: boolean;
+}
+
+const MAY_HAVE_RUN =
+  'It was allowed before and had begun when the gateway stopped, so it may have done its work already.';
+
+export function toShown(call: GateCall, decision: Decision, mayHaveRun: boolean): Shown {
+  const { root, cwd } = call.place;
+  const why = mayHaveRun ? `${decision.message} ${MAY_HAVE_RUN}` : decision.message;
+  return { ...call.describe, asked: { why, place: { root, cwd }, question: call.question ?? false } };
+}
+
+/** Rows are JSON that this module wrote; what is missing reads as nothing. */
+export function readAsked(describe: unknown): Asked {
+  const asked = field(describe, 'asked');
+  const place = field(asked, 'place');
+  return {
+    why: text(asked, 'why'),
+    place: { root: text(place, 'root'), cwd: text(place, 'cwd') },
+    question: field(asked, 'question') === true,
+  };
+}
+
+/** The tool's own account alone. */
+export function withoutAsked(describe: unknown): unknown {
+  if (typeof describe !== 'object' || describe === null) return describe;
+  return Object.fromEntries(Object.entries(describe).filter(([key]) => key !== 'asked'));
+}
+
+function text(value: unknown, key: string): string {
+  const found = field(value, key);
+  return typeof found === 'string' ? found : '';
+}
+
+function field(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? Reflect.get(value, key)
+    : undefined;
+}

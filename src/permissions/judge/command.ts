@@ -1,0 +1,217 @@
+/** What the rules say about a shell command. */
+import type { PathForms } from '../rules/file-pattern.js';
+import { analyse, type ShellAnalysis } from '../shell/analyse.js';
+import { pathsOf } from '../shell/command-paths.js';
+import { type Danger, uncovered } from '../shell/flags.js';
+import { hostsOf } from '../shell/hosts.js';
+import { readPlain } from '../shell/lexer.js';
+import type { ShellParser } from '../shell/parser.js';
+import { isReadOnlyCommand } from '../shell/read-only.js';
+import { type CommandParts, commandParts } from './command-parts.js';
+import { commandRule, shorten } from './command-rules.js';
+import {
+  allowingRule,
+  codeFileAsk,
+  isOwnRead,
+  type JudgedFile,
+  judgedFile,
+  ownFile,
+  partOf,
+} from './files.js';
+import { byMode, byRule, byShell, type Finding, findRule, type Judging, strictest } from './judging.js';
+
+/** Parsed once, however often it is judged (with each suggestion, for one). */
+export interface PreparedCommand {
+  parts: CommandParts;
+  readOnly: boolean;
+}
+
+export function prepareCommand(
+  judging: Judging,
+  parser: ShellParser,
+  effect: { command: string; cwd: string },
+): PreparedCommand {
+  judging.targets ??= new Map();
+  const analysis = analyse(parser, effect.command);
+  const read = (script: string) => scriptWords(parser, script);
+  return {
+    parts: commandParts(judging, analysis, effect.cwd, read),
+    readOnly: analysis.plain !== undefined && isReadOnlyCommand(effect.command),
+  };
+}
+
+function scriptWords(parser: ShellParser, script: string): readonly (readonly string[])[] {
+  const plain = readPlain(script);
+  if (plain.plain) return plain.commands.map(({ words }) => words);
+  return analyse(parser, script).commands.map(({ words }) => words.map(({ text }) => text));
+}
+
+/** `otherwise`: of a rule that allows the tool by its name. */
+export function judgeCommand(
+  judging: Judging,
+  { parts, readOnly }: PreparedCommand,
+  otherwise?: Finding,
+): Finding {
+  for (const { file } of parts.files) {
+    const own = ownFile(judging, file);
+    if (own !== undefined) return own;
+  }
+  const ruled = commandRule(judging, 'deny', parts) ?? commandRule(judging, 'ask', parts);
+  if (ruled !== undefined) return ruled;
+
+  const text = parts.analysis.command.trim();
+  const exact = findRule(judging, 'allow', (index) => index.command(text, judging.where));
+  if (exact !== undefined) return byRule('allow', exact, `the command \`${shorten(text)}\``);
+  const bare = findRule(judging, 'allow', (index) => index.tool('Bash', judging.where));
+  const found =
+    bare !== undefined
+      ? byRule('allow', bare, `the command \`${shorten(text)}\``)
+      : (otherwise ??
+        covered(judging, parts, readOnly) ??
+        byMode(judging, `the command \`${shorten(text)}\``, reads(parts, readOnly)));
+  return found.behaviour === 'allow' ? (raised(judging, parts) ?? found) : found;
+}
+
+/** In mode read-only: every part only reads, and only in the workspace. */
+function reads({ files, hosts }: CommandParts, readOnly: boolean): boolean {
+  const inside = ({ workspace }: PathForms): boolean => workspace !== undefined;
+  return readOnly && hosts.length === 0 && files.every(({ file }) => inside(file.named) && inside(file.real));
+}
+
+/** What is asked about although it is allowed: files that run code, and folders with denied files in them. */
+function raised(judging: Judging, { files }: CommandParts): Finding | undefined {
+  for (const { file, sure, tree } of files) {
+    if (!sure) continue;
+    const code = codeFileAsk(judging, file);
+    if (code !== undefined) return code;
+    if (!tree) continue;
+    if (judging.own.below(file.real.path)) return wholeFolder(file);
+    const tool = file.kind === 'read' ? 'Read' : 'Edit';
+    const hidden =
+      findRule(judging, 'deny', (index) => index.below(tool, file.real, judging.where)) ??
+      findRule(judging, 'ask', (index) => index.below(tool, file.real, judging.where));
+    if (hidden !== undefined)
+      return raise(file.named.path, `may have files below it that \`${hidden.text}\` is about`);
+  }
+  return undefined;
+}
+
+/** Nobody may remove the gateway's own files; that they are read along with others, a person can see. */
+function wholeFolder({ kind, named }: JudgedFile): Finding {
+  const finding = raise(named.path, "has the gateway's own files below it");
+  return kind === 'read' ? finding : { ...finding, behaviour: 'deny' };
+}
+
+function raise(part: string, problem: string): Finding {
+  return {
+    behaviour: 'ask',
+    because: { kind: 'shell', part, problem },
+    message: `${part} ${problem}, and the command takes all that is there.`,
+  };
+}
+
+/** The verdict of prefix rules on a plain command; undefined where no rule is about any part of it. */
+function covered(judging: Judging, parts: CommandParts, readOnly: boolean): Finding | undefined {
+  const { analysis } = parts;
+  if (analysis.plain === undefined) return notPlain(judging, analysis, parts);
+  const findings = analysis.plain.map(({ words }, index) => {
+    const folders = parts.folders[index] ?? { cwds: [judging.where.place.cwd], unknown: true };
+    return coveredWords(judging, words, folders.cwds, folders.unknown);
+  });
+  const worst = strictest(findings.filter((finding) => finding !== undefined));
+  const rest = findings.indexOf(undefined);
+  if (rest === -1) return worst;
+  if (worst === undefined) return undefined;
+  const part = `\`${shorten(analysis.plain[rest]?.words.join(' ') ?? '')}\``;
+  return strictest([worst, byMode(judging, part, reads(parts, readOnly))]);
+}
+
+/** Says why rules that would match its first words do not. */
+function notPlain(judging: Judging, analysis: ShellAnalysis, parts: CommandParts): Finding | undefined {
+  const { problem } = analysis;
+  const near = parts.running.some((words) =>
+    judging.sets.some((set) => [...set.allow.prefixes(words[0] ?? '', judging.where)].length > 0),
+  );
+  // A character that is not seen is worth saying even where no rule is near.
+  const unseen = problem?.part.startsWith('U+') === true;
+  return (near || unseen) && problem !== undefined
+    ? byShell(judging, problem.part, problem.problem, false)
+    : undefined;
+}
+
+function coveredWords(
+  judging: Judging,
+  words: readonly string[],
+  cwds: readonly string[],
+  unknown: boolean,
+): Finding | undefined {
+  const exact = findRule(judging, 'allow', (index) => index.words(words, judging.where));
+  if (exact !== undefined) return byRule('allow', exact, `\`${shorten(words.join(' '))}\``);
+  let refused: Danger | undefined;
+  let foreign: Finding | undefined;
+  for (const set of judging.sets) {
+    for (const rule of set.allow.prefixes(words[0] ?? '', judging.where)) {
+      if (!rule.words.every((word, index) => words[index] === word)) continue;
+      const danger = uncovered(words, rule.words.length, (inner) =>
+        innerDanger(coveredWords(judging, inner, cwds, unknown), inner),
+      );
+      if (danger !== undefined) refused ??= danger;
+      else if (unknown)
+        refused ??= { part: words.join(' '), problem: 'runs in a folder that the text does not tell' };
+      else {
+        const part = foreignPart(judging, words, rule.words.length, cwds);
+        if (part === undefined) return byRule('allow', rule.entry, `\`${shorten(words.join(' '))}\``);
+        foreign ??= part;
+      }
+    }
+  }
+  if (foreign !== undefined) return foreign;
+  return refused === undefined ? undefined : byShell(judging, shorten(refused.part), refused.problem, false);
+}
+
+function innerDanger(finding: Finding | undefined, inner: readonly string[]): Danger | undefined {
+  if (finding?.behaviour === 'allow' && finding.because.kind === 'rule') return undefined;
+  return { part: inner.join(' '), problem: 'is run by another command, and needs a rule of its own' };
+}
+
+/**
+ * Files outside of the workspace and hosts that a covered command names, unless the rule's own
+ * words do: `Bash(cat:*)` says which program, rules for Read and WebFetch say where.
+ */
+function foreignPart(
+  judging: Judging,
+  words: readonly string[],
+  named: number,
+  cwds: readonly string[],
+): Finding | undefined {
+  const literal = words.map((text) => ({ text, literal: true, glob: false }));
+  for (const use of pathsOf(literal, cwds, judging.home)) {
+    if (!use.sure || (use.index > 0 && use.index < named)) continue;
+    for (const kind of use.access === 'either' ? (['read', 'edit'] as const) : [use.access]) {
+      const file = judgedFile(judging, kind, use.path);
+      if (file.real.workspace !== undefined || isOwnRead(judging, file)) continue;
+      if (allowingRule(judging, file) !== undefined) continue;
+      return elsewhere(judging, partOf(file), kind === 'read' ? 'Read' : 'Edit');
+    }
+  }
+  for (const { host, sure, index } of hostsOf(words)) {
+    if (!sure || index < named) continue;
+    const entry = findRule(
+      judging,
+      'allow',
+      (each) => each.host(host, judging.where) ?? each.tool('WebFetch', judging.where),
+    );
+    if (entry === undefined) return elsewhere(judging, `reaching ${host}`, 'WebFetch');
+  }
+  return undefined;
+}
+
+function elsewhere(judging: Judging, part: string, tool: string): Finding {
+  const found = byMode(judging, part, false);
+  if (found.behaviour === 'allow') return found;
+  return {
+    ...found,
+    because: { kind: 'shell', part, problem: `needs a rule for ${tool}` },
+    message: `A rule allows the program, but ${part} needs a rule for ${tool} as well.`,
+  };
+}

@@ -1,0 +1,216 @@
+/**
+ * What the rules say about a call: the operator's, those that people made, and those by which a
+ * repository narrows them. Nobody is asked here and nothing is written; the gate does both.
+ */
+import type { Config } from '../config/schema.js';
+import type { Rule } from '../store/rules.js';
+import { realTarget } from '../workspace/real-path.js';
+import type { Decision, JudgedCall, Place, RuleSuggestion } from './decision.js';
+import type { Effect } from './effects.js';
+import { judgeCall, type PreparedCommands } from './judge/call.js';
+import { type PreparedCommand, prepareCommand } from './judge/command.js';
+import { fileRule, judgedFile, judgeFile, ownFile } from './judge/files.js';
+import type { Finding, Judging, RuleSet } from './judge/judging.js';
+import { ownFiles } from './protected-files.js';
+import { RepositoryFiles, type RepositoryRules } from './repository-rules.js';
+import type { RuleEntry } from './rules/rule.js';
+import { RuleIndex } from './rules/rule-index.js';
+import { type ShellParser, shellParser } from './shell/parser.js';
+import { candidateRules } from './suggestions.js';
+
+export interface PolicyOptions {
+  config: Pick<Config['permissions'], 'mode' | 'allow' | 'ask' | 'deny'>;
+  /** For `~/` in rules. */
+  home: string;
+  /** The gateway's own files and folders (configuration, store, tokens): denied to every tool. */
+  protectedPaths: readonly string[];
+  /** Told once for each state of a repository's file that was not taken as it stands. */
+  onWarning?: (message: string) => void;
+  /** How long the state of a repository's file is believed. */
+  repositoryRecheckMs?: number;
+}
+
+export interface Policy {
+  /**
+   * Never throws, but rejects where the grammar of the shell cannot be loaded. A promise only until
+   * it is. `stored`: rules of people; those of other sessions and projects in it are passed over.
+   * Give the same array as long as the store's revision is the same: what is compiled is kept with it.
+   */
+  decide(call: JudgedCall, stored: readonly Rule[]): Decision | Promise<Decision>;
+  /** Whether a file that a search came across may be shown: no rule denies it or asks about it. */
+  readable(place: Place, session: string, stored: readonly Rule[]): (path: string) => boolean;
+}
+
+export function createPolicy(options: PolicyOptions): Policy {
+  const { config, home } = options;
+  const fixed = {
+    mode: config.mode,
+    home,
+    realHome: realTarget(home),
+    own: ownFiles(options.protectedPaths),
+  };
+  const configured = ruleSet(
+    entries(config.deny, 'configuration'),
+    entries(config.ask, 'configuration'),
+    entries(config.allow, 'configuration'),
+  );
+  const repositories = new RepositoryFiles(
+    options.onWarning ?? (() => undefined),
+    options.repositoryRecheckMs,
+  );
+  const compiledRepositories = new WeakMap<RepositoryRules, RuleSet>();
+  const compiledStored = new WeakMap<readonly Rule[], RuleSet>();
+
+  function setsFor(root: string, stored: readonly Rule[]): RuleSet[] {
+    const sets = [configured];
+    const repository = repositories.of(root);
+    if (repository.deny.length > 0 || repository.ask.length > 0 || repository.problem !== undefined) {
+      sets.push(kept(compiledRepositories, repository, repositorySet));
+    }
+    if (stored.length > 0) sets.push(kept(compiledStored, stored, storedSet));
+    return sets;
+  }
+
+  // Written out: this is made for every call, and spreading costs more than the rest of it.
+  const judgingOf = (call: JudgedCall, sets: readonly RuleSet[]): Judging => ({
+    mode: fixed.mode,
+    home: fixed.home,
+    realHome: fixed.realHome,
+    own: fixed.own,
+    call,
+    sets,
+    where: { session: call.session, place: call.place },
+    targets: undefined,
+  });
+
+  function conclude(judging: Judging, commands: PreparedCommands): Decision {
+    const finding = judgeCall(judging, commands);
+    const suggestions = finding.behaviour === 'ask' ? suggest(judging, commands) : [];
+    return decision(finding, suggestions);
+  }
+
+  /** Only rules that, if they had been there, would have let this call through. */
+  function suggest(judging: Judging, commands: PreparedCommands): RuleSuggestion[] {
+    return candidateRules(judging.call, fixed.realHome).filter(({ rule }) => {
+      const extra = ruleSet([], [], [{ text: rule, source: 'session' }]);
+      return judgeCall({ ...judging, sets: [...judging.sets, extra] }, commands).behaviour === 'allow';
+    });
+  }
+
+  return {
+    decide(call, stored) {
+      const judging = judgingOf(call, setsFor(call.place.root, stored));
+      if (!call.effects.some(({ kind }) => kind === 'command')) return conclude(judging, NO_COMMANDS);
+      const parser = shellParser();
+      return parser instanceof Promise
+        ? parser.then((loaded) => conclude(judging, prepareAll(judging, loaded)))
+        : conclude(judging, prepareAll(judging, parser));
+    },
+
+    readable(place, session, stored) {
+      const judging = judgingOf(searchIn(place, session), setsFor(place.root, stored));
+      const known = new Map<string, boolean>();
+      return (path) => {
+        const before = known.get(path);
+        if (before !== undefined) return before;
+        const answer = mayBeShown(judging, path);
+        if (known.size < MAX_REMEMBERED) known.set(path, answer);
+        return answer;
+      };
+    },
+  };
+}
+
+const NO_COMMANDS: PreparedCommands = new Map();
+/** Files of one search whose answer is kept; beyond that each is looked at again. */
+const MAX_REMEMBERED = 100_000;
+
+function prepareAll(judging: Judging, parser: ShellParser): PreparedCommands {
+  const prepared = new Map<Effect, PreparedCommand>();
+  for (const effect of judging.call.effects) {
+    if (effect.kind === 'command') prepared.set(effect, prepareCommand(judging, parser, effect));
+  }
+  return prepared;
+}
+
+/** What lies in the tree that a search was allowed in; a link that leads out of it needs a rule of its own. */
+function mayBeShown(judging: Judging, path: string): boolean {
+  const file = judgedFile(judging, 'read', path);
+  if (file.named.workspace !== undefined && file.real.workspace === undefined) {
+    return judgeFile(judging, file).behaviour === 'allow';
+  }
+  const refused =
+    ownFile(judging, file) ?? fileRule(judging, 'deny', file, false) ?? fileRule(judging, 'ask', file, false);
+  return refused === undefined;
+}
+
+const searchIn = (place: Place, session: string): JudgedCall => ({
+  principal: '',
+  session,
+  toolUseId: '',
+  tool: 'Read',
+  input: {},
+  readOnly: true,
+  needsPermissions: true,
+  effects: [],
+  place,
+});
+
+const decision = ({ behaviour, because, message }: Finding, suggestions: RuleSuggestion[]): Decision => ({
+  behaviour,
+  because,
+  message,
+  suggestions,
+});
+
+function entries(rules: readonly string[], source: RuleEntry['source']): RuleEntry[] {
+  return rules.map((text) => ({ text, source }));
+}
+
+function ruleSet(
+  deny: readonly RuleEntry[],
+  ask: readonly RuleEntry[],
+  allow: readonly RuleEntry[],
+): RuleSet {
+  return {
+    deny: new RuleIndex(deny, true),
+    ask: new RuleIndex(ask, true),
+    allow: new RuleIndex(allow, false),
+  };
+}
+
+function repositorySet({ deny, ask, problem }: RepositoryRules): RuleSet {
+  const all = problem === undefined ? [] : [{ text: '*', source: 'repository' as const }];
+  return ruleSet(entries(deny, 'repository'), [...entries(ask, 'repository'), ...all], []);
+}
+
+function storedSet(rules: readonly Rule[]): RuleSet {
+  const by = (behaviour: Rule['behaviour']): RuleEntry[] =>
+    rules
+      .filter((rule) => rule.behaviour === behaviour)
+      // A rule for a single call is only used where no other would do.
+      .sort((a, b) => Number(a.scope === 'once') - Number(b.scope === 'once'))
+      .map(storedEntry);
+  return ruleSet(by('deny'), by('ask'), by('allow'));
+}
+
+function storedEntry(rule: Rule): RuleEntry {
+  const entry = { text: rule.rule, source: rule.scope, id: rule.id };
+  switch (rule.scope) {
+    case 'once':
+    case 'session':
+      return { ...entry, session: rule.session };
+    case 'project':
+      return { ...entry, project: rule.project };
+    case 'everywhere':
+      return entry;
+  }
+}
+
+function kept<K extends object, V>(cache: WeakMap<K, V>, key: K, make: (key: K) => V): V {
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  const made = make(key);
+  cache.set(key, made);
+  return made;
+}

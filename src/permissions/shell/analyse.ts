@@ -1,0 +1,241 @@
+/**
+ * What a command line is made of: every simple command in it, wherever it hides, the files that it
+ * redirects to, and whether the whole is plain enough for prefix rules.
+ */
+import type { TreeCursor } from 'web-tree-sitter';
+import { type Joiner, type PlainCommand, readPlain } from './lexer.js';
+import type { ShellParser } from './parser.js';
+import { decodeWord, type Word } from './words.js';
+
+export interface SimpleCommand {
+  joiner: Joiner | '&';
+  words: readonly Word[];
+  /** Its text as written. */
+  text: string;
+}
+
+export interface Redirect {
+  target: Word;
+  writes: boolean;
+}
+
+export interface ShellAnalysis {
+  command: string;
+  /** The commands as literal words, where prefix rules may look at them. */
+  plain: readonly PlainCommand[] | undefined;
+  /** Why they may not. */
+  problem?: { part: string; problem: string };
+  /** Every simple command, those in substitutions, loops and functions included. */
+  commands: readonly SimpleCommand[];
+  redirects: readonly Redirect[];
+  /** Further words that commands may get through a variable: assigned values, items of loops. */
+  loose: readonly Word[];
+  /** The text could not be read to its end, or a program's name is only known when it runs. */
+  unclear: boolean;
+}
+
+/** Longer than any command that a person would read; parsing it would hold up everyone else. */
+export const MAX_COMMAND = 65_536;
+
+export function analyse(parser: ShellParser, command: string): ShellAnalysis {
+  if (command.length > MAX_COMMAND) {
+    return unreadable(command, `is longer than ${MAX_COMMAND} characters`);
+  }
+  const reading = readPlain(command);
+  const tree = parser.parse(command);
+  if (tree === undefined) return unreadable(command, 'cannot be parsed');
+  try {
+    const root = tree.rootNode;
+    if (reading.plain && sameShape(root.toString(), reading.commands)) {
+      return {
+        command,
+        plain: reading.commands,
+        commands: reading.commands.map(({ joiner, words }) => ({
+          joiner,
+          words: words.map((text) => ({ text, literal: true, glob: false })),
+          text: words.join(' '),
+        })),
+        redirects: [],
+        loose: [],
+        unclear: false,
+      };
+    }
+    const walk = new Walk(command);
+    const cursor = tree.walk();
+    walk.visit(cursor);
+    cursor.delete();
+    return {
+      command,
+      plain: undefined,
+      problem: reading.plain
+        ? { part: command.slice(0, 40), problem: 'can be read in two ways' }
+        : { part: reading.part, problem: reading.problem },
+      commands: walk.commands,
+      redirects: walk.redirects,
+      loose: walk.loose,
+      unclear:
+        root.hasError ||
+        NESTED_EXPANSION.test(command) ||
+        walk.commands.some(({ words }) => words[0]?.literal === false),
+    };
+  } finally {
+    tree.delete();
+  }
+}
+
+function unreadable(command: string, problem: string): ShellAnalysis {
+  return {
+    command,
+    plain: undefined,
+    problem: { part: `${command.slice(0, 40)}…`, problem },
+    commands: [],
+    redirects: [],
+    loose: [],
+    unclear: true,
+  };
+}
+
+/** The grammar does not see every substitution that is inside of an expansion. */
+const NESTED_EXPANSION = /\$\{[^}]*(?:`|\$\()/;
+
+const PLAIN_LEAVES = new Set(['word', 'number', 'raw_string', 'string', 'string_content', 'concatenation']);
+const PLAIN_FRAMES = new Set(['program', 'list', 'pipeline', 'command', 'command_name']);
+
+/**
+ * Whether the grammar sees the same commands, each with the same number of words, and nothing else.
+ * One text for the whole tree is much cheaper than walking it.
+ */
+function sameShape(expression: string, commands: readonly PlainCommand[]): boolean {
+  const stack: string[] = [];
+  const counts: number[] = [];
+  for (const [, open, close] of expression.matchAll(/\(([A-Za-z_]+)|(\))/g)) {
+    if (close !== undefined) {
+      stack.pop();
+      continue;
+    }
+    if (open === undefined) return false;
+    if (open === 'command') counts.push(0);
+    else if (PLAIN_LEAVES.has(open)) {
+      const parent = stack.at(-1);
+      if (parent === 'command' || parent === 'command_name')
+        counts[counts.length - 1] = (counts.at(-1) ?? 0) + 1;
+    } else if (!PLAIN_FRAMES.has(open)) return false;
+    stack.push(open);
+  }
+  return (
+    !/\b(?:ERROR|MISSING|UNEXPECTED)\b/.test(expression) &&
+    counts.length === commands.length &&
+    counts.every((count, index) => count === commands[index]?.words.length)
+  );
+}
+
+const WORDS = new Set([
+  'word',
+  'number',
+  'string',
+  'raw_string',
+  'ansi_c_string',
+  'translated_string',
+  'concatenation',
+  'simple_expansion',
+  'expansion',
+  'command_substitution',
+  'process_substitution',
+  'arithmetic_expansion',
+  'extglob_pattern',
+  'regex',
+]);
+const COMMANDS = new Set(['command', 'declaration_command', 'unset_command', 'test_command']);
+const JOINERS: Readonly<Record<string, Joiner | '&'>> = {
+  '&&': '&&',
+  '||': '||',
+  '|': '|',
+  '|&': '|',
+  '&': '&',
+};
+/** Only these can have commands inside of a word. */
+const NESTS = /\$\(|`|[<>]\(|\$\{/;
+
+class Walk {
+  readonly commands: SimpleCommand[] = [];
+  readonly redirects: Redirect[] = [];
+  readonly loose: Word[] = [];
+  readonly #source: string;
+  #joiner: Joiner | '&' = '';
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  visit(cursor: TreeCursor): void {
+    const type = cursor.nodeType;
+    if (COMMANDS.has(type)) this.#command(cursor, type);
+    else if (type === 'file_redirect') this.#redirect(cursor);
+    else if (type === 'variable_assignment') this.#assignment(cursor);
+    else if (WORDS.has(type)) {
+      const raw = this.#text(cursor);
+      this.loose.push(...decodeWord(raw));
+      if (NESTS.test(raw)) this.#children(cursor);
+    } else {
+      if (!cursor.nodeIsNamed) this.#joiner = JOINERS[type] ?? ';';
+      this.#children(cursor);
+    }
+  }
+
+  #children(cursor: TreeCursor): void {
+    if (!cursor.gotoFirstChild()) return;
+    do this.visit(cursor);
+    while (cursor.gotoNextSibling());
+    cursor.gotoParent();
+  }
+
+  #command(cursor: TreeCursor, type: string): void {
+    const joiner = this.#joiner;
+    const words: Word[] = [];
+    const command: SimpleCommand = { joiner, words, text: this.#text(cursor) };
+    this.commands.push(command);
+    if (cursor.gotoFirstChild()) {
+      do {
+        const child = cursor.nodeType;
+        // `export`, `unset`, `[` are tokens of the grammar's own and the program's name here.
+        if (!cursor.nodeIsNamed && words.length === 0 && type !== 'command') {
+          words.push({ text: child, literal: true, glob: false });
+        } else if (child === 'command_name' || WORDS.has(child)) {
+          const raw = this.#text(cursor);
+          words.push(...decodeWord(raw));
+          if (NESTS.test(raw)) this.#children(cursor);
+        } else {
+          this.visit(cursor);
+        }
+      } while (cursor.gotoNextSibling());
+      cursor.gotoParent();
+    }
+    this.#joiner = ';';
+  }
+
+  #redirect(cursor: TreeCursor): void {
+    let writes = true;
+    if (cursor.gotoFirstChild()) {
+      do {
+        const child = cursor.nodeType;
+        if (!cursor.nodeIsNamed) writes = child !== '<' && child !== '<&';
+        else if (child !== 'file_descriptor') {
+          const raw = this.#text(cursor);
+          this.redirects.push(...decodeWord(raw).map((target) => ({ target, writes })));
+          if (NESTS.test(raw)) this.#children(cursor);
+        }
+      } while (cursor.gotoNextSibling());
+      cursor.gotoParent();
+    }
+  }
+
+  #assignment(cursor: TreeCursor): void {
+    const raw = this.#text(cursor);
+    this.loose.push(...decodeWord(raw.slice(raw.indexOf('=') + 1)));
+    if (NESTS.test(raw)) this.#children(cursor);
+  }
+
+  #text(cursor: TreeCursor): string {
+    return this.#source.slice(cursor.startIndex, cursor.endIndex);
+  }
+}

@@ -1,0 +1,302 @@
+/** Whether a prefix rule whose words match may cover a command: what flag-table.ts says, applied. */
+import { type FlagSet, type ProgramRow, programName, programRow } from './flag-table.js';
+import { sedOnlyPrints } from './sed-script.js';
+
+export interface Danger {
+  part: string;
+  problem: string;
+}
+
+/** Whether the command that a wrapper runs is covered by a rule of its own; undefined: it is. */
+export type InnerCheck = (words: readonly string[]) => Danger | undefined;
+
+const INFORMATION = new Set(['--version', '--help', '-version', '-V']);
+
+const DOES = { writes: 'writes', executes: 'runs code or reads settings that can', sends: 'sends' } as const;
+
+/**
+ * What in `words` no prefix rule covers. `named`: how many of the first words are the rule's own.
+ */
+export function uncovered(words: readonly string[], named: number, inner: InnerCheck): Danger | undefined {
+  const program = words[0];
+  if (program === undefined) return undefined;
+  const row = programRow(program);
+  if (row === undefined) return undefined;
+  const second = words[1];
+  if (words.length === 2 && second !== undefined && INFORMATION.has(second)) return undefined;
+  const table = compiled(row);
+  const name = programName(program);
+  const operands = operandsOf(words, row, table);
+  return (
+    flagDanger(words, named, row, table, operands, name) ??
+    subcommandDanger(words, named, row, operands, name) ??
+    operandDanger(words, named, row, operands, name, inner) ??
+    textDanger(words, row, operands, name)
+  );
+}
+
+interface CompiledFlags {
+  letters: ReadonlyMap<string, keyof FlagSet>;
+  /** With two dashes: an abbreviation counts. */
+  long: readonly (readonly [string, keyof FlagSet])[];
+  /** With one dash and several letters, or find's kind: compared whole. */
+  whole: ReadonlyMap<string, keyof FlagSet>;
+}
+
+interface CompiledRow extends CompiledFlags {
+  valuedLong: ReadonlySet<string>;
+  named: ReadonlySet<string>;
+  subcommands: ReadonlyMap<string, CompiledFlags>;
+}
+
+const COMPILED = new WeakMap<ProgramRow, CompiledRow>();
+
+function compiled(row: ProgramRow): CompiledRow {
+  const known = COMPILED.get(row);
+  if (known !== undefined) return known;
+  const made: CompiledRow = {
+    ...compileFlags(row),
+    valuedLong: new Set(list(row.valuedLong)),
+    named: new Set(list(row.named)),
+    subcommands: new Map(
+      Object.entries(row.subcommands?.flags ?? {}).map(([name, flags]) => [name, compileFlags(flags)]),
+    ),
+  };
+  COMPILED.set(row, made);
+  return made;
+}
+
+function compileFlags(flags: FlagSet): CompiledFlags {
+  const letters = new Map<string, keyof FlagSet>();
+  const long: [string, keyof FlagSet][] = [];
+  const whole = new Map<string, keyof FlagSet>();
+  for (const does of ['writes', 'executes', 'sends'] as const) {
+    for (const flag of list(flags[does])) {
+      if (flag.startsWith('--')) long.push([flag, does]);
+      else if (/^-.$/.test(flag)) letters.set(flag.charAt(1), does);
+      else whole.set(flag, does);
+    }
+  }
+  return { letters, long, whole };
+}
+
+const list = (text: string | undefined): string[] =>
+  text === undefined || text === '' ? [] : text.split(' ');
+
+const isFlag = (word: string): boolean => word.length > 1 && word.startsWith('-') && word !== '--';
+
+/** Indices of the words that are neither flags nor their values. */
+function operandsOf(words: readonly string[], row: ProgramRow, table: CompiledRow): number[] {
+  const found: number[] = [];
+  for (let at = 1; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    if (word === '--') continue;
+    if (!isFlag(word)) found.push(at);
+    else if (table.valuedLong.has(word) || takesNext(word, row)) at += 1;
+  }
+  return found;
+}
+
+/** `-k 5`, `-rk 5`, but not `-k5`. */
+function takesNext(word: string, row: ProgramRow): boolean {
+  if (row.valued === undefined || word.startsWith('--')) return false;
+  for (let at = 1; at < word.length; at += 1) {
+    if (row.valued.includes(word.charAt(at))) return at === word.length - 1;
+  }
+  return false;
+}
+
+function flagDanger(
+  words: readonly string[],
+  named: number,
+  row: ProgramRow,
+  table: CompiledRow,
+  operands: readonly number[],
+  name: string,
+): Danger | undefined {
+  const first = operands[0] ?? words.length;
+  // What stands behind the script is the script's own.
+  const end =
+    row.operands === 'first' || (row.operands === 'command' && row.before !== undefined)
+      ? first
+      : words.length;
+  const sub = row.subcommands === undefined ? undefined : words[first];
+  const before = table.subcommands.get('');
+  const after = sub === undefined ? undefined : table.subcommands.get(sub);
+  for (let at = 1; at < end; at += 1) {
+    const word = words[at] ?? '';
+    const tables = [table, at < first ? before : after];
+    for (const flags of tables) {
+      if (flags === undefined) continue;
+      const hit = oneFlag(word, at, row, flags);
+      if (hit === undefined) continue;
+      return { part: `${name} ${hit.flag}`, problem: `${DOES[hit.does]} (${hit.flag})` };
+    }
+    const danger = namedDanger(word, at, named, table, name);
+    if (danger !== undefined) return danger;
+  }
+  return undefined;
+}
+
+function oneFlag(
+  word: string,
+  at: number,
+  row: ProgramRow,
+  flags: CompiledFlags,
+): { flag: string; does: keyof FlagSet } | undefined {
+  const equals = word.indexOf('=');
+  const head = equals === -1 ? word : word.slice(0, equals);
+  for (const [flag, does] of flags.whole) {
+    if (head === flag || (flag === '@' && word.startsWith('@'))) return { flag, does };
+  }
+  if (word.startsWith('--')) {
+    if (head.length < 3 || list(row.safe).includes(head)) return undefined;
+    const hit = flags.long.find(([flag]) => flag.startsWith(head));
+    return hit === undefined ? undefined : { flag: hit[0], does: hit[1] };
+  }
+  const bundle = isFlag(word) ? word.slice(1) : at === 1 && row.bareBundle === true ? word : '';
+  if (row.singleDash === true) {
+    const does = flags.letters.get(bundle.charAt(0));
+    // A compiler's `-Wall` is no bundle; `-Bdir` is a flag with its value.
+    const alone = bundle.length === 1 || bundle.charAt(0) === 'B';
+    return does === undefined || !alone ? undefined : { flag: `-${bundle.charAt(0)}`, does };
+  }
+  for (const letter of bundle) {
+    const does = flags.letters.get(letter);
+    if (does !== undefined) return { flag: `-${letter}`, does };
+    if (row.valued?.includes(letter) === true && row.bareBundle !== true) return undefined;
+  }
+  return undefined;
+}
+
+function namedDanger(
+  word: string,
+  at: number,
+  named: number,
+  table: CompiledRow,
+  name: string,
+): Danger | undefined {
+  if (!isFlag(word) || word.startsWith('--')) return undefined;
+  for (let index = 1; index < word.length; index += 1) {
+    const flag = `-${word.charAt(index)}`;
+    if (!table.named.has(flag)) continue;
+    const value = index === word.length - 1 ? at + 1 : at;
+    return value < named ? undefined : notNamed(name, flag);
+  }
+  return undefined;
+}
+
+function notNamed(name: string, what: string): Danger {
+  return { part: `${name} ${what}`, problem: 'does something that the rule does not name' };
+}
+
+function subcommandDanger(
+  words: readonly string[],
+  named: number,
+  row: ProgramRow,
+  operands: readonly number[],
+  name: string,
+): Danger | undefined {
+  const at = operands[0];
+  if (row.subcommands === undefined || at === undefined) return undefined;
+  const sub = words[at] ?? '';
+  for (const entry of list(row.subcommands.never)) {
+    const [never, word = ''] = entry.split(':');
+    if (never !== sub || (word !== '' && !words.includes(word, at))) continue;
+    return { part: `${name} ${sub}${word === '' ? '' : ` ${word}`}`, problem: `${DOES.executes} (${sub})` };
+  }
+  if (at < named || list(row.subcommands.harmless).includes(sub)) return undefined;
+  return notNamed(name, sub);
+}
+
+function operandDanger(
+  words: readonly string[],
+  named: number,
+  row: ProgramRow,
+  operands: readonly number[],
+  name: string,
+  inner: InnerCheck,
+): Danger | undefined {
+  const first = operands[0];
+  switch (row.operands) {
+    case undefined:
+      return undefined;
+    case 'always':
+      return { part: name, problem: 'writes, runs or sends whatever its arguments say' };
+    case 'first':
+    case 'all': {
+      if (first === undefined) {
+        const mode = list(row.modes).some((flag) => words.slice(0, named).includes(flag));
+        const runs = row.operands === 'first' || row.bare === 'runs';
+        return mode || !runs ? undefined : { part: name, problem: 'runs what it reads or finds' };
+      }
+      // The value of `-m` was judged with its flag; what follows belongs to the module.
+      if (list(row.modes).some((flag) => words.indexOf(flag) > 0 && words.indexOf(flag) < named))
+        return undefined;
+      const checked = row.operands === 'first' ? [first] : operands;
+      const foreign = checked.find((at) => at >= named);
+      return foreign === undefined ? undefined : notNamed(name, words[foreign] ?? '');
+    }
+    case 'command': {
+      const at = operands[row.before ?? 0];
+      if (at === undefined) return undefined;
+      if (row.before === undefined) return { part: words.join(' '), problem: 'runs another command' };
+      return inner(words.slice(at));
+    }
+  }
+}
+
+const CONFIG_READS = new Set(['--get', '--get-all', '--get-regexp', '--list', '-l', 'get', 'list']);
+const CONFIG_WRITES =
+  /^(?:--add|--unset|--unset-all|--replace-all|--rename-section|--remove-section|-e|--edit|set|unset|edit|--file|-f|--blob)/;
+
+function textDanger(
+  words: readonly string[],
+  row: ProgramRow,
+  operands: readonly number[],
+  name: string,
+): Danger | undefined {
+  switch (row.text) {
+    case undefined:
+      return undefined;
+    case 'one-operand':
+      return operands.length > 1
+        ? { part: `${name} ${words[operands[1] ?? 0] ?? ''}`, problem: 'writes its second file' }
+        : undefined;
+    case 'awk': {
+      const bad = words.find((word, at) => at > 0 && /system|getline|[|>@]/.test(word));
+      return bad === undefined
+        ? undefined
+        : { part: `${name} ${bad}`, problem: 'may run commands or write files' };
+    }
+    case 'sed': {
+      const bad = sedScripts(words, operands).find((script) => !sedOnlyPrints(script));
+      return bad === undefined
+        ? undefined
+        : { part: `${name} ${bad}`, problem: 'may run commands or write files' };
+    }
+    case 'git-config': {
+      const at = operands[0];
+      if (at === undefined || words[at] !== 'config') return undefined;
+      const rest = words.slice(at + 1);
+      const reads =
+        rest.some((word) => CONFIG_READS.has(word)) && !rest.some((word) => CONFIG_WRITES.test(word));
+      return reads ? undefined : { part: 'git config', problem: 'changes settings that can run programs' };
+    }
+  }
+}
+
+function sedScripts(words: readonly string[], operands: readonly number[]): string[] {
+  const scripts: string[] = [];
+  for (let at = 1; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    const short = /^-[nErsuz]*e(.*)$/s.exec(word);
+    const long = /^--e[a-z]*(?:=(.*))?$/s.exec(word);
+    const value = short?.[1] ?? long?.[1] ?? '';
+    if (short === null && long === null) continue;
+    scripts.push(value === '' ? (words[at + 1] ?? '') : value);
+  }
+  if (scripts.length > 0) return scripts;
+  const first = operands[0];
+  return first === undefined ? [] : [words[first] ?? ''];
+}

@@ -1,0 +1,134 @@
+/**
+ * Everything that a command may run, as far as its text tells: what wrappers start, scripts in
+ * quotes, `find -exec`. For rules that deny or ask, so it rather sees too much than too little.
+ */
+import { programName, programRow } from './flag-table.js';
+
+/** Their first operand that is neither a flag, a value of one, a number nor an assignment is a command. */
+const WRAPPERS = new Set(
+  'env sudo doas timeout gtimeout nice ionice nohup setsid stdbuf time gtime command builtin exec xargs gxargs watch unshare nsenter strace ltrace script parallel caffeinate taskset chrt runuser su setpriv busybox toybox entr perf valgrind hyperfine systemd-run torsocks torify proxychains proxychains4 fakeroot rlwrap unbuffer coproc noglob nocorrect then do else'.split(
+    ' ',
+  ),
+);
+
+/** A command may stand anywhere behind their own words. */
+const ANYWHERE = new Set(
+  'ssh mosh docker podman nerdctl kubectl flock chroot git npm pnpm yarn npx make bwrap firejail screen tmux at batch crontab trap nodemon concurrently direnv nix-shell nix uv poetry pipenv bundle'.split(
+    ' ',
+  ),
+);
+/** Of those, with which sub-commands; none: with any. */
+const ANYWHERE_WITH: Readonly<Record<string, RegExp>> = {
+  git: /^(?:bisect|submodule|rebase|difftool|filter-branch)$/,
+  npm: /^(?:exec|x|explore)$/,
+  pnpm: /^(?:exec|dlx)$/,
+  yarn: /^(?:exec|dlx)$/,
+};
+
+const SHELLS = new Set('bash sh zsh dash ksh mksh fish ash csh tcsh rbash busybox toybox'.split(' '));
+/** Take a script in one of their words. */
+const TAKES_SCRIPT = new Set([...SHELLS, ...WRAPPERS, ...ANYWHERE, 'eval']);
+const EXEC_FLAG = /^(?:-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch)$/;
+const LOOKS_LIKE_SCRIPT = /[\s;|&`()<>]/;
+
+const MAX_DEPTH = 6;
+const MAX_FOUND = 200;
+
+/** Reads a script into the words of its commands; words that are not literal stay as written. */
+export type ReadScript = (script: string) => readonly (readonly string[])[];
+
+export interface Unwrapped {
+  /** The command itself first. */
+  commands: readonly (readonly string[])[];
+  /** Code in another language, or from a place that is not the text, is run. */
+  runsCode: boolean;
+}
+
+export function unwrap(words: readonly string[], read: ReadScript): Unwrapped {
+  const found: (readonly string[])[] = [];
+  let runsCode = false;
+  const visit = (argv: readonly string[], depth: number): void => {
+    const first = argv[0];
+    if (first === undefined || found.length >= MAX_FOUND) return;
+    found.push(argv);
+    const program = programName(first);
+    if (givesCode(program, argv)) runsCode = true;
+    if (depth >= MAX_DEPTH) {
+      runsCode = true;
+      return;
+    }
+    for (const inner of innerCommands(program, argv)) visit(inner, depth + 1);
+    for (const script of scriptsIn(program, argv)) {
+      for (const inner of read(script)) visit(inner, depth + 1);
+    }
+  };
+  visit(words, 0);
+  return { commands: found, runsCode };
+}
+
+function innerCommands(program: string, argv: readonly string[]): (readonly string[])[] {
+  const inner: (readonly string[])[] = [];
+  if (/^(?:g?find|bfs|fd|fdfind)$/.test(program)) {
+    argv.forEach((word, at) => {
+      if (EXEC_FLAG.test(word)) inner.push(argv.slice(at + 1));
+      else if (/^--exec(?:-batch)?=/.test(word))
+        inner.push([word.slice(word.indexOf('=') + 1), ...argv.slice(at + 1)]);
+    });
+  }
+  if (WRAPPERS.has(program)) inner.push(...behindFlags(argv));
+  const within = ANYWHERE_WITH[program];
+  if (ANYWHERE.has(program) && (within === undefined || argv.some((word) => within.test(word)))) {
+    for (let at = 1; at < argv.length; at += 1) inner.push(argv.slice(at));
+  }
+  return inner;
+}
+
+function behindFlags(argv: readonly string[]): (readonly string[])[] {
+  const inner: (readonly string[])[] = [];
+  let afterFlag = false;
+  for (let at = 1; at < argv.length; at += 1) {
+    const word = argv[at] ?? '';
+    if (word.startsWith('-')) {
+      afterFlag = word !== '--' && !word.includes('=');
+      continue;
+    }
+    if (/^[A-Za-z_][A-Za-z0-9_]*=/.test(word) || /^[\d.]+[smhd]?$/.test(word)) {
+      afterFlag = false;
+      continue;
+    }
+    inner.push(argv.slice(at));
+    if (!afterFlag) break;
+    afterFlag = false;
+  }
+  return inner;
+}
+
+function scriptsIn(program: string, argv: readonly string[]): string[] {
+  if (program === 'eval') return [argv.slice(1).join(' ')];
+  if (!TAKES_SCRIPT.has(program)) return [];
+  const scripts = argv.slice(1).filter((word) => LOOKS_LIKE_SCRIPT.test(word));
+  if (SHELLS.has(program)) {
+    const flag = argv.findIndex((word, at) => at > 0 && /^-[a-zA-Z]*c/.test(word));
+    const script = flag === -1 ? undefined : argv[flag + 1];
+    if (script !== undefined) scripts.push(script);
+  }
+  if (program === 'env') {
+    for (const word of argv) {
+      const split = /^(?:-[a-zA-Z]*S|--split-string=)(.+)$/s.exec(word)?.[1];
+      if (split !== undefined) scripts.push(split);
+    }
+  }
+  return scripts;
+}
+
+/** Whether an interpreter gets its code on the command line or from its input. */
+function givesCode(program: string, argv: readonly string[]): boolean {
+  if (/^(?:source|\.|eval|[gmn]?awk)$/.test(program)) return true;
+  const row = programRow(program);
+  if (row?.operands !== 'first' || row.executes === undefined) return false;
+  const script = argv.findIndex((word, at) => at > 0 && !word.startsWith('-'));
+  const flags = argv.slice(1, script === -1 ? undefined : script);
+  return (
+    script === -1 || flags.some((flag) => /^-[a-zA-Z]*[ceprEs]|^--(?:eval|print|exec|command|run)/.test(flag))
+  );
+}

@@ -1,0 +1,106 @@
+/** Rules that a person could make of a question: narrow ones, the narrowest first. */
+import { dirname } from 'node:path';
+import { ruleProblem } from '../config/rule-syntax.js';
+import { realTarget } from '../workspace/real-path.js';
+import type { JudgedCall, RuleSuggestion } from './decision.js';
+import type { Effect } from './effects.js';
+import { escapePattern, pathForms } from './rules/file-pattern.js';
+import { programRow } from './shell/flag-table.js';
+import { hostOf } from './shell/hosts.js';
+import { readPlain } from './shell/lexer.js';
+
+/** A longer command is nobody's rule. */
+const MAX_COMMAND = 1_000;
+
+/** Programs that a rule of two words would give too much of. */
+const TOO_MUCH = new Set(
+  'rm rmdir mv cp ln dd chmod chown chgrp kill pkill killall shutdown reboot mkfs mount umount truncate shred install find sed awk tar zip unzip curl wget'.split(
+    ' ',
+  ),
+);
+
+export function candidateRules(call: JudgedCall, home: string): RuleSuggestion[] {
+  const found = call.effects.flatMap((effect) => forEffect(call, effect, home));
+  if (call.effects.length === 0 || call.needsPermissions) found.push(...forTool(call));
+  const seen = new Set<string>();
+  return found.filter(({ rule }) => {
+    if (seen.has(rule) || ruleProblem(rule) !== undefined) return false;
+    seen.add(rule);
+    return true;
+  });
+}
+
+const allow = (rule: string, covers: string): RuleSuggestion => ({ rule, behaviour: 'allow', covers });
+
+function forEffect(call: JudgedCall, effect: Effect, home: string): RuleSuggestion[] {
+  switch (effect.kind) {
+    case 'read':
+      return forFile(call, 'Read', effect.path, effect.tree === true, home);
+    case 'edit':
+      return forFile(call, 'Edit', effect.path, false, home);
+    case 'fetch': {
+      const host = hostOf(effect.url);
+      return host === undefined ? [] : [allow(`WebFetch(domain:${host})`, `pages of ${host}`)];
+    }
+    case 'command':
+      return forCommand(effect.command);
+  }
+}
+
+/** Bash and files have rules that are narrower than their name. */
+function forTool({ tool }: JudgedCall): RuleSuggestion[] {
+  if (/^(?:Bash|WebFetch|Read|Edit|Write|MultiEdit|NotebookEdit|Grep|Glob|LS|NotebookRead)$/.test(tool))
+    return [];
+  return [allow(tool, tool.startsWith('mcp__') ? 'this tool of the MCP server' : 'every call of this tool')];
+}
+
+function forFile(
+  call: JudgedCall,
+  tool: 'Read' | 'Edit',
+  path: string,
+  tree: boolean,
+  home: string,
+): RuleSuggestion[] {
+  const does = tool === 'Read' ? 'reading' : 'changing';
+  const real = realTarget(path);
+  const pattern = patternFor(real, call, home);
+  if (pattern === '.') return [allow(tool, `${does} everything in the workspace`)];
+  if (tree) return [allow(`${tool}(${pattern}/**)`, `${does} everything in ${pattern}`)];
+  const suggestions = [allow(`${tool}(${pattern})`, `${does} this file`)];
+  const folder = patternFor(dirname(real), call, home);
+  if (folder === '.') suggestions.push(allow(tool, `${does} everything in the workspace`));
+  else if (dirname(real) !== home && dirname(dirname(real)) !== '/' && dirname(real) !== '/') {
+    suggestions.push(allow(`${tool}(${folder}/**)`, `${does} everything in ${folder}`));
+  }
+  return suggestions;
+}
+
+/** `.` is the workspace itself. */
+function patternFor(path: string, call: JudgedCall, home: string): string {
+  const forms = pathForms(path, call.place.root, home);
+  if (forms.workspace !== undefined) {
+    return forms.workspace === '' ? '.' : `./${escapePattern(forms.workspace)}`;
+  }
+  if (forms.home !== undefined && forms.home !== '') return `~/${escapePattern(forms.home)}`;
+  return `//${escapePattern(forms.root)}`;
+}
+
+function forCommand(command: string): RuleSuggestion[] {
+  const text = command.trim();
+  if (text.length > MAX_COMMAND || text.endsWith(':*')) return [];
+  const suggestions = [allow(`Bash(${text})`, 'exactly this command')];
+  const reading = readPlain(text);
+  if (!reading.plain || reading.commands.length !== 1) return suggestions;
+  const words = reading.commands[0]?.words ?? [];
+  const [program = '', second = ''] = words;
+  const plainWord = /^[A-Za-z][A-Za-z0-9:_-]*$/;
+  const row = programRow(program);
+  // The second word must be one that narrows: a sub-command or a task, not a file or a flag.
+  if (!/^[A-Za-z0-9._/-]+$/.test(program) || !plainWord.test(second) || TOO_MUCH.has(program))
+    return suggestions;
+  if (row?.operands === 'always' || row?.operands === 'command') return suggestions;
+  suggestions.push(
+    allow(`Bash(${program} ${second}:*)`, `every plain command that begins with \`${program} ${second}\``),
+  );
+  return suggestions;
+}

@@ -1,0 +1,74 @@
+/** The wall on Linux: arguments for bubblewrap. */
+import { join } from 'node:path';
+import { isInside } from '../workspace/real-path.js';
+import type { Mount } from './mounts.js';
+import { KEPT_OF_RUN } from './protected-paths.js';
+
+export interface BubblewrapOptions {
+  mounts: readonly Mount[];
+  cwd: string;
+  /** Shown as /tmp. */
+  tmp: string | undefined;
+  /** The socket of the proxy; without one there is no network at all. */
+  proxySocket: string | undefined;
+}
+
+/** Where the socket of the proxy is found inside. */
+export const INNER_PROXY_SOCKET = '/run/toolgate/proxy.sock';
+
+/** Replaced as a whole: what the plan hides in them is gone already. */
+const REPLACED = ['/run', '/tmp', '/var/tmp', '/dev', '/proc'];
+
+export function bubblewrapArguments(options: BubblewrapOptions): string[] {
+  const writable = options.mounts.filter(({ kind }) => kind === 'writable');
+  const covered = ({ path, kind }: Mount): boolean =>
+    kind.startsWith('hidden') &&
+    REPLACED.some((folder) => isInside(folder, path)) &&
+    !writable.some((mount) => isInside(mount.path, path));
+  const mounts = options.mounts.filter((mount) => !covered(mount));
+  return [
+    // Its own view of processes, which ends with it; of the network, of shared memory and of names.
+    ...['--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...['--die-with-parent', '--new-session'],
+    // Of root as well: with any of these the walls could be taken down from inside.
+    ...['--cap-drop', 'ALL'],
+    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    ...['--tmpfs', '/run', ...KEPT_OF_RUN.flatMap((path) => ['--ro-bind-try', path, path])],
+    ...['--tmpfs', '/var/tmp'],
+    ...(options.tmp === undefined ? ['--tmpfs', '/tmp'] : ['--bind', options.tmp, '/tmp']),
+    ...mounts.flatMap(mountArguments),
+    ...(options.proxySocket === undefined ? [] : ['--bind', options.proxySocket, INNER_PROXY_SOCKET]),
+    // Root without capabilities may still write /proc/sys, which is the whole machine's.
+    ...['--remount-ro', '/proc', '--remount-ro', '/run'],
+    ...mounts.flatMap(({ path, kind }) =>
+      kind === 'hidden-folder' || kind === 'blocked' ? ['--remount-ro', path] : [],
+    ),
+    ...['--chdir', options.cwd],
+  ];
+}
+
+function mountArguments({ path, kind }: Mount): string[] {
+  switch (kind) {
+    case 'writable':
+      return ['--bind', path, path];
+    case 'read-only':
+      return ['--ro-bind-try', path, path];
+    case 'blocked':
+      return ['--perms', '0555', '--tmpfs', path];
+    case 'hidden-folder':
+      return ['--perms', '0000', '--tmpfs', path];
+    // Devices cannot be opened on a mount that is none of /dev: neither reading nor writing works.
+    case 'hidden-file':
+      return ['--ro-bind', '/dev/null', path];
+  }
+}
+
+/** Tried for real before the sandbox is relied on. */
+export function probeArguments(folder: string): string[] {
+  const mounts: Mount[] = [{ path: folder, kind: 'writable' }];
+  const script = `touch '${join(folder, 'inside')}' && ! touch /usr/toolgate-probe 2>/dev/null && test -r /proc/self/stat && echo walled`;
+  return [
+    ...bubblewrapArguments({ mounts, cwd: folder, tmp: undefined, proxySocket: undefined }),
+    ...['--', '/bin/sh', '-c', script],
+  ];
+}

@@ -1,0 +1,262 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GatewayError } from '../core/errors.js';
+import { createSandbox, type SandboxOptions } from './create-sandbox.js';
+import type { Sandbox, SandboxSpec } from './sandbox.js';
+
+let base: string;
+let root: string;
+let home: string;
+const open: Sandbox[] = [];
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), 'toolgate-sandbox-')));
+  root = join(base, 'work');
+  home = join(base, 'home');
+  await mkdir(root);
+  await mkdir(home);
+});
+afterEach(async () => {
+  for (const sandbox of open.splice(0)) await sandbox.close();
+  await rm(base, { recursive: true, force: true });
+});
+
+async function make(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
+  const sandbox = await createSandbox({ mode: 'required', home, ...options });
+  open.push(sandbox);
+  return sandbox;
+}
+
+interface Ran {
+  code: number;
+  output: string;
+}
+
+/** Under the walls of bubblewrap; on macOS the profile has tests of its own. */
+async function run(command: string, sandbox: Sandbox, spec: Partial<SandboxSpec> = {}): Promise<Ran> {
+  const wrapped = await sandbox.wrap(command, {
+    writable: [root],
+    hidden: [],
+    hosts: [],
+    cwd: root,
+    ...spec,
+  });
+  try {
+    return await new Promise<Ran>((resolve) => {
+      execFile(
+        wrapped.file,
+        [...wrapped.args],
+        { cwd: root, env: { PATH: process.env['PATH'] ?? '', HOME: home, ...wrapped.env } },
+        (error, stdout, stderr) =>
+          resolve({
+            code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1,
+            output: stdout + stderr,
+          }),
+      );
+    });
+  } finally {
+    await wrapped.release();
+  }
+}
+
+/** A path without the programs of a sandbox. */
+async function emptyPath(program?: string): Promise<string> {
+  const folder = join(base, 'bin');
+  await mkdir(folder, { recursive: true });
+  if (program !== undefined) {
+    await writeFile(join(folder, 'bwrap'), program);
+    await chmod(join(folder, 'bwrap'), 0o755);
+  }
+  return folder;
+}
+
+describe('modes', () => {
+  it('off: runs as it is', async () => {
+    const sandbox = await make({ mode: 'off' });
+    expect(sandbox.status).toMatchObject({ active: false, reason: 'off' });
+    expect((await run(`echo x > '${home}/file' && echo done`, sandbox)).output).toBe('done\n');
+  });
+
+  it('auto: is active where a try works, and says so after the first command', async () => {
+    const sandbox = await make({ mode: 'auto' });
+    expect(sandbox.status).toMatchObject({ active: false });
+    await run('true', sandbox);
+    expect(sandbox.status).toMatchObject({ active: true, kind: 'bubblewrap' });
+  });
+
+  it('auto: runs without where there is none, and says how to get one', async () => {
+    const sandbox = await make({ mode: 'auto', env: { PATH: await emptyPath() }, probe: 'now' });
+    expect(sandbox.status).toMatchObject({
+      active: false,
+      reason: 'unavailable',
+      advice: expect.stringContaining('apt-get install bubblewrap socat'),
+    });
+    const wrapped = await sandbox.wrap('true', { writable: [], hidden: [], hosts: [], cwd: root });
+    expect(wrapped.isolated).toBeUndefined();
+  });
+
+  it('required: refuses where there is none', async () => {
+    const sandbox = await make({ env: { PATH: await emptyPath() } });
+    const refused = sandbox.wrap('true', { writable: [root], hidden: [], hosts: [], cwd: root });
+    await expect(refused).rejects.toBeInstanceOf(GatewayError);
+    await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it.each([
+    [
+      'echo "bwrap: setting up uid map: Permission denied" >&2; exit 1',
+      'apparmor_restrict_unprivileged_userns',
+    ],
+    ['echo "bwrap: No permissions to create new namespace" >&2; exit 1', 'unprivileged_userns_clone'],
+    [
+      'echo "bwrap: Can\'t mount proc on /newroot/proc: Operation not permitted" >&2; exit 1',
+      'systempaths=unconfined',
+    ],
+  ])('knows what to do about %s', async (script, advice) => {
+    const path = await emptyPath(`#!/bin/sh\n${script}\n`);
+    const sandbox = await make({ mode: 'auto', env: { PATH: path }, probe: 'now' });
+    expect(sandbox.status).toMatchObject({ active: false, advice: expect.stringContaining(advice) });
+  });
+
+  it('does not believe a program that puts up no walls', async () => {
+    const path = await emptyPath('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n');
+    const sandbox = await make({ mode: 'auto', env: { PATH: path }, probe: 'now' });
+    expect(sandbox.status.active).toBe(process.getuid?.() !== 0 ? expect.any(Boolean) : false);
+    await rm('/usr/toolgate-probe', { force: true });
+  });
+});
+
+describe('walls', () => {
+  it('let the workspace be written, and nothing else', async () => {
+    const sandbox = await make();
+    const result = await run(
+      `echo a > file; echo b > '${home}/file'; echo c > /usr/toolgate-test; echo d > /etc/toolgate-test; cat file`,
+      sandbox,
+    );
+    expect(result.output).toMatch(/^a\n/);
+    expect(result.output.match(/Read-only file system|No such file/g)).toHaveLength(3);
+    expect(existsSync(join(root, 'file'))).toBe(true);
+    expect(await readdir(home)).toEqual([]);
+  });
+
+  it('give a private temporary folder, which stays with the session', async () => {
+    const sandbox = await make();
+    const tmp = join(base, 'tmp');
+    await mkdir(tmp);
+    await run('echo kept > /tmp/note', sandbox, { tmp });
+    expect((await run('cat /tmp/note; ls /tmp', sandbox, { tmp })).output).toContain('kept\n');
+    expect((await run('cat /tmp/note', sandbox)).code).toBe(1);
+    expect(existsSync('/tmp/note')).toBe(false);
+  });
+
+  it('hide what is hidden: neither read, nor listed, nor written, nor replaced', async () => {
+    const sandbox = await make({ hidden: [join(root, 'conf', 'toolgate.yaml')] });
+    await mkdir(join(root, 'conf'));
+    await writeFile(join(root, 'conf', 'toolgate.yaml'), 'key: secret-1');
+    await mkdir(join(home, '.ssh'));
+    await writeFile(join(home, '.ssh', 'id_ed25519'), 'secret-2');
+    await mkdir(join(base, 'store'));
+    await writeFile(join(base, 'store', 'db'), 'secret-3');
+    const script = `cat conf/toolgate.yaml '${home}/.ssh/id_ed25519' '${base}/store/db'; ls '${home}/.ssh';
+      mv conf other && echo moved; rm -f conf/toolgate.yaml; echo x > conf/toolgate.yaml; grep -r secret- . '${home}'`;
+    const result = await run(script, sandbox, { hidden: [join(base, 'store')], writable: [root, home] });
+    expect(result.output).not.toMatch(/secret-\d|moved/);
+  });
+
+  it.each([
+    ['hooks that are there', 'mkdir -p .git/hooks; echo old > .git/hooks/pre-commit; touch .git/config'],
+    ['a folder of hooks without it', 'mkdir -p .git/hooks; touch .git/config'],
+    ['no folder of hooks', 'mkdir -p .git; touch .git/config'],
+    ['no configuration', 'mkdir -p .git/hooks'],
+    ['no repository', 'true'],
+  ])('keep hooks and configuration of Git from being written: with %s', async (_name, setup) => {
+    const sandbox = await make();
+    await new Promise<void>((resolve) => execFile('bash', ['-c', setup], { cwd: root }, () => resolve()));
+    const before = existsSync(join(root, '.git', 'hooks', 'pre-commit'));
+    const script = `mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit; echo evil >> .git/config; rm -rf .git/hooks;
+      mv .git .git-old && mkdir -p .git/hooks && echo evil > .git/hooks/pre-commit; echo ../evil > .git/commondir; mkdir .vscode && echo evil > .vscode/tasks.json; true`;
+    await run(script, sandbox);
+    const left = await new Promise<string>((resolve) =>
+      execFile('grep', ['-rl', 'evil', root], (_error, stdout) => resolve(stdout)),
+    );
+    expect(left).toBe('');
+    expect(existsSync(join(root, '.git', 'hooks', 'pre-commit'))).toBe(before);
+    expect(await readdir(root)).toEqual(setup === 'true' ? [] : ['.git']);
+  });
+
+  it('leave Git usable', async () => {
+    const sandbox = await make();
+    const git = 'git -c user.name=a -c user.email=a@example.com';
+    await new Promise<void>((resolve) => execFile('git', ['init', '-q', root], () => resolve()));
+    const result = await run(
+      `echo a > a && git add a && ${git} commit -qm one && git status --short && git log --oneline`,
+      sandbox,
+    );
+    expect(result.output).toMatch(/^[0-9a-f]+ one\n$/);
+  });
+
+  it('take their stand-ins away when the last command that shares them has ended', async () => {
+    const sandbox = await make();
+    const spec: SandboxSpec = { writable: [root], hidden: [], hosts: [], cwd: root };
+    const first = await sandbox.wrap('true', spec);
+    await mkdir(join(root, '.git'));
+    await sandbox.wrap('true', spec).then((second) => second.release());
+    expect(await readdir(root)).toEqual(['.git']);
+    await first.release();
+    expect(await readdir(root)).toEqual([]);
+  });
+
+  it('show no processes of others, and let none be ended', async () => {
+    const sandbox = await make();
+    const result = await run(`kill -9 ${process.pid} && echo killed; ls /proc | grep -c '^[0-9]'`, sandbox);
+    expect(result.output).not.toContain('killed\n');
+    expect(Number(/^\d+$/m.exec(result.output)?.[0])).toBeLessThan(10);
+  });
+
+  it('give no capabilities, and no way to take the walls down', async () => {
+    const sandbox = await make();
+    const result = await run(
+      'grep CapEff /proc/self/status; mount -o remount,rw / && echo remounted; test -w /proc/sys/kernel/core_pattern && echo writable; test -w /proc/sysrq-trigger && echo writable',
+      sandbox,
+    );
+    expect(result.output).toMatch(/CapEff:\s+0{16}\n/);
+    expect(result.output).not.toMatch(/remounted|writable/);
+  });
+
+  it('hide the sockets of services', async () => {
+    const sandbox = await make();
+    expect(
+      (
+        await run(
+          'ls -A /run | grep -vE "^(current-system|wrappers|opengl-driver|systemd|resolvconf)$" | wc -l',
+          sandbox,
+        )
+      ).output.trim(),
+    ).toBe('0');
+  });
+});
+
+describe('network', () => {
+  it('is closed, also to this machine, unless hosts are allowed', async () => {
+    const server = createServer((_request, response) => response.end('reached'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const get = `curl -sS --max-time 5 http://127.0.0.1:${port}/`;
+    const sandbox = await make();
+    const closed = await run(get, sandbox);
+    expect(closed.code).not.toBe(0);
+    expect(closed.output).not.toContain('reached');
+    const allowed = await run(`env -u no_proxy -u NO_PROXY ${get}; wait; echo waited`, sandbox, {
+      hosts: [`127.0.0.1:${port}`],
+    });
+    expect(allowed.output).toBe('reachedwaited\n');
+    const other = await run(`env -u no_proxy -u NO_PROXY ${get}`, sandbox, { hosts: ['example.com'] });
+    expect(other.output).not.toContain('reached');
+    await new Promise((resolve) => server.close(resolve));
+  });
+});

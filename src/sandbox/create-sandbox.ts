@@ -1,0 +1,210 @@
+/** Puts the wall together: what the machine can do, what the operator wants, what a command needs. */
+import { rmdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GatewayError } from '../core/errors.js';
+import { findProgram } from '../workspace/process/find-program.js';
+import { realTarget } from '../workspace/real-path.js';
+import { type Availability, findAvailability } from './availability.js';
+import { bubblewrapArguments } from './bubblewrap.js';
+import { cleanPath } from './environment.js';
+import { type HostProxy, openHostProxy } from './host-proxy.js';
+import { type MountPlan, planMounts } from './mounts.js';
+import { SANDBOX_VARIABLES } from './protected-paths.js';
+import { proxyVariables, throughProxy } from './proxied-command.js';
+import type { Sandbox, SandboxSpec, SandboxStatus, WrappedCommand } from './sandbox.js';
+import { seatbeltCommand } from './seatbelt.js';
+
+export interface SandboxOptions {
+  mode: 'auto' | 'required' | 'off';
+  /** Hidden from every command, besides what a command's own spec hides and the table of secrets. */
+  hidden?: readonly string[];
+  /** Every command may reach these. */
+  hosts?: readonly string[];
+  home?: string;
+  /** Of the gateway: where programs are found. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Whether the machine is tried now or with the first command; by default with the first. */
+  probe?: 'now' | 'first-use';
+  platform?: NodeJS.Platform;
+}
+
+const NOT_TRIED: SandboxStatus = {
+  active: false,
+  reason: 'unavailable',
+  detail: 'not tried yet: it is with the first command',
+  advice: 'run toolgate doctor',
+};
+
+export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { mode, hidden = [], home = homedir(), env = process.env, platform = process.platform } = options;
+  const bash = findProgram('bash', cleanPath(env['PATH'])) ?? '/bin/bash';
+  const standIns = createStandIns();
+  const proxies = createProxies();
+  let status: SandboxStatus =
+    mode === 'off'
+      ? {
+          active: false,
+          reason: 'off',
+          detail: 'switched off by `sandbox: off`',
+          advice: 'set `sandbox: auto` to have commands walled in',
+        }
+      : NOT_TRIED;
+
+  let tried: Promise<Availability> | undefined;
+  const available = (): Promise<Availability> => {
+    tried ??= findAvailability(platform, env).then((found) => {
+      status = statusOf(found);
+      return found;
+    });
+    return tried;
+  };
+  if (mode !== 'off' && options.probe === 'now') await available();
+
+  const open = (command: string): WrappedCommand => ({
+    file: bash,
+    args: ['-c', command, 'bash'],
+    env: {},
+    release: async () => {},
+  });
+
+  const wrap = async (command: string, spec: SandboxSpec): Promise<WrappedCommand> => {
+    if (mode === 'off') return open(command);
+    const found = await available();
+    if (found.kind === 'none') {
+      if (mode === 'auto') return open(command);
+      throw new GatewayError(
+        'unavailable',
+        `Commands may only run in a sandbox here (\`sandbox: required\`), and there is none: ${found.detail}. To get one, ${found.advice}.`,
+      );
+    }
+    const hosts = [...new Set([...(options.hosts ?? []), ...spec.hosts])].sort();
+    const plan = planMounts(
+      { writable: spec.writable, hidden: [...hidden, ...spec.hidden] },
+      realTarget(home),
+      standIns.paths(),
+    );
+    const cwd = realTarget(spec.cwd);
+    const release = standIns.take(plan);
+    try {
+      if (found.kind === 'seatbelt') {
+        const proxy = hosts.length > 0 ? await proxies.onLoopback(hosts) : undefined;
+        const script = await seatbeltCommand(command, { plan, tmp: spec.tmp, proxyPort: proxy?.port, bash });
+        const tmp = spec.tmp === undefined ? {} : { TMPDIR: spec.tmp };
+        const variables = proxy?.port === undefined ? {} : proxyVariables(proxy.port);
+        return { file: bash, args: ['-c', script, 'bash'], env: { ...tmp, ...variables }, release };
+      }
+      // Without the relay the proxy cannot be reached, and the network stays closed.
+      const socat = hosts.length > 0 ? found.socat : undefined;
+      const inner = socat === undefined ? { command, env: {} } : throughProxy(command, socat);
+      const proxySocket = socat === undefined ? undefined : await proxies.onSocket(hosts);
+      const args = bubblewrapArguments({ mounts: plan.mounts, cwd, tmp: spec.tmp, proxySocket });
+      return {
+        file: found.program,
+        args: [...args, '--', bash, '-c', inner.command, 'bash'],
+        env: { ...SANDBOX_VARIABLES, ...inner.env },
+        isolated: true,
+        release,
+      };
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  };
+
+  return {
+    get status() {
+      return status;
+    },
+    wrap,
+    close: () => proxies.close(),
+  };
+}
+
+function statusOf(found: Availability): SandboxStatus {
+  if (found.kind === 'none') {
+    return { active: false, reason: 'unavailable', detail: found.detail, advice: found.advice };
+  }
+  const noHosts = found.kind === 'bubblewrap' && found.socat === undefined;
+  const network = noHosts ? 'no network at all: socat is not installed' : 'no network but for allowed hosts';
+  return {
+    active: true,
+    kind: found.kind,
+    detail: `${found.detail}: only the workspace can be written, secrets are hidden, ${network}`,
+  };
+}
+
+/** Empty folders that stand in for what must not be made: counted, because commands share them. */
+function createStandIns(): { paths(): Set<string>; take(plan: MountPlan): () => Promise<void> } {
+  const counts = new Map<string, number>();
+  return {
+    paths: () => new Set(counts.keys()),
+    take({ mounts, remove }) {
+      const paths = mounts.filter(({ kind }) => kind === 'blocked').map(({ path }) => path);
+      for (const path of paths) counts.set(path, (counts.get(path) ?? 0) + 1);
+      let released = false;
+      return async () => {
+        if (released) return;
+        released = true;
+        for (const path of paths) {
+          const left = (counts.get(path) ?? 1) - 1;
+          if (left > 0) counts.set(path, left);
+          else {
+            counts.delete(path);
+            removeIfEmpty(path);
+          }
+        }
+        for (const path of remove) await rm(path, { force: true }).catch(() => undefined);
+      };
+    },
+  };
+}
+
+/** At once: nobody may plan with it in between. One that somebody has filled meanwhile stays. */
+function removeIfEmpty(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch {
+    // Never made, or in use.
+  }
+}
+
+interface Proxies {
+  /** The path of its socket. */
+  onSocket(hosts: readonly string[]): Promise<string>;
+  onLoopback(hosts: readonly string[]): Promise<HostProxy>;
+  close(): Promise<void>;
+}
+
+/** One for each set of hosts, kept until the sandbox is closed. */
+function createProxies(): Proxies {
+  const open = new Map<string, Promise<{ proxy: HostProxy; path: string }>>();
+  let folder: Promise<string> | undefined;
+  let made = 0;
+  const get = (hosts: readonly string[], onTcp: boolean): Promise<{ proxy: HostProxy; path: string }> => {
+    const key = hosts.join('\n');
+    const found = open.get(key);
+    if (found !== undefined) return found;
+    made += 1;
+    const name = `${made}.sock`;
+    const opening = (async () => {
+      folder ??= mkdtemp(join(tmpdir(), 'toolgate-proxy-'));
+      const path = join(await folder, name);
+      const proxy = await openHostProxy(hosts, onTcp ? { host: '127.0.0.1', port: 0 } : { path });
+      return { proxy, path };
+    })();
+    open.set(key, opening);
+    opening.catch(() => open.delete(key));
+    return opening;
+  };
+  return {
+    onSocket: async (hosts) => (await get(hosts, false)).path,
+    onLoopback: async (hosts) => (await get(hosts, true)).proxy,
+    async close() {
+      await Promise.allSettled([...open.values()].map(async (each) => (await each).proxy.close()));
+      open.clear();
+      if (folder !== undefined) await rm(await folder, { recursive: true, force: true });
+    },
+  };
+}

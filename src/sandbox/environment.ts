@@ -1,0 +1,88 @@
+/**
+ * What a command may see of the gateway's environment: nothing but this. The gateway's own variables
+ * hold keys, and many programs run what a variable names.
+ */
+import { delimiter, isAbsolute } from 'node:path';
+
+/** Taken over as they are. */
+export const PASSED_VARIABLES: readonly string[] = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  'LANG',
+  'LANGUAGE',
+  'TZ',
+  'TMPDIR',
+  'HOSTNAME',
+  'XDG_DATA_DIRS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'NODE_EXTRA_CA_CERTS',
+  'JAVA_HOME',
+  'GOPATH',
+  'GOROOT',
+  'CARGO_HOME',
+  'RUSTUP_HOME',
+  'NVM_DIR',
+  'PYENV_ROOT',
+  'RBENV_ROOT',
+  'VIRTUAL_ENV',
+  'CONDA_PREFIX',
+  'NIX_PROFILES',
+  'LD_LIBRARY_PATH',
+  // Windows programs do not start without these.
+  'SystemRoot',
+  'ComSpec',
+  'PATHEXT',
+  'TEMP',
+  'TMP',
+  'USERPROFILE',
+  'APPDATA',
+  'LOCALAPPDATA',
+];
+
+export const PASSED_PREFIXES: readonly string[] = ['LC_'];
+
+/** Nobody is there to answer, to page or to edit. */
+export const FIXED_VARIABLES: Readonly<Record<string, string>> = {
+  TERM: 'dumb',
+  NO_COLOR: '1',
+  PAGER: 'cat',
+  MANPAGER: 'cat',
+  GIT_PAGER: 'cat',
+  GIT_EDITOR: 'true',
+  GIT_SEQUENCE_EDITOR: 'true',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ASKPASS: 'true',
+  EDITOR: 'true',
+  VISUAL: 'true',
+  DEBIAN_FRONTEND: 'noninteractive',
+  npm_config_yes: 'true',
+  npm_config_update_notifier: 'false',
+  PYTHONUNBUFFERED: '1',
+  TOOLGATE: '1',
+};
+
+/** Where programs are on nearly every system, for a gateway that was started without a PATH. */
+const USUAL_PATH = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/local/sbin', '/usr/sbin', '/sbin'];
+
+/** The environment of a command or of a program that a tool starts, from the gateway's own. */
+export function commandEnvironment(
+  base: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries(base)) {
+    const passed =
+      PASSED_VARIABLES.includes(name) || PASSED_PREFIXES.some((prefix) => name.startsWith(prefix));
+    if (passed && value !== undefined) environment[name] = value;
+  }
+  return { ...environment, ...FIXED_VARIABLES, PATH: cleanPath(base['PATH']) };
+}
+
+/** Without entries that depend on the folder: a workspace must not bring its own `git`. */
+export function cleanPath(path: string | undefined): string {
+  const folders = (path ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
+  return (folders.length > 0 ? [...new Set(folders)] : USUAL_PATH).join(delimiter);
+}

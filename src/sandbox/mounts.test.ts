@@ -1,0 +1,126 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type MountPlan, planMounts } from './mounts.js';
+
+let base: string;
+let root: string;
+let home: string;
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), 'toolgate-mounts-')));
+  root = join(base, 'work');
+  home = join(base, 'home');
+  await mkdir(root);
+  await mkdir(home);
+});
+afterEach(async () => {
+  await rm(base, { recursive: true, force: true });
+});
+
+const kinds = ({ mounts }: MountPlan): Record<string, string> =>
+  Object.fromEntries(
+    mounts
+      .filter(({ path }) => path.startsWith(base))
+      .map(({ path, kind }) => [path.slice(base.length + 1), kind]),
+  );
+const plan = (hidden: readonly string[] = [], writable = [root]): Record<string, string> =>
+  kinds(planMounts({ writable, hidden }, home));
+
+describe('planMounts', () => {
+  it('keeps what runs code later from being written, and its folder from being replaced', async () => {
+    await mkdir(join(root, '.git', 'hooks'), { recursive: true });
+    await writeFile(join(root, '.git', 'config'), '');
+    await writeFile(join(root, '.mcp.json'), '{}');
+    expect(plan()).toMatchObject({
+      work: 'writable',
+      'work/.git': 'writable',
+      'work/.git/hooks': 'read-only',
+      'work/.git/config': 'read-only',
+      'work/.mcp.json': 'read-only',
+    });
+  });
+
+  it('blocks what is missing of a repository', async () => {
+    await mkdir(join(root, '.git'));
+    expect(plan()).toMatchObject({ 'work/.git/hooks': 'blocked', 'work/.git/config': 'blocked' });
+  });
+
+  it('blocks a repository that is missing as a whole, at its outermost folder', () => {
+    const found = plan();
+    expect(found['work/.git']).toBe('blocked');
+    expect(Object.keys(found).filter((path) => path.startsWith('work/.git/'))).toEqual([]);
+  });
+
+  it('removes what must not be made and cannot have a stand-in', async () => {
+    await mkdir(join(root, '.git'));
+    expect(planMounts({ writable: [root], hidden: [] }, home).remove).toEqual([
+      join(root, '.git', 'commondir'),
+    ]);
+  });
+
+  it('takes the stand-ins of other commands for missing', async () => {
+    await mkdir(join(root, '.git'));
+    const found = kinds(planMounts({ writable: [root], hidden: [] }, home, new Set([join(root, '.git')])));
+    expect(found['work/.git']).toBe('blocked');
+    expect(found['work/.git/hooks']).toBeUndefined();
+  });
+
+  it('finds repositories further inside, those of submodules, and files that name one', async () => {
+    await mkdir(join(root, 'a', 'b', '.git', 'hooks'), { recursive: true });
+    await mkdir(join(root, '.git', 'modules', 'sub', 'hooks'), { recursive: true });
+    await mkdir(join(root, 'sub'));
+    await writeFile(join(root, 'sub', '.git'), 'gitdir: ../.git/modules/sub');
+    expect(plan()).toMatchObject({
+      'work/a': 'writable',
+      'work/a/b': 'writable',
+      'work/a/b/.git/hooks': 'read-only',
+      'work/.git/modules/sub/hooks': 'read-only',
+      'work/.git/modules/sub/config': 'blocked',
+      'work/sub/.git': 'read-only',
+    });
+  });
+
+  it('hides files and folders, wherever they are', async () => {
+    await mkdir(join(root, '.toolgate'));
+    await writeFile(join(root, 'toolgate.yaml'), '');
+    await mkdir(join(home, '.ssh'));
+    await writeFile(join(home, '.netrc'), '');
+    expect(plan([join(root, '.toolgate'), join(root, 'toolgate.yaml')])).toMatchObject({
+      'work/.toolgate': 'hidden-folder',
+      'work/toolgate.yaml': 'hidden-file',
+      'home/.ssh': 'hidden-folder',
+      'home/.netrc': 'hidden-file',
+    });
+  });
+
+  it('hides what a link leads to', async () => {
+    await mkdir(join(base, 'real'));
+    await symlink(join(base, 'real'), join(home, '.ssh'));
+    expect(plan()).toMatchObject({ real: 'hidden-folder' });
+  });
+
+  it('blocks a hidden path that is missing, where it could be made', () => {
+    const found = plan([join(root, 'secret.yaml'), join(base, 'elsewhere')]);
+    expect(found['work/secret.yaml']).toBe('blocked');
+    expect(found['elsewhere']).toBeUndefined();
+  });
+
+  it('protects the profiles of a home that is worked in', async () => {
+    await writeFile(join(home, '.bashrc'), '');
+    expect(plan([], [home])).toMatchObject({ 'home/.bashrc': 'read-only', 'home/.profile': 'blocked' });
+    expect(plan()['home/.bashrc']).toBeUndefined();
+  });
+
+  it('puts outer paths first, so that the finer rule holds', async () => {
+    const inner = join(base, 'state', 'scratch');
+    await mkdir(inner, { recursive: true });
+    const { mounts } = planMounts({ writable: [inner, root], hidden: [join(base, 'state')] }, home);
+    const paths = mounts.map(({ path }) => path);
+    expect(paths.indexOf(join(base, 'state'))).toBeLessThan(paths.indexOf(inner));
+  });
+
+  it('leaves out folders that are not there', () => {
+    expect(plan([], [root, join(base, 'none')])['none']).toBeUndefined();
+  });
+});

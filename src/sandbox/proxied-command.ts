@@ -1,0 +1,31 @@
+/** A command whose only network is the proxy behind a socket. */
+import { INNER_PROXY_SOCKET } from './bubblewrap.js';
+
+const PORT = 3128;
+
+/** Programs differ in which of them they read. */
+export function proxyVariables(port: number): Record<string, string> {
+  const url = `http://127.0.0.1:${port}`;
+  const names = ['http_proxy', 'https_proxy', 'all_proxy'];
+  const variables = Object.fromEntries(
+    names.flatMap((name) => [
+      [name, url],
+      [name.toUpperCase(), url],
+    ]),
+  );
+  return { ...variables, no_proxy: 'localhost,127.0.0.1,::1', NO_PROXY: 'localhost,127.0.0.1,::1' };
+}
+
+/**
+ * Programs speak to a port, the proxy listens on a socket: socat stands between. In a shell of its
+ * own, so that `wait` does not wait for it, and awaited, so that the first request finds it there.
+ */
+export function throughProxy(
+  command: string,
+  socat: string,
+): { command: string; env: Record<string, string> } {
+  const relay = `'${socat}' TCP-LISTEN:${PORT},bind=127.0.0.1,fork,reuseaddr UNIX-CONNECT:${INNER_PROXY_SOCKET}`;
+  const start = `( ${relay} </dev/null >/dev/null 2>&1 3>&- & )`;
+  const ready = `for _ in {1..200}; do (exec 9<>/dev/tcp/127.0.0.1/${PORT}) 2>/dev/null && break; read -rt 0.02 <> <(:) || :; done`;
+  return { command: `${start}\n${ready}\n${command}`, env: proxyVariables(PORT) };
+}

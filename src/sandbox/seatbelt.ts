@@ -1,0 +1,38 @@
+/** The wall on macOS: the library writes the profile from the same plan. */
+import type { Mount, MountPlan } from './mounts.js';
+
+export interface SeatbeltOptions {
+  plan: MountPlan;
+  tmp: string | undefined;
+  proxyPort: number | undefined;
+  bash: string;
+}
+
+/** A bash script that runs `command` behind the profile. */
+export async function seatbeltCommand(command: string, options: SeatbeltOptions): Promise<string> {
+  const { wrapCommandWithSandboxMacOS } = await import(
+    '@anthropic-ai/sandbox-runtime/dist/sandbox/macos-sandbox-utils.js'
+  );
+  const { mounts, remove } = options.plan;
+  const paths = (...kinds: Mount['kind'][]): string[] =>
+    mounts.filter(({ kind }) => kinds.includes(kind)).map(({ path }) => path);
+  const hidden = paths('hidden-file', 'hidden-folder');
+  return wrapCommandWithSandboxMacOS({
+    command,
+    needsNetworkRestriction: true,
+    ...(options.proxyPort === undefined ? {} : { httpProxyPort: options.proxyPort }),
+    readConfig: { denyOnly: hidden, allowWithinDeny: paths('writable') },
+    writeConfig: {
+      allowOnly: [
+        ...paths('writable'),
+        ...(options.tmp === undefined ? [] : [options.tmp]),
+        '/dev/null',
+        '/dev/tty',
+        '/dev/stdout',
+        '/dev/stderr',
+      ],
+      denyWithinAllow: [...paths('read-only', 'blocked'), ...hidden, ...remove],
+    },
+    binShell: options.bash,
+  });
+}

@@ -1,0 +1,237 @@
+/**
+ * Questions to a person about tool calls. Everyone sees and answers their own key's, an
+ * administrator all of them. Whoever looks here counts as present for a minute.
+ */
+import * as z from 'zod';
+import { type ErrorCode, GatewayError } from '../../core/errors.js';
+import type { AnswerOutcome, Approval, PersonAnswer } from '../../permissions/approvals.js';
+import { toolUseIdOf } from '../../permissions/coordinator/identity.js';
+import { readAsked, withoutAsked } from '../../permissions/coordinator/shown.js';
+import type { ApprovalState } from '../../store/approvals.js';
+import type { Handler, PathParameters, ServerContext } from '../context.js';
+import { presentedSecrets } from '../credentials.js';
+import type { Exchange } from '../exchange.js';
+import { sendJson } from '../respond.js';
+import { readJson } from './json-request.js';
+import { readInteger } from './query.js';
+import { requireAdmin, ruleToWire } from './rules.js';
+import { ownOnly } from './traces.js';
+
+const STATES: readonly ApprovalState[] = ['pending', 'allowed', 'denied', 'expired', 'cancelled', 'covered'];
+/** In place of a state. */
+const ALL = 'all';
+const SCOPES = ['once', 'session', 'project', 'everywhere'] as const;
+
+const text = z.string({ error: 'expected a string' });
+
+const answerSchema = z.looseObject(
+  {
+    decision: z.enum(['allow', 'deny'], { error: 'expected "allow" or "deny"' }),
+    digest: z.string({ error: 'expected the digest of the approval as it was shown' }),
+    reason: text.max(10_000, { error: 'expected at most 10000 characters' }).nullish(),
+    updatedInput: z.unknown().optional(),
+    rule: z
+      .looseObject(
+        {
+          rule: text,
+          scope: z.enum(SCOPES, { error: `expected one of ${SCOPES.join(', ')}` }),
+          behaviour: z
+            .enum(['allow', 'ask', 'deny'], { error: 'expected one of allow, ask, deny' })
+            .nullish(),
+        },
+        { error: 'expected an object with rule and scope' },
+      )
+      .nullish(),
+  },
+  { error: 'expected a JSON object' },
+);
+
+export const listApprovals: Handler = async (exchange, { approvals }) => {
+  approvals.seen(ownOnly(exchange).principal);
+  const query = new URLSearchParams(exchange.query);
+  const state = readState(query);
+  const cursor = query.get('cursor');
+  const session = query.get('session');
+  const page = await approvals.list({
+    ...ownOnly(exchange),
+    ...(state === undefined ? {} : { state }),
+    ...(session === null ? {} : { session }),
+    ...(cursor === null ? {} : { cursor }),
+    limit: readInteger(query, 'limit', { default: 50, min: 1, max: 500 }),
+  });
+  const body = { data: page.items.map(toWire), next: page.next ?? null, now: new Date().toISOString() };
+  sendJson(exchange, 200, body, { 'cache-control': 'no-store' });
+};
+
+export const getApproval: Handler = async (exchange, context, parameters) => {
+  sendJson(exchange, 200, toWire(await find(exchange, context, parameters)), { 'cache-control': 'no-store' });
+};
+
+export const answerApproval: Handler = async (exchange, context, parameters) => {
+  const { id } = await find(exchange, context, parameters);
+  const body = await readJson(exchange, context, answerSchema);
+  const { decision, digest, reason, updatedInput, rule } = body;
+  if (rule) requireAdmin(exchange, rule.scope, 'rule.scope');
+  const outcome = await context.approvals.decide(id, {
+    ...{ decision, digest, by: exchange.principal.name, via: viaOf(exchange) },
+    ...(reason ? { reason } : {}),
+    ...(updatedInput === undefined ? {} : { updatedInput }),
+    ...(rule
+      ? {
+          rule: {
+            rule: rule.rule,
+            scope: rule.scope,
+            ...(rule.behaviour ? { behaviour: rule.behaviour } : {}),
+          },
+        }
+      : {}),
+  });
+  answer(exchange, outcome);
+};
+
+export const extendApproval: Handler = async (exchange, context, parameters) => {
+  const { id } = await find(exchange, context, parameters);
+  const by = { name: exchange.principal.name, via: viaOf(exchange) };
+  const result = await context.approvals.extend(id, by);
+  if (result.outcome === 'extended') sendJson(exchange, 200, toWire(result.approval));
+  else answer(exchange, result);
+};
+
+/** Undefined for all of them. */
+function readState(query: URLSearchParams): ApprovalState | undefined {
+  const given = query.get('state') ?? 'pending';
+  const state = STATES.find((each) => each === given);
+  if (state !== undefined || given === ALL) return state;
+  throw new GatewayError('invalid_request', `state: expected one of ${STATES.join(', ')}, ${ALL}.`, {
+    param: 'state',
+  });
+}
+
+/** Another key's approval is as unknown as one that does not exist. */
+async function find(
+  exchange: Exchange,
+  { approvals }: ServerContext,
+  { id = '' }: PathParameters,
+): Promise<Approval> {
+  const { principal } = ownOnly(exchange);
+  approvals.seen(principal);
+  const approval = await approvals.get(id);
+  if (approval === undefined || (principal !== undefined && approval.principal !== principal))
+    throw unknown();
+  return approval;
+}
+
+function answer(exchange: Exchange, outcome: AnswerOutcome): void {
+  switch (outcome.outcome) {
+    case 'decided':
+      sendJson(exchange, 200, decidedToWire(outcome));
+      break;
+    case 'already':
+    case 'expired':
+    case 'mismatch':
+      refuse(exchange, REFUSALS[outcome.outcome], outcome.approval);
+      break;
+    case 'invalid': {
+      const { code, param } = INVALID[outcome.part];
+      throw new GatewayError(code, `${param}: ${outcome.problem} Nothing was decided.`, { param });
+    }
+    case 'unknown':
+      throw unknown();
+  }
+}
+
+interface Refusal {
+  code: ErrorCode;
+  /** Tells apart what has the same status. */
+  detail: string;
+  message: (approval: Approval) => string;
+}
+
+const REFUSALS: Readonly<Record<'already' | 'expired' | 'mismatch', Refusal>> = {
+  already: { code: 'conflict', detail: 'already_decided', message: alreadyDecided },
+  expired: {
+    code: 'gone',
+    detail: 'expired',
+    message: () => 'It has expired: nobody answered in time. The model was told so, and may ask again.',
+  },
+  mismatch: {
+    code: 'conflict',
+    detail: 'digest_mismatch',
+    message: () =>
+      'The digest is not that of what is asked. Look at the approval as it is now, then decide with its digest.',
+  },
+};
+
+const INVALID = {
+  rule: { code: 'invalid_request', param: 'rule.rule' },
+  updatedInput: { code: 'unprocessable', param: 'updatedInput' },
+} as const;
+
+/** A refusal that shows what became of the approval. */
+function refuse(exchange: Exchange, { code, detail, message }: Refusal, approval: Approval): void {
+  const error = new GatewayError(code, message(approval), { detail });
+  exchange.facts.error = error;
+  const { error: shape, ...rest } = exchange.encodeError(error, exchange.id);
+  const named = typeof shape === 'object' ? { ...shape, code: detail } : shape;
+  sendJson(exchange, error.status, { error: named, ...rest, approval: toWire(approval) });
+}
+
+function decidedToWire(outcome: Extract<AnswerOutcome, { outcome: 'decided' }>): object {
+  const { approval, repeated = false, rule, released, refused, satisfies } = outcome;
+  return {
+    ...toWire(approval),
+    repeated,
+    rule: rule === undefined ? null : ruleToWire(rule),
+    released,
+    refused,
+    ...(satisfies === undefined ? {} : { satisfies: satisfies.satisfied }),
+    ...(satisfies?.satisfied === false ? { satisfies_problem: satisfies.why } : {}),
+  };
+}
+
+function alreadyDecided({ state, decision }: Approval): string {
+  const who =
+    decision === undefined
+      ? ''
+      : ` by ${decision.by} (${decision.via}) at ${new Date(decision.at).toISOString()}`;
+  return `It is already ${state}${who}. The first decision holds.`;
+}
+
+function unknown(): GatewayError {
+  return new GatewayError('not_found', 'There is no such approval. It may have been deleted for its age.');
+}
+
+/** Someone signed in to the console has a cookie and no header. */
+function viaOf({ request }: Exchange): PersonAnswer['via'] {
+  return presentedSecrets(request.headers).length === 0 ? 'console' : 'api';
+}
+
+function toWire(approval: Approval): object {
+  const { id, session, tool, input, describe, suggestions, digest, state, decision } = approval;
+  const { why, place, question } = readAsked(describe);
+  return {
+    id,
+    session,
+    key: approval.principal,
+    agent: approval.agent ?? null,
+    tool_use_id: toolUseIdOf(approval.toolUseId),
+    tool,
+    input,
+    describe: withoutAsked(describe),
+    why,
+    cwd: place.cwd,
+    project: place.root,
+    question,
+    suggestions,
+    digest,
+    state,
+    created_at: time(approval.createdAt),
+    expires_at: time(approval.expiresAt),
+    used_at: time(approval.usedAt),
+    decision: decision === undefined ? null : { ...decision, at: time(decision.at) },
+  };
+}
+
+function time(at: number | undefined): string | null {
+  return at === undefined ? null : new Date(at).toISOString();
+}

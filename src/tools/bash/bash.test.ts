@@ -1,0 +1,197 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createSandbox } from '../../sandbox/create-sandbox.js';
+import type { Sandbox } from '../../sandbox/sandbox.js';
+import { createTestContext, runTool, type TestContext, type TestContextOptions } from '../runtime/testing.js';
+import { ToolError } from '../runtime/tool.js';
+import { bashTool } from './bash.js';
+
+const contexts: TestContext[] = [];
+const sandboxes: Sandbox[] = [];
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close();
+  for (const sandbox of sandboxes.splice(0)) await sandbox.close();
+});
+
+async function open(options: TestContextOptions = {}): Promise<TestContext> {
+  const context = await createTestContext(options);
+  contexts.push(context);
+  return context;
+}
+
+async function walled(options: Parameters<typeof createSandbox>[0] = { mode: 'required' }): Promise<Sandbox> {
+  const sandbox = await createSandbox(options);
+  sandboxes.push(sandbox);
+  return sandbox;
+}
+
+describe('Bash', () => {
+  it('tells what it would do: one command, where it would run', async () => {
+    const context = await open();
+    const input = { command: 'npm test\nnpm run lint', description: 'Runs the tests' };
+    expect(await bashTool.effects?.(input, context)).toEqual([
+      { kind: 'command', command: input.command, cwd: context.root },
+    ]);
+    expect(await bashTool.describe(input, context)).toEqual({
+      title: 'Run npm test ⏎ npm run lint',
+      kind: 'command',
+      paths: [context.root],
+      command: input.command,
+      detail: 'Runs the tests',
+    });
+  });
+
+  it('shows what is printed while it is, each part once', async () => {
+    const context = await open();
+    const fifo = join(context.root, 'go');
+    const call = bashTool.call({ command: `mkfifo go; printf 'mä'; cat go; echo h` }, context);
+    expect((await call.next()).value).toEqual({ type: 'progress', content: 'mä' });
+    await writeFile(fifo, 'second');
+    const rest: string[] = [];
+    for await (const item of call)
+      rest.push(item.type === 'progress' ? item.content : String(item.resultForAssistant));
+    expect(rest.at(-1)).toBe('mäsecondh');
+    expect(rest.slice(0, -1).join('')).not.toContain('mä');
+  });
+
+  it('keeps colours for people', async () => {
+    const context = await open();
+    const { text, result } = await runTool(bashTool, { command: "printf '\\033[31mred\\033[0m'" }, context);
+    expect(text).toBe('red');
+    expect(result.data).toMatchObject({ output: '\u001b[31mred\u001b[0m', exitCode: 0 });
+  });
+
+  it('keeps a long output in a file that only its owner can read', async () => {
+    const context = await open();
+    const { text, result } = await runTool(bashTool, { command: 'seq 1 20000' }, context);
+    const path = /in (\S+\.log): Read it/.exec(text)?.[1] ?? '';
+    expect(dirname(path)).toBe(await context.session.scratch());
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(20001);
+    expect(text.length).toBeLessThan(30_000);
+    expect(result.data).toMatchObject({ logPath: path });
+  });
+
+  it('passes no secret of the gateway', async () => {
+    process.env['TOOLGATE_TEST_SECRET_KEY'] = 'sk-never';
+    try {
+      const { text } = await runTool(bashTool, { command: 'env' }, await open());
+      expect(text).not.toContain('sk-never');
+    } finally {
+      delete process.env['TOOLGATE_TEST_SECRET_KEY'];
+    }
+  });
+
+  it('is killed when the call is given up before it started', async () => {
+    const context = await open({ signal: AbortSignal.abort() });
+    await expect(runTool(bashTool, { command: 'touch made' }, context)).rejects.toThrow();
+    expect(existsSync(join(context.root, 'made'))).toBe(false);
+  });
+
+  it('says what a background command was ended by when its time is over', async () => {
+    const context = await open();
+    await runTool(bashTool, { command: 'sleep 300', run_in_background: true, timeout: 200 }, context);
+    const state = await context.session.jobs.get('bash_1')?.ended;
+    expect(state).toMatchObject({ status: 'failed', message: expect.stringContaining('its time was over') });
+  });
+
+  it.each([
+    [{ command: 'ls -la src' }, true],
+    [{ command: 'cat a.txt' }, true],
+    [{ command: 'cat a.txt', run_in_background: true }, false],
+    [{ command: 'cat a.txt > b.txt' }, false],
+    [{ command: 'ls; rm x' }, false],
+    [{ command: 'ls $(rm x)' }, false],
+    [{ command: 'ls\nrm x' }, false],
+    [{ command: 'tail -f log' }, false],
+    [{ command: 'git status' }, false],
+    [{ command: 'ls --color=auto' }, false],
+    [{ command: '' }, false],
+  ])('says of %o that it only reads: %s', (input, readOnly) => {
+    expect(bashTool.isReadOnly(input)).toBe(readOnly);
+    expect(bashTool.isConcurrencySafe(input)).toBe(readOnly);
+  });
+});
+
+describe('Bash in the sandbox', () => {
+  it('writes in the workspace, and says what a refusal may come from', async () => {
+    const context = await open({ sandbox: await walled() });
+    const { text, result } = await runTool(
+      bashTool,
+      { command: 'echo x > own.txt; echo y > /usr/toolgate-x' },
+      context,
+    );
+    expect(text).toMatch(/Read-only file system[^]*Exit code 1[^]*sandbox[^]*workspace/);
+    expect(result.data).toMatchObject({ sandboxed: true });
+    expect(await readFile(join(context.root, 'own.txt'), 'utf8')).toBe('x\n');
+  });
+
+  it('says so when the network is what is missing', async () => {
+    const context = await open({ sandbox: await walled() });
+    const { text } = await runTool(
+      bashTool,
+      { command: 'curl -sS --max-time 5 http://example.com' },
+      context,
+    );
+    expect(text).toMatch(/sandbox[^]*no network/);
+  });
+
+  it('says nothing of it when a command succeeds', async () => {
+    const context = await open({ sandbox: await walled() });
+    const { text } = await runTool(bashTool, { command: 'echo Permission denied' }, context);
+    expect(text).toBe('Permission denied');
+  });
+
+  it('keeps the folder and a temporary folder between commands', async () => {
+    const context = await open({ sandbox: await walled() });
+    await runTool(bashTool, { command: 'mkdir a && cd a && echo kept > /tmp/note' }, context);
+    const { text } = await runTool(bashTool, { command: 'pwd; cat /tmp/note' }, context);
+    expect(text).toBe(`${join(context.root, 'a')}\nkept`);
+  });
+
+  it('leaves no stand-ins in the workspace', async () => {
+    const context = await open({ sandbox: await walled() });
+    await runTool(bashTool, { command: 'true' }, context);
+    expect(existsSync(join(context.root, '.git'))).toBe(false);
+    expect(existsSync(join(context.root, '.vscode'))).toBe(false);
+  });
+
+  it('tells of children that a command left, though they ended with it', async () => {
+    const context = await open({ sandbox: await walled() });
+    const { text } = await runTool(bashTool, { command: 'sleep 300 & echo up' }, context);
+    expect(text).toContain('Processes that the command left running were ended');
+  });
+
+  it('is not left on request', async () => {
+    const context = await open({ sandbox: await walled({ mode: 'auto' }) });
+    const refused = runTool(bashTool, { command: 'true', dangerouslyDisableSandbox: true }, context);
+    await expect(refused).rejects.toThrow('not allowed to leave the sandbox');
+    const free = await open();
+    await expect(
+      runTool(bashTool, { command: 'true', dangerouslyDisableSandbox: true }, free),
+    ).resolves.toBeDefined();
+  });
+
+  it('is refused where there must be a sandbox and is none', async () => {
+    const context = await open({ sandbox: await walled({ mode: 'required', env: { PATH: '/nowhere' } }) });
+    const refused = runTool(bashTool, { command: 'touch made' }, context);
+    await expect(refused).rejects.toBeInstanceOf(ToolError);
+    await expect(refused).rejects.toThrow('not run');
+    expect(existsSync(join(context.root, 'made'))).toBe(false);
+  });
+
+  it('hides what the gateway hides', async () => {
+    const context = await open();
+    await mkdir(join(context.root, '.toolgate'));
+    await writeFile(join(context.root, '.toolgate', 'toolgate.db'), 'secret');
+    const sandbox = await walled({ mode: 'required', hidden: [join(context.root, '.toolgate')] });
+    const { text } = await runTool(
+      bashTool,
+      { command: 'cat .toolgate/toolgate.db; grep -r secret . || echo none' },
+      { ...context, sandbox },
+    );
+    expect(text).not.toMatch(/secret$/m);
+  });
+});

@@ -1,0 +1,237 @@
+/** Runs a command of the shell. Every command has a shell of its own; only the folder is kept between them. */
+import * as z from 'zod';
+import { cleanPath } from '../../sandbox/environment.js';
+import { findProgram } from '../../workspace/process/find-program.js';
+import type { CommandEnd } from '../../workspace/process/run-command.js';
+import type { ToolContext } from '../runtime/context.js';
+import type { Tool, ToolYield } from '../runtime/tool.js';
+import { ToolError } from '../runtime/tool.js';
+import { createJob } from './background-job.js';
+import { exitMeaning } from './exit-meaning.js';
+import { BASH_LIMITS } from './limits.js';
+import { presentOutput } from './present-output.js';
+import { followOutput } from './progress.js';
+import { BASH_DESCRIPTION, bashPrompt } from './prompt.js';
+import { isReadOnlyCommand } from './read-only-command.js';
+import { sandboxHint } from './sandbox-hint.js';
+import { readReport } from './shell-script.js';
+import { type StartedCommand, startCommand } from './start-command.js';
+import { findFolder, moveTo } from './working-folder.js';
+
+const inputSchema = z.object({
+  command: z.string().min(1).describe('The command to run'),
+  timeout: z
+    .number()
+    .positive()
+    .optional()
+    .describe(
+      `Time-out in milliseconds: by default ${BASH_LIMITS.timeoutMs}, at most ${BASH_LIMITS.maxTimeoutMs}; in the background by default ${BASH_LIMITS.backgroundTimeoutMs}, at most ${BASH_LIMITS.maxBackgroundTimeoutMs}`,
+    ),
+  description: z.string().optional().describe('In 5 to 10 words, what the command does'),
+  run_in_background: z
+    .boolean()
+    .optional()
+    .describe('Return at once; read the output later with BashOutput, end it with KillShell'),
+  dangerouslyDisableSandbox: z
+    .boolean()
+    .optional()
+    .describe('Run outside of the sandbox, where that is allowed'),
+});
+
+export type BashInput = z.infer<typeof inputSchema>;
+
+/** For people. */
+export interface BashData {
+  /** stdout and stderr as they came. */
+  output: string;
+  exitCode?: number;
+  signal?: string;
+  interrupted: boolean;
+  timedOutAfterMs?: number;
+  backgroundTaskId?: string;
+  logPath?: string;
+  returnCodeInterpretation?: string;
+  cwd: string;
+  sandboxed: boolean;
+}
+
+export const bashTool: Tool<BashInput> = {
+  name: 'Bash',
+  userFacingName: () => 'Bash',
+  description: (input) => input?.description ?? BASH_DESCRIPTION,
+  inputSchema,
+  isEnabled: () =>
+    process.platform !== 'win32' && findProgram('bash', cleanPath(process.env['PATH'])) !== undefined
+      ? true
+      : { enabled: false, reason: 'bash is not installed, or not on the PATH of the gateway' },
+  isReadOnly: ({ command, run_in_background }) => run_in_background !== true && isReadOnlyCommand(command),
+  isConcurrencySafe: ({ command, run_in_background }) =>
+    run_in_background !== true && isReadOnlyCommand(command),
+  needsPermissions: () => true,
+  effects: ({ command }, { session }) => [{ kind: 'command', command, cwd: session.cwd }],
+  prompt: bashPrompt,
+  validateInput(input, { sandbox, session }) {
+    const problem = findProblem(input, sandbox.status, session.jobs.list());
+    return problem === undefined ? { ok: true } : { ok: false, message: problem };
+  },
+  describe: ({ command, description, run_in_background }, { session }) => ({
+    title: `${run_in_background === true ? 'Run in the background' : 'Run'} ${oneLine(command)}`,
+    kind: 'command',
+    paths: [session.cwd],
+    command,
+    ...(description === undefined ? {} : { detail: description }),
+  }),
+  async *call(input, context) {
+    context.signal.throwIfAborted();
+    const note = findFolder(context);
+    if (input.run_in_background === true) yield await startJob(input, context, note);
+    else yield* runToEnd(input, context, note);
+  },
+  limits: { resultChars: 30_000 },
+};
+
+function findProblem(
+  { command, timeout, run_in_background, dangerouslyDisableSandbox }: BashInput,
+  status: ToolContext['sandbox']['status'],
+  jobs: ReturnType<ToolContext['session']['jobs']['list']>,
+): string | undefined {
+  if (command.includes('\0')) return 'A command cannot hold a NUL character.';
+  if (Buffer.byteLength(command) > BASH_LIMITS.commandBytes) {
+    return `The command is longer than ${BASH_LIMITS.commandBytes} bytes. Write it to a file with Write and run that file.`;
+  }
+  if (dangerouslyDisableSandbox === true && !(status.active === false && status.reason === 'off')) {
+    return 'Commands are not allowed to leave the sandbox here. Call it again without dangerouslyDisableSandbox, or ask the user to run the command.';
+  }
+  const background = run_in_background === true;
+  const longest = background ? BASH_LIMITS.maxBackgroundTimeoutMs : BASH_LIMITS.maxTimeoutMs;
+  if (timeout !== undefined && timeout > longest) {
+    const instead = background ? '' : ' Use run_in_background for what takes longer.';
+    return `timeout is at most ${longest} ms here.${instead}`;
+  }
+  const running = jobs.filter((job) => job.state().status === 'running').length;
+  if (background && running >= BASH_LIMITS.jobs) {
+    return `${running} background commands run already, which is the limit. End one with KillShell first.`;
+  }
+  return undefined;
+}
+
+async function startJob(
+  input: BashInput,
+  context: ToolContext,
+  note: string | undefined,
+): Promise<ToolYield> {
+  const started = await startCommand(input.command, context, { logAlways: true });
+  const { jobs } = context.session;
+  const id = `bash_${jobs.list().length + 1}`;
+  const timeoutMs = input.timeout ?? BASH_LIMITS.backgroundTimeoutMs;
+  const job = createJob(id, input.command, started, timeoutMs);
+  jobs.add(job);
+  const text = `Running in the background with the id ${id}. Read its output with BashOutput (bash_id: ${id}), end it with KillShell (shell_id: ${id}). Everything that it prints is in ${job.logPath}.`;
+  return {
+    type: 'result',
+    resultForAssistant: [note, text].filter((part) => part !== undefined).join('\n'),
+    data: {
+      output: '',
+      interrupted: false,
+      backgroundTaskId: id,
+      logPath: job.logPath,
+      cwd: context.session.cwd,
+      sandboxed: context.sandbox.status.active,
+    } satisfies BashData,
+  };
+}
+
+async function* runToEnd(
+  input: BashInput,
+  context: ToolContext,
+  note: string | undefined,
+): AsyncGenerator<ToolYield, void, void> {
+  const started = await startCommand(input.command, context, { logAlways: false });
+  const timeoutMs = input.timeout ?? BASH_LIMITS.timeoutMs;
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    void started.stop();
+  }, timeoutMs);
+  const abort = (): void => void started.kill();
+  if (context.signal.aborted) abort();
+  else context.signal.addEventListener('abort', abort, { once: true });
+  let finished = false;
+  try {
+    yield* followOutput(started);
+    const end = await started.ended;
+    finished = true;
+    yield report(input, context, started, end, { timeoutMs: timedOut ? timeoutMs : undefined, note });
+  } finally {
+    clearTimeout(timer);
+    context.signal.removeEventListener('abort', abort);
+    // Nobody listens any more.
+    if (!finished) await started.kill();
+  }
+}
+
+function report(
+  { command }: BashInput,
+  context: ToolContext,
+  started: StartedCommand,
+  end: CommandEnd,
+  more: { timeoutMs: number | undefined; note: string | undefined },
+): ToolYield {
+  if (end.kind === 'failed') throw new ToolError(`The command could not be started: ${end.message}`);
+  const { text, raw } = presentOutput(started.output.since(0), started.log);
+  const aborted = context.signal.aborted;
+  const meaning = end.kind === 'exited' ? exitMeaning(command, end.code) : undefined;
+  const failed =
+    aborted ||
+    more.timeoutMs !== undefined ||
+    !(end.kind === 'exited' && (end.code === 0 || meaning !== undefined));
+  const { folder, jobs } = readReport(end.captured);
+  const moved = moveTo(folder, context);
+  const notes = [
+    howItEnded(end, more.timeoutMs, aborted, meaning),
+    (end.leftovers || jobs) && !aborted && more.timeoutMs === undefined
+      ? 'Processes that the command left running were ended. Use run_in_background for what has to go on.'
+      : undefined,
+    more.note,
+    moved,
+    sandboxHint(context.sandbox.status, failed, text),
+  ].filter((each) => each !== undefined);
+  const output = text.trimEnd();
+  const separator = output === '' || notes.length === 0 ? '' : '\n\n';
+  const data: BashData = {
+    output: raw,
+    interrupted: aborted,
+    ...(end.kind === 'exited' ? { exitCode: end.code } : { signal: end.signal }),
+    ...(more.timeoutMs === undefined ? {} : { timedOutAfterMs: more.timeoutMs }),
+    ...(started.log === undefined ? {} : { logPath: started.log.path }),
+    ...(meaning === undefined ? {} : { returnCodeInterpretation: meaning }),
+    cwd: context.session.cwd,
+    sandboxed: context.sandbox.status.active,
+  };
+  return {
+    type: 'result',
+    resultForAssistant: `${output}${separator}${notes.map((each) => `[${each}]`).join('\n')}`,
+    data,
+    isError: failed,
+  };
+}
+
+function howItEnded(
+  end: CommandEnd,
+  timeoutMs: number | undefined,
+  aborted: boolean,
+  meaning: string | undefined,
+): string | undefined {
+  if (aborted) return 'The command was interrupted.';
+  if (timeoutMs !== undefined) {
+    return `The command took longer than ${timeoutMs} ms and was ended. Give a longer timeout, or use run_in_background.`;
+  }
+  if (end.kind === 'killed') return `The command was ended by ${end.signal}.`;
+  if (end.kind === 'failed' || end.code === 0) return undefined;
+  return meaning === undefined ? `Exit code ${end.code}` : `Exit code ${end.code}: ${meaning}`;
+}
+
+function oneLine(command: string): string {
+  const line = command.trim().replace(/\s*\n\s*/g, ' ⏎ ');
+  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
+}

@@ -1,0 +1,17 @@
+/** Of commands: time and output. */
+export const BASH_LIMITS = {
+  timeoutMs: 120_000,
+  maxTimeoutMs: 600_000,
+  backgroundTimeoutMs: 1_800_000,
+  maxBackgroundTimeoutMs: 7_200_000,
+  /** That run at the same time, in one session. */
+  jobs: 16,
+  /** A command is one argument of the shell, and the system's longest is 128 KiB. */
+  commandBytes: 100_000,
+  /** Characters of output for the model; notes come on top. */
+  outputChars: 29_000,
+  /** Characters of output for people. */
+  dataChars: 100_000,
+  progressMs: 200,
+  progressChars: 8_000,
+} as const;

@@ -1,0 +1,67 @@
+/** A command's output as the model and as people get it. */
+import { decodeOutput, type OutputSlice } from '../../workspace/process/output-buffer.js';
+import { looksBinary, plainText } from '../../workspace/process/terminal-text.js';
+import { headOf, tailOf } from '../runtime/clean-text.js';
+import { BASH_LIMITS } from './limits.js';
+
+export interface PresentedOutput {
+  /** For the model: plain text, bounded. */
+  text: string;
+  /** For people: with its colours, bounded as well. */
+  raw: string;
+  /** About how many characters are not in `text`. */
+  omitted: number;
+}
+
+export interface WholeLog {
+  path: string;
+  complete: boolean;
+}
+
+export function presentOutput(slice: OutputSlice, log: WholeLog | undefined): PresentedOutput {
+  const { before, omitted, after } = decodeOutput(slice);
+  if (looksBinary(before)) {
+    const bytes = slice.before.length + slice.omitted + slice.after.length;
+    const where = log === undefined ? 'Redirect it to a file to keep it.' : `It is in ${log.path}.`;
+    return { text: `[Binary output of ${bytes} bytes, not shown. ${where}]`, raw: '', omitted: bytes };
+  }
+  const raw = bounded(before, after, omitted, BASH_LIMITS.dataChars, undefined);
+  const plain = bounded(plainText(before), plainText(after), omitted, BASH_LIMITS.outputChars, log);
+  return { text: plain.text, raw: raw.text, omitted: plain.omitted };
+}
+
+/** Head and tail, cut between lines where the end of one is near. */
+function bounded(
+  before: string,
+  after: string,
+  missing: number,
+  limit: number,
+  log: WholeLog | undefined,
+): { text: string; omitted: number } {
+  if (missing === 0 && before.length + after.length <= limit) return { text: before + after, omitted: 0 };
+  const half = Math.floor(limit / 2);
+  const whole = missing === 0 ? before + after : undefined;
+  const head = toLineEnd(headOf(whole ?? before, half));
+  const tail = toLineStart(tailOf(whole ?? after, half));
+  const omitted = before.length + after.length + missing - head.length - tail.length;
+  const note = `[About ${omitted} characters left out here.${whereIs(log)}]`;
+  return { text: `${head}${head.endsWith('\n') ? '' : '\n'}\n${note}\n\n${tail}`, omitted };
+}
+
+function whereIs(log: WholeLog | undefined): string {
+  if (log === undefined) return '';
+  if (log.complete) return ` The whole output is in ${log.path}: Read it with offset and limit, or Grep it.`;
+  return ` It was too long to keep all of it: ${log.path} has the first part.`;
+}
+
+const LINE_SLACK = 300;
+
+function toLineEnd(head: string): string {
+  const end = head.lastIndexOf('\n') + 1;
+  return end > 0 && head.length - end <= LINE_SLACK ? head.slice(0, end) : head;
+}
+
+function toLineStart(tail: string): string {
+  const start = tail.indexOf('\n') + 1;
+  return start > 0 && start <= LINE_SLACK ? tail.slice(start) : tail;
+}

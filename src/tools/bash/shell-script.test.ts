@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { quote, readReport, shellScript } from './shell-script.js';
+
+describe('quote', () => {
+  it.each(["it's", 'a\nb', 'back\\slash', '$HOME `x` "y"', '\\n', "'\\''", 'é😀', '%s \\x41 \\u0041'])(
+    'holds %j as it is',
+    (word) => {
+      expect(execFileSync('bash', ['-c', `printf %s ${quote(word)}`], { encoding: 'utf8' })).toBe(word);
+      expect(quote(word)).not.toContain('\n');
+    },
+  );
+});
+
+describe('readReport', () => {
+  it.each([
+    ['', undefined, false],
+    ['/a/b\n\0', '/a/b', false],
+    ['/a\n\0/b\n\0', '/b', false],
+    ['/a\n\0/b', '/a', false],
+    ['jobs\0/a\n\0', '/a', true],
+    ['garbage\0/with\nline\n\0', '/with\nline', false],
+    ['no end', undefined, false],
+  ])('of %j', (captured, folder, jobs) => {
+    expect(readReport(captured)).toEqual({ folder, jobs });
+  });
+});
+
+it('keeps status and output of the command', () => {
+  const script = shellScript('echo hi; (exit 3)');
+  expect(() =>
+    execFileSync('bash', ['-c', `${script} 3>/dev/null`], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore', 'ignore'],
+    }),
+  ).toThrow(expect.objectContaining({ status: 3, stdout: 'hi\n' }));
+});

@@ -1,0 +1,78 @@
+/** Starts a command for a session: behind the sandbox, in the session's folder, with a clean environment. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { GatewayError } from '../../core/errors.js';
+import { commandEnvironment } from '../../sandbox/environment.js';
+import type { WrappedCommand } from '../../sandbox/sandbox.js';
+import { type CommandEnd, type RunningCommand, runCommand } from '../../workspace/process/run-command.js';
+import type { ToolContext } from '../runtime/context.js';
+import { ToolError } from '../runtime/tool.js';
+import { shellScript } from './shell-script.js';
+
+export interface StartedCommand extends RunningCommand {
+  /** As the command's own, once the sandbox is tidied up as well. */
+  readonly ended: Promise<CommandEnd>;
+}
+
+/** The caller has to await `ended`, or to stop it. Throws ToolError where there must be a sandbox and is none. */
+export async function startCommand(
+  command: string,
+  context: ToolContext,
+  options: { logAlways: boolean },
+): Promise<StartedCommand> {
+  const { session, workspace, sandbox } = context;
+  const folder = await session.scratch();
+  const tmp = join(folder, 'tmp');
+  await mkdir(tmp, { recursive: true, mode: 0o700 });
+  const wrapped = await wrap();
+  try {
+    const running = await runCommand({
+      file: wrapped.file,
+      args: wrapped.args,
+      cwd: session.cwd,
+      env: { ...commandEnvironment(process.env), ...wrapped.env },
+      folder,
+      logAlways: options.logAlways,
+      isolated: wrapped.isolated === true,
+    });
+    const ended = running.ended.then(async (end) => {
+      await wrapped.release();
+      return end;
+    });
+    return {
+      id: running.id,
+      output: running.output,
+      get log() {
+        return running.log;
+      },
+      ended,
+      onChange: running.onChange,
+      stop: async () => {
+        await running.stop();
+        await ended;
+      },
+      kill: async () => {
+        await running.kill();
+        await ended;
+      },
+    };
+  } catch (error) {
+    await wrapped.release();
+    throw error;
+  }
+
+  async function wrap(): Promise<WrappedCommand> {
+    try {
+      return await sandbox.wrap(shellScript(command), {
+        writable: [workspace.root, folder],
+        hidden: [],
+        hosts: [],
+        cwd: session.cwd,
+        tmp,
+      });
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      throw new ToolError(`The command was not run. ${error.message}`, { cause: error });
+    }
+  }
+}

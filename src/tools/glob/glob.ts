@@ -1,0 +1,75 @@
+/** Finds files by the shape of their paths. */
+import * as z from 'zod';
+import { displayPath } from '../../workspace/paths.js';
+import { findRipgrep } from '../../workspace/ripgrep/binary.js';
+import { targetPath } from '../grep/search-target.js';
+import type { Tool } from '../runtime/tool.js';
+import { findFiles } from './find-files.js';
+import { splitPattern } from './split-pattern.js';
+
+export const GLOB_LIMITS = { files: 100 } as const;
+
+const inputSchema = z.object({
+  pattern: z.string().min(1).max(4096).describe('For example "**/*.ts" or "src/**/*.{js,jsx}"'),
+  path: z.string().optional().describe('The folder to look in; by default the current one'),
+});
+
+export type GlobInput = z.infer<typeof inputSchema>;
+
+export const globTool: Tool<GlobInput> = {
+  name: 'Glob',
+  userFacingName: () => 'Find files',
+  description: () =>
+    `Finds files by a pattern of their path, newest first, at most ${GLOB_LIMITS.files}. A pattern without a slash matches names at any depth. Ignored files (.gitignore, .ignore) are left out, hidden ones are not.`,
+  inputSchema,
+  async isEnabled() {
+    const binary = await findRipgrep();
+    return binary.ok ? true : { enabled: false, reason: binary.problem };
+  },
+  isReadOnly: () => true,
+  isConcurrencySafe: () => true,
+  needsPermissions: () => true,
+  effects: ({ pattern, path }, context) => [
+    {
+      kind: 'read',
+      path: splitPattern(pattern, targetPath(path, context), context.workspace.home).folder,
+      tree: true,
+    },
+  ],
+  prompt: () => 'Find files by name with Glob.',
+  describe: ({ pattern, path }, context) => ({
+    title: `Find ${pattern}`,
+    kind: 'search',
+    paths: [targetPath(path, context)],
+  }),
+  async *call({ pattern, path }, context) {
+    const started = performance.now();
+    const { folder, glob } = splitPattern(pattern, targetPath(path, context), context.workspace.home);
+    const found = await findFiles(folder, glob, context);
+    const shown = found.paths
+      .slice(0, GLOB_LIMITS.files)
+      .map((each) => displayPath(each, context.session.cwd));
+    const more = found.paths.length > shown.length;
+    const notes = [...found.notes];
+    if (found.paths.length === 0) notes.unshift('No files found.');
+    if (more) {
+      notes.unshift(
+        `The ${shown.length} newest of ${found.paths.length} files. Narrow the pattern or the path to see others.`,
+      );
+    }
+    yield {
+      type: 'result',
+      resultForAssistant: [shown.join('\n'), ...notes.map((note) => `[${note}]`)]
+        .filter((part) => part !== '')
+        .join('\n\n'),
+      data: {
+        filenames: shown,
+        numFiles: shown.length,
+        truncated: more,
+        totalMatches: found.paths.length,
+        countIsComplete: found.complete,
+        durationMs: Math.round(performance.now() - started),
+      },
+    };
+  },
+};

@@ -1,0 +1,104 @@
+/** The context of one call, and what the gate is told about it. */
+import type { JudgedCall } from '../../permissions/decision.js';
+import type { Effect } from '../../permissions/effects.js';
+import type { Description, GateCall, PermissionGate } from '../../permissions/gate.js';
+import type { Sandbox } from '../../sandbox/sandbox.js';
+import type { ToolContext } from './context.js';
+import type { RunClock } from './run-clock.js';
+import type { RunRequest } from './runtime.js';
+import { type Tool, ToolError } from './tool.js';
+
+/** What a call would do, worked out before it is let through. The same value is judged, shown and run. */
+export interface Plan {
+  input: unknown;
+  readOnly: boolean;
+  concurrencySafe: boolean;
+  needsPermissions: boolean;
+  effects: readonly Effect[];
+  describe: Description;
+}
+
+export interface CallScope {
+  request: RunRequest;
+  toolUseId: string;
+  tool: Tool;
+  gate: PermissionGate;
+  sandbox: Sandbox;
+  signal: AbortSignal;
+  readable: (path: string) => boolean;
+  /** What runs; a person may change it before it starts. */
+  plan(): Plan | undefined;
+  /** Only while the call runs. */
+  clock(): RunClock | undefined;
+  onWaiting(describe: Description): void;
+}
+
+export function createCallContext(scope: CallScope): ToolContext {
+  const { request, toolUseId, sandbox, signal, readable } = scope;
+  const { session, options, offer, messageId, runAgent } = request;
+  return {
+    signal,
+    toolUseId,
+    ...(messageId === undefined ? {} : { messageId }),
+    session,
+    options: { ...options, tools: offer.tools.map(({ name }) => name) },
+    workspace: session.workspace,
+    files: session.files,
+    sandbox,
+    require: (effects) => requireFurther(scope, effects),
+    readable,
+    ...(runAgent === undefined ? {} : { runAgent }),
+  };
+}
+
+export function placeOf({ session }: RunRequest): JudgedCall['place'] {
+  const ownPaths = session.ownPaths?.() ?? [];
+  return { root: session.workspace.root, cwd: session.cwd, ...(ownPaths.length === 0 ? {} : { ownPaths }) };
+}
+
+export function judgedCall(
+  { request, toolUseId, tool }: Pick<CallScope, 'request' | 'toolUseId' | 'tool'>,
+  plan: Omit<Plan, 'describe' | 'concurrencySafe'>,
+): JudgedCall {
+  const { session } = request;
+  return {
+    principal: session.principal,
+    session: session.id,
+    ...(session.agent === undefined ? {} : { agent: session.agent.id }),
+    toolUseId,
+    tool: tool.name,
+    input: plan.input,
+    readOnly: plan.readOnly,
+    needsPermissions: plan.needsPermissions,
+    effects: plan.effects,
+    place: placeOf(request),
+  };
+}
+
+export function gateCall(scope: CallScope, plan: Plan, revise: GateCall['revise']): GateCall {
+  return {
+    ...judgedCall(scope, plan),
+    describe: plan.describe,
+    ...(scope.tool.question === true ? { question: true } : {}),
+    signal: scope.signal,
+    revise,
+    onWaiting() {
+      scope.clock()?.pause();
+      scope.onWaiting(plan.describe);
+    },
+    onResumed() {
+      scope.clock()?.resume();
+    },
+  };
+}
+
+/** The call runs already: its input stands, only its new effects are judged. */
+async function requireFurther(scope: CallScope, effects: readonly Effect[]): Promise<void> {
+  const plan = scope.plan();
+  if (plan === undefined) throw new Error(`${scope.tool.name} asks for permission before it runs`);
+  const call = gateCall(scope, { ...plan, effects }, async () => ({
+    problem: 'The call is running: its input can no longer be changed. Allow it or deny it.',
+  }));
+  const verdict = await scope.gate.checkFurther(call);
+  if (!verdict.allowed) throw new ToolError(verdict.message, { data: { because: verdict.because } });
+}

@@ -1,0 +1,47 @@
+/** Registry, scheduler, sessions and gate, put together. */
+import { setMaxListeners } from 'node:events';
+import type { PermissionGate } from '../../permissions/gate.js';
+import type { Sandbox } from '../../sandbox/sandbox.js';
+import { createRegistry, type ToolSource } from './registry.js';
+import type { ToolRuntime } from './runtime.js';
+import { type RuntimeLog, SILENT } from './runtime-log.js';
+import { runCalls, SCHEDULER_LIMITS, type SchedulerLimits } from './scheduler.js';
+import { createSessions } from './sessions.js';
+
+export interface ToolRuntimeOptions {
+  sources: readonly ToolSource[];
+  gate: PermissionGate;
+  /** The caller closes it, after the runtime. */
+  sandbox: Sandbox;
+  /** A folder of the gateway alone: memories and private files of sessions are kept in it. */
+  stateDir: string;
+  log?: RuntimeLog;
+  limits?: Partial<SchedulerLimits>;
+}
+
+export function createToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
+  const { sources, gate, sandbox, stateDir, log = SILENT } = options;
+  const registry = createRegistry({ sources, log });
+  const sessions = createSessions(stateDir);
+  const closing = new AbortController();
+  // Every run listens to it.
+  setMaxListeners(0, closing.signal);
+  const running = new Set<Promise<void>>();
+  const onRun = (done: Promise<void>): void => {
+    running.add(done);
+    void done.finally(() => running.delete(done));
+  };
+  const limits = { ...SCHEDULER_LIMITS, ...options.limits };
+  return {
+    gate,
+    offer: (request) => registry.offer(request),
+    list: () => registry.list(),
+    openSession: (session) => sessions.open(session),
+    run: (request) => runCalls({ gate, sandbox, log, limits, closing: closing.signal, onRun }, request),
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+      await sessions.close();
+    },
+  };
+}

@@ -1,0 +1,229 @@
+/**
+ * From what somebody wrote to a whole tool. Little is needed: a name, a description, the shape of
+ * the input and a function; whatever is left out gets the careful answer.
+ */
+import type * as z from 'zod';
+import type { JsonObject, ToolResultContent } from '../../core/conversation.js';
+import type { Effect } from '../../permissions/effects.js';
+import type { Description } from '../../permissions/gate.js';
+import type { ToolContext } from './context.js';
+import { toJsonSchema } from './input-schema.js';
+import type {
+  Enablement,
+  PromptOptions,
+  Tool,
+  ToolLimits,
+  ToolResult,
+  ToolYield,
+  Validation,
+} from './tool.js';
+
+/** What a tool of one's own exports. */
+export interface OwnTool<Input = unknown> {
+  name: string;
+  aliases?: readonly string[];
+  userFacingName?: string | ((input?: Input) => string);
+  description: string | ((input?: Input) => string | Promise<string>);
+  /** A zod 4 schema. */
+  inputSchema?: z.ZodType<Input>;
+  /** In place of it, or beside it for what the model is shown. Neither: no input. */
+  inputJSONSchema?: JsonObject;
+  isEnabled?: Enablement | (() => Enablement | Promise<Enablement>);
+  isReadOnly?: boolean | ((input: Input) => boolean);
+  isConcurrencySafe?: boolean | ((input: Input) => boolean);
+  needsPermissions?: boolean | ((input: Input) => boolean);
+  effects?(input: Input, context: ToolContext): readonly Effect[] | Promise<readonly Effect[]>;
+  prompt?: string | ((options: PromptOptions) => string | Promise<string>);
+  validateInput?(input: Input, context: ToolContext): Validation | Promise<Validation>;
+  /** A text, content blocks, a result or any other value (shown as JSON); or a generator of progress and a result. */
+  call(
+    input: Input,
+    context: ToolContext,
+  ): AsyncGenerator<ToolYield, unknown, void> | Promise<OwnResult> | OwnResult;
+  describe?(input: Input, context: ToolContext): Partial<Description> | Promise<Partial<Description>>;
+  describeRejected?(input: Input, context: ToolContext): Description | Promise<Description>;
+  renderResultForAssistant?(text: string): string;
+  limits?: ToolLimits;
+}
+
+export type OwnResult =
+  | string
+  | readonly ToolResultContent[]
+  | Omit<ToolResult, 'type'>
+  | JsonObject
+  | undefined;
+
+/** A tool that hangs must not hold its turn for ever. */
+const OWN_TIMEOUT_MS = 10 * 60 * 1000;
+
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+
+/** Throws an Error that says what is missing or wrong. */
+export function defineTool<Input>(definition: OwnTool<Input>): Tool<Input> {
+  const problem = problemOf(definition);
+  if (problem !== undefined) throw new TypeError(problem);
+  const { name, aliases, description, inputSchema, inputJSONSchema } = definition;
+  const { effects, validateInput, describeRejected, renderResultForAssistant } = definition;
+  const {
+    isEnabled = true,
+    isReadOnly = false,
+    isConcurrencySafe = false,
+    needsPermissions = true,
+  } = definition;
+  const { prompt = '', userFacingName = name } = definition;
+  const schema = inputJSONSchema ?? (inputSchema === undefined ? NO_INPUT : undefined);
+  return {
+    name,
+    ...(aliases === undefined ? {} : { aliases }),
+    userFacingName: asFunction(definition, userFacingName),
+    description: asFunction(definition, description),
+    ...(inputSchema === undefined ? {} : { inputSchema }),
+    ...(schema === undefined ? {} : { inputJSONSchema: schema }),
+    isEnabled: asFunction(definition, isEnabled),
+    isReadOnly: asFunction(definition, isReadOnly),
+    isConcurrencySafe: asFunction(definition, isConcurrencySafe),
+    needsPermissions: asFunction(definition, needsPermissions),
+    prompt: asFunction(definition, prompt),
+    ...(effects === undefined
+      ? {}
+      : { effects: (input, context) => definition.effects?.(input, context) ?? [] }),
+    ...(validateInput === undefined
+      ? {}
+      : {
+          validateInput: async (input, context) =>
+            (await definition.validateInput?.(input, context)) ?? { ok: true },
+        }),
+    call: (input, context) => steps(definition, input, context),
+    describe: async (input, context) => ({
+      ...plain(name, input),
+      ...(await definition.describe?.(input, context)),
+    }),
+    ...(describeRejected === undefined
+      ? {}
+      : {
+          describeRejected: (input, context) =>
+            definition.describeRejected?.(input, context) ?? plain(name, input),
+        }),
+    ...(renderResultForAssistant === undefined
+      ? {}
+      : { renderResultForAssistant: (text) => definition.renderResultForAssistant?.(text) ?? text }),
+    limits: { timeoutMs: OWN_TIMEOUT_MS, ...definition.limits },
+  };
+}
+
+/** Whatever a file exports, as far as it can be told to be a tool. Throws as `defineTool` does. */
+export function toTool(value: unknown): Tool {
+  if (!isObject(value)) throw new TypeError(`expected a tool, got ${value === null ? 'null' : typeof value}`);
+  if (isOwnTool(value)) return defineTool(value);
+  throw new TypeError(problemOf(value));
+}
+
+const NO_INPUT: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
+
+async function* steps<Input>(
+  definition: OwnTool<Input>,
+  input: Input,
+  context: ToolContext,
+): AsyncGenerator<ToolYield, void, void> {
+  const answer = definition.call(input, context);
+  if (isGenerator(answer)) {
+    yield* answer;
+    return;
+  }
+  yield toResult(await answer);
+}
+
+/** Nothing is an answer too: the work is done and there is nothing to say. */
+function toResult(answer: OwnResult): ToolResult {
+  if (answer === undefined || answer === null) return { type: 'result', resultForAssistant: 'Done.' };
+  if (typeof answer === 'string') return { type: 'result', resultForAssistant: answer };
+  if (isContentList(answer)) return { type: 'result', resultForAssistant: answer };
+  if (isResultLike(answer)) return { ...answer, type: 'result' };
+  return { type: 'result', resultForAssistant: JSON.stringify(answer, null, 2), data: answer };
+}
+
+function isResultLike(value: object): value is Omit<ToolResult, 'type'> {
+  return 'resultForAssistant' in value;
+}
+
+function isContentList(value: unknown): value is readonly ToolResultContent[] {
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((block) => isObject(block) && ['text', 'image', 'document'].includes(String(block['type'])))
+  );
+}
+
+function isGenerator(value: unknown): value is AsyncGenerator<ToolYield, unknown, void> {
+  return isObject(value) && Symbol.asyncIterator in value;
+}
+
+function plain(name: string, input: unknown): Description {
+  const detail = JSON.stringify(input, null, 2);
+  return {
+    title: name,
+    kind: 'other',
+    paths: [],
+    ...(detail === '{}' || detail === undefined ? {} : { detail }),
+  };
+}
+
+/** A method of the definition keeps its `this`. */
+function asFunction<A extends readonly unknown[], R>(
+  own: object,
+  value: R | ((...args: A) => R),
+): (...args: A) => R;
+function asFunction(own: object, value: unknown): (...args: readonly unknown[]) => unknown {
+  return typeof value === 'function' ? (...args) => Reflect.apply(value, own, args) : () => value;
+}
+
+const FUNCTIONS = ['effects', 'validateInput', 'describe', 'describeRejected', 'renderResultForAssistant'];
+
+function problemOf(definition: object): string | undefined {
+  const given = new Map(Object.entries(definition));
+  const name = given.get('name');
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    return 'its `name` must be 1 to 64 letters, digits, _ and -, with a letter first';
+  }
+  if (name.startsWith('mcp__')) return `its name ${name} is of the form that belongs to MCP servers`;
+  const description = given.get('description');
+  if (typeof description !== 'function' && (typeof description !== 'string' || description.trim() === '')) {
+    return `${name} needs a \`description\`: a text, or a function that returns one`;
+  }
+  if (typeof given.get('call') !== 'function') return `${name} needs a function \`call(input, context)\``;
+  for (const key of FUNCTIONS) {
+    if (given.has(key) && given.get(key) !== undefined && typeof given.get(key) !== 'function') {
+      return `\`${key}\` of ${name} must be a function`;
+    }
+  }
+  return schemaProblem(name, given.get('inputSchema'), given.get('inputJSONSchema'));
+}
+
+function schemaProblem(name: string, schema: unknown, jsonSchema: unknown): string | undefined {
+  if (jsonSchema !== undefined && (!isObject(jsonSchema) || jsonSchema['type'] !== 'object')) {
+    return `\`inputJSONSchema\` of ${name} must be a JSON Schema with type "object"`;
+  }
+  if (schema === undefined) return undefined;
+  if (!isZodSchema(schema))
+    return `\`inputSchema\` of ${name} must be a zod 4 schema; or give \`inputJSONSchema\``;
+  try {
+    if (jsonSchema !== undefined || toJsonSchema(schema)['type'] === 'object') return undefined;
+    return `\`inputSchema\` of ${name} must be an object schema: z.object({ … })`;
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    return `\`inputSchema\` of ${name} cannot be written as JSON Schema (${detail}); give \`inputJSONSchema\` as well`;
+  }
+}
+
+/** Any copy of zod 4 marks its schemas so. */
+function isZodSchema(value: unknown): value is z.ZodType {
+  return isObject(value) && '_zod' in value && typeof value['safeParse'] === 'function';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isOwnTool(value: object): value is OwnTool {
+  return problemOf(value) === undefined;
+}

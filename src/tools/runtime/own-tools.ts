@@ -1,0 +1,190 @@
+/**
+ * Tools of the operator's own: files of a folder, or a package. They are code of the gateway's own
+ * process, chosen by the operator alone. One that cannot be loaded is reported and left out.
+ */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { toTool } from './define-tool.js';
+import type { ToolProblem, ToolSource } from './registry.js';
+import type { RuntimeLog } from './runtime-log.js';
+import type { Tool } from './tool.js';
+
+export interface OwnToolOptions {
+  /** As in the configuration: folders, files, folders of packages, names of packages. */
+  paths: readonly string[];
+  /** Relative paths are relative to it, packages are looked for from it. */
+  baseDir: string;
+  log: RuntimeLog;
+  /** How long a file may take to load. */
+  loadMs?: number;
+}
+
+const LOAD_MS = 30_000;
+const TOOL_FILE = /^[^._].*\.m?js$/;
+const NOT_A_TOOL = /\.(?:test|spec|config)\.m?js$/;
+/** Exports that may hold tools. */
+const EXPORTS = ['tool', 'tools', 'default'] as const;
+
+export function createOwnTools({ paths, baseDir, log, loadMs = LOAD_MS }: OwnToolOptions): ToolSource {
+  const problems: ToolProblem[] = [];
+
+  const report = (name: string, reason: string, error?: unknown): void => {
+    problems.push({ name, reason });
+    log.error({ path: name, ...(error === undefined ? {} : { err: error }) }, `own tools: ${reason}`);
+  };
+
+  const load = async (file: string): Promise<Tool[]> => {
+    try {
+      const exported = await importWithin(file, loadMs);
+      return candidatesOf(exported).flatMap((candidate) => {
+        try {
+          return [toTool(candidate)];
+        } catch (error) {
+          report(file, `It holds something that is not a tool: ${messageOf(error)}.`);
+          return [];
+        }
+      });
+    } catch (error) {
+      report(file, `It could not be loaded: ${messageOf(error)}.`, error);
+      return [];
+    }
+  };
+
+  const discover = async (): Promise<Tool[]> => {
+    problems.length = 0;
+    const found: Tool[] = [];
+    for (const path of paths) {
+      const files = await filesOf(path, baseDir).catch((error: unknown) => {
+        report(path, `tools.paths: ${messageOf(error)}.`);
+        return [];
+      });
+      for (const file of files) {
+        const before = problems.length;
+        const tools = await load(file);
+        if (tools.length === 0 && problems.length === before) {
+          report(file, 'It exports no tool. Export `tool`, `tools` or a default.');
+        }
+        found.push(...tools);
+      }
+    }
+    return found;
+  };
+
+  let discovered: Promise<Tool[]> | undefined;
+  return {
+    source: 'own',
+    tools: () => (discovered ??= discover()),
+    problems: () => problems,
+  };
+}
+
+/** Files to load for one entry of `tools.paths`. Throws an Error that says what is wrong with it. */
+async function filesOf(path: string, baseDir: string): Promise<string[]> {
+  const place = resolve(baseDir, path);
+  const found = await stat(place).catch(() => undefined);
+  if (found?.isFile()) return [place];
+  if (found?.isDirectory()) {
+    const entry = await packageEntry(place);
+    if (entry !== undefined) return [entry];
+    const names = await readdir(place);
+    return names
+      .filter((name) => TOOL_FILE.test(name) && !NOT_A_TOOL.test(name))
+      .toSorted()
+      .map((name) => join(place, name));
+  }
+  if (!PACKAGE_NAME.test(path)) throw new Error(`there is nothing at ${place}`);
+  return [await resolvePackage(path, baseDir)];
+}
+
+const PACKAGE_NAME = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*(?:\/[\w.~-]+)*$/i;
+
+/** Where Node would find it from the folder of the configuration. */
+async function resolvePackage(name: string, baseDir: string): Promise<string> {
+  try {
+    return createRequire(join(baseDir, 'toolgate.yaml')).resolve(name);
+  } catch (error) {
+    // A package for `import` alone has no entry for `require`.
+    for (let folder = baseDir; ; folder = dirname(folder)) {
+      const entry = await packageEntry(join(folder, 'node_modules', name)).catch(() => undefined);
+      if (entry !== undefined) return entry;
+      if (dirname(folder) === folder) break;
+    }
+    const detail = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    throw new Error(
+      `${name} is neither a path below ${baseDir} nor a package that can be found from there${detail}`,
+    );
+  }
+}
+
+/** What a package.json names as the file to load; undefined where the folder is no package. */
+async function packageEntry(folder: string): Promise<string | undefined> {
+  const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const described: unknown = parseJson(text, folder);
+  const entry = entryOf(field(described, 'exports')) ?? field(described, 'main');
+  return typeof entry === 'string' ? join(folder, entry) : undefined;
+}
+
+/** `"./x.js"`, `{ "import": "./x.js" }`, `{ ".": … }` and what nests of them. */
+function entryOf(exports: unknown): string | undefined {
+  if (typeof exports !== 'object' || exports === null)
+    return typeof exports === 'string' ? exports : undefined;
+  for (const key of ['.', 'import', 'node', 'default']) {
+    const entry = entryOf(field(exports, key));
+    if (entry !== undefined) return entry;
+  }
+  return undefined;
+}
+
+function parseJson(text: string, folder: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${basename(folder)}/package.json is not JSON`);
+  }
+}
+
+async function importWithin(file: string, ms: number): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`it is still loading after ${ms / 1000} s`)), ms);
+  });
+  try {
+    return await Promise.race([import(pathToFileURL(file).href), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A CommonJS file comes as its default, and some of its names again beside it. */
+function candidatesOf(exported: unknown): unknown[] {
+  const found = new Set<unknown>();
+  const add = (value: unknown): void => {
+    if (Array.isArray(value)) for (const item of value) found.add(item);
+    else found.add(value);
+  };
+  for (const key of EXPORTS) {
+    const value = field(exported, key);
+    if (value === undefined) continue;
+    const nested =
+      key === 'default' && !isToolLike(value) ? [field(value, 'tool'), field(value, 'tools')] : [];
+    const inside = nested.filter((item) => item !== undefined);
+    for (const item of inside.length > 0 ? inside : [value]) add(item);
+  }
+  return [...found];
+}
+
+function isToolLike(value: unknown): boolean {
+  return Array.isArray(value) || field(value, 'call') !== undefined;
+}
+
+function field(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+}
+
+function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.split('\n')[0]?.replace(/\.$/, '') ?? '';
+}

@@ -1,0 +1,290 @@
+/**
+ * Which tools there are, and which of them a turn is offered. Sources are asked once, but for MCP
+ * servers, whose tools come and go; whether a tool is on is asked at every offer.
+ */
+import type { ToolDefinition } from '../../core/conversation.js';
+import { inputSchemaOf } from './input-schema.js';
+import type { ListedTool, OfferRequest, ToolOffer, ToolSelection } from './runtime.js';
+import type { RuntimeLog } from './runtime-log.js';
+import type { Tool } from './tool.js';
+
+export type ToolOrigin = 'built-in' | 'own' | 'mcp';
+
+export interface ToolSource {
+  readonly source: ToolOrigin;
+  /** `session` for the tools of MCP servers that are kept for each. */
+  tools(session?: string): readonly Tool[] | Promise<readonly Tool[]>;
+  /** What should have been a tool and is not, for people. Asked after `tools`. */
+  problems?(): readonly ToolProblem[] | Promise<readonly ToolProblem[]>;
+}
+
+export interface ToolProblem {
+  /** A file, a package. */
+  name: string;
+  /** What is wrong and what to do, as a sentence. */
+  reason: string;
+}
+
+export interface ToolRegistry {
+  offer(request: OfferRequest): Promise<ToolOffer>;
+  list(): Promise<readonly ListedTool[]>;
+}
+
+export interface RegistryOptions {
+  sources: readonly ToolSource[];
+  log: RuntimeLog;
+  /** How long a tool may take to say whether it is on. */
+  enablementMs?: number;
+}
+
+/** A tool of an earlier source has the name when two claim it. */
+const PRECEDENCE: readonly ToolOrigin[] = ['built-in', 'own', 'mcp'];
+
+const TAKEN_BY: Readonly<Record<ToolOrigin, string>> = {
+  'built-in': 'a built-in tool',
+  own: "another tool of the gateway's own folders",
+  mcp: 'another tool of an MCP server',
+};
+
+const ENABLEMENT_MS = 2_000;
+
+interface Known {
+  tool: Tool;
+  origin: ToolOrigin;
+  /** Who has the name, where it is not this one. */
+  shadowedBy?: ToolOrigin;
+}
+
+interface State {
+  enabled: boolean;
+  reason?: string;
+}
+
+export function createRegistry({
+  sources,
+  log,
+  enablementMs = ENABLEMENT_MS,
+}: RegistryOptions): ToolRegistry {
+  const ordered = PRECEDENCE.flatMap((origin) => sources.filter(({ source }) => source === origin));
+  const discovered = new Map<ToolSource, Promise<readonly Tool[]>>();
+  const warned = new Set<string>();
+
+  const warnOnce = (key: string, facts: object, message: string): void => {
+    if (warned.has(key)) return;
+    warned.add(key);
+    log.warn(facts, message);
+  };
+
+  /** A source that fails has no tools; it is asked again next time. */
+  const ask = async (source: ToolSource, session: string | undefined): Promise<readonly Tool[]> => {
+    if (source.source === 'mcp') return source.tools(session);
+    let found = discovered.get(source);
+    if (found === undefined) {
+      found = Promise.resolve(source.tools());
+      discovered.set(source, found);
+      found.catch(() => discovered.delete(source));
+    }
+    return found;
+  };
+
+  const known = async (session: string | undefined): Promise<Known[]> => {
+    const taken = new Map<string, ToolOrigin>();
+    const all: Known[] = [];
+    for (const source of ordered) {
+      const tools = await ask(source, session).catch((error: unknown) => {
+        log.error({ err: error, source: source.source }, 'tools could not be found');
+        return [];
+      });
+      // Servers connect in any order; what the model is shown must not change with it.
+      const sorted = source.source === 'mcp' ? tools.toSorted(byName) : tools;
+      for (const tool of sorted) {
+        const shadowedBy = taken.get(tool.name);
+        all.push({ tool, origin: source.source, ...(shadowedBy === undefined ? {} : { shadowedBy }) });
+        if (shadowedBy !== undefined) continue;
+        taken.set(tool.name, source.source);
+        for (const alias of tool.aliases ?? []) {
+          if (!taken.has(alias)) taken.set(alias, source.source);
+        }
+      }
+    }
+    return all;
+  };
+
+  const stateOf = async ({ tool, shadowedBy }: Known): Promise<State> => {
+    if (shadowedBy !== undefined) {
+      const reason = `The name ${tool.name} is taken by ${TAKEN_BY[shadowedBy]}. Give it another name.`;
+      warnOnce(`shadowed:${tool.name}`, { tool: tool.name }, reason);
+      return { enabled: false, reason };
+    }
+    try {
+      const asked = tool.isEnabled();
+      const answer = asked instanceof Promise ? await within(enablementMs, asked) : asked;
+      if (answer === 'late') return { enabled: false, reason: 'It did not say in time whether it is on.' };
+      if (answer === true) return { enabled: true };
+      return { enabled: false, reason: answer === false ? 'It is off.' : answer.reason };
+    } catch (error) {
+      log.error({ err: error, tool: tool.name }, 'a tool failed when asked whether it is on');
+      return { enabled: false, reason: 'It failed when asked whether it is on; the log has the error.' };
+    }
+  };
+
+  const define = async ({ tool }: Known): Promise<ToolDefinition | undefined> => {
+    try {
+      return {
+        name: tool.name,
+        description: await tool.description(),
+        inputSchema: inputSchemaOf(tool),
+      };
+    } catch (error) {
+      log.error({ err: error, tool: tool.name }, 'a tool could not be described and is left out');
+      return undefined;
+    }
+  };
+
+  const list = async (): Promise<ListedTool[]> => {
+    const all = await known(undefined);
+    const listed = await Promise.all(
+      all.map(async (entry): Promise<ListedTool> => {
+        const { tool, origin } = entry;
+        const [state, definition] = await Promise.all([stateOf(entry), define(entry)]);
+        const server = origin === 'mcp' ? serverOf(tool.name) : undefined;
+        return {
+          name: tool.name,
+          userFacingName: attempt(() => tool.userFacingName()) ?? tool.name,
+          description: definition?.description ?? '',
+          inputSchema: definition?.inputSchema ?? {},
+          source: origin,
+          ...(server === undefined ? {} : { server }),
+          ...readOnlyOf(tool),
+          ...(definition === undefined
+            ? { enabled: false, reason: 'It could not be described; the log has the error.' }
+            : state),
+        };
+      }),
+    );
+    const problems = await Promise.all(
+      ordered.map(async (origin) =>
+        ((await origin.problems?.()) ?? []).map(
+          ({ name, reason }): ListedTool => ({
+            name,
+            userFacingName: name,
+            description: '',
+            inputSchema: {},
+            source: origin.source,
+            enabled: false,
+            reason,
+          }),
+        ),
+      ),
+    );
+    return [...listed, ...problems.flat()];
+  };
+
+  const offer = async ({
+    selection,
+    requested,
+    session,
+    within: parent,
+  }: OfferRequest): Promise<ToolOffer> => {
+    const all = await known(session);
+    const selected = all.filter((entry) => isSelected(entry, selection, requested));
+    if (Array.isArray(selection)) {
+      for (const name of selection) {
+        if (all.some(({ tool }) => hasName(tool, name)) || name.startsWith('mcp__')) continue;
+        warnOnce(`unknown:${name}`, { tool: name }, 'the configuration offers a tool that does not exist');
+      }
+    }
+    const held = selected.filter(
+      ({ tool }) => parent === undefined || parent.some((name) => hasName(tool, name)),
+    );
+    const offered = await Promise.all(
+      held.map(async (entry) => {
+        if (!(await stateOf(entry)).enabled) return undefined;
+        const definition = await define(entry);
+        return definition === undefined ? undefined : { tool: entry.tool, definition };
+      }),
+    );
+    return toOffer(offered.filter((entry) => entry !== undefined));
+  };
+
+  return { offer, list };
+}
+
+/** An offer of exactly these. */
+export function toOffer(entries: readonly { tool: Tool; definition: ToolDefinition }[]): ToolOffer {
+  const names = new Map<string, Tool>();
+  for (const { tool } of entries) {
+    for (const alias of tool.aliases ?? []) if (!names.has(alias)) names.set(alias, tool);
+  }
+  for (const { tool } of entries) names.set(tool.name, tool);
+  return {
+    tools: entries.map(({ tool }) => tool),
+    definitions: entries.map(({ definition }) => definition),
+    find: (name) => names.get(name),
+  };
+}
+
+/**
+ * The selection is about the tools that the gateway has itself. Those of MCP servers come with
+ * the server, unless a list names some of them: then only those.
+ */
+function isSelected(
+  { tool, origin }: Known,
+  selection: ToolSelection,
+  requested: readonly string[],
+): boolean {
+  if (selection === 'all') return true;
+  if (origin === 'mcp') {
+    if (!Array.isArray(selection)) return true;
+    const named = selection.filter((name) => name.startsWith('mcp__'));
+    return named.length === 0 || named.some((name) => coversMcp(name, tool.name));
+  }
+  if (selection === 'none') return false;
+  const names = selection === 'requested' ? requested : selection;
+  return names.some((name) => hasName(tool, name));
+}
+
+/** `mcp__docs` is every tool of that server, as in a rule. */
+function coversMcp(name: string, tool: string): boolean {
+  return tool === name || tool.startsWith(`${name}__`);
+}
+
+function hasName(tool: Tool, name: string): boolean {
+  return tool.name === name || (tool.aliases?.includes(name) ?? false);
+}
+
+/** A server's name has no `__`. */
+function serverOf(name: string): string | undefined {
+  return /^mcp__(.+?)__/.exec(name)?.[1];
+}
+
+/** Only where it is true or false of the tool whatever the input: most judge by their input. */
+function readOnlyOf(tool: Tool): { readOnly?: boolean } {
+  const readOnly = attempt(() => tool.isReadOnly({}));
+  return typeof readOnly === 'boolean' ? { readOnly } : {};
+}
+
+function byName(a: Tool, b: Tool): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+function attempt<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
+}
+
+async function within<T>(ms: number, answer: Promise<T>): Promise<T | 'late'> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), ms);
+    timer.unref();
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

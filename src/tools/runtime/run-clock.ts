@@ -1,0 +1,63 @@
+/** How long a call has run, with the time that it waited for a person left out. */
+export interface RunClock {
+  /** Milliseconds of running so far. */
+  elapsed(): number;
+  /** Several at once stop it once: it goes on when each has been resumed. */
+  pause(): void;
+  resume(): void;
+  stop(): void;
+}
+
+/** Node takes a longer one for none at all; nobody waits for 24 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** `onOver` is called once, when `limitMs` of running are over. */
+export function startRunClock(limitMs: number | undefined, onOver: () => void): RunClock {
+  let ranBefore = 0;
+  let since: number | undefined = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  let pauses = 0;
+  let stopped = false;
+
+  const elapsed = (): number => ranBefore + (since === undefined ? 0 : performance.now() - since);
+
+  const arm = (): void => {
+    if (limitMs === undefined || stopped || limitMs > LONGEST_TIMER_MS) return;
+    timer = setTimeout(
+      () => {
+        stopped = true;
+        onOver();
+      },
+      Math.max(0, limitMs - ranBefore),
+    );
+  };
+
+  const pause = (): void => {
+    pauses += 1;
+    if (pauses > 1) return;
+    ranBefore = elapsed();
+    since = undefined;
+    clearTimeout(timer);
+  };
+
+  const resume = (): void => {
+    pauses -= 1;
+    if (pauses > 0) return;
+    if (stopped) return;
+    since = performance.now();
+    arm();
+  };
+
+  arm();
+  return {
+    elapsed,
+    pause,
+    resume,
+    stop() {
+      stopped = true;
+      ranBefore = elapsed();
+      since = undefined;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,301 @@
+/**
+ * The calls of one message. Each is looked at when its turn comes, after everything that changes
+ * something before it has ended; neighbours that only read run together. Results leave in the
+ * order of the calls, one for each.
+ */
+import { setMaxListeners } from 'node:events';
+import type { ToolUseBlock } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import type { PermissionGate } from '../../permissions/gate.js';
+import type { Sandbox } from '../../sandbox/sandbox.js';
+import { boundResult } from './bound-result.js';
+import { type CallScope, type Plan, placeOf } from './call-context.js';
+import { createEventQueue, type EventQueue } from './event-queue.js';
+import { execute, INTERNAL_ERROR } from './execute.js';
+import { type Classified, classify, type Preflight, preflight, type Refusal } from './preflight.js';
+import { type RunClock, startRunClock } from './run-clock.js';
+import type { RunRequest, ToolRunEvent, ToolRunResult } from './runtime.js';
+import type { RuntimeLog } from './runtime-log.js';
+import type { Tool } from './tool.js';
+
+export interface SchedulerOptions {
+  gate: PermissionGate;
+  sandbox: Sandbox;
+  log: RuntimeLog;
+  limits: SchedulerLimits;
+  /** Fires when the runtime closes. */
+  closing: AbortSignal;
+  /** Told of every run, with when it is over. */
+  onRun?: (done: Promise<void>) => void;
+}
+
+export interface SchedulerLimits {
+  /** Calls that run at once, of one message. */
+  together: number;
+  /** For a tool to judge its input and to say what it would do. */
+  planMs: number;
+  /** How long a tool that was told to stop is waited for. */
+  graceMs: number;
+}
+
+export const SCHEDULER_LIMITS: SchedulerLimits = { together: 8, planMs: 30_000, graceMs: 5_000 };
+
+export async function* runCalls(
+  options: SchedulerOptions,
+  request: RunRequest,
+): AsyncGenerator<ToolRunEvent, void, void> {
+  const run = new Run(options, request);
+  const done = run.drive();
+  options.onRun?.(done);
+  try {
+    yield* run.events.read();
+  } finally {
+    // A consumer that leaves early wants nothing more of it.
+    run.stop();
+    await done;
+  }
+}
+
+type Outcome = Pick<ToolRunResult, 'content' | 'isError' | 'outcome'> & Partial<ToolRunResult>;
+
+class Run {
+  readonly events: EventQueue<ToolRunEvent> = createEventQueue();
+  readonly #options: SchedulerOptions;
+  readonly #request: RunRequest;
+  readonly #controller = new AbortController();
+  readonly #results: (ToolRunResult | undefined)[] = [];
+  readonly #running = new Set<Promise<void>>();
+  #emitted = 0;
+
+  constructor(options: SchedulerOptions, request: RunRequest) {
+    this.#options = options;
+    this.#request = request;
+    setMaxListeners(0, this.#controller.signal);
+  }
+
+  stop(): void {
+    this.#controller.abort();
+    this.events.hurry();
+  }
+
+  /** Never throws. */
+  async drive(): Promise<void> {
+    const sources = [this.#request.signal, this.#options.closing];
+    const onAbort = () => this.stop();
+    for (const source of sources) {
+      if (source.aborted) onAbort();
+      source.addEventListener('abort', onAbort, { once: true });
+    }
+    try {
+      for (const [index, call] of this.#request.calls.entries()) await this.#handle(index, call);
+      await this.#idle();
+    } finally {
+      for (const source of sources) source.removeEventListener('abort', onAbort);
+      this.events.end();
+    }
+  }
+
+  async #idle(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  async #handle(index: number, call: ToolUseBlock): Promise<void> {
+    try {
+      await this.#begin(index, call);
+    } catch (error) {
+      // Bugs of a tool before it runs, and a store that is down.
+      this.#options.log.error({ err: error, tool: call.name }, 'a call failed before it ran');
+      const message = error instanceof GatewayError ? error.message : INTERNAL_ERROR;
+      this.#refuse(index, call, call.name, { outcome: 'failed', message });
+    }
+  }
+
+  /** Resolves when the next call may be looked at. */
+  async #begin(index: number, call: ToolUseBlock): Promise<void> {
+    if (this.#controller.signal.aborted) return this.#refuse(index, call, call.name, NOT_STARTED);
+    const tool = this.#request.offer.find(call.name);
+    if (tool === undefined) return this.#refuse(index, call, call.name, this.#unknown(call.name));
+    const classified = classify(tool, call.input);
+    if ('problem' in classified) {
+      return this.#refuse(index, call, tool.name, { outcome: 'invalid', message: classified.problem });
+    }
+    if (!isTogether(classified)) await this.#idle();
+
+    const current = new CurrentCall(this.#controller.signal);
+    const scope = await this.#scope(call, tool, current);
+    const ready = await preflight(scope, classified, this.#options.limits).catch((error: unknown) => {
+      current.release();
+      throw error;
+    });
+    if (!ready.go) {
+      current.release();
+      return this.#refuse(index, call, tool.name, ready.refusal);
+    }
+    current.plan = ready.plan;
+    if (isTogether(ready.plan)) {
+      while (this.#running.size >= this.#options.limits.together) await Promise.race(this.#running);
+      const running = this.#execute(index, call, tool, ready, current).finally(() =>
+        this.#running.delete(running),
+      );
+      this.#running.add(running);
+      return;
+    }
+    // A person may have made something else of it than what it was.
+    await this.#idle();
+    await this.#execute(index, call, tool, ready, current);
+  }
+
+  async #scope(call: ToolUseBlock, tool: Tool, current: CurrentCall): Promise<CallScope> {
+    const { gate, sandbox } = this.#options;
+    const request = this.#request;
+    return {
+      request,
+      toolUseId: call.id,
+      tool,
+      gate,
+      sandbox,
+      signal: current.signal,
+      readable: await gate.readable(placeOf(request), request.session.id),
+      plan: () => current.plan,
+      clock: () => current.clock,
+      onWaiting: (describe) =>
+        void this.events.push({ type: 'tool-waiting', id: call.id, name: tool.name, describe }),
+    };
+  }
+
+  async #execute(
+    index: number,
+    call: ToolUseBlock,
+    tool: Tool,
+    ready: Extract<Preflight, { go: true }>,
+    current: CurrentCall,
+  ): Promise<void> {
+    const { log, limits } = this.#options;
+    const { plan, because, changed, context } = ready;
+    const { id } = call;
+    const { name } = tool;
+    const limitMs = tool.limits?.timeoutMs;
+    if (current.signal.aborted) {
+      current.release();
+      return this.#refuse(index, call, name, { ...NOT_STARTED, describe: plan.describe });
+    }
+    void this.events.push({ type: 'tool-start', id, name, describe: plan.describe });
+    const clock = current.start(limitMs);
+    const execution = await execute(tool, plan.input, context, {
+      clock,
+      timedOut: () => current.timedOut,
+      limitMs,
+      graceMs: limits.graceMs,
+      log,
+      onProgress: ({ content, normalizedMessages, tools }) =>
+        this.events.push({
+          type: 'tool-progress',
+          id,
+          name,
+          content,
+          ...(normalizedMessages === undefined ? {} : { normalizedMessages }),
+          ...(tools === undefined ? {} : { tools }),
+        }),
+    });
+    const durationMs = Math.round(clock.elapsed());
+    current.release();
+    const { content, isError, data, outcome } = execution;
+    this.#settle(index, call, name, {
+      content: await this.#bound(tool, content),
+      isError,
+      outcome,
+      durationMs,
+      because,
+      describe: plan.describe,
+      ...(data === undefined ? {} : { data }),
+    });
+  }
+
+  #bound(tool: Tool, content: Parameters<typeof boundResult>[0]): ReturnType<typeof boundResult> {
+    const limit = tool.limits?.resultChars;
+    const { session } = this.#request;
+    return boundResult(content, {
+      ...(limit === undefined ? {} : { limit }),
+      scratch: () => session.scratch(),
+      tool: tool.name,
+      log: this.#options.log,
+    });
+  }
+
+  #unknown(name: string): Refusal {
+    const names = this.#request.offer.tools.map((tool) => tool.name);
+    const offered = names.length === 0 ? 'No tools are on offer.' : `On offer are: ${names.join(', ')}.`;
+    return {
+      outcome: 'unknown-tool',
+      message: `There is no tool called ${JSON.stringify(name)}. ${offered}`,
+    };
+  }
+
+  #refuse(index: number, call: ToolUseBlock, name: string, refusal: Refusal): void {
+    const { outcome, message, because, describe } = refusal;
+    this.#settle(index, call, name, {
+      content: [{ type: 'text', text: message }],
+      isError: true,
+      outcome,
+      ...(because === undefined ? {} : { because }),
+      ...(describe === undefined ? {} : { describe }),
+    });
+  }
+
+  /** Keeps the order: a result leaves when all before it have. */
+  #settle(index: number, { id }: ToolUseBlock, name: string, outcome: Outcome): void {
+    if (this.#results[index] !== undefined) return;
+    this.#results[index] = { durationMs: 0, ...outcome, type: 'tool-result', id, name };
+    for (;;) {
+      const next = this.#results[this.#emitted];
+      if (next === undefined) return;
+      this.#emitted += 1;
+      void this.events.push(next);
+    }
+  }
+}
+
+const NOT_STARTED: Refusal = {
+  outcome: 'aborted',
+  message: 'Not run: the turn was stopped before this call started.',
+  because: { kind: 'abort' },
+};
+
+function isTogether({ readOnly, concurrencySafe }: Classified | Plan): boolean {
+  return readOnly && concurrencySafe;
+}
+
+/** The state of one call between its first look and its end: its own signal, its clock, its plan. */
+class CurrentCall {
+  plan: Plan | undefined;
+  clock: RunClock | undefined;
+  timedOut = false;
+  readonly #controller = new AbortController();
+  readonly #parent: AbortSignal;
+  readonly #onAbort = () => this.#controller.abort(this.#parent.reason);
+
+  constructor(parent: AbortSignal) {
+    this.#parent = parent;
+    if (parent.aborted) this.#onAbort();
+    else parent.addEventListener('abort', this.#onAbort, { once: true });
+    setMaxListeners(0, this.#controller.signal);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  start(limitMs: number | undefined): RunClock {
+    this.clock = startRunClock(limitMs, () => {
+      if (this.#controller.signal.aborted) return;
+      this.timedOut = true;
+      this.#controller.abort(new DOMException('The time for this call is over.', 'TimeoutError'));
+    });
+    return this.clock;
+  }
+
+  release(): void {
+    this.clock?.stop();
+    this.#parent.removeEventListener('abort', this.#onAbort);
+  }
+}

@@ -1,0 +1,80 @@
+/** What tools keep for one conversation. Nothing in it is shared with another, but with sub-agents. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { createFileState } from '../../workspace/file-state.js';
+import { createJobTable } from './jobs.js';
+import type { OpenToolSession, SessionOptions } from './runtime.js';
+import { createScratchFolders } from './scratch-folders.js';
+import { createTodoList } from './todos.js';
+
+export interface ToolSessions {
+  open(options: SessionOptions): Promise<OpenToolSession>;
+  /** Closes every session and removes all private folders. */
+  close(): Promise<void>;
+}
+
+export function createSessions(stateDir: string): ToolSessions {
+  const folders = createScratchFolders(join(stateDir, 'scratch'));
+  const open = new Set<OpenToolSession>();
+
+  const openSession = async (options: SessionOptions): Promise<OpenToolSession> => {
+    const { id, principal, workspace, agent, parent } = options;
+    const jobs = parent?.jobs ?? createJobTable();
+    let scratch: Promise<string> | undefined;
+    let scratchPath: string | undefined;
+    let closing: Promise<void> | undefined;
+
+    const close = async (): Promise<void> => {
+      open.delete(session);
+      if (parent !== undefined) return;
+      await jobs.close();
+      const made = await scratch?.catch(() => undefined);
+      if (made !== undefined) await folders.remove(made);
+    };
+
+    const session: OpenToolSession = {
+      id,
+      principal,
+      ...(agent === undefined ? {} : { agent }),
+      cwd: options.cwd ?? parent?.cwd ?? workspace.root,
+      todos: createTodoList(),
+      jobs,
+      async scratch() {
+        if (parent !== undefined) return parent.scratch();
+        if (closing !== undefined) throw new Error('the session is closed');
+        scratch ??= folders.make();
+        scratchPath = await scratch;
+        return scratchPath;
+      },
+      memoryDir: memoryFolder(stateDir, principal),
+      workspace,
+      files: createFileState(),
+      ownPaths: () => parent?.ownPaths?.() ?? (scratchPath === undefined ? [] : [scratchPath]),
+      close: () => (closing ??= close()),
+    };
+    open.add(session);
+    return session;
+  };
+
+  return {
+    open: openSession,
+    async close() {
+      await Promise.all([...open].map((session) => session.close()));
+      await folders.close();
+    },
+  };
+}
+
+/**
+ * Two principals never share a folder, also where file names ignore case or a name holds `..`: the
+ * hash tells them apart, the rest is for people who look.
+ */
+export function memoryFolder(stateDir: string, principal: string): string {
+  const hash = createHash('sha256').update(principal).digest('hex').slice(0, 16);
+  const word = principal
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 32)
+    .replace(/^-|-$/g, '');
+  return join(stateDir, 'memory', word === '' ? hash : `${word}-${hash}`);
+}

@@ -1,0 +1,124 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { AgentProgress, AgentReport, AgentTask } from '../runtime/context.js';
+import { createTestContext, runTool, type TestContext, type TestContextOptions } from '../runtime/testing.js';
+import { ToolError } from '../runtime/tool.js';
+import { taskTool } from './task.js';
+
+const contexts: TestContext[] = [];
+afterEach(async () => {
+  await Promise.all(contexts.splice(0).map((context) => context.close()));
+});
+
+const REPORT: AgentReport = {
+  text: ' found it ',
+  usage: { inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 },
+  turns: 3,
+  toolCalls: 5,
+  durationMs: 7,
+};
+
+const WORK = { description: 'Find it', prompt: 'Where is it?' };
+
+async function open(report: Partial<AgentReport> = {}, more: TestContextOptions = {}) {
+  const tasks: AgentTask[] = [];
+  const context = await createTestContext({
+    options: { tools: ['Read', 'Grep', 'Bash', 'Edit', 'Task', 'Architect', 'AskUserQuestion', 'mcp__a__b'] },
+    async *runAgent(task: AgentTask): AsyncGenerator<AgentProgress, AgentReport, void> {
+      tasks.push(task);
+      yield {
+        content: 'reading',
+        messages: [{ role: 'assistant', content: [{ type: 'text', text: 'hm' }] }],
+      };
+      yield { content: 'thinking' };
+      return { ...REPORT, ...report };
+    },
+    ...more,
+  });
+  contexts.push(context);
+  return { context, tasks };
+}
+
+describe('Task', () => {
+  it('passes on what the agent does, and gives its report', async () => {
+    const { context, tasks } = await open();
+    const { progress, text, result } = await runTool(taskTool, { ...WORK, model: 'small' }, context);
+    expect(text).toBe('found it');
+    expect(result.data).toMatchObject({
+      agentType: 'general-purpose',
+      turns: 3,
+      toolCalls: 5,
+      usage: REPORT.usage,
+    });
+    expect(progress.map(({ content }) => content)).toEqual(['reading', 'thinking']);
+    expect(progress[0]?.normalizedMessages).toHaveLength(1);
+    expect(tasks).toMatchObject([{ description: 'Find it', prompt: 'Where is it?', model: 'small' }]);
+  });
+
+  it('gives the agent no more tools than its parent has, and no agents or questions of its own', async () => {
+    const { context, tasks } = await open();
+    await runTool(taskTool, WORK, context);
+    expect(tasks[0]?.tools).toEqual(['Read', 'Grep', 'Bash', 'Edit', 'mcp__a__b']);
+  });
+
+  it('gives an agent that explores only tools that look', async () => {
+    const { context, tasks } = await open();
+    await runTool(taskTool, { ...WORK, subagent_type: 'explore' }, context);
+    expect(tasks[0]).toMatchObject({ kind: 'Explore', tools: ['Read', 'Grep'] });
+  });
+
+  it('is known as Agent too, and passes over fields that it does not use', async () => {
+    const { context } = await open();
+    expect(taskTool.aliases).toEqual(['Agent']);
+    const extra = { ...WORK, effort: 'high', name: 'x', mode: 'bypassPermissions', run_in_background: false };
+    expect((await runTool(taskTool, extra, context)).text).toBe('found it');
+  });
+
+  it.each([
+    [{ run_in_background: true }, /not run in the background/],
+    [{ isolation: 'worktree' }, /isolation is not offered/],
+    [{ subagent_type: 'wizard' }, /no agent of the kind "wizard".*general-purpose, Explore, Plan/],
+  ])('refuses %j', async (extra, message) => {
+    const { context, tasks } = await open();
+    await expect(runTool(taskTool, { ...WORK, ...extra }, context)).rejects.toThrow(message);
+    expect(tasks).toEqual([]);
+  });
+
+  it('is not for sub-agents, nor where no agent can be run', async () => {
+    const { context } = await open({}, { agent: { id: 'a1', label: 'Find it' } });
+    await expect(runTool(taskTool, WORK, context)).rejects.toThrow(/do not start agents of their own/);
+    const bare = await createTestContext();
+    contexts.push(bare);
+    await expect(runTool(taskTool, WORK, bare)).rejects.toThrow(/No agent can be started here/);
+  });
+
+  it('is honest about an agent that was cut short or said nothing', async () => {
+    const cut = await open({ cutShort: 'max_turns' });
+    expect((await runTool(taskTool, WORK, cut.context)).text).toMatch(
+      /^The agent was cut short \(max_turns\); its work may be incomplete[\s\S]*found it$/,
+    );
+    const silent = await open({ text: '' });
+    expect((await runTool(taskTool, WORK, silent.context)).text).toContain('finished without a report');
+    const lost = await open({ text: '', cutShort: 'aborted' });
+    await expect(runTool(taskTool, WORK, lost.context)).rejects.toThrow(ToolError);
+  });
+
+  it('ends the agent when nobody reads on', async () => {
+    let ended = false;
+    const { context } = await open(
+      {},
+      {
+        async *runAgent() {
+          try {
+            for (;;) yield { content: 'busy' };
+          } finally {
+            ended = true;
+          }
+        },
+      },
+    );
+    const run = taskTool.call(WORK, context);
+    await run.next();
+    await run.return();
+    expect(ended).toBe(true);
+  });
+});

@@ -1,0 +1,99 @@
+/** Which addresses a fetch on behalf of a model may connect to. */
+import { networkInterfaces } from 'node:os';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+export type AddressVerdict =
+  | { reach: 'public' }
+  /** Somebody's own network: only where the operator named the host. `what` completes "it is …". */
+  | { reach: 'private'; what: string }
+  /** Never a web server. */
+  | { reach: 'never'; what: string };
+
+/** By the names of ipaddr.js; a range that is not listed is public for IPv4 and refused for IPv6. */
+const RANGES: Readonly<Record<string, AddressVerdict>> = {
+  private: { reach: 'private', what: 'in a private network' },
+  loopback: { reach: 'private', what: 'this machine itself (loopback)' },
+  uniqueLocal: { reach: 'private', what: 'in a private network (unique local)' },
+  carrierGradeNat: { reach: 'private', what: 'in a shared network (carrier-grade NAT)' },
+  linkLocal: { reach: 'never', what: 'link-local, where cloud machines serve their credentials' },
+  unspecified: { reach: 'never', what: 'unspecified, which means this machine' },
+  broadcast: { reach: 'never', what: 'a broadcast address' },
+  multicast: { reach: 'never', what: 'a multicast address' },
+  reserved: { reach: 'never', what: 'reserved or for documentation' },
+  as112: { reach: 'never', what: 'reserved for name servers' },
+  amt: { reach: 'never', what: 'reserved for multicast tunnels' },
+  deprecatedSiteLocal: { reach: 'never', what: 'site-local, an old kind of private network' },
+  '6to4': { reach: 'never', what: 'a 6to4 tunnel, which can lead into a private network' },
+  teredo: { reach: 'never', what: 'a Teredo tunnel, which can lead into a private network' },
+};
+
+/** Public by their range, but served by the machine's own host. */
+const METADATA: ReadonlyMap<string, string> = new Map([
+  ['168.63.129.16', 'the metadata service of a cloud provider'],
+]);
+
+/** Global unicast; everything else in IPv6 is special in one way or another. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+/** DNS64 puts every IPv4 host here on networks that have only IPv6. */
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+
+const NOT_AN_ADDRESS: AddressVerdict = { reach: 'never', what: 'not an address' };
+
+/** `own`: addresses of this machine's interfaces, as `ownAddresses` gives them. */
+export function judgeAddress(text: string, own: ReadonlySet<string> = new Set()): AddressVerdict {
+  // A zone (`fe80::1%eth0`) says which link is meant: never the public one.
+  if (!ipaddr.isValid(text) || text.includes('%')) return NOT_AN_ADDRESS;
+  const address = unwrap(ipaddr.parse(hexForm(text)));
+  const shown = address.toString();
+  const metadata = METADATA.get(shown);
+  if (metadata !== undefined) return { reach: 'never', what: metadata };
+  const verdict = judgeRange(address);
+  if (verdict.reach === 'public' && own.has(shown)) {
+    return { reach: 'private', what: 'an address of this machine' };
+  }
+  return verdict;
+}
+
+/** ipaddr.js takes `::8.8.8.8` for `::ffff:8.8.8.8`; it is the old compatible form, another address. */
+function hexForm(text: string): string {
+  const dotted = text.includes(':') && text.includes('.') && URL.canParse(`http://[${text}]`);
+  return dotted ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text;
+}
+
+/** The IPv4 address that an IPv6 address only carries. */
+function unwrap(address: Address): Address {
+  if (!isIPv6(address)) return address;
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  if (address.match(NAT64)) return new ipaddr.IPv4(address.toByteArray().slice(12));
+  return address;
+}
+
+function judgeRange(address: Address): AddressVerdict {
+  const range = address.range();
+  const known = RANGES[range];
+  if (known !== undefined) return known;
+  if (!isIPv6(address)) {
+    return range === 'unicast' ? { reach: 'public' } : { reach: 'never', what: `special (${range})` };
+  }
+  // `::127.0.0.1` and its like: ipaddr.js has no range for the old compatible form.
+  if (range !== 'unicast' || !address.match(GLOBAL_UNICAST)) {
+    return { reach: 'never', what: 'not a global IPv6 address' };
+  }
+  return { reach: 'public' };
+}
+
+function isIPv6(address: Address): address is ipaddr.IPv6 {
+  return address.kind() === 'ipv6';
+}
+
+export function ownAddresses(): Set<string> {
+  const own = new Set<string>();
+  for (const list of Object.values(networkInterfaces())) {
+    for (const { address } of list ?? []) {
+      if (ipaddr.isValid(address)) own.add(ipaddr.parse(address).toString());
+    }
+  }
+  return own;
+}

@@ -1,0 +1,196 @@
+/**
+ * One command as a process of its own: in a session and group of its own, with nothing to read from,
+ * its output bounded, and ended with everything that it started.
+ */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, openSync, readSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { COMMAND_LIMITS, type CommandLimits } from './limits.js';
+import { createLogFile, type LogFile } from './log-file.js';
+import { createOutputBuffer, type OutputBuffer } from './output-buffer.js';
+import { type OutputPipe, openOutputPipe } from './output-pipe.js';
+import type { ProcessMark } from './process-list.js';
+import { createProcessTree, type Started } from './process-tree.js';
+
+/** In the environment of everything that a command starts, so that it is found again. */
+export const COMMAND_ID_VARIABLE = 'TOOLGATE_COMMAND_ID';
+
+export interface CommandOptions {
+  file: string;
+  args: readonly string[];
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  /** A private folder, for the log and for what is needed while it runs. */
+  folder: string;
+  /** Keep the whole output in a file from the first byte; by default only of long outputs. */
+  logAlways?: boolean;
+  /** It has its own pid namespace: what it starts ends with it. */
+  isolated?: boolean;
+  limits?: Partial<CommandLimits>;
+}
+
+export interface RunningCommand {
+  readonly id: string;
+  readonly output: OutputBuffer;
+  /** A file with the whole output, as far as the limit goes; none for short ones. */
+  readonly log: LogFile | undefined;
+  /** Resolves once, when the command and everything that it started is gone. Never rejects. */
+  readonly ended: Promise<CommandEnd>;
+  /** Told of output, and of the end. */
+  onChange(listener: () => void): void;
+  /** SIGTERM, and SIGKILL after a while. Resolves when all is gone; may be called at any time. */
+  stop(): Promise<void>;
+  /** Without the while. */
+  kill(): Promise<void>;
+}
+
+export type CommandEnd = {
+  /** What it wrote to descriptor 3. */
+  captured: string;
+  /** Processes that it had left behind were ended. */
+  leftovers: boolean;
+} & (
+  | { kind: 'exited'; code: number }
+  | { kind: 'killed'; signal: string }
+  /** It could not be started. */
+  | { kind: 'failed'; message: string }
+);
+
+/** Rejects only where the private folder cannot be used. */
+export async function runCommand(options: CommandOptions): Promise<RunningCommand> {
+  const limits: CommandLimits = { ...COMMAND_LIMITS, ...options.limits };
+  const id = randomBytes(12).toString('hex');
+  const pipe = await openOutputPipe(join(options.folder, `output-${id}`));
+  const captureFd = openUnnamed(join(options.folder, `capture-${id}`));
+  const mark: ProcessMark = { variable: `${COMMAND_ID_VARIABLE}=${id}`, output: pipe.path };
+  const output = createOutputBuffer(limits);
+  const listeners: (() => void)[] = [];
+  const notify = (): void => {
+    for (const listener of listeners) listener();
+  };
+
+  let log: LogFile | undefined;
+  const startLog = (): LogFile => {
+    const { before, after } = output.since(0);
+    log = createLogFile(join(options.folder, `command-${id}.log`), limits.logBytes);
+    if (before.length + after.length > 0) log.write(Buffer.concat([before, after]));
+    return log;
+  };
+  const take = (chunk: Buffer): void => {
+    if (log === undefined && output.total + chunk.length > limits.logAfterBytes) startLog();
+    output.push(chunk);
+    log?.write(chunk);
+    if (log !== undefined && log.pending > limits.logPendingBytes) {
+      pipe.stream.pause();
+      void log.drained().then(() => pipe.stream.resume());
+    }
+    notify();
+  };
+  if (options.logAlways === true) startLog();
+
+  pipe.stream.on('data', take);
+  const drained = new Promise<void>((resolve) => {
+    pipe.stream.once('close', resolve);
+    pipe.stream.once('error', () => pipe.stream.destroy());
+  });
+
+  const child = start(options, id, pipe, captureFd);
+  const tree = createProcessTree(child, mark, options.isolated === true);
+  /** Of what is left when the command itself has ended. */
+  let graceMs = limits.graceMs;
+  let stopping: Promise<boolean> | undefined;
+
+  const clearUp = async (): Promise<boolean> => {
+    await within(limits.drainMs, drained);
+    // Nothing outlives a pid namespace, and an end of the output says that it is gone.
+    const allGone = options.isolated === true && pipe.stream.destroyed;
+    const leftovers = allGone ? false : await (stopping ?? tree.end(graceMs));
+    await within(limits.drainMs, drained);
+    pipe.stream.destroy();
+    return leftovers;
+  };
+
+  const finish = async (): Promise<CommandEnd> => {
+    const ending = await child.exited;
+    if (ending.kind === 'failed') pipe.stream.destroy();
+    const leftovers = ending.kind === 'failed' ? false : await clearUp();
+    await log?.close();
+    return { ...ending, captured: readCapture(captureFd, limits.captureBytes), leftovers };
+  };
+
+  const ended = finish();
+  void ended.then(notify);
+
+  const endBy = async (ms: number): Promise<void> => {
+    graceMs = Math.min(graceMs, ms);
+    if (stopping === undefined || ms === 0) stopping = tree.end(ms);
+    await ended;
+  };
+
+  return {
+    id,
+    output,
+    get log() {
+      return log;
+    },
+    ended,
+    onChange: (listener) => void listeners.push(listener),
+    stop: () => endBy(limits.graceMs),
+    kill: () => endBy(0),
+  };
+}
+
+function start(options: CommandOptions, id: string, pipe: OutputPipe, captureFd: number): Started {
+  try {
+    const child = spawn(options.file, [...options.args], {
+      cwd: options.cwd,
+      env: { ...options.env, [COMMAND_ID_VARIABLE]: id },
+      // A session of its own: no terminal to read from, and a group that can be ended whole.
+      detached: true,
+      stdio: ['ignore', pipe.writeFd, pipe.writeFd, captureFd],
+    });
+    return {
+      process: child,
+      exited: new Promise((resolve) => {
+        child.once('error', (error) => {
+          if (child.pid === undefined) resolve({ kind: 'failed', message: error.message });
+        });
+        child.once('exit', (code, signal) => {
+          resolve(signal === null ? { kind: 'exited', code: code ?? 0 } : { kind: 'killed', signal });
+        });
+      }),
+    };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { process: undefined, exited: Promise.resolve({ kind: 'failed', message }) };
+  } finally {
+    pipe.closeWriteEnd();
+  }
+}
+
+/** A file without a name, which nobody has to remove. */
+function openUnnamed(path: string): number {
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const fd = openSync(path, flags, 0o600);
+  unlinkSync(path);
+  return fd;
+}
+
+function readCapture(fd: number, maxBytes: number): string {
+  try {
+    const bytes = Buffer.alloc(maxBytes);
+    return bytes.subarray(0, readSync(fd, bytes, 0, maxBytes, 0)).toString('utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function within(ms: number, done: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([done, late]);
+  clearTimeout(timer);
+}

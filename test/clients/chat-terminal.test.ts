@@ -1,0 +1,146 @@
+/** `toolgate chat` as people use it: in a terminal, with approvals, or with a question through a pipe. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { COMMAND } from '../support/gateway.js';
+import { startUpstream } from '../support/scripted-upstream.js';
+import { call } from '../support/wire.js';
+import { type Conversations, ScriptedModel, say, use } from './scripted-model.js';
+import { Terminal } from './terminal.js';
+import { makeWorkspace, type Workspace } from './workspace.js';
+
+const ENTER = '\r';
+const CTRL_C = '\x03';
+const CTRL_D = '\x04';
+const PROMPT = '> ';
+
+async function settle(turns: Conversations, permissions: object = {}): Promise<Workspace> {
+  const workspace = await makeWorkspace({ 'a.txt': 'alpha\n' });
+  const upstream = await startUpstream(new ScriptedModel(turns).script);
+  const config = {
+    upstreams: { scripted: upstream.config('openai-chat') },
+    models: { fast: { upstream: 'scripted' } },
+    permissions,
+    sandbox: 'off',
+  };
+  await writeFile(workspace.at('toolgate.yaml'), JSON.stringify(config));
+  return workspace;
+}
+
+const environment = ({ home }: Workspace): Record<string, string> => ({ HOME: home, TMPDIR: home });
+
+async function openChat(workspace: Workspace): Promise<Terminal> {
+  const terminal = new Terminal([process.execPath, COMMAND, 'chat'], {
+    cwd: workspace.path,
+    env: environment(workspace),
+  });
+  await terminal.shows('/help lists commands.');
+  await terminal.shows(PROMPT);
+  return terminal;
+}
+
+it('asks before it runs a command, and runs it after yes', async () => {
+  const workspace = await settle({
+    'Copy the file': [
+      use([call('Bash', { command: 'cp a.txt b.txt', description: 'Copy' }, 'call_1')], 'Copying.'),
+      say('The copy is made.'),
+    ],
+  });
+  const terminal = await openChat(workspace);
+  terminal.type(`Copy the file${ENTER}`);
+  await terminal.shows('cp a.txt b.txt');
+  await terminal.shows('your answer >');
+  expect(existsSync(workspace.at('b.txt'))).toBe(false);
+  terminal.type(`y${ENTER}`);
+  await terminal.shows('The copy is made.');
+  expect(await workspace.read('b.txt')).toBe('alpha\n');
+  terminal.type(CTRL_D);
+  expect(await terminal.exited).toBe(0);
+});
+
+it('tells the model why it was refused, and makes a rule that holds for the next call', async () => {
+  const workspace = await settle({
+    'Remove it': [
+      use([call('Bash', { command: 'rm a.txt', description: 'Remove' }, 'call_1')]),
+      (seen) => say(JSON.stringify(seen).includes('keep that file') ? 'I keep it.' : 'I was told nothing.'),
+    ],
+    'Touch twice': [
+      use([call('Bash', { command: 'touch c.txt', description: 'Touch' }, 'call_2')], ''),
+      use([call('Bash', { command: 'touch c.txt', description: 'Touch again' }, 'call_3')], ''),
+      say('Touched twice.'),
+    ],
+  });
+  const terminal = await openChat(workspace);
+  terminal.type(`Remove it${ENTER}`);
+  await terminal.shows('rm a.txt');
+  await terminal.shows('your answer >');
+  terminal.type(`n keep that file${ENTER}`);
+  await terminal.shows('I keep it.');
+  expect(existsSync(workspace.at('a.txt'))).toBe(true);
+  terminal.type(`Touch twice${ENTER}`);
+  await terminal.shows('for this session: Bash(touch c.txt)');
+  await terminal.shows('your answer >', 2);
+  terminal.type(`s1${ENTER}`);
+  await terminal.shows('Rule made: Bash(touch c.txt) (session)');
+  await terminal.shows('Touched twice.');
+  terminal.type(`/exit${ENTER}`);
+  expect(await terminal.exited).toBe(0);
+});
+
+it('Ctrl-C stops an answer that runs and leaves no command behind', async () => {
+  const workspace = await settle(
+    {
+      'Wait long': [
+        use(
+          [
+            call(
+              'Bash',
+              { command: 'echo $$ > pid.tmp; mv pid.tmp pid; sleep 600', description: 'Wait' },
+              'call_1',
+            ),
+          ],
+          '',
+        ),
+      ],
+      'Still there': [say('Yes, I am.')],
+    },
+    { mode: 'allow' },
+  );
+  const terminal = await openChat(workspace);
+  terminal.type(`Wait long${ENTER}`);
+  await workspace.appears('pid');
+  const pid = Number(await workspace.read('pid'));
+  terminal.type(CTRL_C);
+  await terminal.shows('Stopped.');
+  expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
+  terminal.type(`Still there${ENTER}`);
+  await terminal.shows('Yes, I am.');
+  terminal.type(CTRL_D);
+  expect(await terminal.exited).toBe(0);
+});
+
+it('answers a question that comes through a pipe, and refuses what nobody can be asked about', async () => {
+  const workspace = await settle({
+    'Copy the file': [
+      use([call('Bash', { command: 'cp a.txt b.txt', description: 'Copy' }, 'call_1')], ''),
+      say('It was not allowed.'),
+    ],
+  });
+  const child = spawn(process.execPath, [COMMAND, 'chat'], {
+    cwd: workspace.path,
+    env: { PATH: process.env['PATH'], ...environment(workspace) },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let shown = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    shown += text;
+  });
+  child.stdin.end('Copy the file\n');
+  await once(child, 'close');
+  expect(shown).toContain('It was not allowed.');
+  expect(shown).toContain('nobody is here to answer');
+  expect(existsSync(workspace.at('b.txt'))).toBe(false);
+  expect(child.exitCode).toBe(0);
+});

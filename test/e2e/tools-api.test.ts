@@ -1,0 +1,74 @@
+/** What the console is told about tools. */
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { configSchema } from '../../src/config/schema.js';
+import { createBuiltIns } from '../../src/tools/built-ins.js';
+import { fakeTool } from '../../src/tools/runtime/fake-tools.js';
+import { createRegistry } from '../../src/tools/runtime/registry.js';
+import { SILENT } from '../../src/tools/runtime/runtime-log.js';
+import { startServer } from './server-harness.js';
+
+const answer = z.object({ data: z.array(z.looseObject({ name: z.string() })) });
+
+async function listed(): Promise<Map<string, unknown>> {
+  const tools = createRegistry({
+    sources: [
+      createBuiltIns(configSchema.shape.tools.parse({})),
+      {
+        source: 'own',
+        tools: () => [],
+        problems: () => [{ name: 'x.mjs', reason: 'It could not be loaded.' }],
+      },
+      {
+        source: 'mcp',
+        tools: () => [fakeTool('mcp__docs__get', { inputJSONSchema: { type: 'object', properties: {} } })],
+      },
+    ],
+    log: SILENT,
+  });
+  const { url, token } = await startServer({ tools });
+  const response = await fetch(`${url}/api/tools`, { headers: { 'x-api-key': token } });
+  expect(response.status).toBe(200);
+  const { data } = answer.parse(await response.json());
+  return new Map(data.map((tool) => [tool.name, tool]));
+}
+
+describe('GET /api/tools', () => {
+  it('shows what is on, with its schema', async () => {
+    expect((await listed()).get('Read')).toMatchObject({
+      title: expect.any(String),
+      description: expect.stringMatching(/./),
+      source: 'built-in',
+      server: null,
+      enabled: true,
+      reason: null,
+      input_schema: { type: 'object', required: ['file_path'] },
+    });
+  });
+
+  it('shows what is off, with the reason', async () => {
+    const tools = await listed();
+    expect(tools.get('WebSearch')).toMatchObject({
+      enabled: false,
+      reason: expect.stringContaining('tools.web_search'),
+    });
+    expect(tools.get('x.mjs')).toMatchObject({
+      source: 'own',
+      enabled: false,
+      reason: 'It could not be loaded.',
+    });
+  });
+
+  it('names the server of an MCP tool', async () => {
+    expect((await listed()).get('mcp__docs__get')).toMatchObject({
+      source: 'mcp',
+      server: 'docs',
+      enabled: true,
+    });
+  });
+
+  it('is not for strangers', async () => {
+    const { url } = await startServer();
+    expect((await fetch(`${url}/api/tools`)).status).toBe(401);
+  });
+});

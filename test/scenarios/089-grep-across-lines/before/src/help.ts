@@ -1,0 +1,3 @@
+export function help() {
+  console.log('HELP me');
+}

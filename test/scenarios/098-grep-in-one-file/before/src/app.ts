@@ -1,0 +1,5 @@
+import { help } from './help';
+
+export function start() {
+  help();
+}
