@@ -92,6 +92,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const parts = { store, metrics, log, agents };
     const dispatch = await openDispatcher(options, parts);
     closers.push(() => dispatch.close());
+    // Before anything aborts a call: a question that waits is still there after a restart.
+    closers.push(() => agents.approvals.close());
     const server = await listen(options, { ...parts, dispatcher: dispatch.dispatcher });
     const url = addressOf(config.server.host, server.port);
     onListening(url);

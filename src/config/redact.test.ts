@@ -96,6 +96,8 @@ upstreams:
 mcp_servers:
   docs: { type: stdio, command: npx, args: ["-y", "some-server", "--token", "\${ARG}"], env: { NODE_ENV: production, DOCS_TOKEN: docs-token } }
   web: { type: http, url: "https://example.com/mcp", headers: { X-Api-Key: web-key } }
+tools:
+  web_search: { provider: brave, api_key: search-key, base_url: "https://me:search-pass@search.example.com" }
 `;
   const env = { KEY: 'gateway-key', API: 'upstream-key', TAG: 'tag-value', ARG: 'arg-value' };
 
@@ -116,6 +118,9 @@ mcp_servers:
         'arg-value',
         'docs-token',
         'web-key',
+        'search-key',
+        'search-pass',
+        Buffer.from('me:search-pass').toString('base64'),
       ].sort(),
     );
   });

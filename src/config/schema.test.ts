@@ -49,6 +49,7 @@ sessions: { ttl_s: 86400, tool_timeout_s: 120, on_tool_timeout: hibernate, max_l
 tools:
   paths: [./tools]
   web_search: { provider: none }
+  web_fetch: { allow_private: [wiki.example.com, "10.0.0.5:8080", "[::1]:80"] }
   memory: true
   architect: false
   sticker: false
@@ -124,6 +125,43 @@ describe('the schema', () => {
     expect(first).toMatchObject({ scopes: ['call'], models: ['*'] });
     expect(first?.name).toMatch(/^key-[0-9a-f]{8}$/);
     expect(second?.name).toBe(first?.name);
+  });
+});
+
+describe('tools of the web', () => {
+  const parse = (tools: unknown) => configSchema.shape.tools.safeParse(tools);
+
+  it.each([
+    { provider: 'none' },
+    { provider: 'searxng', base_url: 'http://127.0.0.1:8080' },
+    { provider: 'brave', api_key: 'key' },
+    { provider: 'tavily', api_key: 'key', base_url: 'https://proxy.example.com' },
+  ])('take the search provider %j', (web_search) => {
+    expect(parse({ web_search }).data?.web_search).toEqual(web_search);
+  });
+
+  it.each([
+    { provider: 'brave' },
+    { provider: 'searxng' },
+    { provider: 'searxng', base_url: 'file:///x' },
+    { provider: 'none', api_key: 'key' },
+    { provider: 'other' },
+    { provider: 'tavily', api_key: 'with space' },
+  ])('refuse the search provider %j', (web_search) => {
+    expect(parse({ web_search }).success).toBe(false);
+  });
+
+  it.each([
+    'https://wiki.example.com',
+    'wiki.example.com/path',
+    'user@wiki',
+    'a b',
+    '',
+    ':80',
+    'host:port',
+    '::1',
+  ])('refuse the private host %j', (host) => {
+    expect(parse({ web_fetch: { allow_private: [host] } }).success).toBe(false);
   });
 });
 

@@ -94,9 +94,10 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
     sandbox,
     tools: () => (runtime ??= openRuntime()),
     async close() {
+      // First: what the rest aborts would else be cancelled instead of waiting for the next start.
+      await approvals.close();
       await (await runtime?.catch(() => undefined))?.close();
       await mcp.close();
-      await approvals.close();
       await sandbox.close();
       await state.release();
     },

@@ -79,6 +79,8 @@ export interface Description {
   /** Anything else worth showing: a note of the model, what is asked, the head of a long text. */
   detail?: string;
   questions?: readonly Question[];
+  /** What the sub-agent that asks was started for. */
+  agent?: string;
 }
 
 export type DescriptionKind =

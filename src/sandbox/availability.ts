@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { findProgram } from '../workspace/process/find-program.js';
 import { probeArguments } from './bubblewrap.js';
 import { cleanPath, commandEnvironment } from './environment.js';
@@ -51,7 +51,7 @@ export async function findAvailability(
 
 async function tryBubblewrap(env: Readonly<Record<string, string | undefined>>): Promise<Availability> {
   const path = cleanPath(env['PATH']);
-  const program = findProgram('bwrap', path);
+  const program = named(env, 'TOOLGATE_BWRAP') ?? findProgram('bwrap', path);
   if (program === undefined) {
     return { kind: 'none', detail: 'bubblewrap (bwrap) is not installed', advice: INSTALL };
   }
@@ -59,7 +59,7 @@ async function tryBubblewrap(env: Readonly<Record<string, string | undefined>>):
   try {
     const { stdout, stderr } = await run(program, probeArguments(folder), env);
     if (stdout.trim() === 'walled') {
-      const socat = findProgram('socat', path);
+      const socat = named(env, 'TOOLGATE_SOCAT') ?? findProgram('socat', path);
       return { kind: 'bubblewrap', program, socat, detail: 'bubblewrap' };
     }
     const said = stderr.trim().split('\n')[0] ?? '';
@@ -74,6 +74,12 @@ async function tryBubblewrap(env: Readonly<Record<string, string | undefined>>):
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The operator's own, where it is not on the path. */
+function named(env: Readonly<Record<string, string | undefined>>, variable: string): string | undefined {
+  const given = env[variable] ?? '';
+  return findProgram(basename(given), dirname(given));
 }
 
 async function trySeatbelt(env: Readonly<Record<string, string | undefined>>): Promise<Availability> {

@@ -66,7 +66,7 @@ function mountArguments({ path, kind }: Mount): string[] {
 /** Tried for real before the sandbox is relied on. */
 export function probeArguments(folder: string): string[] {
   const mounts: Mount[] = [{ path: folder, kind: 'writable' }];
-  const script = `touch '${join(folder, 'inside')}' && ! touch /usr/toolgate-probe 2>/dev/null && test -r /proc/self/stat && echo walled`;
+  const script = `: > '${join(folder, 'inside')}' && ! (: > /usr/toolgate-probe) 2>/dev/null && test -r /proc/self/stat && echo walled`;
   return [
     ...bubblewrapArguments({ mounts, cwd: folder, tmp: undefined, proxySocket: undefined }),
     ...['--', '/bin/sh', '-c', script],

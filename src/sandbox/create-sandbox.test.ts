@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -6,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '../core/errors.js';
+import { findProgram } from '../workspace/process/find-program.js';
 import { createSandbox, type SandboxOptions } from './create-sandbox.js';
+import { cleanPath } from './environment.js';
 import type { Sandbox, SandboxSpec } from './sandbox.js';
 
 let base: string;
@@ -97,6 +100,16 @@ describe('modes', () => {
     });
     const wrapped = await sandbox.wrap('true', { writable: [], hidden: [], hosts: [], cwd: root });
     expect(wrapped.isolated).toBeUndefined();
+  });
+
+  it('takes programs that are named and not on the path', async () => {
+    const bwrap = findProgram('bwrap', cleanPath(process.env['PATH'])) ?? '';
+    const env = { PATH: await emptyPath(), TOOLGATE_BWRAP: bwrap };
+    const sandbox = await make({ mode: 'auto', env, probe: 'now' });
+    expect(sandbox.status).toMatchObject({
+      active: true,
+      detail: expect.stringContaining('socat is not installed'),
+    });
   });
 
   it('required: refuses where there is none', async () => {
@@ -212,9 +225,12 @@ describe('walls', () => {
 
   it('show no processes of others, and let none be ended', async () => {
     const sandbox = await make();
-    const result = await run(`kill -9 ${process.pid} && echo killed; ls /proc | grep -c '^[0-9]'`, sandbox);
+    const other = spawn('sleep', ['60'], { stdio: 'ignore' });
+    const result = await run(`kill -9 ${other.pid} && echo killed; ls /proc | grep -c '^[0-9]'`, sandbox);
     expect(result.output).not.toContain('killed\n');
     expect(Number(/^\d+$/m.exec(result.output)?.[0])).toBeLessThan(10);
+    other.kill('SIGTERM');
+    expect(await once(other, 'exit')).toEqual([null, 'SIGTERM']);
   });
 
   it('give no capabilities, and no way to take the walls down', async () => {

@@ -17,20 +17,14 @@ export async function seatbeltCommand(command: string, options: SeatbeltOptions)
   const paths = (...kinds: Mount['kind'][]): string[] =>
     mounts.filter(({ kind }) => kinds.includes(kind)).map(({ path }) => path);
   const hidden = paths('hidden-file', 'hidden-folder');
+  const tmp = options.tmp === undefined ? [] : [options.tmp];
   return wrapCommandWithSandboxMacOS({
     command,
     needsNetworkRestriction: true,
     ...(options.proxyPort === undefined ? {} : { httpProxyPort: options.proxyPort }),
-    readConfig: { denyOnly: hidden, allowWithinDeny: paths('writable') },
+    readConfig: { denyOnly: hidden, allowWithinDeny: [...paths('writable'), ...tmp] },
     writeConfig: {
-      allowOnly: [
-        ...paths('writable'),
-        ...(options.tmp === undefined ? [] : [options.tmp]),
-        '/dev/null',
-        '/dev/tty',
-        '/dev/stdout',
-        '/dev/stderr',
-      ],
+      allowOnly: [...paths('writable'), ...tmp, '/dev/null', '/dev/tty', '/dev/stdout', '/dev/stderr'],
       denyWithinAllow: [...paths('read-only', 'blocked'), ...hidden, ...remove],
     },
     binShell: options.bash,

@@ -31,7 +31,6 @@ describe('B2: links', () => {
     'src/relative/x',
     'dangling',
     'folder',
-    'folder/../outside/secret',
   ])('to the outside need a rule for where they lead: %s', async (path) => {
     const { read, edit, bash, root } = linked({
       allow: ['Read', 'Edit', 'Bash(cat:*)', 'Bash(touch:*)', 'Read(./folder/**)', 'Edit(./folder/**)'],
@@ -40,6 +39,17 @@ describe('B2: links', () => {
     expect((await edit(`${root}/${path}`)).behaviour).toBe('ask');
     expect((await bash(`cat ${path}`)).behaviour).toBe('ask');
     expect((await bash(`touch ${path}`)).behaviour).toBe('ask');
+  });
+
+  it('before `..` count as the kernel has it, not as the text reads', async () => {
+    const { bash } = linked({ allow: ['Read', 'Edit', 'Bash(cat:*)', 'Bash(touch:*)', 'Bash(cd:*)'] });
+    for (const command of [
+      'cat folder/../outside/secret',
+      'touch folder/../new',
+      'cd folder/../outside && cat x',
+    ]) {
+      expect((await bash(command)).behaviour, command).toBe('ask');
+    }
   });
 
   it('are denied by what they are called and by where they lead', async () => {

@@ -103,16 +103,16 @@ class Storm {
       await this.#ask(calls);
     }
     await Promise.all(acts);
-    await this.#goTo(this.clock + TIMEOUT_MS, calls);
+    await this.#pass(TIMEOUT_MS, calls);
     await Promise.all(calls.filter(({ plan }) => plan === 'late').map((call) => this.#decide(call, 'allow')));
     await Promise.all(
       calls.filter(({ plan }) => plan === 'extend').map((call) => this.#decide(call, 'allow')),
     );
-    await this.#goTo(this.clock + 3 * TIMEOUT_MS, calls);
+    await this.#pass(3 * TIMEOUT_MS, calls);
     while (!(await this.#core.until(() => calls.every(({ id }) => this.#core.ended.has(id))))) {
       await this.#revive(calls);
       // What is asked about anew has a clock of its own.
-      await this.#goTo(this.clock + TIMEOUT_MS, calls);
+      await this.#pass(TIMEOUT_MS, calls);
     }
   }
 
@@ -136,13 +136,17 @@ class Storm {
     await this.#ask(calls.map(({ dies: _, ...call }) => call));
   }
 
-  async #goTo(at: number, calls: readonly PlannedCall[]): Promise<void> {
-    this.clock = at;
-    const [alive] = await Promise.all([
-      this.#core.order({ do: 'clock', at }),
-      ...this.#places.map((place) => place.expireDue()),
-    ]);
-    if (!alive) await this.#revive(calls);
+  /** Time passes everywhere. A process that died of what came with it is started again, and its time passes. */
+  async #pass(ms: number, calls: readonly PlannedCall[]): Promise<void> {
+    for (;;) {
+      this.clock += ms;
+      const [alive] = await Promise.all([
+        this.#core.order({ do: 'clock', at: this.clock }),
+        ...this.#places.map((place) => place.expireDue()),
+      ]);
+      if (alive) return;
+      await this.#revive(calls);
+    }
   }
 
   async #act(call: PlannedCall): Promise<void> {
@@ -263,8 +267,8 @@ it('decides each of 1,000 approvals exactly once or expires it honestly, while t
     checkAnswers(rows, storm.said, core);
     checkRuns(rows, done, core, storm.calls);
     expect(core.problems).toEqual([]);
-    console.log('deaths', core.deaths);
-    expect(core.deaths).toBeGreaterThan(WAVES);
+    // Killed from outside in each wave, and by its own call in most.
+    expect(core.deaths).toBeGreaterThan(1.5 * WAVES);
     expect(rows.length).toBeGreaterThanOrEqual(WAVES * CALLS_A_WAVE);
     // Everything that can become of an approval has come about.
     expect([...countBy(rows, ({ state }) => state).keys()].sort()).toEqual([

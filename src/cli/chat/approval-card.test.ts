@@ -37,9 +37,9 @@ describe('a card', () => {
   });
 
   it('names the sub-agent that asks', () => {
-    expect(cardText(readCard(approvalOf({ agent: 'explore-1' })), '', paint)).toContain(
-      'sub-agent explore-1',
-    );
+    const describe = { title: 'Run ls', kind: 'command', paths: [], command: 'ls', agent: 'Find the bug' };
+    const card = readCard(approvalOf({ agent: 'agent_1', describe }));
+    expect(cardText(card, '', paint)).toContain('sub-agent: Find the bug');
   });
 
   it('shows the input where the description cannot be read', () => {

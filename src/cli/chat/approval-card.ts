@@ -37,6 +37,7 @@ const description = z.looseObject({
   diff: z.string().optional(),
   url: z.string().optional(),
   detail: z.string().optional(),
+  agent: z.string().optional(),
   questions: z
     .array(
       z.object({
@@ -73,6 +74,7 @@ function stripUndefined({
   diff,
   url,
   detail,
+  agent,
   questions,
 }: Described): Omit<Description, 'kind'> {
   return {
@@ -82,6 +84,7 @@ function stripUndefined({
     ...(diff === undefined ? {} : { diff }),
     ...(url === undefined ? {} : { url }),
     ...(detail === undefined ? {} : { detail }),
+    ...(agent === undefined ? {} : { agent }),
     ...(questions === undefined
       ? {}
       : {
@@ -101,7 +104,9 @@ function stripUndefined({
 export function cardText(card: Card, why: string, paint: Paint): string {
   const { approval, describe } = card;
   const who =
-    approval.agent === undefined ? '' : ` ${paint('dim', `(sub-agent ${plainLine(approval.agent, 60)})`)}`;
+    approval.agent === undefined
+      ? ''
+      : ` ${paint('dim', `(sub-agent: ${plainLine(describe.agent ?? approval.agent, 60)})`)}`;
   const lines = describeLines(describe, paint);
   return [
     `\n${paint('yellow', '?')} ${paint('bold', plainLine(describe.title))}${who}\n`,

@@ -88,6 +88,7 @@ export async function openChat(options: OpenChatOptions): Promise<OpenChat> {
     async close() {
       desk?.close();
       terminal.close();
+      await agents.approvals.close();
       await dispatcher.close();
       await agents.close();
       await store.close();

@@ -172,7 +172,8 @@ class LoopEngine implements NativeEngine {
     const { relay, runtime, log, call, route, request, toolbox, tally, signal } = turn;
     const { root } = turn.session.workspace;
     const notify = notifierOf(turn.notify, session.id);
-    const prompt = await promptOptions(turn, toolbox, { root, cwd: turn.session.cwd, session: session.id });
+    const { cwd, memoryDir } = turn.session;
+    const prompt = await promptOptions(turn, toolbox, { root, cwd, memoryDir, session: session.id });
     const model = new ModelCaller({
       relay,
       call,

@@ -140,6 +140,7 @@ class SubAgent {
       root: session.workspace.root,
       cwd: session.cwd,
       session: session.id,
+      memoryDir: session.memoryDir,
     });
     const tally = new BothTallies(this.#tally, own.tally);
     this.#calls = new ServerCalls({

@@ -53,14 +53,15 @@ export function notifierOf(
 export async function promptOptions(
   { runtime, log, now }: Pick<TurnParts, 'runtime' | 'log' | 'now'>,
   toolbox: Toolbox,
-  place: { root: string; cwd: string; session: string },
+  place: { root: string; cwd: string; session: string; memoryDir?: string },
 ): Promise<SystemPromptOptions> {
-  const { root, cwd, session } = place;
+  const { root, cwd, session, memoryDir } = place;
   const readable = await runtime.gate.readable({ root, cwd }, session);
   return {
     tools: toolbox.offer.tools,
     root,
     cwd,
+    ...(memoryDir === undefined ? {} : { memoryDir }),
     now: now(),
     platform: process.platform,
     readable,

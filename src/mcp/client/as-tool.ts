@@ -18,6 +18,7 @@ export function mcpTools(client: McpClient): ToolSource {
         known.set(tool, made);
         return made;
       }),
+    closeSession: (session) => client.closeSession(session),
     problems: () =>
       client.status().flatMap(({ name, problem, state }) => {
         const reason = problem ?? (state === 'connecting' ? 'it is being connected' : undefined);

@@ -60,6 +60,7 @@ export const askUserQuestionTool: Tool<AskUserQuestionInput> = {
   isConcurrencySafe: () => false,
   needsPermissions: () => true,
   question: true,
+  personFields: ['answers', 'annotations'],
   prompt: () =>
     'Ask with AskUserQuestion when the user alone can decide: which of several designs, what an unclear request ' +
     'means, what may be given up. Put the choice that you recommend first and say so in its label. Do not ask ' +

@@ -64,7 +64,8 @@ export async function startCommand(
   async function wrap(): Promise<WrappedCommand> {
     try {
       return await sandbox.wrap(shellScript(command), {
-        writable: [workspace.root, folder],
+        // Not the private folder: a link in the place of `tmp` would choose what the next command may write.
+        writable: [workspace.root],
         hidden: [],
         hosts: [],
         cwd: session.cwd,

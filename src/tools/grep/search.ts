@@ -47,7 +47,7 @@ export async function search(
       timeoutMs: SEARCH_LIMITS.timeoutMs,
       maxBytes: sorted ? Number.POSITIVE_INFINITY : maxBytes(input),
       separator: input.output_mode === 'content' || input.output_mode === 'count' ? '\n' : '\0',
-      onRecord: (record) => collector.take(record) <= most,
+      onRecord: (record) => collector.take(record) < most,
     });
     const notes = searchNotes(outcome, collector.lines(), (printed) =>
       context.readable(naming.whole(printed)),

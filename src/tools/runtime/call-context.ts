@@ -6,6 +6,7 @@ import type { Sandbox } from '../../sandbox/sandbox.js';
 import type { ToolContext } from './context.js';
 import type { RunClock } from './run-clock.js';
 import type { RunRequest } from './runtime.js';
+import { safeLine } from './safe-description.js';
 import { type Tool, ToolError } from './tool.js';
 
 /** What a call would do, worked out before it is let through. The same value is judged, shown and run. */
@@ -78,7 +79,7 @@ export function judgedCall(
 export function gateCall(scope: CallScope, plan: Plan, revise: GateCall['revise']): GateCall {
   return {
     ...judgedCall(scope, plan),
-    describe: plan.describe,
+    describe: attributed(plan.describe, scope.request),
     ...(scope.tool.question === true ? { question: true } : {}),
     signal: scope.signal,
     revise,
@@ -90,6 +91,10 @@ export function gateCall(scope: CallScope, plan: Plan, revise: GateCall['revise'
       scope.clock()?.resume();
     },
   };
+}
+
+function attributed(describe: Description, { session: { agent } }: RunRequest): Description {
+  return agent === undefined ? describe : { ...describe, agent: safeLine(agent.label) };
 }
 
 /** The call runs already: its input stands, only its new effects are judged. */

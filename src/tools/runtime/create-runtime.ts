@@ -36,7 +36,10 @@ export function createToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
     gate,
     offer: (request) => registry.offer(request),
     list: () => registry.list(),
-    openSession: (session) => sessions.open(session),
+    openSession: (session) =>
+      sessions.open(session, async (id) => {
+        await Promise.all(sources.map((source) => source.closeSession?.(id)));
+      }),
     run: (request) => runCalls({ gate, sandbox, log, limits, closing: closing.signal, onRun }, request),
     async close() {
       closing.abort();

@@ -2,6 +2,7 @@
  * Everything that happens to a call before it runs: is it a tool that is on offer, can the input
  * be used, what would it do, may it. Nothing here changes anything.
  */
+import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { PermissionGate, Revision, Verdict, VerdictReason } from '../../permissions/gate.js';
 import { type CallScope, createCallContext, gateCall, judgedCall, type Plan } from './call-context.js';
@@ -49,6 +50,12 @@ export function classify(tool: Tool, raw: unknown): Classified | { problem: stri
     concurrencySafe: tool.isConcurrencySafe(input) === true,
     needsPermissions: tool.needsPermissions(input) !== false,
   };
+}
+
+/** What the model sent, without what is a person's to say. */
+export function withoutPersonFields({ personFields = [] }: Tool, raw: JsonObject): JsonObject {
+  if (!personFields.some((name) => Object.hasOwn(raw, name))) return raw;
+  return Object.fromEntries(Object.entries(raw).filter(([name]) => !personFields.includes(name)));
 }
 
 /** Throws for bugs of the tool; the caller logs them and says that much. */

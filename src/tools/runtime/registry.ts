@@ -16,6 +16,8 @@ export interface ToolSource {
   tools(session?: string): readonly Tool[] | Promise<readonly Tool[]>;
   /** What should have been a tool and is not, for people. Asked after `tools`. */
   problems?(): readonly ToolProblem[] | Promise<readonly ToolProblem[]>;
+  /** Ends what was kept for the session. Never rejects. */
+  closeSession?(session: string): Promise<void>;
 }
 
 export interface ToolProblem {

@@ -12,6 +12,7 @@ const DECEPTIVE =
 const PADDING = /[^\S\n]{40,}/g;
 
 const LONGEST_TITLE = 300;
+const LONGEST_LINE = 100;
 const LONGEST_PART = 200_000;
 
 export function safeDescription(description: Description): Description {
@@ -35,6 +36,11 @@ export function safeDescription(description: Description): Description {
           })),
         }),
   };
+}
+
+/** A short text for one line of a card. */
+export function safeLine(text: string): string {
+  return shorten(oneLine(text), LONGEST_LINE);
 }
 
 function visible(text: string): string {

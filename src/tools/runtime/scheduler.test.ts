@@ -142,6 +142,49 @@ describe('the order of calls', () => {
     ]);
   });
 
+  it('looks at a call that changes something only after the readers before it', async () => {
+    let read = false;
+    const reader = fakeTool('Read', {
+      async *call() {
+        await turnOfLoop();
+        read = true;
+        yield result('ok');
+      },
+    });
+    const edit = fakeTool('Edit', {
+      ...WRITES,
+      validateInput: () => (read ? { ok: true } : { ok: false, message: 'not read yet' }),
+    });
+    const { results } = await world([reader, edit]);
+    const outcomes = (await results([callOf('Read'), callOf('Edit')])).map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(['done', 'done']);
+  });
+
+  it('runs alone what a person made into something that changes', async () => {
+    const journal: string[] = [];
+    const inputSchema = z.strictObject({ write: z.boolean().default(false) });
+    const { tool, doorOf } = held('T', journal, {
+      inputSchema,
+      isReadOnly: (input) => !inputSchema.parse(input).write,
+    });
+    const [a, b] = [callOf('T'), callOf('T')];
+    const gate = fakeGate(async (call) => {
+      if (call.toolUseId !== b.id) return undefined;
+      const revision = await call.revise({ write: true });
+      if ('problem' in revision) throw new Error(revision.problem);
+      return { allowed: true, input: revision.input, because: { kind: 'person', by: 'alice', via: 'api' } };
+    });
+    const { results } = await world([tool], { gate });
+    const done = results([a, b]);
+    await doorOf(a.id).reached;
+    doorOf(b.id).open();
+    await turnOfLoop(10);
+    expect(journal).toEqual([`+${a.id}`]);
+    doorOf(a.id).open();
+    await done;
+    expect(journal).toEqual([`+${a.id}`, `-${a.id}`, `+${b.id}`, `-${b.id}`]);
+  });
+
   it('asks about one call after the other', async () => {
     const asked: string[] = [];
     const answers = [deferred<Verdict | undefined>(), deferred<Verdict | undefined>()];
@@ -469,6 +512,28 @@ describe('input that a person changed', () => {
       },
     });
 
+  it('has fields that the model cannot fill in', async () => {
+    const asked: unknown[] = [];
+    const question = fakeTool('Ask', {
+      ...WRITES,
+      inputSchema: z.object({ text: z.string(), answer: z.string().optional() }),
+      personFields: ['answer'],
+      async *call(input) {
+        asked.push(input);
+        yield result('ok');
+      },
+    });
+    const gate = fakeGate(async (call) => {
+      asked.push(call.input);
+      const revision = await call.revise({ text: 'why', answer: 'because' });
+      if ('problem' in revision) throw new Error(revision.problem);
+      return { allowed: true, input: revision.input, because: { kind: 'person', by: 'alice', via: 'api' } };
+    });
+    const { results } = await world([question], { gate });
+    await results([callOf('Ask', { text: 'why', answer: 'the model says so' })]);
+    expect(asked).toEqual([{ text: 'why' }, { text: 'why', answer: 'because' }]);
+  });
+
   it('is checked, described anew, and what runs', async () => {
     const ran: string[] = [];
     const gate = fakeGate(async (call) => {
@@ -541,6 +606,30 @@ describe('what the rules deny', () => {
     expect(answer).toMatchObject({ outcome: 'denied', describe: { paths: ['/x/.env'] } });
     expect(textOf(answer)).toBe('Denied by a rule.');
     expect(looked).not.toHaveBeenCalled();
+  });
+
+  it('is a problem of the input where a person changed it into that', async () => {
+    const because = { kind: 'rule', rule: 'X', source: 'configuration', part: 'x' } as const;
+    let judged = 0;
+    const gate = {
+      ...fakeGate(async (call) => {
+        const revision = await call.revise({});
+        return {
+          allowed: false,
+          outcome: 'denied',
+          message: 'problem' in revision ? revision.problem : 'taken',
+          because: { kind: 'abort' },
+        };
+      }),
+      judge: async () => ({
+        behaviour: judged++ === 0 ? ('ask' as const) : ('deny' as const),
+        because,
+        message: 'Denied by rule X.',
+        suggestions: [],
+      }),
+    };
+    const { results } = await world([fakeTool('T')], { gate });
+    expect(textOf((await results([callOf('T')]))[0])).toBe('Denied by rule X.');
   });
 });
 

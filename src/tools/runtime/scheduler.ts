@@ -12,7 +12,14 @@ import { boundResult } from './bound-result.js';
 import { type CallScope, type Plan, placeOf } from './call-context.js';
 import { createEventQueue, type EventQueue } from './event-queue.js';
 import { execute, INTERNAL_ERROR } from './execute.js';
-import { type Classified, classify, type Preflight, preflight, type Refusal } from './preflight.js';
+import {
+  type Classified,
+  classify,
+  type Preflight,
+  preflight,
+  type Refusal,
+  withoutPersonFields,
+} from './preflight.js';
 import { type RunClock, startRunClock } from './run-clock.js';
 import type { RunRequest, ToolRunEvent, ToolRunResult } from './runtime.js';
 import type { RuntimeLog } from './runtime-log.js';
@@ -115,7 +122,7 @@ class Run {
     if (this.#controller.signal.aborted) return this.#refuse(index, call, call.name, NOT_STARTED);
     const tool = this.#request.offer.find(call.name);
     if (tool === undefined) return this.#refuse(index, call, call.name, this.#unknown(call.name));
-    const classified = classify(tool, call.input);
+    const classified = classify(tool, withoutPersonFields(tool, call.input));
     if ('problem' in classified) {
       return this.#refuse(index, call, tool.name, { outcome: 'invalid', message: classified.problem });
     }
@@ -208,6 +215,7 @@ class Run {
       because,
       describe: plan.describe,
       ...(data === undefined ? {} : { data }),
+      ...(changed ? { input: plan.input } : {}),
     });
   }
 

@@ -12,9 +12,13 @@ async function sessions() {
   const { path } = await tempFolder();
   const made = createSessions(path);
   closeAfterTest(() => made.close());
+  const closed: string[] = [];
   const open = (options: Partial<SessionOptions> = {}) =>
-    made.open({ id: 's', principal: 'alice', workspace: { root: path, home: path }, ...options });
-  return { ...made, open, path };
+    made.open(
+      { id: 's', principal: 'alice', workspace: { root: path, home: path }, ...options },
+      async (id) => void closed.push(id),
+    );
+  return { ...made, open, path, closed };
 }
 
 const exists = (path: string): Promise<boolean> =>
@@ -80,6 +84,16 @@ describe('a session', () => {
     session.jobs.add(fakeJob(() => (stopped += 1)));
     await session.close();
     expect(stopped).toBe(1);
+  });
+
+  it('tells once that it has ended, and nothing of its sub-agents', async () => {
+    const { open, closed } = await sessions();
+    const parent = await open();
+    await (await open({ parent })).close();
+    expect(closed).toEqual([]);
+    await parent.close();
+    await parent.close();
+    expect(closed).toEqual(['s']);
   });
 
   it('is closed with the runtime', async () => {

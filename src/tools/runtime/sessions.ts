@@ -8,7 +8,8 @@ import { createScratchFolders } from './scratch-folders.js';
 import { createTodoList } from './todos.js';
 
 export interface ToolSessions {
-  open(options: SessionOptions): Promise<OpenToolSession>;
+  /** `onClose` is told the id when the conversation itself ends, not one of its sub-agents. */
+  open(options: SessionOptions, onClose?: (id: string) => Promise<void>): Promise<OpenToolSession>;
   /** Closes every session and removes all private folders. */
   close(): Promise<void>;
 }
@@ -17,7 +18,7 @@ export function createSessions(stateDir: string): ToolSessions {
   const folders = createScratchFolders(join(stateDir, 'scratch'));
   const open = new Set<OpenToolSession>();
 
-  const openSession = async (options: SessionOptions): Promise<OpenToolSession> => {
+  const openSession: ToolSessions['open'] = async (options, onClose) => {
     const { id, principal, workspace, agent, parent } = options;
     const jobs = parent?.jobs ?? createJobTable();
     let scratch: Promise<string> | undefined;
@@ -27,7 +28,7 @@ export function createSessions(stateDir: string): ToolSessions {
     const close = async (): Promise<void> => {
       open.delete(session);
       if (parent !== undefined) return;
-      await jobs.close();
+      await Promise.all([jobs.close(), onClose?.(id)]);
       const made = await scratch?.catch(() => undefined);
       if (made !== undefined) await folders.remove(made);
     };

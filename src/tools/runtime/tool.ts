@@ -50,6 +50,8 @@ export interface Tool<Input = unknown> {
   readonly limits?: ToolLimits;
   /** A question to the user by its nature: always asked, never on a clock. */
   readonly question?: boolean;
+  /** Fields of the input that only a person may fill in: taken out of what the model sends. */
+  readonly personFields?: readonly string[];
 }
 
 export type Enablement = boolean | { enabled: false; reason: string };

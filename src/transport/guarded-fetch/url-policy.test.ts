@@ -33,6 +33,7 @@ describe('checkUrl', () => {
     ['http://printer.local/', /names this machine/],
     ['http://metadata.google.internal/', /names this machine/],
     ['http://intranet/', /names this machine/],
+    ['http://wiki/', /names this machine/],
     ['http://router.home.arpa/', /names this machine/],
     ['example.com/page', /not a URL/],
     ['http://', /not a URL/],

@@ -37,9 +37,9 @@ describe('processes', () => {
     const other = { ...info, startTime: `${Number(info.startTime) + 1}` };
     expect(isAlive(other)).toBe(false);
     signalProcess(other, 'SIGKILL');
-    expect(isAlive(info)).toBe(true);
-    signalProcess(info, 'SIGKILL');
-    await once(child, 'exit');
+    signalProcess(info, 'SIGTERM');
+    const [, signal] = await once(child, 'exit');
+    expect(signal).toBe('SIGTERM');
     expect(isAlive(info)).toBe(false);
   });
 

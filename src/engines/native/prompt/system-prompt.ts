@@ -10,6 +10,8 @@ export interface SystemPromptOptions {
   tools: readonly Tool[];
   root: string;
   cwd: string;
+  /** The principal's own, for the list of memories. */
+  memoryDir?: string;
   now: number;
   platform: string;
   readable(path: string): boolean;
@@ -48,12 +50,13 @@ async function ownPrompt(identity: string, options: SystemPromptOptions): Promis
     .join('\n\n');
 }
 
-async function toolPrompts({ tools, root, onProblem }: SystemPromptOptions): Promise<string[]> {
+async function toolPrompts({ tools, root, memoryDir, onProblem }: SystemPromptOptions): Promise<string[]> {
   const names = tools.map(({ name }) => name);
+  const memory = memoryDir === undefined ? {} : { memoryDir };
   const prompts = await Promise.all(
     tools.map(async (tool) => {
       try {
-        const text = (await tool.prompt({ tools: names, cwd: root })).trim();
+        const text = (await tool.prompt({ tools: names, cwd: root, ...memory })).trim();
         return text === '' ? [] : [`## ${tool.name}\n${text.slice(0, LIMITS.toolPromptChars)}`];
       } catch (error) {
         onProblem(tool.name, error);

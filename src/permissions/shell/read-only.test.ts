@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { isReadOnlyCommand } from './read-only.js';
+
+describe('a command that only reads', () => {
+  it.each([
+    'ls -la src',
+    'cat a b',
+    'head -n 5 a',
+    'head -5 a',
+    'tail -n5 a',
+    'grep -rn --include=x pattern src',
+    'rg -n -g x y',
+    'git status',
+    'git --no-pager log --oneline -n 5',
+    'git diff HEAD~1 -- src',
+    'git show HEAD:a',
+    'find . -name x -type f',
+    'sort -rnk2 a',
+    'sort a | uniq -c | head',
+    'wc -l a && pwd',
+    'sed -n 1,5p a',
+    'node --version',
+    'echo hi',
+    'jq .a f',
+    'date +%s',
+    'test -f x',
+    'diff -u a b',
+    'cat a; cat b',
+  ])('%s', (command) => {
+    expect(isReadOnlyCommand(command)).toBe(true);
+  });
+
+  it.each([
+    'ls > x',
+    'rm x',
+    'touch x',
+    'cd src',
+    'npm test',
+    'sort -o x y',
+    'sort --output=x y',
+    'uniq a b',
+    'find . -delete',
+    'find . -exec cat {} +',
+    'sed -i p a',
+    "sed 'w x' a",
+    'git push',
+    'git diff --output=x',
+    'git -c a=b status',
+    'git branch x',
+    'git config a b',
+    'date 01010000',
+    'date -s x',
+    'cat $x',
+    'cat *',
+    'node x.js',
+    'env',
+    'tee x',
+    'cat a & rm b',
+    'hostname x',
+    'tail -f x',
+    'curl x',
+    '/bin/ls',
+    './ls',
+    'ls --unheard-of',
+    'rg --pre x y',
+    'cat a && rm b',
+    '',
+    'git grep -Ox y',
+    'file -C x',
+    'tree -o x',
+    'git log --ext-diff',
+  ])('not %s', (command) => {
+    expect(isReadOnlyCommand(command)).toBe(false);
+  });
+});
