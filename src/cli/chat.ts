@@ -31,7 +31,7 @@ export async function chat(
   const level = parseChoice('log-level', args.values['log-level'] ?? DEFAULT_LOG_LEVEL, LOG_LEVELS);
   const loaded = await loadConfig({ file: args.values['config'], cwd: io.cwd, env: io.env });
   io.hide(loaded.secrets);
-  const chosen = chatModel(loaded.config, args.values['model']);
+  const chosen = chatModel(loaded.config, args.values['model'], io.cwd);
   const { openChat } = await import('./chat/open-chat.js');
   const open = await openChat({
     loaded: { ...loaded, config: chosen.config },

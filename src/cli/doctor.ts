@@ -15,7 +15,7 @@ import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.
 
 export const command: Command = {
   name: 'doctor',
-  summary: 'Check configuration, upstreams and store, and say what to do',
+  summary: 'Check configuration, upstreams, MCP servers, sandbox and store, and say what to do',
   usage: 'doctor',
   options: {
     config: { value: 'FILE', summary: `Configuration file (default: ./${CONFIG_FILE})` },

@@ -12,6 +12,7 @@ import type { ApprovalCoordinator } from '../permissions/approvals.js';
 import { createApprovalCoordinator } from '../permissions/coordinator/coordinator.js';
 import { createGate } from '../permissions/create-gate.js';
 import { createPolicy } from '../permissions/policy.js';
+import { allowedHosts } from '../sandbox/allowed-hosts.js';
 import { createSandbox } from '../sandbox/create-sandbox.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { parseStoreUrl } from '../store/open.js';
@@ -57,7 +58,12 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
     log,
   });
   const gate = createGate({ policy, coordinator: approvals, store, log });
-  const sandbox = await createSandbox({ mode: config.sandbox, hidden: own, env });
+  const sandbox = await createSandbox({
+    mode: config.sandbox,
+    hidden: own,
+    hosts: allowedHosts(config.permissions),
+    env,
+  });
   const mcp = createMcpClient({
     servers: config.mcp_servers,
     version,

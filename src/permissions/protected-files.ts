@@ -2,7 +2,10 @@
  * Files that no rule for a whole folder should give away: the gateway's own, which every tool is
  * denied, and those that run code once they are written, which are asked about.
  */
+import { CODE_FILES } from '../workspace/code-files.js';
 import { realTarget } from '../workspace/real-path.js';
+
+export { CODE_FILES };
 
 /** SQLite keeps these beside a database. */
 const COMPANIONS = ['', '-wal', '-shm', '-journal'];
@@ -45,59 +48,6 @@ export function ownFiles(paths: readonly string[]): OwnFiles {
 /** The file system may not tell these apart, so neither does a denial. */
 const folded = (path: string): string =>
   path === '/' ? path : path.normalize('NFC').toLowerCase().replace(/\/+$/, '');
-
-interface CodeFile {
-  /** Names apart from each other by spaces; `x/` is everything in such a folder, `/x/` only at the root. */
-  names: string;
-  what: string;
-}
-
-export const CODE_FILES: readonly CodeFile[] = [
-  {
-    names:
-      '.git/ .gitmodules .gitconfig .githooks/ .husky/ lefthook.yml .lefthook.yml .pre-commit-config.yaml .config/git/',
-    what: 'settings of git, which can name programs that it runs',
-  },
-  {
-    names:
-      '.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc .envrc .config/fish/ .xinitrc .xsession .xsessionrc .xprofile .pam_environment',
-    what: 'a profile that shells run',
-  },
-  {
-    names:
-      '.mcp.json .claude/ .claude.json .cursor/ .codex/ .gemini/ .qwen/ .opencode/ opencode.json .continue/ .clinerules/ .toolgate/ .toolgate-permissions.yaml toolgate.yaml .config/toolgate/',
-    what: 'settings of an agent or of its permissions',
-  },
-  {
-    names:
-      '.vscode/ .idea/ .fleet/ .zed/ .devcontainer/ .devcontainer.json .sublime-project .vimrc .gvimrc .exrc .nvimrc .config/nvim/ .vim/ .emacs .emacs.d/ .dir-locals.el',
-    what: 'settings of an editor, which can name programs that it runs',
-  },
-  {
-    names:
-      '.npmrc .yarnrc .yarnrc.yml .yarn/ .pnpmfile.cjs .pnpmfile.mjs .pnp.cjs .pnp.loader.mjs bunfig.toml pip.conf .pip/ .config/pip/ .pypirc .cargo/ .gemrc .bundle/ .mvn/ .m2/ .gradle/ .condarc .config/pnpm/ .config/yarn/ .terraformrc .npm-global/ sitecustomize.py usercustomize.py',
-    what: 'settings of a package manager or an interpreter, which can name programs that it runs',
-  },
-  {
-    names:
-      '.curlrc .wgetrc .netrc .ssh/ .gnupg/ .aws/ .kube/ .docker/ .config/gh/ .config/gcloud/ .azure/ .git-credentials',
-    what: 'credentials, or settings that decide where they go',
-  },
-  {
-    names:
-      '.tmux.conf .screenrc .gdbinit .lldbinit .rprofile .irbrc .pryrc .pythonrc .pythonstartup .sqliterc .psqlrc .perldb .mysqlrc .my.cnf',
-    what: 'a profile that a program runs',
-  },
-  {
-    names:
-      '.config/autostart/ .config/systemd/ .local/bin/ .local/share/applications/ launchagents/ launchdaemons/ .config/environment.d/',
-    what: 'something that starts with the session',
-  },
-  {
-    names: '/etc/ /usr/ /bin/ /sbin/ /lib/ /lib64/ /boot/ /var/spool/cron/ /opt/ /system/ /library/',
-    what: 'part of the operating system',
-  },
-];
 
 const COMPILED_CODE_FILES = CODE_FILES.map(({ names, what }) => ({ what, regex: codeFileRegex(names) }));
 const ANY_CODE_FILE = codeFileRegex(CODE_FILES.map(({ names }) => names).join(' '));

@@ -47,8 +47,8 @@ export interface AgentProbe {
   told(): Outcome[];
   /** As the console asks, or with a key. */
   api(method: string, path: string, body?: object, key?: string): Promise<Reply>;
-  /** The call that waits for a person, once there is one. */
-  waiting(key?: string): Promise<Waiting>;
+  /** The call that waits for a person, once there is one; with `all`, the newest that ever did. */
+  waiting(key?: string, state?: 'pending' | 'all'): Promise<Waiting>;
 }
 
 export interface Reply {
@@ -135,9 +135,9 @@ export async function openAgent(options: AgentOptions = {}): Promise<AgentProbe>
     });
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
-  const waiting: AgentProbe['waiting'] = async (key) => {
+  const waiting: AgentProbe['waiting'] = async (key, state = 'pending') => {
     for (;;) {
-      const { text } = await api('GET', '/api/approvals', undefined, key);
+      const { text } = await api('GET', `/api/approvals?state=${state}`, undefined, key);
       const [first] = waitingSchema.parse(JSON.parse(text)).data;
       if (first !== undefined) return first;
     }

@@ -2,7 +2,7 @@
  * B3: a path is judged as one thing and used as another. A command in the sandbox plants a link, and
  * a tool outside of it follows; or the link comes between the question and the answer.
  */
-import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type AgentProbe, type Attempt, openAgent } from './agent-probe.js';
@@ -20,7 +20,7 @@ async function openWalled(): Promise<AgentProbe> {
 const backwards = (text: string): string => [...text].reverse().join('');
 
 /** What a command makes, and what a tool is then asked to do with it. */
-const PLANTED: readonly [link: string, to: keyof AgentProbe & ('outside' | 'folder'), rest: string][] = [
+const PLANTED: readonly [link: string, to: 'outside' | 'folder', rest: string][] = [
   ['x', 'outside', 'secret.txt'],
   ['sub/folder', 'outside', ''],
   ['config', 'folder', 'toolgate.yaml'],
@@ -33,10 +33,7 @@ describe('B3: a link that a command in the sandbox plants', () => {
     const agent = await openWalled();
     const path = join(agent.root, link);
     const target = join(agent[to], rest);
-    const below =
-      rest.includes('.txt') || rest.includes('.yaml') || rest.includes('.db')
-        ? path
-        : join(path, 'secret.txt');
+    const below = /\.(?:txt|yaml|db)$/.test(rest) ? path : join(path, 'secret.txt');
     const attempts: Attempt[] = [
       ['Read', { file_path: below }],
       ['Write', { file_path: below, content: 'planted' }],
@@ -82,65 +79,40 @@ describe('B3: a link that a command in the sandbox plants', () => {
   });
 });
 
-/** Who waits for an answer is asked about a path; the path leads elsewhere when the answer comes. */
-describe('B3: a link that comes while a person is asked', () => {
-  const swaps: readonly [
-    what: string,
-    input: Attempt,
-    swap: (root: string, outside: string) => Promise<void>,
-  ][] = [
-    [
-      'a new file',
-      ['Write', { file_path: 'ROOT/dir/new.txt', content: 'planted' }],
-      async (root, outside) => {
-        await rename(join(root, 'dir'), join(root, 'old'));
-        await symlink(outside, join(root, 'dir'));
-      },
-    ],
-    [
-      'a file',
-      ['Write', { file_path: 'ROOT/dir/secret.txt', content: 'planted' }],
-      async (root, outside) => {
-        await rm(join(root, 'dir', 'secret.txt'), { force: true });
-        await symlink(join(outside, 'secret.txt'), join(root, 'dir', 'secret.txt'));
-      },
-    ],
-    [
-      'reading',
-      ['Read', { file_path: 'ROOT/dir/secret.txt' }],
-      async (root, outside) => {
-        await rename(join(root, 'dir'), join(root, 'old'));
-        await symlink(outside, join(root, 'dir'));
-      },
-    ],
-    [
-      'searching',
-      ['Grep', { pattern: 'secret', path: 'ROOT/dir', output_mode: 'content' }],
-      async (root, outside) => {
-        await rename(join(root, 'dir'), join(root, 'old'));
-        await symlink(outside, join(root, 'dir'));
-      },
-    ],
-  ];
+type Swap = (agent: AgentProbe) => Promise<void>;
 
-  it.each(swaps)('%s: the answer was about the first place', async (_what, [tool, input], swap) => {
+const swapFolder: Swap = async ({ root, outside }) => {
+  await rename(join(root, 'dir'), join(root, 'old'));
+  await symlink(outside, join(root, 'dir'));
+};
+
+const plantFile: Swap = async ({ root, outside }) => {
+  await rm(join(root, 'dir', 'secret.txt'));
+  await symlink(join(outside, 'secret.txt'), join(root, 'dir', 'secret.txt'));
+};
+
+/** A person is asked about a path; it leads elsewhere when the answer comes. */
+describe('B3: a link that comes while a person is asked', () => {
+  it.each<[what: string, attempt: (dir: string) => Attempt, swap: Swap]>([
+    ['a new file', (dir) => ['Write', { file_path: join(dir, 'new.txt'), content: 'planted' }], swapFolder],
+    ['a file', (dir) => ['Read', { file_path: join(dir, 'secret.txt') }], plantFile],
+    ['a file in a folder', (dir) => ['Read', { file_path: join(dir, 'secret.txt') }], swapFolder],
+    ['a search', (path) => ['Grep', { pattern: 'secret', path, output_mode: 'content' }], swapFolder],
+    ['a search for names', (path) => ['Glob', { pattern: '*', path }], swapFolder],
+    ['a list', (path) => ['LS', { path }], swapFolder],
+  ])('%s: the answer was about the first place', async (_what, attempt, swap) => {
     const agent = await openAgent({
-      permissions: { mode: 'ask', ask: ['Edit', 'Read', 'Grep'], unattended: 'wait' },
-      files: { 'dir/other.txt': 'x', 'dir/readme': 'x' },
+      permissions: { mode: 'ask', ask: ['Edit', 'Read'], unattended: 'wait' },
+      files: { 'dir/secret.txt': 'mine' },
     });
     await writeFile(join(agent.outside, 'secret.txt'), SECRET);
-    await mkdir(join(agent.root, 'dir'), { recursive: true });
-    if (tool === 'Read') await writeFile(join(agent.root, 'dir', 'secret.txt'), 'mine');
-    const placed = Object.fromEntries(
-      Object.entries(input).map(([key, value]) => [key, String(value).replace('ROOT', agent.root)]),
-    );
-    const running = agent.run([tool, placed]);
+    const running = agent.run(attempt(join(agent.root, 'dir')));
     const { id, digest } = await agent.waiting();
-    await swap(agent.root, agent.outside);
+    await swap(agent);
     const decided = await agent.api('POST', `/api/approvals/${id}`, { decision: 'allow', digest });
     expect(decided.status).toBe(200);
     const [outcome] = await running;
-    expect(outcome?.text).not.toContain('the-secret');
+    expect(outcome?.text).not.toMatch(/the-secret|outside/);
     expect(outcome?.isError).toBe(true);
     expect(await readFile(join(agent.outside, 'secret.txt'), 'utf8')).toBe(SECRET);
     expect(await readdir(agent.outside)).toEqual(['secret.txt']);

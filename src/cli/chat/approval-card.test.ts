@@ -14,11 +14,17 @@ describe('a card', () => {
     const command = `echo ${'x'.repeat(5000)} && rm -rf build`;
     const card = readCard(
       approvalOf({
-        describe: { title: 'Run a command', kind: 'command', paths: [], command },
+        describe: {
+          title: 'Run a command',
+          kind: 'command',
+          paths: [],
+          command,
+          asked: { why: 'no rule matches' },
+        },
         suggestions: rules.slice(0, 1),
       }),
     );
-    const text = cardText(card, 'no rule matches', paint);
+    const text = cardText(card, paint);
     expect(text).toContain(command);
     expect(text).toContain('no rule matches');
     expect(text).toMatch(/^ {2}y {2}yes, this once$/m);
@@ -31,7 +37,7 @@ describe('a card', () => {
     const card = readCard(
       approvalOf({ describe: { title: 'x\u202ey', kind: 'command', paths: [], command } }),
     );
-    const text = cardText(card, '', paint);
+    const text = cardText(card, paint);
     expect(text).toContain('ls\\u001b[2K\\u000drm -rf ~');
     expect(text).toContain('x\\u202ey');
   });
@@ -39,11 +45,11 @@ describe('a card', () => {
   it('names the sub-agent that asks', () => {
     const describe = { title: 'Run ls', kind: 'command', paths: [], command: 'ls', agent: 'Find the bug' };
     const card = readCard(approvalOf({ agent: 'agent_1', describe }));
-    expect(cardText(card, '', paint)).toContain('sub-agent: Find the bug');
+    expect(cardText(card, paint)).toContain('sub-agent: Find the bug');
   });
 
   it('shows the input where the description cannot be read', () => {
-    const text = cardText(readCard(approvalOf({ describe: 7, input: { command: 'ls' } })), '', paint);
+    const text = cardText(readCard(approvalOf({ describe: 7, input: { command: 'ls' } })), paint);
     expect(text).toContain('"command": "ls"');
   });
 });

@@ -7,6 +7,8 @@ import { describeLines, indent, type Paint } from './render.js';
 
 export interface Card {
   approval: Approval;
+  /** Why it is asked; empty where that is not known. */
+  why: string;
   describe: Description;
   suggestions: readonly Suggestion[];
 }
@@ -38,6 +40,7 @@ const description = z.looseObject({
   url: z.string().optional(),
   detail: z.string().optional(),
   agent: z.string().optional(),
+  asked: z.looseObject({ why: z.string() }).optional(),
   questions: z
     .array(
       z.object({
@@ -58,6 +61,7 @@ export function readCard(approval: Approval): Card {
   const suggested = suggestions.safeParse(approval.suggestions);
   return {
     approval,
+    why: described.data?.asked?.why ?? '',
     describe: described.success
       ? ({ ...stripUndefined(described.data), kind: 'other' } as const)
       : { title: approval.tool, kind: 'other', paths: [], detail: JSON.stringify(approval.input, null, 2) },
@@ -101,8 +105,8 @@ function stripUndefined({
   };
 }
 
-export function cardText(card: Card, why: string, paint: Paint): string {
-  const { approval, describe } = card;
+export function cardText(card: Card, paint: Paint): string {
+  const { approval, describe, why } = card;
   const who =
     approval.agent === undefined
       ? ''

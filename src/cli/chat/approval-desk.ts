@@ -81,7 +81,7 @@ export class ApprovalDesk {
     const { terminal, paint } = this.#options;
     const { questions } = card.describe;
     if (questions !== undefined && questions.length > 0) return this.#askQuestions(card, questions, signal);
-    terminal.write(cardText(card, '', paint));
+    terminal.write(cardText(card, paint));
     for (;;) {
       const line = await this.#line('  your answer > ', signal);
       if (signal.aborted) return;

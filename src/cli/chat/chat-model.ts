@@ -13,8 +13,8 @@ export interface ChatModel {
 
 /** A person is there to say when it is enough. */
 const CHAT_TURNS = 100;
-/** Throws UsageError for a name that nothing answers. */
-export function chatModel(config: Config, requested: string | undefined): ChatModel {
+/** `cwd`: the folder that the person is in. Throws UsageError for a name that nothing answers. */
+export function chatModel(config: Config, requested: string | undefined, cwd: string): ChatModel {
   const name = requested ?? defaultModel(config);
   const found = ruleFor(config, name);
   if (found === undefined) {
@@ -23,12 +23,12 @@ export function chatModel(config: Config, requested: string | undefined): ChatMo
     );
   }
   const upstreams = typeof found.upstream === 'string' ? [found.upstream] : found.upstream;
-  if (found.engine === 'native') return { config, model: name, upstreams };
   const agent: ModelConfig = {
-    ...DEFAULTS.agent,
-    ...routedParts(found),
+    ...(found.engine === 'relay' ? { ...DEFAULTS.agent, ...routedParts(found) } : found),
     engine: 'native',
     model: found.model ?? name,
+    // Whatever folder the same model has behind the API.
+    cwd,
     max_turns: CHAT_TURNS,
   };
   // An exact name is found before any glob.

@@ -33,6 +33,9 @@ export interface OpenChat {
   close(): Promise<void>;
 }
 
+/** For MCP servers to connect; one that takes longer joins a later turn. */
+const SETTLE_MS = 5_000;
+
 /** Whoever sits at the terminal may do what the operator may. */
 const PERSON: Principal = { name: 'local', scopes: ['call', 'approve', 'admin'], models: ['*'] };
 
@@ -75,6 +78,9 @@ export async function openChat(options: OpenChatOptions): Promise<OpenChat> {
 
   return {
     async run(banner) {
+      if (Object.keys(config.mcp_servers).length > 0) {
+        await agents.mcp.settled(AbortSignal.timeout(SETTLE_MS)).catch(() => {});
+      }
       if (terminal.interactive) {
         for (const line of banner) io.out(line);
         await runRepl({ terminal, paint, open, runtime, endLine });

@@ -11,6 +11,7 @@ import {
   type FakeTool,
   hear,
   nativeEngine,
+  routeTo,
   ScriptedRelay,
   says,
   userSays,
@@ -28,7 +29,7 @@ function taskTool(task: Partial<AgentTask> = {}): {
   const steps: string[] = [];
   const tool: FakeTool = async (_input, { runAgent }) => {
     if (runAgent === undefined) throw new Error('No agents here');
-    const agent = runAgent({ description: 'look around', prompt: 'Find it', ...task });
+    const agent = runAgent({ toolUseId: 'toolu_1', description: 'look around', prompt: 'Find it', ...task });
     for (;;) {
       const step = await agent.next();
       if (step.done === true) {
@@ -64,6 +65,25 @@ describe('a sub-agent', () => {
     expect(relay.requests[3]?.messages.at(-1)?.content[0]).toMatchObject({
       content: [{ type: 'text', text: 'Found it.' }],
     });
+  });
+
+  it.each([
+    ['one that the configuration names', 'fast', 'fast'],
+    ['one that a glob routes', 'claude-haiku', 'claude-haiku'],
+    ["its parent's where only the rule for everything else takes the name", 'haiku', 'coder'],
+    ["its parent's where nobody answers to the name", 'unknown', 'coder'],
+  ])('is driven by %s', async (_what, wished, model) => {
+    const routes: Record<string, string> = { fast: 'fast', 'claude-haiku': 'claude-*', haiku: '*' };
+    const { tool } = taskTool({ model: wished });
+    const relay = new ScriptedRelay(calls(['Task', {}]), says('x'), says('y'));
+    const engine = nativeEngine(relay, new FakeRuntime({ Task: tool }), root, {
+      routeOf: (name) => {
+        const pattern = routes[name];
+        return pattern === undefined ? undefined : { ...routeTo(), pattern };
+      },
+    });
+    await hear(engine, callOf([userSays('go')], { model: 'coder' }));
+    expect(relay.requests[1]?.model).toBe(model);
   });
 
   it("has its parent's tools, fewer where the task says so, and never one that starts agents", async () => {

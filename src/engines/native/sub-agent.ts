@@ -2,7 +2,7 @@
  * An agent that works for a call of another: a transcript and a tool session of its own, never more
  * tools than its parent, the same gate, and no agents under it.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { ConversationRequest, Message, Usage } from '../../core/conversation.js';
 import { toGatewayError } from '../../core/errors.js';
 import type { Route } from '../../routing/router.js';
@@ -19,6 +19,8 @@ import { UsageTally } from './usage-tally.js';
 
 /** By name or alias: agents do not start agents. */
 const AGENT_TOOLS = ['Task', 'Agent'];
+
+const EVERYTHING = '*';
 
 /** Returning early ends it. Its usage is added to the parent's as it is spent. */
 export async function* runSubAgent(
@@ -67,12 +69,17 @@ function cutShortBy(end: LoopEnd): string | undefined {
   }
 }
 
+/** The same after a restart, so that what was decided about its calls is found again. */
+function agentId(session: string, toolUseId: string): string {
+  return `agent_${createHash('sha256').update(`${session}\0${toolUseId}`).digest('hex').slice(0, 16)}`;
+}
+
 class SubAgent {
   readonly #parent: TurnParts;
   readonly #task: AgentTask;
   readonly #signal: AbortSignal;
   readonly #onStep: (step: AgentProgress) => void;
-  readonly #id = `agent_${randomBytes(8).toString('hex')}`;
+  readonly #id: string;
   readonly #tally = new UsageTally();
   #loop: AgentLoop | undefined;
   #calls: ServerCalls | undefined;
@@ -85,6 +92,7 @@ class SubAgent {
   ) {
     this.#parent = parent;
     this.#task = task;
+    this.#id = agentId(parent.session.id, task.toolUseId);
     this.#signal = signal;
     this.#onStep = onStep;
   }
@@ -200,7 +208,8 @@ class SubAgent {
   #model(): { route: Route; model: string } {
     const { model = '' } = this.#task;
     const route = model === '' ? undefined : this.#parent.routeOf(model);
-    return route === undefined
+    // Models say `haiku` or `sonnet` out of habit: what only the rule for everything else takes was not meant.
+    return route === undefined || route.pattern === EVERYTHING
       ? { route: this.#parent.route, model: this.#parent.request.model }
       : { route, model };
   }

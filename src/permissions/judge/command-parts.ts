@@ -41,6 +41,7 @@ export function commandParts(
     const unwrapped = unwrap(texts, read);
     running.push(...unwrapped.commands);
     unclear ||= unwrapped.runsCode;
+    if (analysis.tooMuch) return;
     const { cwds } = folders[index] ?? { cwds: [cwd] };
     uses.push(...pathsOf(command.words, cwds, judging.home));
     for (const inner of unwrapped.commands.slice(1))
@@ -51,7 +52,16 @@ export function commandParts(
   for (const { target, writes } of analysis.redirects) {
     uses.push(...pathsOfWord(target, writes ? 'edit' : 'read', true, anywhere, judging.home));
   }
-  for (const word of analysis.loose) uses.push(...pathsOfWord(word, 'either', false, anywhere, judging.home));
+  const tokens = unclear ? analysis.command.split(TOKEN_BREAKS).filter((token) => token !== '') : [];
+  // Where the grammar lost its way, every word of the text may be one of a command.
+  if (analysis.unclear && !analysis.tooMuch) {
+    for (const text of tokens)
+      uses.push(
+        ...pathsOfWord({ text, literal: true, glob: false }, 'either', false, anywhere, judging.home),
+      );
+  }
+  for (const word of analysis.tooMuch ? [] : analysis.loose)
+    uses.push(...pathsOfWord(word, 'either', false, anywhere, judging.home));
   const loose = analysis.loose.map(({ text }) => text);
   return {
     analysis,
@@ -59,7 +69,7 @@ export function commandParts(
     running,
     files: filesOf(judging, uses, cwd),
     hosts: [...running, ['', ...loose]].flatMap((words) => hostsOf(words)),
-    tokens: unclear ? analysis.command.split(TOKEN_BREAKS).filter((token) => token !== '') : [],
+    tokens,
   };
 }
 
@@ -76,8 +86,7 @@ function filesOf(judging: Judging, uses: readonly PathUse[], cwd: string): Comma
     for (const kind of use.access === 'either' ? (['read', 'edit'] as const) : [use.access]) {
       const key = `${kind}${use.sure}${use.tree}${use.path}`;
       if (found.has(key)) continue;
-      const inCwd = !there && use.path.lastIndexOf('/') === cwd.length && use.path.startsWith(cwd);
-      const file = judgedFile(judging, kind, use.path, inCwd ? use.path : undefined);
+      const file = judgedFile(judging, kind, use.path);
       // Of what is only perhaps changed (an archive), the rest below is read.
       found.set(key, { file, sure: use.sure, tree: use.tree && (kind === use.access || kind === 'read') });
     }

@@ -49,23 +49,22 @@ function wordsRule(judging: Judging, behaviour: 'deny' | 'ask', parts: CommandPa
 
 function prefixRule(index: RuleIndex, words: readonly string[], judging: Judging): RuleEntry | undefined {
   for (const rule of index.prefixes(programPath(words[0] ?? ''), judging.where)) {
-    if (beginsWith(words, 1, rule.words, 1)) return rule.entry;
+    if (beginsWith(words, rule.words)) return rule.entry;
   }
   return undefined;
 }
 
 /** Flags and what may be their values can stand between: `git -C x push` is `git push`. */
-function beginsWith(words: readonly string[], at: number, rule: readonly string[], next: number): boolean {
-  const wanted = rule[next];
-  if (wanted === undefined) return true;
-  const word = words[at];
-  if (word === undefined) return false;
-  if (word === wanted && beginsWith(words, at + 1, rule, next + 1)) return true;
-  if (!word.startsWith('-')) return false;
-  return (
-    beginsWith(words, at + 1, rule, next) ||
-    (words[at + 1]?.startsWith('-') === false && beginsWith(words, at + 2, rule, next))
-  );
+function beginsWith(words: readonly string[], rule: readonly string[]): boolean {
+  let wanted = 1;
+  for (let at = 1; wanted < rule.length; at += 1) {
+    const word = words[at];
+    if (word === undefined) return false;
+    if (word === rule[wanted]) wanted += 1;
+    else if (!word.startsWith('-')) return false;
+    else if (words[at + 1]?.startsWith('-') === false && words[at + 1] !== rule[wanted]) at += 1;
+  }
+  return true;
 }
 
 function filesRule(

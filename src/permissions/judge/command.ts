@@ -79,7 +79,18 @@ function reads({ files, hosts }: CommandParts, readOnly: boolean): boolean {
 }
 
 /** What is asked about although it is allowed: files that run code, and folders with denied files in them. */
-function raised(judging: Judging, { files }: CommandParts): Finding | undefined {
+function raised(judging: Judging, { analysis, files }: CommandParts): Finding | undefined {
+  if (analysis.tooMuch) {
+    return {
+      behaviour: 'ask',
+      because: {
+        kind: 'shell',
+        part: shorten(analysis.command),
+        problem: 'is too much to be looked through',
+      },
+      message: 'The command is too long or too deep to be looked through, so that somebody must look at it.',
+    };
+  }
   for (const { file, sure, tree } of files) {
     if (!sure) continue;
     const code = codeFileAsk(judging, file);

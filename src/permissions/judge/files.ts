@@ -1,11 +1,12 @@
 /** What the rules say about a file. */
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { isInside, realTarget } from '../../workspace/real-path.js';
 import { codeFile } from '../protected-files.js';
 import { type PathForms, pathForms } from '../rules/file-pattern.js';
 import type { RuleEntry } from '../rules/rule.js';
 import type { RuleIndex } from '../rules/rule-index.js';
 import { EDIT_TOOLS, READ_TOOLS } from '../rules/tool-names.js';
+import { exists } from '../shell/command-paths.js';
 import { byMode, byRule, type Finding, findRule, harmless, type Judging } from './judging.js';
 
 export interface JudgedFile {
@@ -16,9 +17,9 @@ export interface JudgedFile {
   real: PathForms;
 }
 
-export function judgedFile(judging: Judging, kind: 'read' | 'edit', path: string, real?: string): JudgedFile {
+export function judgedFile(judging: Judging, kind: 'read' | 'edit', path: string): JudgedFile {
   const lexical = /\/\.|\/\/|\/$/.test(path) ? resolve(path) : path;
-  const target = real ?? targetOf(judging, /\/\.\.(?:\/|$)/.test(path) ? withoutParents(path) : lexical);
+  const target = targetOf(judging, /\/\.\.(?:\/|$)/.test(path) ? withoutParents(path) : lexical);
   const named = pathForms(lexical, judging.where.place.root, judging.home);
   const forms =
     target === lexical && judging.home === judging.realHome
@@ -37,11 +38,15 @@ function withoutParents(path: string): string {
   return current;
 }
 
-function targetOf({ targets }: Judging, path: string): string {
+function targetOf(judging: Judging, path: string): string {
+  const { targets } = judging;
   if (targets === undefined) return realTarget(path);
   const known = targets.get(path);
   if (known !== undefined) return known;
-  const target = realTarget(path);
+  // Most words of a command name nothing: that is cheaper to find out than a real path that fails.
+  const folder = dirname(path);
+  const target =
+    exists(path) || folder === path ? realTarget(path) : join(targetOf(judging, folder), basename(path));
   targets.set(path, target);
   return target;
 }

@@ -3,6 +3,8 @@
  * home (`~/`) or the root (`//`). A pattern that matches a folder covers everything in it.
  */
 
+import { compileName, hasWildcard, matchNames, type NameMatch, withoutEscapes } from './glob-name.js';
+
 export type PatternBase = 'workspace' | 'home' | 'root';
 
 export interface FilePattern {
@@ -13,10 +15,10 @@ export interface FilePattern {
   exact: boolean;
   /** Matches at any depth (no `/` in the pattern). */
   anyDepth: boolean;
-  /** Leading names without wildcards. */
+  /** Leading names without wildcards; in lower case where it is wide. */
   prefix: string;
-  /** Against a path from the base, without a slash in front; '' is the base itself. */
-  regex: RegExp;
+  /** Whether it matches the names of a path from the base; none of them: the base itself. */
+  matches: (names: readonly string[]) => boolean;
 }
 
 /** A path as patterns see it: from each base that it is below. */
@@ -25,6 +27,14 @@ export interface PathForms {
   workspace?: string;
   home?: string;
   root: string;
+  /** Made when they are first needed. */
+  lower?: Partial<Record<PatternBase, LookedAt>>;
+  plain?: Partial<Record<PatternBase, LookedAt>>;
+}
+
+export interface LookedAt {
+  path: string;
+  names: readonly string[];
 }
 
 /**
@@ -50,65 +60,50 @@ function compile(base: PatternBase, text: string, wide: boolean): FilePattern {
     trimmed.replace(/^\*\*$/, '').includes('/') || text.startsWith('/') || text.includes('/**');
   const anyDepth = !anchored && names.length === 1 && names[0] !== '**';
   if (names.length === 0 || (names.length === 1 && names[0] === '**')) {
-    return { base, exact: false, anyDepth: false, prefix: '', regex: /^(?!\.\.(?:\/|$))/ };
+    return {
+      base,
+      exact: false,
+      anyDepth: false,
+      prefix: '',
+      matches: (given) => given[0] !== '..',
+    };
   }
-  const literals = names.map(literalName);
+  const literals = names.map((name) => (hasWildcard(name) ? undefined : withoutEscapes(name)));
   const wild = literals.indexOf(undefined);
-  const body = names.map((name, index) => segment(name, index === names.length - 1)).join('');
+  const own = names.map((name) => (name === '**' ? '**' : compileName(name, wide)));
+  // Whatever is below what it matches is matched as well.
+  const compiled: (NameMatch | '**')[] = [...(anyDepth ? (['**'] as const) : []), ...own, '**'];
   return {
     base,
     exact: wild === -1 && !anyDepth && !text.endsWith('**'),
     anyDepth,
-    prefix: literals.slice(0, wild === -1 ? literals.length : wild).join('/'),
-    regex: new RegExp(`^${anyDepth ? '(?:.*/)?' : ''}${body}(?:/.*)?$`, wide ? 'si' : 's'),
+    prefix: folded(literals.slice(0, wild === -1 ? literals.length : wild).join('/'), wide),
+    matches: (given) => matchNames(compiled, given),
     ...(wild === -1 ? { literal: literals.join('/') } : {}),
   };
 }
 
-/** The name without its escapes, or undefined where it has a wildcard. */
-function literalName(name: string): string | undefined {
-  if (/(?:^|[^\\])(?:\\\\)*[*?[]/.test(name)) return undefined;
-  return name.replace(/\\(.)/gs, '$1');
+const folded = (text: string, wide: boolean): string => (wide ? text.toLowerCase() : text);
+
+/** A path from a base, in the case and the parts that patterns of one kind are matched with. */
+export function lookAt(forms: PathForms, base: PatternBase, wide: boolean): LookedAt | undefined {
+  const from = forms[base];
+  if (from === undefined) return undefined;
+  const cache = (wide ? forms.lower : forms.plain) ?? {};
+  if (wide) forms.lower = cache;
+  else forms.plain = cache;
+  const known = cache[base];
+  if (known !== undefined) return known;
+  const path = folded(from, wide);
+  const made = { path, names: path === '' ? [] : path.split('/') };
+  cache[base] = made;
+  return made;
 }
 
-function segment(name: string, last: boolean): string {
-  if (name === '**') return last ? '.*' : '(?:[^/]+/)*';
-  let source = '';
-  for (let at = 0; at < name.length; at += 1) {
-    const char = name.charAt(at);
-    if (char === '*') {
-      while (name.charAt(at + 1) === '*') at += 1;
-      source += '[^/]*';
-    } else if (char === '?') source += '[^/]';
-    else if (char === '[') {
-      const set = bracket(name, at);
-      source += set.source;
-      at = set.end;
-    } else if (char === '\\' && at + 1 < name.length) {
-      at += 1;
-      source += quoted(name.charAt(at));
-    } else source += quoted(char);
-  }
-  return last ? source : `${source}/`;
+export function patternMatches(pattern: FilePattern, { path, names }: LookedAt): boolean {
+  if (!pattern.anyDepth && !path.startsWith(pattern.prefix)) return false;
+  return pattern.matches(names);
 }
-
-function bracket(name: string, open: number): { source: string; end: number } {
-  const close = name.indexOf(']', open + 2);
-  if (close === -1) return { source: '\\[', end: open };
-  const inner = name.slice(open + 1, close);
-  const negated = inner.startsWith('!') || inner.startsWith('^');
-  const set = (negated ? inner.slice(1) : inner).replace(/[\\\]^[]/g, '\\$&');
-  try {
-    const source = `(?!/)[${negated ? '^' : ''}${set}]`;
-    new RegExp(source);
-    return { source, end: close };
-  } catch {
-    // A range that runs backwards is no set: the bracket is only itself.
-    return { source: '\\[', end: open };
-  }
-}
-
-const quoted = (char: string): string => char.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 
 export function pathForms(path: string, root: string, home: string): PathForms {
   const normal = path.normalize('NFC');

@@ -3,9 +3,11 @@ import type { Place } from '../decision.js';
 import {
   compileFilePattern,
   type FilePattern,
+  lookAt,
   mayMatchBelow,
   type PathForms,
   type PatternBase,
+  patternMatches,
 } from './file-pattern.js';
 import { type RuleEntry, readRule } from './rule.js';
 
@@ -133,18 +135,17 @@ export class RuleIndex {
     return (
       (rules.literal.size === 0 ? undefined : this.#literal(rules, forms, where)) ??
       (rules.named.size === 0 ? undefined : this.#named(rules, forms, where)) ??
-      rules.patterns.find(({ pattern, entry }) => matches(pattern, forms, where) && holds(entry, where))
+      rules.patterns.find(({ pattern, entry }) => this.#matches(pattern, forms, where) && holds(entry, where))
         ?.entry
     );
   }
 
   #literal(rules: FileRules, forms: PathForms, where: Where): RuleEntry | undefined {
     for (const [base, known] of rules.literal) {
-      const path = forms[base];
+      const path = lookAt(forms, base, this.#wide)?.path;
       if (path === undefined) continue;
-      const cased = this.#case(path);
-      for (let end = cased.length; end > 0; end = cased.lastIndexOf('/', end - 1)) {
-        const found = known.get(end === cased.length ? cased : cased.slice(0, end));
+      for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
+        const found = known.get(end === path.length ? path : path.slice(0, end));
         const entry = found?.find((rule) => holds(rule.entry, where))?.entry;
         if (entry !== undefined) return entry;
       }
@@ -153,12 +154,19 @@ export class RuleIndex {
   }
 
   #named(rules: FileRules, forms: PathForms, where: Where): RuleEntry | undefined {
-    if (forms.workspace === undefined) return undefined;
-    for (const name of this.#case(forms.workspace).split('/')) {
+    for (const name of lookAt(forms, 'workspace', this.#wide)?.names ?? []) {
       const entry = rules.named.get(name)?.find((rule) => holds(rule.entry, where))?.entry;
       if (entry !== undefined) return entry;
     }
     return undefined;
+  }
+
+  #matches(pattern: FilePattern, forms: PathForms, where: Where): boolean {
+    const looked = lookAt(forms, pattern.base, this.#wide);
+    if (looked !== undefined) return patternMatches(pattern, looked);
+    // `../x` is the only way for a pattern to leave the workspace.
+    if (pattern.base !== 'workspace' || !pattern.prefix.startsWith('..')) return false;
+    return pattern.matches(this.#case(above(forms, where)).split('/'));
   }
 
   /** A rule without wildcards for exactly this path. */
@@ -241,15 +249,6 @@ export class RuleIndex {
 
 /** `/usr/bin/curl` and `curl`; a version in the name is part of it. */
 export const programPath = (word: string): string => word.slice(word.lastIndexOf('/') + 1);
-
-function matches(pattern: FilePattern, forms: PathForms, where: Where): boolean {
-  const path = forms[pattern.base];
-  if (path !== undefined) return pattern.regex.test(path);
-  // `../x` is the only way for a pattern to leave the workspace.
-  return (
-    pattern.base === 'workspace' && pattern.prefix.startsWith('..') && pattern.regex.test(above(forms, where))
-  );
-}
 
 function above(forms: PathForms, where: Where): string {
   const own = where.place.root.split('/');

@@ -32,16 +32,24 @@ export interface ShellAnalysis {
   loose: readonly Word[];
   /** The text could not be read to its end, or a program's name is only known when it runs. */
   unclear: boolean;
+  /** Too much to be looked at: somebody must, before it runs. */
+  tooMuch: boolean;
 }
 
 /** Longer than any command that a person would read; parsing it would hold up everyone else. */
 export const MAX_COMMAND = 65_536;
+/** Words of all commands in a line, each of which may be a path to be looked up. */
+const MAX_WORDS = 2_000;
+const MAX_DEPTH = 200;
 
 export function analyse(parser: ShellParser, command: string): ShellAnalysis {
   if (command.length > MAX_COMMAND) {
     return unreadable(command, `is longer than ${MAX_COMMAND} characters`);
   }
   const reading = readPlain(command);
+  if (reading.plain && reading.commands.reduce((sum, { words }) => sum + words.length, 0) > MAX_WORDS) {
+    return unreadable(command, `has more than ${MAX_WORDS} words`);
+  }
   const tree = parser.parse(command);
   if (tree === undefined) return unreadable(command, 'cannot be parsed');
   try {
@@ -58,12 +66,14 @@ export function analyse(parser: ShellParser, command: string): ShellAnalysis {
         redirects: [],
         loose: [],
         unclear: false,
+        tooMuch: false,
       };
     }
     const walk = new Walk(command);
     const cursor = tree.walk();
     walk.visit(cursor);
     cursor.delete();
+    const tooMuch = walk.tooDeep || walk.words > MAX_WORDS;
     return {
       command,
       plain: undefined,
@@ -73,9 +83,11 @@ export function analyse(parser: ShellParser, command: string): ShellAnalysis {
       commands: walk.commands,
       redirects: walk.redirects,
       loose: walk.loose,
+      tooMuch,
       unclear:
+        tooMuch ||
         root.hasError ||
-        NESTED_EXPANSION.test(command) ||
+        nestsInExpansion(command) ||
         walk.commands.some(({ words }) => words[0]?.literal === false),
     };
   } finally {
@@ -92,11 +104,14 @@ function unreadable(command: string, problem: string): ShellAnalysis {
     redirects: [],
     loose: [],
     unclear: true,
+    tooMuch: true,
   };
 }
 
 /** The grammar does not see every substitution that is inside of an expansion. */
-const NESTED_EXPANSION = /\$\{[^}]*(?:`|\$\()/;
+function nestsInExpansion(command: string): boolean {
+  return command.includes('${') && (command.includes('`') || command.includes('$('));
+}
 
 const PLAIN_LEAVES = new Set(['word', 'number', 'raw_string', 'string', 'string_content', 'concatenation']);
 const PLAIN_FRAMES = new Set(['program', 'list', 'pipeline', 'command', 'command_name']);
@@ -160,7 +175,10 @@ class Walk {
   readonly commands: SimpleCommand[] = [];
   readonly redirects: Redirect[] = [];
   readonly loose: Word[] = [];
+  words = 0;
+  tooDeep = false;
   readonly #source: string;
+  #depth = 0;
   #joiner: Joiner | '&' = '';
 
   constructor(source: string) {
@@ -174,6 +192,7 @@ class Walk {
     else if (type === 'variable_assignment') this.#assignment(cursor);
     else if (WORDS.has(type)) {
       const raw = this.#text(cursor);
+      this.words += 1;
       this.loose.push(...decodeWord(raw));
       if (NESTS.test(raw)) this.#children(cursor);
     } else {
@@ -183,9 +202,15 @@ class Walk {
   }
 
   #children(cursor: TreeCursor): void {
+    if (this.#depth >= MAX_DEPTH) {
+      this.tooDeep = true;
+      return;
+    }
     if (!cursor.gotoFirstChild()) return;
+    this.#depth += 1;
     do this.visit(cursor);
     while (cursor.gotoNextSibling());
+    this.#depth -= 1;
     cursor.gotoParent();
   }
 
@@ -202,6 +227,7 @@ class Walk {
           words.push({ text: child, literal: true, glob: false });
         } else if (child === 'command_name' || WORDS.has(child)) {
           const raw = this.#text(cursor);
+          this.words += 1;
           words.push(...decodeWord(raw));
           if (NESTS.test(raw)) this.#children(cursor);
         } else {

@@ -2,6 +2,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { realTarget } from '../../workspace/real-path.js';
+import { compileName } from '../rules/glob-name.js';
 import { type Access, DEVICES, type FileProgram, FOLDER_FLAGS, fileProgram } from './file-programs.js';
 import { programName } from './flag-table.js';
 import type { Word } from './words.js';
@@ -33,6 +34,7 @@ export function pathsOf(words: readonly Word[], cwds: readonly string[], home: s
   const operands = operandIndices(texts, row);
   const tree = treeOf(texts, row);
   const last = operands.at(-1);
+  const isOperand = new Set(operands);
   words.forEach((word, index) => {
     if (index === 0) {
       if (word.text.includes('/'))
@@ -40,7 +42,7 @@ export function pathsOf(words: readonly Word[], cwds: readonly string[], home: s
       return;
     }
     if (row?.operands === 'none') return;
-    const operand = operands.includes(index);
+    const operand = isOperand.has(index);
     if (row?.pattern !== undefined && !operand && !word.text.startsWith('-')) return;
     const access = accessOf(row, operand && index === last && operands.length > 1, texts);
     for (const piece of piecesOf(word.text)) {
@@ -144,6 +146,7 @@ function add(
   folders: readonly string[],
   home: string,
 ): void {
+  if (piece.length > MAX_PATH) return;
   const text = known(piece, word.literal, home);
   for (const folder of folders) {
     for (const name of text === undefined ? [] : inProcess(text, folder)) {
@@ -189,11 +192,11 @@ export function expand(path: string): string[] {
       found = found.map((folder) => (name === '..' ? dirname(realTarget(folder)) : join(folder, name)));
       continue;
     }
-    const regex = globRegex(name);
+    const matches = compileName(name, false);
     const next: string[] = [];
     for (const folder of found) {
       for (const entry of list(folder)) {
-        if ((entry.startsWith('.') && !name.startsWith('.')) || !regex.test(entry)) continue;
+        if ((entry.startsWith('.') && !name.startsWith('.')) || !matches(entry)) continue;
         next.push(join(folder, entry));
         if (next.length >= MAX_EXPANDED) return next;
       }
@@ -216,19 +219,5 @@ function list(folder: string): string[] {
     return readdirSync(folder);
   } catch {
     return [];
-  }
-}
-
-function globRegex(name: string): RegExp {
-  const source = name
-    .replace(/[.+^${}()|\\]/g, '\\$&')
-    .replace(/\[([!^]?)([^\]]+)\]/g, (_, not: string, set: string) => `[${not === '' ? '' : '^'}${set}]`)
-    .replace(/\*+/g, '.*')
-    .replace(/(?<!\[[^\]]*)\?/g, '.');
-  try {
-    return new RegExp(`^${source}$`, 's');
-  } catch {
-    // Rather too many files than too few.
-    return /^/;
   }
 }

@@ -44,6 +44,7 @@ interface CompiledFlags {
 }
 
 interface CompiledRow extends CompiledFlags {
+  harmless: ReadonlySet<string>;
   valuedLong: ReadonlySet<string>;
   named: ReadonlySet<string>;
   subcommands: ReadonlyMap<string, CompiledFlags>;
@@ -56,6 +57,7 @@ function compiled(row: ProgramRow): CompiledRow {
   if (known !== undefined) return known;
   const made: CompiledRow = {
     ...compileFlags(row),
+    harmless: new Set(list(row.subcommands?.harmless)),
     valuedLong: new Set(list(row.valuedLong)),
     named: new Set(list(row.named)),
     subcommands: new Map(
@@ -205,7 +207,7 @@ function subcommandDanger(
     if (never !== sub || (word !== '' && !words.includes(word, at))) continue;
     return { part: `${name} ${sub}${word === '' ? '' : ` ${word}`}`, problem: `${DOES.executes} (${sub})` };
   }
-  if (at < named || list(row.subcommands.harmless).includes(sub)) return undefined;
+  if (at < named || compiled(row).harmless.has(sub)) return undefined;
   return notNamed(name, sub);
 }
 

@@ -34,9 +34,10 @@ const HOST_PROGRAMS: Readonly<Record<string, 'url' | 'host' | 'remote'>> = {
   rsync: 'remote',
 };
 
-const URL_IN_WORD = /\b[a-z][a-z0-9+.-]*:\/\/[^\s'"<>\\]+/gi;
 const REMOTE = /^(?:[^@/\s]+@)?([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):(?!\/\/)/;
 const NAME = /^(?:[^@/\s]+@)?((?:[A-Za-z0-9_-]+\.)*[A-Za-z0-9_-]+|\[?[0-9A-Fa-f:]+\]?)$/;
+
+const MAX_ADDRESSES = 20;
 
 export interface HostUse {
   host: string;
@@ -52,7 +53,7 @@ export function hostsOf(words: readonly string[]): HostUse[] {
   const kind = program === 'git' ? gitKind(words) : HOST_PROGRAMS[program];
   words.forEach((word, index) => {
     if (index === 0) return;
-    for (const [address] of word.matchAll(URL_IN_WORD)) add(found, address, index, kind !== undefined);
+    for (const address of addressesIn(word)) add(found, address, index, kind !== undefined);
     if (kind === undefined || /:\/\//.test(word) || word.startsWith('-')) return;
     if (kind === 'url') add(found, `http://${word}`, index, looksLikeHost(word));
     else {
@@ -65,6 +66,15 @@ export function hostsOf(words: readonly string[]): HostUse[] {
     }
   });
   return found;
+}
+
+/** Whatever stands behind `://`; the scheme makes no difference to who is reached. */
+function addressesIn(word: string): string[] {
+  if (!word.includes('://')) return [];
+  return word
+    .split('://')
+    .slice(1, MAX_ADDRESSES)
+    .map((rest) => `http://${/^[^\s'"<>\\]*/.exec(rest)?.[0] ?? ''}`);
 }
 
 function gitKind(words: readonly string[]): 'remote' | undefined {

@@ -181,7 +181,8 @@ class Reader {
     if (why !== undefined) return this.#fail(why);
     if (char === '$') return this.#fail(expansion(this.#text, this.#at));
     if (char === '#' && bare === '') return this.#fail('has a comment');
-    if (char === '~' && /^$|[:=]$/.test(bare)) return this.#fail('expands ~');
+    if (char === '~' && (bare === '' || bare.endsWith(':') || bare.endsWith('=')))
+      return this.#fail('expands ~');
     if (char === '=' && bare === '') return this.#fail('expands =');
     return undefined;
   }

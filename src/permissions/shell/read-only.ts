@@ -48,12 +48,11 @@ function knownFlag(word: string, row: ReadOnlyProgram, program: string): boolean
   if ((program === 'find' || program === 'test') && long.includes(name.slice(1))) return true;
   if (program === 'find') return /^-[LPH]$/.test(word);
   if (row.numbers === true && /^-\d+$/.test(word)) return true;
-  // A value may be stuck to the first letter: `-n5`, `-k2,3`.
+  // A value may be stuck to the last letter: `-n5`, `-rk2,3`.
   return /^-[A-Za-z0-9]/.test(word) && lettersKnown(word.slice(1), row.letters ?? '');
 }
 
 function lettersKnown(bundle: string, letters: string): boolean {
-  const value = /^[A-Za-z](?=[\d,./:+@^~])/.exec(bundle);
-  const flags = value === null ? bundle : value[0];
+  const flags = bundle.replace(/^([A-Za-z]+)[\d,./:+@^~][^A-Za-z]*$/, '$1');
   return [...flags].every((letter) => letters.includes(letter));
 }

@@ -33,6 +33,8 @@ const LOOKS_LIKE_SCRIPT = /[\s;|&`()<>]/;
 
 const MAX_DEPTH = 6;
 const MAX_FOUND = 200;
+/** Places in one command at which another may begin. */
+const MAX_INNER = 40;
 
 /** Reads a script into the words of its commands; words that are not literal stay as written. */
 export type ReadScript = (script: string) => readonly (readonly string[])[];
@@ -57,7 +59,9 @@ export function unwrap(words: readonly string[], read: ReadScript): Unwrapped {
       runsCode = true;
       return;
     }
-    for (const inner of innerCommands(program, argv)) visit(inner, depth + 1);
+    const inside = innerCommands(program, argv);
+    if (inside.length >= MAX_INNER || found.length >= MAX_FOUND) runsCode = true;
+    for (const inner of inside) visit(inner, depth + 1);
     for (const script of scriptsIn(program, argv)) {
       for (const inner of read(script)) visit(inner, depth + 1);
     }
@@ -70,6 +74,7 @@ function innerCommands(program: string, argv: readonly string[]): (readonly stri
   const inner: (readonly string[])[] = [];
   if (/^(?:g?find|bfs|fd|fdfind)$/.test(program)) {
     argv.forEach((word, at) => {
+      if (inner.length >= MAX_INNER) return;
       if (EXEC_FLAG.test(word)) inner.push(argv.slice(at + 1));
       else if (/^--exec(?:-batch)?=/.test(word))
         inner.push([word.slice(word.indexOf('=') + 1), ...argv.slice(at + 1)]);
@@ -78,7 +83,7 @@ function innerCommands(program: string, argv: readonly string[]): (readonly stri
   if (WRAPPERS.has(program)) inner.push(...behindFlags(argv));
   const within = ANYWHERE_WITH[program];
   if (ANYWHERE.has(program) && (within === undefined || argv.some((word) => within.test(word)))) {
-    for (let at = 1; at < argv.length; at += 1) inner.push(argv.slice(at));
+    for (let at = 1; at < argv.length && inner.length < MAX_INNER; at += 1) inner.push(argv.slice(at));
   }
   return inner;
 }
@@ -86,7 +91,7 @@ function innerCommands(program: string, argv: readonly string[]): (readonly stri
 function behindFlags(argv: readonly string[]): (readonly string[])[] {
   const inner: (readonly string[])[] = [];
   let afterFlag = false;
-  for (let at = 1; at < argv.length; at += 1) {
+  for (let at = 1; at < argv.length && inner.length < MAX_INNER; at += 1) {
     const word = argv[at] ?? '';
     if (word.startsWith('-')) {
       afterFlag = word !== '--' && !word.includes('=');

@@ -42,7 +42,7 @@ interface Draft {
 export function decodeWord(raw: string): Word[] {
   if (/^[A-Za-z0-9_./:@%+,=-]+$/.test(raw)) return [{ text: raw, literal: true, glob: false }];
   const draft = read(raw);
-  return multiply(draft).map((text) => ({ text, literal: draft.literal, glob: draft.glob }));
+  return [...new Set(multiply(draft))].map((text) => ({ text, literal: draft.literal, glob: draft.glob }));
 }
 
 function read(raw: string): Draft {

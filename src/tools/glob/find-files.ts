@@ -2,6 +2,7 @@
 import { lstat } from 'node:fs/promises';
 import { type RipgrepOutcome, runRipgrep } from '../../workspace/ripgrep/run-ripgrep.js';
 import { EXCLUDED_GLOBS, SEARCH_FLAGS, SEARCH_LIMITS } from '../../workspace/ripgrep/search-flags.js';
+import type { CallTarget } from '../files/call-target.js';
 import { searchNotes } from '../grep/search-problems.js';
 import { namingOf, openTarget, type SearchTarget } from '../grep/search-target.js';
 import type { ToolContext } from '../runtime/context.js';
@@ -21,9 +22,10 @@ const TIMES_AT_ONCE = 64;
  * In two runs, because a glob on the command line of ripgrep stands above ignore files: what
  * matches, and what of that is still there without the glob.
  */
-export async function findFiles(folder: string, glob: string, context: ToolContext): Promise<FoundFiles> {
-  const target = openTarget(folder);
-  if (!target.isFolder) throw new ToolError(`${folder} is a file. Give the folder that it is in as path.`);
+export async function findFiles(place: CallTarget, glob: string, context: ToolContext): Promise<FoundFiles> {
+  const target = openTarget(place);
+  if (!target.isFolder)
+    throw new ToolError(`${place.path} is a file. Give the folder that it is in as path.`);
   const naming = namingOf(target, context);
   const matching = new Set<string>();
   const first = await list(target, [`--glob=${glob}`], context, (printed) => {

@@ -2,7 +2,9 @@
 import * as z from 'zod';
 import { displayPath } from '../../workspace/paths.js';
 import { findRipgrep } from '../../workspace/ripgrep/binary.js';
-import { targetPath } from '../grep/search-target.js';
+import { type CallTarget, effectsOn, targetOf } from '../files/call-target.js';
+import { searchedPlace } from '../grep/search-target.js';
+import type { ToolContext } from '../runtime/context.js';
 import type { Tool } from '../runtime/tool.js';
 import { findFiles } from './find-files.js';
 import { splitPattern } from './split-pattern.js';
@@ -29,23 +31,17 @@ export const globTool: Tool<GlobInput> = {
   isReadOnly: () => true,
   isConcurrencySafe: () => true,
   needsPermissions: () => true,
-  effects: ({ pattern, path }, context) => [
-    {
-      kind: 'read',
-      path: splitPattern(pattern, targetPath(path, context), context.workspace.home).folder,
-      tree: true,
-    },
-  ],
+  effects: (input, context) => effectsOn(lookedIn(input, context).place, 'read', true),
   prompt: () => 'Find files by name with Glob.',
   describe: ({ pattern, path }, context) => ({
     title: `Find ${pattern}`,
     kind: 'search',
-    paths: [targetPath(path, context)],
+    paths: [searchedPlace(path, context).path],
   }),
-  async *call({ pattern, path }, context) {
+  async *call(input, context) {
     const started = performance.now();
-    const { folder, glob } = splitPattern(pattern, targetPath(path, context), context.workspace.home);
-    const found = await findFiles(folder, glob, context);
+    const { place, glob } = lookedIn(input, context);
+    const found = await findFiles(place, glob, context);
     const shown = found.paths
       .slice(0, GLOB_LIMITS.files)
       .map((each) => displayPath(each, context.session.cwd));
@@ -73,3 +69,10 @@ export const globTool: Tool<GlobInput> = {
     };
   },
 };
+
+/** A pattern may name a folder of its own. */
+function lookedIn({ pattern, path }: GlobInput, context: ToolContext): { place: CallTarget; glob: string } {
+  const start = searchedPlace(path, context).path;
+  const { folder, glob } = splitPattern(pattern, start, context.workspace.home);
+  return { place: targetOf(folder, context), glob };
+}

@@ -1,11 +1,12 @@
 /** Searches the contents of files with ripgrep. */
 import { findRipgrep } from '../../workspace/ripgrep/binary.js';
+import { effectsOn } from '../files/call-target.js';
 import type { ToolContext } from '../runtime/context.js';
 import type { Tool } from '../runtime/tool.js';
 import { GREP_LIMITS, type GrepInput, grepInput } from './input.js';
 import { pageOf } from './page.js';
 import { search } from './search.js';
-import { targetPath } from './search-target.js';
+import { searchedPlace } from './search-target.js';
 
 export const grepTool: Tool<GrepInput> = {
   name: 'Grep',
@@ -21,7 +22,7 @@ Ignored files (.gitignore, .ignore) are left out, hidden ones are not. Results c
   isReadOnly: () => true,
   isConcurrencySafe: () => true,
   needsPermissions: () => true,
-  effects: ({ path }, context) => [{ kind: 'read', path: targetPath(path, context), tree: true }],
+  effects: ({ path }, context) => effectsOn(searchedPlace(path, context), 'read', true),
   prompt: () => 'Search in files with Grep; it knows regular expressions, globs and types, and is fast.',
   describe: (input, context) => describe(input, context),
   async *call(input, context) {
@@ -37,7 +38,7 @@ function describe(
   { pattern, path, glob, type }: GrepInput,
   context: ToolContext,
 ): ReturnType<Tool<GrepInput>['describe']> {
-  const target = targetPath(path, context);
+  const { path: target } = searchedPlace(path, context);
   const filters = [glob === undefined ? [] : `glob ${glob}`, type === undefined ? [] : `type ${type}`].flat();
   return {
     title: `Search for ${pattern}`,

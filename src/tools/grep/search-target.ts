@@ -1,8 +1,8 @@
 /** Where a search looks, and how its findings are named. */
 import { statSync } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
-import { resolvePath } from '../../workspace/paths.js';
 import { isInside, realTarget } from '../../workspace/real-path.js';
+import { type CallTarget, targetOf } from '../files/call-target.js';
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError } from '../runtime/tool.js';
 
@@ -14,17 +14,20 @@ export interface SearchTarget {
   isFolder: boolean;
 }
 
-type Place = Pick<ToolContext, 'session' | 'workspace'>;
+type Place = Pick<ToolContext, 'session'>;
 
-export function targetPath(path: string | undefined, { session, workspace }: Place): string {
-  return path === undefined || path === ''
-    ? session.cwd
-    : resolvePath(path, { cwd: session.cwd, home: workspace.home });
+/** The same from the judging of a call to its run, whatever links lead there meanwhile. */
+export function searchedPlace(path: string | undefined, context: ToolContext): CallTarget {
+  return targetOf(path === undefined || path === '' ? '.' : path, context);
 }
 
 /** Throws ToolError where there is nothing that can be searched. */
-export function openTarget(path: string): SearchTarget {
-  const real = realTarget(path);
+export function openTarget({ path, real }: CallTarget): SearchTarget {
+  if (realTarget(real) !== real) {
+    throw new ToolError(
+      `A folder on the way to ${path} was replaced by a link meanwhile, so it is not searched. Look at it with LS and try again.`,
+    );
+  }
   const stats = statSync(real, { throwIfNoEntry: false });
   if (stats === undefined)
     throw new ToolError(`${path} does not exist. Look for the right path with Glob or LS.`);

@@ -9,7 +9,7 @@ import type { ToolContext } from '../runtime/context.js';
 import { createCollector, type FileMatches } from './collect-matches.js';
 import type { GrepInput } from './input.js';
 import { searchNotes } from './search-problems.js';
-import { namingOf, openTarget, type SearchTarget, targetPath } from './search-target.js';
+import { namingOf, openTarget, type SearchTarget, searchedPlace } from './search-target.js';
 
 export interface Found {
   /** In the order of their paths; not more than the page needs. */
@@ -32,7 +32,7 @@ export async function search(
   context: ToolContext,
   page: { limit: number; offset: number },
 ): Promise<Found> {
-  const target = openTarget(targetPath(input.path, context));
+  const target = openTarget(searchedPlace(input.path, context));
   const naming = namingOf(target, context);
   const run = async (sorted: boolean, most: number): Promise<Found & { ended: RipgrepOutcome['ended'] }> => {
     const collector = createCollector({

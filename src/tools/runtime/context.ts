@@ -62,6 +62,8 @@ export interface ToolOptions {
 }
 
 export interface AgentTask {
+  /** The call that it works for. */
+  toolUseId: string;
   /** A few words. */
   description: string;
   prompt: string;

@@ -139,7 +139,11 @@ function fromResult(tool: Tool, result: ToolResult, signal: AbortSignal, options
 }
 
 function render(tool: Tool, content: ToolResult['resultForAssistant']): Execution['content'] {
-  const say = (text: string): string => tool.renderResultForAssistant?.(text) ?? text;
+  const say = (text: string): string => {
+    const said: unknown = tool.renderResultForAssistant?.(text) ?? text;
+    if (typeof said === 'string') return said;
+    throw new TypeError(`renderResultForAssistant of ${tool.name} gave no text`);
+  };
   if (typeof content === 'string') return say(content);
   return content.map((block) => (block.type === 'text' ? { ...block, text: say(block.text) } : block));
 }

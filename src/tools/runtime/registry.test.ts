@@ -53,6 +53,19 @@ describe('what is offered', () => {
     expect(offer.find('their_own')).toBeUndefined();
   });
 
+  it('says of a tool that is off why it is', async () => {
+    const off = fakeTool('WebSearch', {
+      isEnabled: () => ({ enabled: false, reason: 'No provider is set.' }),
+    });
+    const offer = await registry(source('built-in', off, NOTEBOOK)).offer({
+      selection: 'all',
+      requested: [],
+    });
+    expect(offer.whyOff?.('WebSearch')).toBe('No provider is set.');
+    expect(offer.whyOff?.('NotebookEdit')).toBeUndefined();
+    expect(offer.whyOff?.('their_own')).toBeUndefined();
+  });
+
   it('has a schema for the model: of zod without noise, or the given one as it is', async () => {
     const given = { type: 'object', properties: { q: { type: 'string' } }, 'x-own': true };
     const typed = fakeTool('Typed', {

@@ -199,14 +199,22 @@ export function createRegistry({
     const held = selected.filter(
       ({ tool }) => parent === undefined || parent.some((name) => hasName(tool, name)),
     );
+    const off = new Map<Tool, string>();
     const offered = await Promise.all(
       held.map(async (entry) => {
-        if (!(await stateOf(entry)).enabled) return undefined;
+        const { enabled, reason = 'It is off.' } = await stateOf(entry);
+        if (!enabled) {
+          off.set(entry.tool, reason);
+          return undefined;
+        }
         const definition = await define(entry);
         return definition === undefined ? undefined : { tool: entry.tool, definition };
       }),
     );
-    return toOffer(offered.filter((entry) => entry !== undefined));
+    return {
+      ...toOffer(offered.filter((entry) => entry !== undefined)),
+      whyOff: (name) => [...off].find(([tool]) => hasName(tool, name))?.[1],
+    };
   };
 
   return { offer, list };

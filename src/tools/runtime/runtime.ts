@@ -51,6 +51,8 @@ export interface ToolOffer {
   definitions: readonly ToolDefinition[];
   /** By name or alias. */
   find(name: string): Tool | undefined;
+  /** Why a tool that would be on offer is not. */
+  whyOff?(name: string): string | undefined;
 }
 
 export interface ListedTool {

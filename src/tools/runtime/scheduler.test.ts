@@ -482,6 +482,18 @@ describe('the result of a call', () => {
 });
 
 describe('failures beside others', () => {
+  it('around a tool do not touch them either', async () => {
+    const bad = fakeTool('Bad', {
+      renderResultForAssistant: () => JSON.parse('42'),
+      limits: { resultChars: Number.NaN },
+    });
+    const { results } = await world([bad, fakeTool('Read'), fakeTool('Write', WRITES)]);
+    const outcomes = (await results([callOf('Bad'), callOf('Bad'), callOf('Read'), callOf('Write')])).map(
+      ({ outcome }) => outcome,
+    );
+    expect(outcomes).toEqual(['failed', 'failed', 'done', 'done']);
+  });
+
   it('do not touch their neighbours', async () => {
     const bad = fakeTool('Bad', {
       call: runs(async () => {

@@ -12,14 +12,7 @@ import { boundResult } from './bound-result.js';
 import { type CallScope, type Plan, placeOf } from './call-context.js';
 import { createEventQueue, type EventQueue } from './event-queue.js';
 import { execute, INTERNAL_ERROR } from './execute.js';
-import {
-  type Classified,
-  classify,
-  type Preflight,
-  preflight,
-  type Refusal,
-  withoutPersonFields,
-} from './preflight.js';
+import { classify, type Preflight, preflight, type Refusal, withoutPersonFields } from './preflight.js';
 import { type RunClock, startRunClock } from './run-clock.js';
 import type { RunRequest, ToolRunEvent, ToolRunResult } from './runtime.js';
 import type { RuntimeLog } from './runtime-log.js';
@@ -110,11 +103,15 @@ class Run {
     try {
       await this.#begin(index, call);
     } catch (error) {
-      // Bugs of a tool before it runs, and a store that is down.
-      this.#options.log.error({ err: error, tool: call.name }, 'a call failed before it ran');
-      const message = error instanceof GatewayError ? error.message : INTERNAL_ERROR;
-      this.#refuse(index, call, call.name, { outcome: 'failed', message });
+      this.#fail(index, call, error);
     }
+  }
+
+  /** Bugs around a call, and a store that is down. */
+  #fail(index: number, call: ToolUseBlock, error: unknown): void {
+    this.#options.log.error({ err: error, tool: call.name }, 'a call failed outside of its tool');
+    const message = error instanceof GatewayError ? error.message : INTERNAL_ERROR;
+    this.#refuse(index, call, call.name, { outcome: 'failed', message });
   }
 
   /** Resolves when the next call may be looked at. */
@@ -141,9 +138,10 @@ class Run {
     current.plan = ready.plan;
     if (isTogether(ready.plan)) {
       while (this.#running.size >= this.#options.limits.together) await Promise.race(this.#running);
-      const running = this.#execute(index, call, tool, ready, current).finally(() =>
-        this.#running.delete(running),
-      );
+      const running = this.#execute(index, call, tool, ready, current)
+        // Nobody awaits it by itself, and its neighbours have nothing to do with it.
+        .catch((error: unknown) => this.#fail(index, call, error))
+        .finally(() => this.#running.delete(running));
       this.#running.add(running);
       return;
     }
@@ -231,7 +229,12 @@ class Run {
   }
 
   #unknown(name: string): Refusal {
-    const names = this.#request.offer.tools.map((tool) => tool.name);
+    const { offer } = this.#request;
+    const reason = offer.whyOff?.(name);
+    if (reason !== undefined) {
+      return { outcome: 'unknown-tool', message: `${name} is not on offer. ${reason}` };
+    }
+    const names = offer.tools.map((tool) => tool.name);
     const offered = names.length === 0 ? 'No tools are on offer.' : `On offer are: ${names.join(', ')}.`;
     return {
       outcome: 'unknown-tool',
@@ -269,7 +272,7 @@ const NOT_STARTED: Refusal = {
   because: { kind: 'abort' },
 };
 
-function isTogether({ readOnly, concurrencySafe }: Classified | Plan): boolean {
+function isTogether({ readOnly, concurrencySafe }: Pick<Plan, 'readOnly' | 'concurrencySafe'>): boolean {
   return readOnly && concurrencySafe;
 }
 

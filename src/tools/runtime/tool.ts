@@ -29,7 +29,7 @@ export interface Tool<Input = unknown> {
   isEnabled(): Enablement | Promise<Enablement>;
   /** Changes nothing outside of the conversation. */
   isReadOnly(input: Input): boolean;
-  /** May run beside its neighbours. */
+  /** May run beside its neighbours: it changes nothing that they could see. */
   isConcurrencySafe(input: Input): boolean;
   /** False: harmless by nature, so that mode `ask` does not ask. Rules still hold. */
   needsPermissions(input: Input): boolean;

@@ -46,14 +46,14 @@ export function subAgentProblem(context: ToolContext): string | undefined {
 }
 
 export async function* runSubAgent(
-  task: AgentTask,
+  task: Omit<AgentTask, 'toolUseId'>,
   context: ToolContext,
 ): AsyncGenerator<ToolProgress, AgentReport, void> {
   const problem = subAgentProblem(context);
   if (problem !== undefined || context.runAgent === undefined) {
     throw new ToolError(problem ?? 'No agent can be started here.');
   }
-  const agent = context.runAgent(task);
+  const agent = context.runAgent({ ...task, toolUseId: context.toolUseId });
   let ended = false;
   try {
     for (;;) {

@@ -65,13 +65,14 @@ export const taskTool: Tool<TaskInput> = {
   isEnabled: () => true,
   // Each call of the agent is judged by itself: that an agent runs at all changes nothing.
   isReadOnly: () => true,
-  isConcurrencySafe: () => true,
+  // Two that edit would get in each other's way.
+  isConcurrencySafe: ({ subagent_type }) => kindOf(subagent_type)?.[1].reach === 'reading',
   needsPermissions: () => false,
   prompt: () =>
     [
       'Task runs an agent on a piece of work that would fill your own context: a search over many files, a ' +
-        'question with several parts, a change that stands by itself. Agents that do not depend on each other can ' +
-        'be started in one message and then run at the same time. An agent starts with nothing but your prompt, so ' +
+        'question with several parts, a change that stands by itself. Agents that only read (Explore, Plan) can be ' +
+        'started in one message and then run at the same time. An agent starts with nothing but your prompt, so ' +
         'say what you know, what it should do, and what its report must contain; the user does not see the report. ' +
         'Do not use it to read one known file or for one search.',
       'Kinds (subagent_type):',
@@ -121,7 +122,7 @@ function inputProblem(input: TaskInput): string | undefined {
   if (input.run_in_background === true) {
     return (
       'Agents are not run in the background here: leave run_in_background out. To have several at work at ' +
-      'once, start them in one message.'
+      'once, start several that only read (Explore, Plan) in one message.'
     );
   }
   if (input.isolation !== undefined) {

@@ -251,9 +251,12 @@ export class MemorySessions implements NativeSessions {
 
   #evict(newest: SessionState): void {
     const max = this.#options.max ?? LIMITS.sessions.max;
-    for (const session of this.#sessions.values()) {
+    const idle = [...this.#sessions.values()].filter((session) => !session.busy && session !== newest);
+    // One that waits for its client's results is missed most: it goes only when no other is left.
+    const waiting = idle.filter((session) => session.waiting);
+    for (const session of [...idle.filter((each) => !each.waiting), ...waiting]) {
       if (this.#sessions.size <= max) return;
-      if (!session.busy && session !== newest) this.#drop(session);
+      this.#drop(session);
     }
   }
 

@@ -63,6 +63,11 @@ export class SessionState implements NativeSession {
     this.forkNumber = options.forkNumber;
   }
 
+  /** For results of its client. */
+  get waiting(): boolean {
+    return this.pending !== undefined;
+  }
+
   get busy(): boolean {
     return this.#turn !== undefined;
   }

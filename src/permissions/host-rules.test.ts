@@ -1,8 +1,8 @@
-/** D1: a host that begins or ends like an allowed one. */
+/** A host that begins or ends like an allowed one is another. */
 import { describe, expect, it } from 'vitest';
-import { probe } from './policy-probe.js';
+import { probe } from '../../test/attacks/policy-probe.js';
 
-describe('D1: hosts are compared by their labels', () => {
+describe('rules about hosts', () => {
   const rules = probe({
     allow: [
       'WebFetch(domain:example.com)',
