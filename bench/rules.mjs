@@ -13,6 +13,7 @@ import { build } from 'esbuild';
 const LIMIT_BASH_US = 300;
 const LIMIT_OTHER_US = 10;
 const BATCHES = 60;
+const WARM_UP = 5_000;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const built = mkdtempSync(join(root, 'node_modules', '.bench-rules-'));
@@ -129,6 +130,8 @@ async function measure(createPolicy) {
     ],
   ];
   const rows = [];
+  for (let round = 0; round < WARM_UP; round += 1)
+    for (const [, call] of cases) await policy.decide(call, stored);
   for (const [name, call, limit, expected] of cases) {
     const first = await policy.decide(call, stored);
     if (first.behaviour !== expected)

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ConfigError } from '../config/config-error.js';
 import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/load.js';
 import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
+import { checkBuiltIns } from './checks/built-ins.js';
 import { type Check, fail, ok, warn } from './checks/check.js';
 import { checkMcpServers } from './checks/mcp.js';
 import { checkOwnTools } from './checks/own-tools.js';
@@ -15,7 +16,7 @@ import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.
 
 export const command: Command = {
   name: 'doctor',
-  summary: 'Check configuration, upstreams, MCP servers, sandbox and store, and say what to do',
+  summary: 'Check configuration, upstreams, tools, MCP servers, sandbox and store, and say what to do',
   usage: 'doctor',
   options: {
     config: { value: 'FILE', summary: `Configuration file (default: ./${CONFIG_FILE})` },
@@ -43,9 +44,10 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
   }
 
   const { config, baseDir } = loaded;
-  const [upstreams, mcp, tools, store, sandbox, port] = await Promise.all([
+  const [upstreams, mcp, builtIns, tools, store, sandbox, port] = await Promise.all([
     Promise.all(Object.entries(config.upstreams).map(([name, upstream]) => checkUpstream(name, upstream))),
     checkMcpServers(config, { baseDir, environment: io.env, version: io.version }),
+    checkBuiltIns(config.tools),
     checkOwnTools(config.tools.paths, baseDir),
     checkStore(config.store, baseDir),
     checkSandbox(config.sandbox, io.env),
@@ -56,6 +58,7 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
     ...describeConfig(loaded, io.cwd),
     ...upstreams,
     ...mcp,
+    ...builtIns,
     ...tools,
     checkModels(config, loaded.file),
     checkPosture(config),

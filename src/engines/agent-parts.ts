@@ -83,7 +83,7 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
     ]);
     return createToolRuntime({
       sources: [
-        createBuiltIns(config.tools),
+        createBuiltIns({ ...config.tools, environment: env }),
         createOwnTools({ paths: config.tools.paths, baseDir, log }),
         mcpTools(mcp),
       ],

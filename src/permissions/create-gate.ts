@@ -46,6 +46,7 @@ export function createGate({ policy, coordinator, store, log }: GateOptions): Pe
     checkFurther: (call) => audited(call, asFurther(call)),
     judge: (call) => book.judge(call),
     readable: (place, session) => book.readable(place, session),
+    hidden: (place, session) => book.hidden(place, session),
   };
 }
 

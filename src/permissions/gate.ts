@@ -17,6 +17,8 @@ export interface PermissionGate {
   judge(call: JudgedCall): Promise<Decision>;
   /** Whether a file that a search came across may be shown. Cheap enough for every line of a result. */
   readable(place: JudgedCall['place'], session: string): Promise<(path: string) => boolean>;
+  /** Existing files and folders that commands must not be able to read. */
+  hidden(place: JudgedCall['place'], session: string): Promise<readonly string[]>;
 }
 
 export interface GateCall extends JudgedCall {

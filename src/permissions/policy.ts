@@ -7,6 +7,7 @@ import type { Rule } from '../store/rules.js';
 import { realTarget } from '../workspace/real-path.js';
 import type { Decision, JudgedCall, Place, RuleSuggestion } from './decision.js';
 import type { Effect } from './effects.js';
+import { hiddenFiles } from './hidden-files.js';
 import { judgeCall, type PreparedCommands } from './judge/call.js';
 import { type PreparedCommand, prepareCommand } from './judge/command.js';
 import { fileRule, judgedFile, judgeFile, ownFile } from './judge/files.js';
@@ -39,6 +40,8 @@ export interface Policy {
   decide(call: JudgedCall, stored: readonly Rule[]): Decision | Promise<Decision>;
   /** Whether a file that a search came across may be shown: no rule denies it or asks about it. */
   readable(place: Place, session: string, stored: readonly Rule[]): (path: string) => boolean;
+  /** Existing files and folders that rules deny to be read, for the sandbox to hide from commands. */
+  hidden(place: Place, session: string, stored: readonly Rule[]): Promise<readonly string[]>;
 }
 
 export function createPolicy(options: PolicyOptions): Policy {
@@ -118,7 +121,25 @@ export function createPolicy(options: PolicyOptions): Policy {
         return answer;
       };
     },
+
+    hidden(place, session, stored) {
+      const made = stored.filter((rule) => rule.behaviour === 'deny' && holdsIn(rule, place, session));
+      const deny = [...config.deny, ...repositories.of(place.root).deny, ...made.map(({ rule }) => rule)];
+      return hiddenFiles(deny, { root: place.root, home });
+    },
   };
+}
+
+function holdsIn(rule: Rule, { root }: Place, session: string): boolean {
+  switch (rule.scope) {
+    case 'once':
+    case 'session':
+      return rule.session === session;
+    case 'project':
+      return rule.project === root;
+    case 'everywhere':
+      return true;
+  }
 }
 
 const NO_COMMANDS: PreparedCommands = new Map();

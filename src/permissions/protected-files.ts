@@ -28,26 +28,33 @@ export function ownFiles(paths: readonly string[]): OwnFiles {
       all.add(folded(realTarget(path + suffix)));
     }
   }
-  const list = [...all];
+  const list = [...all].map((own) => ({ own, below: `${own}/` }));
   return {
     of(path) {
-      if (path.startsWith('/proc/') && PROCESS_SECRETS.test(path))
+      if (path.startsWith('/proc/') && PROCESS_SECRETS.test(path)) {
         return 'the environment or memory of a process';
+      }
       const wanted = folded(path);
-      const hit = list.some((own) => wanted === own || wanted.startsWith(`${own}/`));
-      return hit ? "the gateway's own configuration, store or credentials" : undefined;
+      for (const { own, below } of list) {
+        if (wanted.startsWith(own) && (wanted.length === own.length || wanted.startsWith(below))) {
+          return "the gateway's own configuration, store or credentials";
+        }
+      }
+      return undefined;
     },
     below(folder) {
       const wanted = folded(folder);
       const inside = wanted === '/' ? '/' : `${wanted}/`;
-      return list.some((own) => own.startsWith(inside));
+      return list.some(({ own }) => own.startsWith(inside));
     },
   };
 }
 
 /** The file system may not tell these apart, so neither does a denial. */
-const folded = (path: string): string =>
-  path === '/' ? path : path.normalize('NFC').toLowerCase().replace(/\/+$/, '');
+function folded(path: string): string {
+  const lower = path.normalize('NFC').toLowerCase();
+  return lower.length > 1 && lower.endsWith('/') ? lower.replace(/\/+$/, '') : lower;
+}
 
 const COMPILED_CODE_FILES = CODE_FILES.map(({ names, what }) => ({ what, regex: codeFileRegex(names) }));
 const ANY_CODE_FILE = codeFileRegex(CODE_FILES.map(({ names }) => names).join(' '));

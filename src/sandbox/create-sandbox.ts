@@ -8,13 +8,14 @@ import { findProgram } from '../workspace/process/find-program.js';
 import { realTarget } from '../workspace/real-path.js';
 import { type Availability, findAvailability } from './availability.js';
 import { bubblewrapArguments } from './bubblewrap.js';
-import { cleanPath } from './environment.js';
+import { cleanPath, commandEnvironment } from './environment.js';
 import { type HostProxy, openHostProxy } from './host-proxy.js';
 import { type MountPlan, planMounts } from './mounts.js';
 import { SANDBOX_VARIABLES } from './protected-paths.js';
 import { proxyVariables, throughProxy } from './proxied-command.js';
-import type { Sandbox, SandboxSpec, SandboxStatus, WrappedCommand } from './sandbox.js';
+import type { Sandbox, SandboxSpec, SandboxStatus, SetAside, WrappedCommand } from './sandbox.js';
 import { seatbeltCommand } from './seatbelt.js';
+import { settleWatched } from './watched-paths.js';
 
 export interface SandboxOptions {
   mode: 'auto' | 'required' | 'off';
@@ -23,7 +24,7 @@ export interface SandboxOptions {
   /** Every command may reach these. */
   hosts?: readonly string[];
   home?: string;
-  /** Of the gateway: where programs are found. */
+  /** Of the gateway: where programs are found, and what of it commands see. */
   env?: Readonly<Record<string, string | undefined>>;
   /** Whether the machine is tried now or with the first command; by default with the first. */
   probe?: 'now' | 'first-use';
@@ -66,7 +67,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     file: bash,
     args: ['-c', command, 'bash'],
     env: {},
-    release: async () => {},
+    release: async () => [],
   });
 
   const wrap = async (command: string, spec: SandboxSpec): Promise<WrappedCommand> => {
@@ -117,6 +118,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     get status() {
       return status;
     },
+    environment: commandEnvironment(env),
     wrap,
     close: () => proxies.close(),
   };
@@ -136,17 +138,19 @@ function statusOf(found: Availability): SandboxStatus {
 }
 
 /** Empty folders that stand in for what must not be made: counted, because commands share them. */
-function createStandIns(): { paths(): Set<string>; take(plan: MountPlan): () => Promise<void> } {
+function createStandIns(): {
+  paths(): Set<string>;
+  take(plan: MountPlan): () => Promise<readonly SetAside[]>;
+} {
   const counts = new Map<string, number>();
+  const standIns = (): Set<string> => new Set(counts.keys());
   return {
-    paths: () => new Set(counts.keys()),
-    take({ mounts, remove }) {
+    paths: standIns,
+    take({ mounts, watched }) {
       const paths = mounts.filter(({ kind }) => kind === 'blocked').map(({ path }) => path);
       for (const path of paths) counts.set(path, (counts.get(path) ?? 0) + 1);
-      let released = false;
-      return async () => {
-        if (released) return;
-        released = true;
+      let released: Promise<readonly SetAside[]> | undefined;
+      const release = (): Promise<readonly SetAside[]> => {
         for (const path of paths) {
           const left = (counts.get(path) ?? 1) - 1;
           if (left > 0) counts.set(path, left);
@@ -155,8 +159,9 @@ function createStandIns(): { paths(): Set<string>; take(plan: MountPlan): () => 
             removeIfEmpty(path);
           }
         }
-        for (const path of remove) await rm(path, { force: true }).catch(() => undefined);
+        return settleWatched(watched, standIns());
       };
+      return () => (released ??= release());
     },
   };
 }

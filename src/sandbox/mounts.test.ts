@@ -52,11 +52,48 @@ describe('planMounts', () => {
     expect(Object.keys(found).filter((path) => path.startsWith('work/.git/'))).toEqual([]);
   });
 
-  it('removes what must not be made and cannot have a stand-in', async () => {
+  it('watches what must not be made and cannot have a stand-in', async () => {
     await mkdir(join(root, '.git'));
-    expect(planMounts({ writable: [root], hidden: [] }, home).remove).toEqual([
-      join(root, '.git', 'commondir'),
+    const { watched } = planMounts({ writable: [root], hidden: [] }, home);
+    for (const path of ['.git/commondir', '.npmrc', '.config/git', '.toolgate-permissions.yaml']) {
+      expect(watched).toContainEqual({ root, path: join(root, path) });
+    }
+  });
+
+  it('watches links, and holds what they lead to', async () => {
+    await mkdir(join(root, 'conf'));
+    await writeFile(join(root, 'conf', 'mcp.json'), '{}');
+    await symlink('conf/mcp.json', join(root, '.mcp.json'));
+    await symlink('/nowhere/husky', join(root, '.husky'));
+    const { watched, mounts } = planMounts({ writable: [root], hidden: [] }, home);
+    expect(watched).toContainEqual({ root, path: join(root, '.mcp.json'), link: 'conf/mcp.json' });
+    expect(watched).toContainEqual({ root, path: join(root, '.husky'), link: '/nowhere/husky' });
+    expect(mounts).toContainEqual({ path: join(root, 'conf'), kind: 'writable' });
+    expect(mounts).toContainEqual({ path: join(root, 'conf', 'mcp.json'), kind: 'read-only' });
+  });
+
+  it('opens nothing in what is held, and blocks nothing there', async () => {
+    await mkdir(join(root, '.claude', 'worktrees', 'a', '.git', 'hooks'), { recursive: true });
+    await mkdir(join(root, '.toolgate'));
+    await writeFile(join(root, '.toolgate', 'toolgate.db'), '');
+    const found = plan([
+      join(root, '.toolgate', 'toolgate.db'),
+      join(root, '.toolgate', 'toolgate.db-journal'),
     ]);
+    const below = Object.entries(found).filter(([path]) => /^work\/\.(claude|toolgate)/.test(path));
+    expect(below).toEqual([
+      ['work/.claude', 'read-only'],
+      ['work/.toolgate', 'read-only'],
+      ['work/.toolgate/toolgate.db', 'hidden-file'],
+    ]);
+  });
+
+  it('holds what exists in a repository further inside, and lets a new one be set up', async () => {
+    await mkdir(join(root, 'app', '.git'), { recursive: true });
+    await writeFile(join(root, 'app', '.npmrc'), '');
+    expect(plan()['work/app/.npmrc']).toBe('read-only');
+    const { watched } = planMounts({ writable: [root], hidden: [] }, home);
+    expect(watched.map(({ path }) => path)).not.toContain(join(root, 'app', '.yarnrc'));
   });
 
   it('takes the stand-ins of other commands for missing', async () => {

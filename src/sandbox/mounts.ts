@@ -1,15 +1,11 @@
 /** Which paths a command sees in which way: the plan behind the arguments of bubblewrap. Looks at the disk, changes nothing. */
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import { HELD_PATHS, type HeldPath } from '../workspace/code-files.js';
 import { isInside, realTarget } from '../workspace/real-path.js';
-import {
-  HOME_RUNS_CODE_LATER,
-  HOME_SECRETS,
-  type ProtectedPath,
-  RUNS_CODE_LATER,
-  SYSTEM_SECRETS,
-} from './protected-paths.js';
+import { HOME_PROGRAMS, HOME_SECRETS, SYSTEM_SECRETS } from './protected-paths.js';
 import type { SandboxSpec } from './sandbox.js';
+import type { WatchedPath } from './watched-paths.js';
 
 export interface Mount {
   path: string;
@@ -23,8 +19,8 @@ export interface Mount {
 export interface MountPlan {
   /** Outer paths first, so that the finer rule lies on top. */
   mounts: readonly Mount[];
-  /** Missing, and to be removed if the command makes them. */
-  remove: readonly string[];
+  /** No mount can hold them, so they are looked at again when the command has ended. */
+  watched: readonly WatchedPath[];
 }
 
 /** Repositories in the workspace that are looked for: not deeper, and not in more folders. */
@@ -43,6 +39,8 @@ const STRICTNESS: readonly Mount['kind'][] = [
   'hidden-file',
 ];
 
+type Wanted = Pick<HeldPath, 'path' | 'whenMissing'>;
+
 /** `standIns`: empty folders of commands that still run; they count as missing. */
 export function planMounts(
   spec: Pick<SandboxSpec, 'writable' | 'hidden'>,
@@ -51,10 +49,11 @@ export function planMounts(
 ): MountPlan {
   const writable = [...new Set(spec.writable.map(realTarget))].filter((path) => kindOf(path) === 'folder');
   const mounts = new Map<string, Mount>();
-  const remove: string[] = [];
+  const watched = new Map<string, WatchedPath>();
   const plan: Planning = {
+    rootOf: (path) => writable.find((folder) => isInside(folder, path)),
     missing: (path) => standIns.has(path) || kindOf(path) === undefined,
-    remove: (path) => void remove.push(path),
+    watch: (path) => void watched.set(path.path, path),
     add(path, kind) {
       const before = mounts.get(path);
       if (before === undefined || STRICTNESS.indexOf(kind) > STRICTNESS.indexOf(before.kind)) {
@@ -65,39 +64,78 @@ export function planMounts(
   for (const path of writable) plan.add(path, 'writable');
   for (const root of writable) {
     for (const repository of [root, ...nestedRepositories(root, plan)]) {
-      for (const each of codeOf(repository, repository === root)) {
-        protect({ ...each, path: join(repository, each.path) }, root, plan);
-      }
+      for (const each of codeOf(repository, repository === root)) hold(repository, each, plan);
     }
   }
-  for (const each of HOME_RUNS_CODE_LATER) {
-    const path = join(home, each.path);
-    const root = writable.find((folder) => isInside(folder, path));
-    if (root !== undefined) protect({ ...each, path }, root, plan);
-  }
+  if (plan.rootOf(home) !== undefined) for (const each of codeOfHome()) hold(home, each, plan);
   const secrets = [...HOME_SECRETS.map((path) => join(home, path)), ...SYSTEM_SECRETS, ...spec.hidden];
-  for (const path of secrets) hide(realTarget(path), writable, plan);
-  const byDepth = (a: Mount, b: Mount): number => depth(a.path) - depth(b.path) || (a.path < b.path ? -1 : 1);
-  return { mounts: [...mounts.values()].sort(byDepth), remove };
+  for (const path of secrets) hide(realTarget(path), plan);
+  const needed = withoutNeedless([...mounts.values()], new Set(writable));
+  const blocked = new Set(needed.filter(({ kind }) => kind === 'blocked').map(({ path }) => path));
+  return { mounts: needed, watched: [...watched.values()].filter(({ path }) => !blocked.has(path)) };
 }
 
 interface Planning {
+  /** The writable folder that it lies in. */
+  rootOf(path: string): string | undefined;
   missing(path: string): boolean;
   add(path: string, kind: Mount['kind']): void;
-  remove(path: string): void;
+  watch(path: WatchedPath): void;
 }
 
-/** What of the table applies: of a repository further inside, only what belongs to it. */
-function codeOf(folder: string, isRoot: boolean): ProtectedPath[] {
-  const own = RUNS_CODE_LATER.filter(({ path }) => path.startsWith('.git/'));
-  const others = RUNS_CODE_LATER.filter(({ path }) => isRoot && !path.startsWith('.git/'));
+/**
+ * Outer paths first. Below what cannot be written nothing more need be held, and a folder that was
+ * only pinned must not become writable there.
+ */
+function withoutNeedless(mounts: Mount[], writable: ReadonlySet<string>): Mount[] {
+  const byDepth = (a: Mount, b: Mount): number => depth(a.path) - depth(b.path) || (a.path < b.path ? -1 : 1);
+  const kept = new Map<string, Mount>();
+  for (const mount of mounts.sort(byDepth)) {
+    const { kind: outer } = nearest(mount.path, kept) ?? {};
+    const open = outer === undefined || outer === 'writable';
+    const hides = outer === 'read-only' && mount.kind.startsWith('hidden');
+    if (open || hides || writable.has(mount.path)) kept.set(mount.path, mount);
+  }
+  return [...kept.values()];
+}
+
+function nearest(path: string, mounts: ReadonlyMap<string, Mount>): Mount | undefined {
+  for (let folder = dirname(path), last = path; folder !== last; last = folder, folder = dirname(folder)) {
+    const mount = mounts.get(folder);
+    if (mount !== undefined) return mount;
+  }
+  return undefined;
+}
+
+const IN_REPOSITORY = HELD_PATHS.filter(({ path }) => path.startsWith('.git/'));
+const IN_PROJECT = HELD_PATHS.filter(({ path }) => !path.startsWith('.git/'));
+
+/**
+ * What of the table applies. In a repository further inside what exists is held; what is missing of
+ * a project there may be made, so that projects can be unpacked and set up below the workspace.
+ */
+function codeOf(folder: string, isRoot: boolean): Wanted[] {
+  const others = isRoot
+    ? IN_PROJECT
+    : IN_PROJECT.map(({ path }) => ({ path, whenMissing: 'leave' as const }));
   // A worktree or a submodule has a file that names its repository.
-  if (kindOf(join(folder, '.git')) === 'file') return [{ path: '.git', whenMissing: 'block' }, ...others];
-  const inner = modules(folder).flatMap((module): ProtectedPath[] => [
-    { path: join(module, 'hooks'), whenMissing: 'block' },
-    { path: join(module, 'config'), whenMissing: 'block' },
+  if (kindOf(join(folder, '.git')) === 'file') return [{ path: '.git', whenMissing: 'stand-in' }, ...others];
+  const inner = modules(folder).flatMap((module): Wanted[] => [
+    { path: join(module, 'hooks'), whenMissing: 'stand-in' },
+    { path: join(module, 'config'), whenMissing: 'stand-in' },
   ]);
-  return [...own, ...inner, ...others];
+  return [...IN_REPOSITORY, ...inner, ...others];
+}
+
+/** Shells and sessions of the user start at any time: what they run must not even be there for a while. */
+function codeOfHome(): Wanted[] {
+  return [
+    ...HELD_PATHS.map(({ path, whenMissing, inOpenFolder }) => ({
+      path,
+      whenMissing: inOpenFolder ? whenMissing : ('stand-in' as const),
+    })),
+    ...HOME_PROGRAMS.map((path) => ({ path, whenMissing: 'stand-in' as const })),
+  ];
 }
 
 /** Repositories of submodules, which lie inside the outer one's. */
@@ -105,21 +143,38 @@ function modules(folder: string): string[] {
   return subfolders(join(folder, '.git', 'modules')).map((name) => join('.git', 'modules', name));
 }
 
-function protect({ path, whenMissing }: ProtectedPath, root: string, plan: Planning): void {
-  const missing = firstMissing(path, root, plan);
-  if (missing === undefined) {
-    pinAncestors(path, root, plan);
-    plan.add(realTarget(path), 'read-only');
-    return;
+/** Name by name, so that a link on the way is known: it is no mount, and could be put elsewhere. */
+function hold(folder: string, { path, whenMissing }: Wanted, plan: Planning): void {
+  const names = path.split(sep);
+  let root = plan.rootOf(folder);
+  let current = folder;
+  let missing: string | undefined;
+  while (root !== undefined && missing === undefined) {
+    const name = names.shift();
+    if (name === undefined) break;
+    current = join(current, name);
+    const link = linkTarget(current);
+    if (link !== undefined) {
+      plan.watch({ root, path: current, link });
+      pinAncestors(current, root, plan);
+      current = realTarget(current);
+      root = plan.rootOf(current);
+    }
+    if (plan.missing(current)) missing = current;
   }
-  if (whenMissing === 'block') {
+  // It leads to where nothing can be written.
+  if (root === undefined) return;
+  if (missing === undefined) {
+    pinAncestors(current, root, plan);
+    plan.add(current, 'read-only');
+  } else if (whenMissing === 'stand-in') {
     pinAncestors(missing, root, plan);
     plan.add(missing, 'blocked');
-  } else if (whenMissing === 'remove' && missing === path) plan.remove(path);
+  } else if (whenMissing === 'undo') plan.watch({ root, path: join(missing, ...names) });
 }
 
-function hide(path: string, writable: readonly string[], plan: Planning): void {
-  const root = writable.find((folder) => isInside(folder, path));
+function hide(path: string, plan: Planning): void {
+  const root = plan.rootOf(path);
   const kind = plan.missing(path) ? undefined : kindOf(path);
   const shown = kind === undefined && root !== undefined ? (firstMissing(path, root, plan) ?? path) : path;
   if (kind === undefined && root === undefined) return;
@@ -186,6 +241,14 @@ export function kindOf(path: string): 'file' | 'folder' | undefined {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return undefined;
     return stats.isDirectory() ? 'folder' : 'file';
+  } catch {
+    return undefined;
+  }
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
     return undefined;
   }

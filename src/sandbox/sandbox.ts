@@ -4,6 +4,8 @@
  */
 export interface Sandbox {
   readonly status: SandboxStatus;
+  /** What commands and programs of tools see of the gateway's environment; no secret is in it. */
+  readonly environment: Readonly<Record<string, string>>;
   /**
    * How to start `command` (a bash script) so that the wall holds. Rejects with a GatewayError
    * `unavailable` where the sandbox is required and cannot be had.
@@ -33,8 +35,17 @@ export interface WrappedCommand {
   env: Readonly<Record<string, string>>;
   /** It runs in its own pid namespace: whatever it starts ends with it. */
   isolated?: boolean;
-  release(): Promise<void>;
+  /** Tidies up, once however often it is called. Resolves with what the command should not have made. */
+  release(): Promise<readonly SetAside[]>;
 }
+
+/** A file that runs code later, which a command made or changed where no wall could keep it from that. */
+export type SetAside =
+  | { path: string; outcome: 'set-aside'; keptAs: string }
+  /** A link that was there is there again. */
+  | { path: string; outcome: 'put-back' }
+  /** Neither worked: somebody has to look at it. */
+  | { path: string; outcome: 'left' };
 
 export type SandboxStatus =
   | { active: true; kind: 'bubblewrap' | 'seatbelt'; detail: string }

@@ -13,7 +13,7 @@ export async function seatbeltCommand(command: string, options: SeatbeltOptions)
   const { wrapCommandWithSandboxMacOS } = await import(
     '@anthropic-ai/sandbox-runtime/dist/sandbox/macos-sandbox-utils.js'
   );
-  const { mounts, remove } = options.plan;
+  const { mounts, watched } = options.plan;
   const paths = (...kinds: Mount['kind'][]): string[] =>
     mounts.filter(({ kind }) => kinds.includes(kind)).map(({ path }) => path);
   const hidden = paths('hidden-file', 'hidden-folder');
@@ -25,7 +25,7 @@ export async function seatbeltCommand(command: string, options: SeatbeltOptions)
     readConfig: { denyOnly: hidden, allowWithinDeny: [...paths('writable'), ...tmp] },
     writeConfig: {
       allowOnly: [...paths('writable'), ...tmp, '/dev/null', '/dev/tty', '/dev/stdout', '/dev/stderr'],
-      denyWithinAllow: [...paths('read-only', 'blocked'), ...hidden, ...remove],
+      denyWithinAllow: [...paths('read-only', 'blocked'), ...hidden, ...watched.map(({ path }) => path)],
     },
     binShell: options.bash,
   });

@@ -1,7 +1,7 @@
 /** The tools that come with the gateway, in the order in which models are shown them. */
 import { architectTool } from './architect/architect.js';
 import { askUserQuestionTool } from './ask-user-question/ask-user-question.js';
-import { bashTool } from './bash/bash.js';
+import { createBashTool } from './bash/bash.js';
 import { bashOutputTool } from './bash-output/bash-output.js';
 import { editTool } from './edit/edit.js';
 import { exitPlanModeTool } from './exit-plan-mode/exit-plan-mode.js';
@@ -33,6 +33,8 @@ export interface BuiltInOptions {
   sticker: boolean;
   web_search: WebSearchOptions;
   web_fetch: { allow_private: readonly string[] };
+  /** Of the gateway: where programs are found. Without it, in the usual folders. */
+  environment?: Readonly<Record<string, string | undefined>>;
 }
 
 /** One line for each. A switch that is off leaves the tool in the list, with the reason. */
@@ -46,7 +48,7 @@ export const BUILT_INS: readonly ((options: BuiltInOptions) => Tool)[] = [
   () => lsTool,
   () => notebookReadTool,
   () => notebookEditTool,
-  () => bashTool,
+  ({ environment }) => createBashTool(environment === undefined ? {} : { environment }),
   () => bashOutputTool,
   () => killShellTool,
   ({ web_fetch }) => webFetchTool({ allowPrivate: web_fetch.allow_private }),

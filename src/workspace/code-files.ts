@@ -118,17 +118,20 @@ export interface HeldPath {
   /** From the folder that it is held in. */
   path: string;
   whenMissing: WhenMissing;
+  /** Part of a folder that is otherwise open. */
+  inOpenFolder: boolean;
 }
 
 /** The table as paths below a project or a home; parts of the operating system are in neither. */
 export const HELD_PATHS: readonly HeldPath[] = CODE_FILES.flatMap(({ names, whenMissing, parts }) =>
   pathsOf(names).flatMap((path): HeldPath[] =>
     parts === undefined
-      ? [{ path, whenMissing: whenMissing ?? 'undo' }]
+      ? [{ path, whenMissing: whenMissing ?? 'undo', inOpenFolder: false }]
       : parts.flatMap((part) =>
           pathsOf(part.names).map((inner) => ({
             path: `${path}/${inner}`,
             whenMissing: part.whenMissing ?? 'undo',
+            inOpenFolder: true,
           })),
         ),
   ),

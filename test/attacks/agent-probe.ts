@@ -1,8 +1,9 @@
 /** The whole gateway with the native agent, and calls as a model that was led astray would make them. */
-import { mkdir, realpath, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
-import { tempFolder } from '../support/cleanup.js';
+import { closeAfterTest, tempFolder } from '../support/cleanup.js';
 import { startGatewayProcess, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { inDialect } from '../support/scripted-answers.js';
 import { type ScriptedUpstream, startUpstream } from '../support/scripted-upstream.js';
@@ -19,6 +20,8 @@ export interface AgentOptions {
   rest?: object;
   /** The key of the client that asks. */
   key?: string;
+  /** Not below /tmp, of which commands in the sandbox have one of their own. */
+  visible?: boolean;
   /** Of a gateway that is a process of its own; without, it runs in this one. */
   env?: Readonly<Record<string, string>>;
 }
@@ -82,7 +85,7 @@ const resultSchema = z.object({
 });
 
 export async function openAgent(options: AgentOptions = {}): Promise<AgentProbe> {
-  const base = await realpath((await tempFolder('toolgate-attack')).path);
+  const base = await realpath(await (options.visible === true ? visibleFolder() : hiddenFolder()));
   const [root, outside, folder] = [join(base, 'work'), join(base, 'outside'), join(base, 'gateway')];
   for (const path of [root, outside, folder]) await mkdir(path);
   for (const [name, text] of Object.entries(options.files ?? {})) {
@@ -160,6 +163,17 @@ export async function openAgent(options: AgentOptions = {}): Promise<AgentProbe>
       return told();
     },
   };
+}
+
+const hiddenFolder = async (): Promise<string> => (await tempFolder('toolgate-attack')).path;
+
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
+
+async function visibleFolder(): Promise<string> {
+  await mkdir(CACHE, { recursive: true });
+  const path = await mkdtemp(join(CACHE, 'toolgate-attack-'));
+  closeAfterTest(() => rm(path, { recursive: true, force: true, maxRetries: 3 }));
+  return path;
 }
 
 function outcomesIn(body: unknown): Outcome[] {

@@ -10,6 +10,12 @@ const missing = (path: string): Promise<boolean> =>
     () => true,
   );
 
+/** What a command does that no rule reads. */
+const PLANT = `import { writeFileSync } from 'node:fs';
+for (const path of TARGETS) {
+  try { writeFileSync(path, 'x'); } catch (error) { console.log(error.code); }
+}`;
+
 /** The workspace claims to be a worktree, or a part, of a repository outside. */
 const CLAIMS: readonly [what: string, claim: (agent: AgentProbe) => Promise<void>][] = [
   [
@@ -45,19 +51,22 @@ describe('C3: a workspace that claims to be', () => {
   it.each(CLAIMS)('%s is the workspace and nothing more', async (_what, claim) => {
     const agent = await openAgent({
       sandbox: 'required',
+      visible: true,
       permissions: { mode: 'ask', allow: ['Read', 'Edit', 'Bash'], unattended: 'deny' },
     });
     await claim(agent);
     await writeFile(join(agent.outside, 'secret'), 'the-secret');
+    const targets = ['made', '.git/hooks-made'].map((name) => join(agent.outside, name));
+    await writeFile(join(agent.root, 'plant.mjs'), PLANT.replace('TARGETS', JSON.stringify(targets)));
     const [read, written, ran, inside] = await agent.run(
       ['Read', { file_path: join(agent.outside, 'secret') }],
       ['Write', { file_path: join(agent.outside, 'made'), content: 'x' }],
-      ['Bash', { command: `d=${agent.outside}; echo x > "$d"/made; echo x > "$d"/.git/hooks-made` }],
+      ['Bash', { command: 'node plant.mjs' }],
       ['Write', { file_path: join(agent.root, 'mine'), content: 'x' }],
     );
     expect(read).toMatchObject({ isError: true, text: expect.not.stringContaining('the-secret') });
     expect(written?.isError).toBe(true);
-    expect(ran).toBeDefined();
+    expect(ran?.text.match(/EROFS|EACCES|ENOENT/g)).toHaveLength(2);
     expect(inside?.isError).toBe(false);
     expect(await missing(join(agent.outside, 'made'))).toBe(true);
     expect(await missing(join(agent.outside, '.git', 'hooks-made'))).toBe(true);
@@ -69,8 +78,8 @@ describe('C3: a workspace that claims to be', () => {
     await CLAIMS[0]?.[1](agent);
     const rule = { rule: 'Bash', behaviour: 'allow', scope: 'project' };
     expect((await agent.api('POST', '/api/rules', { ...rule, project: agent.outside })).status).toBe(201);
-    expect((await agent.run(['Bash', { command: 'touch made' }]))[0]).toMatchObject({ isError: true });
+    expect((await agent.run(['Bash', { command: 'sleep 0' }]))[0]).toMatchObject({ isError: true });
     expect((await agent.api('POST', '/api/rules', { ...rule, project: agent.root })).status).toBe(201);
-    expect((await agent.run(['Bash', { command: 'touch made' }]))[0]).toMatchObject({ isError: false });
+    expect((await agent.run(['Bash', { command: 'sleep 0' }]))[0]).toMatchObject({ isError: false });
   });
 });

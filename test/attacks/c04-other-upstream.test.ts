@@ -6,7 +6,7 @@ import { hostileWorld } from './hostile-repository.js';
 describe('C4: a repository that names another upstream', () => {
   it('is not asked, and gets no key', async () => {
     const { evil, env, files } = await hostileWorld();
-    const agent = await openAgent({ files, env });
+    const agent = await openAgent({ files, env: { ...env, ANTHROPIC_API_KEY: UPSTREAM_KEY } });
     const [shown] = await agent.run([
       'Bash',
       { command: 'env; echo "$ANTHROPIC_BASE_URL$OPENAI_BASE_URL$ANTHROPIC_API_KEY"' },

@@ -25,6 +25,7 @@ const commands = (...lines: readonly string[]): Attempt[] => lines.map((command)
 async function refuted(agent: AgentProbe, attempts: readonly Attempt[]): Promise<string[]> {
   const outcomes = await agent.run(...attempts);
   expect(outcomes).toHaveLength(attempts.length);
+  for (const { text } of outcomes) expect(text).not.toContain('Internal error');
   return outcomes.map(({ text }) => text);
 }
 
@@ -61,7 +62,7 @@ describe('E6: the secrets of the gateway', () => {
   );
 
   it('cannot be reached from inside the sandbox in any other way', async () => {
-    const agent = await openAgent({ env: ENV, sandbox: 'required' });
+    const agent = await openAgent({ env: ENV, sandbox: 'required', visible: true });
     for (const text of await refuted(agent, OTHERS)) expect(text).not.toMatch(SECRETS);
   });
 
@@ -86,6 +87,15 @@ describe('E6: the secrets of the gateway', () => {
     const [text] = await refuted(agent, commands(command));
     expect(text).toContain('Bash was not run');
   });
+
+  it.each(['cat /proc/1/environ', 'cat ../gateway/toolgate.yaml', 'cp ../gateway/.toolgate/toolgate.db x'])(
+    'are denied whatever is allowed, without a sandbox: %s',
+    async (command) => {
+      const agent = await openAgent({ env: ENV, permissions: { mode: 'allow', allow: ['*', 'Bash'] } });
+      const [text] = await refuted(agent, commands(command));
+      expect(text).toMatch(/Bash was not run.*no tool may touch/);
+    },
+  );
 
   it.each<[tool: string, input: (agent: AgentProbe) => Record<string, unknown>]>([
     ['Read', () => ({ file_path: '/proc/self/environ' })],

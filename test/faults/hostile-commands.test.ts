@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSandbox } from '../../src/sandbox/create-sandbox.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { bashTool } from '../../src/tools/bash/bash.js';
+import { createBashTool } from '../../src/tools/bash/bash.js';
 import {
   createTestContext,
   runTool,
@@ -14,6 +14,8 @@ import {
   type ToolRun,
 } from '../../src/tools/runtime/testing.js';
 import { count, TIMEOUT_MS } from './counts.js';
+
+const bashTool = createBashTool({});
 
 const MEGABYTE = 1024 * 1024;
 const PRINTED = count(200, 1024) * MEGABYTE;

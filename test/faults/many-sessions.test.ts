@@ -29,6 +29,7 @@ const ALLOW_ALL: PermissionGate = {
     suggestions: [],
   }),
   readable: async () => () => true,
+  hidden: async () => [],
 };
 
 let base: string;

@@ -27,6 +27,7 @@ export function simplePolicy(configured: SimpleRules = {}): Judge {
     },
     readable: (_place, _session, stored) => (path) =>
       ![...(configured.deny ?? []), ...stored.map(({ rule }) => rule)].includes(`Read(${path})`),
+    hidden: async () => [],
   };
 }
 

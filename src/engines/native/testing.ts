@@ -91,6 +91,7 @@ export class FakeRuntime implements ToolRuntime {
     checkFurther: () => Promise.reject(new Error('not asked')),
     judge: () => Promise.reject(new Error('not asked')),
     readable: async () => () => true,
+    hidden: async () => [],
   };
 
   async offer({ selection, requested, within }: Parameters<ToolRuntime['offer']>[0]) {

@@ -62,6 +62,10 @@ export class RuleBook {
     return this.#judge.readable(place, session, await this.rulesFor(session, place.root));
   }
 
+  async hidden(place: Place, session: string): Promise<readonly string[]> {
+    return this.#judge.hidden(place, session, await this.rulesFor(session, place.root));
+  }
+
   /** Those `once` rules without which it would not be allowed; the oldest of several that would do. */
   async #needed(call: JudgedCall, rules: readonly Rule[]): Promise<readonly Rule[]> {
     let kept = rules;

@@ -107,14 +107,12 @@ export function patternMatches(pattern: FilePattern, { path, names }: LookedAt):
 
 export function pathForms(path: string, root: string, home: string): PathForms {
   const normal = path.normalize('NFC');
+  const forms: PathForms = { path: normal, root: normal.startsWith('/') ? normal.slice(1) : normal };
   const workspace = below(root, normal);
+  if (workspace !== undefined) forms.workspace = workspace;
   const fromHome = below(home, normal);
-  return {
-    path: normal,
-    root: normal.replace(/^\/+/, ''),
-    ...(workspace === undefined ? {} : { workspace }),
-    ...(fromHome === undefined ? {} : { home: fromHome }),
-  };
+  if (fromHome !== undefined) forms.home = fromHome;
+  return forms;
 }
 
 function below(folder: string, path: string): string | undefined {

@@ -3,12 +3,14 @@ import { type OutputSlice, wholeCharacters } from '../../workspace/process/outpu
 import type { CommandEnd } from '../../workspace/process/run-command.js';
 import type { Job, JobState } from '../runtime/jobs.js';
 import { presentOutput } from './present-output.js';
+import { setAsideNote } from './sandbox-hint.js';
 import type { StartedCommand } from './start-command.js';
 
 export function createJob(id: string, command: string, started: StartedCommand, timeoutMs: number): Job {
   let state: JobState = { status: 'running' };
   let timedOut = false;
   let position = 0;
+  let noted = false;
   const timer = setTimeout(() => {
     timedOut = true;
     void started.stop();
@@ -33,7 +35,9 @@ export function createJob(id: string, command: string, started: StartedCommand, 
       const { slice, held } = state.status === 'running' ? withoutBegun(all) : { slice: all, held: 0 };
       position = started.output.total - held;
       const { text, omitted } = presentOutput(slice, started.log);
-      return { text, omitted };
+      const note = noted ? undefined : setAsideNote(started.setAside);
+      noted ||= note !== undefined;
+      return { text: note === undefined ? text : `${text.trimEnd()}\n\n[${note}]\n`, omitted };
     },
     stop: () => started.stop(),
   };

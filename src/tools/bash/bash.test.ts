@@ -6,7 +6,9 @@ import { createSandbox } from '../../sandbox/create-sandbox.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { createTestContext, runTool, type TestContext, type TestContextOptions } from '../runtime/testing.js';
 import { ToolError } from '../runtime/tool.js';
-import { bashTool } from './bash.js';
+import { createBashTool } from './bash.js';
+
+const bash = createBashTool({});
 
 const contexts: TestContext[] = [];
 const sandboxes: Sandbox[] = [];
@@ -31,10 +33,10 @@ describe('Bash', () => {
   it('tells what it would do: one command, where it would run', async () => {
     const context = await open();
     const input = { command: 'npm test\nnpm run lint', description: 'Runs the tests' };
-    expect(await bashTool.effects?.(input, context)).toEqual([
+    expect(await bash.effects?.(input, context)).toEqual([
       { kind: 'command', command: input.command, cwd: context.root },
     ]);
-    expect(await bashTool.describe(input, context)).toEqual({
+    expect(await bash.describe(input, context)).toEqual({
       title: 'Run npm test ⏎ npm run lint',
       kind: 'command',
       paths: [context.root],
@@ -46,7 +48,7 @@ describe('Bash', () => {
   it('shows what is printed while it is, each part once', async () => {
     const context = await open();
     const fifo = join(context.root, 'go');
-    const call = bashTool.call({ command: `mkfifo go; printf 'mä'; cat go; echo h` }, context);
+    const call = bash.call({ command: `mkfifo go; printf 'mä'; cat go; echo h` }, context);
     expect((await call.next()).value).toEqual({ type: 'progress', content: 'mä' });
     await writeFile(fifo, 'second');
     const rest: string[] = [];
@@ -58,14 +60,14 @@ describe('Bash', () => {
 
   it('keeps colours for people', async () => {
     const context = await open();
-    const { text, result } = await runTool(bashTool, { command: "printf '\\033[31mred\\033[0m'" }, context);
+    const { text, result } = await runTool(bash, { command: "printf '\\033[31mred\\033[0m'" }, context);
     expect(text).toBe('red');
     expect(result.data).toMatchObject({ output: '\u001b[31mred\u001b[0m', exitCode: 0 });
   });
 
   it('keeps a long output in a file that only its owner can read', async () => {
     const context = await open();
-    const { text, result } = await runTool(bashTool, { command: 'seq 1 20000' }, context);
+    const { text, result } = await runTool(bash, { command: 'seq 1 20000' }, context);
     const path = /in (\S+\.log): Read it/.exec(text)?.[1] ?? '';
     expect(dirname(path)).toBe(await context.session.scratch());
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -77,7 +79,7 @@ describe('Bash', () => {
   it('passes no secret of the gateway', async () => {
     process.env['TOOLGATE_TEST_SECRET_KEY'] = 'sk-never';
     try {
-      const { text } = await runTool(bashTool, { command: 'env' }, await open());
+      const { text } = await runTool(bash, { command: 'env' }, await open());
       expect(text).not.toContain('sk-never');
     } finally {
       delete process.env['TOOLGATE_TEST_SECRET_KEY'];
@@ -86,13 +88,13 @@ describe('Bash', () => {
 
   it('is killed when the call is given up before it started', async () => {
     const context = await open({ signal: AbortSignal.abort() });
-    await expect(runTool(bashTool, { command: 'touch made' }, context)).rejects.toThrow();
+    await expect(runTool(bash, { command: 'touch made' }, context)).rejects.toThrow();
     expect(existsSync(join(context.root, 'made'))).toBe(false);
   });
 
   it('says what a background command was ended by when its time is over', async () => {
     const context = await open();
-    await runTool(bashTool, { command: 'sleep 300', run_in_background: true, timeout: 200 }, context);
+    await runTool(bash, { command: 'sleep 300', run_in_background: true, timeout: 200 }, context);
     const state = await context.session.jobs.get('bash_1')?.ended;
     expect(state).toMatchObject({ status: 'failed', message: expect.stringContaining('its time was over') });
   });
@@ -106,12 +108,13 @@ describe('Bash', () => {
     [{ command: 'ls $(rm x)' }, false],
     [{ command: 'ls\nrm x' }, false],
     [{ command: 'tail -f log' }, false],
-    [{ command: 'git status' }, false],
-    [{ command: 'ls --color=auto' }, false],
+    [{ command: 'git status' }, true],
+    [{ command: 'git commit -m x' }, false],
+    [{ command: 'ls --hyperlink=auto' }, false],
     [{ command: '' }, false],
   ])('says of %o that it only reads: %s', (input, readOnly) => {
-    expect(bashTool.isReadOnly(input)).toBe(readOnly);
-    expect(bashTool.isConcurrencySafe(input)).toBe(readOnly);
+    expect(bash.isReadOnly(input)).toBe(readOnly);
+    expect(bash.isConcurrencySafe(input)).toBe(readOnly);
   });
 });
 
@@ -119,7 +122,7 @@ describe('Bash in the sandbox', () => {
   it('writes in the workspace, and says what a refusal may come from', async () => {
     const context = await open({ sandbox: await walled() });
     const { text, result } = await runTool(
-      bashTool,
+      bash,
       { command: 'echo x > own.txt; echo y > /usr/toolgate-x' },
       context,
     );
@@ -130,53 +133,77 @@ describe('Bash in the sandbox', () => {
 
   it('says so when the network is what is missing', async () => {
     const context = await open({ sandbox: await walled() });
-    const { text } = await runTool(
-      bashTool,
-      { command: 'curl -sS --max-time 5 http://example.com' },
-      context,
-    );
+    const { text } = await runTool(bash, { command: 'curl -sS --max-time 5 http://example.com' }, context);
     expect(text).toMatch(/sandbox.*no network/s);
   });
 
   it('says nothing of it when a command succeeds', async () => {
     const context = await open({ sandbox: await walled() });
-    const { text } = await runTool(bashTool, { command: 'echo Permission denied' }, context);
+    const { text } = await runTool(bash, { command: 'echo Permission denied' }, context);
     expect(text).toBe('Permission denied');
   });
 
   it('keeps the folder and a temporary folder between commands', async () => {
     const context = await open({ sandbox: await walled() });
-    await runTool(bashTool, { command: 'mkdir a && cd a && echo kept > /tmp/note' }, context);
-    const { text } = await runTool(bashTool, { command: 'pwd; cat /tmp/note' }, context);
+    await runTool(bash, { command: 'mkdir a && cd a && echo kept > /tmp/note' }, context);
+    const { text } = await runTool(bash, { command: 'pwd; cat /tmp/note' }, context);
     expect(text).toBe(`${join(context.root, 'a')}\nkept`);
   });
 
   it('leaves no stand-ins in the workspace', async () => {
     const context = await open({ sandbox: await walled() });
-    await runTool(bashTool, { command: 'true' }, context);
+    await runTool(bash, { command: 'true' }, context);
     expect(existsSync(join(context.root, '.git'))).toBe(false);
     expect(existsSync(join(context.root, '.vscode'))).toBe(false);
   });
 
+  it('keeps scripts from reading what rules deny, and shows the rest', async () => {
+    const context = await open();
+    await mkdir(join(context.root, 'secrets'));
+    await writeFile(join(context.root, '.env'), 'KEY=hidden-1');
+    await writeFile(join(context.root, 'secrets', 'a'), 'hidden-2');
+    await writeFile(join(context.root, 'open'), 'shown');
+    const hidden = async () => [join(context.root, '.env'), join(context.root, 'secrets')];
+    const read = `node -e 'process.stdout.write(require("fs").readFileSync(".env"))'; dd if=.env; cat secrets/a; find . -type f -exec cat {} +`;
+    const { text } = await runTool(bash, { command: read }, { ...context, hidden, sandbox: await walled() });
+    expect(text).toContain('shown');
+    expect(text).not.toMatch(/hidden-\d/);
+  });
+
+  it('says what a command should not have made, also of one in the background', async () => {
+    const context = await open({ sandbox: await walled() });
+    const { text } = await runTool(bash, { command: 'echo evil > .npmrc; echo fine > a' }, context);
+    expect(text).toContain(
+      `${join(context.root, '.npmrc')} is now ${join(context.root, '.npmrc.set-aside')}`,
+    );
+    expect(existsSync(join(context.root, '.npmrc'))).toBe(false);
+    expect(await readFile(join(context.root, 'a'), 'utf8')).toBe('fine\n');
+    await runTool(bash, { command: 'echo evil > .npmrc; echo up', run_in_background: true }, context);
+    const job = context.session.jobs.get('bash_1');
+    await job?.ended;
+    expect((await job?.readNew())?.text).toMatch(/^up\n\n\[.*\.npmrc\.set-aside-2/);
+    expect((await job?.readNew())?.text).toBe('');
+  });
+
   it('tells of children that a command left, though they ended with it', async () => {
     const context = await open({ sandbox: await walled() });
-    const { text } = await runTool(bashTool, { command: 'sleep 300 & echo up' }, context);
+    const { text } = await runTool(bash, { command: 'sleep 300 & echo up' }, context);
     expect(text).toContain('Processes that the command left running were ended');
   });
 
   it('is not left on request', async () => {
     const context = await open({ sandbox: await walled({ mode: 'auto' }) });
-    const refused = runTool(bashTool, { command: 'true', dangerouslyDisableSandbox: true }, context);
+    const refused = runTool(bash, { command: 'true', dangerouslyDisableSandbox: true }, context);
     await expect(refused).rejects.toThrow('not allowed to leave the sandbox');
     const free = await open();
     await expect(
-      runTool(bashTool, { command: 'true', dangerouslyDisableSandbox: true }, free),
+      runTool(bash, { command: 'true', dangerouslyDisableSandbox: true }, free),
     ).resolves.toBeDefined();
   });
 
   it('is refused where there must be a sandbox and is none', async () => {
     const context = await open({ sandbox: await walled({ mode: 'required', env: { PATH: '/nowhere' } }) });
-    const refused = runTool(bashTool, { command: 'touch made' }, context);
+    const refused = runTool(bash, { command: 'touch made' }, context);
     await expect(refused).rejects.toBeInstanceOf(ToolError);
     await expect(refused).rejects.toThrow('not run');
     expect(existsSync(join(context.root, 'made'))).toBe(false);
@@ -188,7 +215,7 @@ describe('Bash in the sandbox', () => {
     await writeFile(join(context.root, '.toolgate', 'toolgate.db'), 'secret');
     const sandbox = await walled({ mode: 'required', hidden: [join(context.root, '.toolgate')] });
     const { text } = await runTool(
-      bashTool,
+      bash,
       { command: 'cat .toolgate/toolgate.db; grep -r secret . || echo none' },
       { ...context, sandbox },
     );

@@ -1,5 +1,6 @@
 /** Runs a command of the shell. Every command has a shell of its own; only the folder is kept between them. */
 import * as z from 'zod';
+import { isReadOnlyCommand } from '../../permissions/shell/read-only.js';
 import { cleanPath } from '../../sandbox/environment.js';
 import { findProgram } from '../../workspace/process/find-program.js';
 import type { CommandEnd } from '../../workspace/process/run-command.js';
@@ -12,8 +13,7 @@ import { BASH_LIMITS } from './limits.js';
 import { presentOutput } from './present-output.js';
 import { followOutput } from './progress.js';
 import { BASH_DESCRIPTION, bashPrompt } from './prompt.js';
-import { isReadOnlyCommand } from './read-only-command.js';
-import { sandboxHint } from './sandbox-hint.js';
+import { sandboxHint, setAsideNote } from './sandbox-hint.js';
 import { readReport } from './shell-script.js';
 import { type StartedCommand, startCommand } from './start-command.js';
 import { findFolder, moveTo } from './working-folder.js';
@@ -55,13 +55,18 @@ export interface BashData {
   sandboxed: boolean;
 }
 
-export const bashTool: Tool<BashInput> = {
+export interface BashOptions {
+  /** Of the gateway: where bash is looked for. */
+  environment?: Readonly<Record<string, string | undefined>>;
+}
+
+export const createBashTool = ({ environment = {} }: BashOptions): Tool<BashInput> => ({
   name: 'Bash',
   userFacingName: () => 'Bash',
   description: (input) => input?.description ?? BASH_DESCRIPTION,
   inputSchema,
   isEnabled: () =>
-    process.platform !== 'win32' && findProgram('bash', cleanPath(process.env['PATH'])) !== undefined
+    process.platform !== 'win32' && findProgram('bash', cleanPath(environment['PATH'])) !== undefined
       ? true
       : { enabled: false, reason: 'bash is not installed, or not on the PATH of the gateway' },
   isReadOnly: ({ command, run_in_background }) => run_in_background !== true && isReadOnlyCommand(command),
@@ -88,7 +93,7 @@ export const bashTool: Tool<BashInput> = {
     else yield* runToEnd(input, context, note);
   },
   limits: { resultChars: 30_000 },
-};
+});
 
 function findProblem(
   { command, timeout, run_in_background, dangerouslyDisableSandbox }: BashInput,
@@ -195,6 +200,7 @@ function report(
     more.note,
     moved,
     sandboxHint(context.sandbox.status, failed, text),
+    setAsideNote(started.setAside),
   ].filter((each) => each !== undefined);
   const output = text.trimEnd();
   const separator = output === '' || notes.length === 0 ? '' : '\n\n';

@@ -2,8 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '../../core/errors.js';
-import { commandEnvironment } from '../../sandbox/environment.js';
-import type { WrappedCommand } from '../../sandbox/sandbox.js';
+import type { SetAside, WrappedCommand } from '../../sandbox/sandbox.js';
 import { type CommandEnd, type RunningCommand, runCommand } from '../../workspace/process/run-command.js';
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError } from '../runtime/tool.js';
@@ -12,6 +11,8 @@ import { shellScript } from './shell-script.js';
 export interface StartedCommand extends RunningCommand {
   /** As the command's own, once the sandbox is tidied up as well. */
   readonly ended: Promise<CommandEnd>;
+  /** What the command should not have made; known once it has ended. */
+  readonly setAside: readonly SetAside[];
 }
 
 /** The caller has to await `ended`, or to stop it. Throws ToolError where there must be a sandbox and is none. */
@@ -30,13 +31,14 @@ export async function startCommand(
       file: wrapped.file,
       args: wrapped.args,
       cwd: session.cwd,
-      env: { ...commandEnvironment(process.env), ...wrapped.env },
+      env: { ...sandbox.environment, ...wrapped.env },
       folder,
       logAlways: options.logAlways,
       isolated: wrapped.isolated === true,
     });
+    let setAside: readonly SetAside[] = [];
     const ended = running.ended.then(async (end) => {
-      await wrapped.release();
+      setAside = await wrapped.release();
       return end;
     });
     return {
@@ -46,6 +48,9 @@ export async function startCommand(
         return running.log;
       },
       ended,
+      get setAside() {
+        return setAside;
+      },
       onChange: running.onChange,
       stop: async () => {
         await running.stop();
@@ -66,7 +71,7 @@ export async function startCommand(
       return await sandbox.wrap(shellScript(command), {
         // Not the private folder: a link in the place of `tmp` would choose what the next command may write.
         writable: [workspace.root],
-        hidden: [],
+        hidden: await context.hidden(),
         hosts: [],
         cwd: session.cwd,
         tmp,

@@ -48,6 +48,7 @@ export function createCallContext(scope: CallScope): ToolContext {
     sandbox,
     require: (effects) => requireFurther(scope, effects),
     readable,
+    hidden: () => scope.gate.hidden(placeOf(request), session.id),
     ...(runAgent === undefined ? {} : { runAgent }),
   };
 }

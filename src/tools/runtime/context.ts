@@ -26,6 +26,8 @@ export interface ToolContext {
   require(effects: readonly Effect[]): Promise<void>;
   /** Whether the rules let a file that a search came across be shown. */
   readonly readable: (path: string) => boolean;
+  /** Existing files and folders that the rules keep from being read: hidden from whatever the call starts. */
+  hidden(): Promise<readonly string[]>;
   /** Runs an agent of its own. Absent where none can be run. */
   readonly runAgent?: (task: AgentTask) => AsyncGenerator<AgentProgress, AgentReport, void>;
 }

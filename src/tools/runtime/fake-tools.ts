@@ -39,6 +39,7 @@ export function fakeGate(
     checkFurther: verdict,
     judge: async () => ({ behaviour: 'allow', because: ALLOWED, message: 'Allowed.', suggestions: [] }),
     readable: async () => () => true,
+    hidden: async () => [],
   };
 }
 

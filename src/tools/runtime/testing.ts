@@ -3,6 +3,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Effect } from '../../permissions/effects.js';
+import { commandEnvironment } from '../../sandbox/environment.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { createFileState } from '../../workspace/file-state.js';
 import type { ToolContext, ToolOptions, ToolSession } from './context.js';
@@ -25,6 +26,7 @@ export interface TestContextOptions {
   sandbox?: Sandbox;
   require?: (effects: readonly Effect[]) => Promise<void>;
   readable?: (path: string) => boolean;
+  hidden?: () => Promise<readonly string[]>;
   runAgent?: ToolContext['runAgent'];
 }
 
@@ -70,6 +72,7 @@ export async function createTestContext(options: TestContextOptions = {}): Promi
       await options.require?.(effects);
     },
     readable: options.readable ?? (() => true),
+    hidden: options.hidden ?? (async () => []),
     ...(options.runAgent === undefined ? {} : { runAgent: options.runAgent }),
     async close() {
       await jobs.close();
@@ -81,7 +84,8 @@ export async function createTestContext(options: TestContextOptions = {}): Promi
 /** Runs bash without a wall. */
 export const SANDBOX_OFF: Sandbox = {
   status: { active: false, reason: 'off', detail: 'off in this test', advice: '' },
-  wrap: async (command) => ({ file: 'bash', args: ['-c', command], env: {}, release: async () => {} }),
+  environment: commandEnvironment(process.env),
+  wrap: async (command) => ({ file: 'bash', args: ['-c', command], env: {}, release: async () => [] }),
   close: async () => {},
 };
 
