@@ -125,6 +125,7 @@ async function openDispatcher(
     ...(hasAgents
       ? {
           native: {
+            create: (await import('./engines/native/native-engine.js')).createNativeEngine,
             runtime: await agents.tools(),
             log,
             startDir: process.cwd(),

@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LoadedConfig } from '../config/load.js';
 import { mcpTools } from '../mcp/client/as-tool.js';
-import { createMcpClient } from '../mcp/client/create-client.js';
+import { createLazyMcpClient } from '../mcp/client/lazy-client.js';
 import type { McpClient } from '../mcp/client/mcp-client.js';
 import { TOKEN_FILE_NAME } from '../mcp/client/oauth/token-file.js';
 import type { Log } from '../observability/log.js';
@@ -64,7 +64,7 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
     hosts: allowedHosts(config.permissions),
     env,
   });
-  const mcp = createMcpClient({
+  const mcp = createLazyMcpClient({
     servers: config.mcp_servers,
     version,
     log,

@@ -9,7 +9,7 @@ import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { Answer, Call, Engine, Principal } from './engine.js';
 import { ModelList } from './model-list.js';
-import { createNativeEngine, type NativeEngine, type NativeEngineOptions } from './native/native-engine.js';
+import type { createNativeEngine, NativeEngine, NativeEngineOptions } from './native/native-engine.js';
 import { Relay } from './relay/relay.js';
 
 export interface DispatcherOptions {
@@ -27,6 +27,8 @@ export interface DispatcherOptions {
 /** What the native agent needs beyond the configuration. The caller closes the runtime, after the dispatcher. */
 export interface NativeOptions
   extends Pick<NativeEngineOptions, 'runtime' | 'log' | 'startDir' | 'home' | 'sessions' | 'now' | 'pingMs'> {
+  /** Given from outside: a gateway without agents does not load it. */
+  create: typeof createNativeEngine;
   /** What paths in the configuration are relative to. */
   baseDir: string;
 }
@@ -49,7 +51,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
   const native = options.native === undefined ? undefined : openNative(options.native);
 
   function openNative(given: NativeOptions): NativeEngine {
-    return createNativeEngine({
+    return given.create({
       ...given,
       relay,
       sessionTtlMs: config.sessions.ttl_s * 1000,

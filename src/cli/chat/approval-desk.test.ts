@@ -173,6 +173,24 @@ describe('the desk', () => {
     });
   });
 
+  it('gives the answer to the text of the question, not to what is shown of it', async () => {
+    const { ask, answers, answered, terminal } = deskOf();
+    const raw = [{ question: 'Which\u200bone?', options: [{ label: 'Re\u202ed' }, { label: 'Blue' }] }];
+    const shown = [
+      { question: 'Which\\u{200b}one?', options: [{ label: 'Re\\u{202e}d' }, { label: 'Blue' }] },
+    ];
+    ask(
+      approvalOf({
+        input: { questions: raw },
+        describe: { title: 'A question', kind: 'question', paths: [], questions: shown },
+      }),
+    );
+    const done = answered();
+    await terminal.type('1');
+    await done;
+    expect(answers[0]).toMatchObject({ updatedInput: { answers: { 'Which\u200bone?': 'Re\u202ed' } } });
+  });
+
   it('denies when the terminal is gone', async () => {
     const { ask, answers, answered, terminal } = deskOf();
     ask(approvalOf());

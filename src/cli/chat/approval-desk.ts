@@ -1,5 +1,6 @@
 /** Whoever sits at the terminal answers what the agent asks, one card after the other. */
 import { setTimeout } from 'node:timers/promises';
+import * as z from 'zod';
 import type {
   Approval,
   ApprovalCoordinator,
@@ -129,14 +130,15 @@ export class ApprovalDesk {
 
   async #askQuestions(card: Card, questions: readonly Question[], signal: AbortSignal): Promise<void> {
     const { terminal, paint } = this.#options;
+    const asked = askedIn(card.approval.input);
     const answers: Record<string, string> = {};
-    for (const { question, options, multiSelect } of questions) {
+    for (const [index, { question, options, multiSelect }] of questions.entries()) {
       terminal.write(`\n${paint('yellow', '?')} ${paint('bold', plain(question))}\n`);
       terminal.write(
         indent(
-          options.map(({ label, description }, index) => {
+          options.map(({ label, description }, at) => {
             const more = description === undefined ? '' : paint('dim', `  ${plainLine(description)}`);
-            return `${paint('cyan', String(index + 1))}  ${plain(label)}${more}`;
+            return `${paint('cyan', String(at + 1))}  ${plain(label)}${more}`;
           }),
           '  ',
         ),
@@ -148,12 +150,16 @@ export class ApprovalDesk {
         await this.#decide(card, { decision: 'deny', reason: 'the terminal was closed' });
         return;
       }
-      answers[question] = readAnswer(line, options);
+      // What is shown has hidden characters written out; the answer belongs to the text itself.
+      const exact = asked[index];
+      answers[exact?.question ?? question] = readAnswer(line, exact?.options ?? options);
     }
     const input = card.approval.input;
     const updatedInput = { ...(typeof input === 'object' && input !== null ? input : {}), answers };
     const problem = await this.#decide(card, { decision: 'allow', updatedInput });
-    if (problem !== undefined) this.#say(problem);
+    if (problem === undefined) return;
+    this.#say(problem);
+    await this.#decide(card, { decision: 'deny', reason: `the answers could not be taken: ${problem}` });
   }
 
   /** A line that was typed after the card could be read. */
@@ -199,6 +205,17 @@ export class ApprovalDesk {
     const { terminal, paint } = this.#options;
     terminal.write(`  ${paint('dim', plainLine(text, 400))}\n`);
   }
+}
+
+const questionsInput = z.looseObject({
+  questions: z.array(
+    z.looseObject({ question: z.string(), options: z.array(z.looseObject({ label: z.string() })) }),
+  ),
+});
+
+/** The questions as the call has them. */
+function askedIn(input: unknown): z.output<typeof questionsInput>['questions'] {
+  return questionsInput.safeParse(input).data?.questions ?? [];
 }
 
 function readAnswer(line: string, options: readonly { label: string }[]): string {

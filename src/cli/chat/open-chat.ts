@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../../config/load.js';
 import { openAgentParts } from '../../engines/agent-parts.js';
 import { createDispatcher } from '../../engines/create-dispatcher.js';
 import type { Principal } from '../../engines/engine.js';
+import { createNativeEngine } from '../../engines/native/native-engine.js';
 import { createLog } from '../../observability/log.js';
 import { openStore } from '../../store/open.js';
 import type { CliIo } from '../command.js';
@@ -48,7 +49,7 @@ export async function openChat(options: OpenChatOptions): Promise<OpenChat> {
   const runtime = await agents.tools();
   const dispatcher = createDispatcher({
     config,
-    native: { runtime, log, startDir: io.cwd, home, baseDir },
+    native: { create: createNativeEngine, runtime, log, startDir: io.cwd, home, baseDir },
   });
 
   const terminal = openTerminal({ input: options.input, output: options.output, color: io.color });

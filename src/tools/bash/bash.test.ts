@@ -77,13 +77,18 @@ describe('Bash', () => {
   });
 
   it('passes no secret of the gateway', async () => {
-    process.env['TOOLGATE_TEST_SECRET_KEY'] = 'sk-never';
-    try {
-      const { text } = await runTool(bash, { command: 'env' }, await open());
-      expect(text).not.toContain('sk-never');
-    } finally {
-      delete process.env['TOOLGATE_TEST_SECRET_KEY'];
-    }
+    const env = { PATH: process.env['PATH'], LANG: 'de_DE.UTF-8', SECRET_KEY: 'sk-never' };
+    const context = await open({ sandbox: await walled({ mode: 'off', env }) });
+    const { text } = await runTool(bash, { command: 'env' }, context);
+    expect(text).toContain('LANG=de_DE.UTF-8');
+    expect(text).not.toContain('sk-never');
+  });
+
+  it('is off, with the reason, where there is no bash', () => {
+    expect(createBashTool({ environment: { PATH: '/nowhere' } }).isEnabled()).toMatchObject({
+      enabled: false,
+    });
+    expect(bash.isEnabled()).toBe(true);
   });
 
   it('is killed when the call is given up before it started', async () => {
