@@ -8,7 +8,7 @@ export function resolvePath(path: string, baseDir: string): string {
   return resolve(baseDir, path);
 }
 
-export function resolveToolPaths(config: Config, baseDir: string): string[] {
+export function resolveToolPaths(config: Pick<Config, 'tools'>, baseDir: string): string[] {
   return config.tools.paths.map((path) => resolvePath(path, baseDir));
 }
 

@@ -18,6 +18,7 @@ import type { Sandbox } from '../sandbox/sandbox.js';
 import { parseStoreUrl } from '../store/open.js';
 import type { Store } from '../store/store.js';
 import type { ToolRuntime } from '../tools/runtime/runtime.js';
+import { executedPaths } from './executed-paths.js';
 
 export interface AgentPartsOptions {
   loaded: LoadedConfig;
@@ -44,6 +45,7 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
   const { config, baseDir } = loaded;
   const state = await openStateFolder(config.store, baseDir);
   const own = ownFiles(loaded, state.path);
+  const executed = executedPaths(config, baseDir);
   const policy = createPolicy({
     config: config.permissions,
     home: homedir(),
@@ -61,6 +63,7 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
   const sandbox = await createSandbox({
     mode: config.sandbox,
     hidden: own,
+    held: executed,
     hosts: allowedHosts(config.permissions),
     env,
   });

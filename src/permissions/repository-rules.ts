@@ -5,9 +5,11 @@
  * narrow anything, so everything is asked about until it can.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { parse } from 'yaml';
 import { ruleProblem } from '../config/rule-syntax.js';
+
+const load = createRequire(import.meta.url);
 
 export const REPOSITORY_FILE = '.toolgate-permissions.yaml';
 
@@ -90,6 +92,8 @@ interface Read {
 function readRules(path: string): Read {
   const text = readText(path);
   if (typeof text !== 'string') return broken(text.problem);
+  // Loaded with the first such file: the parser is a good part of the start-up time.
+  const { parse }: typeof import('yaml') = load('yaml');
   let content: unknown;
   try {
     content = parse(text, { maxAliasCount: 10 });

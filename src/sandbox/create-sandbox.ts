@@ -21,6 +21,8 @@ export interface SandboxOptions {
   mode: 'auto' | 'required' | 'off';
   /** Hidden from every command, besides what a command's own spec hides and the table of secrets. */
   hidden?: readonly string[];
+  /** Not to be written by any command: what the gateway itself runs. */
+  held?: readonly string[];
   /** Every command may reach these. */
   hosts?: readonly string[];
   home?: string;
@@ -39,7 +41,14 @@ const NOT_TRIED: SandboxStatus = {
 };
 
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { mode, hidden = [], home = homedir(), env = process.env, platform = process.platform } = options;
+  const {
+    mode,
+    hidden = [],
+    held = [],
+    home = homedir(),
+    env = process.env,
+    platform = process.platform,
+  } = options;
   const bash = findProgram('bash', cleanPath(env['PATH'])) ?? '/bin/bash';
   const standIns = createStandIns();
   const proxies = createProxies();
@@ -82,7 +91,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     }
     const hosts = [...new Set([...(options.hosts ?? []), ...spec.hosts])].sort();
     const plan = planMounts(
-      { writable: spec.writable, hidden: [...hidden, ...spec.hidden] },
+      { writable: spec.writable, hidden: [...hidden, ...spec.hidden], held },
       realTarget(home),
       standIns.paths(),
     );

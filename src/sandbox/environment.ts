@@ -56,6 +56,10 @@ export const FIXED_VARIABLES: Readonly<Record<string, string>> = {
   GIT_SEQUENCE_EDITOR: 'true',
   GIT_TERMINAL_PROMPT: '0',
   GIT_ASKPASS: 'true',
+  // A folder that only looks like a repository must not bring a configuration that runs something.
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'safe.bareRepository',
+  GIT_CONFIG_VALUE_0: 'explicit',
   EDITOR: 'true',
   VISUAL: 'true',
   DEBIAN_FRONTEND: 'noninteractive',

@@ -43,7 +43,7 @@ type Wanted = Pick<HeldPath, 'path' | 'whenMissing'>;
 
 /** `standIns`: empty folders of commands that still run; they count as missing. */
 export function planMounts(
-  spec: Pick<SandboxSpec, 'writable' | 'hidden'>,
+  spec: Pick<SandboxSpec, 'writable' | 'hidden'> & { held?: readonly string[] },
   home: string,
   standIns: ReadonlySet<string> = new Set(),
 ): MountPlan {
@@ -65,6 +65,12 @@ export function planMounts(
   for (const root of writable) {
     for (const repository of [root, ...nestedRepositories(root, plan)]) {
       for (const each of codeOf(repository, repository === root)) hold(repository, each, plan);
+    }
+  }
+  for (const path of (spec.held ?? []).map(realTarget)) {
+    const root = plan.rootOf(path);
+    if (root !== undefined && root !== path) {
+      hold(root, { path: relative(root, path), whenMissing: 'stand-in' }, plan);
     }
   }
   if (plan.rootOf(home) !== undefined) for (const each of codeOfHome()) hold(home, each, plan);
