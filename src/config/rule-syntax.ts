@@ -1,4 +1,8 @@
 /** The form of a permission rule. What a rule matches is decided elsewhere; here only whether it can be read. */
+import { UNSEEN } from '../core/unseen.js';
+
+/** Longer than any rule that a person would read. */
+const MAX_RULE = 2_000;
 
 const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_-]*\*?$/;
 /** A server's name has no `__`, so that the server and the tool can be told apart. */
@@ -11,6 +15,9 @@ export const RULE_FORMS =
 /** What is wrong with `rule`, as words that follow "expected …", or undefined where it can be read. */
 export function ruleProblem(rule: string): string | undefined {
   if (rule === '') return `expected a rule: ${RULE_FORMS}`;
+  if (rule.length > MAX_RULE) return `expected a rule of at most ${MAX_RULE} characters`;
+  if (UNSEEN.test(rule) || /[\t\n]/.test(rule))
+    return 'expected a rule of one line, without control characters and characters that are not seen';
   if (rule.trim() !== rule) return 'expected a rule without spaces around it';
   if (rule === '*') return undefined;
 

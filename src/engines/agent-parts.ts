@@ -50,6 +50,7 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
     config: config.permissions,
     home: homedir(),
     protectedPaths: own,
+    executedPaths: executed,
     onWarning: (message) => log.warn({}, message),
   });
   const approvals = createApprovalCoordinator({

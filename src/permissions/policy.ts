@@ -25,6 +25,8 @@ export interface PolicyOptions {
   home: string;
   /** The gateway's own files and folders (configuration, store, tokens): denied to every tool. */
   protectedPaths: readonly string[];
+  /** Files and folders that the gateway itself runs (tools, scripts of MCP servers): no tool may change them. */
+  executedPaths?: readonly string[];
   /** Told once for each state of a repository's file that was not taken as it stands. */
   onWarning?: (message: string) => void;
   /** How long the state of a repository's file is believed. */
@@ -50,7 +52,7 @@ export function createPolicy(options: PolicyOptions): Policy {
     mode: config.mode,
     home,
     realHome: realTarget(home),
-    own: ownFiles(options.protectedPaths),
+    own: ownFiles(options.protectedPaths, options.executedPaths),
   };
   const configured = ruleSet(
     entries(config.deny, 'configuration'),

@@ -18,36 +18,56 @@ export interface OwnFiles {
   of(path: string): string | undefined;
   /** Whether one of them lies below a folder. */
   below(folder: string): boolean;
+  /** Whether the gateway runs it, or something below it: reading is free, changing is not. */
+  runs(path: string): boolean;
+  runsBelow(folder: string): boolean;
 }
 
-export function ownFiles(paths: readonly string[]): OwnFiles {
-  const all = new Set<string>();
-  for (const path of paths) {
-    for (const suffix of COMPANIONS) {
-      all.add(folded(path + suffix));
-      all.add(folded(realTarget(path + suffix)));
-    }
-  }
-  const list = [...all].map((own) => ({ own, below: `${own}/` }));
+interface Known {
+  own: string;
+  below: string;
+}
+
+/** `executed`: files and folders that the gateway itself runs. */
+export function ownFiles(paths: readonly string[], executed: readonly string[] = []): OwnFiles {
+  const list = known(paths, COMPANIONS);
+  const run = known(executed, ['']);
   return {
+    runs: (path) => run.length > 0 && isAmong(run, folded(path)),
+    runsBelow: (folder) => run.length > 0 && anyBelow(run, folded(folder)),
     of(path) {
       if (path.startsWith('/proc/') && PROCESS_SECRETS.test(path)) {
         return 'the environment or memory of a process';
       }
-      const wanted = folded(path);
-      for (const { own, below } of list) {
-        if (wanted.startsWith(own) && (wanted.length === own.length || wanted.startsWith(below))) {
-          return "the gateway's own configuration, store or credentials";
-        }
-      }
-      return undefined;
+      return isAmong(list, folded(path))
+        ? "the gateway's own configuration, store or credentials"
+        : undefined;
     },
-    below(folder) {
-      const wanted = folded(folder);
-      const inside = wanted === '/' ? '/' : `${wanted}/`;
-      return list.some(({ own }) => own.startsWith(inside));
-    },
+    below: (folder) => anyBelow(list, folded(folder)),
   };
+}
+
+function known(paths: readonly string[], suffixes: readonly string[]): readonly Known[] {
+  const all = new Set<string>();
+  for (const path of paths) {
+    for (const suffix of suffixes) {
+      all.add(folded(path + suffix));
+      all.add(folded(realTarget(path + suffix)));
+    }
+  }
+  return [...all].map((own) => ({ own, below: `${own}/` }));
+}
+
+function isAmong(list: readonly Known[], wanted: string): boolean {
+  for (const { own, below } of list) {
+    if (wanted.startsWith(own) && (wanted.length === own.length || wanted.startsWith(below))) return true;
+  }
+  return false;
+}
+
+function anyBelow(list: readonly Known[], wanted: string): boolean {
+  const inside = wanted === '/' ? '/' : `${wanted}/`;
+  return list.some(({ own }) => own.startsWith(inside));
 }
 
 /** The file system may not tell these apart, so neither does a denial. */

@@ -76,6 +76,29 @@ describe('B10: files that run code', () => {
     }
   });
 
+  it.each([
+    'cp -t.git/hooks e/hook',
+    'cp -rt.git/hooks e/hook',
+    'cp -t .git/hooks e/hook',
+    'cp --target-directory=.git/hooks e/hook',
+    'cp --targ=.git/hooks e/hook',
+    'cp --targ .git/hooks e/hook',
+    'mv -t.git/hooks e/hook',
+    'install --target=.git/hooks e/hook',
+    'ln -st.git/hooks e/hook',
+    'cp e/.npmrc .',
+    'cp -r e/.git .',
+    'mv e/.npmrc .',
+    'sort -o .npmrc x',
+    'sort --outp=.npmrc x',
+    'sed -i s/a/b/ .npmrc',
+    'git diff --output=.npmrc',
+  ])('also where the folder is in a flag, or the name comes from elsewhere: %s', async (command) => {
+    expect((await open.bash(command)).behaviour).toBe('ask');
+    const prefix = `Bash(${command.split(' ')[0]}:*)`;
+    expect((await probe({ allow: [prefix, 'Edit', 'Read'] }).bash(command)).behaviour).toBe('ask');
+  });
+
   it.each(AT_HOME)('also at home: %s', async (path) => {
     expect((await open.edit(`${open.home}/${path}`)).behaviour).toBe('ask');
     expect((await open.bash(`echo x >> ~/${path}`)).behaviour).toBe('ask');

@@ -16,6 +16,10 @@ export interface ProbeOptions {
   stored?: readonly Rule[];
   session?: string;
   ownPaths?: readonly string[];
+  /** What the gateway runs, from the workspace. */
+  executed?: readonly string[];
+  /** More of what is the gateway's own, from the workspace. */
+  own?: readonly string[];
 }
 
 export interface Probe {
@@ -54,7 +58,12 @@ export function probe(options: ProbeOptions = {}): Probe {
       deny: options.deny ?? [],
     },
     home,
-    protectedPaths: [join(base, 'gateway'), join(root, 'toolgate.yaml')],
+    protectedPaths: [
+      join(base, 'gateway'),
+      join(root, 'toolgate.yaml'),
+      ...(options.own ?? []).map((path) => join(root, path)),
+    ],
+    executedPaths: (options.executed ?? []).map((path) => join(root, path)),
     onWarning: (message) => warnings.push(message),
     repositoryRecheckMs: 0,
   });

@@ -1,6 +1,8 @@
 /** Everything that a command would do, found once and judged by each kind of rule. */
 import type { ShellAnalysis, SimpleCommand } from '../shell/analyse.js';
-import { exists, type PathUse, pathsOf, pathsOfWord } from '../shell/command-paths.js';
+import { exists, type PathUse, pathsOf, pathsOfWord, wholeFolders } from '../shell/command-paths.js';
+import { fileProgram, showsContent } from '../shell/file-programs.js';
+import { programName } from '../shell/flag-table.js';
 import { type Folders, foldersOfCommands } from '../shell/folders.js';
 import { type HostUse, hostsOf } from '../shell/hosts.js';
 import { type ReadScript, unwrap } from '../shell/unwrap.js';
@@ -11,6 +13,7 @@ export interface CommandFile {
   file: JudgedFile;
   sure: boolean;
   tree: boolean;
+  removes: boolean;
 }
 
 export interface CommandParts {
@@ -38,31 +41,44 @@ export function commandParts(
   let unclear = analysis.unclear;
   analysis.commands.forEach((command, index) => {
     const texts = command.words.map((word) => word.text);
-    const unwrapped = unwrap(texts, read);
+    const unwrapped = unwrap(texts, read, true);
     running.push(...unwrapped.commands);
     unclear ||= unwrapped.runsCode;
     if (analysis.tooMuch) return;
     const { cwds } = folders[index] ?? { cwds: [cwd] };
     uses.push(...pathsOf(command.words, cwds, judging.home));
-    for (const inner of unwrapped.commands.slice(1))
+    for (const inner of unwrapped.commands.slice(1)) {
+      // Of a program that nothing is known of, the words were looked at with the command around it.
+      if (isEndOf(inner, texts) && fileProgram(programName(inner[0] ?? ''), inner) === undefined) continue;
       uses.push(...pathsOf(asWords(inner), cwds, judging.home));
+    }
+    if (readsGivenNames(unwrapped.commands)) uses.push(...wholeFolders(cwds));
   });
+  for (const { text } of analysis.tooMuch ? [] : analysis.assigned) {
+    for (const words of read(text)) running.push(...unwrap(words, read, false).commands);
+  }
   const everywhere = [...new Set(folders.flatMap(({ cwds }) => cwds))];
   const anywhere = everywhere.length === 0 ? [cwd] : everywhere;
   for (const { target, writes } of analysis.redirects) {
     uses.push(...pathsOfWord(target, writes ? 'edit' : 'read', true, anywhere, judging.home));
   }
-  const tokens = unclear ? analysis.command.split(TOKEN_BREAKS).filter((token) => token !== '') : [];
-  // Where the grammar lost its way, every word of the text may be one of a command.
-  if (analysis.unclear && !analysis.tooMuch) {
-    for (const text of tokens)
-      uses.push(
-        ...pathsOfWord({ text, literal: true, glob: false }, 'either', false, anywhere, judging.home),
-      );
+  const tokens = unclear ? tokensOf(analysis, running) : [];
+  // Where the grammar lost its way or code is run, every word of the text may be a file.
+  if (!analysis.tooMuch) {
+    const known = new Set(
+      analysis.unclear ? [] : analysis.commands.flatMap(({ words }) => words.map(({ text }) => text)),
+    );
+    for (const text of tokens) {
+      if (known.has(text)) continue;
+      const word = { text, literal: true, glob: false };
+      uses.push(...pathsOfWord(word, 'either', false, anywhere, judging.home));
+    }
   }
   for (const word of analysis.tooMuch ? [] : analysis.loose)
     uses.push(...pathsOfWord(word, 'either', false, anywhere, judging.home));
-  const loose = analysis.loose.map(({ text }) => text);
+  const loose = [...analysis.loose, ...analysis.redirects.map(({ target }) => target)].map(
+    ({ text }) => text,
+  );
   return {
     analysis,
     folders,
@@ -71,6 +87,40 @@ export function commandParts(
     hosts: [...running, ['', ...loose]].flatMap((words) => hostsOf(words)),
     tokens,
   };
+}
+
+const isEndOf = (inner: readonly string[], words: readonly string[]): boolean =>
+  inner.length < words.length && inner.every((word, at) => word === words[words.length - inner.length + at]);
+
+/** `… | xargs cat`: what is shown is not in the text. */
+function readsGivenNames(commands: readonly (readonly string[])[]): boolean {
+  const programs = commands.map((words) => programName(words[0] ?? ''));
+  const from = programs.findIndex((program) => /^(?:g?xargs|parallel)$/.test(program));
+  return from !== -1 && programs.slice(from + 1).some((program) => showsContent(program));
+}
+
+/** The longest token that is looked at for further ones in it. */
+const MAX_TOKEN = 200;
+
+function tokensOf(analysis: ShellAnalysis, running: readonly (readonly string[])[]): string[] {
+  const { command, joined } = analysis;
+  const all = command.split(TOKEN_BREAKS);
+  if (joined !== undefined) all.push(...joined.split(TOKEN_BREAKS));
+  const sed = running.some((words) => /^g?sed$/.test(programName(words[0] ?? '')));
+  const found = new Set<string>();
+  for (const token of all) {
+    if (token === '') continue;
+    found.add(token);
+    if (token.length > MAX_TOKEN) continue;
+    // A path that code puts behind another one.
+    if (token.startsWith('/')) found.add(token.slice(1));
+    // `${x:-rm}`, of which the braces are gone.
+    const otherwise = /^\w*:?[-+?=](.+)$/.exec(token)?.[1];
+    if (otherwise !== undefined && command.includes('${')) found.add(otherwise);
+    // sed needs no space behind `e`, `r` and `w`.
+    if (sed) for (const { index } of token.matchAll(/[erRwW](?=.)/g)) found.add(token.slice(index + 1));
+  }
+  return [...found];
 }
 
 const asWords = (texts: readonly string[]): SimpleCommand['words'] =>
@@ -84,11 +134,12 @@ function filesOf(judging: Judging, uses: readonly PathUse[], cwd: string): Comma
     // A word that is no path and names nothing is only a word.
     if (!use.sure && !there && !looksLikePath(use.path, cwd)) continue;
     for (const kind of use.access === 'either' ? (['read', 'edit'] as const) : [use.access]) {
-      const key = `${kind}${use.sure}${use.tree}${use.path}`;
+      const key = `${kind}${use.sure}${use.tree}${use.removes}${use.path}`;
       if (found.has(key)) continue;
       const file = judgedFile(judging, kind, use.path);
       // Of what is only perhaps changed (an archive), the rest below is read.
-      found.set(key, { file, sure: use.sure, tree: use.tree && (kind === use.access || kind === 'read') });
+      const tree = use.tree && (kind === use.access || kind === 'read');
+      found.set(key, { file, sure: use.sure, tree, removes: use.removes && kind === 'edit' });
     }
   }
   return [...found.values()];

@@ -1,7 +1,7 @@
 /** What the rules say about a shell command. */
 import type { PathForms } from '../rules/file-pattern.js';
 import { analyse, type ShellAnalysis } from '../shell/analyse.js';
-import { pathsOf } from '../shell/command-paths.js';
+import { isNoFolder, pathsOf } from '../shell/command-paths.js';
 import { type Danger, uncovered } from '../shell/flags.js';
 import { hostsOf } from '../shell/hosts.js';
 import { readPlain } from '../shell/lexer.js';
@@ -12,11 +12,12 @@ import { commandRule, shorten } from './command-rules.js';
 import {
   allowingRule,
   codeFileAsk,
+  folderOfOwn,
   isOwnRead,
-  type JudgedFile,
   judgedFile,
   ownFile,
   partOf,
+  runFile,
 } from './files.js';
 import { byMode, byRule, byShell, type Finding, findRule, type Judging, strictest } from './judging.js';
 
@@ -52,10 +53,8 @@ export function judgeCommand(
   { parts, readOnly }: PreparedCommand,
   otherwise?: Finding,
 ): Finding {
-  for (const { file } of parts.files) {
-    const own = ownFile(judging, file);
-    if (own !== undefined) return own;
-  }
+  const refused = ownFiles(judging, parts);
+  if (refused !== undefined) return refused;
   const ruled = commandRule(judging, 'deny', parts) ?? commandRule(judging, 'ask', parts);
   if (ruled !== undefined) return ruled;
 
@@ -70,6 +69,17 @@ export function judgeCommand(
         covered(judging, parts, readOnly) ??
         byMode(judging, `the command \`${shorten(text)}\``, reads(parts, readOnly)));
   return found.behaviour === 'allow' ? (raised(judging, parts) ?? found) : found;
+}
+
+/** What is denied whatever the rules: the gateway's own, and what it runs. */
+function ownFiles(judging: Judging, { files }: CommandParts): Finding | undefined {
+  for (const { file, sure, tree, removes } of files) {
+    const takesAll = removes || (sure && tree && file.kind === 'edit');
+    const found =
+      ownFile(judging, file) ?? runFile(judging, file) ?? (takesAll ? folderOfOwn(judging, file) : undefined);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** In mode read-only: every part only reads, and only in the workspace. */
@@ -95,8 +105,9 @@ function raised(judging: Judging, { analysis, files }: CommandParts): Finding | 
     if (!sure) continue;
     const code = codeFileAsk(judging, file);
     if (code !== undefined) return code;
-    if (!tree) continue;
-    if (judging.own.below(file.real.path)) return wholeFolder(file);
+    if (!tree || isNoFolder(file.real.path)) continue;
+    if (judging.own.below(file.real.path))
+      return raise(file.named.path, "has the gateway's own files below it");
     const tool = file.kind === 'read' ? 'Read' : 'Edit';
     const hidden =
       findRule(judging, 'deny', (index) => index.below(tool, file.real, judging.where)) ??
@@ -105,12 +116,6 @@ function raised(judging: Judging, { analysis, files }: CommandParts): Finding | 
       return raise(file.named.path, `may have files below it that \`${hidden.text}\` is about`);
   }
   return undefined;
-}
-
-/** Nobody may remove the gateway's own files; that they are read along with others, a person can see. */
-function wholeFolder({ kind, named }: JudgedFile): Finding {
-  const finding = raise(named.path, "has the gateway's own files below it");
-  return kind === 'read' ? finding : { ...finding, behaviour: 'deny' };
 }
 
 function raise(part: string, problem: string): Finding {

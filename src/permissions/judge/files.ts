@@ -68,7 +68,10 @@ function namesFor(kind: 'read' | 'edit', tool: string): readonly string[] {
 /** `otherwise`: in place of the mode, for what no rule is about. */
 export function judgeFile(judging: Judging, file: JudgedFile, otherwise?: Finding): Finding {
   const part = partOf(file);
-  const refused = ownFile(judging, file) ?? fileRule(judging, 'deny', file, true);
+  const refused =
+    ownFile(judging, file) ??
+    (file.kind === 'edit' ? (runFile(judging, file) ?? folderOfOwn(judging, file)) : undefined) ??
+    fileRule(judging, 'deny', file, true);
   if (refused !== undefined) return refused;
   const asked = fileRule(judging, 'ask', file, true);
   if (asked !== undefined) return asked;
@@ -94,6 +97,29 @@ export function ownFile(judging: Judging, file: JudgedFile): Finding | undefined
     behaviour: 'deny',
     because: { kind: 'protected', part: file.named.path, what },
     message: `${file.named.path} is ${what}, which no tool may touch.`,
+  };
+}
+
+/** Files that the gateway runs: reading them is as free as the rules have it. */
+export function runFile({ own }: Judging, { kind, named, real }: JudgedFile): Finding | undefined {
+  if (kind !== 'edit' || !(own.runs(named.path) || (real !== named && own.runs(real.path)))) return undefined;
+  return mayNotChange(named.path, 'the gateway runs it');
+}
+
+/** A folder that is moved or removed takes with it what is below. */
+export function folderOfOwn({ own }: Judging, { named, real }: JudgedFile): Finding | undefined {
+  const either = (holds: (folder: string) => boolean): boolean =>
+    holds(named.path) || (real !== named && holds(real.path));
+  if (either(own.runsBelow)) return mayNotChange(named.path, 'the gateway runs it, or what is below it');
+  if (either(own.below)) return mayNotChange(named.path, "the gateway's own files are below it");
+  return undefined;
+}
+
+function mayNotChange(path: string, what: string): Finding {
+  return {
+    behaviour: 'deny',
+    because: { kind: 'protected', part: path, what },
+    message: `${path} may be changed by no tool: ${what}.`,
   };
 }
 

@@ -30,6 +30,10 @@ export interface ShellAnalysis {
   redirects: readonly Redirect[];
   /** Further words that commands may get through a variable: assigned values, items of loops. */
   loose: readonly Word[];
+  /** The assigned values among them, which other programs may take for a command (`PAGER=…`). */
+  assigned: readonly Word[];
+  /** Words go on behind a backslash and a new line: the text as it is without those. */
+  joined?: string;
   /** The text could not be read to its end, or a program's name is only known when it runs. */
   unclear: boolean;
   /** Too much to be looked at: somebody must, before it runs. */
@@ -65,6 +69,7 @@ export function analyse(parser: ShellParser, command: string): ShellAnalysis {
         })),
         redirects: [],
         loose: [],
+        assigned: [],
         unclear: false,
         tooMuch: false,
       };
@@ -73,6 +78,8 @@ export function analyse(parser: ShellParser, command: string): ShellAnalysis {
     const cursor = tree.walk();
     walk.visit(cursor);
     cursor.delete();
+    const joined = SPLIT_WORD.test(command) ? command.replaceAll('\\\n', '') : undefined;
+    if (joined !== undefined) readAgain(parser, joined, walk);
     const tooMuch = walk.tooDeep || walk.words > MAX_WORDS;
     return {
       command,
@@ -83,9 +90,12 @@ export function analyse(parser: ShellParser, command: string): ShellAnalysis {
       commands: walk.commands,
       redirects: walk.redirects,
       loose: walk.loose,
+      assigned: walk.assigned,
+      ...(joined === undefined ? {} : { joined }),
       tooMuch,
       unclear:
         tooMuch ||
+        joined !== undefined ||
         root.hasError ||
         nestsInExpansion(command) ||
         walk.commands.some(({ words }) => words[0]?.literal === false),
@@ -93,6 +103,24 @@ export function analyse(parser: ShellParser, command: string): ShellAnalysis {
   } finally {
     tree.delete();
   }
+}
+
+/**
+ * The shell takes a backslash and the new line behind it away before it reads words; the grammar
+ * takes them for a space. Between words that is the same.
+ */
+const SPLIT_WORD = /\S\\\n\S/;
+
+/** As the shell reads it, besides as it is written: in a comment or in quotes the lines stay apart. */
+function readAgain(parser: ShellParser, joined: string, walk: Walk): void {
+  const tree = parser.parse(joined);
+  if (tree === undefined) return;
+  const again = new Walk(joined);
+  const cursor = tree.walk();
+  again.visit(cursor);
+  cursor.delete();
+  tree.delete();
+  walk.take(again);
 }
 
 function unreadable(command: string, problem: string): ShellAnalysis {
@@ -103,6 +131,7 @@ function unreadable(command: string, problem: string): ShellAnalysis {
     commands: [],
     redirects: [],
     loose: [],
+    assigned: [],
     unclear: true,
     tooMuch: true,
   };
@@ -175,6 +204,7 @@ class Walk {
   readonly commands: SimpleCommand[] = [];
   readonly redirects: Redirect[] = [];
   readonly loose: Word[] = [];
+  readonly assigned: Word[] = [];
   words = 0;
   tooDeep = false;
   readonly #source: string;
@@ -183,6 +213,15 @@ class Walk {
 
   constructor(source: string) {
     this.#source = source;
+  }
+
+  take(other: Walk): void {
+    this.commands.push(...other.commands);
+    this.redirects.push(...other.redirects);
+    this.loose.push(...other.loose);
+    this.assigned.push(...other.assigned);
+    this.words += other.words;
+    this.tooDeep ||= other.tooDeep;
   }
 
   visit(cursor: TreeCursor): void {
@@ -257,7 +296,9 @@ class Walk {
 
   #assignment(cursor: TreeCursor): void {
     const raw = this.#text(cursor);
-    this.loose.push(...decodeWord(raw.slice(raw.indexOf('=') + 1)));
+    const values = decodeWord(raw.slice(raw.indexOf('=') + 1));
+    this.loose.push(...values);
+    this.assigned.push(...values);
     if (NESTS.test(raw)) this.#children(cursor);
   }
 

@@ -11,6 +11,7 @@ export const DEVELOPMENT_ROWS: readonly ProgramRow[] = [
       never: 'exec: x: explore: dlx: config:set config:edit set: edit: docs: repo: bugs:',
     },
     valuedLong: '--prefix --dir --cwd -C -w --workspace --filter',
+    anyDashes: true,
   },
   {
     programs: 'npx pnpx bunx uvx pipx uv corepack nvm volta asdf mise direnv',
@@ -50,8 +51,15 @@ export const DEVELOPMENT_ROWS: readonly ProgramRow[] = [
     programs:
       'prettier eslint biome ruff black isort gofmt rustfmt clang-format shfmt stylelint rubocop autopep8 yapf swiftformat ktlint dprint standard xo markdownlint',
     writes:
-      '-w --write --fix --fix-dry-run --in-place -i --apply --apply-unsafe --unsafe -o --output-file --output --cache-location --out-file -l=false --autocorrect --auto-correct -a -A --autocorrect-all --fix-only --unsafe-fixes --update',
+      '-w --write --fix --fix-dry-run --in-place -i --apply --apply-unsafe --unsafe -o --output-file --output --cache-location --out-file -l=false --autocorrect --auto-correct -a -A --autocorrect-all --fix-only --unsafe-fixes --update --add-noqa',
     executes:
       '-c --config --plugin --rulesdir --resolve-plugins-relative-to --parser --format -f --formatter --require -r --config-path --custom-syntax --custom-formatter',
+  },
+  {
+    programs: 'pylint flake8 mypy pyright',
+    writes:
+      '--output --output-file --tee --junit-xml --any-exprs-report --cobertura-xml-report --html-report --linecount-report --linecoverage-report --lineprecision-report --txt-report --xml-report --xslt-html-report --xslt-txt-report --cache-dir --install-types --createstub',
+    executes:
+      '--init-hook --load-plugins --rcfile --config --append-config --config-file --plugins -p --project --python-executable --pythonpath --pythonversion --custom-typeshed-dir --verifytypes --venvpath',
   },
 ];

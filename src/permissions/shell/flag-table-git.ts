@@ -26,6 +26,9 @@ export const GIT_ROW: ProgramRow = {
       'bisect:run submodule:foreach filter-branch: hook: daemon: send-email: difftool: mergetool: gui: gitk: citool: instaweb: web--browse: credential: remote-ext: fast-import: upload-pack: receive-pack: shell: p4: svn: cvsserver: maintenance: scalar: update-server-info:',
   },
   valued: '',
-  valuedLong: '-C -c --git-dir --work-tree --namespace --config-env --exec-path --super-prefix',
+  valuedLong:
+    '-C -c --git-dir --work-tree --namespace --config-env --super-prefix --attr-source --shallow-file',
+  // `-C` leads to another repository, whose settings can name programs.
+  only: '--no-pager -P --no-optional-locks --no-replace-objects --no-lazy-fetch --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs',
   text: 'git-config',
 };

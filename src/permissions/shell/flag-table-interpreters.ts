@@ -6,6 +6,7 @@ export const INTERPRETER_ROWS: readonly ProgramRow[] = [
     programs: 'bash sh zsh dash ksh mksh fish ash csh tcsh busybox toybox pwsh powershell rbash',
     executes: '-c -l -i -s -o -O --rcfile --init-file --login --command --init-command -C -x -v -e --eval',
     operands: 'first',
+    shell: true,
   },
   {
     programs: 'python pypy ipython bpython jython',
@@ -34,7 +35,7 @@ export const INTERPRETER_ROWS: readonly ProgramRow[] = [
     operands: 'first',
   },
   {
-    programs: 'sqlite3 psql mysql mariadb mongo mongosh redis-cli clickhouse duckdb isql bq',
+    programs: 'sqlite3 psql mysql mariadb mongo mongosh redis-cli clickhouse duckdb isql bq m4 dc',
     operands: 'always',
   },
 ];

@@ -13,7 +13,7 @@ export const NETWORK_ROWS: readonly ProgramRow[] = [
   },
   {
     programs:
-      'wget wget2 aria2c axel lftp ftp tftp sftp scp ssh sshfs autossh mosh telnet nc ncat netcat socat openssl smbclient rclone s3cmd http https httpie xh mail mailx sendmail mutt',
+      'wget wget2 aria2c axel lftp ftp tftp sftp scp ssh sshfs autossh mosh telnet nc ncat netcat socat openssl smbclient rclone s3cmd http https httpie xh lynx w3m links elinks tcpdump mail mailx sendmail mutt',
     operands: 'always',
   },
   {
@@ -26,6 +26,18 @@ export const NETWORK_ROWS: readonly ProgramRow[] = [
   {
     programs: 'dig nslookup host drill kdig',
     executes: '-f -k',
+  },
+  {
+    programs: 'ip',
+    executes: '-b -batch -B -n -netns',
+    subcommands: { harmless: '', never: 'netns: netn: net: vrf:' },
+    singleDash: true,
+  },
+  {
+    programs: 'ss',
+    writes: '-D --diag',
+    executes: '-F --filter -K --kill',
+    valued: 'fAN',
   },
   {
     programs:

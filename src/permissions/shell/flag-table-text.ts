@@ -5,7 +5,7 @@ export const TEXT_ROWS: readonly ProgramRow[] = [
   {
     programs: 'sort gsort',
     writes: '-o --output',
-    executes: '--compress-program',
+    executes: '--compress-program --files0-from',
     valued: 'kStTo',
   },
   {
@@ -24,13 +24,15 @@ export const TEXT_ROWS: readonly ProgramRow[] = [
     writes: '-i --in-place',
     executes: '-f --file',
     valued: 'efl',
+    only: '-n -E -r -s -u -z -e --quiet --silent --regexp-extended --separate --unbuffered --null-data --zero-terminated --posix --sandbox --debug --expression',
     text: 'sed',
   },
   {
     programs: 'awk gawk mawk nawk',
-    executes: '-f --file -E --exec -i --include -l --load -D --debug',
+    executes: '-f --file -E --exec -i --include -l --load -D --debug -W',
     writes: '-o --pretty-print -p --profile -d --dump-variables',
     valued: 'Fvf',
+    only: '-F -v -n -b -c -P -r -S -t -O --field-separator --assign --posix --traditional --characters-as-bytes --re-interval --sandbox --csv --optimize',
     text: 'awk',
   },
   {
@@ -88,10 +90,41 @@ export const TEXT_ROWS: readonly ProgramRow[] = [
     valued: 'xXIFULCwW',
   },
   {
-    programs: 'jq yq',
+    programs: 'jq',
     writes: '-i --inplace',
     executes: '-f --from-file -L --library-path',
     valued: 'fL',
+  },
+  {
+    programs: 'yq',
+    writes: '-i --inplace -s --split-exp --split-exp-file',
+    executes: '-f --from-file -L --library-path',
+    valued: 'fL',
+  },
+  {
+    programs: 'wc du',
+    executes: '--files0-from',
+  },
+  {
+    programs: 'iconv',
+    writes: '-o --output',
+    valued: 'ftc',
+  },
+  {
+    programs: 'xmllint',
+    writes: '-o --output -output',
+    executes: '--shell -shell --catalogs --nocatalogs --load-trace',
+    sends: '--postvalid',
+    singleDash: true,
+  },
+  {
+    programs: 'pdftotext pdftohtml pdftoppm pdftocairo pdfimages ps2pdf',
+    operands: 'always',
+  },
+  {
+    programs: 'bat batcat',
+    executes: '--pager --config-file --config-dir --generate-config-file --build --target --source',
+    valued: 'lmrHP',
   },
   {
     programs: 'tree',
@@ -107,8 +140,15 @@ export const TEXT_ROWS: readonly ProgramRow[] = [
     writes: '-s --set',
   },
   {
-    programs: 'xxd hexdump od strings base64 base32',
+    programs: 'hexdump od strings base64 base32',
     text: 'one-operand',
     valued: 'cglosjNStwAn',
+  },
+  {
+    programs: 'xxd',
+    text: 'one-operand',
+    singleDash: true,
+    valuedLong: '-c -cols -g -groupsize -l -len -n -name -o -s -seek -R',
+    only: '-a -autoskip -b -bits -C -capitalize -c -cols -d -E -EBCDIC -e -g -groupsize -i -include -l -len -n -name -o -p -ps -plain -postscript -r -revert -R -s -seek -u -uppercase -v',
   },
 ];

@@ -27,6 +27,15 @@ export interface ProgramRow extends FlagSet {
   valued?: string;
   /** Long flags that take a value in the next word. */
   valuedLong?: string;
+  /**
+   * The only flags that a prefix rule covers, for programs where one that is misread would run
+   * something. Of a program with sub-commands: in front of the sub-command.
+   */
+  only?: string;
+  /** A shell: `-V` does not ask for its version. */
+  shell?: true;
+  /** One, two or three dashes are the same to it. */
+  anyDashes?: true;
   /** Flags have one dash and many letters (`find -exec`): compared whole. */
   singleDash?: true;
   /** The first word may be a bundle of flags without a dash (`tar xf`). */

@@ -1,4 +1,5 @@
 /** Whether a prefix rule whose words match may cover a command: what flag-table.ts says, applied. */
+import { abbreviates } from './file-programs.js';
 import { type FlagSet, type ProgramRow, programName, programRow } from './flag-table.js';
 import { sedOnlyPrints } from './sed-script.js';
 
@@ -10,7 +11,9 @@ export interface Danger {
 /** Whether the command that a wrapper runs is covered by a rule of its own; undefined: it is. */
 export type InnerCheck = (words: readonly string[]) => Danger | undefined;
 
-const INFORMATION = new Set(['--version', '--help', '-version', '-V']);
+const INFORMATION = new Set(['--version', '--help']);
+/** For some shells a mode of editing, with which they run what they read. */
+const SHORT_INFORMATION = new Set(['-version', '-V']);
 
 const DOES = { writes: 'writes', executes: 'runs code or reads settings that can', sends: 'sends' } as const;
 
@@ -23,16 +26,72 @@ export function uncovered(words: readonly string[], named: number, inner: InnerC
   const row = programRow(program);
   if (row === undefined) return undefined;
   const second = words[1];
-  if (words.length === 2 && second !== undefined && INFORMATION.has(second)) return undefined;
+  if (words.length === 2 && second !== undefined) {
+    if (INFORMATION.has(second) || (row.shell !== true && SHORT_INFORMATION.has(second))) return undefined;
+  }
   const table = compiled(row);
   const name = programName(program);
   const operands = operandsOf(words, row, table);
   return (
     flagDanger(words, named, row, table, operands, name) ??
+    unknownFlag(words, named, row, table, operands, name) ??
     subcommandDanger(words, named, row, operands, name) ??
     operandDanger(words, named, row, operands, name, inner) ??
     textDanger(words, row, operands, name)
   );
+}
+
+/** Whether a program writes a file that one of its words names, though it usually only reads them. */
+export function writesFiles(words: readonly string[]): boolean {
+  const row = programRow(words[0] ?? '');
+  if (row === undefined) return false;
+  const table = compiled(row);
+  const operands = operandsOf(words, row, table);
+  if (row.text === 'one-operand' && operands.length > 1) return true;
+  const first = operands[0] ?? words.length;
+  return words.some(
+    (word, at) =>
+      at > 0 &&
+      isFlag(word) &&
+      tablesAt(words, row, table, first, at).some(
+        (flags) => oneFlag(word, at, row, flags)?.does === 'writes',
+      ),
+  );
+}
+
+/** Values of flags by which a program runs something: `--pre x`, `-c alias.z=!x`. They may be commands. */
+export function executedValues(words: readonly string[]): string[] {
+  const row = programRow(words[0] ?? '');
+  if (row === undefined) return [];
+  const table = compiled(row);
+  const first = operandsOf(words, row, table)[0] ?? words.length;
+  const found: string[] = [];
+  for (let at = 1; at < words.length && found.length < MAX_VALUES; at += 1) {
+    const word = words[at] ?? '';
+    for (const flags of tablesAt(words, row, table, first, at)) {
+      const hit = isFlag(word) ? oneFlag(word, at, row, flags) : undefined;
+      if (hit?.does !== 'executes') continue;
+      const letter = hit.flag.length === 2 ? word.indexOf(hit.flag.charAt(1)) : -1;
+      const stuck = letter === -1 ? word.replace(/^[^=]*=?/s, '') : word.slice(letter + 1);
+      found.push(...[stuck, words[at + 1] ?? ''].filter((value) => value !== ''));
+    }
+  }
+  return found;
+}
+
+const MAX_VALUES = 40;
+
+/** The flags of the program, and those of the sub-command or in front of it. */
+function tablesAt(
+  words: readonly string[],
+  row: ProgramRow,
+  table: CompiledRow,
+  first: number,
+  at: number,
+): CompiledFlags[] {
+  const sub = row.subcommands === undefined ? undefined : words[first];
+  const further = at < first ? table.subcommands.get('') : table.subcommands.get(sub ?? '\0');
+  return further === undefined ? [table] : [table, further];
 }
 
 interface CompiledFlags {
@@ -46,6 +105,10 @@ interface CompiledFlags {
 interface CompiledRow extends CompiledFlags {
   harmless: ReadonlySet<string>;
   valuedLong: ReadonlySet<string>;
+  /** Of those, with two dashes and without them. */
+  valuedNames: readonly string[];
+  only: ReadonlySet<string> | undefined;
+  onlyNames: readonly string[];
   named: ReadonlySet<string>;
   subcommands: ReadonlyMap<string, CompiledFlags>;
 }
@@ -59,6 +122,9 @@ function compiled(row: ProgramRow): CompiledRow {
     ...compileFlags(row),
     harmless: new Set(list(row.subcommands?.harmless)),
     valuedLong: new Set(list(row.valuedLong)),
+    valuedNames: longNames(row.valuedLong),
+    only: row.only === undefined ? undefined : new Set(list(row.only)),
+    onlyNames: longNames(row.only),
     named: new Set(list(row.named)),
     subcommands: new Map(
       Object.entries(row.subcommands?.flags ?? {}).map(([name, flags]) => [name, compileFlags(flags)]),
@@ -85,6 +151,9 @@ function compileFlags(flags: FlagSet): CompiledFlags {
 const list = (text: string | undefined): string[] =>
   text === undefined || text === '' ? [] : text.split(' ');
 
+const longNames = (text: string | undefined): string[] =>
+  list(text).flatMap((flag) => (flag.startsWith('--') ? [flag.slice(2)] : []));
+
 const isFlag = (word: string): boolean => word.length > 1 && word.startsWith('-') && word !== '--';
 
 /** Indices of the words that are neither flags nor their values. */
@@ -95,6 +164,7 @@ function operandsOf(words: readonly string[], row: ProgramRow, table: CompiledRo
     if (word === '--') continue;
     if (!isFlag(word)) found.push(at);
     else if (table.valuedLong.has(word) || takesNext(word, row)) at += 1;
+    else if (!word.includes('=') && abbreviates(word, table.valuedNames)) at += 1;
   }
   return found;
 }
@@ -122,15 +192,11 @@ function flagDanger(
     row.operands === 'first' || (row.operands === 'command' && row.before !== undefined)
       ? first
       : words.length;
-  const sub = row.subcommands === undefined ? undefined : words[first];
-  const before = table.subcommands.get('');
-  const after = sub === undefined ? undefined : table.subcommands.get(sub);
   for (let at = 1; at < end; at += 1) {
     const word = words[at] ?? '';
-    const tables = [table, at < first ? before : after];
-    for (const flags of tables) {
-      if (flags === undefined) continue;
-      const hit = oneFlag(word, at, row, flags);
+    for (const flags of tablesAt(words, row, table, first, at)) {
+      const hit =
+        oneFlag(word, at, row, flags) ?? (row.anyDashes === true ? anyDashes(word, flags) : undefined);
       if (hit === undefined) continue;
       return { part: `${name} ${hit.flag}`, problem: `${DOES[hit.does]} (${hit.flag})` };
     }
@@ -138,6 +204,49 @@ function flagDanger(
     if (danger !== undefined) return danger;
   }
   return undefined;
+}
+
+/** `-prefix=x` and `---prefix=x` are `--prefix=x`. */
+function anyDashes(word: string, flags: CompiledFlags): { flag: string; does: keyof FlagSet } | undefined {
+  const head = `--${/^-+([^=]*)/.exec(word)?.[1] ?? ''}`;
+  const hit = head.length < 4 ? undefined : flags.long.find(([flag]) => flag.startsWith(head));
+  return hit === undefined ? undefined : { flag: hit[0], does: hit[1] };
+}
+
+/**
+ * A flag that is not among the only ones of the row: what it does, and whether the next word is its
+ * value, is not known. Of a program with sub-commands, those in front of the sub-command count.
+ */
+function unknownFlag(
+  words: readonly string[],
+  named: number,
+  row: ProgramRow,
+  table: CompiledRow,
+  operands: readonly number[],
+  name: string,
+): Danger | undefined {
+  const { only } = table;
+  if (only === undefined) return undefined;
+  const first = operands[0] ?? words.length;
+  const end = row.subcommands !== undefined || row.operands === 'command' ? first : words.length;
+  for (let at = Math.max(1, row.subcommands === undefined ? 1 : named); at < end; at += 1) {
+    const word = words[at] ?? '';
+    if (word === '--') return undefined;
+    if (!isFlag(word)) continue;
+    if (word.startsWith('--') ? abbreviates(word, table.onlyNames) : bundleOf(word, row, only)) continue;
+    return { part: `${name} ${word}`, problem: 'has a flag that is not known to do no harm' };
+  }
+  return undefined;
+}
+
+function bundleOf(word: string, row: ProgramRow, only: ReadonlySet<string>): boolean {
+  if (only.has(word)) return true;
+  if (row.singleDash === true) return false;
+  for (const letter of word.slice(1)) {
+    if (!only.has(`-${letter}`)) return false;
+    if (row.valued?.includes(letter) === true) return true;
+  }
+  return true;
 }
 
 function oneFlag(
@@ -248,9 +357,19 @@ function operandDanger(
   }
 }
 
+/** What `git config` may be asked, in the first word behind it but for flags that say where to look. */
 const CONFIG_READS = new Set(['--get', '--get-all', '--get-regexp', '--list', '-l', 'get', 'list']);
-const CONFIG_WRITES =
-  /^(?:--add|--unset|--unset-all|--replace-all|--rename-section|--remove-section|-e|--edit|set|unset|edit|--file|-f|--blob)/;
+const CONFIG_FLAGS = new Set(
+  '--global --system --local --worktree --show-origin --show-scope --name-only --includes --no-includes --null -z --all --regexp --bool --int --path'.split(
+    ' ',
+  ),
+);
+
+function onlyReadsConfig(rest: readonly string[]): boolean {
+  const first = rest.findIndex((word) => !CONFIG_FLAGS.has(word));
+  if (!CONFIG_READS.has(rest[first] ?? '')) return false;
+  return rest.every((word, at) => at === first || !word.startsWith('-') || CONFIG_FLAGS.has(word));
+}
 
 function textDanger(
   words: readonly string[],
@@ -272,7 +391,7 @@ function textDanger(
         : { part: `${name} ${bad}`, problem: 'may run commands or write files' };
     }
     case 'sed': {
-      const bad = sedScripts(words, operands).find((script) => !sedOnlyPrints(script));
+      const bad = sedScripts(words).find((script) => !sedOnlyPrints(script));
       return bad === undefined
         ? undefined
         : { part: `${name} ${bad}`, problem: 'may run commands or write files' };
@@ -281,24 +400,41 @@ function textDanger(
       const at = operands[0];
       if (at === undefined || words[at] !== 'config') return undefined;
       const rest = words.slice(at + 1);
-      const reads =
-        rest.some((word) => CONFIG_READS.has(word)) && !rest.some((word) => CONFIG_WRITES.test(word));
-      return reads ? undefined : { part: 'git config', problem: 'changes settings that can run programs' };
+      return onlyReadsConfig(rest)
+        ? undefined
+        : { part: 'git config', problem: 'changes settings that can run programs' };
     }
   }
 }
 
-function sedScripts(words: readonly string[], operands: readonly number[]): string[] {
+/** The scripts of a sed command: values of `-e`, or else the first operand. */
+export function sedScripts(words: readonly string[]): string[] {
   const scripts: string[] = [];
+  let operand: string | undefined;
   for (let at = 1; at < words.length; at += 1) {
     const word = words[at] ?? '';
-    const short = /^-[nErsuz]*e(.*)$/s.exec(word);
-    const long = /^--e[a-z]*(?:=(.*))?$/s.exec(word);
-    const value = short?.[1] ?? long?.[1] ?? '';
-    if (short === null && long === null) continue;
-    scripts.push(value === '' ? (words[at + 1] ?? '') : value);
+    if (!isFlag(word)) {
+      if (word !== '--') operand ??= word;
+      continue;
+    }
+    const flag = sedFlag(word);
+    if (flag === undefined) continue;
+    const value = flag.value === '' ? (words[at + 1] ?? '') : flag.value;
+    if (flag.value === '') at += 1;
+    if (flag.script) scripts.push(value);
   }
   if (scripts.length > 0) return scripts;
-  const first = operands[0];
-  return first === undefined ? [] : [words[first] ?? ''];
+  return operand === undefined ? [] : [operand];
+}
+
+/** A flag with a value, which is in the next word where it is empty. */
+function sedFlag(word: string): { script: boolean; value: string } | undefined {
+  if (word.startsWith('--')) {
+    const equals = word.indexOf('=');
+    const value = equals === -1 ? '' : word.slice(equals + 1);
+    if (abbreviates(word, ['expression'])) return { script: true, value };
+    return abbreviates(word, ['file', 'line-length']) ? { script: false, value } : undefined;
+  }
+  const at = word.search(/[efl]/);
+  return at === -1 ? undefined : { script: word.charAt(at) === 'e', value: word.slice(at + 1) };
 }

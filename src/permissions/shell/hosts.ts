@@ -11,6 +11,10 @@ const HOST_PROGRAMS: Readonly<Record<string, 'url' | 'host' | 'remote'>> = {
   https: 'url',
   xh: 'url',
   axel: 'url',
+  lynx: 'url',
+  w3m: 'url',
+  links: 'url',
+  elinks: 'url',
   ping: 'host',
   ping6: 'host',
   traceroute: 'host',
@@ -37,6 +41,8 @@ const HOST_PROGRAMS: Readonly<Record<string, 'url' | 'host' | 'remote'>> = {
 const REMOTE = /^(?:[^@/\s]+@)?([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):(?!\/\/)/;
 const NAME = /^(?:[^@/\s]+@)?((?:[A-Za-z0-9_-]+\.)*[A-Za-z0-9_-]+|\[?[0-9A-Fa-f:]+\]?)$/;
 
+const SOCKET_DEVICE = /\/dev\/(?:tcp|udp)\/([^/\s'"]+)/g;
+
 const MAX_ADDRESSES = 20;
 
 export interface HostUse {
@@ -50,10 +56,13 @@ export interface HostUse {
 export function hostsOf(words: readonly string[]): HostUse[] {
   const found: HostUse[] = [];
   const program = programName(words[0] ?? '');
-  const kind = program === 'git' ? gitKind(words) : HOST_PROGRAMS[program];
+  const kind = kindOf(program, words);
   words.forEach((word, index) => {
     if (index === 0) return;
     for (const address of addressesIn(word)) add(found, address, index, kind !== undefined);
+    // The shell itself opens a connection for these.
+    for (const [, host = ''] of word.matchAll(SOCKET_DEVICE)) add(found, `http://${host}`, index, true);
+    if (program === 'getent' && index === 1) return;
     if (kind === undefined || /:\/\//.test(word) || word.startsWith('-')) return;
     if (kind === 'url') add(found, `http://${word}`, index, looksLikeHost(word));
     else {
@@ -75,6 +84,12 @@ function addressesIn(word: string): string[] {
     .split('://')
     .slice(1, MAX_ADDRESSES)
     .map((rest) => `http://${/^[^\s'"<>\\]*/.exec(rest)?.[0] ?? ''}`);
+}
+
+function kindOf(program: string, words: readonly string[]): 'url' | 'host' | 'remote' | undefined {
+  if (program === 'git') return gitKind(words);
+  if (program === 'getent') return /hosts|networks/.test(words[1] ?? '') ? 'host' : undefined;
+  return HOST_PROGRAMS[program];
 }
 
 function gitKind(words: readonly string[]): 'remote' | undefined {

@@ -2,7 +2,11 @@
  * Everything that a command may run, as far as its text tells: what wrappers start, scripts in
  * quotes, `find -exec`. For rules that deny or ask, so it rather sees too much than too little.
  */
+import { fileProgram } from './file-programs.js';
 import { programName, programRow } from './flag-table.js';
+import { executedValues, sedScripts } from './flags.js';
+import { READ_ONLY_PROGRAMS } from './read-only-table.js';
+import { sedOnlyPrints } from './sed-script.js';
 
 /** Their first operand that is neither a flag, a value of one, a number nor an assignment is a command. */
 const WRAPPERS = new Set(
@@ -13,7 +17,7 @@ const WRAPPERS = new Set(
 
 /** A command may stand anywhere behind their own words. */
 const ANYWHERE = new Set(
-  'ssh mosh docker podman nerdctl kubectl flock chroot git npm pnpm yarn npx make bwrap firejail screen tmux at batch crontab trap nodemon concurrently direnv nix-shell nix uv poetry pipenv bundle'.split(
+  'ssh mosh docker podman nerdctl kubectl flock chroot git npm pnpm yarn npx make bwrap firejail screen tmux at batch crontab trap hash enable bind complete compgen ld.so proot dbus-run-session xvfb-run run-parts ssh-agent autossh gdbserver start-stop-daemon daemonize gosu su-exec pkexec machinectl capsh sg newgrp nodemon concurrently direnv nix-shell nix uv poetry pipenv bundle'.split(
     ' ',
   ),
 );
@@ -24,6 +28,19 @@ const ANYWHERE_WITH: Readonly<Record<string, RegExp>> = {
   pnpm: /^(?:exec|dlx)$/,
   yarn: /^(?:exec|dlx)$/,
 };
+
+/** Their operands are names of programs, processes or packages, and nothing that they start. */
+const NAMES_ONLY = new Set(
+  'pkill killall pgrep pidof whereis whatis apropos dpkg dpkg-query rpm apt-cache systemctl service journalctl logger'.split(
+    ' ',
+  ),
+);
+/** Programs that take commands of their own, among which is one that runs others. */
+const TAKES_COMMANDS = new Set(
+  'vi vim nvim ex ed view emacs nano less more most man socat expect gdb lldb m4 dc sqlite3 psql mysql mariadb'.split(
+    ' ',
+  ),
+);
 
 const SHELLS = new Set('bash sh zsh dash ksh mksh fish ash csh tcsh rbash busybox toybox'.split(' '));
 /** Take a script in one of their words. */
@@ -46,7 +63,8 @@ export interface Unwrapped {
   runsCode: boolean;
 }
 
-export function unwrap(words: readonly string[], read: ReadScript): Unwrapped {
+/** `guess`: of a program that nothing is known of, every word may be the one that it starts. */
+export function unwrap(words: readonly string[], read: ReadScript, guess: boolean): Unwrapped {
   const found: (readonly string[])[] = [];
   let runsCode = false;
   const visit = (argv: readonly string[], depth: number): void => {
@@ -59,10 +77,11 @@ export function unwrap(words: readonly string[], read: ReadScript): Unwrapped {
       runsCode = true;
       return;
     }
-    const inside = innerCommands(program, argv);
+    const inside = innerCommands(program, argv, guess && nothingKnown(program, argv));
     if (inside.length >= MAX_INNER || found.length >= MAX_FOUND) runsCode = true;
     for (const inner of inside) visit(inner, depth + 1);
-    for (const script of scriptsIn(program, argv)) {
+    const scripts = guess && nothingKnown(program, argv) ? argv.slice(1).filter(looksLikeScript) : [];
+    for (const script of [...scriptsIn(program, argv), ...scripts]) {
       for (const inner of read(script)) visit(inner, depth + 1);
     }
   };
@@ -70,7 +89,18 @@ export function unwrap(words: readonly string[], read: ReadScript): Unwrapped {
   return { commands: found, runsCode };
 }
 
-function innerCommands(program: string, argv: readonly string[]): (readonly string[])[] {
+function nothingKnown(program: string, argv: readonly string[]): boolean {
+  return (
+    programRow(program) === undefined &&
+    fileProgram(program, argv) === undefined &&
+    !READ_ONLY_PROGRAMS.has(program) &&
+    !NAMES_ONLY.has(program)
+  );
+}
+
+const looksLikeScript = (word: string): boolean => LOOKS_LIKE_SCRIPT.test(word);
+
+function innerCommands(program: string, argv: readonly string[], anywhere: boolean): (readonly string[])[] {
   const inner: (readonly string[])[] = [];
   if (/^(?:g?find|bfs|fd|fdfind)$/.test(program)) {
     argv.forEach((word, at) => {
@@ -81,11 +111,15 @@ function innerCommands(program: string, argv: readonly string[]): (readonly stri
     });
   }
   if (WRAPPERS.has(program)) inner.push(...behindFlags(argv));
-  const within = ANYWHERE_WITH[program];
-  if (ANYWHERE.has(program) && (within === undefined || argv.some((word) => within.test(word)))) {
+  if (anywhere || (ANYWHERE.has(program) && isWithin(program, argv))) {
     for (let at = 1; at < argv.length && inner.length < MAX_INNER; at += 1) inner.push(argv.slice(at));
   }
   return inner;
+}
+
+function isWithin(program: string, argv: readonly string[]): boolean {
+  const within = ANYWHERE_WITH[program];
+  return within === undefined || argv.some((word) => within.test(word));
 }
 
 function behindFlags(argv: readonly string[]): (readonly string[])[] {
@@ -110,8 +144,10 @@ function behindFlags(argv: readonly string[]): (readonly string[])[] {
 
 function scriptsIn(program: string, argv: readonly string[]): string[] {
   if (program === 'eval') return [argv.slice(1).join(' ')];
-  if (!TAKES_SCRIPT.has(program)) return [];
-  const scripts = argv.slice(1).filter((word) => LOOKS_LIKE_SCRIPT.test(word));
+  if (program === 'alias') return argv.map((word) => word.slice(word.indexOf('=') + 1));
+  const scripts = executedValues(argv).flatMap(valuesIn);
+  if (!TAKES_SCRIPT.has(program) || !isWithin(program, argv)) return scripts;
+  scripts.push(...argv.slice(1).filter(looksLikeScript));
   if (SHELLS.has(program)) {
     const flag = argv.findIndex((word, at) => at > 0 && /^-[a-zA-Z]*c/.test(word));
     const script = flag === -1 ? undefined : argv[flag + 1];
@@ -126,9 +162,19 @@ function scriptsIn(program: string, argv: readonly string[]): string[] {
   return scripts;
 }
 
+/** `core.pager=x`, `exec=x`, `!x`: the command may stand behind. */
+function valuesIn(value: string): string[] {
+  const found = [value];
+  for (let at = value.indexOf('='); at !== -1 && found.length < MAX_INNER; at = value.indexOf('=', at + 1))
+    found.push(value.slice(at + 1));
+  return found.map((each) => each.replace(/^!/, ''));
+}
+
 /** Whether an interpreter gets its code on the command line or from its input. */
 function givesCode(program: string, argv: readonly string[]): boolean {
   if (/^(?:source|\.|eval|[gmn]?awk)$/.test(program)) return true;
+  if (/^g?sed$/.test(program)) return !sedScripts(argv).every(sedOnlyPrints);
+  if (TAKES_COMMANDS.has(program)) return argv.some((word, at) => at > 0 && /[\s!:|(]/.test(word));
   const row = programRow(program);
   if (row?.operands !== 'first' || row.executes === undefined) return false;
   const script = argv.findIndex((word, at) => at > 0 && !word.startsWith('-'));
