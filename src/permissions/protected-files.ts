@@ -23,11 +23,6 @@ export interface OwnFiles {
   runsBelow(folder: string): boolean;
 }
 
-interface Known {
-  own: string;
-  below: string;
-}
-
 /** `executed`: files and folders that the gateway itself runs. */
 export function ownFiles(paths: readonly string[], executed: readonly string[] = []): OwnFiles {
   const list = known(paths, COMPANIONS);
@@ -47,7 +42,7 @@ export function ownFiles(paths: readonly string[], executed: readonly string[] =
   };
 }
 
-function known(paths: readonly string[], suffixes: readonly string[]): readonly Known[] {
+function known(paths: readonly string[], suffixes: readonly string[]): readonly string[] {
   const all = new Set<string>();
   for (const path of paths) {
     for (const suffix of suffixes) {
@@ -55,25 +50,32 @@ function known(paths: readonly string[], suffixes: readonly string[]): readonly 
       all.add(folded(realTarget(path + suffix)));
     }
   }
-  return [...all].map((own) => ({ own, below: `${own}/` }));
+  return [...all];
 }
 
-function isAmong(list: readonly Known[], wanted: string): boolean {
-  for (const { own, below } of list) {
-    if (wanted.startsWith(own) && (wanted.length === own.length || wanted.startsWith(below))) return true;
+const SLASH = 47;
+
+/** Every path of every call comes here: one character tells most of them apart. */
+function isAmong(list: readonly string[], wanted: string): boolean {
+  for (const own of list) {
+    if (wanted.length !== own.length && wanted.charCodeAt(own.length) !== SLASH) continue;
+    if (wanted.startsWith(own)) return true;
   }
   return false;
 }
 
-function anyBelow(list: readonly Known[], wanted: string): boolean {
-  const inside = wanted === '/' ? '/' : `${wanted}/`;
-  return list.some(({ own }) => own.startsWith(inside));
+function anyBelow(list: readonly string[], wanted: string): boolean {
+  if (wanted === '/') return list.length > 0;
+  for (const own of list) {
+    if (own.charCodeAt(wanted.length) === SLASH && own.startsWith(wanted)) return true;
+  }
+  return false;
 }
 
 /** The file system may not tell these apart, so neither does a denial. */
 function folded(path: string): string {
   const lower = path.normalize('NFC').toLowerCase();
-  return lower.length > 1 && lower.endsWith('/') ? lower.replace(/\/+$/, '') : lower;
+  return lower.length > 1 && lower.endsWith('/') ? lower.replace(/\/+$/, '') || '/' : lower;
 }
 
 const COMPILED_CODE_FILES = CODE_FILES.map(({ names, what }) => ({ what, regex: codeFileRegex(names) }));

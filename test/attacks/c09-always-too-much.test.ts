@@ -44,6 +44,12 @@ describe('C9: a rule that a person made', () => {
     expect(decision.because).toMatchObject({ kind: 'rule', id: 'r1', source: 'session', rule: 'Edit(./a)' });
   });
 
+  it('is not suggested for a command of several lines, which nobody reads as a rule', async () => {
+    const { behaviour, suggestions } = await probe().bash('a\nb');
+    expect(behaviour).toBe('ask');
+    expect(suggestions).toEqual([]);
+  });
+
   const commands = [
     'npm test',
     'npm run build -- --x',
@@ -65,7 +71,6 @@ describe('C9: a rule that a person made', () => {
     'ls *.ts',
     'node -e 1',
     'docker run alpine',
-    'a\nb',
     'echo $(id)',
     'cargo test --all',
     'FOO=1 ls',

@@ -140,11 +140,6 @@ export const TEXT_ROWS: readonly ProgramRow[] = [
     writes: '-s --set',
   },
   {
-    programs: 'hexdump od strings base64 base32',
-    text: 'one-operand',
-    valued: 'cglosjNStwAn',
-  },
-  {
     programs: 'xxd',
     text: 'one-operand',
     singleDash: true,

@@ -13,8 +13,10 @@ export function isReadOnlyCommand(command: string): boolean {
 
 function onlyReads(words: readonly string[]): boolean {
   const [program = '', ...rest] = words;
-  if (rest.length === 1 && (rest[0] === '--version' || rest[0] === '-V') && VERSION_ONLY.test(program))
-    return true;
+  if (rest.length === 1 && VERSION_ONLY.test(program)) {
+    // For some shells `-V` is a mode of editing, with which they run what they read.
+    if (rest[0] === '--version' || (rest[0] === '-V' && !/sh$/.test(program))) return true;
+  }
   const row = READ_ONLY_PROGRAMS.get(program);
   if (row === undefined) return false;
   const operands: string[] = [];
