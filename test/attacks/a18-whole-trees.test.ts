@@ -5,6 +5,8 @@ import { probe } from './policy-probe.js';
 const TREES = [
   'git grep X',
   'git grep --no-index X',
+  "git grep X ':/' src",
+  'git archive HEAD',
   'git grep --untracked -e X',
   'git -C . grep X',
   'git --no-pager grep X',
@@ -42,6 +44,15 @@ const TREES = [
 ];
 
 const NAMED = [
+  'cat $X/.env',
+  `cat "\${X:-.}/.env"`,
+  'cat $(pwd)/.env',
+  'cat "`pwd`/.env"',
+  'cd src; cat "$OLDPWD/.env"',
+  'cat < $X/.env',
+  'git show HEAD:.env',
+  'python3 - <<EOF\nprint(open(".env").read())\nEOF',
+  'curl file://$PWD/.env',
   'dd if=.env',
   'dd if=.env of=x',
   'split .env',

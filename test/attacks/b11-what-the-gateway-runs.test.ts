@@ -147,6 +147,15 @@ describe("B11: folders that hold the gateway's own files", () => {
     expect((await own.bash(command)).behaviour).toBe('deny');
   });
 
+  it.each(['git clean -fdx', 'find . -name x -delete'])(
+    'are asked about where not all of it goes: %s',
+    async (command) => {
+      const open = probe({ mode: 'allow', own: ['.toolgate/store.db'] });
+      open.write('.toolgate/store.db');
+      expect((await open.bash(command)).behaviour).toBe('ask');
+    },
+  );
+
   it('what lies beside them is', async () => {
     for (const command of ['mv x y', 'rm -rf x', 'mv x/a .', 'cp x/a .', 'cp -r x evil']) {
       expect((await own.bash(command)).behaviour, command).toBe('allow');

@@ -112,6 +112,7 @@ function tokensOf(analysis: ShellAnalysis, running: readonly (readonly string[])
     if (token === '') continue;
     found.add(token);
     if (token.length > MAX_TOKEN) continue;
+    found.add(token.replace(/^[!:@+%]+(?=.)/, ''));
     // A path that code puts behind another one.
     if (token.startsWith('/')) found.add(token.slice(1));
     // `${x:-rm}`, of which the braces are gone.
@@ -130,9 +131,8 @@ const asWords = (texts: readonly string[]): SimpleCommand['words'] =>
 function filesOf(judging: Judging, uses: readonly PathUse[], cwd: string): CommandFile[] {
   const found = new Map<string, CommandFile>();
   for (const use of uses) {
-    const there = exists(use.path);
     // A word that is no path and names nothing is only a word.
-    if (!use.sure && !there && !looksLikePath(use.path, cwd)) continue;
+    if (!use.sure && !looksLikePath(use.path, cwd) && !exists(use.path)) continue;
     for (const kind of use.access === 'either' ? (['read', 'edit'] as const) : [use.access]) {
       const key = `${kind}${use.sure}${use.tree}${use.removes}${use.path}`;
       if (found.has(key)) continue;

@@ -271,7 +271,9 @@ function add(
   home: string,
 ): void {
   if (piece.length > MAX_PATH) return;
-  const text = known(piece, word.literal, home);
+  const whole = known(piece, word.literal, home);
+  const text = whole ?? tailOf(piece);
+  if (whole === undefined) use = { ...use, sure: false, tree: false };
   for (const folder of folders) {
     for (const name of text === undefined ? [] : inProcess(text, folder)) {
       const path = absolute(name, folder, home);
@@ -280,6 +282,12 @@ function add(
       else uses.push(...expanded(path, use));
     }
   }
+}
+
+/** What stands behind the last thing that is not known: `$X/.env` may be `./.env`. */
+function tailOf(piece: string): string | undefined {
+  const tail = piece.replace(/^.*(?:\$\{[^}]*\}|\$\w+|\$[@*#?$!-]|\)|`)/s, '').replace(/^\/+/, '');
+  return tail === '' || tail === piece || /[$`]/.test(tail) ? undefined : tail;
 }
 
 /** `$HOME/x` is known although it is no literal; what has another variable in it is not. */

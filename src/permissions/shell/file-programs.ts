@@ -137,6 +137,8 @@ const GIT_READS = new Set(
 const GIT_ROWS: Readonly<Record<string, FileProgram>> = {
   grep: { operands: 'read', pattern: PATTERN_FLAGS, tree: true, here: 'without', ...GREP_VALUED },
   diff: { operands: 'read', tree: NO_INDEX },
+  archive: { operands: 'read', tree: true, here: 'always' },
+  clean: { operands: 'edit', tree: true, here: 'without' },
   rm: { operands: 'edit', tree: RECURSIVE, removes: 'all' },
   mv: { operands: 'either', tree: true, removes: 'but-last', into: true },
 };

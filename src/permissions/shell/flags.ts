@@ -1,7 +1,7 @@
 /** Whether a prefix rule whose words match may cover a command: what flag-table.ts says, applied. */
 import { abbreviates } from './file-programs.js';
 import { type FlagSet, type ProgramRow, programName, programRow } from './flag-table.js';
-import { sedOnlyPrints } from './sed-script.js';
+import { sedOnlyPrints, sedScripts } from './sed-script.js';
 
 export interface Danger {
   part: string;
@@ -405,36 +405,4 @@ function textDanger(
         : { part: 'git config', problem: 'changes settings that can run programs' };
     }
   }
-}
-
-/** The scripts of a sed command: values of `-e`, or else the first operand. */
-export function sedScripts(words: readonly string[]): string[] {
-  const scripts: string[] = [];
-  let operand: string | undefined;
-  for (let at = 1; at < words.length; at += 1) {
-    const word = words[at] ?? '';
-    if (!isFlag(word)) {
-      if (word !== '--') operand ??= word;
-      continue;
-    }
-    const flag = sedFlag(word);
-    if (flag === undefined) continue;
-    const value = flag.value === '' ? (words[at + 1] ?? '') : flag.value;
-    if (flag.value === '') at += 1;
-    if (flag.script) scripts.push(value);
-  }
-  if (scripts.length > 0) return scripts;
-  return operand === undefined ? [] : [operand];
-}
-
-/** A flag with a value, which is in the next word where it is empty. */
-function sedFlag(word: string): { script: boolean; value: string } | undefined {
-  if (word.startsWith('--')) {
-    const equals = word.indexOf('=');
-    const value = equals === -1 ? '' : word.slice(equals + 1);
-    if (abbreviates(word, ['expression'])) return { script: true, value };
-    return abbreviates(word, ['file', 'line-length']) ? { script: false, value } : undefined;
-  }
-  const at = word.search(/[efl]/);
-  return at === -1 ? undefined : { script: word.charAt(at) === 'e', value: word.slice(at + 1) };
 }

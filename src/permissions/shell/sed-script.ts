@@ -1,4 +1,5 @@
 /** Whether a sed script only changes what it prints. Read by a small grammar: what is not known is not safe. */
+import { abbreviates } from './file-programs.js';
 
 /** Commands without anything behind them that touch nothing but the text at hand. */
 const SIMPLE = new Set('p P d D n N g G h H x = l z F'.split(' '));
@@ -85,4 +86,34 @@ function behind(script: string, from: number, delimiter: string): number | undef
     else if (char === '[' || char === '\n') return undefined;
   }
   return undefined;
+}
+
+/** The scripts of a sed command: values of `-e`, or else the first operand. */
+export function sedScripts(words: readonly string[]): string[] {
+  const scripts: string[] = [];
+  let operand: string | undefined;
+  for (let at = 1; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    if (!word.startsWith('-') || word === '-') operand ??= word;
+    if (!word.startsWith('-') || word === '-' || word === '--') continue;
+    const flag = sedFlag(word);
+    if (flag === undefined) continue;
+    const value = flag.value === '' ? (words[at + 1] ?? '') : flag.value;
+    if (flag.value === '') at += 1;
+    if (flag.script) scripts.push(value);
+  }
+  if (scripts.length > 0) return scripts;
+  return operand === undefined ? [] : [operand];
+}
+
+/** A flag with a value, which is in the next word where it is empty. */
+function sedFlag(word: string): { script: boolean; value: string } | undefined {
+  if (word.startsWith('--')) {
+    const equals = word.indexOf('=');
+    const value = equals === -1 ? '' : word.slice(equals + 1);
+    if (abbreviates(word, ['expression'])) return { script: true, value };
+    return abbreviates(word, ['file', 'line-length']) ? { script: false, value } : undefined;
+  }
+  const at = word.search(/[efl]/);
+  return at === -1 ? undefined : { script: word.charAt(at) === 'e', value: word.slice(at + 1) };
 }

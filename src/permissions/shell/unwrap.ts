@@ -4,9 +4,9 @@
  */
 import { fileProgram } from './file-programs.js';
 import { programName, programRow } from './flag-table.js';
-import { executedValues, sedScripts } from './flags.js';
+import { executedValues } from './flags.js';
 import { READ_ONLY_PROGRAMS } from './read-only-table.js';
-import { sedOnlyPrints } from './sed-script.js';
+import { sedOnlyPrints, sedScripts } from './sed-script.js';
 
 /** Their first operand that is neither a flag, a value of one, a number nor an assignment is a command. */
 const WRAPPERS = new Set(
@@ -23,7 +23,7 @@ const ANYWHERE = new Set(
 );
 /** Of those, with which sub-commands; none: with any. */
 const ANYWHERE_WITH: Readonly<Record<string, RegExp>> = {
-  git: /^(?:bisect|submodule|rebase|difftool|filter-branch)$/,
+  git: /^(?:bisect|submodule|rebase|difftool|filter-branch|config)$/,
   npm: /^(?:exec|x|explore)$/,
   pnpm: /^(?:exec|dlx)$/,
   yarn: /^(?:exec|dlx)$/,
@@ -77,10 +77,11 @@ export function unwrap(words: readonly string[], read: ReadScript, guess: boolea
       runsCode = true;
       return;
     }
-    const inside = innerCommands(program, argv, guess && nothingKnown(program, argv));
+    const unknown = guess && nothingKnown(program, argv);
+    const inside = innerCommands(program, argv, unknown);
     if (inside.length >= MAX_INNER || found.length >= MAX_FOUND) runsCode = true;
     for (const inner of inside) visit(inner, depth + 1);
-    const scripts = guess && nothingKnown(program, argv) ? argv.slice(1).filter(looksLikeScript) : [];
+    const scripts = unknown ? argv.slice(1).filter(looksLikeScript) : [];
     for (const script of [...scriptsIn(program, argv), ...scripts]) {
       for (const inner of read(script)) visit(inner, depth + 1);
     }
@@ -147,7 +148,12 @@ function scriptsIn(program: string, argv: readonly string[]): string[] {
   if (program === 'alias') return argv.map((word) => word.slice(word.indexOf('=') + 1));
   const scripts = executedValues(argv).flatMap(valuesIn);
   if (!TAKES_SCRIPT.has(program) || !isWithin(program, argv)) return scripts;
-  scripts.push(...argv.slice(1).filter(looksLikeScript));
+  scripts.push(
+    ...argv
+      .slice(1)
+      .map((word) => word.replace(/^!/, ''))
+      .filter(looksLikeScript),
+  );
   if (SHELLS.has(program)) {
     const flag = argv.findIndex((word, at) => at > 0 && /^-[a-zA-Z]*c/.test(word));
     const script = flag === -1 ? undefined : argv[flag + 1];
@@ -172,7 +178,10 @@ function valuesIn(value: string): string[] {
 
 /** Whether an interpreter gets its code on the command line or from its input. */
 function givesCode(program: string, argv: readonly string[]): boolean {
-  if (/^(?:source|\.|eval|[gmn]?awk)$/.test(program)) return true;
+  // Programs that run what they read; a name without a letter is what `xargs` puts another for.
+  if (/^(?:source|\.|eval|[gmn]?awk|at|batch|crontab|parallel|expect|ed|ex|m4|dc|gdb)$/.test(program))
+    return true;
+  if (!/[\p{L}\d:[]/u.test(program)) return true;
   if (/^g?sed$/.test(program)) return !sedScripts(argv).every(sedOnlyPrints);
   if (TAKES_COMMANDS.has(program)) return argv.some((word, at) => at > 0 && /[\s!:|(]/.test(word));
   const row = programRow(program);
