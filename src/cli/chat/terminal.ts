@@ -61,18 +61,19 @@ export function openTerminal({ input, output, color }: TerminalStreams): ChatTer
 
   async function ask(prompt: string, { signal, fresh = false, prefill }: AskOptions = {}) {
     const line = open();
+    if (signal?.aborted === true) return undefined;
+    line.setPrompt(prompt);
     if (fresh) {
       lines = [];
+      // Also shows the line anew: with the prompt of this question, not of the last.
       if (interactive) line.write(null, { ctrl: true, name: 'u' });
     }
-    if (signal?.aborted === true) return undefined;
     const early = lines.shift();
     if (early !== undefined) {
       output.write(`${prompt}${early}\n`);
       return early;
     }
     if (ended) return undefined;
-    line.setPrompt(prompt);
     line.prompt();
     if (prefill !== undefined) line.write(prefill);
     return new Promise<string | undefined>((resolve) => {
