@@ -63,18 +63,16 @@ export function openTerminal({ input, output, color }: TerminalStreams): ChatTer
     const line = open();
     if (signal?.aborted === true) return undefined;
     line.setPrompt(prompt);
-    if (fresh) {
-      lines = [];
-      // Also shows the line anew: with the prompt of this question, not of the last.
-      if (interactive) line.write(null, { ctrl: true, name: 'u' });
-    }
+    if (fresh) lines = [];
     const early = lines.shift();
     if (early !== undefined) {
       output.write(`${prompt}${early}\n`);
       return early;
     }
     if (ended) return undefined;
-    line.prompt();
+    // Taking back what was typed shows the prompt as well.
+    if (fresh && interactive) line.write(null, { ctrl: true, name: 'u' });
+    else line.prompt();
     if (prefill !== undefined) line.write(prefill);
     return new Promise<string | undefined>((resolve) => {
       const finish = (answer: string | undefined): void => {
