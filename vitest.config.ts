@@ -8,5 +8,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000,
     pool: 'forks',
+    // One fewer than the cores would be one on a machine with two.
+    maxWorkers: 2,
   },
 });
