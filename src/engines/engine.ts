@@ -10,7 +10,7 @@ import type { Price } from '../core/price.js';
 import type { Dialect, WireHeaders } from '../dialects/dialect.js';
 import type { Route } from '../routing/router.js';
 import type { CallTrace } from '../upstreams/upstream.js';
-import type { AgentObserver } from './native/observer.js';
+import type { AgentObserver } from './agent/observer.js';
 
 export interface Engine {
   run(call: Call, route: Route): Promise<Answer>;

@@ -6,7 +6,7 @@ import { type GatewayError, toGatewayError } from '../../core/errors.js';
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.js';
 import type { Dispatcher } from '../../engines/dispatcher.js';
 import type { Answer, Principal } from '../../engines/engine.js';
-import type { AgentObserver } from '../../engines/native/observer.js';
+import type { AgentObserver } from '../../engines/agent/observer.js';
 
 export interface ConversationOptions {
   dispatcher: Pick<Dispatcher, 'run'>;

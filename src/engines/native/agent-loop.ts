@@ -15,12 +15,13 @@ import type {
 } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
-import { LIMITS } from './limits.js';
-import { type CollectedMessage, MessageCollector } from './message-collector.js';
-import type { AgentActivityBody, ModelCaller, OpenModelCall } from './model-caller.js';
-import { interrupted, type ServerCalls } from './server-calls.js';
-import type { Toolbox } from './toolbox.js';
-import type { UsageTally } from './usage-tally.js';
+import { LIMITS } from '../agent/limits.js';
+import { type CollectedMessage, MessageCollector } from '../agent/message-collector.js';
+import type { AgentActivityBody } from '../agent/observer.js';
+import { interrupted, type ServerCalls } from '../agent/server-calls.js';
+import type { Toolbox } from '../agent/toolbox.js';
+import type { UsageTally } from '../agent/usage-tally.js';
+import type { ModelCaller, OpenModelCall } from './model-caller.js';
 
 export interface AgentLoopOptions {
   /** Changed in place. */

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { ConversationRequest, Message } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
+import type { AgentActivity } from '../agent/observer.js';
 import { splitAt } from './compaction/split-transcript.js';
-import type { AgentActivity } from './observer.js';
 import {
   callOf,
   calls,

@@ -9,15 +9,15 @@ import { estimateRequestTokens } from '../../core/estimate-tokens.js';
 import type { TurnEvent } from '../../core/events.js';
 import type { Loss } from '../../core/losses.js';
 import type { Route } from '../../routing/router.js';
+import { LIMITS } from '../agent/limits.js';
+import { MessageCollector } from '../agent/message-collector.js';
+import type { AgentActivityBody } from '../agent/observer.js';
+import type { Toolbox } from '../agent/toolbox.js';
+import type { UsageTally } from '../agent/usage-tally.js';
 import type { Call, Engine } from '../engine.js';
 import { elideTo, type Room, summarise } from './compaction/make-room.js';
 import { SUMMARY_SYSTEM } from './compaction/summary.js';
-import { LIMITS } from './limits.js';
-import { MessageCollector } from './message-collector.js';
 import { modelRequest } from './model-request.js';
-import type { AgentActivity } from './observer.js';
-import type { Toolbox } from './toolbox.js';
-import type { UsageTally } from './usage-tally.js';
 
 const NO_BYTES = new Uint8Array(0);
 /** Rough characters a token, for an upstream that never reports output. */
@@ -37,13 +37,6 @@ export interface ModelCallerOptions {
   notify(activity: Extract<AgentActivityBody, { type: 'compacted' }>): void;
   onProblem(message: string, error: unknown): void;
 }
-
-/** An activity without who it is of. */
-export type AgentActivityBody = AgentActivity extends infer Activity
-  ? Activity extends AgentActivity
-    ? Omit<Activity, 'session' | 'agent'>
-    : never
-  : never;
 
 export interface OpenModelCall {
   upstream: string;

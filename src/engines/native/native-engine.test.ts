@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConversationRequest, Message, ToolDefinition } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
-import type { AgentActivity } from './observer.js';
+import type { AgentActivity } from '../agent/observer.js';
 import {
   callOf,
   calls,

@@ -2,8 +2,8 @@ import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../core/errors.js';
 import type { AgentReport, AgentTask } from '../../tools/runtime/context.js';
-import { LIMITS } from './limits.js';
-import type { AgentActivity } from './observer.js';
+import { LIMITS } from '../agent/limits.js';
+import type { AgentActivity } from '../agent/observer.js';
 import {
   callOf,
   calls,

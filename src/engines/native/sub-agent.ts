@@ -8,14 +8,15 @@ import { toGatewayError } from '../../core/errors.js';
 import type { Route } from '../../routing/router.js';
 import type { AgentProgress, AgentReport, AgentTask } from '../../tools/runtime/context.js';
 import { createEventQueue } from '../../tools/runtime/event-queue.js';
+import { LIMITS } from '../agent/limits.js';
+import { type AgentActivityBody, notifierOf } from '../agent/observer.js';
+import { ServerCalls } from '../agent/server-calls.js';
+import { openToolbox } from '../agent/toolbox.js';
+import { UsageTally } from '../agent/usage-tally.js';
 import { AgentLoop, type LoopEnd } from './agent-loop.js';
-import { LIMITS } from './limits.js';
-import { type AgentActivityBody, ModelCaller } from './model-caller.js';
+import { ModelCaller } from './model-caller.js';
 import { subAgentPrompt } from './prompt/system-prompt.js';
-import { ServerCalls } from './server-calls.js';
-import { openToolbox } from './toolbox.js';
-import { notifierOf, promptOptions, type TurnParts, toolOptions } from './turn.js';
-import { UsageTally } from './usage-tally.js';
+import { promptOptions, type TurnParts, toolOptions } from './turn.js';
 
 /** By name or alias: agents do not start agents. */
 const AGENT_TOOLS = ['Task', 'Agent'];

@@ -3,12 +3,11 @@ import type { ConversationRequest } from '../../core/conversation.js';
 import type { Log } from '../../observability/log.js';
 import type { Route } from '../../routing/router.js';
 import type { OpenToolSession, ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { AgentActivity } from '../agent/observer.js';
+import type { Toolbox } from '../agent/toolbox.js';
+import type { UsageTally } from '../agent/usage-tally.js';
 import type { Call, Engine } from '../engine.js';
-import type { AgentActivityBody } from './model-caller.js';
-import type { AgentActivity, AgentObserver } from './observer.js';
 import type { SystemPromptOptions } from './prompt/system-prompt.js';
-import type { Toolbox } from './toolbox.js';
-import type { UsageTally } from './usage-tally.js';
 
 export interface TurnParts {
   relay: Engine;
@@ -26,28 +25,6 @@ export interface TurnParts {
   tally: UsageTally;
   signal: AbortSignal;
   notify(activity: AgentActivity): void;
-}
-
-/** Told of everything; what it throws is logged and changes nothing. */
-export function safeObserver(observe: AgentObserver | undefined, log: Log): AgentObserver {
-  if (observe === undefined) return () => {};
-  return (activity) => {
-    try {
-      observe(activity);
-    } catch (error) {
-      log.warn({ err: error, activity: activity.type }, 'an observer of the agent failed');
-    }
-  };
-}
-
-/** Names whose activity it is. */
-export function notifierOf(
-  notify: AgentObserver,
-  session: string,
-  agent?: { id: string; label: string; parent: string },
-): (activity: AgentActivityBody) => void {
-  const who = agent === undefined ? { session } : { session, agent };
-  return (activity) => notify({ ...activity, ...who });
 }
 
 export async function promptOptions(

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Message, ToolResultBlock, ToolUseBlock } from '../../../core/conversation.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { OpenToolSession } from '../../../tools/runtime/runtime.js';
-import { LIMITS } from '../limits.js';
+import { LIMITS } from '../../agent/limits.js';
 import type { Attachment, AttachRequest, NativeSessions } from './native-sessions.js';
 import { SessionState } from './session-state.js';
 import { atomsOf, commonLength, messagesAfter } from './visible-history.js';

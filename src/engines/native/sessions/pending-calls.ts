@@ -1,6 +1,6 @@
 /** The calls of one message that wait for the client, and what has come of them so far. */
 import type { Block, Message, ToolResultBlock, ToolUseBlock } from '../../../core/conversation.js';
-import { errorResult } from '../server-calls.js';
+import { errorResult } from '../../agent/server-calls.js';
 
 const WENT_ON = 'No result: the user went on without running this call.';
 

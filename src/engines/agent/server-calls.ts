@@ -4,7 +4,7 @@ import type { ToolContext, ToolOptions } from '../../tools/runtime/context.js';
 import type { OpenToolSession, ToolRunResult, ToolRuntime } from '../../tools/runtime/runtime.js';
 import { LIMITS } from './limits.js';
 import type { CollectedCall } from './message-collector.js';
-import type { AgentActivityBody } from './model-caller.js';
+import type { AgentActivityBody } from './observer.js';
 import type { Toolbox } from './toolbox.js';
 
 export interface ServerCallsOptions {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ToolUseBlock } from '../../core/conversation.js';
 import type { ToolRunEvent } from '../../tools/runtime/runtime.js';
+import { FakeRuntime } from '../native/testing.js';
 import { ServerCalls } from './server-calls.js';
-import { FakeRuntime } from './testing.js';
 import { openToolbox } from './toolbox.js';
 
 class OddRuntime extends FakeRuntime {

@@ -3,6 +3,7 @@
  * is told and never asked; one that throws is logged and changes nothing.
  */
 import type { StopReason, Usage } from '../../core/conversation.js';
+import type { Log } from '../../observability/log.js';
 import type { ToolRunEvent } from '../../tools/runtime/runtime.js';
 
 export type AgentObserver = (activity: AgentActivity) => void;
@@ -22,3 +23,32 @@ export type AgentActivity = { session: string; agent?: { id: string; label: stri
   | { type: 'compacted'; before: number; after: number }
   | { type: 'max-turns'; turns: number }
 );
+
+/** An activity without who it is of. */
+export type AgentActivityBody = AgentActivity extends infer Activity
+  ? Activity extends AgentActivity
+    ? Omit<Activity, 'session' | 'agent'>
+    : never
+  : never;
+
+/** Told of everything; what it throws is logged and changes nothing. */
+export function safeObserver(observe: AgentObserver | undefined, log: Log): AgentObserver {
+  if (observe === undefined) return () => {};
+  return (activity) => {
+    try {
+      observe(activity);
+    } catch (error) {
+      log.warn({ err: error, activity: activity.type }, 'an observer of the agent failed');
+    }
+  };
+}
+
+/** Names whose activity it is. */
+export function notifierOf(
+  notify: AgentObserver,
+  session: string,
+  agent?: { id: string; label: string; parent: string },
+): (activity: AgentActivityBody) => void {
+  const who = agent === undefined ? { session } : { session, agent };
+  return (activity) => notify({ ...activity, ...who });
+}
