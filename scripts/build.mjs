@@ -19,6 +19,7 @@ const EXTERNAL = [
   '@vscode/tree-sitter-wasm',
   'web-tree-sitter',
   '@anthropic-ai/sandbox-runtime',
+  '@anthropic-ai/claude-agent-sdk',
   'unpdf',
 ];
 

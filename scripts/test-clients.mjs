@@ -1,5 +1,6 @@
-// Clients that tests run on the gateway: npm packages of fixed versions, in a folder of their own.
-// They are not development dependencies: together they weigh 800 MB, and only `npm test` needs them.
+// Clients that tests run on the gateway: npm packages of fixed versions. Claude Code comes with the
+// Agent SDK, an optional dependency; what is missing goes to a folder of its own, because it weighs
+// hundreds of MB and only `npm test` needs it.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('../.cache/clients', import.meta.url));
+const places = [fileURLToPath(new URL('..', import.meta.url)), folder];
 
 /** `variable` names the program when it is somewhere else; `file` is the program inside its package. */
 export const TEST_CLIENTS = [
@@ -54,9 +56,11 @@ export function findTestClient(name) {
   if (client === undefined) throw new Error(`${name} is not in the table of test clients`);
   const given = process.env[client.variable];
   if (given !== undefined && given !== '') return isProgram(given) ? given : undefined;
-  const installed = join(folder, 'node_modules', client.package);
-  const program = join(installed, client.file);
-  return versionIn(installed) === client.version && isProgram(program) ? program : undefined;
+  return places
+    .map((place) => join(place, 'node_modules', client.package))
+    .filter((installed) => versionIn(installed) === client.version)
+    .map((installed) => join(installed, client.file))
+    .find(isProgram);
 }
 
 export const missingClients = () => TEST_CLIENTS.filter(({ name }) => findTestClient(name) === undefined);
@@ -67,11 +71,16 @@ export function howToGetClient({ variable, elsewhere }) {
   return `${elsewhere} and set ${variable} to its path`;
 }
 
-/** All of them at once: npm removes from the folder what it is not told to install. */
+/** All at once: npm removes from the folder what it is not told to install. */
 export function installClients() {
   mkdirSync(folder, { recursive: true });
-  const packages = TEST_CLIENTS.map((client) => `${client.package}@${client.version}`);
+  const packages = missingOrHere().map((client) => `${client.package}@${client.version}`);
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', folder, ...packages];
   console.log(`$ npm ${args.join(' ')}`);
   spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] });
+}
+
+/** Without those that are installed elsewhere. */
+function missingOrHere() {
+  return TEST_CLIENTS.filter(({ name }) => findTestClient(name)?.startsWith(folder) ?? true);
 }
