@@ -8,12 +8,18 @@ import { isLoopback } from './config/loopback.js';
 import { createRedactor } from './config/redact.js';
 import { GatewayError } from './core/errors.js';
 import { type AgentParts, openAgentParts } from './engines/agent-parts.js';
+import { createFindPlace } from './engines/agent-place.js';
 import { createDispatcher } from './engines/create-dispatcher.js';
 import type { Dispatcher } from './engines/dispatcher.js';
+import { openSessions } from './engines/open-sessions.js';
+import { PrivateKeys } from './engines/private-keys.js';
+import type { VirtualLimits } from './mcp/virtual/limits.js';
+import { createVirtualMcp, type VirtualMcp } from './mcp/virtual/virtual-mcp.js';
 import { createLog, type GatewayLog, type Log } from './observability/log.js';
 import { Metrics } from './observability/metrics.js';
 import { GatewayServer } from './server/gateway-server.js';
 import { DEFAULT_LIMITS, type Limits } from './server/limits.js';
+import type { Sessions } from './sessions/sessions.js';
 import { openStore } from './store/open.js';
 import type { LearnedQuirk } from './store/quirks.js';
 import type { Store } from './store/store.js';
@@ -29,6 +35,8 @@ export interface GatewayOptions {
   /** SIGTERM and SIGINT drain, a second one ends at once. For a process that is nothing but the gateway. */
   signals?: boolean;
   limits?: Partial<Limits>;
+  /** Of the virtual MCP servers. */
+  virtualLimits?: Partial<VirtualLimits>;
 }
 
 export interface Gateway {
@@ -89,12 +97,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       callbackUrl: async (name) => `${await listening}/api/mcp/${encodeURIComponent(name)}/callback`,
     });
     closers.push(() => agents.close());
-    const parts = { store, metrics, log, agents };
+    const sessions = openSessions(config, store, log);
+    closers.push(() => sessions.close());
+    const innerKeys = new PrivateKeys();
+    const parts = { store, metrics, log, agents, sessions, innerKeys, selfUrl: () => listening };
     const dispatch = await openDispatcher(options, parts);
     closers.push(() => dispatch.close());
+    const virtualMcp = openVirtualMcp(options, parts);
+    closers.push(() => virtualMcp.close());
     // Before anything aborts a call: a question that waits is still there after a restart.
     closers.push(() => agents.approvals.close());
-    const server = await listen(options, { ...parts, dispatcher: dispatch.dispatcher });
+    const server = await listen(options, { ...parts, virtualMcp, dispatcher: dispatch.dispatcher });
     const url = addressOf(config.server.host, server.port);
     onListening(url);
     log.info({ url, version, config: loaded.file ?? null }, 'listening');
@@ -110,27 +123,41 @@ interface Parts {
   metrics: Metrics;
   log: Log;
   agents: AgentParts;
+  sessions: Sessions;
+  /** Of processes of the gateway's own. */
+  innerKeys: PrivateKeys;
+  /** Its address, once it listens. */
+  selfUrl: () => Promise<string>;
 }
 
 async function openDispatcher(
   { dispatcher, loaded }: GatewayOptions,
-  { store: { quirks }, metrics, log, agents }: Parts,
+  { store: { quirks }, metrics, log, agents, sessions, innerKeys, selfUrl }: Parts,
 ): Promise<{ dispatcher: Dispatcher; close(): Promise<void> }> {
   if (dispatcher !== undefined) return { dispatcher, close: async () => {} };
   const { config, baseDir } = loaded;
-  const hasAgents = Object.values(config.models).some(({ engine }) => engine === 'native');
+  const engines = new Set(Object.values(config.models).map(({ engine }) => engine));
+  const place = { sessions, log, startDir: process.cwd(), home: homedir(), baseDir };
   const own = createDispatcher({
     config,
     lessons: lessonsOf(await quirks.list()),
-    ...(hasAgents
+    ...(engines.has('native')
       ? {
           native: {
+            ...place,
             create: (await import('./engines/native/native-engine.js')).createNativeEngine,
             runtime: await agents.tools(),
-            log,
-            startDir: process.cwd(),
-            home: homedir(),
-            baseDir,
+          },
+        }
+      : {}),
+    ...(engines.has('claude-code')
+      ? {
+          claudeCode: {
+            ...place,
+            ...(await import('./engines/claude-code/open-claude-code.js')).openClaudeCode(agents.stateDir, log),
+            runtime: await agents.tools(),
+            keys: innerKeys,
+            selfUrl,
           },
         }
       : {}),
@@ -154,6 +181,19 @@ async function openDispatcher(
   return { dispatcher: own, close: () => own.close() };
 }
 
+function openVirtualMcp({ version, virtualLimits }: GatewayOptions, { agents, log }: Parts): VirtualMcp {
+  const virtual = createVirtualMcp({
+    tools: () => agents.tools(),
+    mcp: agents.mcp,
+    version,
+    log,
+    home: homedir(),
+    ...(virtualLimits === undefined ? {} : { limits: virtualLimits }),
+  });
+  agents.onTools(() => virtual.toolsChanged());
+  return virtual;
+}
+
 function lessonsOf(quirks: readonly LearnedQuirk[]): Lesson[] {
   return quirks.map(({ upstream, model, key, value, evidence }) => ({
     upstream,
@@ -166,7 +206,7 @@ function lessonsOf(quirks: readonly LearnedQuirk[]): Lesson[] {
 
 async function listen(
   { loaded, limits }: GatewayOptions,
-  { agents, ...parts }: Parts & { dispatcher: Dispatcher },
+  { agents, ...parts }: Parts & { dispatcher: Dispatcher; virtualMcp: VirtualMcp },
 ): Promise<GatewayServer> {
   const { host, port, keys, public_hosts, body_limit_mb } = loaded.config.server;
   const loopback = isLoopback(host);
@@ -185,6 +225,11 @@ async function listen(
       mcp: agents.mcp,
       permissions: loaded.config.permissions,
       tools: { list: async () => (await agents.tools()).list() },
+      findPlace: createFindPlace({
+        models: loaded.config.models,
+        baseDir: loaded.baseDir,
+        startDir: process.cwd(),
+      }),
       ...parts,
     });
   } catch (error) {

@@ -5,6 +5,7 @@ import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/load.js';
 import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
 import { checkBuiltIns } from './checks/built-ins.js';
 import { type Check, fail, ok, warn } from './checks/check.js';
+import { checkClaudeCodeEngine } from './checks/claude-code.js';
 import { checkMcpServers } from './checks/mcp.js';
 import { checkOwnTools } from './checks/own-tools.js';
 import { checkPort } from './checks/port.js';
@@ -44,11 +45,12 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
   }
 
   const { config, baseDir } = loaded;
-  const [upstreams, mcp, builtIns, tools, store, sandbox, port] = await Promise.all([
+  const [upstreams, mcp, builtIns, tools, claudeCode, store, sandbox, port] = await Promise.all([
     Promise.all(Object.entries(config.upstreams).map(([name, upstream]) => checkUpstream(name, upstream))),
     checkMcpServers(config, { baseDir, environment: io.env, version: io.version }),
     checkBuiltIns(config.tools),
     checkOwnTools(config.tools.paths, baseDir),
+    checkClaudeCodeEngine(config.models),
     checkStore(config.store, baseDir),
     checkSandbox(config.sandbox, io.env),
     checkPort(config.server, io.program),
@@ -60,6 +62,7 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
     ...mcp,
     ...builtIns,
     ...tools,
+    ...claudeCode,
     checkModels(config, loaded.file),
     checkPosture(config),
     store.check,

@@ -18,6 +18,7 @@ import type { Sandbox } from '../sandbox/sandbox.js';
 import { parseStoreUrl } from '../store/open.js';
 import type { Store } from '../store/store.js';
 import type { ToolRuntime } from '../tools/runtime/runtime.js';
+import { endOrphans } from '../workspace/process/orphans.js';
 import { executedPaths } from './executed-paths.js';
 
 export interface AgentPartsOptions {
@@ -34,8 +35,12 @@ export interface AgentParts {
   approvals: ApprovalCoordinator;
   mcp: McpClient;
   sandbox: Sandbox;
+  /** A folder of the gateway's own, which no tool may touch. */
+  stateDir: string;
   /** Loaded with the first use: a gateway that only relays does not pay for it. */
   tools(): Promise<ToolRuntime>;
+  /** Told whenever tools of MCP servers have come or gone, until the returned function is called. */
+  onTools(listener: () => void): () => void;
   /** Ends what runs: tools, servers, commands. What waits for a person stays in the store. */
   close(): Promise<void>;
 }
@@ -68,6 +73,7 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
     hosts: allowedHosts(config.permissions),
     env,
   });
+  const listeners = new Set<() => void>();
   const mcp = createLazyMcpClient({
     servers: config.mcp_servers,
     version,
@@ -75,6 +81,9 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
     environment: env,
     baseDir,
     tokenFile: join(state.path, TOKEN_FILE_NAME),
+    onTools: () => {
+      for (const listener of listeners) listener();
+    },
     ...(options.callbackUrl === undefined ? {} : { callbackUrl: options.callbackUrl }),
   });
 
@@ -84,6 +93,7 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
       import('../tools/runtime/create-runtime.js'),
       import('../tools/built-ins.js'),
       import('../tools/runtime/own-tools.js'),
+      endOrphaned(log),
     ]);
     return createToolRuntime({
       sources: [
@@ -102,7 +112,12 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
     approvals,
     mcp,
     sandbox,
+    stateDir: state.path,
     tools: () => (runtime ??= openRuntime()),
+    onTools(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     async close() {
       // First: what the rest aborts would else be cancelled instead of waiting for the next start.
       await approvals.close();
@@ -112,6 +127,16 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
       await state.release();
     },
   };
+}
+
+/** Commands and servers of a gateway that was killed must not go on beside those of this one. */
+async function endOrphaned(log: Log): Promise<void> {
+  try {
+    const ended = await endOrphans();
+    if (ended > 0) log.info({ ended }, 'ended what a gateway that was killed had left running');
+  } catch (error) {
+    log.warn({ err: error }, 'what a gateway that was killed left running could not be ended');
+  }
 }
 
 /** Beside the store, under its name: what it holds belongs to the same gateway. */

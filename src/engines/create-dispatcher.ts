@@ -6,6 +6,11 @@ import { matchesGlob } from '../routing/model-glob.js';
 import { type ModelRule, type Route, Router } from '../routing/router.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
+import type {
+  ClaudeCodeEngine,
+  ClaudeCodeEngineOptions,
+  createClaudeCodeEngine,
+} from './claude-code/claude-code-engine.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { Answer, Call, Engine, Principal } from './engine.js';
 import { ModelList } from './model-list.js';
@@ -22,6 +27,8 @@ export interface DispatcherOptions {
   retryBudgetMs?: number;
   /** For models with `engine: native`; without it they are refused. */
   native?: NativeOptions;
+  /** For models with `engine: claude-code`; without it they are refused. */
+  claudeCode?: ClaudeCodeOptions;
 }
 
 /** What the native agent needs beyond the configuration. The caller closes the runtime, after the dispatcher. */
@@ -33,6 +40,14 @@ export interface NativeOptions
   baseDir: string;
 }
 
+/** What Claude Code needs beyond the configuration. The dispatcher closes the processes. */
+export interface ClaudeCodeOptions extends Omit<ClaudeCodeEngineOptions, 'relay' | 'maxLive'> {
+  /** Given from outside: a gateway without agents does not load it. */
+  create: typeof createClaudeCodeEngine;
+  /** What paths in the configuration are relative to. */
+  baseDir: string;
+}
+
 export interface ClosableDispatcher extends Dispatcher {
   /** Ends the sessions of agents and idle connections to upstreams. */
   close(): Promise<void>;
@@ -40,7 +55,7 @@ export interface ClosableDispatcher extends Dispatcher {
 
 export function createDispatcher(options: DispatcherOptions): ClosableDispatcher {
   const { config, onUpstreamFailure, retryBudgetMs } = options;
-  const router = new Router(rulesOf(config.models, options.native));
+  const router = new Router(rulesOf(config.models, options.native ?? options.claudeCode));
   const { upstreams, close: closeUpstreams } = createUpstreams(config, options);
   const relay = new Relay({
     upstreams,
@@ -50,11 +65,16 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
   const models = new ModelList(router, upstreams);
   const native = options.native === undefined ? undefined : openNative(options.native);
 
+  const claudeCode = options.claudeCode === undefined ? undefined : openClaudeCode(options.claudeCode);
+
+  function openClaudeCode(given: ClaudeCodeOptions): ClaudeCodeEngine {
+    return given.create({ ...given, relay, maxLive: config.sessions.max_live });
+  }
+
   function openNative(given: NativeOptions): NativeEngine {
     return given.create({
       ...given,
       relay,
-      sessionTtlMs: config.sessions.ttl_s * 1000,
       routeOf: (model, principal) => (mayCall(principal, model) ? router.route(model) : undefined),
     });
   }
@@ -85,6 +105,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
   function engineOf(call: Call, { rule: { engine } }: Route): Engine {
     if (engine === 'relay') return relay;
     if (engine === 'native' && native !== undefined) return native;
+    if (engine === 'claude-code' && claudeCode !== undefined) return claudeCode;
     throw new GatewayError(
       'not_implemented',
       `The model ${call.request.model} uses the engine ${engine}, which this version does not have. Use engine: relay.`,
@@ -93,19 +114,25 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
 
   return {
     async run(call: Call): Promise<Answer> {
+      const { pinned } = call.principal;
+      if (pinned !== undefined) return pinned.run(call);
       const route = routeOf(call);
       const answer = await engineOf(call, route).run(call, route);
       const { price } = route.rule;
       return price === undefined ? answer : { ...answer, price };
     },
     async countTokens(call: Call): Promise<number> {
+      const { pinned } = call.principal;
+      if (pinned !== undefined) return pinned.countTokens(call);
       const route = routeOf(call);
-      const counter = route.rule.engine === 'native' ? (native ?? relay) : relay;
-      return counter.countTokens(call, route);
+      const { engine } = route.rule;
+      const agent = engine === 'native' ? native : engine === 'claude-code' ? claudeCode : undefined;
+      return (agent ?? relay).countTokens(call, route);
     },
     models: () => models.list(),
     async close() {
       await native?.close();
+      await claudeCode?.close();
       await closeUpstreams();
     },
   };

@@ -25,6 +25,8 @@ export interface Call {
   /** The body as it came, for the byte lane. An engine drops it as soon as it is sent. */
   raw: Uint8Array;
   headers: WireHeaders;
+  /** `Idempotency-Key`: who repeats it means the same request. */
+  idempotencyKey?: string;
   principal: Principal;
   /** Fires when the client is gone or the gateway stops: everything ends at once. */
   signal: AbortSignal;
@@ -44,6 +46,16 @@ export interface Principal {
   scopes: readonly Scope[];
   /** Names and globs of the models that it may call. */
   models: readonly string[];
+  /** Of the process of an agent: its model calls are answered by this, whatever model they name. */
+  pinned?: PinnedCalls;
+}
+
+/** The model calls of one conversation with an agent that runs in a process of its own. */
+export interface PinnedCalls {
+  readonly session: string;
+  /** As an engine's, for a route that is fixed. */
+  run(call: Call): Promise<Answer>;
+  countTokens(call: Call): Promise<number>;
 }
 
 export interface Answer {

@@ -59,6 +59,16 @@ describe('TraceRecorder', () => {
     expect(third.finish()).toMatchObject({ cut: false });
   });
 
+  it('takes nothing of the budget once it is over', () => {
+    const budget = new TraceBudget(10);
+    const first = new TraceRecorder(budget);
+    first.finish();
+    first.upstreamChunk(Buffer.from('1234567890'));
+    const second = new TraceRecorder(budget);
+    second.emitted('1234567890');
+    expect(second.finish()).toMatchObject({ cut: false });
+  });
+
   it.each([
     ['text', Buffer.from('北京')],
     ['half a character', Buffer.from('北京').subarray(0, 4)],

@@ -50,6 +50,7 @@ export class TraceRecorder {
   readonly #attempts: (Omit<TracedAttempt, 'body'> & { body: Bytes | string })[] = [];
   readonly #timeline: (Omit<TracedPiece, 'data'> & { data: Bytes | string })[] = [];
   #bytes = 0;
+  #finished = false;
   #cut = false;
 
   constructor(budget: TraceBudget) {
@@ -88,6 +89,7 @@ export class TraceRecorder {
 
   /** Call once, when the exchange is over. */
   finish(): TracePayload & JsonObject {
+    this.#finished = true;
     this.#budget.release(this.#bytes);
     this.#bytes = 0;
     const inbound = this.#inbound;
@@ -108,6 +110,8 @@ export class TraceRecorder {
   }
 
   #keep(bytes: number): boolean {
+    // An answer that others share may go on for them.
+    if (this.#finished) return false;
     if (this.#bytes + bytes > TRACE_LIMIT || !this.#budget.take(bytes)) {
       this.#cut = true;
       return false;

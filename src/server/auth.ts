@@ -30,6 +30,14 @@ export interface KeyOptions {
   rpm?: number;
 }
 
+/** Credentials that the gateway has given to processes of its own. */
+export interface InnerKeys {
+  find(secret: string): Principal | undefined;
+}
+
+/** All that such a process may call. */
+const INNER_PATHS: ReadonlySet<string> = new Set(['/v1/messages', '/v1/messages/count_tokens']);
+
 interface KnownKey {
   digest: Buffer;
   principal: Principal;
@@ -49,8 +57,10 @@ export class Auth {
   /** The console token alone where there are no keys. */
   readonly #known: readonly KnownKey[];
   readonly #rates = new Map<Principal, RateWindow>();
+  readonly #inner: InnerKeys | undefined;
 
-  constructor(keys: readonly KeyOptions[], port: number) {
+  constructor(keys: readonly KeyOptions[], port: number, inner?: InnerKeys) {
+    this.#inner = inner;
     this.consoleToken = keys.length > 0 ? undefined : randomBytes(32).toString('base64url');
     this.sessions = new ConsoleSessions(port);
     this.#known =
@@ -80,6 +90,19 @@ export class Auth {
     }
     if (access.area === 'models') this.#countAgainstRate(principal);
     return principal;
+  }
+
+  /**
+   * A process of the gateway's own on a path that it may use. It has no rate of its own: whoever it
+   * works for was counted.
+   */
+  inner(path: string, headers: IncomingHttpHeaders): Principal | undefined {
+    if (this.#inner === undefined || !INNER_PATHS.has(path)) return undefined;
+    for (const secret of presentedSecrets(headers)) {
+      const principal = this.#inner.find(secret);
+      if (principal !== undefined) return principal;
+    }
+    return undefined;
   }
 
   /** Who a secret belongs to: a key, or the console token. */

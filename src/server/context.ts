@@ -1,17 +1,21 @@
 /** What handlers work with; made once, when the server starts. */
 import type { Config } from '../config/schema.js';
+import type { FindPlace } from '../engines/agent-place.js';
 import type { Dispatcher } from '../engines/dispatcher.js';
 import type { McpClient } from '../mcp/client/mcp-client.js';
+import type { VirtualMcp } from '../mcp/virtual/virtual-mcp.js';
 import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { TraceSampler } from '../observability/trace-recorder.js';
 import type { ApprovalCoordinator } from '../permissions/approvals.js';
+import type { Sessions } from '../sessions/sessions.js';
 import type { RuleStore } from '../store/rules.js';
 import type { SessionStore } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
 import type { ToolRuntime } from '../tools/runtime/runtime.js';
 import type { Auth } from './auth.js';
 import type { Exchange } from './exchange.js';
+import type { AnswerOnce } from './idempotency/answer-once.js';
 import type { Limits } from './limits.js';
 import type { StaticFiles } from './static-files.js';
 import type { StreamClock } from './stream-clock.js';
@@ -22,10 +26,18 @@ export interface ServerContext {
   approvals: ApprovalCoordinator;
   mcp: McpClient;
   tools: Pick<ToolRuntime, 'list'>;
+  /** `/mcp/gateway` and `/mcp/auth`. */
+  virtualMcp: VirtualMcp;
+  /** Where their clients work. */
+  findPlace: FindPlace;
+  /** Conversations with agents. */
+  sessions: ShownSessions;
   /** The operator's rules, to be shown beside those that people made. */
   permissions: ConfiguredRules;
   auth: Auth;
   limits: Limits;
+  /** Answers requests that carry an `Idempotency-Key`. */
+  once: AnswerOnce;
   metrics: Metrics;
   clock: StreamClock;
   log: Log;
@@ -38,10 +50,13 @@ export interface ServerContext {
 }
 
 /** The part of the store that the server uses itself. */
-export type GatewayStore = Pick<Store, 'answers' | 'info' | 'traces' | 'usage'> & {
+export type GatewayStore = Pick<Store, 'answers' | 'info' | 'leases' | 'traces' | 'usage'> & {
   rules: Pick<RuleStore, 'list'>;
   sessions: Pick<SessionStore, 'get'>;
 };
+
+/** What people see of sessions and do with them. */
+export type ShownSessions = Pick<Sessions, 'list' | 'get' | 'read' | 'fork' | 'delete'>;
 
 export type ConfiguredRules = Pick<Config['permissions'], 'mode' | 'allow' | 'ask' | 'deny'>;
 

@@ -7,6 +7,7 @@ import type { GatewayError } from '../core/errors.js';
 import type { TurnEvent } from '../core/events.js';
 import { StreamLifecycle } from '../core/lifecycle.js';
 import type { StreamEncoder } from '../dialects/dialect.js';
+import type { ActivityFeed } from './activity/activity-feed.js';
 import type { Exchange } from './exchange.js';
 import { baseHeaders } from './respond.js';
 import { SseWriter } from './sse-writer.js';
@@ -18,12 +19,14 @@ export class EarlyStream implements Ticking {
   readonly stalledTicks = undefined;
   readonly #exchange: Exchange;
   readonly #encoder: StreamEncoder;
+  readonly #feed: ActivityFeed | undefined;
   #writer: SseWriter | undefined;
   #headers: Readonly<Record<string, string>> = {};
 
-  constructor(exchange: Exchange, encoder: StreamEncoder) {
+  constructor(exchange: Exchange, encoder: StreamEncoder, feed?: ActivityFeed) {
     this.#exchange = exchange;
     this.#encoder = encoder;
+    this.#feed = feed;
   }
 
   /** Set once the head is out: the answer goes on there. */
@@ -49,18 +52,18 @@ export class EarlyStream implements Ticking {
     const lifecycle = new StreamLifecycle({ id: this.#exchange.id, model });
     const events: TurnEvent[] = inAnswer ? [{ type: 'start' }] : [];
     const writer = this.#begin();
+    this.#feed?.close();
     writer.write(this.#encoder.encode(lifecycle.push([...events, { type: 'error', error }])));
     writer.end();
     return true;
   }
 
   #begin(): SseWriter {
-    const { response } = this.#exchange;
-    this.#writer ??= new SseWriter(response, 200, {
-      ...baseHeaders(this.#exchange),
-      ...this.#headers,
-      ...SSE_HEADERS,
-    });
+    if (this.#writer !== undefined) return this.#writer;
+    const { response, recorder } = this.#exchange;
+    const headers = { ...baseHeaders(this.#exchange), ...this.#headers, ...SSE_HEADERS };
+    this.#writer = new SseWriter(response, 200, headers);
+    this.#feed?.open(this.#writer, (text) => recorder?.emitted(text));
     return this.#writer;
   }
 }

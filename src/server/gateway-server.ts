@@ -3,19 +3,23 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { GatewayError, toGatewayError } from '../core/errors.js';
+import type { FindPlace } from '../engines/agent-place.js';
 import type { Dispatcher } from '../engines/dispatcher.js';
 import type { McpClient } from '../mcp/client/mcp-client.js';
+import type { VirtualMcp } from '../mcp/virtual/virtual-mcp.js';
 import type { Log } from '../observability/log.js';
 import { Metrics } from '../observability/metrics.js';
 import { TraceSampler } from '../observability/trace-recorder.js';
 import type { ApprovalCoordinator } from '../permissions/approvals.js';
 import type { ToolRuntime } from '../tools/runtime/runtime.js';
-import { Auth, type KeyOptions } from './auth.js';
+import { Auth, type InnerKeys, type KeyOptions } from './auth.js';
 import { onClientError, refuseConnect, sayLastWords } from './client-errors.js';
 import { Connections } from './connections.js';
-import type { ConfiguredRules, GatewayStore, ServerContext } from './context.js';
+import type { ConfiguredRules, GatewayStore, ServerContext, ShownSessions } from './context.js';
 import { errorShapeOf } from './error-shapes.js';
 import { Exchange } from './exchange.js';
+import { AnswerLeases } from './idempotency/answer-leases.js';
+import { AnswerOnce } from './idempotency/answer-once.js';
 import type { Limits } from './limits.js';
 import { OriginGuard } from './origin-guard.js';
 import { reportExchange } from './report.js';
@@ -33,6 +37,8 @@ export interface GatewayServerOptions {
   loopback: boolean;
   publicHosts: readonly string[];
   keys: readonly KeyOptions[];
+  /** Of processes that the gateway itself has started. */
+  innerKeys?: InnerKeys;
   limits: Limits;
   dispatcher: Dispatcher;
   store: GatewayStore;
@@ -41,6 +47,11 @@ export interface GatewayServerOptions {
   /** The caller closes it. */
   mcp: McpClient;
   tools: Pick<ToolRuntime, 'list'>;
+  /** The caller closes it, after the server. */
+  virtualMcp: VirtualMcp;
+  findPlace: FindPlace;
+  /** The caller closes them. */
+  sessions: ShownSessions;
   permissions: ConfiguredRules;
   metrics?: Metrics;
   log: Log;
@@ -89,6 +100,8 @@ export class GatewayServer {
 
   private constructor(server: Server, options: GatewayServerOptions) {
     const { host, loopback, publicHosts, keys, limits } = options;
+    const { store, log } = options;
+    const leases = new AnswerLeases(store.leases);
     const address = server.address();
     this.port = typeof address === 'object' && address !== null ? address.port : options.port;
     this.#server = server;
@@ -99,9 +112,17 @@ export class GatewayServer {
       approvals: options.approvals,
       mcp: options.mcp,
       tools: options.tools,
+      virtualMcp: options.virtualMcp,
+      findPlace: options.findPlace,
+      sessions: options.sessions,
       permissions: options.permissions,
-      auth: new Auth(keys, this.port),
+      auth: new Auth(keys, this.port, options.innerKeys),
       limits,
+      once: new AnswerOnce({
+        answers: store.answers,
+        hold: (principal, key, signal) => leases.hold(principal, key, signal),
+        log,
+      }),
       metrics: options.metrics ?? new Metrics(),
       clock: new StreamClock(limits.pingMs, limits.stallMs),
       log: options.log,
@@ -138,6 +159,7 @@ export class GatewayServer {
    */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
+    this.#context.virtualMcp.drain();
     await this.#connections.idle(graceMs);
     for (const exchange of this.#connections.running) exchange.abort(shuttingDown());
     await this.#connections.idle(ABORT_GRACE_MS);
@@ -192,8 +214,11 @@ export class GatewayServer {
     const { route, parameters } = found;
     exchange.facts.route = route.path;
     if (route.encodeError !== undefined) exchange.encodeError = route.encodeError;
-    this.#refuseWhileDraining(route);
-    exchange.principal = this.#context.auth.admit(route.access, request.headers);
+    const { auth } = this.#context;
+    // Also while it drains: an answer that may still be finished needs its agent's model calls.
+    const inner = auth.inner(route.path, request.headers);
+    if (inner === undefined) this.#refuseWhileDraining(route);
+    exchange.principal = inner ?? auth.admit(route.access, request.headers);
     await route.handle(exchange, this.#context, parameters);
   }
 

@@ -50,7 +50,7 @@ export function reportExchange(exchange: Exchange, { log, metrics, store }: Serv
     model: facts.model,
     upstream: facts.upstream,
     firstTokenSeconds: firstTokenMs === undefined ? undefined : firstTokenMs / 1000,
-    usage: facts.usage,
+    usage: isInner(exchange) ? undefined : facts.usage,
     losses: facts.losses,
     repairs: facts.repairs,
     errorCode: facts.error?.code,
@@ -58,34 +58,23 @@ export function reportExchange(exchange: Exchange, { log, metrics, store }: Serv
   if (exchange.traced) keepTurn(exchange, store, durationMs, firstTokenMs);
 }
 
+/** A model call of an agent: its tokens are counted with the answer that the agent gives. */
+function isInner({ principal }: Exchange): boolean {
+  return principal.pinned !== undefined;
+}
+
 function keepTurn(
-  { facts, id, path, principal, recorder, response }: Exchange,
+  exchange: Exchange,
   store: ServerContext['store'],
   durationMs: number,
   firstTokenMs: number | undefined,
 ): void {
+  const { facts, id, path, principal, recorder, response } = exchange;
   const at = Math.round(Date.now() - durationMs);
   // An answer that failed after its head was out is a failure all the same.
   const status = facts.error?.status ?? response.statusCode;
   const model = facts.model ?? '';
-  store.usage.record({
-    at,
-    principal: principal.name,
-    model,
-    upstream: facts.upstream ?? '',
-    status,
-    latencyMs: durationMs,
-    ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
-    inputTokens: facts.usage?.inputTokens ?? 0,
-    outputTokens: facts.usage?.outputTokens ?? 0,
-    cacheReadTokens: facts.usage?.cacheReadTokens ?? 0,
-    cacheWriteTokens: facts.usage?.cacheWriteTokens ?? 0,
-    ...(facts.session === undefined ? {} : { session: facts.session }),
-    ...(facts.price === undefined || facts.usage === undefined
-      ? {}
-      : { costUsd: costOf(facts.usage, facts.price) }),
-    ...(facts.usage?.reasoningTokens === undefined ? {} : { reasoningTokens: facts.usage.reasoningTokens }),
-  });
+  if (!isInner(exchange)) recordUsage(exchange, store, { at, status, durationMs, firstTokenMs });
   store.traces.record({
     id,
     principal: principal.name,
@@ -105,6 +94,32 @@ function keepTurn(
       error: facts.error === undefined ? null : { code: facts.error.code, message: facts.error.message },
     },
     ...(recorder === undefined ? {} : { payload: recorder.finish() }),
+  });
+}
+
+function recordUsage(
+  { facts, principal }: Exchange,
+  store: ServerContext['store'],
+  times: { at: number; status: number; durationMs: number; firstTokenMs: number | undefined },
+): void {
+  const { at, status, durationMs, firstTokenMs } = times;
+  store.usage.record({
+    at,
+    principal: principal.name,
+    model: facts.model ?? '',
+    upstream: facts.upstream ?? '',
+    status,
+    latencyMs: durationMs,
+    ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
+    inputTokens: facts.usage?.inputTokens ?? 0,
+    outputTokens: facts.usage?.outputTokens ?? 0,
+    cacheReadTokens: facts.usage?.cacheReadTokens ?? 0,
+    cacheWriteTokens: facts.usage?.cacheWriteTokens ?? 0,
+    ...(facts.session === undefined ? {} : { session: facts.session }),
+    ...(facts.price === undefined || facts.usage === undefined
+      ? {}
+      : { costUsd: costOf(facts.usage, facts.price) }),
+    ...(facts.usage?.reasoningTokens === undefined ? {} : { reasoningTokens: facts.usage.reasoningTokens }),
   });
 }
 

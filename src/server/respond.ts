@@ -100,7 +100,12 @@ function errorHeaders(error: GatewayError): Record<string, string> {
   if (error.retryAfter !== undefined)
     headers['retry-after'] = String(Math.max(0, Math.ceil(error.retryAfter)));
   if (error.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer realm="toolgate"';
-  // The official clients retry every 5xx; this one will not get better.
-  if (error.code === 'not_implemented') headers['x-should-retry'] = 'false';
+  if (isLasting(error)) headers['x-should-retry'] = 'false';
   return headers;
+}
+
+/** The official clients retry every 5xx and every 409. Of these only a busy session gets better by itself. */
+function isLasting({ code, detail, retryable }: GatewayError): boolean {
+  if (code === 'not_implemented') return true;
+  return code === 'conflict' && !retryable && detail !== 'session_busy';
 }

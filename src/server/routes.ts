@@ -13,6 +13,7 @@ import {
 } from './api/mcp.js';
 import { addRule, listRules, revokeRule } from './api/rules.js';
 import { closeSession, openSession, showSession } from './api/session.js';
+import { deleteSession, forkSession, getSession, listSessions } from './api/sessions.js';
 import { listTools } from './api/tools.js';
 import { getTrace, listTraces } from './api/traces.js';
 import { showUsage } from './api/usage.js';
@@ -20,6 +21,7 @@ import type { Access } from './auth.js';
 import type { Handler } from './context.js';
 import { errorsOf } from './error-shapes.js';
 import { health, metrics, probe, readiness } from './health.js';
+import { MCP_ROUTES } from './mcp-routes.js';
 import { getModel, listModels } from './models.js';
 import { responseMemory } from './response-memory.js';
 import { deleteResponse, getResponse, listInputItems } from './responses.js';
@@ -40,16 +42,7 @@ const MEMORIES: Readonly<Partial<Record<DialectName, TurnMemory>>> = {
 };
 
 /** Named by the contract, answered with 501 until they exist. */
-const LATER: readonly (readonly [Route['method'], string, Access])[] = [
-  ['GET', '/mcp/*server', CONSOLE],
-  ['POST', '/mcp/*server', CONSOLE],
-  ['DELETE', '/mcp/*server', CONSOLE],
-  ['GET', '/api/events', CONSOLE],
-  ['GET', '/api/sessions', CONSOLE],
-  ['GET', '/api/sessions/:id', CONSOLE],
-  ['DELETE', '/api/sessions/:id', CONSOLE],
-  ['POST', '/api/sessions/:id/fork', CONSOLE],
-];
+const LATER: readonly (readonly [Route['method'], string, Access])[] = [['GET', '/api/events', CONSOLE]];
 
 /** Also while the gateway drains: what runs may be waiting for an answer. */
 const APPROVALS: readonly (readonly [Route['method'], string, Handler])[] = [
@@ -89,6 +82,10 @@ export const ROUTES: readonly Route[] = [
   { method: 'POST', path: '/api/session', access: PUBLIC, handle: openSession },
   { method: 'GET', path: '/api/session', access: CONSOLE, handle: showSession },
   { method: 'DELETE', path: '/api/session', access: PUBLIC, handle: closeSession },
+  { method: 'GET', path: '/api/sessions', access: CONSOLE, handle: listSessions },
+  { method: 'GET', path: '/api/sessions/:id', access: CONSOLE, handle: getSession },
+  { method: 'DELETE', path: '/api/sessions/:id', access: CONSOLE, handle: deleteSession },
+  { method: 'POST', path: '/api/sessions/:id/fork', access: CONSOLE, handle: forkSession },
   { method: 'GET', path: '/api/tools', access: CONSOLE, handle: listTools },
   { method: 'GET', path: '/api/traces', access: CONSOLE, handle: listTraces },
   { method: 'GET', path: '/api/traces/:id', access: CONSOLE, handle: getTrace },
@@ -106,6 +103,7 @@ export const ROUTES: readonly Route[] = [
   { method: 'DELETE', path: '/api/mcp/:name', access: ADMIN, handle: removeMcpServer },
   { method: 'POST', path: '/api/mcp/:name/reconnect', access: ADMIN, handle: reconnectMcpServer },
   { method: 'GET', path: '/api/mcp/:name/callback', access: PUBLIC, handle: finishMcpSignIn },
+  ...MCP_ROUTES,
   ...LATER.map(([method, path, access]): Route => ({ method, path, access, handle: notYet(method, path) })),
 ];
 

@@ -41,6 +41,11 @@ export class SseWriter implements Ticking {
     return this.#begun;
   }
 
+  /** The reader has yet to take what was written. */
+  get behind(): boolean {
+    return (this.#response.socket ?? this.#response).writableNeedDrain;
+  }
+
   /** False when the reader is behind: await `drained` before the next. */
   write(text: string): boolean {
     const size = Buffer.byteLength(text);

@@ -5,6 +5,7 @@ import type { StreamEvent, TurnEvent } from '../core/events.js';
 import type { StreamLifecycle } from '../core/lifecycle.js';
 import type { StreamEncoder } from '../dialects/dialect.js';
 import type { AnswerBody } from '../engines/engine.js';
+import type { ActivityFeed } from './activity/activity-feed.js';
 import type { ServerContext } from './context.js';
 import type { Exchange } from './exchange.js';
 import type { SseWriter } from './sse-writer.js';
@@ -32,9 +33,14 @@ export async function streamEvents(
   body: EventsBody & { wire: DialectName },
   lifecycle: StreamLifecycle,
   encoder: StreamEncoder,
+  feed?: ActivityFeed,
 ): Promise<void> {
+  feed?.open(writer, (text) => exchange.recorder?.emitted(text));
   const say = (events: readonly StreamEvent[]): boolean => {
-    if (lifecycle.finished) noteError(exchange, events.at(-1));
+    if (lifecycle.finished) {
+      noteError(exchange, events.at(-1));
+      feed?.close();
+    } else feed?.flush();
     const text = encoder.encode(events);
     if (text === '') return true;
     exchange.facts.firstTokenAt ??= performance.now();

@@ -10,11 +10,15 @@ import { type Loss, LossLog, lossesHeader } from '../core/losses.js';
 import { TurnCollector } from '../core/turn-collector.js';
 import type { AnswerContext, Dialect, Ingress, StreamEncoder } from '../dialects/dialect.js';
 import type { Answer, Call } from '../engines/engine.js';
+import { type ActivityFeed, feedFor } from './activity/activity-feed.js';
 import { checkContentType, readBody } from './body.js';
 import { clientHeaders } from './client-headers.js';
 import type { Handler, ServerContext } from './context.js';
 import { EarlyStream } from './early-stream.js';
 import type { Exchange } from './exchange.js';
+import type { SharedAnswer } from './idempotency/answer-run.js';
+import { idempotencyKeyOf, requestDigest } from './idempotency/idempotency-key.js';
+import type { Identity } from './idempotency/recorded-answer.js';
 import { parseJsonBody } from './json-body.js';
 import { baseHeaders, sendJson } from './respond.js';
 import { SseWriter } from './sse-writer.js';
@@ -52,8 +56,10 @@ export function countTokensHandler(dialect: Dialect, decode: Ingress['decodeRequ
   };
 }
 
+type Asked = Answer & Partial<SharedAnswer>;
+
 interface OpenTurn {
-  answer: Answer;
+  answer: Asked;
   answerContext: AnswerContext;
   lifecycle: StreamLifecycle;
   /** Where the client asked for a stream. */
@@ -62,6 +68,8 @@ interface OpenTurn {
   writer: SseWriter | undefined;
   /** Where the answer is to be remembered. */
   record: TurnRecord | undefined;
+  /** Where the client wants to be told what an agent does. */
+  feed: ActivityFeed | undefined;
 }
 
 /** Undefined when the answer failed after its head was out: the client has been told. */
@@ -82,30 +90,53 @@ async function openTurn(
     ...(form === undefined ? {} : { form }),
   };
   const encoder = request.stream ? dialect.ingress.createStreamEncoder(request, answerContext) : undefined;
-  const early = encoder === undefined ? undefined : new EarlyStream(exchange, encoder);
+  const feed = encoder === undefined ? undefined : feedFor(exchange.request.headers);
+  if (feed !== undefined) call.observe = feed.observe;
+  const early = encoder === undefined ? undefined : new EarlyStream(exchange, encoder, feed);
   if (early !== undefined) call.announce = (headers) => early.announce(headers);
-  const answer = await runEarly(exchange, context, call, early);
+  const own = exchange.id.replace(/^req_/, ID_PREFIX[dialect.name]);
+  const principal = exchange.principal.name;
+  const keep = () => memory?.keep({ principal, id: own, body, request, answer: answerContext }, context);
+  const ask = askOf(context, call, body, { id: own, created: answerContext.created }, keep);
+  const answer = await runEarly(exchange, context, call, early, ask);
   if (answer === undefined) return undefined;
   // An engine may hold on to the call; the body has been sent by now.
   call.raw = NO_BYTES;
-  const id = exchange.id.replace(/^req_/, ID_PREFIX[dialect.name]);
-  const principal = exchange.principal.name;
+  const { id = own, model = request.model, created = answerContext.created } = answer.identity ?? {};
+  const shown = { ...answerContext, model, created };
   return {
     answer,
-    answerContext,
+    answerContext: shown,
     lifecycle: new StreamLifecycle({
       id,
-      model: request.model,
+      model,
       ...(answer.promptTokens === undefined ? {} : { estimate: { inputTokens: answer.promptTokens } }),
       ...(request.parallelToolCalls === undefined ? {} : { parallelToolCalls: request.parallelToolCalls }),
     }),
-    encoder,
+    encoder:
+      encoder === undefined || answer.identity === undefined
+        ? encoder
+        : dialect.ingress.createStreamEncoder(request, shown),
     writer: early?.writer,
-    record:
-      answer.body.kind === 'events'
-        ? memory?.keep({ principal, id, body, request, answer: answerContext }, context)
-        : undefined,
+    // An answer that others may have too is remembered by whoever makes it.
+    record: answer.body.kind === 'events' && answer.identity === undefined ? keep() : undefined,
+    feed,
   };
+}
+
+/** Asks the engines, or for the answer under the client's `Idempotency-Key`. */
+function askOf(
+  { dispatcher, once }: ServerContext,
+  call: Call,
+  body: unknown,
+  identity: Identity,
+  keep: () => TurnRecord | undefined,
+): () => Promise<Asked> {
+  const { idempotencyKey: key, ingress: dialect } = call;
+  if (key === undefined) return () => dispatcher.run(call);
+  const digest = requestDigest(dialect.name, body);
+  const ask = (shared: Call) => dispatcher.run(shared);
+  return () => once.ask({ key, digest, dialect, identity, call, ask, keep });
 }
 
 async function readCall(
@@ -118,6 +149,7 @@ async function readCall(
   const { limits } = context;
   const { headers } = exchange.request;
   checkContentType(headers['content-type']);
+  const key = idempotencyKeyOf(headers);
   const raw = await readBody(exchange, limits, limits.bodyBytes);
   const own = clientHeaders(headers);
   exchange.recorder?.inbound(exchange.path, own, raw);
@@ -143,6 +175,7 @@ async function readCall(
     // The client's bytes no longer say what is asked once more was recalled.
     raw: recalled === undefined ? raw : NO_BYTES,
     headers: own,
+    ...(key === undefined ? {} : { idempotencyKey: key }),
     principal: exchange.principal,
     signal: exchange.signal,
     ...(exchange.recorder === undefined ? {} : { trace: exchange.recorder }),
@@ -155,11 +188,12 @@ async function runEarly(
   context: ServerContext,
   call: Call,
   early: EarlyStream | undefined,
-): Promise<Answer | undefined> {
-  if (early === undefined) return run(exchange, context, call);
+  ask: () => Promise<Asked>,
+): Promise<Asked | undefined> {
+  if (early === undefined) return run(exchange, ask);
   context.clock.add(early);
   try {
-    return await run(exchange, context, call);
+    return await run(exchange, ask);
   } catch (error) {
     const failure = toGatewayError(error);
     const inAnswer = call.ingress.ingress.failsInAnswer?.(failure, call.headers) ?? false;
@@ -171,8 +205,8 @@ async function runEarly(
 }
 
 /** An answer that comes after the client has gone is cancelled, not forgotten. */
-async function run(exchange: Exchange, { dispatcher }: ServerContext, call: Call): Promise<Answer> {
-  const running = dispatcher.run(call);
+async function run(exchange: Exchange, ask: () => Promise<Asked>): Promise<Asked> {
+  const running = ask();
   try {
     return await exchange.untilAborted(running);
   } catch (error) {
@@ -190,10 +224,10 @@ async function answerTurn(
   exchange: Exchange,
   context: ServerContext,
   dialect: Dialect,
-  { answer, answerContext, lifecycle, encoder, writer, record }: OpenTurn,
+  { answer, answerContext, lifecycle, encoder, writer, record, feed }: OpenTurn,
 ): Promise<void> {
   const { facts } = exchange;
-  const { body, upstream, losses, price } = answer;
+  const { body, upstream, losses, price, counts = () => true } = answer;
   const session = answer.headers['x-session-id'];
   facts.upstream = upstream;
   if (price !== undefined) facts.price = price;
@@ -205,6 +239,7 @@ async function answerTurn(
     const begun =
       writer ?? new SseWriter(exchange.response, body.status, encoder === undefined ? headers : stream);
     await streamBytes(exchange, context, begun, body, encoder);
+    if (!counts()) delete facts.usage;
     return;
   }
   facts.repairs = lifecycle.repairs;
@@ -224,15 +259,16 @@ async function answerTurn(
       const begun = writer ?? new SseWriter(exchange.response, 200, headers);
       const recording = record === undefined ? undefined : new RecordingEncoder(encoder, record);
       const events = { ...body, wire: dialect.name };
-      await streamEvents(exchange, context, begun, events, lifecycle, recording ?? encoder);
+      await streamEvents(exchange, context, begun, events, lifecycle, recording ?? encoder, feed);
       recording?.close();
       facts.losses = [...losses, ...lifecycle.losses.list()];
     }
   } finally {
-    facts.usage = lifecycle.usage;
-    if (lifecycle.stopReason !== undefined) {
-      facts.stopReason = lifecycle.stopReason;
-      answer.settle?.(facts.usage);
+    const { stopReason, usage } = lifecycle;
+    if (stopReason !== undefined) facts.stopReason = stopReason;
+    if (counts()) {
+      facts.usage = usage;
+      if (stopReason !== undefined) answer.settle?.(usage);
     }
   }
 }

@@ -55,10 +55,7 @@ export interface AttachRequest {
   model: string;
   /** The folder that the agent works in, as a real path. */
   root: string;
-  request: Pick<
-    ConversationRequest,
-    'messages' | 'tools' | 'system' | 'toolChoice' | 'parallelToolCalls'
-  >;
+  request: Pick<ConversationRequest, 'messages' | 'tools' | 'system' | 'toolChoice' | 'parallelToolCalls'>;
 }
 
 /** How the request was attached, for `x-toolgate-attach`. */
@@ -70,9 +67,21 @@ export type Attachment =
   /** The same request is being answered in this process: `key` names that turn. */
   | { kind: 'running'; session: string; how: AttachKind; key: string }
   /** Results are still missing; those that came are recorded. */
-  | { kind: 'waiting'; session: string; how: AttachKind; open: readonly ToolUseBlock[] }
-  /** The same results were answered before. */
-  | { kind: 'answered'; session: string; how: AttachKind; answer: GivenAnswer };
+  | {
+      kind: 'waiting';
+      session: string;
+      how: AttachKind;
+      open: readonly ToolUseBlock[];
+      losses: readonly Loss[];
+    }
+  /** The same results, or the same `Idempotency-Key`, were answered before. */
+  | {
+      kind: 'answered';
+      session: string;
+      how: AttachKind;
+      answer: GivenAnswer;
+      losses: readonly Loss[];
+    };
 
 export interface GivenAnswer {
   blocks: readonly Block[];
@@ -106,6 +115,11 @@ export interface SessionTurn {
    * them belongs to this answer: after a break some of it is there already, and is said again.
    */
   readonly began: number;
+  /**
+   * Whole messages of the assistant in this answer that were written before the break, also those
+   * that notes have taken the place of since: what is to be said again. Empty on a fresh turn.
+   */
+  readonly spoken: readonly Message[];
   /**
    * Steps that were written when the turn before this one ended. Whoever keeps something alive
    * beside the transcript compares it with `steps()` of then: equal means nothing came in between.

@@ -21,4 +21,6 @@ export interface HistoryIndex {
    * this principal knows wins; among several sessions one that ends there, then the latest used.
    */
   longestPrefix(principal: string, chain: readonly string[]): Promise<HistoryMatch | undefined>;
+  /** Every session of this principal that knows the hash, in the same order, at most `limit`. */
+  find(principal: string, hash: string, limit: number): Promise<HistoryMatch[]>;
 }

@@ -16,6 +16,8 @@ export interface ClaudeOptions {
   model?: string;
   args?: readonly string[];
   env?: Readonly<Record<string, string>>;
+  /** Tools that it need not ask about. */
+  allowed?: readonly string[];
 }
 
 /** As root it refuses to skip permissions, so tools are allowed by name. */
@@ -33,15 +35,14 @@ export const claudeEnvironment = (url: string, { home }: Workspace): Record<stri
 });
 
 /** It prints what it does, and logs all that it decides. */
-export const claudeArguments = ({ home }: Workspace): string[] => [
+export const claudeArguments = ({ home }: Workspace, allowed: readonly string[] = ALLOWED): string[] => [
   '--output-format',
   'stream-json',
   '--verbose',
   '--include-partial-messages',
   '--debug-file',
   join(home, DEBUG_LOG),
-  '--allowedTools',
-  ALLOWED.join(','),
+  ...(allowed.length === 0 ? [] : ['--allowedTools', allowed.join(',')]),
 ];
 
 export class ClaudeRun extends ClientProcess {
@@ -49,11 +50,11 @@ export class ClaudeRun extends ClientProcess {
   readonly #workspace: Workspace;
 
   constructor(lane: Lane, workspace: Workspace, options: ClaudeOptions) {
-    const { prompt, model = CLAUDE_MODEL, args = [], env = {} } = options;
+    const { prompt, model = CLAUDE_MODEL, args = [], env = {}, allowed } = options;
     const asked = prompt === undefined ? ['--input-format', 'stream-json'] : [prompt];
     super(
       clientProgram('Claude Code'),
-      ['-p', ...asked, ...claudeArguments(workspace), '--model', model, ...args],
+      ['-p', ...asked, ...claudeArguments(workspace, allowed), '--model', model, ...args],
       {
         cwd: workspace.path,
         env: { ...claudeEnvironment(lane.gateway.url, workspace), ...env },

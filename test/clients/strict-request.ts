@@ -32,7 +32,10 @@ export function checkRequest(seen: SeenRequest): void {
   checkPairs(seen);
   checkTools(seen);
   if (seen.dialect === 'anthropic-messages') {
-    hold(seen.recorded.headers['anthropic-version'] === '2023-06-01', 'anthropic-version is missing');
+    hold(
+      /^\d{4}-\d{2}-\d{2}$/.test(seen.recorded.headers['anthropic-version'] ?? ''),
+      'anthropic-version is missing',
+    );
     return;
   }
   for (const field of ANTHROPIC_ONLY)

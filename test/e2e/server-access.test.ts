@@ -56,7 +56,7 @@ describe('with keys', () => {
     ['session', { nobody: 401, wrong: 401, root: 200, bob: 200, eve: 200 }],
     ['approvals', { nobody: 401, wrong: 401, root: 200, bob: 403, eve: 200 }],
     ['addServer', { nobody: 401, wrong: 401, root: 400, bob: 403, eve: 403 }],
-    ['mcp', { nobody: 401, wrong: 401, root: 501, bob: 501, eve: 501 }],
+    ['mcp', { nobody: 401, wrong: 401, root: 404, bob: 404, eve: 403 }],
     ['metrics', { nobody: 401, wrong: 401, root: 200, bob: 200, eve: 200 }],
     ['health', { nobody: 200, wrong: 200, root: 200, bob: 200, eve: 200 }],
     ['ready', { nobody: 200, wrong: 200, root: 200, bob: 200, eve: 200 }],

@@ -1,8 +1,10 @@
 /** The HTTP server alone, on a free port, in front of engines that a test writes inline. */
+import { GatewayError } from '../../src/core/errors.js';
 import type { TurnEvent } from '../../src/core/events.js';
 import type { Dispatcher, ModelInfo } from '../../src/engines/dispatcher.js';
 import type { Answer, Call } from '../../src/engines/engine.js';
 import type { McpClient } from '../../src/mcp/client/mcp-client.js';
+import type { VirtualMcp } from '../../src/mcp/virtual/virtual-mcp.js';
 import type { Log } from '../../src/observability/log.js';
 import type { ApprovalCoordinator } from '../../src/permissions/approvals.js';
 import { GatewayServer, type GatewayServerOptions } from '../../src/server/gateway-server.js';
@@ -36,11 +38,19 @@ export interface TestServer {
 export type ServerOptions = Partial<
   Pick<
     GatewayServerOptions,
-    'host' | 'keys' | 'publicHosts' | 'consoleDir' | 'approvals' | 'permissions' | 'mcp' | 'tools'
+    | 'host'
+    | 'keys'
+    | 'publicHosts'
+    | 'consoleDir'
+    | 'approvals'
+    | 'permissions'
+    | 'mcp'
+    | 'tools'
+    | 'sessions'
   >
 > & {
   /** Parts of the store that are real. */
-  parts?: Partial<Pick<GatewayServerOptions['store'], 'rules' | 'sessions'>>;
+  parts?: Partial<Pick<GatewayServerOptions['store'], 'answers' | 'leases' | 'rules' | 'sessions'>>;
   loopback?: boolean;
   run?: (call: Call) => Promise<Answer>;
   countTokens?: (call: Call) => Promise<number>;
@@ -96,6 +106,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     approvals: NO_APPROVALS,
     mcp: NO_MCP,
     tools: { list: async () => [] },
+    virtualMcp: NO_VIRTUAL_MCP,
+    findPlace: () => ({ root: '/nonexistent', selection: 'none' }),
+    sessions: NO_SESSIONS,
     permissions: { mode: 'ask', allow: [], ask: [], deny: [] },
     ...rest,
     dispatcher,
@@ -106,6 +119,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
         put: async () => ({ recorded: true }),
         delete: async () => false,
       },
+      leases: NO_LEASES,
       info:
         options.storeInfo ??
         (async () => ({ kind: 'sqlite', location: ':memory:', schemaVersion: 1, sizeBytes: 0 })),
@@ -155,6 +169,34 @@ const NO_APPROVALS: ApprovalCoordinator = {
   subscribe: () => () => {},
   expireDue: async () => {},
   refresh: async () => {},
+  close: async () => {},
+};
+
+/** Of a gateway that no agent has worked on. */
+const NO_SESSIONS: GatewayServerOptions['sessions'] = {
+  list: async () => ({ items: [] }),
+  get: async () => undefined,
+  read: async () => undefined,
+  fork: async () => undefined,
+  delete: async () => false,
+};
+
+/** Of a process that is alone. */
+const NO_LEASES: GatewayServerOptions['store']['leases'] = {
+  acquire: async (name, owner, ttlMs) => ({
+    granted: true,
+    lease: { name, owner, token: 1, until: Date.now() + ttlMs },
+  }),
+  renew: async () => [],
+  release: async () => true,
+  releaseAll: async () => 0,
+};
+
+/** Nobody has opened a session. */
+const NO_VIRTUAL_MCP: VirtualMcp = {
+  handle: () => Promise.reject(new GatewayError('not_found', 'There is no such MCP session.')),
+  toolsChanged() {},
+  drain() {},
   close: async () => {},
 };
 

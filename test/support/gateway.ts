@@ -21,7 +21,9 @@ export interface GatewayOptions {
   folder?: string;
 }
 
-export interface InProcessOptions extends GatewayOptions, Pick<StartOptions, 'dispatcher' | 'limits'> {}
+export interface InProcessOptions
+  extends GatewayOptions,
+    Pick<StartOptions, 'dispatcher' | 'limits' | 'virtualLimits'> {}
 
 export interface TestGateway {
   /** The origin, without a slash at the end. */
@@ -57,13 +59,14 @@ export async function startTestGateway(options: InProcessOptions = {}): Promise<
     overrides: { host: '127.0.0.1', port: 0 },
   });
   if (!JSON.stringify(options.config ?? '').includes('drain_s')) loaded.config.server.drain_s = 0;
-  const { dispatcher, limits, logLevel = 'silent' } = options;
+  const { dispatcher, limits, virtualLimits, logLevel = 'silent' } = options;
   const gateway = await startGateway({
     loaded,
     logLevel,
     version: VERSION,
     ...(dispatcher === undefined ? {} : { dispatcher }),
     ...(limits === undefined ? {} : { limits }),
+    ...(virtualLimits === undefined ? {} : { virtualLimits }),
   });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {

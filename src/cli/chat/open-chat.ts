@@ -5,6 +5,7 @@ import { openAgentParts } from '../../engines/agent-parts.js';
 import { createDispatcher } from '../../engines/create-dispatcher.js';
 import type { Principal } from '../../engines/engine.js';
 import { createNativeEngine } from '../../engines/native/native-engine.js';
+import { openSessions } from '../../engines/open-sessions.js';
 import { createLog } from '../../observability/log.js';
 import { openStore } from '../../store/open.js';
 import type { CliIo } from '../command.js';
@@ -47,9 +48,10 @@ export async function openChat(options: OpenChatOptions): Promise<OpenChat> {
   const store = await openStore(config.store, { baseDir, redact });
   const agents = await openAgentParts({ loaded, store, log, version: io.version, env: io.env });
   const runtime = await agents.tools();
+  const sessions = openSessions(config, store, log);
   const dispatcher = createDispatcher({
     config,
-    native: { create: createNativeEngine, runtime, log, startDir: io.cwd, home, baseDir },
+    native: { create: createNativeEngine, runtime, sessions, log, startDir: io.cwd, home, baseDir },
   });
 
   const terminal = openTerminal({ input: options.input, output: options.output, color: io.color });
@@ -97,6 +99,7 @@ export async function openChat(options: OpenChatOptions): Promise<OpenChat> {
       terminal.close();
       await agents.approvals.close();
       await dispatcher.close();
+      await sessions.close();
       await agents.close();
       await store.close();
       await log.flush();

@@ -44,6 +44,7 @@ const REFINED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'invalid_request',
   'forbidden',
   'not_found',
+  'conflict',
   'unprocessable',
 ]);
 

@@ -38,12 +38,10 @@ export const LIMITS = {
   /** Of an input that a person changed, shown to the model. */
   changedInputChars: 4_000,
   subAgent: { maxTurns: 20, progressChars: 200, labelChars: 100 },
-  sessions: {
-    /** In memory at once; the one that was unused longest goes first. */
-    max: 256,
-    ttlMs: 86_400_000,
-    sweepMs: 60_000,
-  },
+  /** Conversations whose tools stay awake between two turns; the one that was unused longest goes first. */
+  toolSessions: 256,
+  /** An answer that another request is being given: how often it is looked for, and how long in between. */
+  join: { tries: 20, pauseMs: 25 },
   instructions: { fileBytes: 32 * 1024, totalBytes: 64 * 1024 },
   /** Of what one tool says about its own use. */
   toolPromptChars: 8_000,

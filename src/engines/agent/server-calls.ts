@@ -1,7 +1,9 @@
 /** Runs the calls of one message that run here, and gives exactly one result for each of them. */
 import type { TextBlock, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import type { ToolContext, ToolOptions } from '../../tools/runtime/context.js';
-import type { OpenToolSession, ToolRunResult, ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { OpenToolSession, RunRequest, ToolRunResult, ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { CallLedger } from './call-ledger.js';
+import { errorResult } from './error-result.js';
 import { LIMITS } from './limits.js';
 import type { CollectedCall } from './message-collector.js';
 import type { AgentActivityBody } from './observer.js';
@@ -15,6 +17,10 @@ export interface ServerCallsOptions {
   signal: AbortSignal;
   /** Runs a sub-agent for the call of this id. */
   runAgent?: ToolContext['runAgent'];
+  /** Where what must not run twice is written down. */
+  ledger?: CallLedger;
+  /** The call of the main agent that a sub-agent's calls are made for: it is what must not run twice. */
+  onBehalfOf?: string;
   notify(activity: AgentActivityBody): void;
   onBug(error: unknown): void;
 }
@@ -23,12 +29,14 @@ export class ServerCalls {
   readonly #options: ServerCallsOptions;
   /** Calls that were run or refused. */
   count = 0;
+  /** The gateway stops, and calls were stopped for that: they have no result. */
+  stopping = false;
 
   constructor(options: ServerCallsOptions) {
     this.#options = options;
   }
 
-  /** Never rejects. */
+  /** Never rejects. One result for each call, unless the turn or the gateway was stopped meanwhile. */
   async run(
     calls: readonly CollectedCall[],
     messageId: string | undefined,
@@ -40,7 +48,9 @@ export class ServerCalls {
       if (problem === undefined) runnable.push(block);
       else results.set(block.id, this.#refuse(block, problem));
     }
+    if (this.#options.onBehalfOf === undefined) this.#options.ledger?.note(runnable);
     if (runnable.length > 0) await this.#runAll(runnable, messageId, results);
+    if (this.#options.signal.aborted || this.stopping) return results;
     for (const { id } of runnable) {
       if (!results.has(id)) results.set(id, errorResult(id, INTERNAL));
     }
@@ -62,14 +72,27 @@ export class ServerCalls {
         signal,
         ...(messageId === undefined ? {} : { messageId }),
         ...(runAgent === undefined ? {} : { runAgent }),
+        ...this.#hooks(),
       });
       for await (const event of running) {
         notify({ type: 'tool', event });
-        if (event.type === 'tool-result') results.set(event.id, resultBlock(event));
+        if (event.type !== 'tool-result') continue;
+        const stopped = event.because?.kind === 'closing' || (event.outcome === 'aborted' && !signal.aborted);
+        if (stopped) this.stopping = true;
+        else results.set(event.id, resultBlock(event));
       }
     } catch (error) {
       onBug(error);
     }
+  }
+
+  #hooks(): Pick<RunRequest, 'onStart' | 'onResult'> {
+    const { ledger, onBehalfOf } = this.#options;
+    if (ledger === undefined) return {};
+    return {
+      onStart: async ({ id }, { once }) => (once ? ledger.begin(onBehalfOf ?? id) : undefined),
+      ...(onBehalfOf === undefined ? { onResult: (result) => ledger.finish(resultBlock(result)) } : {}),
+    };
   }
 
   #refuse({ id, name }: ToolUseBlock, problem: string): ToolResultBlock {
@@ -92,15 +115,6 @@ export class ServerCalls {
 
 const INTERNAL =
   'The tool failed because of an internal error in the gateway; its log says more. Try another way.';
-const INTERRUPTED = 'No result: the turn was stopped before the call was made.';
-
-export function interrupted(toolUseId: string): ToolResultBlock {
-  return errorResult(toolUseId, INTERRUPTED);
-}
-
-export function errorResult(toolUseId: string, text: string): ToolResultBlock {
-  return { type: 'tool_result', toolUseId, content: [{ type: 'text', text }], isError: true };
-}
 
 function resultBlock({ id, content, isError, input }: ToolRunResult): ToolResultBlock {
   const changed = input === undefined ? [] : [changedInput(input)];

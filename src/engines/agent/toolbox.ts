@@ -1,14 +1,17 @@
 /** The tools of one turn: those that run here, and those that the client runs. */
 import type { ToolChoice, ToolDefinition } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
 import type { OfferRequest, ToolOffer, ToolRuntime } from '../../tools/runtime/runtime.js';
 
 export interface Toolbox {
   readonly offer: ToolOffer;
   /** For the model: the gateway's own first, so that the front of the prompt stays the same. */
   readonly definitions: readonly ToolDefinition[];
+  /** The client has tools of its own. */
+  readonly hasClients: boolean;
   /** Calls of this name go back to the client. */
   isClients(name: string): boolean;
-  /** The choice in names that the model knows. */
+  /** The choice in names that the model knows. Throws GatewayError for a tool that there is not. */
   choice(choice: ToolChoice | undefined): ToolChoice | undefined;
 }
 
@@ -26,11 +29,17 @@ export async function openToolbox(
   return {
     offer,
     definitions: [...offer.definitions, ...own.values()],
+    hasClients: own.size > 0,
     isClients: (name) => own.has(name),
     choice(choice) {
-      if (choice?.type !== 'tool') return choice;
+      if (choice?.type !== 'tool' || own.has(choice.name)) return choice;
       const name = offer.find(choice.name)?.name;
-      return name === undefined ? choice : { type: 'tool', name };
+      if (name !== undefined) return { type: 'tool', name };
+      throw new GatewayError(
+        'invalid_request',
+        `tool_choice names the tool ${JSON.stringify(choice.name.slice(0, 100))}, which is neither in the request's tools nor one that this model is offered here. Add it to tools, or choose another.`,
+        { param: 'tool_choice' },
+      );
     },
   };
 }

@@ -19,6 +19,8 @@ export interface ClaudeProcesses {
    * it does not come up.
    */
   open(options: OpenOptions): Promise<ClaudeProcess>;
+  /** Starts a spare for the next conversation of this profile where none is there; never rejects. */
+  warm(profile: ProcessProfile): void;
   /** Ends all of them, spares included, and removes their files. */
   close(): Promise<void>;
 }
@@ -26,17 +28,24 @@ export interface ClaudeProcesses {
 export interface OpenOptions {
   /** What does not change from one conversation to the next of a model: spares are kept by it. */
   profile: ProcessProfile;
-  /** Asked for by the conversation itself. */
-  credential: string;
-  /** Behind Claude Code's own prompt, or in its place. */
+  /**
+   * Behind Claude Code's own prompt and the project's AGENTS.md and CLAUDE.md (those of `profile.cwd`,
+   * read when it is opened), or in the place of all of them.
+   */
   system: { mode: 'append' | 'replace'; text: string };
+  /** Whether the rules let one of those files be read; all of them without. */
+  readable?: (path: string) => boolean;
   /** In-process MCP servers by name: `gateway`, and one for each that is configured. */
   servers: Readonly<Record<string, McpSdkServerConfigWithInstance>>;
   canUseTool: CanUseTool;
   hooks: { preToolUse: HookCallback; postToolUse: HookCallback; postToolUseFailure: HookCallback };
   /**
-   * The conversation so far, to be gone on with by the message that is sent first. Where it ends with
-   * calls of the assistant, that message brings their results.
+   * The conversation so far, to be gone on with by the message that is sent first. It is empty or ends
+   * with an assistant message: Claude Code asks its model only when it is sent something, so user
+   * messages behind the last assistant message (results of calls included) are sent, in one message,
+   * and are no part of this. Where it ends with calls, that message begins with all of their results.
+   * Throws a plain Error when it ends otherwise. Names of tools are those that Claude Code knows.
+   * `incomingMessage` of processes/transcript-entries.ts makes the message to send from neutral ones.
    */
   history: readonly Message[];
   signal: AbortSignal;
@@ -57,6 +66,13 @@ export interface ProcessProfile {
 
 export interface ClaudeProcess {
   readonly pid: number;
+  /**
+   * The key that its model calls carry. It is made with the process, which may be older than the
+   * conversation, so whoever opens it has to know it from then on and until `exited`.
+   */
+  readonly credential: string;
+  /** Whether it was waiting when it was asked for. */
+  readonly warm: boolean;
   send(message: SDKUserMessage): void;
   /** One reader. Ends when the process does. */
   readonly messages: AsyncIterator<SDKMessage, void>;

@@ -1,7 +1,7 @@
 /**
  * The loop of an agent: ask the model, run what it calls, tell it what came of it, until it has
  * nothing more to call, a call is the client's to run, or the turns are used up. The transcript
- * grows message by message and is whole after each of them, so that it can be gone on with from
+ * grows message by message and is saved after each of them, so that it can be gone on with from
  * wherever the loop ends.
  */
 import type {
@@ -15,10 +15,13 @@ import type {
 } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
+import { spokenBehind } from '../agent/answers.js';
+import { eventsOfBlocks } from '../agent/block-events.js';
 import { LIMITS } from '../agent/limits.js';
 import { type CollectedMessage, MessageCollector } from '../agent/message-collector.js';
 import type { AgentActivityBody } from '../agent/observer.js';
-import { interrupted, type ServerCalls } from '../agent/server-calls.js';
+import type { ServerCalls } from '../agent/server-calls.js';
+import { inOrder, type SettledCalls } from '../agent/settle-calls.js';
 import type { Toolbox } from '../agent/toolbox.js';
 import type { UsageTally } from '../agent/usage-tally.js';
 import type { ModelCaller, OpenModelCall } from './model-caller.js';
@@ -33,20 +36,34 @@ export interface AgentLoopOptions {
   calls: ServerCalls;
   tally: UsageTally;
   maxTurns: number;
-  /** For the first model call. */
   toolChoice?: ToolChoice | undefined;
   signal: AbortSignal;
   /** Between the texts of two messages, on a wire that has one text for the whole answer. */
   textSeparator: string;
-  /** An id for a call that is handed back, by which the client's result will be found. */
+  /** An id for a call, by which its result will be found. */
   claimId(id: string): string;
   notify(activity: AgentActivityBody): void;
+  /** Where the turn broke off before: what was said, how many messages it took, and the calls that are left of it. */
+  before?: TurnBefore;
+  /** Keeps the transcript; a rejection ends the loop. `problems`: why calls of its last message must not run. */
+  save?(problems: ReadonlyMap<string, string>): Promise<void>;
+}
+
+export interface TurnBefore {
+  said: readonly Block[];
+  turns: number;
+  outstanding?: { calls: readonly ToolUseBlock[]; settle(): Promise<SettledCalls> } | undefined;
 }
 
 export type LoopEnd =
   | { kind: 'done'; reason: StopReason; stopSequence?: string }
   /** The last message has calls that only the client can run; `results` are those of the others. */
-  | { kind: 'handed-back'; open: ToolUseBlock[]; results: Map<string, ToolResultBlock> }
+  | {
+      kind: 'handed-back';
+      calls: readonly ToolUseBlock[];
+      open: ToolUseBlock[];
+      results: ReadonlyMap<string, ToolResultBlock>;
+    }
   | { kind: 'max-turns'; turns: number }
   | { kind: 'failed'; error: GatewayError }
   | { kind: 'aborted' };
@@ -55,48 +72,91 @@ const EMPTY_NUDGE: TextBlock = {
   type: 'text',
   text: 'Your last message was empty. Go on with the task, or say what the result is.',
 };
+const NO_TOOLS = 'Not run: the user wants an answer without tools. Give it now.';
+const NO_PROBLEMS: ReadonlyMap<string, string> = new Map();
 
 export class AgentLoop {
   readonly #options: AgentLoopOptions;
   /** What the client has been told, calls apart. */
-  readonly said: Block[] = [];
-  turns = 0;
+  readonly said: Block[];
+  turns: number;
   #opened: OpenModelCall | undefined;
-  #breakDue = false;
+  /** Known before a model is asked. */
+  #end: LoopEnd | undefined;
+  #breakDue: boolean;
   #nudged = false;
 
   constructor(options: AgentLoopOptions) {
     this.#options = options;
+    this.said = [...(options.before?.said ?? [])];
+    this.turns = options.before?.turns ?? 0;
+    this.#breakDue = this.said.length > 0;
   }
 
-  /** Opens the first model call: rejects with its error while it can still become a status. */
-  async begin(): Promise<OpenModelCall> {
-    this.#opened = await this.#open();
+  /**
+   * Does what a break has left undone and opens the first model call: rejects with its error while
+   * it can still become a status. Undefined where no model is to be asked.
+   */
+  async begin(): Promise<OpenModelCall | undefined> {
+    const { before, maxTurns, toolbox, toolChoice } = this.#options;
+    toolbox.choice(toolChoice);
+    const outstanding = before?.outstanding;
+    if (outstanding !== undefined) {
+      const { open, results, whole } = await outstanding.settle();
+      this.#end = whole ? await this.#tell(outstanding.calls, open, results) : this.#stopped();
+    }
+    if (this.#end === undefined && this.turns >= maxTurns) this.#end = this.#paused();
+    if (this.#end === undefined) this.#opened = await this.#open();
+    else if (this.#end.kind === 'failed') throw this.#end.error;
     return this.#opened;
   }
 
   /** Yields what the client is to see; never throws for what a model or a tool does. */
   async *run(): AsyncGenerator<readonly TurnEvent[], LoopEnd, void> {
-    const { maxTurns, signal, notify } = this.#options;
-    for (;;) {
+    const { maxTurns, signal } = this.#options;
+    if (this.said.length > 0) yield eventsOfBlocks(this.said);
+    while (this.#end === undefined) {
       const message = yield* this.#message();
       if (message instanceof GatewayError) {
         return signal.aborted ? { kind: 'aborted' } : { kind: 'failed', error: message };
       }
-      const end = await this.#act(message);
-      if (end !== undefined) return end;
-      if (signal.aborted) return { kind: 'aborted' };
-      if (this.turns >= maxTurns) {
-        notify({ type: 'max-turns', turns: this.turns });
-        return { kind: 'max-turns', turns: this.turns };
+      try {
+        this.#end = await this.#act(message);
+      } catch (error) {
+        return signal.aborted ? { kind: 'aborted' } : { kind: 'failed', error: toGatewayError(error) };
       }
+      if (signal.aborted && this.#end === undefined) return { kind: 'aborted' };
+      if (this.#end === undefined && this.turns >= maxTurns) this.#end = this.#paused();
     }
+    return this.#end;
+  }
+
+  #paused(): LoopEnd {
+    this.#options.notify({ type: 'max-turns', turns: this.turns });
+    return { kind: 'max-turns', turns: this.turns };
+  }
+
+  /** Calls were stopped: what they are to be answered with is not known, so nothing goes on from here. */
+  #stopped(): LoopEnd {
+    if (this.#options.signal.aborted) return { kind: 'aborted' };
+    const message = 'The gateway is stopping. Send the same request again: it goes on where it was.';
+    return { kind: 'failed', error: new GatewayError('unavailable', message, { retryable: true }) };
   }
 
   async #open(): Promise<OpenModelCall> {
-    const { model, modelName, transcript, toolbox, toolChoice, notify } = this.#options;
+    const { model, modelName, transcript, notify } = this.#options;
     notify({ type: 'model-start', turn: this.turns + 1, model: modelName });
-    return model.open(transcript, this.turns === 0 ? toolbox.choice(toolChoice) : undefined);
+    return model.open(transcript, this.#choice());
+  }
+
+  /**
+   * What has to be called holds until it was: a tool for the first message, and any tool of the
+   * client's own until one of them is called, whatever the agent does on its way there.
+   */
+  #choice(): ToolChoice | undefined {
+    const { toolbox, toolChoice } = this.#options;
+    const holds = toolChoice?.type === 'none' || (toolChoice?.type === 'any' && toolbox.hasClients);
+    return holds || this.turns === 0 ? toolbox.choice(toolChoice) : undefined;
   }
 
   /** One message of the model. A stream that broke before anybody saw anything of it is asked for again. */
@@ -134,8 +194,9 @@ export class AgentLoop {
     open: OpenModelCall,
     collector: MessageCollector,
   ): AsyncGenerator<readonly TurnEvent[], CollectedMessage | GatewayError, void> {
+    const isFirst = this.turns === (this.#options.before?.turns ?? 0);
     let textDue = this.#breakDue && this.said.some((block) => block.type === 'text');
-    if (this.turns > 0) {
+    if (!isFirst) {
       const losses = open.losses.map((loss): TurnEvent => ({ type: 'loss', ...loss }));
       if (losses.length > 0) yield losses;
     }
@@ -154,7 +215,7 @@ export class AgentLoop {
           passed.splice(first, 0, { type: 'text', text: textSeparator });
       }
       // The prompt's tokens belong to the head of the answer, which is the first message's.
-      const start = this.turns === 0 ? batch.find((event) => event.type === 'start') : undefined;
+      const start = isFirst ? batch.find((event) => event.type === 'start') : undefined;
       if (start?.type === 'start' && start.usage !== undefined)
         passed.unshift({ type: 'start', usage: start.usage });
       if (passed.length > 0) yield passed;
@@ -165,14 +226,17 @@ export class AgentLoop {
 
   /** Undefined: the model is to be asked again. */
   async #act(message: CollectedMessage): Promise<LoopEnd | undefined> {
-    const { transcript } = this.#options;
+    const { transcript, textSeparator } = this.#options;
     const { calls, content, stopReason, stopSequence } = message;
     const spoken = content.filter((block) => block.type !== 'tool_use');
-    this.said.push(...spoken);
+    this.said.push(...spokenBehind(this.said, spoken, textSeparator));
     // What was called in an answer that was refused halfway was not meant to be done.
     if (calls.length === 0 || stopReason === 'refusal') {
       if (spoken.length > 0) transcript.push({ role: 'assistant', content: spoken });
-      if (stopReason === 'pause_turn' && spoken.length > 0) return undefined;
+      if (stopReason === 'pause_turn' && spoken.length > 0) {
+        await this.#save();
+        return undefined;
+      }
       if (spoken.length === 0 && stopReason !== 'refusal' && this.#nudge()) return undefined;
       const reason = stopReason === 'tool_use' || stopReason === 'pause_turn' ? 'end_turn' : stopReason;
       return { kind: 'done', reason, ...(stopSequence === undefined ? {} : { stopSequence }) };
@@ -180,27 +244,50 @@ export class AgentLoop {
     return this.#runCalls(message);
   }
 
-  async #runCalls(message: CollectedMessage): Promise<LoopEnd | undefined> {
-    const { transcript, toolbox, calls: server, signal, claimId, notify } = this.#options;
+  async #runCalls({ calls, content, id }: CollectedMessage): Promise<LoopEnd | undefined> {
+    const { transcript, toolbox, toolChoice, calls: server, claimId, signal } = this.#options;
     const open: ToolUseBlock[] = [];
     const here: CollectedMessage['calls'] = [];
-    for (const call of message.calls) {
-      if (call.problem !== undefined || !toolbox.isClients(call.block.name)) {
-        here.push(call);
-        continue;
-      }
-      call.block.id = claimId(call.block.id);
-      open.push(call.block);
+    const problems = new Map<string, string>();
+    for (const call of calls) {
+      const { block } = call;
+      block.id = claimId(block.id);
+      const problem = toolChoice?.type === 'none' ? NO_TOOLS : call.problem;
+      if (problem !== undefined) {
+        problems.set(block.id, problem);
+        here.push({ block, problem });
+      } else if (toolbox.isClients(block.name)) open.push(block);
+      else here.push(call);
     }
-    transcript.push({ role: 'assistant', content: message.content });
-    const results = await server.run(here, message.id);
-    if (open.length > 0 && !signal.aborted) {
-      notify({ type: 'handed-back', ids: open.map(({ id }) => id) });
-      return { kind: 'handed-back', open, results };
+    transcript.push({ role: 'assistant', content });
+    // Before any of them runs: who goes on with the turn must know of them.
+    await this.#save(problems);
+    const results = await server.run(here, id);
+    if (signal.aborted || server.stopping) return this.#stopped();
+    return this.#tell(
+      calls.map(({ block }) => block),
+      open,
+      results,
+    );
+  }
+
+  /** Undefined: the model has been told, and is to be asked again. */
+  async #tell(
+    calls: readonly ToolUseBlock[],
+    open: ToolUseBlock[],
+    results: ReadonlyMap<string, ToolResultBlock>,
+  ): Promise<LoopEnd | undefined> {
+    if (open.length > 0) {
+      this.#options.notify({ type: 'handed-back', ids: open.map(({ id }) => id) });
+      return { kind: 'handed-back', calls, open, results };
     }
-    const answers = message.calls.map(({ block }) => results.get(block.id) ?? interrupted(block.id));
-    transcript.push({ role: 'user', content: answers });
+    this.#options.transcript.push({ role: 'user', content: inOrder(calls, results) });
+    await this.#save();
     return undefined;
+  }
+
+  async #save(problems = NO_PROBLEMS): Promise<void> {
+    await this.#options.save?.(problems);
   }
 
   /** Some models say nothing once they have their results. Once, they are asked to go on. */

@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
+import type { Answer } from '../engine.js';
 import {
   callOf,
   calls,
@@ -31,7 +32,7 @@ function waitingTool(): { tool: FakeTool; begun: Promise<void> } {
   return { tool, begun };
 }
 
-function reading(answer: Awaited<ReturnType<ReturnType<typeof nativeEngine>['run']>>) {
+function reading(answer: Answer) {
   if (answer.body.kind !== 'events') throw new Error('An agent answered with bytes');
   return answer.body.batches[Symbol.asyncIterator]();
 }
@@ -40,7 +41,7 @@ describe('a client that goes', () => {
   it('ends the tools that run, and nothing is asked after that', async () => {
     const { tool, begun } = waitingTool();
     const relay = new ScriptedRelay(calls(['Wait', {}]), says('never'));
-    const engine = nativeEngine(relay, new FakeRuntime({ Wait: tool }), root);
+    const engine = await nativeEngine(relay, new FakeRuntime({ Wait: tool }), root);
     const gone = new AbortController();
     const answer = await engine.run(callOf([userSays('x')], {}, { signal: gone.signal }), routeTo());
     const rest = (async () => {
@@ -58,7 +59,7 @@ describe('a client that goes', () => {
   it('by its reader alone ends the tools as well, also in the middle of a read', async () => {
     const { tool, begun } = waitingTool();
     const relay = new ScriptedRelay(calls(['Wait', {}]), says('never'));
-    const engine = nativeEngine(relay, new FakeRuntime({ Wait: tool }), root);
+    const engine = await nativeEngine(relay, new FakeRuntime({ Wait: tool }), root);
     const reader = reading(await engine.run(callOf([userSays('x')]), routeTo()));
     await reader.next();
     const pending = reader.next();
@@ -71,7 +72,7 @@ describe('a client that goes', () => {
 
   it('before it read anything leaves the session free for the same request', async () => {
     const relay = new ScriptedRelay(says('one'), says('two'));
-    const engine = nativeEngine(relay, new FakeRuntime(), root);
+    const engine = await nativeEngine(relay, new FakeRuntime(), root);
     const answer = await engine.run(callOf([userSays('x')]), routeTo());
     await reading(answer).return?.();
     const session = answer.headers['x-session-id'];
@@ -84,7 +85,7 @@ describe('a client that goes', () => {
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
       yield [{ type: 'error', error: new GatewayError('client_closed', 'gone') }];
     });
-    const engine = nativeEngine(relay, new FakeRuntime(), root);
+    const engine = await nativeEngine(relay, new FakeRuntime(), root);
     const reader = reading(await engine.run(callOf([userSays('x')]), routeTo()));
     expect((await reader.next()).value).toEqual([{ type: 'text', text: 'Once' }]);
     await reader.return?.();
@@ -96,7 +97,7 @@ describe('what was done before a turn broke off', () => {
   it('is gone on from when the same request comes again, and is not done twice', async () => {
     const relay = new ScriptedRelay(calls(['Edit', {}]), new GatewayError('overloaded', 'busy'), says('ok'));
     const runtime = new FakeRuntime({ Edit: () => 'edited' });
-    const engine = nativeEngine(relay, runtime, root);
+    const engine = await nativeEngine(relay, runtime, root);
     const broken = await hear(engine, callOf([userSays('x')]));
     const again = await hear(engine, callOf([userSays('x')], {}, { session: broken.session }));
     expect(again.text).toBe('ok');
@@ -110,7 +111,7 @@ describe('what was done before a turn broke off', () => {
       new GatewayError('overloaded', 'busy'),
       says('ok'),
     );
-    const engine = nativeEngine(relay, new FakeRuntime({ Edit: () => 'edited' }), root);
+    const engine = await nativeEngine(relay, new FakeRuntime({ Edit: () => 'edited' }), root);
     const broken = await hear(engine, callOf([userSays('x')]));
     const half = { role: 'assistant' as const, content: [{ type: 'text' as const, text: 'Editing.' }] };
     const { session } = broken;
@@ -128,7 +129,7 @@ describe('a session', () => {
   it('answers one request at a time', async () => {
     const { tool, begun } = waitingTool();
     const relay = new ScriptedRelay(says('hello'), calls(['Wait', {}]), says('x'));
-    const engine = nativeEngine(relay, new FakeRuntime({ Wait: tool }), root);
+    const engine = await nativeEngine(relay, new FakeRuntime({ Wait: tool }), root);
     const { session } = await hear(engine, callOf([userSays('a')]));
     const reader = reading(await engine.run(callOf([userSays('b')], {}, { session }), routeTo()));
     await reader.next();
@@ -152,7 +153,7 @@ describe('silence', () => {
           release = resolve;
         }),
     });
-    const engine = nativeEngine(relay, runtime, root, { pingMs: 5 });
+    const engine = await nativeEngine(relay, runtime, root, { pingMs: 5 });
     const reader = reading(await engine.run(callOf([userSays('x')]), routeTo()));
     let pings = 0;
     let text = '';

@@ -47,7 +47,7 @@ describe('a transcript that fills the model', () => {
     const seen: AgentActivity[] = [];
     const runtime = new FakeRuntime({ Read: (input) => `${JSON.stringify(input)} ${LONG}` });
     const heard = await hear(
-      nativeEngine(relay, runtime, root),
+      await nativeEngine(relay, runtime, root),
       callOf([userSays('Summarise the whole book')], {}, { observe: (activity) => seen.push(activity) }),
       routeTo({ contextWindow: 8_000, maxTurns: 20 }),
     );
@@ -72,7 +72,7 @@ describe('a transcript that fills the model', () => {
       says('Done.'),
     );
     const runtime = new FakeRuntime({ Read: () => LONG });
-    const heard = await hear(nativeEngine(relay, runtime, root), callOf([userSays('x')]));
+    const heard = await hear(await nativeEngine(relay, runtime, root), callOf([userSays('x')]));
     expect(heard.text).toBe('Done.');
     expect(textsOf(relay.requests.at(-1))).toContain('NOTES');
   });
@@ -82,7 +82,7 @@ describe('a transcript that fills the model', () => {
     const down = new GatewayError('overloaded', 'busy');
     const relay = new ScriptedRelay(calls(['Read', {}]), calls(['Read', {}]), overflow, down, says('Done.'));
     const runtime = new FakeRuntime({ Read: () => LONG });
-    const heard = await hear(nativeEngine(relay, runtime, root), callOf([userSays('x')]));
+    const heard = await hear(await nativeEngine(relay, runtime, root), callOf([userSays('x')]));
     expect(heard.text).toBe('Done.');
     expect(textsOf(relay.requests.at(-1))).toContain('Left out to make room');
     expect(isWhole(relay.requests.at(-1)?.messages ?? [])).toBe(true);
@@ -93,7 +93,7 @@ describe('a transcript that fills the model', () => {
     const reads = Array.from({ length: 16 }, () => calls(['Read', {}]));
     const relay = new ScriptedRelay(...reads, overflow);
     const runtime = new FakeRuntime({ Read: () => LONG });
-    const engine = nativeEngine(relay, runtime, root);
+    const engine = await nativeEngine(relay, runtime, root);
     const heard = await hear(engine, callOf([userSays('x')]), routeTo({ maxTurns: 20 }));
     expect(heard.events.at(-1)).toEqual({ type: 'error', error: overflow });
     // Three tries, and one for the notes.
@@ -102,7 +102,7 @@ describe('a transcript that fills the model', () => {
 
   it('that is too long at once keeps its status', async () => {
     const overflow = new GatewayError('context_overflow', 'prompt is too long');
-    const engine = nativeEngine(new ScriptedRelay(overflow), new FakeRuntime(), root);
+    const engine = await nativeEngine(new ScriptedRelay(overflow), new FakeRuntime(), root);
     await expect(engine.run(callOf([userSays('x')]), routeTo())).rejects.toBe(overflow);
   });
 });

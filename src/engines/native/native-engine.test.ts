@@ -47,7 +47,7 @@ const roles = (request: ConversationRequest | undefined): string[] =>
 describe('a turn', () => {
   it('passes on what the model says and ends as it ends', async () => {
     const relay = new ScriptedRelay(says('Hello.'));
-    const heard = await hear(nativeEngine(relay, new FakeRuntime(), root), callOf([userSays('hi')]));
+    const heard = await hear(await nativeEngine(relay, new FakeRuntime(), root), callOf([userSays('hi')]));
     expect(heard.text).toBe('Hello.');
     expect(heard.stop).toBe('end_turn');
     expect(heard.answer.upstream).toBe('scripted');
@@ -66,7 +66,7 @@ describe('a turn', () => {
       says('Done.'),
     );
     const runtime = new FakeRuntime({ Read: echo });
-    const heard = await hear(nativeEngine(relay, runtime, root), callOf([userSays('look')]));
+    const heard = await hear(await nativeEngine(relay, runtime, root), callOf([userSays('look')]));
     expect(heard.calls).toEqual([]);
     expect(runtime.runs[0]?.calls.map(({ input }) => input)).toEqual([
       { file_path: '/a' },
@@ -84,7 +84,7 @@ describe('a turn', () => {
 
   it('keeps texts of several messages apart on a wire with one text', async () => {
     const relay = new ScriptedRelay([{ type: 'text', text: 'One.' }, ...calls(['Read', {}])], says('Two.'));
-    const engine = nativeEngine(relay, new FakeRuntime({ Read: echo }), root);
+    const engine = await nativeEngine(relay, new FakeRuntime({ Read: echo }), root);
     const heard = await hear(engine, callOf([userSays('x')], {}, { chat: true }));
     expect(heard.text).toBe('One.\n\nTwo.');
   });
@@ -92,7 +92,7 @@ describe('a turn', () => {
   it('adds up what all model calls cost', async () => {
     const relay = new ScriptedRelay(calls(['Read', {}]), says('Done.'));
     const heard = await hear(
-      nativeEngine(relay, new FakeRuntime({ Read: echo }), root),
+      await nativeEngine(relay, new FakeRuntime({ Read: echo }), root),
       callOf([userSays('x')]),
     );
     const usages = heard.events.flatMap((event) => (event.type === 'usage' ? [event.usage] : []));
@@ -106,7 +106,7 @@ describe('a turn', () => {
     ];
     const relay = new ScriptedRelay([...thinking, ...calls(['Read', {}])], says('ok'));
     const heard = await hear(
-      nativeEngine(relay, new FakeRuntime({ Read: echo }), root),
+      await nativeEngine(relay, new FakeRuntime({ Read: echo }), root),
       callOf([userSays('x')]),
     );
     expect(heard.events).toContainEqual({ type: 'signature', signature: 'sig-1' });
@@ -119,7 +119,7 @@ describe('a turn', () => {
 
   it('honours the tool choice for the first model call only', async () => {
     const relay = new ScriptedRelay(calls(['Read', {}]), says('ok'));
-    const engine = nativeEngine(relay, new FakeRuntime({ Read: echo }), root);
+    const engine = await nativeEngine(relay, new FakeRuntime({ Read: echo }), root);
     await hear(engine, callOf([userSays('x')], { toolChoice: { type: 'tool', name: 'Read' } }));
     expect(relay.requests.map(({ toolChoice }) => toolChoice)).toEqual([
       { type: 'tool', name: 'Read' },
@@ -129,7 +129,7 @@ describe('a turn', () => {
 
   it('rejects with the error of the first model call', async () => {
     const failure = new GatewayError('rate_limited', 'slow down', { retryAfter: 3 });
-    const engine = nativeEngine(new ScriptedRelay(failure), new FakeRuntime(), root);
+    const engine = await nativeEngine(new ScriptedRelay(failure), new FakeRuntime(), root);
     await expect(engine.run(callOf([userSays('x')]), routeTo())).rejects.toBe(failure);
   });
 
@@ -137,7 +137,7 @@ describe('a turn', () => {
     const failure = new GatewayError('overloaded', 'busy');
     const relay = new ScriptedRelay(calls(['Read', {}]), failure);
     const heard = await hear(
-      nativeEngine(relay, new FakeRuntime({ Read: echo }), root),
+      await nativeEngine(relay, new FakeRuntime({ Read: echo }), root),
       callOf([userSays('x')]),
     );
     expect(heard.events.at(-1)).toEqual({ type: 'error', error: failure });
@@ -151,20 +151,20 @@ describe('a turn', () => {
     };
     const unseen = new ScriptedRelay([{ type: 'tool', key: 0, id: 'c', name: 'Read' }, broken], says('ok'));
     const runtime = new FakeRuntime({ Read: echo });
-    expect((await hear(nativeEngine(unseen, runtime, root), callOf([userSays('x')]))).text).toBe('ok');
+    expect((await hear(await nativeEngine(unseen, runtime, root), callOf([userSays('x')]))).text).toBe('ok');
     const seen = new ScriptedRelay([{ type: 'text', text: 'Hal' }, broken], says('ok'));
-    const heard = await hear(nativeEngine(seen, runtime, root), callOf([userSays('x')]));
+    const heard = await hear(await nativeEngine(seen, runtime, root), callOf([userSays('x')]));
     expect(heard.events.at(-1)?.type).toBe('error');
     expect(seen.requests).toHaveLength(1);
     const final: TurnEvent = { type: 'error', error: new GatewayError('invalid_request', 'no') };
     const refused = new ScriptedRelay([{ type: 'tool', key: 0, id: 'c', name: 'Read' }, final], says('ok'));
-    await hear(nativeEngine(refused, runtime, root), callOf([userSays('x')]));
+    await hear(await nativeEngine(refused, runtime, root), callOf([userSays('x')]));
     expect(refused.requests).toHaveLength(1);
   });
 
   it('pauses after max_turns model calls, with what was done kept', async () => {
     const relay = new ScriptedRelay(calls(['Read', {}]), calls(['Read', { n: 2 }]), says('Done.'));
-    const engine = nativeEngine(relay, new FakeRuntime({ Read: echo }), root);
+    const engine = await nativeEngine(relay, new FakeRuntime({ Read: echo }), root);
     const route = routeTo({ maxTurns: 2 });
     const paused = await hear(engine, callOf([userSays('x')]), route);
     expect(paused.stop).toBe('pause_turn');
@@ -184,7 +184,7 @@ describe('a turn', () => {
     const empty: TurnEvent[] = [{ type: 'stop', reason: 'end_turn' }];
     const relay = new ScriptedRelay(calls(['Read', {}]), empty, empty);
     const heard = await hear(
-      nativeEngine(relay, new FakeRuntime({ Read: echo }), root),
+      await nativeEngine(relay, new FakeRuntime({ Read: echo }), root),
       callOf([userSays('x')]),
     );
     expect(relay.requests).toHaveLength(3);
@@ -197,7 +197,7 @@ describe('a turn', () => {
     );
     const runtime = new FakeRuntime({ Bash: echo });
     const heard = await hear(
-      nativeEngine(new ScriptedRelay(refused), runtime, root),
+      await nativeEngine(new ScriptedRelay(refused), runtime, root),
       callOf([userSays('x')]),
     );
     expect(heard.stop).toBe('refusal');
@@ -209,7 +209,7 @@ describe('arguments', () => {
   it('that are no JSON are not run, and the model is told', async () => {
     const relay = new ScriptedRelay(calls(['Bash', '{"command": nope}'], ['Read', { a: 1 }]), says('ok'));
     const runtime = new FakeRuntime({ Bash: echo, Read: echo });
-    await hear(nativeEngine(relay, runtime, root), callOf([userSays('x')]));
+    await hear(await nativeEngine(relay, runtime, root), callOf([userSays('x')]));
     expect(runtime.runs[0]?.calls.map(({ name }) => name)).toEqual(['Read']);
     const [first, second] = resultsIn(relay.requests[1]);
     expect(first).toContain('not valid JSON');
@@ -223,7 +223,7 @@ describe('arguments', () => {
     );
     const relay = new ScriptedRelay(cut, says('ok'));
     const runtime = new FakeRuntime({ Write: echo, Read: echo });
-    await hear(nativeEngine(relay, runtime, root), callOf([userSays('x')]));
+    await hear(await nativeEngine(relay, runtime, root), callOf([userSays('x')]));
     expect(runtime.runs[0]?.calls.map(({ name }) => name)).toEqual(['Read']);
     expect(resultsIn(relay.requests[1])[1]).toContain('cut off');
   });
@@ -231,7 +231,7 @@ describe('arguments', () => {
   it('of a client tool that are no JSON go back to the model, not to the client', async () => {
     const relay = new ScriptedRelay(calls(['get_weather', '{"city": nope}']), says('sorry'));
     const heard = await hear(
-      nativeEngine(relay, new FakeRuntime(), root),
+      await nativeEngine(relay, new FakeRuntime(), root),
       callOf([userSays('x')], { tools: [WEATHER] }),
     );
     expect(heard.calls).toEqual([]);
@@ -244,7 +244,10 @@ describe('client tools', () => {
     const relay = new ScriptedRelay(calls(['Read', {}]), says('ok'));
     const runtime = new FakeRuntime({ Read: echo, Grep: echo });
     const own = [WEATHER, { name: 'Read', description: "the client's" }];
-    const heard = await hear(nativeEngine(relay, runtime, root), callOf([userSays('x')], { tools: own }));
+    const heard = await hear(
+      await nativeEngine(relay, runtime, root),
+      callOf([userSays('x')], { tools: own }),
+    );
     expect(relay.requests[0]?.tools.map(({ name }) => name)).toEqual(['Read', 'Grep', 'get_weather']);
     expect(heard.calls).toEqual([]);
     expect(runtime.runs).toHaveLength(1);
@@ -254,7 +257,7 @@ describe('client tools', () => {
     const relay = new ScriptedRelay(calls(['Read', {}, 'call_a']));
     const runtime = new FakeRuntime({ Read: echo });
     const request = callOf([userSays('x')], { tools: [{ name: 'Read' }] });
-    const heard = await hear(nativeEngine(relay, runtime, root), request, routeTo({ tools: 'none' }));
+    const heard = await hear(await nativeEngine(relay, runtime, root), request, routeTo({ tools: 'none' }));
     expect(heard.calls).toEqual(['call_a']);
     expect(runtime.runs).toEqual([]);
   });
@@ -273,7 +276,7 @@ describe('client tools', () => {
       says('All done.'),
     );
     const runtime = new FakeRuntime({ Read: echo });
-    const engine = nativeEngine(relay, runtime, root);
+    const engine = await nativeEngine(relay, runtime, root);
     const ask = userSays('go');
     const first = await hear(engine, callOf([ask], { tools: [WEATHER, TIME] }));
     expect(first.stop).toBe('tool_use');
@@ -301,7 +304,7 @@ describe('client tools', () => {
 
   it('take results one at a time: the calls still open are handed out again at once', async () => {
     const relay = new ScriptedRelay(calls(['get_weather', {}, 'c1'], ['get_time', {}, 'c2']), says('ok'));
-    const engine = nativeEngine(relay, new FakeRuntime(), root);
+    const engine = await nativeEngine(relay, new FakeRuntime(), root);
     const first = await hear(engine, callOf([userSays('x')], { tools: [WEATHER, TIME] }));
     const partial = await hear(engine, callOf([resultOf('c1', 'rain')], {}, { session: first.session }));
     expect(partial.stop).toBe('tool_use');
@@ -315,7 +318,7 @@ describe('client tools', () => {
 
   it('are handed out one by one to a client that takes one call at a time', async () => {
     const relay = new ScriptedRelay(calls(['get_weather', {}, 'c1'], ['get_time', {}, 'c2']), says('ok'));
-    const engine = nativeEngine(relay, new FakeRuntime(), root);
+    const engine = await nativeEngine(relay, new FakeRuntime(), root);
     const one = { tools: [WEATHER, TIME], parallelToolCalls: false };
     const first = await hear(engine, callOf([userSays('x')], one));
     expect(first.calls).toEqual(['c1']);
@@ -326,7 +329,7 @@ describe('client tools', () => {
 
   it('refuse a result without a call, and change nothing', async () => {
     const relay = new ScriptedRelay(calls(['get_weather', {}, 'c1']), says('ok'));
-    const engine = nativeEngine(relay, new FakeRuntime(), root);
+    const engine = await nativeEngine(relay, new FakeRuntime(), root);
     const first = await hear(engine, callOf([userSays('x')], { tools: [WEATHER] }));
     const foreign: Message = {
       role: 'user',
@@ -346,7 +349,7 @@ describe('client tools', () => {
 
   it('belong to the key that was handed the call', async () => {
     const relay = new ScriptedRelay(calls(['get_weather', {}, 'c1']), says('ok'));
-    const engine = nativeEngine(relay, new FakeRuntime(), root);
+    const engine = await nativeEngine(relay, new FakeRuntime(), root);
     const first = await hear(engine, callOf([userSays('x')], { tools: [WEATHER] }));
     const bob = { principal: { name: 'bob', scopes: ['call' as const], models: ['*'] } };
     await expect(engine.run(callOf([resultOf('c1', 'rain')], {}, bob), routeTo())).rejects.toMatchObject({
@@ -359,7 +362,7 @@ describe('client tools', () => {
 
   it('give the recorded answer to the same results again, without a model call', async () => {
     const relay = new ScriptedRelay(calls(['get_weather', {}, 'c1']), says('Rainy.'));
-    const engine = nativeEngine(relay, new FakeRuntime(), root);
+    const engine = await nativeEngine(relay, new FakeRuntime(), root);
     await hear(engine, callOf([userSays('x')], { tools: [WEATHER] }));
     const told: Message = {
       role: 'assistant',
@@ -371,13 +374,28 @@ describe('client tools', () => {
     expect(relay.requests).toHaveLength(2);
   });
 
-  it('with an id that another open call has get one of their own', async () => {
-    const relay = new ScriptedRelay(calls(['get_weather', { city: 'A' }, 'call_0']));
-    const engine = nativeEngine(relay, new FakeRuntime(), root);
-    const request = callOf([userSays('x')], { tools: [WEATHER] });
-    const [one, two] = [await hear(engine, request), await hear(engine, request)];
-    expect(one.calls).toEqual(['call_0']);
-    expect(two.calls[0]).not.toBe('call_0');
+  it('with the same id in two conversations are told apart by their history, and never guessed at', async () => {
+    const relay = new ScriptedRelay(
+      calls(['get_weather', { city: 'A' }, 'call_0']),
+      calls(['get_weather', { city: 'B' }, 'call_0']),
+      says('ok'),
+    );
+    const engine = await nativeEngine(relay, new FakeRuntime(), root);
+    const [one, two] = [
+      await hear(engine, callOf([userSays('a')], { tools: [WEATHER] })),
+      await hear(engine, callOf([userSays('b')], { tools: [WEATHER] })),
+    ];
+    await expect(engine.run(callOf([resultOf('call_0', 'rain')]), routeTo())).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('X-Session-ID'),
+    });
+    const told: Message = {
+      role: 'assistant',
+      content: [{ type: 'tool_use', id: two.calls[0] ?? '', name: 'get_weather', input: { city: 'B' } }],
+    };
+    const on = await hear(engine, callOf([userSays('b'), told, resultOf('call_0', 'rain')]));
+    expect(on.session).toBe(two.session);
+    expect(on.session).not.toBe(one.session);
   });
 
   it('that failed to go on can be answered again', async () => {
@@ -386,7 +404,7 @@ describe('client tools', () => {
       new GatewayError('overloaded', 'busy'),
       says('ok'),
     );
-    const engine = nativeEngine(relay, new FakeRuntime({ Read: echo }), root);
+    const engine = await nativeEngine(relay, new FakeRuntime({ Read: echo }), root);
     await hear(engine, callOf([userSays('x')], { tools: [WEATHER] }));
     const request = callOf([resultOf('c1', 'rain')]);
     await expect(engine.run(request, routeTo())).rejects.toMatchObject({ code: 'overloaded' });
@@ -396,7 +414,7 @@ describe('client tools', () => {
 
   it('left unanswered are told so to the model when the user goes on', async () => {
     const relay = new ScriptedRelay(calls(['get_weather', {}, 'c1']), says('ok'));
-    const engine = nativeEngine(relay, new FakeRuntime(), root);
+    const engine = await nativeEngine(relay, new FakeRuntime(), root);
     const first = await hear(engine, callOf([userSays('x')], { tools: [WEATHER] }));
     await hear(engine, callOf([userSays('forget it')], {}, { session: first.session }));
     expect(resultsIn(relay.requests[1])[0]).toContain('went on without');
@@ -409,7 +427,7 @@ describe('the observer', () => {
     const relay = new ScriptedRelay(calls(['Read', {}]), says('ok'));
     const seen: AgentActivity[] = [];
     const call = callOf([userSays('x')], {}, { observe: (activity) => seen.push(activity) });
-    const heard = await hear(nativeEngine(relay, new FakeRuntime({ Read: echo }), root), call);
+    const heard = await hear(await nativeEngine(relay, new FakeRuntime({ Read: echo }), root), call);
     expect(seen.map(({ type }) => type)).toEqual([
       'model-start',
       'model-end',
@@ -427,7 +445,7 @@ describe('the observer', () => {
       throw new Error('broken');
     };
     const heard = await hear(
-      nativeEngine(relay, new FakeRuntime({ Read: echo }), root),
+      await nativeEngine(relay, new FakeRuntime({ Read: echo }), root),
       callOf([userSays('x')], {}, { observe }),
     );
     expect(heard.text).toBe('ok');
@@ -437,7 +455,7 @@ describe('the observer', () => {
 describe('count_tokens', () => {
   it('counts the own prompt and tools too', async () => {
     const relay = new ScriptedRelay(says('x'));
-    const engine = nativeEngine(relay, new FakeRuntime({ Read: echo }), root);
+    const engine = await nativeEngine(relay, new FakeRuntime({ Read: echo }), root);
     expect(await engine.countTokens(callOf([userSays('x')], { tools: [WEATHER] }), routeTo())).toBe(7);
     expect(relay.requests[0]?.tools.map(({ name }) => name)).toEqual(['Read', 'get_weather']);
     expect(relay.requests[0]?.system[0]?.text).toContain(root);
@@ -446,7 +464,7 @@ describe('count_tokens', () => {
 
 describe('the folder', () => {
   it('that does not exist is named', async () => {
-    const engine = nativeEngine(new ScriptedRelay(says('x')), new FakeRuntime(), root);
+    const engine = await nativeEngine(new ScriptedRelay(says('x')), new FakeRuntime(), root);
     const route = routeTo({ cwd: join(root, 'missing') });
     await expect(engine.run(callOf([userSays('x')]), route)).rejects.toMatchObject({
       code: 'unavailable',

@@ -1,27 +1,27 @@
 /** The native agent as an engine: attaches a request to its conversation and answers it with a loop. */
-import type { Block, Message, StopReason, ToolDefinition } from '../../core/conversation.js';
+import type { ToolDefinition } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
 import type { Log } from '../../observability/log.js';
 import type { Route } from '../../routing/router.js';
+import type { AttachRequest, Sessions, SessionTurn } from '../../sessions/sessions.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
-import { eventsOfBlocks, eventsOfCall, stopEvent } from '../agent/block-events.js';
+import { OWN_ANSWER, SESSION_HEADER, sessionHeaders } from '../agent/answers.js';
+import { attachTurn } from '../agent/attach-turn.js';
+import { eventsOfCall, stopEvent } from '../agent/block-events.js';
 import { LIMITS } from '../agent/limits.js';
-import { LiveBatches } from '../agent/live-batches.js';
-import { notifierOf, safeObserver } from '../agent/observer.js';
-import { ServerCalls } from '../agent/server-calls.js';
+import { type AnswerHead, type RunningTurn, RunningTurns } from '../agent/running-turns.js';
+import { ToolSessions } from '../agent/tool-sessions.js';
 import { openToolbox, type Toolbox } from '../agent/toolbox.js';
-import { UsageTally } from '../agent/usage-tally.js';
+import type { TurnKeeper } from '../agent/turn-keeper.js';
 import type { Answer, Call, Engine, Principal } from '../engine.js';
-import { AgentLoop, type LoopEnd } from './agent-loop.js';
-import { ModelCaller, type OpenModelCall } from './model-caller.js';
+import type { LoopEnd } from './agent-loop.js';
+import type { OpenModelCall } from './model-caller.js';
 import { modelRequest } from './model-request.js';
+import { type NativeTurn, openNativeTurn } from './native-turn.js';
 import { systemPrompt } from './prompt/system-prompt.js';
-import { MemorySessions } from './sessions/memory-sessions.js';
-import type { AttachKind, Attachment, NativeSession, NativeSessions } from './sessions/native-sessions.js';
-import { runSubAgent } from './sub-agent.js';
-import { promptOptions, type TurnParts, toolOptions } from './turn.js';
+import { promptOptions } from './turn.js';
 
 export interface NativeEngineOptions {
   relay: Engine & { countTokens(call: Call, route: Route): Promise<number> };
@@ -32,9 +32,10 @@ export interface NativeEngineOptions {
   home: string;
   /** Who answers a model name for this caller; undefined where it may not, or nobody does. */
   routeOf?: (model: string, principal: Principal) => Route | undefined;
-  /** Made in memory without. */
-  sessions?: NativeSessions;
-  sessionTtlMs?: number;
+  /** The caller closes them, after the engine. */
+  sessions: Sessions;
+  /** Conversations whose tools stay awake between two turns. */
+  maxToolSessions?: number;
   now?: () => number;
   pingMs?: number;
 }
@@ -42,67 +43,58 @@ export interface NativeEngineOptions {
 export interface NativeEngine extends Engine {
   /** With the agent's own prompt and tools, as the first model call would have them. */
   countTokens(call: Call, route: Route): Promise<number>;
-  /** Ends every session. Turns that still run must have been aborted. */
+  /** Stops the turns that still run and ends what tools keep between turns. */
   close(): Promise<void>;
 }
 
-const SESSION_HEADER = 'x-session-id';
-
 export function createNativeEngine(options: NativeEngineOptions): NativeEngine {
-  const { runtime, log, now = Date.now } = options;
-  const sessions =
-    options.sessions ??
-    new MemorySessions({
-      openTools: ({ id, principal, workspace }) => runtime.openSession({ id, principal, workspace }),
-      onProblem: (error) => log.warn({ err: error }, 'a session could not be closed'),
-      now,
-      ...(options.sessionTtlMs === undefined ? {} : { ttlMs: options.sessionTtlMs }),
-    });
-  return new LoopEngine({ ...options, now, sessions });
+  return new LoopEngine(options);
 }
 
-type Complete = NativeEngineOptions & Required<Pick<NativeEngineOptions, 'now' | 'sessions'>>;
-
 class LoopEngine implements NativeEngine {
-  readonly #options: Complete;
+  readonly #options: NativeEngineOptions & { now: () => number };
+  readonly #turns = new RunningTurns();
+  readonly #tools: ToolSessions;
 
-  constructor(options: Complete) {
-    this.#options = options;
+  constructor(options: NativeEngineOptions) {
+    this.#options = { ...options, now: options.now ?? Date.now };
+    const { runtime, sessions, log, maxToolSessions } = options;
+    this.#tools = new ToolSessions({
+      runtime,
+      sessions,
+      ...(maxToolSessions === undefined ? {} : { max: maxToolSessions }),
+      onProblem: (error) => log.warn({ err: error }, 'the tools of a session could not be closed'),
+    });
   }
 
   async run(call: Call, route: Route): Promise<Answer> {
-    const { request } = call;
     checkContinues(call);
+    const { sessions, pingMs = LIMITS.pingMs } = this.#options;
     const workspace = this.#workspace(route);
-    const attached = await this.#options.sessions.attach({
-      principal: call.principal.name,
-      id: call.headers[SESSION_HEADER] || undefined,
-      workspace,
-      messages: request.messages,
-      tools: request.tools,
-      system: request.system,
-      oneCall: request.parallelToolCalls === false,
+    let keeper: TurnKeeper | undefined;
+    const attached = await attachTurn({
+      sessions,
+      turns: this.#turns,
+      call,
+      request: attachRequest(call, workspace),
+      pingMs,
+      onEnd: async (turn) => {
+        await (keeper === undefined ? this.#abandon(turn) : keeper.abandon());
+        keeper?.release();
+      },
     });
-    if (attached.kind !== 'turn') return recorded(attached);
-    const { session, how, transcript } = attached;
-    call.announce?.(headersOf(session, how));
-    const stop = new AbortController();
-    const signal = AbortSignal.any([call.signal, stop.signal]);
+    if (attached.kind === 'answer') return attached.answer;
+    const { turn, running } = attached;
     try {
-      const turn = await this.#prepare(call, route, session, signal);
-      const { loop, model } = await this.#loop(turn, session, transcript);
-      const opened = await loop.begin();
-      return answerOf(opened, session, how, {
-        source: this.#answer(turn, { loop, model, session, transcript }),
-        pingMs: this.#options.pingMs ?? LIMITS.pingMs,
-        abort: () => stop.abort(),
-        // Does nothing where the turn came to its end.
-        onEnd: () => session.abandon(transcript),
-      });
+      const native = await this.#open(call, route, workspace, turn, running);
+      keeper = native.keeper;
+      const opened = await native.loop.begin();
+      return running.begin(headOf(turn, opened), this.#answer(call, native));
     } catch (error) {
-      stop.abort();
-      session.discard(transcript);
-      throw error;
+      const failure = this.#failure(turn, error);
+      await (keeper === undefined ? this.#discard(turn) : keeper.discard());
+      await running.fail(failure);
+      throw failure;
     }
   }
 
@@ -120,8 +112,9 @@ class LoopEngine implements NativeEngine {
     return this.#options.relay.countTokens({ ...call, request: counted }, route);
   }
 
-  close(): Promise<void> {
-    return this.#options.sessions.close();
+  async close(): Promise<void> {
+    await this.#turns.close();
+    await this.#tools.close();
   }
 
   #workspace({ rule, pattern }: Route): Workspace {
@@ -145,9 +138,15 @@ class LoopEngine implements NativeEngine {
     return openToolbox(this.#options.runtime, request, clientTools);
   }
 
-  async #prepare(call: Call, route: Route, session: NativeSession, signal: AbortSignal): Promise<TurnParts> {
+  async #open(
+    call: Call,
+    route: Route,
+    workspace: Workspace,
+    turn: SessionTurn,
+    running: RunningTurn,
+  ): Promise<NativeTurn> {
     const { relay, runtime, log, now, routeOf } = this.#options;
-    return {
+    return openNativeTurn({
       relay,
       runtime,
       log,
@@ -155,165 +154,121 @@ class LoopEngine implements NativeEngine {
       routeOf: (model) => routeOf?.(model, call.principal),
       call,
       route,
-      request: call.request,
-      session: await session.toolSession(),
-      forkNumber: session.forkNumber,
-      toolbox: await this.#toolbox(route, session.tools, session.id),
-      tally: new UsageTally(),
-      signal,
-      notify: safeObserver(call.observe, log),
-    };
+      workspace,
+      turn,
+      tools: this.#tools,
+      toolbox: await this.#toolbox(route, turn.tools, turn.id),
+      signal: AbortSignal.any([running.signal, turn.signal]),
+      observe: running.observe,
+    });
   }
 
-  async #loop(
-    turn: TurnParts,
-    session: NativeSession,
-    transcript: Message[],
-  ): Promise<{ loop: AgentLoop; model: ModelCaller }> {
-    const { relay, runtime, log, call, route, request, toolbox, tally, signal } = turn;
-    const { root } = turn.session.workspace;
-    const notify = notifierOf(turn.notify, session.id);
-    const { cwd, memoryDir } = turn.session;
-    const prompt = await promptOptions(turn, toolbox, { root, cwd, memoryDir, session: session.id });
-    const model = new ModelCaller({
-      relay,
-      call,
-      route,
-      request,
-      system: await systemPrompt(prompt, session.system, route.rule.system ?? 'append'),
-      toolbox,
-      cacheKey: session.id,
-      signal,
-      tally,
-      notify,
-      onProblem: (message, error) => log.warn({ err: error, id: call.id, session: session.id }, message),
-    });
-    const calls = new ServerCalls({
-      runtime,
-      toolbox,
-      session: turn.session,
-      options: toolOptions(turn),
-      signal,
-      runAgent: (task) => runSubAgent(turn, task),
-      notify,
-      onBug: (error) => log.error({ err: error, id: call.id, session: session.id }, 'bug while tools ran'),
-    });
-    const loop = new AgentLoop({
-      transcript,
-      model,
-      modelName: request.model,
-      toolbox,
-      calls,
-      tally,
-      maxTurns: route.rule.maxTurns ?? LIMITS.maxTurns,
-      toolChoice: request.toolChoice,
-      signal,
-      // That wire has one text for the whole answer.
-      textSeparator: call.ingress.name === 'openai-chat' ? '\n\n' : '',
-      claimId: (id) => session.claimId(id),
-      notify,
-    });
-    return { loop, model };
-  }
-
-  /** The events of the answer; records the turn before its last event is out. */
-  async *#answer(turn: TurnParts, parts: RunningTurn): AsyncGenerator<readonly TurnEvent[], void, void> {
-    const { loop } = parts;
-    const { log, call, tally } = turn;
+  /** The events of the answer; the turn is kept before its last event is out. */
+  async *#answer(call: Call, native: NativeTurn): AsyncGenerator<readonly TurnEvent[], void, void> {
+    const { loop, keeper, turn, tally } = native;
+    const { log } = this.#options;
     let end: LoopEnd;
+    let last: readonly TurnEvent[] = [];
     try {
       end = yield* loop.run();
+      last = await this.#complete(call, native, end);
     } catch (error) {
-      log.error({ err: error, id: call.id, session: parts.session.id }, 'bug in the agent');
+      if (!(error instanceof GatewayError)) {
+        log.error({ err: error, id: call.id, session: turn.id }, 'bug in the agent');
+      }
       end = { kind: 'failed', error: toGatewayError(error) };
     }
     const usage: TurnEvent = { type: 'usage', usage: tally.total };
+    if (end.kind === 'failed' || (end.kind === 'aborted' && turn.signal.aborted)) {
+      const error = this.#failure(turn, end.kind === 'failed' ? end.error : undefined);
+      // Before the client hears of it: it may send the same again at once.
+      await keeper.abandon();
+      last = [{ type: 'error', error }];
+    }
+    if (last.length > 0) yield [usage, ...last];
+  }
+
+  /** Returns how the answer ends. Rejects as the session does. */
+  async #complete(call: Call, { loop, keeper, turn }: NativeTurn, end: LoopEnd): Promise<TurnEvent[]> {
+    const { log } = this.#options;
+    const { said: blocks } = loop;
     switch (end.kind) {
-      case 'aborted':
-        return;
-      case 'failed':
-        yield [usage, { type: 'error', error: end.error }];
-        return;
       case 'handed-back': {
-        const told = call.request.parallelToolCalls === false ? end.open.slice(0, 1) : end.open;
-        this.#complete(parts, [...loop.said, ...told], 'tool_use', end);
-        yield [...told.flatMap(eventsOfCall), usage, stopEvent('tool_use')];
-        return;
+        const { calls, open, results } = end;
+        const told = call.request.parallelToolCalls === false ? open.slice(0, 1) : open;
+        await keeper.complete({
+          answer: { blocks: [...blocks, ...told], reason: 'tool_use' },
+          handedBack: { calls, open, results },
+        });
+        return [...told.flatMap(eventsOfCall), stopEvent('tool_use')];
       }
       case 'max-turns': {
         const note = `paused after ${end.turns} model calls (max_turns)`;
-        log.info({ id: call.id, session: parts.session.id, turns: end.turns }, note);
-        this.#complete(parts, loop.said, 'pause_turn');
-        yield [{ type: 'loss', path: 'stop_reason', reason: note }, usage, stopEvent('pause_turn')];
-        return;
+        log.info({ id: call.id, session: turn.id, turns: end.turns }, note);
+        await keeper.complete({ answer: { blocks, reason: 'pause_turn' } });
+        return [{ type: 'loss', path: 'stop_reason', reason: note }, stopEvent('pause_turn')];
       }
-      case 'done':
-        this.#complete(parts, loop.said, end.reason);
-        yield [usage, stopEvent(end.reason, end.stopSequence)];
+      case 'done': {
+        const { reason, stopSequence } = end;
+        const sequence = stopSequence === undefined ? {} : { stopSequence };
+        await keeper.complete({ answer: { blocks, reason, ...sequence } });
+        return [stopEvent(reason, stopSequence)];
+      }
+      default:
+        return [];
     }
   }
 
-  #complete(
-    { session, transcript, model }: RunningTurn,
-    blocks: readonly Block[],
-    reason: StopReason,
-    handedBack?: Extract<LoopEnd, { kind: 'handed-back' }>,
-  ): void {
-    const calls = transcript.at(-1)?.content.filter((block) => block.type === 'tool_use') ?? [];
-    session.complete({
-      transcript,
-      compacted: model.compactions > 0,
-      answer: { blocks, reason },
-      ...(handedBack === undefined
-        ? {}
-        : { handedBack: { calls, open: handedBack.open, results: handedBack.results } }),
-    });
+  /** Where the session was taken away, that is why, whatever came of it. */
+  #failure(turn: SessionTurn, error: unknown): GatewayError {
+    if (!turn.signal.aborted) return toGatewayError(error);
+    const { reason } = turn.signal;
+    if (reason instanceof GatewayError) return reason;
+    return new GatewayError(
+      'conflict',
+      `The session ${turn.id} was deleted or taken over while this request was being answered. Send the conversation without X-Session-ID to go on.`,
+      { cause: error },
+    );
+  }
+
+  async #abandon(turn: SessionTurn): Promise<void> {
+    await turn.abandon().catch((error: unknown) => this.#warn(turn, error));
+  }
+
+  async #discard(turn: SessionTurn): Promise<void> {
+    await turn.discard().catch((error: unknown) => this.#warn(turn, error));
+  }
+
+  #warn(turn: SessionTurn, error: unknown): void {
+    this.#options.log.warn({ err: error, session: turn.id }, 'a turn could not be given up cleanly');
   }
 }
 
-interface RunningTurn {
-  loop: AgentLoop;
-  model: ModelCaller;
-  session: NativeSession;
-  transcript: Message[];
+function attachRequest(
+  { headers, idempotencyKey, principal, request }: Call,
+  { root }: Workspace,
+): AttachRequest {
+  return {
+    principal: principal.name,
+    id: headers[SESSION_HEADER] || undefined,
+    idempotencyKey,
+    engine: 'native',
+    model: request.model,
+    root,
+    request,
+  };
 }
 
-function answerOf(
-  { upstream, losses, promptTokens }: OpenModelCall,
-  session: NativeSession,
-  how: AttachKind,
-  live: ConstructorParameters<typeof LiveBatches>[0],
-): Answer {
+function headOf(turn: SessionTurn, opened: OpenModelCall | undefined): AnswerHead {
+  const headers = sessionHeaders(turn.id, turn.how);
+  if (opened === undefined) return { upstream: OWN_ANSWER, losses: turn.losses, headers, promptTokens: 0 };
+  const { upstream, losses, promptTokens } = opened;
   return {
     upstream,
-    losses,
-    headers: headersOf(session, how),
+    losses: [...turn.losses, ...losses],
+    headers,
     ...(promptTokens === undefined ? {} : { promptTokens }),
-    body: { kind: 'events', batches: new LiveBatches(live) },
   };
-}
-
-function headersOf({ id }: Pick<NativeSession, 'id'>, how: AttachKind): Record<string, string> {
-  return { [SESSION_HEADER]: id, 'x-toolgate-attach': how };
-}
-
-/** An answer for which no model is asked. */
-function recorded(attached: Exclude<Attachment, { kind: 'turn' }>): Answer {
-  const events: TurnEvent[] =
-    attached.kind === 'waiting'
-      ? [...attached.open.flatMap(eventsOfCall), stopEvent('tool_use')]
-      : [...eventsOfBlocks(attached.answer.blocks), stopEvent(attached.answer.reason)];
-  return {
-    upstream: 'toolgate',
-    losses: [],
-    headers: headersOf(attached.session, 'continue'),
-    promptTokens: 0,
-    body: { kind: 'events', batches: once([{ type: 'usage', usage: { outputTokens: 0 } }, ...events]) },
-  };
-}
-
-async function* once<T>(item: T): AsyncGenerator<T> {
-  yield item;
 }
 
 /** What only an upstream keeps, an agent cannot go on with. */

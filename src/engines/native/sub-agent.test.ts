@@ -54,7 +54,7 @@ describe('a sub-agent', () => {
       says('All good.'),
     );
     const runtime = new FakeRuntime({ Task: tool, Read: echo });
-    const heard = await hear(nativeEngine(relay, runtime, root), callOf([userSays('go')]));
+    const heard = await hear(await nativeEngine(relay, runtime, root), callOf([userSays('go')]));
     expect(heard.text).toBe('All good.');
     expect(relay.requests[1]?.messages).toHaveLength(1);
     expect(relay.requests[1]?.messages[0]?.content[0]).toMatchObject({ text: 'Find it' });
@@ -76,7 +76,7 @@ describe('a sub-agent', () => {
     const routes: Record<string, string> = { fast: 'fast', 'claude-haiku': 'claude-*', haiku: '*' };
     const { tool } = taskTool({ model: wished });
     const relay = new ScriptedRelay(calls(['Task', {}]), says('x'), says('y'));
-    const engine = nativeEngine(relay, new FakeRuntime({ Task: tool }), root, {
+    const engine = await nativeEngine(relay, new FakeRuntime({ Task: tool }), root, {
       routeOf: (name) => {
         const pattern = routes[name];
         return pattern === undefined ? undefined : { ...routeTo(), pattern };
@@ -91,7 +91,7 @@ describe('a sub-agent', () => {
     const relay = new ScriptedRelay(calls(['Task', {}]), says('x'), says('y'));
     const runtime = new FakeRuntime({ Task: tool, Read: echo, Write: echo });
     await hear(
-      nativeEngine(relay, runtime, root),
+      await nativeEngine(relay, runtime, root),
       callOf([userSays('go')], { tools: [{ name: 'get_weather' }] }),
     );
     expect(relay.requests[0]?.tools.map(({ name }) => name)).toEqual([
@@ -107,7 +107,7 @@ describe('a sub-agent', () => {
     const { tool } = taskTool();
     const relay = new ScriptedRelay(calls(['Task', {}]), calls(['Read', {}]), says('x'), says('y'));
     const runtime = new FakeRuntime({ Task: tool, Read: echo });
-    await hear(nativeEngine(relay, runtime, root), callOf([userSays('go')]));
+    await hear(await nativeEngine(relay, runtime, root), callOf([userSays('go')]));
     const [above, below] = runtime.sessions;
     expect(below?.id).toBe(above?.id);
     expect(below?.agent?.label).toBe('look around');
@@ -119,7 +119,7 @@ describe('a sub-agent', () => {
     const { tool } = taskTool();
     const relay = new ScriptedRelay(calls(['Task', {}]), says('x'), says('y'));
     const heard = await hear(
-      nativeEngine(relay, new FakeRuntime({ Task: tool }), root),
+      await nativeEngine(relay, new FakeRuntime({ Task: tool }), root),
       callOf([userSays('go')]),
     );
     const usages = heard.events.flatMap((event) => (event.type === 'usage' ? [event.usage] : []));
@@ -130,7 +130,7 @@ describe('a sub-agent', () => {
     const { tool, reports } = taskTool();
     const relay = new ScriptedRelay(calls(['Task', {}]), calls(['Read', {}]));
     const runtime = new FakeRuntime({ Task: tool, Read: echo });
-    await hear(nativeEngine(relay, runtime, root), callOf([userSays('go')]), {
+    await hear(await nativeEngine(relay, runtime, root), callOf([userSays('go')]), {
       pattern: 'coder',
       model: 'm',
       rule: { engine: 'native', upstreams: ['u'], maxTurns: 1 },
@@ -146,7 +146,7 @@ describe('a sub-agent', () => {
       says('y'),
     );
     const heard = await hear(
-      nativeEngine(relay, new FakeRuntime({ Task: tool }), root),
+      await nativeEngine(relay, new FakeRuntime({ Task: tool }), root),
       callOf([userSays('go')]),
     );
     expect(reports[0]?.cutShort).toBe('too busy');
@@ -158,7 +158,7 @@ describe('a sub-agent', () => {
     const relay = new ScriptedRelay(calls(['Task', {}]), says('Secretly.'), says('y'));
     const seen: AgentActivity[] = [];
     const call = callOf([userSays('go')], {}, { observe: (activity) => seen.push(activity) });
-    const heard = await hear(nativeEngine(relay, new FakeRuntime({ Task: tool }), root), call);
+    const heard = await hear(await nativeEngine(relay, new FakeRuntime({ Task: tool }), root), call);
     expect(heard.text).toBe('y');
     const own = seen.filter(({ agent }) => agent?.label === 'look around');
     expect(own.map(({ type }) => type)).toEqual([
@@ -182,7 +182,10 @@ describe('a sub-agent', () => {
       yield [{ type: 'error', error: new GatewayError('client_closed', 'gone') }];
     });
     const runtime = new FakeRuntime({ Task: tool });
-    await hear(nativeEngine(relay, runtime, root), callOf([userSays('go')], {}, { signal: gone.signal }));
+    await hear(
+      await nativeEngine(relay, runtime, root),
+      callOf([userSays('go')], {}, { signal: gone.signal }),
+    );
     expect(reports[0]?.cutShort).toBe('aborted');
     expect(runtime.closed).toHaveLength(1);
   });

@@ -158,6 +158,8 @@ class SubAgent {
       session,
       options: toolOptions({ ...own, request }),
       signal,
+      ledger: own.ledger,
+      onBehalfOf: this.#task.toolUseId,
       notify: (activity) => {
         tell(activity);
         this.#report(activity);

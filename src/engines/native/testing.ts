@@ -1,4 +1,5 @@
 /** A relay and a runtime that do what a test says, for tests of the loop alone. */
+import { onTestFinished } from 'vitest';
 import type { ConversationRequest, Message, ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
@@ -6,10 +7,22 @@ import { anthropicMessages } from '../../dialects/anthropic-messages/index.js';
 import { openaiChat } from '../../dialects/openai-chat/index.js';
 import type { Log } from '../../observability/log.js';
 import type { ModelRule, Route } from '../../routing/router.js';
+import { createSessions } from '../../sessions/create-sessions.js';
+import type { Sessions } from '../../sessions/sessions.js';
+import { openStore } from '../../store/open.js';
+import type { Store } from '../../store/store.js';
 import type { ToolContext } from '../../tools/runtime/context.js';
 import { createJobTable } from '../../tools/runtime/jobs.js';
 import { toOffer } from '../../tools/runtime/registry.js';
-import type { OpenToolSession, RunRequest, ToolRunEvent, ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { ReviewOutcome, ReviewRequest } from '../../tools/runtime/review.js';
+import type {
+  OpenToolSession,
+  RunRequest,
+  ToolRunEvent,
+  ToolRunResult,
+  ToolRuntime,
+} from '../../tools/runtime/runtime.js';
+import { readSnapshot, takeSnapshot } from '../../tools/runtime/snapshot.js';
 import { createTodoList } from '../../tools/runtime/todos.js';
 import type { Tool } from '../../tools/runtime/tool.js';
 import { createFileState } from '../../workspace/file-state.js';
@@ -78,6 +91,8 @@ export type FakeTool = (
 /** Tools by name; what they throw is an error result. */
 export class FakeRuntime implements ToolRuntime {
   readonly runs: RunRequest[] = [];
+  /** Ids of the calls that were run, not only asked for. */
+  readonly ran: string[] = [];
   readonly sessions: OpenToolSession[] = [];
   readonly closed: string[] = [];
   readonly #tools: Readonly<Record<string, FakeTool>>;
@@ -114,20 +129,25 @@ export class FakeRuntime implements ToolRuntime {
     return [];
   }
 
-  async openSession({ id, principal, workspace, cwd, agent }: Parameters<ToolRuntime['openSession']>[0]) {
+  async openSession(options: Parameters<ToolRuntime['openSession']>[0]) {
+    const { id, principal, workspace, agent } = options;
+    const restored = options.restore === undefined ? undefined : readSnapshot(options.restore);
     const session: OpenToolSession = {
       id,
       principal,
       workspace,
       ...(agent === undefined ? {} : { agent }),
-      cwd: cwd ?? workspace.root,
+      cwd: options.cwd ?? restored?.cwd ?? workspace.root,
       todos: createTodoList(),
       jobs: createJobTable(),
       files: createFileState(),
       memoryDir: '/nowhere',
       scratch: () => Promise.reject(new Error('none')),
+      snapshot: () => takeSnapshot(session),
       close: async () => void this.closed.push(agent?.id ?? id),
     };
+    session.todos.replace(restored?.todos ?? []);
+    for (const [path, record] of restored?.files ?? []) session.files.set(path, record);
     this.sessions.push(session);
     return session;
   }
@@ -138,28 +158,62 @@ export class FakeRuntime implements ToolRuntime {
   }
 
   async *#one(
-    { id, name, input }: ToolUseBlock,
-    { signal, runAgent, session, offer }: RunRequest,
+    call: ToolUseBlock,
+    { signal, runAgent, session, offer, onStart, onResult }: RunRequest,
   ): AsyncGenerator<ToolRunEvent, void, void> {
+    const { id, name, input } = call;
     const tool = offer.find(name) === undefined ? undefined : this.#tools[name];
     const base = { type: 'tool-result', id, name, durationMs: 1 } as const;
+    const failed = (text: string) => ({ ...base, content: [{ type: 'text' as const, text }], isError: true });
     if (tool === undefined) {
-      const content = [{ type: 'text' as const, text: `There is no tool ${name}.` }];
-      yield { ...base, content, isError: true, outcome: 'unknown-tool' };
+      yield { ...failed(`There is no tool ${name}.`), outcome: 'unknown-tool' };
       return;
     }
+    if (signal.aborted) {
+      yield { ...failed('Not run'), outcome: 'aborted', because: { kind: 'abort' } };
+      return;
+    }
+    const facts = { once: !isReading(name) };
+    const instead = await onStart?.(call, facts);
+    if (instead !== undefined) {
+      yield { ...failed(instead), outcome: 'failed' };
+      return;
+    }
+    this.ran.push(id);
     yield { type: 'tool-start', id, name, describe: { title: `Use ${name}`, kind: 'other', paths: [] } };
+    let result: ToolRunResult;
     try {
       const text = await tool(input, { signal, runAgent, session });
-      yield { ...base, content: [{ type: 'text', text }], isError: false, outcome: 'done' };
+      result = { ...base, content: [{ type: 'text', text }], isError: false, outcome: 'done' };
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
       const outcome = signal.aborted ? 'aborted' : 'failed';
-      yield { ...base, content: [{ type: 'text', text }], isError: true, outcome };
+      result = { ...failed(error instanceof Error ? error.message : String(error)), outcome };
     }
+    await onResult?.(result, facts);
+    yield result;
+  }
+
+  readonly reviews: ReviewRequest[] = [];
+
+  /** Lets everything through as it is. */
+  async review(request: ReviewRequest): Promise<ReviewOutcome> {
+    this.reviews.push(request);
+    const { name, input } = request.call;
+    return {
+      verdict: { allowed: true, input, because: { kind: 'mode', mode: 'allow' } },
+      name,
+      readOnly: true,
+      describe: { title: `Use ${name}`, kind: 'other', paths: [] },
+      changed: false,
+    };
   }
 
   async close() {}
+}
+
+/** The others change something. */
+function isReading(name: string): boolean {
+  return ['Read', 'Grep', 'Task'].includes(name);
 }
 
 function fakeTool(name: string): Tool {
@@ -169,12 +223,66 @@ function fakeTool(name: string): Tool {
     userFacingName: () => name,
     description: () => `The tool ${name}`,
     isEnabled: () => true,
-    isReadOnly: () => true,
+    isReadOnly: () => isReading(name),
     isConcurrencySafe: () => true,
     needsPermissions: () => false,
     prompt: () => `How to use ${name}.`,
     async *call() {},
     describe: () => ({ title: name, kind: 'other', paths: [] }),
+  };
+}
+
+export const CRASHED = Symbol('crashed');
+
+type SessionsStore = Pick<Store, 'sessions' | 'transcripts' | 'index' | 'calls' | 'answers' | 'leases'>;
+
+/** Everything in these areas that changes the file. */
+const WRITES = new Set([
+  'create',
+  'checkpoint',
+  'delete',
+  'record',
+  'put',
+  'acquire',
+  'renew',
+  'release',
+  'releaseAll',
+]);
+
+/** A store whose process is dead after so many writes: nothing that is asked then is ever answered. */
+export function frozenAfter(
+  store: Store,
+  writes: number,
+): { store: SessionsStore; frozen: Promise<typeof CRASHED> } {
+  let left = writes;
+  let crash = (_crashed: typeof CRASHED): void => {};
+  const frozen = new Promise<typeof CRASHED>((resolve) => {
+    crash = resolve;
+  });
+  const guarded = <Area extends object>(area: Area): Area =>
+    new Proxy(area, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return (...given: unknown[]) => {
+          if (WRITES.has(String(name))) left -= 1;
+          if (left >= 0) return Reflect.apply(value, target, given);
+          crash(CRASHED);
+          return new Promise(() => {});
+        };
+      },
+    });
+  const { sessions, transcripts, index, calls: callStore, answers, leases } = store;
+  return {
+    store: {
+      sessions: guarded(sessions),
+      transcripts: guarded(transcripts),
+      index: guarded(index),
+      calls: guarded(callStore),
+      answers: guarded(answers),
+      leases: guarded(leases),
+    },
+    frozen,
   };
 }
 
@@ -187,13 +295,40 @@ export const QUIET_LOG: Log = {
   fatal: nothing,
 };
 
-export function nativeEngine(
+/** `owner`: of a process that is dead, what its sessions hold is free for the next one. */
+export function openTestSessions(store: SessionsStore, owner?: string): Sessions {
+  return createSessions({
+    store,
+    log: QUIET_LOG,
+    ttlMs: 86_400_000,
+    toolTimeoutMs: 120_000,
+    onToolTimeout: 'hibernate',
+    ...(owner === undefined ? {} : { owner }),
+  });
+}
+
+export async function memorySessions(): Promise<{ sessions: Sessions; store: Store }> {
+  const store = await openStore('sqlite::memory:', { baseDir: '/' });
+  const sessions = openTestSessions(store);
+  onTestFinished(async () => {
+    await sessions.close();
+    await store.close();
+  });
+  return { sessions, store };
+}
+
+/** With sessions in memory where none are given; closed after the test. */
+export async function nativeEngine(
   relay: ScriptedRelay,
   runtime: ToolRuntime,
   startDir: string,
   options: Partial<NativeEngineOptions> = {},
-): NativeEngine {
-  return createNativeEngine({ relay, runtime, log: QUIET_LOG, startDir, home: startDir, ...options });
+): Promise<NativeEngine> {
+  const sessions = options.sessions ?? (await memorySessions()).sessions;
+  const own = { relay, runtime, log: QUIET_LOG, startDir, home: startDir };
+  const engine = createNativeEngine({ ...own, ...options, sessions });
+  onTestFinished(() => engine.close());
+  return engine;
 }
 
 export const routeTo = (rule: Partial<ModelRule> = {}): Route => ({

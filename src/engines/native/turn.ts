@@ -3,6 +3,7 @@ import type { ConversationRequest } from '../../core/conversation.js';
 import type { Log } from '../../observability/log.js';
 import type { Route } from '../../routing/router.js';
 import type { OpenToolSession, ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { CallLedger } from '../agent/call-ledger.js';
 import type { AgentActivity } from '../agent/observer.js';
 import type { Toolbox } from '../agent/toolbox.js';
 import type { UsageTally } from '../agent/usage-tally.js';
@@ -23,6 +24,8 @@ export interface TurnParts {
   forkNumber: number;
   toolbox: Toolbox;
   tally: UsageTally;
+  /** Of the main agent. */
+  ledger: CallLedger;
   signal: AbortSignal;
   notify(activity: AgentActivity): void;
 }

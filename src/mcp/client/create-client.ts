@@ -26,6 +26,8 @@ export interface McpClientOptions {
   random?: () => number;
   /** Retries by itself after a failure; `doctor` does not. */
   retries?: boolean;
+  /** Told whenever tools have come or gone. */
+  onTools?: () => void;
 }
 
 /** Connects in the background, at once. The caller closes it. */
@@ -54,6 +56,9 @@ export function createMcpClient(options: McpClientOptions): McpClient {
       ),
     ),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    onTools: () => {
+      if (!closed) options.onTools?.();
+    },
   };
 
   const entries = new Map<string, ServerEntry>();
@@ -98,6 +103,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
       if (entry === undefined) return false;
       entries.delete(name);
       await entry.close();
+      options.onTools?.();
       return true;
     },
     async reconnect(name) {

@@ -28,6 +28,8 @@ export interface EntryContext {
   http(): HttpClient;
   tokens: TokenFile;
   callbackUrl?: (name: string) => string | Promise<string>;
+  /** The tools of a server have come, gone or changed. */
+  onTools(): void;
 }
 
 export interface EntryOptions {
@@ -54,6 +56,7 @@ export class ServerEntry {
     this.#redact = createRedactor(secretsOf(options.config));
     this.#link = this.#makeLink(context.retries, () => {
       this.#tools = (this.#link.connection?.listing.tools ?? []).map((tool) => this.#makeTool(tool));
+      context.onTools();
     });
   }
 

@@ -50,6 +50,27 @@ export function historyContract(bench: () => Bench): void {
       });
     });
 
+    it('finds every session that knows a hash, in the same order, and none of another principal', async () => {
+      const store = await bench().open();
+      const names = ['old', 'ended', 'longer'];
+      for (const name of names) {
+        bench().now += 1;
+        const { step } = await ownSession(store, name);
+        await step({ index: name === 'ended' ? chain('a') : chain('a', name) });
+      }
+      const other = await ownSession(store, 'other', { principal: 'bob' });
+      await other.step({ index: chain('a') });
+      const found = async (limit: number) =>
+        (await store.index.find('alice', 'a', limit)).map(({ session, head }) => [session, head]);
+      expect(await found(10)).toEqual([
+        ['ended', true],
+        ['longer', false],
+        ['old', false],
+      ]);
+      expect(await found(1)).toEqual([['ended', true]]);
+      expect(await store.index.find('alice', 'x', 10)).toEqual([]);
+    });
+
     it('forgets with the session', async () => {
       const store = await bench().open();
       const { step } = await ownSession(store, 's1', { expiresAt: START + TTL });

@@ -59,6 +59,15 @@ describe('Database', () => {
     database.close();
   });
 
+  it('runs one statement in both ways, each with its own parameters', async () => {
+    const database = await open();
+    for (const a of [1, 2]) database.run('INSERT INTO t VALUES (?, ?, ?)', [a, '', null]);
+    const sql = 'SELECT a FROM t WHERE a = ?';
+    expect(database.all(sql, [1]).map((row) => number(row, 'a'))).toEqual([1]);
+    expect(number(database.get(sql, [2]) ?? {}, 'a')).toBe(2);
+    database.close();
+  });
+
   it('rolls back what throws, and goes on', async () => {
     const database = await open();
     const failed = database.write(() => {

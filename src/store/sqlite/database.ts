@@ -5,6 +5,8 @@
  * - A text parameter with a NUL is cut short when read back. Such a NUL becomes U+FFFD; JSON is not
  *   affected, because JSON text has no raw NUL.
  * - Numbers are bound as REAL: columns with INTEGER affinity convert them, expressions need a CAST.
+ * - `get` on a statement that `all` was called on keeps the bindings of that call. Hence a statement
+ *   of its own for each way of running the same SQL.
  * - A connection with prepared statements stays open after `close()` until they are collected.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -73,17 +75,17 @@ export class Database {
   }
 
   get(sql: string, params: Params = []): Row | undefined {
-    const row = this.#prepare(sql, params).get(bindable(params));
+    const row = this.#prepare('get', sql, params).get(bindable(params));
     return isRow(row) ? row : undefined;
   }
 
   all(sql: string, params: Params = []): Row[] {
-    return this.#prepare(sql, params).all(bindable(params)).filter(isRow);
+    return this.#prepare('all', sql, params).all(bindable(params)).filter(isRow);
   }
 
   /** Rows changed. */
   run(sql: string, params: Params = []): number {
-    return this.#prepare(sql, params).run(bindable(params)).changes;
+    return this.#prepare('run', sql, params).run(bindable(params)).changes;
   }
 
   exec(sql: string): void {
@@ -154,11 +156,12 @@ export class Database {
     }
   }
 
-  #prepare(sql: string, params: Params): LibsqlDatabase.Statement {
-    let prepared = this.#statements.get(sql);
+  #prepare(way: 'get' | 'all' | 'run', sql: string, params: Params): LibsqlDatabase.Statement {
+    const key = `${way} ${sql}`;
+    let prepared = this.#statements.get(key);
     if (prepared === undefined) {
       prepared = { statement: this.#connection.prepare(sql), parameters: sql.split('?').length - 1 };
-      this.#statements.set(sql, prepared);
+      this.#statements.set(key, prepared);
     }
     if (prepared.parameters !== params.length) {
       throw new TypeError(`${prepared.parameters} parameters expected, ${params.length} given: ${sql}`);

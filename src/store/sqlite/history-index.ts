@@ -1,6 +1,6 @@
 import type { HistoryIndex, HistoryMatch } from '../history-index.js';
 import type { Context } from './context.js';
-import { number, text } from './rows.js';
+import { number, type Row, text } from './rows.js';
 
 /** Clients mostly echo all they know, so the match is mostly in the first probe from the end. */
 const PROBE = 32;
@@ -12,7 +12,7 @@ const SQL = `
   CROSS JOIN history ON history.principal = ? AND history.hash = chain.value
   CROSS JOIN sessions ON sessions.id = history.session AND sessions.expires_at > ?
   ORDER BY chain.key DESC, head DESC, sessions.updated_at DESC, sessions.id DESC
-  LIMIT 1`;
+  LIMIT ?`;
 
 export class SqliteHistoryIndex implements HistoryIndex {
   readonly #context: Context;
@@ -26,16 +26,25 @@ export class SqliteHistoryIndex implements HistoryIndex {
     return database.read(() => {
       for (let end = chain.length; end > 0; end -= PROBE) {
         const part = JSON.stringify(chain.slice(Math.max(0, end - PROBE), end));
-        const row = database.get(SQL, [part, principal, now()]);
-        if (row === undefined) continue;
-        return {
-          hash: text(row, 'hash'),
-          session: text(row, 'session'),
-          position: number(row, 'position'),
-          head: number(row, 'head') === 1,
-        };
+        const row = database.get(SQL, [part, principal, now(), 1]);
+        if (row !== undefined) return readMatch(row);
       }
       return undefined;
     });
   }
+
+  find(principal: string, hash: string, limit: number): Promise<HistoryMatch[]> {
+    const { database, now } = this.#context;
+    const params = [JSON.stringify([hash]), principal, now(), limit];
+    return database.read(() => database.all(SQL, params).map(readMatch));
+  }
+}
+
+function readMatch(row: Row): HistoryMatch {
+  return {
+    hash: text(row, 'hash'),
+    session: text(row, 'session'),
+    position: number(row, 'position'),
+    head: number(row, 'head') === 1,
+  };
 }

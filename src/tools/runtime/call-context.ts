@@ -31,7 +31,7 @@ export interface CallScope {
   plan(): Plan | undefined;
   /** Only while the call runs. */
   clock(): RunClock | undefined;
-  onWaiting(describe: Description): void;
+  onWaiting(describe: Description, approval: string): void;
 }
 
 export function createCallContext(scope: CallScope): ToolContext {
@@ -84,9 +84,9 @@ export function gateCall(scope: CallScope, plan: Plan, revise: GateCall['revise'
     ...(scope.tool.question === true ? { question: true } : {}),
     signal: scope.signal,
     revise,
-    onWaiting() {
+    onWaiting(approval) {
       scope.clock()?.pause();
-      scope.onWaiting(plan.describe);
+      scope.onWaiting(plan.describe, approval);
     },
     onResumed() {
       scope.clock()?.resume();

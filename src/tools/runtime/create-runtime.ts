@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { PermissionGate } from '../../permissions/gate.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { createRegistry, type ToolSource } from './registry.js';
+import { reviewCall } from './review.js';
 import type { ToolRuntime } from './runtime.js';
 import { type RuntimeLog, SILENT } from './runtime-log.js';
 import { runCalls, SCHEDULER_LIMITS, type SchedulerLimits } from './scheduler.js';
@@ -41,6 +42,19 @@ export function createToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
         await Promise.all(sources.map((source) => source.closeSession?.(id)));
       }),
     run: (request) => runCalls({ gate, sandbox, log, limits, closing: closing.signal, onRun }, request),
+    review(request) {
+      const reviewing = reviewCall(
+        { gate, sandbox, find: (name) => registry.builtIn(name), limits, closing: closing.signal },
+        request,
+      );
+      onRun(
+        reviewing.then(
+          () => {},
+          () => {},
+        ),
+      );
+      return reviewing;
+    },
     async close() {
       closing.abort();
       await Promise.all(running);

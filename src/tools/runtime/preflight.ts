@@ -162,7 +162,8 @@ async function planFor(scope: CallScope, context: ToolContext, classified: Class
   }
 }
 
-function plainDescription(tool: Tool, effects: Plan['effects']): Plan['describe'] {
+/** By its effects alone. */
+export function plainDescription(tool: Pick<Tool, 'name'>, effects: Plan['effects']): Plan['describe'] {
   const paths = effects.flatMap((effect) => ('path' in effect ? [effect.path] : []));
   const command = effects.find((effect) => effect.kind === 'command')?.command;
   const url = effects.find((effect) => effect.kind === 'fetch')?.url;

@@ -30,6 +30,8 @@ export interface ToolProblem {
 export interface ToolRegistry {
   offer(request: OfferRequest): Promise<ToolOffer>;
   list(): Promise<readonly ListedTool[]>;
+  /** A built-in by name or alias, also one that is off. */
+  builtIn(name: string): Promise<Tool | undefined>;
 }
 
 export interface RegistryOptions {
@@ -217,7 +219,13 @@ export function createRegistry({
     };
   };
 
-  return { offer, list };
+  const builtIn = async (name: string): Promise<Tool | undefined> => {
+    const built = ordered.filter(({ source }) => source === 'built-in');
+    const tools = (await Promise.all(built.map((source) => ask(source, undefined)))).flat();
+    return tools.find((tool) => tool.name === name) ?? tools.find((tool) => hasName(tool, name));
+  };
+
+  return { offer, list, builtIn };
 }
 
 /** An offer of exactly these. */

@@ -13,6 +13,7 @@ import type { Description, PermissionGate, VerdictReason } from '../../permissio
 import type { FileState } from '../../workspace/file-state.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import type { ToolContext, ToolOptions, ToolSession } from './context.js';
+import type { ReviewOutcome, ReviewRequest } from './review.js';
 import type { Tool } from './tool.js';
 
 /** Which built-ins the operator offers on a model: the configuration's `tools`. */
@@ -32,6 +33,11 @@ export interface ToolRuntime {
    * Never throws for anything that a tool does.
    */
   run(request: RunRequest): AsyncGenerator<ToolRunEvent, void, void>;
+  /**
+   * Whether a call may be made that somebody else runs. Waits for a person where it must. Rejects
+   * only for bugs and a store that is down: whoever asks takes that for a no.
+   */
+  review(request: ReviewRequest): Promise<ReviewOutcome>;
   close(): Promise<void>;
 }
 
@@ -77,6 +83,8 @@ export interface SessionOptions {
   agent?: { id: string; label: string };
   /** A sub-agent shares the background jobs and the private folder of its parent, and nothing else. */
   parent?: OpenToolSession;
+  /** What an earlier one of the same conversation had: its `snapshot`. Files are checked again when they are used. */
+  restore?: JsonObject;
 }
 
 export interface OpenToolSession extends ToolSession {
@@ -84,6 +92,8 @@ export interface OpenToolSession extends ToolSession {
   readonly files: FileState;
   /** Folders that are the session's own, as far as they have been made: its tools may read them. */
   ownPaths?(): readonly string[];
+  /** Folder, list of things to do and read files, as plain JSON. */
+  snapshot(): JsonObject;
   close(): Promise<void>;
 }
 
@@ -95,12 +105,27 @@ export interface RunRequest {
   messageId?: string;
   signal: AbortSignal;
   runAgent?: ToolContext['runAgent'];
+  /**
+   * Awaited for each call that was let through, right before it runs. A text is its result in place
+   * of a run; a rejection refuses it as well.
+   */
+  onStart?(call: ToolUseBlock, facts: RunFacts): Promise<string | undefined>;
+  /**
+   * Awaited with the result of each call that `onStart` let run, before the result is given out and
+   * before a call that waits for it begins. A rejection is logged; the result stands.
+   */
+  onResult?(result: ToolRunResult, facts: RunFacts): Promise<void>;
+}
+
+export interface RunFacts {
+  /** It must not simply be run again: it changes something, or a person let this one run. */
+  once: boolean;
 }
 
 export type ToolRunEvent =
   | { type: 'tool-start'; id: string; name: string; describe: Description }
   /** A person is asked; no clock but the approval's own runs meanwhile. */
-  | { type: 'tool-waiting'; id: string; name: string; describe: Description }
+  | { type: 'tool-waiting'; id: string; name: string; describe: Description; approval?: string }
   | {
       type: 'tool-progress';
       id: string;

@@ -73,15 +73,16 @@ class Run {
     setMaxListeners(0, this.#controller.signal);
   }
 
-  stop(): void {
-    this.#controller.abort();
+  /** `reason`: a question to a person stays open where it is the gateway that stops. */
+  stop(reason?: unknown): void {
+    this.#controller.abort(reason);
     this.events.hurry();
   }
 
   /** Never throws. */
   async drive(): Promise<void> {
     const sources = [this.#request.signal, this.#options.closing];
-    const onAbort = () => this.stop();
+    const onAbort = () => this.stop(sources.find((source) => source.aborted)?.reason);
     for (const source of sources) {
       if (source.aborted) onAbort();
       source.addEventListener('abort', onAbort, { once: true });
@@ -163,8 +164,8 @@ class Run {
       readable: await gate.readable(placeOf(request), request.session.id),
       plan: () => current.plan,
       clock: () => current.clock,
-      onWaiting: (describe) =>
-        void this.events.push({ type: 'tool-waiting', id: call.id, name: tool.name, describe }),
+      onWaiting: (describe, approval) =>
+        void this.events.push({ type: 'tool-waiting', id: call.id, name: tool.name, describe, approval }),
     };
   }
 
@@ -175,15 +176,49 @@ class Run {
     ready: Extract<Preflight, { go: true }>,
     current: CurrentCall,
   ): Promise<void> {
-    const { log, limits } = this.#options;
-    const { plan, because, changed, context } = ready;
+    const { log } = this.#options;
+    const { plan, because } = ready;
     const { id } = call;
     const { name } = tool;
-    const limitMs = tool.limits?.timeoutMs;
     if (current.signal.aborted) {
       current.release();
       return this.#refuse(index, call, name, { ...NOT_STARTED, describe: plan.describe });
     }
+    const facts = { once: !plan.readOnly || because.kind === 'person' };
+    let instead: string | undefined;
+    try {
+      instead = await this.#request.onStart?.(call, facts);
+    } catch (error) {
+      current.release();
+      throw error;
+    }
+    if (instead !== undefined) {
+      current.release();
+      const refusal: Refusal = { outcome: 'failed', message: instead, because, describe: plan.describe };
+      return this.#refuse(index, call, name, refusal);
+    }
+    const outcome = current.signal.aborted
+      ? refused({ ...NOT_STARTED, describe: plan.describe })
+      : await this.#run(call, tool, ready, current);
+    current.release();
+    const result: ToolRunResult = { durationMs: 0, ...outcome, type: 'tool-result', id, name };
+    try {
+      await this.#request.onResult?.(result, facts);
+    } catch (error) {
+      log.error({ err: error, tool: name }, 'the result of a call could not be recorded');
+    }
+    this.#settle(index, call, name, outcome);
+  }
+
+  async #run(
+    { id }: ToolUseBlock,
+    tool: Tool,
+    { plan, because, changed, context }: Extract<Preflight, { go: true }>,
+    current: CurrentCall,
+  ): Promise<Outcome> {
+    const { log, limits } = this.#options;
+    const { name } = tool;
+    const limitMs = tool.limits?.timeoutMs;
     void this.events.push({ type: 'tool-start', id, name, describe: plan.describe });
     const clock = current.start(limitMs);
     const execution = await execute(tool, plan.input, context, {
@@ -205,7 +240,7 @@ class Run {
     const durationMs = Math.round(clock.elapsed());
     current.release();
     const { content, isError, data, outcome } = execution;
-    this.#settle(index, call, name, {
+    return {
       content: await this.#bound(tool, content),
       isError,
       outcome,
@@ -214,7 +249,7 @@ class Run {
       describe: plan.describe,
       ...(data === undefined ? {} : { data }),
       ...(changed ? { input: plan.input } : {}),
-    });
+    };
   }
 
   #bound(tool: Tool, content: Parameters<typeof boundResult>[0]): ReturnType<typeof boundResult> {
@@ -243,14 +278,7 @@ class Run {
   }
 
   #refuse(index: number, call: ToolUseBlock, name: string, refusal: Refusal): void {
-    const { outcome, message, because, describe } = refusal;
-    this.#settle(index, call, name, {
-      content: [{ type: 'text', text: message }],
-      isError: true,
-      outcome,
-      ...(because === undefined ? {} : { because }),
-      ...(describe === undefined ? {} : { describe }),
-    });
+    this.#settle(index, call, name, refused(refusal));
   }
 
   /** Keeps the order: a result leaves when all before it have. */
@@ -271,6 +299,16 @@ const NOT_STARTED: Refusal = {
   message: 'Not run: the turn was stopped before this call started.',
   because: { kind: 'abort' },
 };
+
+function refused({ outcome, message, because, describe }: Refusal): Outcome {
+  return {
+    content: [{ type: 'text', text: message }],
+    isError: true,
+    outcome,
+    ...(because === undefined ? {} : { because }),
+    ...(describe === undefined ? {} : { describe }),
+  };
+}
 
 function isTogether({ readOnly, concurrencySafe }: Pick<Plan, 'readOnly' | 'concurrencySafe'>): boolean {
   return readOnly && concurrencySafe;

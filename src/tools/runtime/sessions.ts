@@ -5,6 +5,7 @@ import { createFileState } from '../../workspace/file-state.js';
 import { createJobTable } from './jobs.js';
 import type { OpenToolSession, SessionOptions } from './runtime.js';
 import { createScratchFolders } from './scratch-folders.js';
+import { readSnapshot, takeSnapshot } from './snapshot.js';
 import { createTodoList } from './todos.js';
 
 export interface ToolSessions {
@@ -20,6 +21,7 @@ export function createSessions(stateDir: string): ToolSessions {
 
   const openSession: ToolSessions['open'] = async (options, onClose) => {
     const { id, principal, workspace, agent, parent } = options;
+    const restored = options.restore === undefined ? undefined : readSnapshot(options.restore);
     const jobs = parent?.jobs ?? createJobTable();
     let scratch: Promise<string> | undefined;
     let scratchPath: string | undefined;
@@ -37,7 +39,7 @@ export function createSessions(stateDir: string): ToolSessions {
       id,
       principal,
       ...(agent === undefined ? {} : { agent }),
-      cwd: options.cwd ?? parent?.cwd ?? workspace.root,
+      cwd: options.cwd ?? restored?.cwd ?? parent?.cwd ?? workspace.root,
       todos: createTodoList(),
       jobs,
       async scratch() {
@@ -51,8 +53,13 @@ export function createSessions(stateDir: string): ToolSessions {
       workspace,
       files: createFileState(),
       ownPaths: () => parent?.ownPaths?.() ?? (scratchPath === undefined ? [] : [scratchPath]),
+      snapshot: () => takeSnapshot(session),
       close: () => (closing ??= close()),
     };
+    if (restored !== undefined) {
+      session.todos.replace(restored.todos);
+      for (const [path, record] of restored.files) session.files.set(path, record);
+    }
     open.add(session);
     return session;
   };

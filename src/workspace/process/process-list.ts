@@ -84,6 +84,18 @@ export async function findProcesses(mark: ProcessMark): Promise<ProcessInfo[]> {
   return [...marked].flatMap((pid) => all.get(pid) ?? []);
 }
 
+/** Values of a variable in the environments that processes were started with, each of them once. */
+export async function valuesOf(variable: string): Promise<string[]> {
+  const begins = `${variable}=`;
+  const values = new Set<string>();
+  for (const { environment = '' } of await lookAt(0)) {
+    for (const entry of environment.split('\0')) {
+      if (entry.startsWith(begins)) values.add(entry.slice(begins.length));
+    }
+  }
+  return [...values];
+}
+
 interface SeenProcess {
   info: ProcessInfo;
   /** Only of those that are young enough to be of anyone who asked. */

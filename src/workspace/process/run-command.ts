@@ -3,18 +3,15 @@
  * its output bounded, and ended with everything that it started.
  */
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync, readSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMAND_LIMITS, type CommandLimits } from './limits.js';
 import { createLogFile, type LogFile } from './log-file.js';
+import { COMMAND_ID_VARIABLE, createCommandId } from './orphans.js';
 import { createOutputBuffer, type OutputBuffer } from './output-buffer.js';
 import { type OutputPipe, openOutputPipe } from './output-pipe.js';
 import type { ProcessMark } from './process-list.js';
 import { createProcessTree, type Started } from './process-tree.js';
-
-/** In the environment of everything that a command starts, so that it is found again. */
-export const COMMAND_ID_VARIABLE = 'TOOLGATE_COMMAND_ID';
 
 export interface CommandOptions {
   file: string;
@@ -60,7 +57,7 @@ export type CommandEnd = {
 /** Rejects only where the private folder cannot be used. */
 export async function runCommand(options: CommandOptions): Promise<RunningCommand> {
   const limits: CommandLimits = { ...COMMAND_LIMITS, ...options.limits };
-  const id = randomBytes(12).toString('hex');
+  const id = createCommandId();
   const pipe = await openOutputPipe(join(options.folder, `output-${id}`));
   const captureFd = openUnnamed(join(options.folder, `capture-${id}`));
   const mark: ProcessMark = { variable: `${COMMAND_ID_VARIABLE}=${id}`, output: pipe.path };

@@ -4,6 +4,7 @@
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { COMMAND_ID_VARIABLE, createCommandId } from '../../../workspace/process/orphans.js';
 
 export interface ProcessOptions {
   command: string;
@@ -41,7 +42,7 @@ export class ProcessGroup {
     return new Promise((resolve, reject) => {
       const child = spawn(command, args, {
         cwd,
-        env,
+        env: { ...env, [COMMAND_ID_VARIABLE]: createCommandId() },
         stdio: ['pipe', 'pipe', 'pipe'],
         detached: HAS_GROUPS,
         windowsHide: true,

@@ -1,0 +1,61 @@
+/** Answers for which no model is asked, and what every answer of an agent says about its session. */
+import type { Block, Message } from '../../core/conversation.js';
+import type { TurnEvent } from '../../core/events.js';
+import type { AttachKind, Attachment } from '../../sessions/sessions.js';
+import type { Answer } from '../engine.js';
+import { eventsOfBlocks, eventsOfCall, stopEvent } from './block-events.js';
+
+export const SESSION_HEADER = 'x-session-id';
+export const ATTACH_HEADER = 'x-toolgate-attach';
+
+/** Who answers where no model is asked, for `x-toolgate-upstream`. */
+export const OWN_ANSWER = 'toolgate';
+
+export function sessionHeaders(session: string, how: AttachKind): Record<string, string> {
+  return { [SESSION_HEADER]: session, [ATTACH_HEADER]: how };
+}
+
+/** Calls that still wait for the client, or an answer that was given before. */
+export function givenAnswer(attached: Extract<Attachment, { kind: 'waiting' | 'answered' }>): Answer {
+  return {
+    upstream: OWN_ANSWER,
+    losses: attached.losses,
+    headers: sessionHeaders(attached.session, attached.how),
+    promptTokens: 0,
+    body: { kind: 'events', batches: once([NO_TOKENS, ...eventsOf(attached)]) },
+  };
+}
+
+const NO_TOKENS: TurnEvent = { type: 'usage', usage: { outputTokens: 0 } };
+
+function eventsOf(attached: Extract<Attachment, { kind: 'waiting' | 'answered' }>): TurnEvent[] {
+  if (attached.kind === 'waiting') return [...attached.open.flatMap(eventsOfCall), stopEvent('tool_use')];
+  const { blocks, reason, stopSequence } = attached.answer;
+  return [...eventsOfBlocks(blocks), stopEvent(reason, stopSequence)];
+}
+
+/**
+ * What the assistant's messages say to the client, calls apart. `separator` stands between the texts
+ * of two messages, for a wire that has one text for the whole answer.
+ */
+export function spokenIn(messages: readonly Message[], separator: string): Block[] {
+  const spoken: Block[] = [];
+  for (const { role, content } of messages) {
+    if (role === 'assistant') spoken.push(...spokenBehind(spoken, content, separator));
+  }
+  return spoken;
+}
+
+/** What one more message adds to what has been said. */
+export function spokenBehind(said: readonly Block[], content: readonly Block[], separator: string): Block[] {
+  const spoken = content.filter((block) => block.type !== 'tool_use');
+  if (separator === '' || !said.some(({ type }) => type === 'text')) return spoken;
+  const first = spoken.findIndex(({ type }) => type === 'text');
+  return spoken.map((block, index) =>
+    index === first && block.type === 'text' ? { ...block, text: separator + block.text } : block,
+  );
+}
+
+async function* once<T>(item: T): AsyncGenerator<T> {
+  yield item;
+}

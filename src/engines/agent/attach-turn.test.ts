@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../core/errors.js';
+import type { TurnEvent } from '../../core/events.js';
+import type { Attachment, AttachRequest, SessionTurn } from '../../sessions/sessions.js';
+import type { Answer, Call } from '../engine.js';
+import { type Attached, attachTurn } from './attach-turn.js';
+import { RunningTurns } from './running-turns.js';
+
+const NEVER = () => Promise.reject(new Error('not asked'));
+
+function turnOf(id: string, key: string): SessionTurn {
+  return {
+    id,
+    key,
+    principal: 'alice',
+    root: '/',
+    how: 'new',
+    forkNumber: 0,
+    tools: [],
+    system: [],
+    transcript: [],
+    began: 0,
+    spoken: [],
+    before: 0,
+    outstanding: undefined,
+    state: undefined,
+    losses: [],
+    signal: new AbortController().signal,
+    steps: () => 0,
+    save: NEVER,
+    claimId: (each) => each,
+    start: NEVER,
+    finish: NEVER,
+    complete: NEVER,
+    abandon: NEVER,
+    discard: NEVER,
+  };
+}
+
+const REQUEST: AttachRequest = {
+  principal: 'alice',
+  engine: 'native',
+  model: 'm',
+  root: '/',
+  request: { messages: [], tools: [], system: [] },
+};
+
+const HEAD = { upstream: 'u', losses: [], headers: { 'x-session-id': 's' } };
+
+function setUp(...attachments: (Attachment | GatewayError)[]) {
+  const turns = new RunningTurns();
+  const ends: string[] = [];
+  let asked = 0;
+  const attach = (call: Partial<Call> = {}): Promise<Attached> =>
+    attachTurn({
+      sessions: {
+        async attach() {
+          asked += 1;
+          const next = attachments.length > 1 ? attachments.shift() : attachments[0];
+          if (next === undefined || next instanceof GatewayError) throw next;
+          return next;
+        },
+      },
+      turns,
+      call: { signal: new AbortController().signal, ...call },
+      request: REQUEST,
+      pingMs: 60_000,
+      onEnd: async ({ id }) => void ends.push(id),
+    });
+  return { attach, turns, ends, asked: () => asked };
+}
+
+function begun(attached: Attached) {
+  if (attached.kind !== 'turn') throw new Error('It is an answer');
+  return attached;
+}
+
+async function heard(answer: Answer): Promise<string> {
+  if (answer.body.kind !== 'events') throw new Error('bytes');
+  let text = '';
+  for await (const batch of answer.body.batches) {
+    for (const event of batch) if (event.type === 'text') text += event.text;
+  }
+  return text;
+}
+
+async function* says(...texts: string[]): AsyncGenerator<readonly TurnEvent[], void, void> {
+  for (const text of texts) yield [{ type: 'text', text }];
+}
+
+const RUNNING: Attachment = { kind: 'running', session: 's', how: 'new', key: 'k' };
+const TURN: Attachment = { kind: 'turn', turn: turnOf('s', 'k') };
+
+describe('the same request again', () => {
+  it('is given the answer that is being made, with its head, from the beginning', async () => {
+    const { attach, ends } = setUp(TURN, RUNNING);
+    const announced: object[] = [];
+    const { running } = begun(await attach());
+    const joining = attach({ announce: (headers) => announced.push(headers) });
+    const first = running.begin(HEAD, says('a', 'b'));
+    const second = await joining;
+    if (second.kind !== 'answer') throw new Error('It is a turn');
+    expect(second.answer.upstream).toBe('u');
+    expect(second.answer.headers).toEqual(HEAD.headers);
+    expect(await Promise.all([heard(first), heard(second.answer)])).toEqual(['ab', 'ab']);
+    expect(ends).toEqual(['s']);
+    expect(announced).toEqual([{ 'x-session-id': 's', 'x-toolgate-attach': 'new' }]);
+  });
+
+  it('fails as the first one does', async () => {
+    const { attach, ends } = setUp(TURN, RUNNING);
+    const { running } = begun(await attach());
+    const joining = attach();
+    const failure = new GatewayError('rate_limited', 'slow down');
+    const joined = expect(joining).rejects.toBe(failure);
+    await new Promise(setImmediate);
+    await running.fail(failure);
+    await joined;
+    expect(ends).toEqual(['s']);
+  });
+
+  it('keeps the turn running when the first one goes', async () => {
+    const { attach } = setUp(TURN, RUNNING);
+    const gone = new AbortController();
+    const { running } = begun(await attach({ signal: gone.signal }));
+    const joining = attach();
+    await new Promise(setImmediate);
+    gone.abort();
+    expect(running.signal.aborted).toBe(false);
+    running.begin(HEAD, says('a'));
+    const second = await joining;
+    if (second.kind !== 'answer') throw new Error('It is a turn');
+    expect(await heard(second.answer)).toBe('a');
+  });
+
+  it('waits for a turn that is being stopped, and then is attached anew', async () => {
+    const { attach, asked } = setUp(TURN, RUNNING, TURN);
+    const gone = new AbortController();
+    const { running } = begun(await attach({ signal: gone.signal }));
+    gone.abort();
+    const again = attach();
+    await new Promise(setImmediate);
+    expect(asked()).toBe(2);
+    await running.fail(new Error('stopped'));
+    expect((await again).kind).toBe('turn');
+  });
+
+  it('that finds nothing to join is a conflict that says what to do', async () => {
+    const { attach } = setUp(RUNNING);
+    await expect(attach()).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('Send it again'),
+    });
+  });
+});
+
+describe('another request of the session', () => {
+  it('waits while the turn before is being stopped', async () => {
+    const { attach } = setUp(TURN, new GatewayError('conflict', 'busy'), TURN);
+    const gone = new AbortController();
+    const { running } = begun(await attach({ signal: gone.signal }));
+    gone.abort();
+    const next = attach();
+    await new Promise(setImmediate);
+    await running.fail(new Error('stopped'));
+    expect((await next).kind).toBe('turn');
+  });
+
+  it('is refused while it runs', async () => {
+    const conflict = new GatewayError('conflict', 'busy');
+    const { attach } = setUp(TURN, conflict);
+    begun(await attach());
+    await expect(attach()).rejects.toBe(conflict);
+  });
+});
+
+describe('an answer without a model', () => {
+  it('is the calls that still wait, or what was said before', async () => {
+    const waiting = setUp({
+      kind: 'waiting',
+      session: 's',
+      how: 'continue',
+      open: [{ type: 'tool_use', id: 'c', name: 'f', input: { a: 1 } }],
+      losses: [],
+    });
+    const given = setUp({
+      kind: 'answered',
+      session: 's',
+      how: 'continue',
+      answer: { blocks: [{ type: 'text', text: 'Hi' }], reason: 'stop_sequence', stopSequence: '#' },
+      losses: [],
+    });
+    const events: TurnEvent[][] = [];
+    for (const { attach } of [waiting, given]) {
+      const attached = await attach();
+      if (attached.kind !== 'answer' || attached.answer.body.kind !== 'events') throw new Error('no answer');
+      expect(attached.answer.upstream).toBe('toolgate');
+      expect(attached.answer.headers).toEqual({ 'x-session-id': 's', 'x-toolgate-attach': 'continue' });
+      const all: TurnEvent[] = [];
+      for await (const batch of attached.answer.body.batches) all.push(...batch);
+      events.push(all.filter(({ type }) => type !== 'usage'));
+    }
+    expect(events).toEqual([
+      [
+        { type: 'tool', key: 'c', id: 'c', name: 'f' },
+        { type: 'tool-input', key: 'c', json: '{"a":1}' },
+        { type: 'tool-end', key: 'c' },
+        { type: 'stop', reason: 'tool_use' },
+      ],
+      [
+        { type: 'text', text: 'Hi' },
+        { type: 'break' },
+        { type: 'stop', reason: 'stop_sequence', stopSequence: '#' },
+      ],
+    ]);
+  });
+});
+
+describe('closing', () => {
+  it('stops every turn for everyone and waits for it', async () => {
+    const { attach, turns, ends } = setUp(TURN);
+    const { running } = begun(await attach());
+    async function* endless(): AsyncGenerator<readonly TurnEvent[], void, void> {
+      yield [{ type: 'text', text: 'a' }];
+      await new Promise((resolve) => running.signal.addEventListener('abort', resolve));
+    }
+    const reading = heard(running.begin(HEAD, endless()));
+    await new Promise(setImmediate);
+    await turns.close();
+    expect(ends).toEqual(['s']);
+    await reading;
+  });
+});

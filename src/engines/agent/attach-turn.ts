@@ -1,0 +1,74 @@
+/** From a request to its turn, or to an answer that is there or on its way already. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { GatewayError } from '../../core/errors.js';
+import type { Attachment, AttachRequest, Sessions, SessionTurn } from '../../sessions/sessions.js';
+import type { Answer, Call } from '../engine.js';
+import { givenAnswer, sessionHeaders } from './answers.js';
+import { LIMITS } from './limits.js';
+import type { RunningTurn, RunningTurns } from './running-turns.js';
+
+export type Attached =
+  /** The caller begins or fails `running`, and ends `turn`. */
+  { kind: 'turn'; turn: SessionTurn; running: RunningTurn } | { kind: 'answer'; answer: Answer };
+
+export interface AttachTurnOptions {
+  sessions: Pick<Sessions, 'attach'>;
+  turns: RunningTurns;
+  call: Pick<Call, 'signal' | 'observe' | 'announce'>;
+  request: AttachRequest;
+  pingMs: number;
+  /** The turn is over, and has not come to its end. */
+  onEnd(turn: SessionTurn): Promise<void>;
+}
+
+/** Rejects as `Sessions.attach` does, and as a turn that was joined. */
+export async function attachTurn(options: AttachTurnOptions): Promise<Attached> {
+  const { turns, call, request, pingMs, onEnd } = options;
+  for (let tries = 0; tries < LIMITS.join.tries; tries += 1) {
+    const attached = await attach(options);
+    switch (attached?.kind) {
+      case 'turn': {
+        const { turn } = attached;
+        const running = turns.open(turn, call, { pingMs, onEnd: () => onEnd(turn) });
+        call.announce?.(sessionHeaders(turn.id, turn.how));
+        return { kind: 'turn', turn, running };
+      }
+      case 'waiting':
+      case 'answered':
+        call.announce?.(sessionHeaders(attached.session, attached.how));
+        return { kind: 'answer', answer: givenAnswer(attached) };
+      case 'running': {
+        const { session, how, key } = attached;
+        const joining = turns.join(session, key, call);
+        call.announce?.(sessionHeaders(session, how));
+        const answer = await joining;
+        if (answer !== undefined) return { kind: 'answer', answer };
+      }
+    }
+    if (call.signal.aborted) break;
+    // Between a turn's end here and the session's own there is a moment.
+    if (tries > 0) await delay(LIMITS.join.pauseMs);
+  }
+  throw new GatewayError(
+    'conflict',
+    `The same request${request.id === undefined ? '' : ` of the session ${request.id}`} is being answered, and its answer can no longer be joined. Send it again in a moment.`,
+    { retryable: true },
+  );
+}
+
+/** Undefined: a turn of the same key was still being stopped, and is over now. */
+async function attach({
+  sessions,
+  turns,
+  call,
+  request,
+}: AttachTurnOptions): Promise<Attachment | undefined> {
+  try {
+    return await sessions.attach(request);
+  } catch (error) {
+    // Who stops an answer and says something else means it.
+    if (!(error instanceof GatewayError) || error.code !== 'conflict') throw error;
+    if (!(await turns.stopped(request.principal, call.signal))) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * The calls of a message behind which a turn broke off. What has a result keeps it, what never began
+ * is run now, and what had begun is not run again: the model is told that nobody knows.
+ */
+import type { ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
+import type { OutstandingCalls, SessionTurn } from '../../sessions/sessions.js';
+import { mayHaveRun } from './call-ledger.js';
+import type { CollectedCall } from './message-collector.js';
+
+export interface SettleOptions {
+  outstanding: OutstandingCalls;
+  turn: Pick<SessionTurn, 'finish'>;
+  /** Only the client can run it. */
+  isClients(call: ToolUseBlock): boolean;
+  /** Why a call must not run, by its id: known when the model made it. */
+  problems: ReadonlyMap<string, string>;
+  /** Runs calls here, with everything that a call goes through. One result for each, unless it was stopped. */
+  run(calls: readonly CollectedCall[]): Promise<ReadonlyMap<string, ToolResultBlock>>;
+}
+
+export interface SettledCalls {
+  /** For the client, in order. */
+  open: ToolUseBlock[];
+  results: Map<string, ToolResultBlock>;
+  /** Every call that is not open has its result; false where running them was stopped. */
+  whole: boolean;
+}
+
+/** Rejects as the session does. */
+export async function settleCalls(options: SettleOptions): Promise<SettledCalls> {
+  const { outstanding, turn, isClients, problems, run } = options;
+  const { calls, started } = outstanding;
+  const results = new Map(outstanding.results);
+  const open: ToolUseBlock[] = [];
+  const here: CollectedCall[] = [];
+  for (const block of calls) {
+    if (results.has(block.id)) continue;
+    const problem = problems.get(block.id);
+    if (started.has(block.id)) {
+      const result = mayHaveRun(block.id);
+      await turn.finish(result);
+      results.set(block.id, result);
+    } else if (problem !== undefined) here.push({ block, problem });
+    else if (isClients(block)) open.push(block);
+    else here.push({ block });
+  }
+  if (here.length > 0) for (const [id, result] of await run(here)) results.set(id, result);
+  return {
+    open,
+    results,
+    whole: calls.every(({ id }) => results.has(id) || open.some((call) => call.id === id)),
+  };
+}
+
+/** One result for each call, in their order. */
+export function inOrder(
+  calls: readonly ToolUseBlock[],
+  results: ReadonlyMap<string, ToolResultBlock>,
+): ToolResultBlock[] {
+  return calls.flatMap(({ id }) => results.get(id) ?? []);
+}

@@ -1,0 +1,311 @@
+/**
+ * Every tool call of a Claude Code passes here before it runs: its own tools are reviewed by the
+ * rules and people of the gateway, the gateway's are run, the client's wait for the client. Calls
+ * that must not run twice are written down by the turn that runs; between two turns nothing begins.
+ */
+import type { CanUseTool, HookCallback, PermissionResult } from '@anthropic-ai/claude-agent-sdk';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { JsonObject, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
+import type { ReviewOutcome } from '../../tools/runtime/review.js';
+import type { OpenToolSession, RunRequest, ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { CallLedger } from '../agent/call-ledger.js';
+import { LIMITS } from '../agent/limits.js';
+import type { AgentActivityBody } from '../agent/observer.js';
+import { ServerCalls } from '../agent/server-calls.js';
+import type { Toolbox } from '../agent/toolbox.js';
+import { type KnownCall, KnownCalls } from './known-calls.js';
+import { mirrorCall } from './mirror-files.js';
+import { ParkedCalls } from './parked-calls.js';
+import type { ServedCall } from './served-tools.js';
+import type { SubAgents } from './sub-agents.js';
+import type { ToolPlan } from './tool-plan.js';
+import { mcpError, toMcpResult } from './tool-results.js';
+
+/** The turn that runs, as far as calls are concerned. */
+export interface DeskTurn {
+  ledger: CallLedger;
+  options: RunRequest['options'];
+  notify(activity: AgentActivityBody, agentId?: string): void;
+}
+
+export interface CallDeskOptions {
+  plan: ToolPlan;
+  toolbox: Toolbox;
+  runtime: ToolRuntime;
+  session: OpenToolSession;
+  agents: SubAgents;
+  /** Fires when the process ends. */
+  signal: AbortSignal;
+  /** Something about the calls has changed. */
+  onChange(): void;
+  onBug(error: unknown): void;
+}
+
+const STOPPED = 'Not run: the turn was stopped before this call was made.';
+const NO_RESULT = 'No result: the turn was stopped before the client had run this call.';
+const MAIN_ONLY =
+  'Not run: this is a tool of the client, and only the main agent can call it. Report back that it is needed.';
+const NOT_OFFERED = 'Not run: this tool is not on offer here.';
+const REVIEW_FAILED =
+  'Not run: whether it may could not be decided because of an internal error in the gateway; its log says more.';
+
+export class CallDesk {
+  readonly known = new KnownCalls();
+  readonly parked = new ParkedCalls();
+  readonly #options: CallDeskOptions;
+  /** Inputs that a person put in place, by the id that Claude Code knows. */
+  readonly #changed = new Map<string, JsonObject>();
+  /** Sub-agents' calls, by id. */
+  readonly #agentOf = new Map<string, string>();
+  #turn: DeskTurn | undefined;
+  #turnWaiters: ((turn: DeskTurn | undefined) => void)[] = [];
+  #closed = false;
+
+  constructor(options: CallDeskOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined between two turns. */
+  set turn(turn: DeskTurn | undefined) {
+    this.#turn = turn;
+    if (turn === undefined) return;
+    turn.ledger.note(this.known.all.map(({ block }) => block));
+    for (const resolve of this.#turnWaiters.splice(0)) resolve(turn);
+  }
+
+  /** A message is whole and kept: its calls may begin. */
+  announce(calls: readonly KnownCall[]): void {
+    this.#turn?.ledger.note(calls.map(({ block }) => block));
+    this.known.announce(calls);
+  }
+
+  /** What the client says came of a call of the last message. */
+  deliver(call: KnownCall, result: ToolResultBlock): void {
+    this.known.give(result);
+    this.parked.deliver(call.wireId, result);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.known.close();
+    this.parked.close();
+    for (const resolve of this.#turnWaiters.splice(0)) resolve(undefined);
+  }
+
+  /** Asks for each call, also for those that Claude Code would let through by itself. */
+  readonly preToolUse: HookCallback = async (input) => {
+    if (input.agent_id === undefined) this.#options.session.cwd = input.cwd;
+    return { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'ask' } };
+  };
+
+  readonly postToolUse: HookCallback = async (input, id) => {
+    await mirrorCall(input, this.#options.session, Date.now());
+    const changed = id === undefined ? undefined : this.#changed.get(id);
+    if (changed === undefined) return {};
+    const shown = JSON.stringify(changed).slice(0, LIMITS.changedInputChars);
+    const additionalContext = `A person changed the input of this call before it ran. It ran with: ${shown}`;
+    return { hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext } };
+  };
+
+  readonly postToolUseFailure: HookCallback = async () => ({});
+
+  readonly canUseTool: CanUseTool = async (name, input, { toolUseID, agentID, signal }) => {
+    try {
+      if (agentID !== undefined) return await this.#agentMayUse(name, input, toolUseID, agentID, signal);
+      const call = await this.known.find(toolUseID);
+      if (call === undefined) return deny(STOPPED);
+      if (call.problem !== undefined) return deny(call.problem);
+      if (call.owner === undefined) return deny(NOT_OFFERED);
+      call.state = 'begun';
+      this.#options.onChange();
+      if (call.owner !== 'claude') return { behavior: 'allow', updatedInput: input };
+      return await this.#review(call, input, signal);
+    } catch (error) {
+      this.#options.onBug(error);
+      return deny(REVIEW_FAILED);
+    }
+  };
+
+  /** A call of a tool that is served to Claude Code. Never rejects. */
+  async handle({ tool, wireId, input, signal }: ServedCall): Promise<CallToolResult> {
+    try {
+      if (tool.owner === 'client') {
+        const result = await this.parked.wait(wireId, signal);
+        return result === undefined ? mcpError(NO_RESULT) : toMcpResult(result);
+      }
+      const block: ToolUseBlock = { type: 'tool_use', id: wireId, name: tool.plain, input };
+      const agentId = this.#agentOf.get(wireId);
+      const result = await this.#run(block, agentId, signal);
+      return result === undefined ? mcpError(STOPPED) : toMcpResult(result);
+    } catch (error) {
+      this.#options.onBug(error);
+      return mcpError('The tool failed because of an internal error in the gateway; its log says more.');
+    }
+  }
+
+  /** What Claude Code tells its model about calls of its own; kept before anything acts on it. */
+  async ended(result: ToolResultBlock): Promise<void> {
+    const found = this.known.end(result);
+    if (found === undefined) return;
+    const { call, result: own } = found;
+    if (call.owner !== 'claude') return;
+    this.#turn?.notify({
+      type: 'tool',
+      event: {
+        type: 'tool-result',
+        id: call.block.id,
+        name: call.block.name,
+        content: own.content,
+        isError: own.isError,
+        durationMs: 0,
+        outcome: own.isError ? 'failed' : 'done',
+      },
+    });
+    await this.#turn?.ledger.finish(own);
+  }
+
+  async #review(call: KnownCall, input: JsonObject, signal: AbortSignal): Promise<PermissionResult> {
+    const { session } = this.#options;
+    const asked = await this.#judge({ ...call.block, input }, session, signal, (waiting) => {
+      call.state = waiting ? 'asked' : 'begun';
+      this.#options.onChange();
+    });
+    if (!asked.verdict.allowed) return deny(asked.verdict.message);
+    const turn = await this.#activeTurn();
+    if (turn === undefined) return deny(STOPPED);
+    if (mustRunOnce(asked)) {
+      const refusal = await turn.ledger.begin(call.block.id);
+      if (refusal !== undefined) return deny(refusal);
+    }
+    call.state = 'begun';
+    const { id, name } = call.block;
+    turn.notify({ type: 'tool', event: { type: 'tool-start', id, name, describe: asked.describe } });
+    return this.#allow(call.wireId, asked, input);
+  }
+
+  async #agentMayUse(
+    name: string,
+    input: JsonObject,
+    wireId: string,
+    agentId: string,
+    signal: AbortSignal,
+  ): Promise<PermissionResult> {
+    const { plan, agents } = this.#options;
+    const owner = plan.ownerOf(name);
+    if (owner === undefined) return deny(NOT_OFFERED);
+    if (owner === 'client') return deny(MAIN_ONLY);
+    if (owner === 'gateway') {
+      this.#agentOf.set(wireId, agentId);
+      return { behavior: 'allow', updatedInput: input };
+    }
+    const session = await agents.session(agentId);
+    const block: ToolUseBlock = { type: 'tool_use', id: wireId, name: plan.plain(name), input };
+    const asked = await this.#judge(block, session, signal, () => {}, agentId);
+    if (!asked.verdict.allowed) return deny(asked.verdict.message);
+    const turn = await this.#activeTurn();
+    if (turn === undefined) return deny(STOPPED);
+    if (mustRunOnce(asked)) {
+      const refusal = await this.#beginFor(turn, agentId);
+      if (refusal !== undefined) return deny(refusal);
+    }
+    const event = { type: 'tool-start', id: wireId, name: block.name, describe: asked.describe } as const;
+    turn.notify({ type: 'tool', event }, agentId);
+    return this.#allow(wireId, asked, input);
+  }
+
+  /** The call of the main agent that a sub-agent works for is what must not run twice. */
+  async #beginFor(turn: DeskTurn, agentId: string): Promise<string | undefined> {
+    const parent = this.#parentOf(agentId);
+    return parent === undefined ? undefined : turn.ledger.begin(parent);
+  }
+
+  #parentOf(agentId: string): string | undefined {
+    const wireId = this.#options.agents.parentOf(agentId);
+    return wireId === undefined ? undefined : this.known.peek(wireId)?.block.id;
+  }
+
+  async #judge(
+    call: ToolUseBlock,
+    session: OpenToolSession,
+    given: AbortSignal,
+    onWaiting: (waiting: boolean) => void,
+    agentId?: string,
+  ): Promise<ReviewOutcome> {
+    const { runtime, signal } = this.#options;
+    const options = this.#turn?.options;
+    return runtime.review({
+      call,
+      session,
+      signal: AbortSignal.any([signal, given]),
+      onWaiting: (approval) => {
+        onWaiting(true);
+        const { id, name } = call;
+        const describe = { title: name, kind: 'other', paths: [] } as const;
+        this.#turn?.notify({ type: 'tool', event: { type: 'tool-waiting', id, name, describe, approval } }, agentId);
+      },
+      onResumed: () => onWaiting(false),
+      ...(options === undefined ? {} : { options }),
+    });
+  }
+
+  #allow(wireId: string, { verdict, changed }: ReviewOutcome, input: JsonObject): PermissionResult {
+    if (!verdict.allowed) return deny(verdict.message);
+    const updatedInput = isObject(verdict.input) ? verdict.input : input;
+    if (changed) this.#changed.set(wireId, updatedInput);
+    return { behavior: 'allow', updatedInput };
+  }
+
+  async #run(
+    block: ToolUseBlock,
+    agentId: string | undefined,
+    given: AbortSignal,
+  ): Promise<ToolResultBlock | undefined> {
+    const { runtime, toolbox, session, agents, signal, onBug } = this.#options;
+    const known = agentId === undefined ? await this.known.find(block.id) : undefined;
+    if (agentId === undefined && known === undefined) return undefined;
+    const turn = await this.#activeTurn();
+    if (turn === undefined) return undefined;
+    const call = known === undefined ? block : { ...known.block, input: block.input };
+    const parent = agentId === undefined ? undefined : this.#parentOf(agentId);
+    const calls = new ServerCalls({
+      runtime,
+      toolbox,
+      session: agentId === undefined ? session : await agents.session(agentId),
+      options: turn.options,
+      signal: AbortSignal.any([signal, given]),
+      ...(agentId === undefined || parent !== undefined ? { ledger: turn.ledger } : {}),
+      ...(parent === undefined ? {} : { onBehalfOf: parent }),
+      notify: (activity) => {
+        if (known !== undefined && activity.type === 'tool') this.#follow(known, activity.event.type);
+        turn.notify(activity, agentId);
+      },
+      onBug,
+    });
+    const results = await calls.run([{ block: call }], undefined);
+    return results.get(call.id);
+  }
+
+  #follow(call: KnownCall, event: string): void {
+    if (call.state === 'ended') return;
+    call.state = event === 'tool-waiting' ? 'asked' : 'begun';
+    this.#options.onChange();
+  }
+
+  async #activeTurn(): Promise<DeskTurn | undefined> {
+    if (this.#turn !== undefined || this.#closed) return this.#turn;
+    return new Promise((resolve) => this.#turnWaiters.push(resolve));
+  }
+}
+
+/** It changes something, or a person let this one run. */
+function mustRunOnce({ readOnly, verdict }: ReviewOutcome): boolean {
+  return !readOnly || (verdict.allowed && verdict.approval !== undefined);
+}
+
+function deny(message: string): PermissionResult {
+  return { behavior: 'deny', message };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,384 @@
+/**
+ * A turn from its session to its answer: on the process that still stands where the session stands,
+ * or on a new one that begins with the transcript. What a break has left undone is done first.
+ */
+import type { Message, TextBlock, ToolResultBlock } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import type { TurnEvent } from '../../core/events.js';
+import type { Log } from '../../observability/log.js';
+import type { Route } from '../../routing/router.js';
+import type { OutstandingCalls, SessionTurn } from '../../sessions/sessions.js';
+import type { ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { Workspace } from '../../workspace/workspace.js';
+import { spokenIn } from '../agent/answers.js';
+import { CallLedger } from '../agent/call-ledger.js';
+import { errorResult } from '../agent/error-result.js';
+import { LIMITS } from '../agent/limits.js';
+import type { CollectedCall } from '../agent/message-collector.js';
+import { type AgentActivityBody, type AgentObserver, notifierOf, safeObserver } from '../agent/observer.js';
+import { ServerCalls } from '../agent/server-calls.js';
+import { inOrder, settleCalls } from '../agent/settle-calls.js';
+import type { HeldTools, ToolSessions } from '../agent/tool-sessions.js';
+import type { Toolbox } from '../agent/toolbox.js';
+import { TurnKeeper } from '../agent/turn-keeper.js';
+import { decodeTurnState } from '../agent/turn-state.js';
+import { UsageTally } from '../agent/usage-tally.js';
+import type { Call } from '../engine.js';
+import { toolOptions } from '../native/turn.js';
+import type { PrivateKeys } from '../private-keys.js';
+import type { ClaudeProcesses, OpenOptions, ProcessProfile } from './claude-processes.js';
+import { Conversation } from './conversation.js';
+import { hotStart } from './hot-start.js';
+import type { LiveConversations } from './live-conversations.js';
+import type { ModelHopOptions } from './model-hop.js';
+import { incomingMessage } from './processes/transcript-entries.js';
+import { planTools, type ToolPlan } from './tool-plan.js';
+import { type RunEnd, TurnRun } from './turn-run.js';
+
+export interface ClaudeTurnOptions {
+  processes: ClaudeProcesses;
+  keys: PrivateKeys;
+  relay: ModelHopOptions['relay'];
+  runtime: ToolRuntime;
+  log: Log;
+  live: LiveConversations;
+  tools: ToolSessions;
+  call: Call;
+  route: Route;
+  workspace: Workspace;
+  turn: SessionTurn;
+  toolbox: Toolbox;
+  baseUrl: string;
+  signal: AbortSignal;
+  observe: AgentObserver;
+}
+
+export type TurnEnd = RunEnd;
+
+const NOT_RUN =
+  'Not run: the conversation was taken up again by another process before this call began. Make it again if it is still needed.';
+const GO_ON: Message = { role: 'user', content: [{ type: 'text', text: 'Continue.' }] };
+const STOPPING = 'The gateway is stopping. Send the same request again: it goes on where it was.';
+/** Processes that may be lost before a turn is given up. */
+const RESTARTS = 1;
+
+export class ClaudeTurn {
+  readonly keeper: TurnKeeper;
+  readonly tally = new UsageTally();
+  readonly turn: SessionTurn;
+  readonly #options: ClaudeTurnOptions;
+  readonly #plan: ToolPlan;
+  #held: HeldTools;
+  readonly #ledger: CallLedger;
+  /** Calls of this turn that have begun and have no result. */
+  readonly #started = new Set<string>();
+  readonly #notify: (activity: AgentActivityBody, agentId?: string) => void;
+  readonly #separator: string;
+  #conversation: Conversation | undefined;
+  /** `#held` belongs to the conversation. */
+  #handedOver: boolean;
+  /** What a process that was lost had done. */
+  #lost: Conversation | undefined;
+  #run: TurnRun | undefined;
+  #over = false;
+
+  /** Rejects before anything of the turn is under way. */
+  static async open(options: ClaudeTurnOptions): Promise<ClaudeTurn> {
+    const { turn, tools, workspace, live, toolbox, call } = options;
+    toolbox.choice(call.request.toolChoice);
+    const plan = planTools(toolbox);
+    const kept = live.take(turn.id);
+    const conversation = kept?.fingerprint === fingerprintOf(options, plan) ? kept : undefined;
+    if (kept !== undefined && conversation === undefined) await live.drop(kept);
+    const { id, principal, before } = turn;
+    const held =
+      conversation?.tools ??
+      (await tools.hold({ id, principal, workspace, restore: decodeTurnState(turn).tools, before }));
+    return new ClaudeTurn(options, plan, held, conversation);
+  }
+
+  private constructor(
+    options: ClaudeTurnOptions,
+    plan: ToolPlan,
+    held: HeldTools,
+    conversation: Conversation | undefined,
+  ) {
+    const { turn, call, log, observe } = options;
+    this.turn = turn;
+    this.#options = options;
+    this.#plan = plan;
+    this.#held = held;
+    this.#conversation = conversation;
+    this.#handedOver = conversation !== undefined;
+    this.#separator = call.ingress.name === 'openai-chat' ? '\n\n' : '';
+    const { session } = held;
+    this.keeper = new TurnKeeper({
+      turn,
+      tools: { session, release: () => {} },
+      onProblem: (error) => log.warn({ err: error, session: turn.id }, 'a turn could not be given up cleanly'),
+    });
+    this.#ledger = new CallLedger({
+      start: async (each) => {
+        const started = await turn.start(each);
+        if (started) this.#started.add(each.id);
+        return started;
+      },
+      finish: async (result) => {
+        await turn.finish(result);
+        this.#started.delete(result.toolUseId);
+      },
+    });
+    const tell = safeObserver(observe, log);
+    const main = notifierOf(tell, turn.id);
+    this.#notify = (activity, agentId) => {
+      if (agentId === undefined) main(activity);
+      else notifierOf(tell, turn.id, this.#conversation?.agents.describe(agentId))(activity);
+    };
+  }
+
+  /** What the client has been told, calls apart. */
+  get said() {
+    return this.#run?.said ?? this.#before().said;
+  }
+
+  get opened() {
+    return this.#conversation?.lastOpened;
+  }
+
+  /** Yields what the client is to see. Rejects as the session does and as opening does. */
+  async *events(): AsyncGenerator<readonly TurnEvent[], TurnEnd, void> {
+    for (let restarts = 0; ; restarts += 1) {
+      const early = await this.#prepare();
+      if (early !== undefined) return early;
+      const end = yield* this.#attempt();
+      const again = end.kind === 'failed' && end.again && restarts < RESTARTS;
+      if (!again || this.#options.signal.aborted) return end;
+      this.#options.log.warn({ err: end.error, session: this.turn.id }, 'Claude Code is started again in the middle of a turn');
+      await this.#lose();
+    }
+  }
+
+  /** The turn came to its end in the session: the process may wait for the next one. */
+  rest(): void {
+    this.#over = true;
+    const conversation = this.#conversation;
+    const stood = { steps: this.turn.steps(), messages: this.turn.transcript.length };
+    if (conversation === undefined) return this.#letGo();
+    conversation.rest(stood);
+    this.#options.live.rest(conversation);
+  }
+
+  /** However the turn ended: what does not rest is ended. Does nothing the second time. */
+  async close(): Promise<void> {
+    if (this.#over) return;
+    this.#over = true;
+    const conversation = this.#conversation;
+    if (conversation === undefined) this.#letGo();
+    else await this.#options.live.drop(conversation, this.turn.steps());
+  }
+
+  #letGo(): void {
+    if (!this.#handedOver) this.#held.release(this.turn.steps());
+  }
+
+  #before() {
+    const { transcript, began } = this.turn;
+    const messages = transcript.slice(began);
+    return {
+      said: spokenIn(messages, this.#separator),
+      turns: messages.filter(({ role }) => role === 'assistant').length,
+    };
+  }
+
+  /** A process that has been told what is new; an end where no model is to be asked. */
+  async #prepare(): Promise<TurnEnd | undefined> {
+    const { turn } = this;
+    const kept = this.#conversation;
+    if (kept !== undefined) {
+      const start = hotStart(kept, turn);
+      if (start !== undefined) {
+        this.#begin(kept, start.told);
+        start.go();
+        return undefined;
+      }
+      await this.#lose();
+    }
+    const settled = await this.#settle();
+    if (settled !== undefined) return settled;
+    const { turns } = this.#before();
+    if (turns >= this.#maxTurns()) {
+      this.#notify({ type: 'max-turns', turns });
+      return { kind: 'max-turns', turns };
+    }
+    await this.#openCold();
+    return undefined;
+  }
+
+  #maxTurns(): number {
+    return this.#options.route.rule.maxTurns ?? LIMITS.maxTurns;
+  }
+
+  async *#attempt(): AsyncGenerator<readonly TurnEvent[], RunEnd, void> {
+    if (this.#run === undefined) throw new Error('The turn has no process');
+    return yield* this.#run.run();
+  }
+
+  #begin(conversation: Conversation, told: ReadonlySet<string>): void {
+    const { call, toolbox, signal } = this.#options;
+    const { turn } = this;
+    const { request } = call;
+    const options = toolOptions({ request, session: this.#held.session, forkNumber: turn.forkNumber });
+    this.#run = new TurnRun({
+      conversation,
+      transcript: turn.transcript,
+      request,
+      hasClients: toolbox.hasClients,
+      maxTurns: this.#maxTurns(),
+      tally: this.tally,
+      textSeparator: this.#separator,
+      before: this.#before(),
+      told,
+      signal,
+      claimId: (id) => turn.claimId(id),
+      save: (problems) => {
+        this.keeper.setProblems(problems);
+        return this.keeper.save();
+      },
+      notify: this.#notify,
+    });
+    conversation.begin({ ledger: this.#ledger, options, notify: this.#notify });
+  }
+
+  /** The process is no more; what it has done is known from it, what it has begun from the turn. */
+  async #lose(): Promise<void> {
+    const lost = this.#conversation;
+    this.#conversation = undefined;
+    this.#run = undefined;
+    if (lost === undefined) return;
+    this.#lost = lost;
+    const { id, principal } = this.turn;
+    const { tools, workspace, live } = this.#options;
+    const steps = this.turn.steps();
+    // Before it lets go: the session of the tools stays the same one.
+    this.#held = await tools.hold({ id, principal, workspace, restore: undefined, before: steps });
+    this.#handedOver = false;
+    await live.drop(lost, steps);
+  }
+
+  async #openCold(): Promise<void> {
+    const { processes, keys, relay, runtime, log, live, route, toolbox, signal } = this.#options;
+    const { turn } = this;
+    const { transcript } = turn;
+    const split = transcript.findLastIndex(({ role }) => role === 'assistant') + 1;
+    const rest = transcript.slice(split);
+    await live.makeRoom(1);
+    const conversation = await Conversation.open({
+      processes,
+      keys,
+      relay,
+      runtime,
+      log,
+      id: turn.id,
+      principal: turn.principal,
+      route,
+      plan: this.#plan,
+      toolbox,
+      tools: this.#held,
+      profile: profileOf(this.#options, this.#plan),
+      system: systemOf(this.#options),
+      history: transcript.slice(0, split),
+      fingerprint: fingerprintOf(this.#options, this.#plan),
+      signal,
+    });
+    this.#conversation = conversation;
+    this.#handedOver = true;
+    live.add(conversation);
+    this.#begin(conversation, new Set());
+    conversation.send(incomingMessage(rest.length === 0 ? [GO_ON] : rest).message);
+  }
+
+  /** Calls of the last message that have no result yet, where a turn or a process broke off. */
+  async #settle(): Promise<TurnEnd | undefined> {
+    const outstanding = this.#outstanding();
+    if (outstanding === undefined) return undefined;
+    const { turn } = this;
+    const { toolbox, signal } = this.#options;
+    const { open, results, whole } = await settleCalls({
+      outstanding,
+      turn,
+      isClients: ({ name }) => toolbox.isClients(name),
+      problems: this.keeper.problems,
+      run: (calls) => this.#runHere(calls),
+    });
+    if (!whole) {
+      if (signal.aborted) return { kind: 'aborted' };
+      return { kind: 'failed', error: new GatewayError('unavailable', STOPPING, { retryable: true }), again: false };
+    }
+    const { calls } = outstanding;
+    if (open.length > 0) {
+      this.#notify({ type: 'handed-back', ids: open.map(({ id }) => id) });
+      return { kind: 'handed-back', calls, open, results };
+    }
+    turn.transcript.push({ role: 'user', content: inOrder(calls, results) });
+    await this.keeper.save();
+    return undefined;
+  }
+
+  #outstanding(): OutstandingCalls | undefined {
+    const lost = this.#lost;
+    const last = this.turn.transcript.at(-1);
+    const calls = last?.role === 'assistant' ? last.content.filter((block) => block.type === 'tool_use') : [];
+    if (calls.length === 0) return undefined;
+    const given = this.turn.outstanding;
+    const isSame = given?.calls.length === calls.length && given.calls.every(({ id }, at) => calls[at]?.id === id);
+    const known = isSame ? given : undefined;
+    return {
+      calls,
+      results: new Map([...(known?.results ?? []), ...(lost?.desk.known.results ?? [])].filter(([id]) => calls.some((call) => call.id === id))),
+      started: new Set([...(known?.started ?? []), ...this.#started]),
+    };
+  }
+
+  /** Claude Code's tools have their like here; only a sub-agent needs the process. */
+  async #runHere(calls: readonly CollectedCall[]): Promise<Map<string, ToolResultBlock>> {
+    const { runtime, toolbox, call, signal, log } = this.#options;
+    const { session } = this.#held;
+    const server = new ServerCalls({
+      runtime,
+      toolbox,
+      session,
+      options: toolOptions({ request: call.request, session, forkNumber: this.turn.forkNumber }),
+      signal,
+      ledger: this.#ledger,
+      notify: (activity) => this.#notify(activity),
+      onBug: (error) => log.error({ err: error, session: this.turn.id }, 'bug while tools ran'),
+    });
+    const isAgent = ({ block, problem }: CollectedCall) => problem === undefined && block.name === 'Task';
+    const results = await server.run(
+      calls.filter((each) => !isAgent(each)),
+      undefined,
+    );
+    for (const { block } of calls.filter(isAgent)) results.set(block.id, errorResult(block.id, NOT_RUN));
+    return results;
+  }
+}
+
+function profileOf({ route, turn, baseUrl }: ClaudeTurnOptions, plan: ToolPlan): ProcessProfile {
+  return {
+    cwd: turn.root,
+    model: route.model,
+    baseUrl,
+    tools: plan.claude,
+    contextWindow: route.rule.contextWindow ?? LIMITS.context.window,
+  };
+}
+
+function systemOf({ route, turn }: ClaudeTurnOptions): OpenOptions['system'] {
+  const text = turn.system.map((block: TextBlock) => block.text).filter((each) => each.trim() !== '').join('\n\n');
+  return { mode: text === '' ? 'append' : (route.rule.system ?? 'append'), text };
+}
+
+/** Two turns with the same one can be told to the same process. */
+function fingerprintOf(options: ClaudeTurnOptions, plan: ToolPlan): string {
+  return JSON.stringify([plan.fingerprint, profileOf(options, plan), systemOf(options), options.route.pattern]);
+}

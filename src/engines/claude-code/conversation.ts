@@ -1,0 +1,244 @@
+/**
+ * One conversation that is awake: a process of Claude Code and everything that it talks to. It
+ * outlives turns; the transcript in the session is what is true, and when the two do not agree the
+ * process is ended.
+ */
+import type { SDKMessage, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
+import type { ConversationRequest, Message } from '../../core/conversation.js';
+import { GatewayError, toGatewayError } from '../../core/errors.js';
+import type { Log } from '../../observability/log.js';
+import type { Route } from '../../routing/router.js';
+import type { ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { HeldTools } from '../agent/tool-sessions.js';
+import type { Toolbox } from '../agent/toolbox.js';
+import type { PrivateKeys } from '../private-keys.js';
+import { CallDesk, type DeskTurn } from './call-desk.js';
+import type { ClaudeProcess, ClaudeProcesses, OpenOptions, ProcessProfile } from './claude-processes.js';
+import { Inbox } from './inbox.js';
+import { type HopKind, type HopOwner, ModelHop, type ModelHopOptions, type OpenedCall } from './model-hop.js';
+import { type ShapedRequest, tidyRequest } from './request-shape.js';
+import { serveTools } from './served-tools.js';
+import { SubAgents } from './sub-agents.js';
+import { type ToolPlan, wireMessages } from './tool-plan.js';
+import { blocksOf } from './tool-results.js';
+
+/** What the turn that runs has to look at. */
+export type Inbound =
+  | { kind: 'message'; message: SDKMessage }
+  /** Claude Code wants to ask its model for the next step. */
+  | { kind: 'admission'; admission: Admission }
+  /** An upstream failed in the main conversation. */
+  | { kind: 'failure'; error: GatewayError }
+  /** Something about the calls has changed. */
+  | { kind: 'calls' }
+  | { kind: 'exit'; stderr: string }
+  | { kind: 'aborted' };
+
+export interface Admission {
+  request: ConversationRequest;
+  grant(shaped: ShapedRequest): void;
+  refuse(): void;
+}
+
+export interface ConversationOptions {
+  processes: ClaudeProcesses;
+  keys: PrivateKeys;
+  relay: ModelHopOptions['relay'];
+  runtime: ToolRuntime;
+  log: Log;
+  id: string;
+  principal: string;
+  /** Of the model's entry. */
+  route: Route;
+  plan: ToolPlan;
+  toolbox: Toolbox;
+  /** Let go when the conversation is closed. */
+  tools: HeldTools;
+  profile: ProcessProfile;
+  system: OpenOptions['system'];
+  /** In plain names; empty, or ends with the assistant. */
+  history: readonly Message[];
+  /** Equal for turns that can be told to the same process. */
+  fingerprint: string;
+  /** Of opening alone. */
+  signal: AbortSignal;
+}
+
+export class Conversation implements HopOwner {
+  readonly id: string;
+  readonly fingerprint: string;
+  readonly plan: ToolPlan;
+  readonly tools: HeldTools;
+  readonly desk: CallDesk;
+  readonly agents: SubAgents;
+  readonly hop: ModelHop;
+  readonly inbox = new Inbox<Inbound>();
+  /** Of the call of the main agent that was opened last. */
+  lastOpened: OpenedCall | undefined;
+  /** Steps of the session and messages of its transcript when the last turn ended. */
+  stood: { steps: number; messages: number } | undefined;
+  readonly #log: Log;
+  readonly #stop = new AbortController();
+  #process: ClaudeProcess | undefined;
+  #release: (() => void)[] = [];
+  #active = false;
+  #closed: Promise<void> | undefined;
+  #steps = 0;
+
+  private constructor(options: ConversationOptions) {
+    const { id, plan, tools, runtime, toolbox, route, relay, log } = options;
+    const { session } = tools;
+    this.id = id;
+    this.fingerprint = options.fingerprint;
+    this.plan = plan;
+    this.tools = tools;
+    this.#log = log;
+    this.agents = new SubAgents({ runtime, session });
+    this.desk = new CallDesk({
+      plan,
+      toolbox,
+      runtime,
+      session,
+      agents: this.agents,
+      signal: this.#stop.signal,
+      onChange: () => this.inbox.push({ kind: 'calls' }),
+      onBug: (error) => log.error({ err: error, session: id }, 'bug while tools ran'),
+    });
+    const relayed = { ...route, rule: { ...route.rule, engine: 'relay' as const } };
+    const hasTools = plan.claude.length > 0 || plan.servers.size > 0;
+    this.hop = new ModelHop({ relay, route: relayed, session: id, hasTools });
+    this.hop.owner = this;
+  }
+
+  /** Rejects as `ClaudeProcesses.open` does; then `tools` are still the caller's. */
+  static async open(options: ConversationOptions): Promise<Conversation> {
+    const { processes, keys, principal, plan, profile, system, history, signal } = options;
+    const conversation = new Conversation(options);
+    const { desk } = conversation;
+    try {
+      const process = await processes.open({
+        profile,
+        system,
+        servers: await serveTools(plan, (call) => desk.handle(call)),
+        canUseTool: desk.canUseTool,
+        hooks: {
+          preToolUse: desk.preToolUse,
+          postToolUse: desk.postToolUse,
+          postToolUseFailure: desk.postToolUseFailure,
+        },
+        history: wireMessages(history, plan),
+        signal,
+      });
+      const remove = keys.add(process.credential, { name: principal }, conversation.hop);
+      conversation.#release.push(remove);
+      conversation.#run(process);
+      return conversation;
+    } catch (error) {
+      desk.close();
+      await conversation.agents.close();
+      throw error;
+    }
+  }
+
+  get closed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  /** A turn runs from now on, and reads the inbox. */
+  begin(turn: DeskTurn): void {
+    this.#active = true;
+    this.desk.turn = turn;
+  }
+
+  /** It is over; the process waits for the next one. */
+  rest(stood: { steps: number; messages: number }): void {
+    this.#active = false;
+    this.#steps = stood.steps;
+    this.stood = stood;
+    this.desk.turn = undefined;
+  }
+
+  send(message: SDKUserMessage): void {
+    this.#process?.send(message);
+  }
+
+  /** `steps`: where the session stands. Resolves when the process and what it started are gone. */
+  close(steps = this.#steps): Promise<void> {
+    this.#closed ??= this.#end(steps);
+    return this.#closed;
+  }
+
+  async admit(kind: HopKind, request: ConversationRequest): Promise<ShapedRequest> {
+    if (kind !== 'main') return tidyRequest(request);
+    if (!this.#active || this.closed) {
+      this.#log.warn({ session: this.id }, 'Claude Code asked its model between two turns, and was ended');
+      void this.close();
+      throw stopped();
+    }
+    return new Promise((grant, reject) => {
+      const refuse = () => reject(stopped());
+      this.inbox.push({ kind: 'admission', admission: { request, grant, refuse } });
+    });
+  }
+
+  opened(kind: HopKind, call: OpenedCall): void {
+    if (kind === 'main') this.lastOpened = call;
+  }
+
+  failed(kind: HopKind, error: GatewayError): void {
+    if (kind === 'main') this.inbox.push({ kind: 'failure', error });
+  }
+
+  #run(process: ClaudeProcess): void {
+    this.#process = process;
+    void this.#pump(process).catch((error: unknown) => {
+      this.#log.error({ err: error, session: this.id }, 'bug while Claude Code was read');
+      this.inbox.push({ kind: 'failure', error: toGatewayError(error) });
+    });
+  }
+
+  async #pump(process: ClaudeProcess): Promise<void> {
+    for (;;) {
+      const step = await process.messages.next().catch(() => ({ done: true as const }));
+      if (step.done === true) break;
+      await this.#look(step.value);
+      this.inbox.push({ kind: 'message', message: step.value });
+    }
+    const { stderr } = await process.exited;
+    this.desk.close();
+    this.inbox.push({ kind: 'exit', stderr });
+  }
+
+  /** What must be known also between two turns. */
+  async #look(message: SDKMessage): Promise<void> {
+    if (message.type === 'system' && message.subtype === 'task_started') {
+      const { task_id, tool_use_id, description, parent_task_id } = message;
+      this.agents.start(task_id, tool_use_id, description, parent_task_id);
+    }
+    if (message.type !== 'user' || message.parent_tool_use_id !== null) return;
+    for (const block of blocksOf(message.message.content)) {
+      if (block.type !== 'tool_result') continue;
+      try {
+        await this.desk.ended(block);
+      } catch (error) {
+        // Without a record it may have run: that is what the session will say of it.
+        this.#log.warn({ err: error, session: this.id }, 'the result of a call could not be kept');
+      }
+    }
+  }
+
+  async #end(steps: number): Promise<void> {
+    this.#active = false;
+    this.#stop.abort();
+    this.desk.close();
+    this.hop.owner = undefined;
+    await this.#process?.close();
+    for (const release of this.#release.splice(0)) release();
+    await this.agents.close();
+    this.tools.release(steps);
+  }
+}
+
+function stopped(): GatewayError {
+  return new GatewayError('conflict', 'The turn of this conversation is over.');
+}

@@ -1,0 +1,68 @@
+/** The messages of the main agent's model, as Claude Code passes them on piece by piece. */
+import type { SDKPartialAssistantMessage } from '@anthropic-ai/claude-agent-sdk';
+import type { GatewayError } from '../../core/errors.js';
+import type { TurnEvent } from '../../core/events.js';
+import { createStreamDecoder } from '../../dialects/anthropic-messages/decode-stream.js';
+import { TOOL_NAME_LIMITS } from '../../dialects/anthropic-messages/wire.js';
+import type { StreamDecoder } from '../../dialects/dialect.js';
+import { ToolNames } from '../../dialects/shared/tool-names.js';
+import { type CollectedMessage, MessageCollector } from '../agent/message-collector.js';
+
+interface OpenMessage {
+  decoder: StreamDecoder;
+  collector: MessageCollector;
+  /** Ids of its calls in the order in which they began, as Claude Code knows them. */
+  ids: Map<number | string, string>;
+}
+
+export type StreamStep =
+  /** `start`: the first piece of a message. */
+  | { kind: 'events'; start: boolean; events: TurnEvent[]; raw: readonly TurnEvent[] }
+  | { kind: 'whole'; events: TurnEvent[]; message: CollectedMessage; ids: readonly string[]; usage: MessageCollector['usage'] }
+  | { kind: 'broken'; error: GatewayError; visible: boolean };
+
+export class MainStream {
+  #open: OpenMessage | undefined;
+
+  /** A message has begun and is not whole. */
+  get isOpen(): boolean {
+    return this.#open !== undefined;
+  }
+
+  /** The client has seen something of the message that is not whole. */
+  get visible(): boolean {
+    return this.#open?.collector.visible ?? false;
+  }
+
+  /** `taken`: ids of calls that the conversation has already. */
+  push({ event }: SDKPartialAssistantMessage, taken: () => ReadonlySet<string>): StreamStep {
+    const start = this.#open === undefined || event.type === 'message_start';
+    if (start) {
+      this.#open = {
+        decoder: createStreamDecoder(new ToolNames(TOOL_NAME_LIMITS)),
+        collector: new MessageCollector(taken()),
+        ids: new Map(),
+      };
+    }
+    const open = this.#open;
+    if (open === undefined) throw new Error('No message is open');
+    const raw: TurnEvent[] = [];
+    open.decoder.push({ event: event.type, data: JSON.stringify(event) }, raw);
+    if (event.type === 'message_stop') open.decoder.end(raw);
+    for (const each of raw) {
+      if (each.type === 'tool' && each.id !== undefined) open.ids.set(each.key, each.id);
+    }
+    const events = open.collector.push(raw);
+    if (event.type !== 'message_stop') return { kind: 'events', start, events, raw };
+    this.#open = undefined;
+    const { collector, ids } = open;
+    const message = collector.finish();
+    if (!('content' in message)) return { kind: 'broken', error: message, visible: collector.visible };
+    return { kind: 'whole', events, message, ids: [...ids.values()], usage: collector.usage };
+  }
+
+  /** It will not be finished. */
+  drop(): void {
+    this.#open = undefined;
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * The model calls of one Claude Code, on their way through the gateway's own `/v1/messages`. The
+ * turn that runs is asked before each call, counts what all of them cost, those of sub-agents
+ * included, and hears what an upstream said when one failed.
+ */
+import { type ConversationRequest, NO_USAGE, type Usage } from '../../core/conversation.js';
+import { GatewayError, toGatewayError } from '../../core/errors.js';
+import { estimateRequestTokens } from '../../core/estimate-tokens.js';
+import type { TurnEvent } from '../../core/events.js';
+import type { Loss } from '../../core/losses.js';
+import type { Route } from '../../routing/router.js';
+import { UsageTally } from '../agent/usage-tally.js';
+import type { Answer, AnswerBody, Call, Engine, PinnedCalls } from '../engine.js';
+import type { ShapedRequest } from './request-shape.js';
+
+/** Set by Claude Code on the calls of sub-agents. */
+const AGENT_HEADER = 'x-claude-code-agent-id';
+const NO_BYTES = new Uint8Array(0);
+/** Rough characters a token, for an upstream that never reports output. */
+const CHARS_PER_TOKEN = 3.6;
+
+/** `main`: the next step of the conversation itself; `agent`: of a sub-agent; `aside`: anything else. */
+export type HopKind = 'main' | 'agent' | 'aside';
+
+export interface OpenedCall {
+  upstream: string;
+  losses: readonly Loss[];
+  promptTokens: number | undefined;
+}
+
+/** The turn that runs. */
+export interface HopOwner {
+  /** Before the model is asked. Rejects where it must not be any more. */
+  admit(kind: HopKind, request: ConversationRequest): Promise<ShapedRequest>;
+  opened(kind: HopKind, call: OpenedCall): void;
+  failed(kind: HopKind, error: GatewayError): void;
+}
+
+export interface ModelHopOptions {
+  relay: Engine & { countTokens(call: Call, route: Route): Promise<number> };
+  /** Of the model's entry, for the relay. */
+  route: Route;
+  session: string;
+  /** Whether the conversation has tools: what comes without them is then no part of it. */
+  hasTools: boolean;
+}
+
+/** Tokens of one call so far. */
+type Meter = () => Usage;
+
+export class ModelHop implements PinnedCalls {
+  readonly session: string;
+  readonly #options: ModelHopOptions;
+  #settled = new UsageTally();
+  readonly #running = new Set<Meter>();
+  owner: HopOwner | undefined;
+
+  constructor(options: ModelHopOptions) {
+    this.session = options.session;
+    this.#options = options;
+  }
+
+  async run(call: Call): Promise<Answer> {
+    const kind = this.#kindOf(call);
+    const { owner } = this;
+    if (owner === undefined) throw over();
+    const { relay, route, session } = this.#options;
+    const { request, changed } = await owner.admit(kind, call.request);
+    const asked = { ...request, cacheKey: request.cacheKey ?? session };
+    let answer: Answer;
+    try {
+      answer = await relay.run({ ...call, request: asked, raw: changed ? NO_BYTES : call.raw }, route);
+    } catch (error) {
+      const failure = toGatewayError(error);
+      // The process has gone, and its call with it.
+      if (!call.signal.aborted) owner.failed(kind, failure);
+      throw error;
+    }
+    const { upstream, losses, promptTokens } = answer;
+    owner.opened(kind, { upstream, losses, promptTokens });
+    const failed = (error: unknown) => {
+      if (!call.signal.aborted) owner.failed(kind, toGatewayError(error));
+    };
+    return { ...answer, body: this.#watched(answer, asked, failed) };
+  }
+
+  countTokens(call: Call): Promise<number> {
+    return this.#options.relay.countTokens(call, this.#options.route);
+  }
+
+  /** What the calls since the last time came to, as far as they have got. */
+  takeUsage(): Usage {
+    const tally = this.#settled;
+    this.#settled = new UsageTally();
+    for (const meter of this.#running) tally.add(meter());
+    return tally.total;
+  }
+
+  #kindOf({ headers, request }: Call): HopKind {
+    if (headers[AGENT_HEADER] !== undefined) return 'agent';
+    return this.#options.hasTools && request.tools.length === 0 ? 'aside' : 'main';
+  }
+
+  #watched(
+    answer: Answer,
+    request: ConversationRequest,
+    failed: (error: unknown) => void,
+  ): AnswerBody {
+    const { body } = answer;
+    if (body.kind === 'bytes') {
+      const meter = taken(() => ({ ...NO_USAGE, ...body.usage() }));
+      this.#running.add(meter);
+      return { ...body, chunks: this.#through(body.chunks, meter, () => {}, failed) };
+    }
+    const counter = new EventCounter(answer.promptTokens, request);
+    const meter = taken(() => counter.usage);
+    this.#running.add(meter);
+    const batches = this.#through(body.batches, meter, (batch) => counter.push(batch), failed, () => {
+      if (counter.error !== undefined) failed(counter.error);
+    });
+    return { kind: 'events', batches };
+  }
+
+  async *#through<T>(
+    source: AsyncIterable<T>,
+    meter: Meter,
+    onPiece: (piece: T) => void,
+    failed: (error: unknown) => void,
+    onEnd?: () => void,
+  ): AsyncGenerator<T, void, void> {
+    try {
+      for await (const piece of source) {
+        onPiece(piece);
+        onEnd?.();
+        yield piece;
+      }
+    } catch (error) {
+      failed(error);
+      throw error;
+    } finally {
+      this.#running.delete(meter);
+      this.#settled.add(meter());
+    }
+  }
+}
+
+/** Each time, what is new since the last. */
+function taken(total: () => Usage): Meter {
+  let before: Usage = NO_USAGE;
+  return () => {
+    const now = total();
+    const fresh: Usage = {
+      inputTokens: now.inputTokens - before.inputTokens,
+      outputTokens: now.outputTokens - before.outputTokens,
+      cacheReadTokens: now.cacheReadTokens - before.cacheReadTokens,
+      cacheWriteTokens: now.cacheWriteTokens - before.cacheWriteTokens,
+      ...(now.reasoningTokens === undefined
+        ? {}
+        : { reasoningTokens: now.reasoningTokens - (before.reasoningTokens ?? 0) }),
+    };
+    before = now;
+    return fresh;
+  };
+}
+
+/** What the events of one answer say about its tokens, estimated where they say nothing. */
+class EventCounter {
+  readonly #prompt: number;
+  #usage: Partial<Usage> = {};
+  #chars = 0;
+  error: GatewayError | undefined;
+
+  constructor(promptTokens: number | undefined, request: ConversationRequest) {
+    this.#prompt = promptTokens ?? estimateRequestTokens(request);
+  }
+
+  push(batch: readonly TurnEvent[]): void {
+    for (const event of batch) {
+      if (event.type === 'text' || event.type === 'thinking') this.#chars += event.text.length;
+      else if (event.type === 'tool-input') this.#chars += event.json.length;
+      else if (event.type === 'error') this.error = event.error;
+      else if ((event.type === 'start' || event.type === 'usage') && event.usage !== undefined) {
+        this.#usage = { ...this.#usage, ...event.usage };
+      }
+    }
+  }
+
+  get usage(): Usage {
+    const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = this.#usage;
+    const prompt = (inputTokens ?? 0) + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0);
+    return {
+      ...NO_USAGE,
+      ...this.#usage,
+      ...(prompt > 0 ? {} : { inputTokens: this.#prompt }),
+      ...(outputTokens === undefined ? { outputTokens: Math.ceil(this.#chars / CHARS_PER_TOKEN) } : {}),
+    };
+  }
+}
+
+function over(): GatewayError {
+  return new GatewayError('conflict', 'The conversation that this key belongs to makes no model calls now.');
+}

@@ -1,0 +1,128 @@
+/** A process with its conversation: the SDK talks to it, and one reader hears what it says. */
+import type {
+  Options,
+  Query,
+  SDKMessage,
+  SDKUserMessage,
+  SpawnedProcess,
+} from '@anthropic-ai/claude-agent-sdk';
+import { GatewayError } from '../../../core/errors.js';
+import type { ClaudeProcess } from '../claude-processes.js';
+import type { LaunchedProcess, ProcessEnd } from './launched-process.js';
+import type { ClaudeSdk } from './load-sdk.js';
+import { MessageInput } from './message-input.js';
+import { type ConversationOptions, conversationOptions } from './query-options.js';
+
+export interface Conversation {
+  sdk: ClaudeSdk;
+  launched: LaunchedProcess;
+  warm: boolean;
+  /** Those that it was started with. */
+  launchOptions: Options;
+  told: ConversationOptions;
+  signal: AbortSignal;
+  /** When it has first said something, or has ended. */
+  onBusy: () => void;
+}
+
+/** Rejects with GatewayError where it does not come up, or the signal's reason; it is closed then. */
+export async function converse(conversation: Conversation): Promise<ClaudeProcess> {
+  const { sdk, launched, launchOptions, told, signal, warm, onBusy } = conversation;
+  const input = new MessageInput();
+  const query = sdk.query({
+    prompt: input,
+    options: {
+      ...launchOptions,
+      ...conversationOptions(told),
+      spawnClaudeCodeProcess: ({ args }): SpawnedProcess => {
+        const expected = launched.command.args;
+        if (args.length !== expected.length || args.some((arg, index) => arg !== expected[index])) {
+          throw new Error(`Started with ${expected.join(' ')} but wanted with ${args.join(' ')}`);
+        }
+        return launched.spawned;
+      },
+    },
+  });
+  const end = async (): Promise<void> => {
+    input.end();
+    await launched.close();
+    query.close();
+  };
+  try {
+    await comesUp(query, launched, signal);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  let busy = (): void => {
+    busy = () => undefined;
+    onBusy();
+  };
+  void launched.exited.then(() => busy());
+  return {
+    pid: launched.pid,
+    credential: launched.credential,
+    warm,
+    send: (message: SDKUserMessage) => input.send(message),
+    messages: readerOf(query, () => busy()),
+    exited: launched.exited.then((gone) => {
+      input.end();
+      query.close();
+      return gone;
+    }),
+    close: end,
+  };
+}
+
+async function comesUp(query: Query, launched: LaunchedProcess, signal: AbortSignal): Promise<void> {
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  const initialized = query.initializationResult();
+  // Rejects as well when the process is ended, whoever is first.
+  initialized.catch(() => undefined);
+  try {
+    signal.throwIfAborted();
+    await Promise.race([initialized, failed(launched.exited), aborted]);
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason;
+    throw cause instanceof GatewayError ? cause : await notUp(launched, cause);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+async function failed(exited: Promise<ProcessEnd>): Promise<never> {
+  throw notStarted(await exited);
+}
+
+/** Told by the SDK first: its end, with what it wrote to stderr, follows at once. */
+async function notUp(launched: LaunchedProcess, cause: unknown): Promise<GatewayError> {
+  await launched.close();
+  return notStarted(await launched.exited, cause);
+}
+
+function notStarted({ code, signal, stderr }: ProcessEnd, cause?: unknown): GatewayError {
+  const how = signal === null ? `code ${code}` : signal;
+  const said = stderr === '' ? (cause instanceof Error ? cause.message : 'It said nothing.') : stderr;
+  return new GatewayError('unavailable', `Claude Code did not start (${how}): ${said}`, { cause });
+}
+
+/** Driven by hand: leaving a `for await` over the query itself would end the process. */
+function readerOf(query: Query, onMessage: () => void): AsyncIterator<SDKMessage, void> {
+  return {
+    async next() {
+      try {
+        const { value, done } = await query.next();
+        if (done === true || value === undefined) return { done: true, value: undefined };
+        if (value.type === 'stream_event' || value.type === 'result') onMessage();
+        return { done: false, value };
+      } catch {
+        // The process is gone, and `exited` says how.
+        return { done: true, value: undefined };
+      }
+    },
+  };
+}

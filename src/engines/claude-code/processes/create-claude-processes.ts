@@ -1,0 +1,133 @@
+/** Processes of Claude Code: spares that wait, and those that have a conversation. */
+import { GatewayError } from '../../../core/errors.js';
+import type { RuntimeLog } from '../../../tools/runtime/runtime-log.js';
+import type { ClaudeProcess, ClaudeProcesses, OpenOptions, ProcessProfile } from '../claude-processes.js';
+import { converse } from './conversation-process.js';
+import type { LaunchedProcess } from './launched-process.js';
+import { type ClaudeSdk, loadClaudeSdk } from './load-sdk.js';
+import { reapFolders } from './process-folder.js';
+import { SparePool } from './spare-pool.js';
+import { type StartedProcess, startProcess } from './start-process.js';
+import { systemPrompt } from './system-text.js';
+
+export interface ClaudeProcessesOptions {
+  /** Folders of processes are made in `claude-code/` under it. */
+  stateDir: string;
+  log: RuntimeLog;
+  loadSdk?: () => Promise<ClaudeSdk>;
+  /** The gateway's environment; nothing but paths, locale and the like is taken from it. */
+  environment?: Readonly<Record<string, string | undefined>>;
+  /** How many processes wait for each profile that is in use; 0 for none. */
+  spares?: number;
+  /** How long a spare waits before it is let go. */
+  spareIdleMs?: number;
+  now?: () => number;
+}
+
+export const DEFAULTS = {
+  spares: 1,
+  /** In all, of all profiles. */
+  totalSpares: 2,
+  spareIdleMs: 30 * 60_000,
+  /** Ten times what a busy machine needs. */
+  warmUpMs: 20_000,
+} as const;
+
+/** Ends at once, in the background, what a gateway that died has left in `stateDir`. */
+export function createClaudeProcesses(options: ClaudeProcessesOptions): ClaudeProcesses {
+  const { stateDir, log, loadSdk = loadClaudeSdk, environment = process.env, now = Date.now } = options;
+  const spares = options.spares ?? DEFAULTS.spares;
+  const running = new Set<LaunchedProcess>();
+  const opening = new Set<Promise<unknown>>();
+  let closed: Promise<void> | undefined;
+  let sdk: Promise<ClaudeSdk> | undefined;
+
+  const reaped = reapFolders(stateDir).then(
+    (count) => {
+      if (count > 0) log.info({ count }, 'cleared up after processes of Claude Code that were left behind');
+    },
+    (error: unknown) => log.warn({ err: error }, 'what processes of Claude Code left behind is still there'),
+  );
+
+  /** A failure is not kept: it may be installed by the next time. */
+  const load = (): Promise<ClaudeSdk> => {
+    sdk ??= loadSdk();
+    sdk.catch(() => (sdk = undefined));
+    return sdk;
+  };
+
+  const start = async (profile: ProcessProfile, history: OpenOptions['history']): Promise<StartedProcess> => {
+    const context = { sdk: await load(), stateDir, environment, now, log };
+    const started = await startProcess(context, profile, history);
+    const { launched } = started;
+    running.add(launched);
+    void launched.exited.then(() => running.delete(launched));
+    return started;
+  };
+
+  const pool = new SparePool({
+    count: spares,
+    total: Math.max(spares, DEFAULTS.totalSpares),
+    idleMs: options.spareIdleMs ?? DEFAULTS.spareIdleMs,
+    warmUpMs: DEFAULTS.warmUpMs,
+    start: (profile) => start(profile, []),
+    log,
+  });
+
+  const open = async (asked: OpenOptions): Promise<ClaudeProcess> => {
+    const { profile, history, signal } = asked;
+    signal.throwIfAborted();
+    // What still runs of a gateway that died could change the same files.
+    await reaped;
+    const prompt = await systemPrompt(profile.cwd, asked);
+    const spare = history.length === 0 ? await pool.take(profile) : undefined;
+    const { launched, options: launchOptions } = spare ?? (await start(profile, history));
+    if (closed !== undefined) {
+      await launched.close();
+      throw closing();
+    }
+    return await converse({
+      sdk: await load(),
+      launched,
+      launchOptions,
+      warm: spare !== undefined,
+      told: { ...asked, systemPrompt: prompt },
+      signal,
+      // Not before: two that start at once would keep each other from the first model call.
+      onBusy: () => {
+        if (spares > 0 && closed === undefined) pool.fill(profile);
+      },
+    });
+  };
+
+  return {
+    async open(asked) {
+      if (closed !== undefined) throw closing();
+      const opened = open(asked);
+      opening.add(opened);
+      try {
+        return await opened;
+      } finally {
+        opening.delete(opened);
+      }
+    },
+    warm(profile) {
+      if (spares > 0 && closed === undefined) pool.fill(profile);
+    },
+    close() {
+      closed ??= (async () => {
+        await pool.close();
+        await Promise.all([...running].map((launched) => launched.close()));
+        await Promise.allSettled(opening);
+        await Promise.all([...running].map((launched) => launched.close()));
+        await reaped;
+      })();
+      return closed;
+    },
+  };
+}
+
+const closing = (): GatewayError =>
+  new GatewayError('unavailable', 'The gateway is shutting down. Try again in a moment.', {
+    retryable: true,
+  });

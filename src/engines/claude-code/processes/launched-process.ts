@@ -1,0 +1,155 @@
+/** A started Claude Code before anybody talks to it: its streams, its end, and what is left of it then. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import type { SpawnedProcess, SpawnOptions } from '@anthropic-ai/claude-agent-sdk';
+import { GatewayError } from '../../../core/errors.js';
+import { createProcessTree, type Started } from '../../../workspace/process/process-tree.js';
+import { KEY_DESCRIPTOR, PROCESS_ID_VARIABLE } from './process-environment.js';
+import { noteProcess, type ProcessFolder, removeFolder } from './process-folder.js';
+
+export const LIMITS = {
+  /** Between the end of its input and a signal: an idle one goes by itself. */
+  inputGraceMs: 400,
+  /** Between SIGTERM and SIGKILL. */
+  termGraceMs: 600,
+  stderrBytes: 8 * 1024,
+} as const;
+
+export interface ProcessEnd {
+  code: number | null;
+  signal: string | null;
+  stderr: string;
+}
+
+type PipedChild = ChildProcess & { pid: number; stdin: Writable; stdout: Readable; stderr: Readable };
+
+export type LaunchCommand = Pick<SpawnOptions, 'command' | 'args' | 'cwd' | 'env'>;
+
+export class LaunchedProcess {
+  readonly folder: ProcessFolder;
+  readonly command: LaunchCommand;
+  readonly credential: string;
+  readonly pid: number;
+  /** Resolves when it and all that it started are gone, and its folder too. */
+  readonly exited: Promise<ProcessEnd>;
+  readonly #child: PipedChild;
+  readonly #tree: { end(graceMs: number): Promise<boolean> };
+  readonly #gone: Promise<unknown>;
+  #stderr = '';
+  #closing: Promise<void> | undefined;
+
+  constructor(folder: ProcessFolder, command: LaunchCommand, credential: string, child: PipedChild) {
+    const { stdin, stderr, pid } = child;
+    this.folder = folder;
+    this.command = command;
+    this.credential = credential;
+    this.pid = pid;
+    this.#child = child;
+    // It is told by `exited`; a write to a process that is gone says nothing more.
+    stdin.on('error', () => undefined);
+    child.on('error', () => undefined);
+    stderr.setEncoding('utf8');
+    stderr.on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-LIMITS.stderrBytes);
+    });
+    const ended: Started['exited'] = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        resolve(signal === null ? { kind: 'exited', code: code ?? 0 } : { kind: 'killed', signal });
+      });
+    });
+    this.#gone = ended;
+    const mark = { variable: `${PROCESS_ID_VARIABLE}=${folder.id}` };
+    this.#tree = createProcessTree({ process: child, exited: ended }, mark, false);
+    this.exited = this.#finish();
+  }
+
+  get spawned(): SpawnedProcess {
+    return this.#child;
+  }
+
+  get stdin(): Writable {
+    return this.#child.stdin;
+  }
+
+  get stdout(): Readable {
+    return this.#child.stdout;
+  }
+
+  get running(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null && this.#closing === undefined;
+  }
+
+  /** The end of what it wrote to stderr. */
+  get stderr(): string {
+    return this.#stderr.trim();
+  }
+
+  /** End of input, then SIGTERM, then SIGKILL, each for all that belongs to it. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#child.stdin.end();
+    await within(LIMITS.inputGraceMs, this.#gone);
+    await this.#tree.end(LIMITS.termGraceMs);
+    await this.exited;
+  }
+
+  async #finish(): Promise<ProcessEnd> {
+    await this.#gone;
+    await this.#tree.end(0);
+    // Nobody holds the other end any more.
+    if (!this.#child.stderr.readableEnded) await within(100, once(this.#child, 'close'));
+    await removeFolder(this.folder.path);
+    return { code: this.#child.exitCode, signal: this.#child.signalCode, stderr: this.stderr };
+  }
+}
+
+/** Rejects with GatewayError where the program does not start; nothing is left then. */
+export async function launch(
+  folder: ProcessFolder,
+  command: LaunchCommand,
+  credential: string,
+): Promise<LaunchedProcess> {
+  const child = spawn(command.command, command.args, {
+    cwd: command.cwd,
+    env: command.env,
+    // A session of its own: a Ctrl-C for the gateway is not one for it, and its group can be ended whole.
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+  });
+  if (!isRunning(child)) {
+    const [cause]: unknown[] = await once(child, 'error');
+    await removeFolder(folder.path);
+    throw new GatewayError(
+      'unavailable',
+      `Claude Code could not be started in ${command.cwd}: ${cause instanceof Error ? cause.message : String(cause)}. Check that the folder exists and the program may be run.`,
+      { cause },
+    );
+  }
+  noteProcess(folder, child.pid);
+  const key = child.stdio[KEY_DESCRIPTOR];
+  if (key !== null && key !== undefined && 'end' in key) {
+    key.on('error', () => undefined);
+    key.end(credential);
+  }
+  return new LaunchedProcess(folder, command, credential, child);
+}
+
+function isRunning(child: ChildProcess): child is PipedChild {
+  const { pid, stdin, stdout, stderr } = child;
+  return pid !== undefined && stdin !== null && stdout !== null && stderr !== null;
+}
+
+async function within(ms: number, done: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([done, late]);
+  clearTimeout(timer);
+}

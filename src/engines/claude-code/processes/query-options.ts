@@ -1,0 +1,65 @@
+/**
+ * The options of the Agent SDK. `launchOptions` decide how the process is started, and are the same
+ * for every conversation of a profile; all that differs between conversations is told to the process
+ * once it runs, so that it can be older than its conversation.
+ */
+import type { Options } from '@anthropic-ai/claude-agent-sdk';
+import type { OpenOptions, ProcessProfile } from '../claude-processes.js';
+
+export interface Resumption {
+  sessionId: string;
+  /** The last entry that counts: without it, what looks unfinished would be filled in. */
+  at: string;
+}
+
+export interface LaunchPlan {
+  profile: ProcessProfile;
+  environment: Readonly<Record<string, string>>;
+  resumption: Resumption | undefined;
+}
+
+export function launchOptions({ profile, environment, resumption }: LaunchPlan): Options {
+  return {
+    cwd: profile.cwd,
+    env: { ...environment },
+    model: profile.model,
+    tools: [...profile.tools],
+    permissionMode: 'default',
+    includePartialMessages: true,
+    strictMcpConfig: true,
+    // None: settings, hooks, servers and commands of a project or of this machine's user would run.
+    settingSources: [],
+    settings: {
+      // What git says is read when the process starts, which may be long before its conversation; and
+      // git runs what a repository's own configuration names.
+      includeGitInstructions: false,
+      attribution: { commit: '', pr: '' },
+      crossSessionInbound: 'refuse',
+    },
+    ...(resumption === undefined ? {} : { resume: resumption.sessionId, resumeSessionAt: resumption.at }),
+    // Only that there is one decides about the command line.
+    canUseTool: async () => ({ behavior: 'deny', message: 'No conversation.' }),
+  };
+}
+
+/** People answer in hours. The longest time that a timer takes is 24 days. */
+const HOOK_TIMEOUT_S = 20 * 24 * 3600;
+
+export type ConversationOptions = Pick<OpenOptions, 'servers' | 'canUseTool' | 'hooks'> &
+  Required<Pick<Options, 'systemPrompt'>>;
+
+export function conversationOptions(options: ConversationOptions): Options {
+  const { systemPrompt, servers, canUseTool, hooks } = options;
+  return {
+    canUseTool,
+    // Text of clients is nobody's typing: no commands, no @paths.
+    verbatimPrompts: true,
+    mcpServers: { ...servers },
+    hooks: {
+      PreToolUse: [{ hooks: [hooks.preToolUse], timeout: HOOK_TIMEOUT_S, onFailure: 'block' }],
+      PostToolUse: [{ hooks: [hooks.postToolUse], timeout: HOOK_TIMEOUT_S }],
+      PostToolUseFailure: [{ hooks: [hooks.postToolUseFailure], timeout: HOOK_TIMEOUT_S }],
+    },
+    systemPrompt,
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * What a client asks of the model and Claude Code has no option for, put into the model calls
+ * themselves on their way through the gateway.
+ */
+import type { ConversationRequest, ToolChoice } from '../../core/conversation.js';
+import type { Loss } from '../../core/losses.js';
+import { inCallOrder } from './call-order.js';
+
+export type ShapedRequest = { request: ConversationRequest; changed: boolean };
+
+export interface ShapeOptions {
+  /** The client's. */
+  wished: ConversationRequest;
+  /** In the model's names; for this call alone. */
+  toolChoice: ToolChoice | undefined;
+}
+
+type Wishes = Partial<
+  Pick<
+    ConversationRequest,
+    | 'maxTokens'
+    | 'temperature'
+    | 'topP'
+    | 'topK'
+    | 'thinking'
+    | 'effort'
+    | 'format'
+    | 'userId'
+    | 'serviceTier'
+    | 'parallelToolCalls'
+    | 'toolChoice'
+    | 'stopSequences'
+  >
+>;
+
+/** What every call needs, whoever makes it. */
+export function tidyRequest(request: ConversationRequest): ShapedRequest {
+  const messages = inCallOrder(request.messages);
+  if (messages === request.messages) return { request, changed: false };
+  return { request: { ...request, messages: [...messages] }, changed: true };
+}
+
+/** A call of the main agent. Where the client wishes nothing, it goes as it is. */
+export function shapeRequest(
+  asked: ConversationRequest,
+  { wished, toolChoice }: ShapeOptions,
+): ShapedRequest {
+  const { request, changed } = tidyRequest(asked);
+  const wishes = wishesOf(wished);
+  const choice = request.tools.length === 0 ? undefined : toolChoice;
+  if (choice !== undefined && choice.type !== 'auto') wishes.toolChoice = choice;
+  if (request.tools.length === 0) delete wishes.parallelToolCalls;
+  const samples = [wished.temperature, wished.topP, wished.topK].some((value) => value !== undefined);
+  const forced = choice?.type === 'any' || choice?.type === 'tool';
+  // No model thinks with a temperature of its own or on the way to a call that it must make.
+  if (forced || (samples && wished.thinking === undefined)) wishes.thinking = { type: 'disabled' };
+  if (Object.keys(wishes).length === 0) return { request, changed };
+  return { request: { ...request, ...wishes }, changed: true };
+}
+
+function wishesOf(wished: ConversationRequest): Wishes {
+  const { maxTokens, temperature, topP, topK, thinking, effort, format, userId, serviceTier } = wished;
+  const { parallelToolCalls, stopSequences } = wished;
+  return {
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(topK === undefined ? {} : { topK }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(effort === undefined ? {} : { effort }),
+    ...(format === undefined ? {} : { format }),
+    ...(userId === undefined ? {} : { userId }),
+    ...(serviceTier === undefined ? {} : { serviceTier }),
+    ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }),
+    ...(stopSequences.length === 0 ? {} : { stopSequences }),
+  };
+}
+
+/** Of a request that no call can carry. */
+export function lostWishes({ serverTools, extensions }: ConversationRequest): Loss[] {
+  const tools = serverTools.map(({ kind }) => ({
+    path: 'tools',
+    reason: `${kind} is run by a provider; Claude Code does not know it`,
+  }));
+  const fields = Object.values(extensions).flatMap((own) =>
+    Object.keys(own ?? {})
+      .filter((field) => !HARMLESS.has(field) && !field.startsWith('$'))
+      .map((field) => ({ path: field, reason: 'Claude Code makes its own model calls' })),
+  );
+  return [...tools, ...fields];
+}
+
+/** About the answer's form and the client's own bookkeeping: the server sees to them, or nobody needs to. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  'cache_control',
+  'stream_options',
+  'store',
+  'n',
+  'include',
+  'background',
+  'metadata',
+  'betas',
+  'truncation',
+  'text',
+  'reasoning',
+  'output_config',
+  'previous_response_id',
+]);

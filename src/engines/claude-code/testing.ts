@@ -1,0 +1,118 @@
+/** A gateway with Claude Code on a scripted model, for the tests of this folder. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startTestGateway, type TestGateway } from '../../../test/support/gateway.js';
+import { tempFolder } from '../../../test/support/cleanup.js';
+import { inDialect } from '../../../test/support/scripted-answers.js';
+import {
+  type RecordedRequest,
+  type Reply,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../../../test/support/scripted-upstream.js';
+import type { Scripted } from '../../../test/support/wire.js';
+import type { DialectName } from '../../core/conversation.js';
+
+export type Step = Scripted | Reply | ((request: RecordedRequest) => Scripted | Reply | Promise<Scripted | Reply>);
+
+export interface Answered {
+  status: number;
+  headers: Headers;
+  body: Wire;
+}
+
+export type Wire = Record<string, unknown>;
+
+export interface WorldOptions {
+  dialect?: DialectName;
+  model?: object;
+  config?: object;
+}
+
+const NO_MORE: Scripted = { parts: [{ type: 'text', text: 'No more.' }] };
+
+export class World {
+  readonly gateway: TestGateway;
+  readonly upstream: ScriptedUpstream;
+  readonly root: string;
+  readonly #steps: Step[];
+
+  constructor(gateway: TestGateway, upstream: ScriptedUpstream, root: string, steps: Step[]) {
+    this.gateway = gateway;
+    this.upstream = upstream;
+    this.root = root;
+    this.#steps = steps;
+  }
+
+  script(...steps: Step[]): void {
+    this.#steps.push(...steps);
+  }
+
+  path(name: string): string {
+    return join(this.root, name);
+  }
+
+  async post(body: object, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Answered> {
+    const response = await fetch(`${this.gateway.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'anthropic-version': '2023-06-01', ...headers },
+      body: JSON.stringify({ model: 'agent', max_tokens: 1000, ...body }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const value: unknown = await response.json();
+    return { status: response.status, headers: response.headers, body: isWire(value) ? value : {} };
+  }
+
+  /** What the model was told in its `index`th call: role and content of each message. */
+  told(index: number): { role: unknown; content: unknown }[] {
+    const { messages } = this.upstream.requests[index]?.json ?? {};
+    return (Array.isArray(messages) ? messages : []).map(({ role, content }: Wire) => ({ role, content }));
+  }
+}
+
+export async function openWorld({ dialect = 'anthropic-messages', model, config }: WorldOptions = {}): Promise<World> {
+  const folder = await tempFolder('toolgate-claude');
+  const root = join(folder.path, 'work');
+  await mkdir(root);
+  const steps: Step[] = [];
+  const upstream = await startUpstream(async (request, index) => {
+    const step = steps.shift() ?? NO_MORE;
+    const said = typeof step === 'function' ? await step(request) : step;
+    return 'kind' in said ? said : inDialect(said)(request, index);
+  });
+  const gateway = await startTestGateway({
+    config: {
+      upstreams: { up: upstream.config(dialect) },
+      models: { agent: { engine: 'claude-code', upstream: 'up', model: 'scripted', cwd: root, ...model } },
+      permissions: { mode: 'allow' },
+      sandbox: 'off',
+      ...config,
+    },
+    logLevel: process.env['CLAUDE_TEST_LOG'] ?? 'silent',
+  });
+  return new World(gateway, upstream, root, steps);
+}
+
+export const user = (content: unknown): Wire => ({ role: 'user', content });
+
+export const result = (id: string, content: unknown, rest: Wire = {}): Wire => ({
+  type: 'tool_result',
+  tool_use_id: id,
+  content,
+  ...rest,
+});
+
+export const tool = (name: string, properties: Wire = { city: { type: 'string' } }): Wire => ({
+  name,
+  description: `The tool ${name}`,
+  input_schema: { type: 'object', properties },
+});
+
+export function contentOf({ body }: Answered): Wire[] {
+  const { content } = body;
+  return Array.isArray(content) ? content : [];
+}
+
+function isWire(value: unknown): value is Wire {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

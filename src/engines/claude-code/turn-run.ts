@@ -1,0 +1,392 @@
+/**
+ * One turn on a live conversation: what Claude Code says becomes the events of the answer, each
+ * whole message goes to the transcript before its calls run, and their results before the model is
+ * asked again. It ends with Claude Code's own end, with calls for the client, or where the turns are
+ * used up; then nothing of it is under way any more.
+ */
+import type { SDKMessage, SDKPartialAssistantMessage } from '@anthropic-ai/claude-agent-sdk';
+import type {
+  Block,
+  ConversationRequest,
+  Message,
+  StopReason,
+  ToolChoice,
+  ToolResultBlock,
+  ToolUseBlock,
+} from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import type { TurnEvent } from '../../core/events.js';
+import { spokenBehind } from '../agent/answers.js';
+import { eventsOfBlocks } from '../agent/block-events.js';
+import type { CollectedMessage } from '../agent/message-collector.js';
+import type { AgentActivityBody } from '../agent/observer.js';
+import { inOrder } from '../agent/settle-calls.js';
+import type { UsageTally } from '../agent/usage-tally.js';
+import type { Admission, Conversation, Inbound } from './conversation.js';
+import type { KnownCall } from './known-calls.js';
+import { MainStream, type StreamStep } from './main-stream.js';
+import { shapeRequest } from './request-shape.js';
+import { blocksOf } from './tool-results.js';
+
+export interface TurnRunOptions {
+  conversation: Conversation;
+  /** Changed in place. */
+  transcript: Message[];
+  /** The client's. */
+  request: ConversationRequest;
+  hasClients: boolean;
+  maxTurns: number;
+  tally: UsageTally;
+  /** Between the texts of two messages, on a wire that has one text for the whole answer. */
+  textSeparator: string;
+  /** Said and counted before, where the turn broke off. */
+  before: { said: readonly Block[]; turns: number };
+  /** Results that the transcript has already, and Claude Code will tell of: by its own ids. */
+  told: ReadonlySet<string>;
+  signal: AbortSignal;
+  claimId(id: string): string;
+  save(problems: ReadonlyMap<string, string>): Promise<void>;
+  notify(activity: AgentActivityBody, agentId?: string): void;
+}
+
+export type RunEnd =
+  | { kind: 'done'; reason: StopReason; stopSequence?: string; alive: boolean }
+  | {
+      kind: 'handed-back';
+      calls: readonly ToolUseBlock[];
+      open: readonly ToolUseBlock[];
+      results: ReadonlyMap<string, ToolResultBlock>;
+    }
+  | { kind: 'max-turns'; turns: number }
+  /** `again`: nobody has seen anything of what was lost, so it may be tried once more. */
+  | { kind: 'failed'; error: GatewayError; again: boolean }
+  | { kind: 'aborted' };
+
+/** Ends behind which Claude Code would go on by itself, and nobody has asked for that. */
+const FINAL: ReadonlySet<StopReason> = new Set(['max_tokens', 'refusal', 'context_window_exceeded']);
+const NO_TOOLS = 'Not run: the user wants an answer without tools. Give it now.';
+const NO_PROBLEMS: ReadonlyMap<string, string> = new Map();
+/**
+ * A built-in behind a call of the client may have to wait for it. That it has not begun is seen only
+ * by nothing happening for this long.
+ */
+const QUIET_MS = 250;
+/** What Claude Code says comes before what it asks next; if ever it does not, nothing must hang. */
+const ADMISSION_MS = 20_000;
+
+export class TurnRun {
+  readonly #options: TurnRunOptions;
+  readonly #stream = new MainStream();
+  /** What the client has been told, calls apart. */
+  readonly said: Block[];
+  turns: number;
+  #breakDue: boolean;
+  #begun = false;
+  #admission: Admission | undefined;
+  /** Calls of the main agent that were let through, and messages that came of them. */
+  #granted = 0;
+  #received = 0;
+  /** The last message's calls are answered in the transcript. */
+  #answered = true;
+  #open: readonly ToolUseBlock[] = [];
+  #last: { reason: StopReason; stopSequence?: string } | undefined;
+  #failure: GatewayError | undefined;
+  #quiet = false;
+  #textDue = false;
+  /** A message broke off of which the client has seen nothing. */
+  #broken = false;
+
+  constructor(options: TurnRunOptions) {
+    this.#options = options;
+    this.said = [...options.before.said];
+    this.turns = options.before.turns;
+    this.#breakDue = this.said.length > 0;
+    this.#answered = options.conversation.desk.known.all.length === 0 || options.told.size > 0;
+  }
+
+  /** Yields what the client is to see. Rejects as the session does; never for what Claude Code does. */
+  async *run(): AsyncGenerator<readonly TurnEvent[], RunEnd, void> {
+    const { inbox } = this.#options.conversation;
+    const { signal } = this.#options;
+    const onAbort = () => inbox.push({ kind: 'aborted' });
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      for (;;) {
+        if (signal.aborted) return { kind: 'aborted' };
+        const item = await inbox.next(this.#patience());
+        this.#quiet = item === undefined;
+        const end = item === undefined ? undefined : yield* this.#onItem(item);
+        const settled = end ?? (await this.#advance());
+        if (settled !== undefined) return settled;
+      }
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#admission?.refuse();
+    }
+  }
+
+  #patience(): number | undefined {
+    if (this.#open.length > 0) return QUIET_MS;
+    return this.#admission === undefined ? undefined : ADMISSION_MS;
+  }
+
+  async *#onItem(item: Inbound): AsyncGenerator<readonly TurnEvent[], RunEnd | undefined, void> {
+    switch (item.kind) {
+      case 'message':
+        return yield* this.#onMessage(item.message);
+      case 'admission':
+        this.#admission = item.admission;
+        return undefined;
+      case 'failure':
+        this.#failure = item.error;
+        // Claude Code makes room by itself where it can; where it cannot, it says so.
+        if (item.error.code === 'context_overflow') {
+          this.#granted = this.#received;
+          return undefined;
+        }
+        return this.#failed(item.error);
+      case 'exit':
+        return this.#crashed(item.stderr);
+      case 'aborted':
+        return { kind: 'aborted' };
+      case 'calls':
+        return undefined;
+    }
+  }
+
+  #failed(error: GatewayError): RunEnd {
+    const broken = this.#stream.isOpen || this.#broken;
+    return { kind: 'failed', error, again: error.retryable && broken && !this.#stream.visible };
+  }
+
+  #crashed(stderr: string): RunEnd {
+    const end = stderr.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
+    const said = end === '' ? '' : ` It said last: ${end}`;
+    const message = `Claude Code ended in the middle of its answer.${said} Send the same request again: it goes on where it was.`;
+    const error = new GatewayError('unavailable', message, { retryable: true });
+    return { kind: 'failed', error, again: !this.#stream.visible };
+  }
+
+  async *#onMessage(message: SDKMessage): AsyncGenerator<readonly TurnEvent[], RunEnd | undefined, void> {
+    switch (message.type) {
+      case 'stream_event':
+        return message.parent_tool_use_id === null ? yield* this.#onPiece(message) : undefined;
+      case 'user':
+        if (message.parent_tool_use_id === null) this.#onUser(message.message.content);
+        return undefined;
+      case 'assistant':
+        if (message.parent_tool_use_id !== null) this.#onSubAgent(message.parent_tool_use_id, message.message.content);
+        return undefined;
+      case 'result':
+        return this.#onResult(message);
+      case 'system':
+        if (message.subtype === 'compact_boundary') {
+          const { pre_tokens: before, post_tokens: after = 0 } = message.compact_metadata;
+          // The summary was a call of its own, of which no message came.
+          this.#granted = this.#received;
+          this.#options.notify({ type: 'compacted', before, after });
+        }
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  async *#onPiece(
+    piece: SDKPartialAssistantMessage,
+  ): AsyncGenerator<readonly TurnEvent[], RunEnd | undefined, void> {
+    const step = this.#stream.push(piece, () => idsIn(this.#options.transcript));
+    if (step.kind === 'broken') {
+      // Why is known from the call itself, which may be heard of a moment later.
+      if (this.#failure !== undefined) return { kind: 'failed', error: this.#failure, again: !step.visible };
+      if (step.visible) return { kind: 'failed', error: step.error, again: false };
+      this.#broken = true;
+      return undefined;
+    }
+    const events = this.#visible(step);
+    if (events.length > 0) yield events;
+    if (step.kind === 'events') return undefined;
+    yield [{ type: 'usage', usage: this.#spent() }];
+    return this.#onWhole(step);
+  }
+
+  /** What of it the client is to see, with what belongs between two messages. */
+  #visible(step: Exclude<StreamStep, { kind: 'broken' }>): TurnEvent[] {
+    const out = [...step.events];
+    if (this.#breakDue && out.some(({ type }) => type !== 'loss' && type !== 'ping')) {
+      this.#breakDue = false;
+      out.unshift({ type: 'break' });
+    }
+    const first = out.findIndex(({ type }) => type === 'text');
+    const { textSeparator } = this.#options;
+    if (first >= 0 && this.#textDue) {
+      this.#textDue = false;
+      if (textSeparator !== '') out.splice(first, 0, { type: 'text', text: textSeparator });
+    }
+    if (step.kind === 'events' && !this.#begun) {
+      this.#begun = true;
+      this.#textDue = this.said.some(({ type }) => type === 'text');
+      out.unshift(...eventsOfBlocks(this.said));
+      const start = step.raw.find((event) => event.type === 'start');
+      out.unshift({ type: 'start', ...(start?.usage === undefined ? {} : { usage: start.usage }) });
+    }
+    return out;
+  }
+
+  #spent() {
+    const { tally, conversation } = this.#options;
+    tally.add(conversation.hop.takeUsage());
+    return tally.total;
+  }
+
+  async #onWhole({
+    message,
+    ids,
+    usage,
+  }: Extract<StreamStep, { kind: 'whole' }>): Promise<RunEnd | undefined> {
+    const { transcript, textSeparator, notify } = this.#options;
+    const { calls, content, stopReason, stopSequence } = message;
+    this.turns += 1;
+    this.#received += 1;
+    this.#granted = Math.max(this.#granted, this.#received);
+    this.#breakDue = true;
+    if (usage !== undefined) notify({ type: 'model-end', turn: this.turns, usage, stopReason });
+    const spoken = content.filter(({ type }) => type !== 'tool_use');
+    this.said.push(...spokenBehind(this.said, spoken, textSeparator));
+    this.#textDue = this.said.some(({ type }) => type === 'text');
+    this.#last = { reason: stopReason, ...(stopSequence === undefined ? {} : { stopSequence }) };
+    // What was called in an answer that was refused halfway was not meant to be done.
+    if (calls.length === 0 || stopReason === 'refusal') {
+      this.#options.conversation.desk.announce([]);
+      this.#answered = true;
+      if (spoken.length > 0) transcript.push({ role: 'assistant', content: spoken });
+      return FINAL.has(stopReason) ? this.#done(false) : undefined;
+    }
+    return this.#onCalls(message, ids);
+  }
+
+  async #onCalls({ calls, content }: CollectedMessage, ids: readonly string[]): Promise<undefined> {
+    const { transcript, conversation, request, claimId, save, notify } = this.#options;
+    const { plan, desk } = conversation;
+    const problems = new Map<string, string>();
+    const aligned = ids.length === calls.length;
+    const known = calls.map(({ block, problem: found }, index): KnownCall => {
+      const wireId = (aligned ? ids[index] : undefined) ?? block.id;
+      const owner = plan.ownerOf(block.name);
+      block.name = plan.plain(block.name);
+      block.id = claimId(block.id);
+      const problem = request.toolChoice?.type === 'none' ? NO_TOOLS : found;
+      if (problem !== undefined) problems.set(block.id, problem);
+      return { wireId, block, owner, problem, state: 'new' };
+    });
+    transcript.push({ role: 'assistant', content });
+    this.#answered = false;
+    await save(problems);
+    this.#open = known.flatMap(({ block, owner, problem }) =>
+      owner === 'client' && problem === undefined ? [block] : [],
+    );
+    desk.announce(known);
+    if (this.#open.length > 0) notify({ type: 'handed-back', ids: this.#open.map(({ id }) => id) });
+    return undefined;
+  }
+
+  /** What Claude Code tells its model in the user's place. Results are kept where the calls are. */
+  #onUser(content: unknown): void {
+    const { transcript } = this.#options;
+    const texts = blocksOf(content).filter((block) => block.type === 'text' && block.text.trim() !== '');
+    if (texts.length === 0) return;
+    this.#tellResults();
+    const last = transcript.at(-1);
+    if (last?.role === 'user') transcript[transcript.length - 1] = { ...last, content: [...last.content, ...texts] };
+    else if (last !== undefined && !hasCalls(last)) transcript.push({ role: 'user', content: texts });
+  }
+
+  #onSubAgent(call: string, content: unknown): void {
+    const { conversation, notify } = this.#options;
+    const { id } = conversation.agents.byCall(call);
+    if (!Array.isArray(content)) return;
+    for (const block of blocksOf(content)) {
+      if (block.type === 'text') notify({ type: 'text', text: block.text }, id);
+      else if (block.type === 'thinking') notify({ type: 'thinking', text: block.thinking }, id);
+    }
+  }
+
+  #onResult(result: Extract<SDKMessage, { type: 'result' }>): RunEnd {
+    if (result.subtype === 'success' && !result.is_error && this.#last !== undefined) return this.#done(true);
+    const error = this.#failure ?? failureOf(result);
+    return { kind: 'failed', error, again: false };
+  }
+
+  #done(alive: boolean): RunEnd {
+    const { reason: last = 'end_turn', stopSequence } = this.#last ?? {};
+    const reason = last === 'tool_use' ? 'end_turn' : last;
+    return { kind: 'done', reason, alive, ...(stopSequence === undefined ? {} : { stopSequence }) };
+  }
+
+  /** What has become possible. */
+  async #advance(): Promise<RunEnd | undefined> {
+    if (this.#open.length > 0) return this.#handBack();
+    this.#tellResults();
+    const admission = this.#admission;
+    if (admission === undefined) return undefined;
+    const behind = this.#stream.isOpen || !this.#answered || this.#received < this.#granted;
+    if (behind && !this.#quiet) return undefined;
+    const { maxTurns, request, notify, save } = this.#options;
+    if (this.turns >= maxTurns) {
+      notify({ type: 'max-turns', turns: this.turns });
+      return { kind: 'max-turns', turns: this.turns };
+    }
+    await save(NO_PROBLEMS);
+    this.#admission = undefined;
+    this.#granted += 1;
+    notify({ type: 'model-start', turn: this.turns + 1, model: request.model });
+    admission.grant(shapeRequest(admission.request, { wished: request, toolChoice: this.#choice() }));
+    return undefined;
+  }
+
+  /** All results of the last message in the transcript, once they are there. */
+  #tellResults(): void {
+    const { transcript, conversation } = this.#options;
+    const { known } = conversation.desk;
+    if (this.#answered || known.missing().length > 0) return;
+    this.#answered = true;
+    const calls = known.all.map(({ block }) => block);
+    transcript.push({ role: 'user', content: inOrder(calls, known.results) });
+  }
+
+  /** The client's calls, once everything beside them that can run has run. */
+  #handBack(): RunEnd | undefined {
+    const { known } = this.#options.conversation.desk;
+    const others = known.missing().filter(({ owner, problem }) => owner !== 'client' || problem !== undefined);
+    const busy = others.some(({ state }) => state === 'begun');
+    if (busy || (others.some(({ state }) => state === 'new') && !this.#quiet)) return undefined;
+    const calls = known.all.map(({ block }) => block);
+    return { kind: 'handed-back', calls, open: this.#open, results: new Map(known.results) };
+  }
+
+  /** As long as it holds: see the native agent, which does the same. */
+  #choice(): ToolChoice | undefined {
+    const { request, hasClients, conversation } = this.#options;
+    const { toolChoice } = request;
+    const holds = toolChoice?.type === 'none' || (toolChoice?.type === 'any' && hasClients);
+    return holds || this.turns === 0 ? conversation.plan.choice(toolChoice) : undefined;
+  }
+}
+
+function failureOf(result: Extract<SDKMessage, { type: 'result' }>): GatewayError {
+  const said = result.subtype === 'success' ? result.result : result.errors.join(' ');
+  const why = said === '' ? result.subtype : said.slice(0, 500);
+  return new GatewayError('upstream_failed', `Claude Code could not go on: ${why}`, { retryable: true });
+}
+
+function hasCalls({ content }: Message): boolean {
+  return content.some(({ type }) => type === 'tool_use');
+}
+
+function idsIn(messages: readonly Message[]): Set<string> {
+  const ids = new Set<string>();
+  for (const { content } of messages) {
+    for (const block of content) if (block.type === 'tool_use') ids.add(block.id);
+  }
+  return ids;
+}

@@ -1,0 +1,140 @@
+/** Everything of one turn, put together: its model, its tools, its loop, and what keeps it. */
+import type { SessionTurn } from '../../sessions/sessions.js';
+import type { Workspace } from '../../workspace/workspace.js';
+import { spokenIn } from '../agent/answers.js';
+import { CallLedger } from '../agent/call-ledger.js';
+import { LIMITS } from '../agent/limits.js';
+import { type AgentObserver, notifierOf, safeObserver } from '../agent/observer.js';
+import { ServerCalls } from '../agent/server-calls.js';
+import { settleCalls } from '../agent/settle-calls.js';
+import type { HeldTools, ToolSessions } from '../agent/tool-sessions.js';
+import { TurnKeeper } from '../agent/turn-keeper.js';
+import { decodeTurnState } from '../agent/turn-state.js';
+import { UsageTally } from '../agent/usage-tally.js';
+import { AgentLoop } from './agent-loop.js';
+import { ModelCaller } from './model-caller.js';
+import { systemPrompt } from './prompt/system-prompt.js';
+import { runSubAgent } from './sub-agent.js';
+import { promptOptions, type TurnParts, toolOptions } from './turn.js';
+
+export interface NativeTurnOptions
+  extends Pick<
+    TurnParts,
+    'relay' | 'runtime' | 'log' | 'now' | 'routeOf' | 'call' | 'route' | 'toolbox' | 'signal'
+  > {
+  workspace: Workspace;
+  turn: SessionTurn;
+  tools: ToolSessions;
+  observe: AgentObserver;
+}
+
+export interface NativeTurn {
+  turn: SessionTurn;
+  loop: AgentLoop;
+  keeper: TurnKeeper;
+  tally: UsageTally;
+}
+
+/** The caller ends the turn with the keeper, and lets the tools go with it. */
+export async function openNativeTurn(options: NativeTurnOptions): Promise<NativeTurn> {
+  const { turn, workspace, tools } = options;
+  const { id, principal, before } = turn;
+  const restore = decodeTurnState(turn).tools;
+  const held = await tools.hold({ id, principal, workspace, restore, before });
+  try {
+    return await assemble(options, held);
+  } catch (error) {
+    held.release(turn.steps());
+    throw error;
+  }
+}
+
+async function assemble(options: NativeTurnOptions, held: HeldTools): Promise<NativeTurn> {
+  const { turn, call, route, toolbox, log, signal, relay, runtime } = options;
+  const { request } = call;
+  const { outstanding } = turn;
+  const ledger = new CallLedger(turn);
+  const tally = new UsageTally();
+  const parts: TurnParts = {
+    ...options,
+    request,
+    session: held.session,
+    forkNumber: turn.forkNumber,
+    tally,
+    ledger,
+    notify: safeObserver(options.observe, log),
+  };
+  const notify = notifierOf(parts.notify, turn.id);
+  const names = { id: call.id, session: turn.id };
+  const { cwd, memoryDir } = held.session;
+  const place = { root: turn.root, cwd, memoryDir, session: turn.id };
+  const model = new ModelCaller({
+    relay,
+    call,
+    route,
+    request,
+    system: await systemPrompt(
+      await promptOptions(parts, toolbox, place),
+      turn.system,
+      route.rule.system ?? 'append',
+    ),
+    toolbox,
+    cacheKey: turn.id,
+    signal,
+    tally,
+    notify,
+    onProblem: (message, error) => log.warn({ err: error, ...names }, message),
+  });
+  const calls = new ServerCalls({
+    runtime,
+    toolbox,
+    session: held.session,
+    options: toolOptions(parts),
+    signal,
+    runAgent: (task) => runSubAgent(parts, task),
+    ledger,
+    notify,
+    onBug: (error) => log.error({ err: error, ...names }, 'bug while tools ran'),
+  });
+  // That wire has one text for the whole answer.
+  const textSeparator = call.ingress.name === 'openai-chat' ? '\n\n' : '';
+  const keeper = new TurnKeeper({
+    turn,
+    tools: held,
+    onProblem: (error) => log.warn({ err: error, ...names }, 'a turn could not be given up cleanly'),
+  });
+  const loop = new AgentLoop({
+    transcript: turn.transcript,
+    model,
+    modelName: request.model,
+    toolbox,
+    calls,
+    tally,
+    maxTurns: route.rule.maxTurns ?? LIMITS.maxTurns,
+    toolChoice: request.toolChoice,
+    signal,
+    textSeparator,
+    claimId: (callId) => turn.claimId(callId),
+    notify,
+    before: {
+      said: spokenIn(turn.spoken, textSeparator),
+      turns: turn.spoken.length,
+      outstanding: outstanding && {
+        calls: outstanding.calls,
+        settle: () =>
+          settleCalls({
+            outstanding,
+            turn,
+            isClients: ({ name }) => toolbox.isClients(name),
+            problems: keeper.problems,
+            run: (each) => calls.run(each, undefined),
+          }),
+      },
+    },
+    save: (problems) => {
+      keeper.setProblems(problems);
+      return keeper.save();
+    },
+  });
+  return { turn, loop, keeper, tally };
+}

@@ -1,0 +1,171 @@
+/** An answer as it is kept for a repeat of its request, and the way back to an answer. */
+import { isUtf8 } from 'node:buffer';
+import type { AssistantTurn, JsonObject } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import type { TurnEvent } from '../../core/events.js';
+import { StreamLifecycle } from '../../core/lifecycle.js';
+import type { Loss } from '../../core/losses.js';
+import type { ServerSentEvent } from '../../core/server-sent-event.js';
+import type { Dialect } from '../../dialects/dialect.js';
+import { isObject } from '../../dialects/shared/read.js';
+import { ToolNames } from '../../dialects/shared/tool-names.js';
+import { eventsOfBlocks, stopEvent } from '../../engines/agent/block-events.js';
+import type { Answer } from '../../engines/engine.js';
+import { SseReader } from '../../transport/sse-reader.js';
+import { notKept } from './idempotency-key.js';
+
+/** Who an answer is, so that whoever gets it again knows it as the same. */
+export interface Identity {
+  id: string;
+  /** Left out: the name that was asked for. */
+  model?: string;
+  /** Unix seconds. */
+  created: number;
+}
+
+export interface AnswerFacts {
+  upstream: string;
+  losses: readonly Loss[];
+  headers: Readonly<Record<string, string>>;
+  created: number;
+}
+
+export type Recorded =
+  | ({ kind: 'turn'; turn: AssistantTurn } & AnswerFacts)
+  /** The upstream's own bytes. */
+  | ({
+      kind: 'bytes';
+      id: string;
+      status: number;
+      contentType: string;
+      encoding: 'utf8' | 'base64';
+      text: string;
+    } & AnswerFacts)
+  /** It was answered, and nothing more can be said of it. */
+  | { kind: 'not-kept' };
+
+export interface Replay {
+  answer: Answer;
+  identity: Identity;
+}
+
+const REPLAYED = { 'idempotent-replayed': 'true' } as const;
+const EVENT_STREAM = 'text/event-stream';
+/** Nothing of an answer in the client's own dialect is renamed. */
+const OWN_NAMES = new ToolNames({ pattern: /^/, maxLength: 1_000 });
+
+/** Undefined for a row that some other version has written. */
+export function readRecorded(body: unknown): Recorded | undefined {
+  return isRecorded(body) ? body : undefined;
+}
+
+function isRecorded(body: unknown): body is Recorded {
+  if (!isObject(body)) return false;
+  switch (body['kind']) {
+    case 'turn':
+      return isFacts(body) && isObject(body['turn']) && Array.isArray(body['turn']['content']);
+    case 'bytes':
+      return (
+        isFacts(body) &&
+        ['text', 'contentType', 'encoding', 'id'].every((key) => typeof body[key] === 'string') &&
+        typeof body['status'] === 'number'
+      );
+    default:
+      return body['kind'] === 'not-kept';
+  }
+}
+
+function isFacts({ upstream, losses, headers, created }: JsonObject): boolean {
+  return (
+    typeof upstream === 'string' && Array.isArray(losses) && isObject(headers) && typeof created === 'number'
+  );
+}
+
+export function keepBytes(
+  bytes: Buffer,
+  facts: AnswerFacts & { id: string; status: number; contentType: string },
+): Recorded {
+  const encoding = isUtf8(bytes) ? 'utf8' : 'base64';
+  return { kind: 'bytes', ...facts, encoding, text: bytes.toString(encoding) };
+}
+
+/** Throws where the answer was not kept. `stream`: how the client wants it now. */
+export function replay(recorded: Recorded, dialect: Dialect, stream: boolean): Replay {
+  if (recorded.kind === 'not-kept') throw notKept();
+  const { upstream, losses, created } = recorded;
+  const base = { upstream, losses, headers: { ...recorded.headers, ...REPLAYED } };
+  if (recorded.kind === 'turn') {
+    const { id, model } = recorded.turn;
+    const batches = once(eventsOfTurn(recorded.turn));
+    return { answer: { ...base, body: { kind: 'events', batches } }, identity: { id, model, created } };
+  }
+  const { status, contentType, text, encoding, id } = recorded;
+  const bytes = Buffer.from(text, encoding);
+  if (isStream(contentType) === stream) {
+    const body = { kind: 'bytes', status, contentType, chunks: once(bytes), usage: () => undefined } as const;
+    return { answer: { ...base, body }, identity: { id, created } };
+  }
+  const events = eventsOfBytes(bytes, contentType, dialect);
+  const start = events.find((event) => event.type === 'start');
+  const identity = {
+    id: start?.id ?? id,
+    ...(start?.model === undefined ? {} : { model: start.model }),
+    created,
+  };
+  return { answer: { ...base, body: { kind: 'events', batches: once(events) } }, identity };
+}
+
+/** Whether bytes in the client's dialect are a whole answer that did not fail. */
+export function isWholeAnswer(bytes: Buffer, contentType: string, dialect: Dialect): boolean {
+  const lifecycle = new StreamLifecycle({ id: '', model: '' });
+  const told = [...lifecycle.push(eventsOfBytes(bytes, contentType, dialect)), ...lifecycle.end()];
+  return told.at(-1)?.type === 'message-stop';
+}
+
+function eventsOfTurn({ content, stopReason, stopSequence, usage }: AssistantTurn): TurnEvent[] {
+  return [
+    { type: 'start', usage: { ...usage, outputTokens: 0 } },
+    ...eventsOfBlocks(content),
+    { type: 'usage', usage },
+    stopEvent(stopReason, stopSequence),
+  ];
+}
+
+function eventsOfBytes(bytes: Buffer, contentType: string, { egress }: Dialect): TurnEvent[] {
+  if (!isStream(contentType)) return egress.decodeResponse(parse(bytes.toString('utf8')), OWN_NAMES);
+  const out: TurnEvent[] = [];
+  const decoder = egress.createStreamDecoder(OWN_NAMES);
+  try {
+    for (const event of readEvents(bytes)) decoder.push(event, out);
+    decoder.end(out);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    out.push({ type: 'error', error });
+  }
+  return out;
+}
+
+/** Throws GatewayError where one event is too large to hold. */
+function readEvents(bytes: Buffer): readonly ServerSentEvent[] {
+  const events: ServerSentEvent[] = [];
+  const reader = new SseReader();
+  reader.push(bytes, events);
+  reader.end(events);
+  return events;
+}
+
+function isStream(contentType: string): boolean {
+  return contentType.includes(EVENT_STREAM);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+async function* once<T>(item: T): AsyncGenerator<T> {
+  yield item;
+}

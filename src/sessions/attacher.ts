@@ -1,0 +1,368 @@
+/** Brings a request and its session together: finds, decides, records, and begins what is to begin. */
+import type { Message, ToolResultBlock } from '../core/conversation.js';
+import { type AttachDecision, decide } from './attach.js';
+import { behindBrokenTurn } from './broken-turn.js';
+import { HeldSession } from './held-session.js';
+import {
+  idempotencyDigest,
+  idempotencyKey,
+  type KeptAnswer,
+  readAnswer,
+  resultsKey,
+} from './kept-answers.js';
+import type { LeaseKeeper } from './lease-keeper.js';
+import { LIMITS } from './limits.js';
+import type { Mutex } from './mutex.js';
+import { openIn, type ReviewedResults, reviewResults } from './pending-calls.js';
+import type { FoundPlace, PlaceFinder } from './place-finder.js';
+import { busy, busyElsewhere, ended, otherRequest, unknownCall } from './refusals.js';
+import { repairHistory, splitAtLastAnswer } from './repair-history.js';
+import { type SessionMaker, titleOf } from './session-maker.js';
+import type { SessionParts } from './session-parts.js';
+import type { LoadedSession, SessionReader } from './session-reader.js';
+import type { TurnRecord } from './session-record.js';
+import type { Turn } from './session-turn.js';
+import type { AttachKind, Attachment, AttachRequest } from './sessions.js';
+import {
+  type ReadRequest,
+  readRequest,
+  requestKey,
+  saidIn,
+  saidKeys,
+  sameAsks,
+  tellingEnd,
+} from './telling.js';
+import type { TurnStarter } from './turn-starter.js';
+import { callsIn, resultsIn } from './visible-history.js';
+
+export interface AttacherOptions {
+  parts: SessionParts;
+  reader: SessionReader;
+  finder: PlaceFinder;
+  maker: SessionMaker;
+  starter: TurnStarter;
+  keeper: LeaseKeeper;
+  mutex: Mutex;
+  /** Turns that run in this process, by session. */
+  running: ReadonlyMap<string, Turn>;
+  /** Results that did not come in time are answered for, where that is the rule. */
+  settleLate(loaded: LoadedSession): Promise<boolean>;
+  onLost(session: string): void;
+}
+
+/** Sessions that a request may belong to, the best first. */
+interface Candidates {
+  by: 'name' | 'request' | 'history' | 'calls';
+  ids: string[];
+}
+
+/** What is known once the place is found. */
+interface Judged {
+  found: FoundPlace;
+  decision: AttachDecision;
+  incoming: Message[];
+  /** Messages of an assistant that the session does not know, and what is in front of them. */
+  foreign: Message[];
+  /** What comes behind the turn that broke off. */
+  behind: readonly Message[];
+  reviewed: ReviewedResults;
+  answer: KeptAnswer | undefined;
+}
+
+/** Somebody was faster: what was decided stands on nothing any more. */
+const AGAIN = Symbol('again');
+/** Another session may be the one that is meant. */
+const NEXT = Symbol('next');
+
+export class Attacher {
+  readonly #options: AttacherOptions;
+
+  constructor(options: AttacherOptions) {
+    this.#options = options;
+  }
+
+  async attach(from: AttachRequest): Promise<Attachment> {
+    const request = readRequest(from);
+    const known = await this.#byIdempotencyKey(from, request);
+    if (known !== undefined) return known;
+    const key = requestKey(request.tail.hash, request.asks);
+    for (let reads = 0; reads < LIMITS.rereads; reads += 1) {
+      const attached = await this.#try(from, request, key);
+      if (attached !== AGAIN) return attached;
+    }
+    throw busy(from.id ?? 'of this request');
+  }
+
+  async #try(from: AttachRequest, request: ReadRequest, key: string): Promise<Attachment | typeof AGAIN> {
+    const { mutex } = this.#options;
+    const { ids, by } = await this.#find(from, request, key);
+    // Several share a point of a conversation: it is forked only where none of them has the request.
+    for (const mayFork of ids.length > 1 ? [false, true] : [true]) {
+      for (const id of ids) {
+        const attached = await mutex.run(id, () => this.#toSession(id, from, request, { mayFork, by }));
+        if (attached !== NEXT) return attached;
+      }
+    }
+    // Of two equal requests that begin a conversation, the second joins the first.
+    return mutex.run(`${request.principal} ${key}`, async () => {
+      const isBegun = (await this.#find(from, request, key)).ids.some((id) => !ids.includes(id));
+      return isBegun ? AGAIN : this.#create(from, request);
+    });
+  }
+
+  async #find(from: AttachRequest, request: ReadRequest, key: string): Promise<Candidates> {
+    const { finder, running } = this.#options;
+    if (from.id !== undefined) return { by: 'name', ids: [await finder.named(from.id, from)] };
+    for (const { id, principal, key: other } of running.values()) {
+      if (principal === request.principal && other === key) return { by: 'request', ids: [id] };
+    }
+    const begun = await finder.begun(request, key);
+    if (begun !== undefined) return { by: 'request', ids: [begun] };
+    const known = await finder.byHistory(request);
+    if (known.length > 0) return { by: 'history', ids: known };
+    const waiting = await finder.byCalls(request, from);
+    return { by: 'calls', ids: waiting === undefined ? [] : [waiting] };
+  }
+
+  async #byIdempotencyKey(from: AttachRequest, request: ReadRequest): Promise<Attachment | undefined> {
+    if (from.idempotencyKey === undefined) return undefined;
+    const { store } = this.#options.parts;
+    const kept = await store.answers.get(from.principal, idempotencyKey(from.idempotencyKey));
+    if (kept?.session === undefined) return undefined;
+    if (kept.digest !== idempotencyDigest(from, request)) throw otherRequest();
+    const { answer, turn } = readAnswer(kept.body);
+    return { kind: 'answered', session: kept.session, how: turn.how, answer, losses: [] };
+  }
+
+  async #toSession(
+    id: string,
+    from: AttachRequest,
+    request: ReadRequest,
+    { mayFork, by }: { mayFork: boolean; by: Candidates['by'] },
+  ): Promise<Attachment | typeof AGAIN | typeof NEXT> {
+    const { reader, settleLate } = this.#options;
+    const loaded = await reader.load(id);
+    if (loaded === undefined) {
+      if (from.id === undefined) return AGAIN;
+      throw ended(id);
+    }
+    if (await settleLate(loaded)) return AGAIN;
+    const judged = await this.#judge(loaded, from, request);
+    const isTurns = judged.decision === 'join' || judged.decision === 'resume';
+    // The turn that it was found by came to its end meanwhile.
+    if (by === 'request' && !isTurns) return AGAIN;
+    switch (judged.decision) {
+      case 'join':
+        return this.#join(loaded, judged);
+      case 'repeat':
+        return this.#repeat(loaded, judged);
+      case 'busy':
+        // With its first answer still to come, no client can mean this one.
+        if (from.id === undefined && loaded.record.turn?.how !== 'continue') return NEXT;
+        throw busy(id);
+      case 'fork':
+        if (!mayFork) return NEXT;
+        return this.#fork(loaded, from, request, judged);
+      default:
+        return this.#goOn(loaded, from, request, judged);
+    }
+  }
+
+  async #judge(loaded: LoadedSession, from: AttachRequest, request: ReadRequest): Promise<Judged> {
+    const { finder, running } = this.#options;
+    const { record, session } = loaded;
+    const found = await finder.place(loaded, request, from.id !== undefined || !request.hasHistory);
+    const { base: foreign, incoming } = splitAtLastAnswer(found.rest, found.batch?.calls);
+    await this.#checkCalls(loaded, request, found);
+    const reviewed = reviewResults(found.batch, resultsIn(incoming), request.principal);
+    const given = reviewed.fresh.length + reviewed.repeated.length + reviewed.late.length;
+    const said = saidKeys(saidIn(incoming));
+    const isPart = (turn: TurnRecord) =>
+      found.batch !== undefined &&
+      turn.batch === found.batch.mark.mark &&
+      foreign.length === 0 &&
+      reviewed.fresh.length === 0 &&
+      reviewed.other.length === 0 &&
+      said.every((each) => turn.said.includes(each)) &&
+      sameAsks(request.asks, turn.asks) &&
+      (given < found.batch.clients.length || request.asks.idempotency === turn.asks.idempotency);
+    const { turn } = record;
+    const keys = [request.tail.hash, tellingEnd(found.telling, []).hash].map((tail) =>
+      requestKey(tail, request.asks),
+    );
+    const behind = turn && behindBrokenTurn(request, turn, loaded.log.saidAfter(turn.step));
+    const answer = found.place === 'earlier' && given > 0 ? await this.#answerOf(loaded, found) : undefined;
+    const decision = decide({
+      place: found.place,
+      foreign: foreign.length > 0,
+      turn: turn === undefined ? 'none' : running.has(session.id) ? 'running' : 'broken',
+      sameTurn: turn !== undefined && (keys.includes(turn.key) || isPart(turn)),
+      goesOnBehindTurn: behind !== undefined,
+      answered: answer !== undefined && isPart(answer.turn),
+      otherResults: reviewed.other.length > 0,
+      open: found.batch === undefined ? 0 : openIn(found.batch).length - reviewed.fresh.length,
+      results: given > 0,
+      said: said.length > 0,
+    });
+    return { found, decision, incoming, foreign, behind: behind ?? [], reviewed, answer };
+  }
+
+  /** Throws for a result whose call neither the request nor the session has. */
+  async #checkCalls({ session }: LoadedSession, request: ReadRequest, found: FoundPlace): Promise<void> {
+    const known = new Set(found.batch?.mark.open);
+    let unknown = unansweredIn(request.messages).filter(({ toolUseId }) => !known.has(toolUseId));
+    if (unknown.length === 0) return;
+    const marks = found.marks ?? (await this.#options.reader.marks(session.id));
+    for (const { open } of marks.byHash.values()) for (const id of open) known.add(id);
+    unknown = unknown.filter(({ toolUseId }) => !known.has(toolUseId));
+    const [first] = unknown;
+    if (first !== undefined) throw unknownCall(first.toolUseId);
+  }
+
+  async #answerOf({ session }: LoadedSession, { mark }: FoundPlace): Promise<KeptAnswer | undefined> {
+    if (mark === undefined) return undefined;
+    const { store } = this.#options.parts;
+    const kept = await store.answers.get(session.principal, resultsKey(session.id, mark.mark));
+    return kept === undefined ? undefined : readAnswer(kept.body);
+  }
+
+  #join({ session }: LoadedSession, { found }: Judged): Attachment {
+    const turn = this.#options.running.get(session.id);
+    if (turn === undefined) throw busy(session.id);
+    turn.join(found.telling);
+    return { kind: 'running', session: session.id, how: turn.how, key: turn.key };
+  }
+
+  #repeat({ session }: LoadedSession, { answer, reviewed }: Judged): Attachment {
+    if (answer === undefined) throw busy(session.id);
+    return {
+      kind: 'answered',
+      session: session.id,
+      how: 'continue',
+      answer: answer.answer,
+      losses: this.#options.starter.lossesOf(reviewed),
+    };
+  }
+
+  async #goOn(
+    loaded: LoadedSession,
+    from: AttachRequest,
+    request: ReadRequest,
+    judged: Judged,
+  ): Promise<Attachment | typeof AGAIN> {
+    const { parts, keeper, reader, starter, onLost } = this.#options;
+    const { session, record, log } = loaded;
+    const grant = await keeper.acquire(session.id, () => onLost(session.id));
+    if (!grant.granted) throw keeper.isOwn(grant) ? busy(session.id) : busyElsewhere(session.id);
+    try {
+      const now = await reader.head(session.id);
+      const moved = now === undefined || JSON.stringify(now.record) !== JSON.stringify(record);
+      const recorded = !moved && (await this.#record(session.id, request.principal, judged.reviewed));
+      if (!recorded) {
+        await keeper.release(grant.lease);
+        return AGAIN;
+      }
+      const held = new HeldSession(parts, session, record, log, grant.lease);
+      const { found, incoming, reviewed } = judged;
+      const common = { held, from, request, telling: found.telling, reviewed, created: false } as const;
+      switch (judged.decision) {
+        case 'resume':
+          return await starter.resume(common);
+        case 'go-on-behind':
+          return await starter.goOnBehind({ ...common, rest: judged.behind });
+        default:
+          return await starter.proceed({ ...common, incoming, how: 'continue' });
+      }
+    } catch (error) {
+      await keeper.release(grant.lease);
+      throw error;
+    }
+  }
+
+  /** False when another request recorded a result meanwhile. */
+  async #record(session: string, principal: string, { fresh }: ReviewedResults): Promise<boolean> {
+    if (fresh.length === 0) return true;
+    const results = fresh.map(({ toolUseId: id, content, isError }) => ({ id, content, isError }));
+    const { conflicts, unknown } = await this.#options.parts.store.calls.record(session, results, principal);
+    return conflicts.length === 0 && unknown.length === 0;
+  }
+
+  async #fork(
+    loaded: LoadedSession,
+    from: AttachRequest,
+    request: ReadRequest,
+    { found, foreign, incoming }: Judged,
+  ): Promise<Attachment> {
+    const { reader } = this.#options;
+    const marks = found.marks ?? (await reader.marks(loaded.session.id));
+    const mark = found.place === 'head' ? marks.last : found.mark;
+    const origin = { parent: loaded, marks, mark, setup: await reader.setup(loaded) };
+    const base = repairHistory(
+      foreign,
+      found.batch && {
+        calls: found.batch.calls,
+        results: new Map(found.batch.mark.results.map((result) => [result.toolUseId, result])),
+      },
+    );
+    return this.#make(from, request, { how: 'fork', origin, base, incoming, telling: found.telling });
+  }
+
+  async #create(from: AttachRequest, request: ReadRequest): Promise<Attachment> {
+    const [unknown] = unansweredIn(request.messages);
+    if (unknown !== undefined) throw unknownCall(unknown.toolUseId);
+    const { base, incoming } = splitAtLastAnswer(request.messages);
+    return this.#make(from, request, {
+      how: request.hasHistory ? 'import' : 'new',
+      base: repairHistory(base),
+      incoming,
+      telling: { start: request.seed, messages: request.messages },
+    });
+  }
+
+  async #make(from: AttachRequest, request: ReadRequest, plan: MakePlan): Promise<Attachment> {
+    const { parts, maker, starter, keeper, reader, onLost } = this.#options;
+    const { how, origin, base, incoming, telling } = plan;
+    const lastPlace = request.places.at(-1);
+    const held = await maker.make({
+      how,
+      by: from,
+      seed: request.seed,
+      title: titleOf(request.messages),
+      ...(origin !== undefined && { origin }),
+      base,
+      end: lastPlace === undefined ? request.seed : { hash: lastPlace.hash, position: lastPlace.position },
+      onLost: () => onLost(held.id),
+      indexed: true,
+    });
+    try {
+      const loaded = await reader.load(held.id);
+      const batch = loaded && (await reader.pending(loaded));
+      const reviewed = reviewResults(batch, resultsIn(incoming), request.principal);
+      if (!(await this.#record(held.id, request.principal, reviewed))) throw ended(held.id);
+      return await starter.proceed({ held, from, request, telling, reviewed, incoming, how, created: true });
+    } catch (error) {
+      await keeper.release(held.lease);
+      await parts.store.sessions.delete(held.id, parts.node);
+      throw error;
+    }
+  }
+}
+
+interface MakePlan {
+  how: Exclude<AttachKind, 'continue'>;
+  origin?: Parameters<SessionMaker['make']>[0]['origin'];
+  base: Message[];
+  incoming: Message[];
+  telling: FoundPlace['telling'];
+}
+
+/** Results that stand behind no call of theirs. */
+function unansweredIn(messages: readonly Message[]): ToolResultBlock[] {
+  const called = new Set<string>();
+  const results: ToolResultBlock[] = [];
+  for (const message of messages) {
+    for (const { id } of callsIn(message)) called.add(id);
+    for (const result of resultsIn([message])) if (!called.has(result.toolUseId)) results.push(result);
+  }
+  return results;
+}

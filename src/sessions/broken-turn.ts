@@ -1,0 +1,62 @@
+/** A turn that began and did not come to its end: what is left to do, and what may come behind it. */
+import type { Message, ToolResultBlock, ToolUseBlock } from '../core/conversation.js';
+import type { PendingCall } from '../store/calls.js';
+import { resultOf } from './pending-calls.js';
+import { answerOf, errorResult, NO_RESULT } from './repair-history.js';
+import type { TurnRecord } from './session-record.js';
+import type { OutstandingCalls } from './sessions.js';
+import type { ReadRequest } from './telling.js';
+import { atomsOf } from './visible-history.js';
+
+export function outstandingOf(
+  calls: readonly ToolUseBlock[],
+  recorded: ReadonlyMap<string, PendingCall>,
+): OutstandingCalls | undefined {
+  if (calls.length === 0) return undefined;
+  const results = new Map<string, ToolResultBlock>();
+  const started = new Set<string>();
+  for (const { id } of calls) {
+    const call = recorded.get(id);
+    const result = call && resultOf(call);
+    if (result !== undefined) results.set(id, result);
+    else if (call?.runBy === 'server') started.add(id);
+  }
+  return { calls, results, started };
+}
+
+/** The results behind a message that nobody goes on with: what is known, and the truth about the rest. */
+export function settled({ calls, results, started }: OutstandingCalls): Message {
+  const all = new Map(results);
+  for (const id of started) all.set(id, errorResult(id, NO_RESULT.unsure));
+  return answerOf({ calls, results: all }, NO_RESULT.stopped, []);
+}
+
+/**
+ * What the request says behind the one that the turn was to answer; undefined where it does not go
+ * on from there. A client that was cut off tells as much of the answer as it had: that is in the
+ * transcript, as far as it was whole.
+ */
+export function behindBrokenTurn(
+  { ends, messages }: ReadRequest,
+  { tail }: TurnRecord,
+  said: readonly Message[],
+): readonly Message[] | undefined {
+  const end = ends.find(({ hash }) => hash === tail);
+  if (end === undefined || end.message === messages.length - 1) return undefined;
+  const rest = messages.slice(end.message + 1);
+  const next = rest.findIndex(({ role }) => role !== 'assistant');
+  if (next < 0) return undefined;
+  const told = spokenIn(rest.slice(0, next));
+  const saved = spokenIn(said);
+  // Nothing of it was whole: what the client has is all there is.
+  if (saved === '') return rest;
+  return told.startsWith(saved) || saved.startsWith(told) ? rest.slice(next) : undefined;
+}
+
+/** Only the words. */
+function spokenIn(messages: readonly Message[]): string {
+  const texts = messages.flatMap(({ role, content }): Message[] =>
+    role === 'assistant' ? [{ role, content: content.filter(({ type }) => type === 'text') }] : [],
+  );
+  return atomsOf(texts)[0]?.key ?? '';
+}

@@ -1,0 +1,223 @@
+/** Sessions on a store. */
+import type { ToolUseBlock } from '../core/conversation.js';
+import type { Session } from '../store/sessions.js';
+import type { Page } from '../store/store.js';
+import { Attacher } from './attacher.js';
+import { EventHub } from './event-hub.js';
+import { ExpiryWatch } from './expiry.js';
+import { seedOf } from './hash-chain.js';
+import type { HeldSession } from './held-session.js';
+import { LeaseKeeper } from './lease-keeper.js';
+import { LIMITS } from './limits.js';
+import { Mutex } from './mutex.js';
+import { ownerOfThisProcess } from './owner.js';
+import { openIn } from './pending-calls.js';
+import { PlaceFinder } from './place-finder.js';
+import { ended, lost } from './refusals.js';
+import { SessionMaker } from './session-maker.js';
+import type { SessionParts, SessionsLog, SessionsStore } from './session-parts.js';
+import { SessionReader } from './session-reader.js';
+import type { Turn, TurnEnd } from './session-turn.js';
+import type {
+  Attachment,
+  AttachRequest,
+  SessionContent,
+  SessionEvent,
+  SessionListQuery,
+  Sessions,
+} from './sessions.js';
+import { ToolTimeouts } from './timeouts.js';
+import { TurnStarter } from './turn-starter.js';
+
+export interface SessionsOptions {
+  store: SessionsStore;
+  log: SessionsLog;
+  /** A session that nobody used for this long expires. */
+  ttlMs: number;
+  /** How long a client's results are waited for. */
+  toolTimeoutMs: number;
+  onToolTimeout: 'hibernate' | 'fail';
+  now?: () => number;
+  owner?: string;
+  leaseMs?: number;
+}
+
+export function createSessions(options: SessionsOptions): Sessions {
+  return new StoredSessions(options);
+}
+
+class StoredSessions implements Sessions {
+  readonly #parts: SessionParts;
+  readonly #hub: EventHub;
+  readonly #reader: SessionReader;
+  readonly #keeper: LeaseKeeper;
+  readonly #maker: SessionMaker;
+  readonly #attacher: Attacher;
+  readonly #timeouts: ToolTimeouts;
+  readonly #expiry: ExpiryWatch;
+  readonly #mutex = new Mutex();
+  readonly #running = new Map<string, Turn>();
+
+  constructor(options: SessionsOptions) {
+    const { store, log, ttlMs, toolTimeoutMs, onToolTimeout, now = Date.now } = options;
+    const { owner = ownerOfThisProcess(), leaseMs = LIMITS.leaseMs } = options;
+    this.#hub = new EventHub(log);
+    const parts: SessionParts = {
+      store,
+      log,
+      ttlMs,
+      toolTimeoutMs,
+      onToolTimeout,
+      now,
+      node: `gateway:${owner}`,
+      emit: (event) => this.#hub.emit(event),
+    };
+    const mutex = this.#mutex;
+    const running = this.#running;
+    const reader = new SessionReader(store);
+    const keeper = new LeaseKeeper({ leases: store.leases, owner, leaseMs, log });
+    const maker = new SessionMaker(parts, keeper);
+    const finder = new PlaceFinder(store, reader);
+    const starter = new TurnStarter({
+      parts,
+      reader,
+      onBegin: (turn, held) => this.#onBegin(turn, held),
+      onEnd: (turn, held, end) => this.#onEnd(turn, held, end),
+      onWaiting: (held) => this.#park(held),
+    });
+    const isRunning = (session: string) => running.has(session);
+    this.#parts = parts;
+    this.#reader = reader;
+    this.#keeper = keeper;
+    this.#maker = maker;
+    this.#timeouts = new ToolTimeouts({ parts, reader, keeper, mutex, isRunning });
+    this.#expiry = new ExpiryWatch(parts);
+    this.#attacher = new Attacher({
+      parts,
+      reader,
+      finder,
+      maker,
+      starter,
+      keeper,
+      mutex,
+      running,
+      settleLate: (loaded) => this.#timeouts.settle(loaded),
+      onLost: (session) => running.get(session)?.lose(lost(session)),
+    });
+  }
+
+  attach(request: AttachRequest): Promise<Attachment> {
+    return this.#attacher.attach(request);
+  }
+
+  list(query: SessionListQuery): Promise<Page<Session>> {
+    return this.#parts.store.sessions.list(query);
+  }
+
+  get(id: string): Promise<Session | undefined> {
+    return this.#parts.store.sessions.get(id);
+  }
+
+  async read(id: string): Promise<SessionContent | undefined> {
+    const loaded = await this.#reader.load(id);
+    if (loaded === undefined) return undefined;
+    const { session, record, log } = loaded;
+    let open: ToolUseBlock[] = [];
+    if (record.turn === undefined) {
+      const batch = await this.#reader.pending(loaded);
+      if (batch !== undefined) open = openIn(batch);
+    }
+    return { session, messages: log.messages, open };
+  }
+
+  async fork(id: string): Promise<Session | undefined> {
+    const made = await this.#mutex.run(id, () => this.#fork(id));
+    return made === undefined ? undefined : this.get(made);
+  }
+
+  async delete(id: string, by: string): Promise<boolean> {
+    const { store, emit } = this.#parts;
+    const session = await store.sessions.get(id);
+    if (session === undefined) return false;
+    const deleted = await store.sessions.delete(id, by);
+    this.#running.get(id)?.lose(ended(id));
+    this.#timeouts.forget(id);
+    this.#expiry.forget(id);
+    if (deleted) emit({ type: 'ended', session: id, principal: session.principal, why: 'deleted' });
+    return deleted;
+  }
+
+  subscribe(listener: (event: SessionEvent) => void): () => void {
+    return this.#hub.subscribe(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#timeouts.close();
+    this.#expiry.close();
+    await this.#keeper.close();
+  }
+
+  async #fork(id: string): Promise<string | undefined> {
+    const parent = await this.#reader.load(id);
+    if (parent === undefined) return undefined;
+    const { session, record } = parent;
+    const { principal, model, engine, title } = session;
+    const { root } = record;
+    const marks = await this.#reader.marks(id);
+    const seed = seedOf(engine, root);
+    const held = await this.#maker.make({
+      how: 'fork',
+      by: { principal, model, engine, root },
+      seed,
+      title,
+      origin: { parent, marks, mark: marks.last, setup: await this.#reader.setup(parent) },
+      base: [],
+      end: seed,
+      onLost: () => undefined,
+      // A client that names no session goes on with the one it has been talking to.
+      indexed: false,
+    });
+    try {
+      const batch = await this.#reader.pending(parent);
+      const results = [...(batch?.recorded.values() ?? [])].flatMap(({ id: call, runBy, result }) =>
+        runBy === 'client' && result !== undefined ? [{ id: call, ...result }] : [],
+      );
+      if (results.length > 0) await this.#parts.store.calls.record(held.id, results, principal);
+    } finally {
+      await this.#park(held);
+    }
+    return held.id;
+  }
+
+  #onBegin(turn: Turn, { id, principal }: HeldSession): void {
+    this.#running.set(id, turn);
+    this.#timeouts.forget(id);
+    this.#expiry.touch(id, principal);
+    this.#parts.emit({ type: 'turn-began', session: id, principal });
+  }
+
+  /** Under the session's mutex: who attaches meanwhile sees the turn whole, or not at all. */
+  #onEnd(turn: Turn, held: HeldSession, end: TurnEnd): Promise<void> {
+    const { id, principal } = held;
+    const { store, node, emit } = this.#parts;
+    return this.#mutex.run(id, async () => {
+      if (this.#running.get(id) === turn) this.#running.delete(id);
+      if (end === 'discarded') await store.sessions.delete(id, node);
+      await this.#park(held);
+      emit({ type: 'turn-ended', session: id, principal, end: end === 'discarded' ? 'broken' : end });
+      if (end !== 'discarded') return;
+      this.#expiry.forget(id);
+      emit({ type: 'ended', session: id, principal, why: 'deleted' });
+    });
+  }
+
+  /** Gives the lease back; whatever still waits is watched. */
+  async #park(held: HeldSession): Promise<void> {
+    const { id, principal, record, lease } = held;
+    this.#expiry.touch(id, principal);
+    if (record.pending !== undefined && record.turn === undefined) {
+      this.#timeouts.watch(id, record.pending.until);
+    }
+    await this.#keeper.release(lease);
+  }
+}

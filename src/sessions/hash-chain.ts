@@ -1,0 +1,37 @@
+/** `h[i] = H(h[i-1], atom[i])`: a conversation is known by the last link, a part of it by an earlier one. */
+import { createHash } from 'node:crypto';
+import type { Message } from '../core/conversation.js';
+import { atomsOf } from './visible-history.js';
+
+export interface Link {
+  hash: string;
+  /** Atoms that it stands for. */
+  position: number;
+}
+
+/** Conversations of two engines or of two folders have nothing in common. */
+export function seedOf(engine: string, root: string): Link {
+  return { hash: digest('seed', JSON.stringify([engine, root])), position: 0 };
+}
+
+/** One link for each atom. */
+export function chainOf(start: Link, atoms: readonly { key: string }[]): Link[] {
+  const links: Link[] = [];
+  let { hash, position } = start;
+  for (const { key } of atoms) {
+    hash = digest(hash, key);
+    position += 1;
+    links.push({ hash, position });
+  }
+  return links;
+}
+
+export function endOf(start: Link, messages: readonly Message[]): Link {
+  return chainOf(start, atomsOf(messages)).at(-1) ?? start;
+}
+
+export function digest(...parts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${part.length}:`).update(part);
+  return hash.digest('base64url');
+}

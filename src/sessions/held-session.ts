@@ -1,0 +1,100 @@
+/** A session whose lease is in hand: everything that is written about it goes through here. */
+import type { Lease } from '../store/leases.js';
+import type { Checkpoint, Session } from '../store/sessions.js';
+import { ended, lost } from './refusals.js';
+import type { SessionParts } from './session-parts.js';
+import {
+  type LogEntry,
+  SETUP_CHANNEL,
+  type SessionRecord,
+  type SetupEntry,
+  TURNS_CHANNEL,
+  type TurnEntry,
+} from './session-record.js';
+import { type TranscriptLog, toRows } from './transcript-log.js';
+
+export interface Step extends Omit<Checkpoint, 'append' | 'metadata' | 'expiresAt'> {
+  main?: readonly LogEntry[];
+  turns?: readonly TurnEntry[];
+  setup?: readonly SetupEntry[];
+  /** Changes of the record. */
+  record?: Partial<SessionRecord>;
+}
+
+export class HeldSession {
+  readonly id: string;
+  readonly principal: string;
+  readonly lease: Lease;
+  readonly log: TranscriptLog;
+  record: SessionRecord;
+  readonly #parts: SessionParts;
+
+  constructor(
+    parts: SessionParts,
+    session: Pick<Session, 'id' | 'principal'>,
+    record: SessionRecord,
+    log: TranscriptLog,
+    lease: Lease,
+  ) {
+    this.#parts = parts;
+    this.id = session.id;
+    this.principal = session.principal;
+    this.record = record;
+    this.log = log;
+    this.lease = lease;
+  }
+
+  /**
+   * Written whole or not at all. Rejects with `conflict` when the session is gone or somebody else's;
+   * false when a call was opened before.
+   */
+  async write({ main = [], turns = [], setup = [], record, ...step }: Step): Promise<boolean> {
+    const { store, now, ttlMs } = this.#parts;
+    const { token } = this.lease;
+    const before = this.record;
+    const next: SessionRecord = {
+      ...before,
+      ...record,
+      turns: before.turns + turns.length,
+    };
+    const append = [
+      { channel: undefined, entries: main, after: this.log.length },
+      { channel: TURNS_CHANNEL, entries: turns, after: before.turns },
+      { channel: SETUP_CHANNEL, entries: setup, after: before.setup.count },
+    ].flatMap(({ channel, entries, after }) => {
+      if (entries.length === 0) return [];
+      return [{ ...(channel && { channel }), after, entries: toRows(entries, after, token) }];
+    });
+    const changed = record !== undefined || turns.length > 0 || setup.length > 0;
+    const outcome = await store.sessions.checkpoint(this.id, this.lease, {
+      ...step,
+      ...(append.length > 0 && { append }),
+      ...(changed && { metadata: next }),
+      expiresAt: now() + ttlMs,
+    });
+    if (outcome.ok) {
+      this.record = next;
+      this.log.push(main);
+      return true;
+    }
+    switch (outcome.reason) {
+      case 'reopened':
+        return false;
+      case 'gone':
+        throw ended(this.id);
+      case 'fenced':
+      case 'moved':
+        throw lost(this.id);
+      case 'unusable':
+      case 'answered':
+        throw new Error(`A step of the session ${this.id} was refused: ${JSON.stringify(outcome)}`);
+    }
+  }
+
+  /** Its time is not renewed: nobody used it. */
+  async hibernate(): Promise<void> {
+    const { store } = this.#parts;
+    const outcome = await store.sessions.checkpoint(this.id, this.lease, { state: 'hibernated' });
+    if (!outcome.ok) throw lost(this.id);
+  }
+}

@@ -1,0 +1,288 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Message } from '../core/conversation.js';
+import { sessionLease } from '../store/leases.js';
+import { Database } from '../store/sqlite/database.js';
+import type { SessionEvent, Sessions } from './sessions.js';
+import { asTurn, call, handBack, result, SessionsBench, said, speak, user } from './testing.js';
+
+const A: Message[] = [user('a')];
+const CALLS = [call('c1'), call('c2'), call('c3')];
+const HANDED = [...A, said(...CALLS)];
+const R = (id: string) => result(id, `of ${id}`);
+
+const open: SessionsBench[] = [];
+async function start(options: Parameters<typeof SessionsBench.open>[0] = {}): Promise<SessionsBench> {
+  const bench = await SessionsBench.open(options);
+  open.push(bench);
+  return bench;
+}
+afterEach(async () => {
+  for (const bench of open.splice(0)) await bench.close();
+});
+
+const next = <T extends SessionEvent['type']>(sessions: Sessions, type: T): Promise<SessionEvent> =>
+  new Promise((resolve) => {
+    const stop = sessions.subscribe((event) => {
+      if (event.type !== type) return;
+      stop();
+      resolve(event);
+    });
+  });
+
+describe('results that come from several requests at the same time', () => {
+  it('one runs the turn, the others wait or are part of it; each is used once', async () => {
+    const bench = await start();
+    const { id } = await bench.handBack(A, CALLS);
+    const attached = await Promise.all(
+      ['c1', 'c2', 'c3'].map((each) => bench.attach([...HANDED, user(R(each))])),
+    );
+    expect(attached.map(({ kind }) => kind).sort()).toEqual(['turn', 'waiting', 'waiting']);
+    const turn = asTurn(attached.find(({ kind }) => kind === 'turn') ?? fail());
+    expect(turn.transcript.at(-1)).toEqual(user(R('c1'), R('c2'), R('c3')));
+    const late = await bench.attach([...HANDED, user(R('c1'))]);
+    expect(late).toMatchObject({ kind: 'running', session: id, key: turn.key });
+    await speak(turn, 'Done.');
+    const whole = [...HANDED, user(R('c1'), R('c2'), R('c3')), said('Done.'), user('on')];
+    expect(await bench.turn(whole)).toMatchObject({ how: 'continue', id });
+  });
+
+  const fail = (): never => {
+    throw new Error('No turn began.');
+  };
+});
+
+describe('results that do not come', () => {
+  const ask = (texts: string[]) => [...HANDED, user(...texts.map(R))];
+
+  it('hibernate: the session sleeps, and a later result wakes it', async () => {
+    const bench = await start({ now: Date.now, toolTimeoutMs: 20 });
+    const hibernated = next(bench.sessions, 'hibernated');
+    const { id } = await bench.handBack(A, CALLS);
+    expect(await hibernated).toEqual({ type: 'hibernated', session: id, principal: 'alice' });
+    expect(await bench.sessions.get(id)).toMatchObject({ state: 'hibernated' });
+    const turn = await bench.turn(ask(['c1', 'c2', 'c3']));
+    expect([turn.id, turn.losses]).toEqual([id, []]);
+    expect(await bench.sessions.get(id)).toMatchObject({ state: 'live' });
+  });
+
+  it('hibernate after some of them came, too', async () => {
+    const bench = await start({ now: Date.now, toolTimeoutMs: 20 });
+    await bench.handBack(A, CALLS);
+    await next(bench.sessions, 'hibernated');
+    const again = next(bench.sessions, 'hibernated');
+    expect(await bench.attach(ask(['c1']))).toMatchObject({ kind: 'waiting' });
+    await again;
+  });
+
+  it('fail: the calls are answered for, and a late result loses aloud', async () => {
+    const bench = await start({ now: Date.now, toolTimeoutMs: 20, onToolTimeout: 'fail' });
+    const { id } = await bench.handBack(A, CALLS);
+    await next(bench.sessions, 'hibernated');
+    const states = (await bench.store.calls.list(id)).map(({ state, result: r }) => [state, r?.isError]);
+    expect(states).toEqual(CALLS.map(() => ['answered', true]));
+    const turn = await bench.turn(ask(['c2']));
+    expect([turn.id, turn.how]).toEqual([id, 'continue']);
+    expect(turn.transcript.at(-1)?.content).toMatchObject(CALLS.map(() => ({ isError: true })));
+    expect(turn.losses).toEqual([
+      { path: 'tool_result c2', reason: expect.stringContaining('time was over') },
+    ]);
+    await speak(turn, 'Done.');
+    expect(await bench.attach(ask(['c2']))).toMatchObject({ kind: 'answered', losses: [{}] });
+  });
+
+  it('fail, where the process that waited died: the next request looks at the time', async () => {
+    const bench = await start({ onToolTimeout: 'fail', toolTimeoutMs: 1000 });
+    const { id } = await bench.handBack(A, CALLS);
+    bench.clock.now += 999;
+    expect(await bench.attach(ask(['c1']))).toMatchObject({ kind: 'waiting' });
+    bench.clock.now += 1000;
+    const turn = await bench.turn(ask(['c1', 'c2']));
+    expect(turn.transcript.at(-1)?.content).toMatchObject([
+      { toolUseId: 'c1', isError: false },
+      { toolUseId: 'c2', isError: true },
+      { toolUseId: 'c3', isError: true },
+    ]);
+    expect([turn.id, turn.losses.map(({ path }) => path)]).toEqual([id, ['tool_result c2']]);
+  });
+
+  it('hibernate, where that is the rule, however late: the result is used', async () => {
+    const bench = await start({ toolTimeoutMs: 1000 });
+    await bench.handBack(A, CALLS);
+    bench.clock.now += 100_000;
+    expect((await bench.turn(ask(['c1', 'c2', 'c3']))).losses).toEqual([]);
+  });
+});
+
+describe('a session', () => {
+  it('tells of its life, and a listener that throws takes nothing from the others', async () => {
+    const warned: string[] = [];
+    const bench = await start({ log: { warn: (_, message) => warned.push(message) } });
+    const stop = bench.sessions.subscribe(() => {
+      throw new Error('no');
+    });
+    const { id } = await bench.handBack(A, CALLS);
+    stop();
+    await (await bench.turn([...HANDED, user('on')])).abandon();
+    await bench.sessions.delete(id, 'alice');
+    const session = { session: id, principal: 'alice' };
+    expect(bench.events).toEqual([
+      { type: 'created', ...session, how: 'new' },
+      { type: 'turn-began', ...session },
+      { type: 'turn-ended', ...session, end: 'parked' },
+      { type: 'turn-began', ...session },
+      { type: 'turn-ended', ...session, end: 'broken' },
+      { type: 'ended', ...session, why: 'deleted' },
+    ]);
+    expect(warned).toHaveLength(3);
+  });
+
+  it('that is deleted ends its turn', async () => {
+    const bench = await start();
+    const turn = await bench.turn(A);
+    const aborted = once(turn.signal, 'abort');
+    expect(await bench.sessions.delete(turn.id, 'alice')).toBe(true);
+    await aborted;
+    turn.transcript.push(said('x'));
+    await expect(turn.save()).rejects.toMatchObject({ code: 'conflict' });
+    await turn.abandon();
+    expect(await bench.sessions.delete(turn.id, 'alice')).toBe(false);
+    expect((await bench.turn(A)).id).not.toBe(turn.id);
+  });
+
+  it('whose lease is lost ends its turn', async () => {
+    const bench = await start({ leaseMs: 30, now: Date.now });
+    const turn = await bench.turn(A);
+    const aborted = once(turn.signal, 'abort');
+    await bench.store.leases.releaseAll((await leaseOf(bench, turn.id)) ?? '');
+    await aborted;
+    await expect(turn.save({ x: 1 })).rejects.toMatchObject({ code: 'conflict', detail: 'session_lost' });
+  });
+
+  it('keeps its lease as long as the turn runs, and no longer', async () => {
+    const bench = await start({ leaseMs: 30, now: Date.now });
+    const turn = await bench.turn(A);
+    const { until = 0 } = await holderOf(bench, turn.id);
+    await expect.poll(async () => (await holderOf(bench, turn.id)).until ?? 0).toBeGreaterThan(until);
+    await speak(turn, 'A');
+    expect((await holderOf(bench, turn.id)).granted).toBe(true);
+  });
+
+  it('can be read and listed, with what waits for its client', async () => {
+    const bench = await start();
+    const { id } = await bench.handBack(A, CALLS);
+    await bench.say([user('other')], 'B', { principal: 'bob' });
+    expect(await bench.sessions.read(id)).toMatchObject({ messages: HANDED, open: CALLS });
+    expect(
+      (await bench.sessions.list({ principal: 'alice', limit: 5 })).items.map((each) => each.id),
+    ).toEqual([id]);
+    expect((await bench.sessions.list({ limit: 5, state: 'parked' })).items).toHaveLength(1);
+    expect(await bench.sessions.read('ses_none')).toBeUndefined();
+  });
+
+  it('can be forked by people: the copy is a conversation of its own', async () => {
+    const bench = await start();
+    const { id } = await bench.handBack(A, CALLS, { tools: [{ name: 'get' }] });
+    await bench.attach([...HANDED, user(R('c2'))]);
+    const fork = await bench.sessions.fork(id);
+    if (fork === undefined) throw new Error('There is no fork.');
+    expect(fork).toMatchObject({ parent: id, state: 'parked', title: 'a' });
+    expect((await bench.sessions.read(fork.id))?.open.map((each) => each.id)).toEqual(['c1', 'c3']);
+    const own = await bench.turn([user(R('c1'), R('c3'))], { id: fork.id });
+    expect([own.how, own.id, own.forkNumber, own.tools]).toEqual(['continue', fork.id, 1, [{ name: 'get' }]]);
+    expect(own.transcript.at(-1)).toEqual(user(R('c1'), R('c2'), R('c3')));
+    const parent = await bench.turn([...HANDED, user(R('c1'), R('c2'), R('c3'))]);
+    expect([parent.how, parent.id]).toEqual(['continue', id]);
+    expect(await bench.sessions.fork('ses_none')).toBeUndefined();
+  });
+
+  it('is forked up to its last finished turn', async () => {
+    const bench = await start();
+    const { id } = await bench.say(A, 'A');
+    const turn = await bench.turn([...A, said('A'), user('b')]);
+    turn.transcript.push(said('half'));
+    await turn.save();
+    const fork = await bench.sessions.fork(id);
+    expect((await bench.sessions.read(fork?.id ?? ''))?.messages.at(-1)).toEqual(said('A'));
+    await speak(turn, 'B');
+    // The client, which names no session, stays with the one it has been talking to.
+    expect((await bench.turn([...A, said('A'), user('b'), said('B'), user('c')])).id).toBe(id);
+  });
+
+  it('has no two calls with one id, also those that a summary replaced', async () => {
+    const bench = await start();
+    const turn = await bench.turn(A);
+    turn.transcript.push(said(call('x', 'Read')), user(result('x', 'r')));
+    await turn.save();
+    turn.transcript.splice(0, 3, user('a summary'));
+    await turn.save();
+    expect(turn.claimId('x')).toMatch(/^x_\w+$/);
+    expect(turn.claimId('y')).toBe('y');
+    expect(turn.claimId('y')).not.toBe('y');
+    await turn.abandon();
+    const again = await bench.turn(A);
+    expect(again.transcript).toEqual([user('a summary')]);
+    expect(again.claimId('x')).not.toBe('x');
+  });
+});
+
+describe('in a file', () => {
+  let folder = '';
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sessions-'));
+  });
+  afterEach(async () => {
+    for (const bench of open.splice(0)) await bench.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('sessions whose time is over are told of, and leave no row', async () => {
+    const bench = await start({ url: 'sqlite:s.db', baseDir: folder, now: Date.now, ttlMs: 300 });
+    const ended = next(bench.sessions, 'ended');
+    const { id } = await bench.handBack(A, CALLS, { tools: [{ name: 'get' }], here: [call('s1', 'Read')] });
+    await bench.attach([...HANDED, user(R('c1'), 'wait')]);
+    await speak(await bench.turn([...HANDED, user(R('c1'), R('c2'), R('c3'))]), 'Done.');
+    const fork = await bench.turn([...HANDED, user('else')]);
+    await handBack(fork, [call('c4')]);
+    expect(await ended).toMatchObject({ session: id, why: 'expired' });
+    await next(bench.sessions, 'ended');
+    await bench.store.prune(Date.now() + 2 * 3_600_000);
+    await bench.close();
+    open.length = 0;
+    const database = await Database.open({ path: join(folder, 's.db'), memory: false, lockWaitMs: 100 });
+    const counts = ['sessions', 'transcript', 'history', 'calls', 'answers', 'leases'].map((table) => [
+      table,
+      database.get(`SELECT count(*) AS n FROM ${table}`)?.['n'],
+    ]);
+    database.close();
+    expect(counts).toEqual(counts.map(([table]) => [table, 0]));
+  });
+
+  it('the metadata stays small, whatever the tools and the prompt are', async () => {
+    const bench = await start({ url: 'sqlite:s.db', baseDir: folder });
+    const tools = [{ name: 'big', description: 'x'.repeat(50_000) }];
+    const system = [{ type: 'text' as const, text: 'y'.repeat(50_000) }];
+    let told: Message[] = [user('z'.repeat(10_000))];
+    for (let turn = 0; turn < 10; turn += 1) {
+      const { id } = await bench.say(told, `answer ${turn}`, { tools, system });
+      told = [...told, said(`answer ${turn}`), user(`next ${turn}`)];
+      const session = await bench.sessions.get(id);
+      expect(JSON.stringify(session?.metadata).length).toBeLessThan(1000);
+      expect(await bench.store.transcripts.read(id, { channel: 'setup' })).toHaveLength(2);
+    }
+  });
+});
+
+async function holderOf(bench: SessionsBench, id: string) {
+  const grant = await bench.store.leases.acquire(sessionLease(id), 'looker', 1);
+  if (!grant.granted) return { granted: false, owner: grant.owner, until: grant.until };
+  await bench.store.leases.release(grant.lease);
+  return { granted: true };
+}
+
+async function leaseOf(bench: SessionsBench, id: string): Promise<string | undefined> {
+  return (await holderOf(bench, id)).owner;
+}

@@ -1,0 +1,168 @@
+/** Where in which session a request's history ends. */
+import type { Message } from '../core/conversation.js';
+import type { PendingCall } from '../store/calls.js';
+import { LIMITS } from './limits.js';
+import type { Batch } from './pending-calls.js';
+import { ambiguousCalls, otherPlace, unknownCall, unknownSession } from './refusals.js';
+import type { SessionsStore } from './session-parts.js';
+import type { LoadedSession, Marks, SessionReader } from './session-reader.js';
+import type { Mark, SessionRecord } from './session-record.js';
+import type { AttachRequest } from './sessions.js';
+import type { ReadRequest, Telling } from './telling.js';
+import { callKey, callsIn } from './visible-history.js';
+
+export interface FoundPlace {
+  place: 'head' | 'earlier';
+  /** Read for an earlier place; undefined for the very beginning. */
+  mark: Mark | undefined;
+  /** Read where it was needed. */
+  marks: Marks | undefined;
+  batch: Batch | undefined;
+  /** What the request says behind that place. */
+  rest: Message[];
+  telling: Telling;
+}
+
+export class PlaceFinder {
+  readonly #store: SessionsStore;
+  readonly #reader: SessionReader;
+
+  constructor(store: SessionsStore, reader: SessionReader) {
+    this.#store = store;
+    this.#reader = reader;
+  }
+
+  /** Throws GatewayError for an id that the request cannot use. */
+  async named(id: string, { principal, engine, root }: AttachRequest): Promise<string> {
+    const head = await this.#reader.head(id);
+    if (head === undefined || head.session.principal !== principal) throw unknownSession(id);
+    if (head.session.engine !== engine) throw otherPlace(id, 'engine');
+    if (head.record.root !== root) throw otherPlace(id, 'folder');
+    return id;
+  }
+
+  /** A session that was made for this very request, whose turn did not come to its end. */
+  async begun({ principal }: ReadRequest, key: string): Promise<string | undefined> {
+    for (const { session } of await this.#store.index.find(principal, key, LIMITS.candidates)) {
+      if ((await this.#reader.head(session))?.record.turn?.key === key) return session;
+    }
+    return undefined;
+  }
+
+  /** The sessions that know the most of the history; those that end there before the others. */
+  async byHistory({ principal, places, results }: ReadRequest): Promise<string[]> {
+    const { index } = this.#store;
+    const match = await index.longestPrefix(
+      principal,
+      places.map(({ hash }) => hash),
+    );
+    if (match === undefined) return [];
+    const sharing = await index.find(principal, match.hash, LIMITS.candidates);
+    if (sharing.length < 2) return [match.session];
+    const heads: string[] = [];
+    const others: string[] = [];
+    for (const { session } of sharing) {
+      const head = await this.#reader.head(session);
+      if (head !== undefined) (isHead(head.record, match.hash) ? heads : others).push(session);
+    }
+    if (results.length > 0) return [...heads, ...others];
+    // Words are answered where they were said last, or forked: any of those that share the point will do.
+    return heads.length > 0 ? heads : others.slice(0, 1);
+  }
+
+  /** For results that come alone: the session that waits for them, or that had them. */
+  async byCalls(request: ReadRequest, { engine, root }: AttachRequest): Promise<string | undefined> {
+    const ids = request.results.map(({ toolUseId }) => toolUseId);
+    if (ids.length === 0 || request.hasHistory) return undefined;
+    const calls = (await this.#store.calls.find(request.principal, ids)).filter(
+      ({ runBy }) => runBy === 'client',
+    );
+    const mine: PendingCall[] = [];
+    for (const call of calls) {
+      const head = await this.#reader.head(call.session);
+      if (head?.session.engine === engine && head.record.root === root) mine.push(call);
+    }
+    const waiting = mine.filter(({ state }) => state === 'open');
+    const sessions = new Set((waiting.length > 0 ? waiting : mine).map(({ session }) => session));
+    if (sessions.size > 1) throw ambiguousCalls([...new Set(ids)]);
+    const [session] = sessions;
+    return session;
+  }
+
+  /** `named`: the request has the session's id, so that its messages may be the new ones alone. */
+  async place(loaded: LoadedSession, request: ReadRequest, named: boolean): Promise<FoundPlace> {
+    const found = request.hasHistory
+      ? await this.#byPlaces(loaded, request)
+      : await this.#withoutHistory(loaded, request);
+    if (found !== undefined) return found;
+    const batch = named ? await this.#reader.pending(loaded) : undefined;
+    if (batch !== undefined && tellsCallsOf(request, batch)) return this.#new(loaded, request, batch);
+    const marks = await this.#reader.marks(loaded.session.id);
+    const { seed: start, messages } = request;
+    return {
+      // Where nothing was answered yet, the beginning is all there is.
+      place: marks.byHash.size === 0 ? 'head' : 'earlier',
+      mark: undefined,
+      marks,
+      batch: undefined,
+      rest: [...messages],
+      telling: { start, messages },
+    };
+  }
+
+  async #byPlaces(loaded: LoadedSession, request: ReadRequest): Promise<FoundPlace | undefined> {
+    const { record, session } = loaded;
+    const telling: Telling = { start: request.seed, messages: request.messages };
+    let marks: Marks | undefined;
+    for (const place of request.places.toReversed()) {
+      if (isHead(record, place.hash)) {
+        const batch = await this.#reader.pending(loaded);
+        return { place: 'head', mark: undefined, marks, batch, rest: place.rest(), telling };
+      }
+      marks ??= await this.#reader.marks(session.id);
+      const mark = marks.byHash.get(place.hash);
+      if (mark === undefined) continue;
+      const isLast = mark === marks.last;
+      const batch = await (isLast ? this.#reader.pending(loaded) : this.#reader.batch(loaded, mark));
+      return { place: isLast ? 'head' : 'earlier', mark, marks, batch, rest: place.rest(), telling };
+    }
+    return undefined;
+  }
+
+  /** New messages alone. Results find the calls they are for, wherever those are. */
+  async #withoutHistory(loaded: LoadedSession, request: ReadRequest): Promise<FoundPlace> {
+    const batch = await this.#reader.pending(loaded);
+    const ids = request.results.map(({ toolUseId }) => toolUseId);
+    const isFor = (open: readonly string[]) => ids.every((id) => open.includes(id));
+    if (ids.length === 0 || (batch !== undefined && isFor(batch.mark.open)))
+      return this.#new(loaded, request, batch);
+    const marks = await this.#reader.marks(loaded.session.id);
+    const mark = [...marks.byHash.values()].findLast(({ open }) => isFor(open));
+    if (mark === undefined) throw unknownCall(ids.find((id) => !batch?.mark.open.includes(id)) ?? '');
+    const { hash, position } = mark;
+    return {
+      place: 'earlier',
+      mark,
+      marks,
+      batch: await this.#reader.batch(loaded, mark),
+      rest: [...request.messages],
+      telling: { start: { hash, position }, messages: request.messages },
+    };
+  }
+
+  #new({ record }: LoadedSession, { incoming }: ReadRequest, batch: Batch | undefined): FoundPlace {
+    const telling = { start: record.head, messages: incoming };
+    return { place: 'head', mark: undefined, marks: undefined, batch, rest: [...incoming], telling };
+  }
+}
+
+function isHead({ head, pending }: SessionRecord, hash: string): boolean {
+  return head.hash === hash || pending?.tellings.includes(hash) === true;
+}
+
+/** A client that sends new messages alone may have to put the calls in front of their results. */
+function tellsCallsOf({ messages }: ReadRequest, { clients }: Batch): boolean {
+  const known = new Set(clients.map(callKey));
+  const told = messages.flatMap(callsIn);
+  return told.length > 0 && told.every((call) => known.has(callKey(call)));
+}

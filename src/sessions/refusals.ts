@@ -1,0 +1,74 @@
+/** Why a request is not attached, in words for its client. */
+import { GatewayError } from '../core/errors.js';
+
+const shown = (text: string): string => JSON.stringify(text.slice(0, 100));
+
+export const unknownSession = (id: string) =>
+  new GatewayError(
+    'not_found',
+    `The session ${shown(id)} is not known here: it has expired, or it is another key's. Send the conversation without X-Session-ID to go on.`,
+    { param: 'x-session-id', detail: 'session_not_found' },
+  );
+
+export const otherPlace = (id: string, what: 'engine' | 'folder') =>
+  new GatewayError(
+    'conflict',
+    `The session ${shown(id)} belongs to a model ${what === 'engine' ? 'of another engine' : 'that works in another folder'}. Go on with that model, or send the conversation without X-Session-ID.`,
+    { param: 'x-session-id', detail: 'session_of_another_model' },
+  );
+
+export const busy = (id: string) =>
+  new GatewayError(
+    'conflict',
+    `Another request of the session ${id} is being answered. Wait for its answer, or stop it, and send this one again.`,
+    { detail: 'session_busy' },
+  );
+
+export const busyElsewhere = (id: string) =>
+  new GatewayError(
+    'conflict',
+    `The session ${id} is in use by another gateway process. Send the request there, or again in half a minute.`,
+    { detail: 'session_busy' },
+  );
+
+export const lost = (id: string) =>
+  new GatewayError(
+    'conflict',
+    `The session ${id} was taken over by another gateway process while this request was being answered. Send the request again.`,
+    { detail: 'session_lost', retryable: true },
+  );
+
+export const ended = (id: string) =>
+  new GatewayError(
+    'conflict',
+    `The session ${id} was deleted or has expired. Send the conversation without X-Session-ID to go on.`,
+    { detail: 'session_ended' },
+  );
+
+export const unknownCall = (id: string) =>
+  new GatewayError(
+    'unknown_tool_call',
+    `The result for ${shown(id)} answers no call of this conversation. Send the message with the call along, or leave the result out.`,
+    { detail: 'unknown_tool_call' },
+  );
+
+export const ambiguousCalls = (ids: readonly string[]) =>
+  new GatewayError(
+    'conflict',
+    `More than one session has a call ${ids.map(shown).join(', ')}. Send X-Session-ID, or the conversation up to the call.`,
+    { param: 'x-session-id', detail: 'ambiguous_tool_call' },
+  );
+
+export const otherResult = (id: string) =>
+  new GatewayError(
+    'conflict',
+    `Another result for ${shown(id)} was recorded before, and has been used. Send the conversation up to the call, without X-Session-ID, to go on differently from there.`,
+    { detail: 'other_tool_result' },
+  );
+
+export const otherRequest = () =>
+  new GatewayError(
+    'conflict',
+    'This Idempotency-Key belongs to another request. Use a new key for a new request.',
+    { param: 'idempotency-key', detail: 'idempotency_key_reused' },
+  );

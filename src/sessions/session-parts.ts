@@ -1,0 +1,24 @@
+/** What the parts of sessions share. */
+import type { Store } from '../store/store.js';
+import type { SessionEvent } from './sessions.js';
+
+export type SessionsStore = Pick<
+  Store,
+  'sessions' | 'transcripts' | 'index' | 'calls' | 'answers' | 'leases'
+>;
+
+export interface SessionsLog {
+  warn(facts: object, message: string): void;
+}
+
+export interface SessionParts {
+  store: SessionsStore;
+  log: SessionsLog;
+  ttlMs: number;
+  toolTimeoutMs: number;
+  onToolTimeout: 'hibernate' | 'fail';
+  now: () => number;
+  /** Whose results those are that no client gave. */
+  node: string;
+  emit(event: SessionEvent): void;
+}

@@ -1,0 +1,125 @@
+/** Sessions as they are in the store. */
+import type { Block, TextBlock, ToolDefinition } from '../core/conversation.js';
+import type { Session } from '../store/sessions.js';
+import { type Batch, readBatch } from './pending-calls.js';
+import type { SessionsStore } from './session-parts.js';
+import {
+  type Mark,
+  readRecord,
+  readSetupEntry,
+  readTurnEntry,
+  SETUP_CHANNEL,
+  type SessionRecord,
+  TURNS_CHANNEL,
+  type TurnEntry,
+} from './session-record.js';
+import { TranscriptLog } from './transcript-log.js';
+
+export interface LoadedSession {
+  session: Pick<Session, 'id' | 'principal'>;
+  record: SessionRecord;
+  log: TranscriptLog;
+}
+
+export interface Setup {
+  tools: readonly ToolDefinition[];
+  system: readonly TextBlock[];
+}
+
+/** The marks of a session, by their hashes and those of their aliases. */
+export interface Marks {
+  entries: readonly TurnEntry[];
+  byHash: ReadonlyMap<string, Mark>;
+  /** The head. */
+  last: Mark | undefined;
+}
+
+export class SessionReader {
+  readonly #store: SessionsStore;
+
+  constructor(store: SessionsStore) {
+    this.#store = store;
+  }
+
+  /** Undefined for one that is not there, is past its time or is not of this kind. */
+  async head(id: string): Promise<{ session: Session; record: SessionRecord } | undefined> {
+    const session = await this.#store.sessions.get(id);
+    if (session === undefined || session.state === 'expired') return undefined;
+    const record = readRecord(session);
+    return record && { session, record };
+  }
+
+  async load(id: string): Promise<(LoadedSession & { session: Session }) | undefined> {
+    const head = await this.head(id);
+    if (head === undefined) return undefined;
+    return { ...head, log: TranscriptLog.read(await this.#store.transcripts.read(id)) };
+  }
+
+  async marks(id: string): Promise<Marks> {
+    const rows = await this.#store.transcripts.read(id, { channel: TURNS_CHANNEL });
+    const entries = rows.map(({ message }) => readTurnEntry(message));
+    const marks = new Map<number, Mark>();
+    const byHash = new Map<string, Mark>();
+    for (const entry of entries) {
+      if (entry.kind === 'mark') marks.set(entry.mark, entry);
+      const mark = entry.kind === 'said' ? undefined : marks.get(entry.mark);
+      if (mark !== undefined && entry.kind !== 'said') byHash.set(entry.hash, mark);
+    }
+    return { entries, byHash, last: [...marks.values()].at(-1) };
+  }
+
+  /** The calls that wait for the client. */
+  async pending({ session, record, log }: LoadedSession): Promise<Batch | undefined> {
+    if (record.pending === undefined) return undefined;
+    const mark = await this.#turnEntry(session.id, record.pending.entry);
+    if (mark?.kind !== 'mark') return undefined;
+    return this.batch({ session, log }, mark);
+  }
+
+  batch(
+    { session, log }: Pick<LoadedSession, 'session' | 'log'>,
+    mark: Mark | undefined,
+  ): Promise<Batch | undefined> {
+    return readBatch(this.#store, session, mark, mark && log.asOf(mark.step).at(-1));
+  }
+
+  /** What the user said while calls waited. */
+  async saidMeanwhile({ session, record }: Pick<LoadedSession, 'session' | 'record'>): Promise<Block[]> {
+    const blocks: Block[] = [];
+    for (const seq of record.pending?.said ?? []) {
+      const entry = await this.#turnEntry(session.id, seq);
+      if (entry?.kind === 'said') blocks.push(...entry.blocks);
+    }
+    return blocks;
+  }
+
+  /** What `own` has is taken from there. */
+  async setup(
+    { session, record }: Pick<LoadedSession, 'session' | 'record'>,
+    own: Setup = { tools: [], system: [] },
+  ): Promise<Setup> {
+    const { tools, system } = record.setup;
+    const kept = async (seq: number | undefined) => this.#setupEntry(session.id, seq);
+    const keptTools = own.tools.length > 0 ? undefined : await kept(tools?.seq);
+    const keptSystem = own.system.length > 0 ? undefined : await kept(system?.seq);
+    return {
+      tools: keptTools?.kind === 'tools' ? keptTools.tools : own.tools,
+      system: keptSystem?.kind === 'system' ? keptSystem.system : own.system,
+    };
+  }
+
+  async #turnEntry(id: string, seq: number): Promise<TurnEntry | undefined> {
+    const row = await this.#row(id, TURNS_CHANNEL, seq);
+    return row === undefined ? undefined : readTurnEntry(row.message);
+  }
+
+  async #setupEntry(id: string, seq: number | undefined) {
+    const row = seq === undefined ? undefined : await this.#row(id, SETUP_CHANNEL, seq);
+    return row === undefined ? undefined : readSetupEntry(row.message);
+  }
+
+  async #row(id: string, channel: string, seq: number) {
+    const [row] = await this.#store.transcripts.read(id, { channel, after: seq - 1, limit: 1 });
+    return row;
+  }
+}

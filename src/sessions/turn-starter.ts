@@ -1,0 +1,317 @@
+/** Begins turns, goes on with broken ones, and answers where results are still missing. */
+import type { Block, Message } from '../core/conversation.js';
+import type { Loss } from '../core/losses.js';
+import { outstandingOf, settled } from './broken-turn.js';
+import { digest } from './hash-chain.js';
+import type { HeldSession, Step } from './held-session.js';
+import { answerKeyOf } from './kept-answers.js';
+import { LIMITS } from './limits.js';
+import {
+  type Batch,
+  mergeSaid,
+  openIn,
+  type ReviewedResults,
+  recordedCalls,
+  unusedIn,
+} from './pending-calls.js';
+import { answerOf, errorResult, NO_RESULT, repairHistory } from './repair-history.js';
+import type { SessionParts } from './session-parts.js';
+import type { LoadedSession, SessionReader } from './session-reader.js';
+import type { SessionRecord, SetupEntry, TurnEntry, TurnRecord } from './session-record.js';
+import { Turn, type TurnEnd } from './session-turn.js';
+import type { AttachKind, Attachment, AttachRequest } from './sessions.js';
+import { type ReadRequest, requestKey, saidIn, saidKeys, type Telling, tellingEnd } from './telling.js';
+import { callsIn, canonical, saidKey } from './visible-history.js';
+
+export interface StartOptions {
+  held: HeldSession;
+  from: AttachRequest;
+  request: ReadRequest;
+  telling: Telling;
+  reviewed: ReviewedResults;
+  /** The session was made for this request. */
+  created: boolean;
+}
+
+export interface TurnStarterOptions {
+  parts: SessionParts;
+  reader: SessionReader;
+  onBegin(turn: Turn, held: HeldSession): void;
+  onEnd(turn: Turn, held: HeldSession, end: TurnEnd): Promise<void>;
+  /** The lease is not needed any more. */
+  onWaiting(held: HeldSession): Promise<void>;
+}
+
+interface Beginning extends StartOptions {
+  turn: TurnRecord;
+  transcript: Message[];
+  tellings: readonly Telling[];
+  step: Step;
+}
+
+export class TurnStarter {
+  readonly #options: TurnStarterOptions;
+
+  constructor(options: TurnStarterOptions) {
+    this.#options = options;
+  }
+
+  /** From the head: with what the request brings, a turn begins or goes on waiting. */
+  async proceed(
+    options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
+  ): Promise<Attachment> {
+    const { held, incoming, reviewed } = options;
+    const batch = await this.#options.reader.pending(loadedOf(held));
+    if (batch === undefined) return this.#runFresh(options);
+    const given = reviewed.fresh.length + reviewed.repeated.length + reviewed.late.length;
+    const saysMore = saidKeys(saidIn(incoming)).length > 0;
+    if (openIn(batch).length === 0) return this.#runResults(options, batch);
+    if (given > 0 || !saysMore) return this.#wait(options, batch);
+    return this.#runWithout(options, batch);
+  }
+
+  /** The broken turn goes on where it broke off. */
+  async resume(options: StartOptions): Promise<Attachment> {
+    const { held, telling } = options;
+    const { turn } = held.record;
+    if (turn === undefined) throw new Error('There is no turn to go on with.');
+    const transcript = [...held.log.messages];
+    return this.#begin({ ...options, turn, transcript, tellings: [telling], step: {} });
+  }
+
+  /** What the broken turn did stays, and the conversation goes on behind it. */
+  async goOnBehind(options: StartOptions & { rest: readonly Message[] }): Promise<Attachment> {
+    const { held, rest, telling, request } = options;
+    const saved = held.log.messages;
+    const calls = callsIn(saved.at(-1));
+    const recorded = await recordedCalls(this.#options.parts.store, held, calls);
+    const outstanding = outstandingOf(calls, recorded);
+    const transcript = [
+      ...saved,
+      ...(outstanding === undefined ? [] : [settled(outstanding)]),
+      ...repairHistory(withoutResults(rest)),
+    ];
+    const turn = turnOf(options, 'continue', transcript, { said: [] });
+    const use = unusedIn({ recorded });
+    return this.#begin({
+      ...options,
+      request,
+      turn,
+      transcript,
+      tellings: [telling],
+      step: { ...(use.length > 0 && { use }) },
+    });
+  }
+
+  lossesOf({ late, stray }: ReviewedResults): Loss[] {
+    return [
+      ...late.map(({ toolUseId }) => ({
+        path: `tool_result ${toolUseId}`,
+        reason: 'it came after its time was over and another result had been used',
+      })),
+      ...stray.map(({ toolUseId }) => ({
+        path: `tool_result ${toolUseId}`,
+        reason: 'it answers no call that waits, and was left out',
+      })),
+    ];
+  }
+
+  /** Nothing waits. Calls that the last answer ended with all the same were never made. */
+  async #runFresh(
+    options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
+  ): Promise<Attachment> {
+    const { held, incoming } = options;
+    const calls = callsIn(held.log.asOf(held.record.step).at(-1));
+    const recorded = await recordedCalls(this.#options.parts.store, held, calls);
+    const outstanding = outstandingOf(calls, recorded);
+    const added = [...(outstanding === undefined ? [] : [settled(outstanding)]), ...withoutResults(incoming)];
+    return this.#run(options, added, undefined, [], unusedIn({ recorded }));
+  }
+
+  /** All results are there. */
+  async #runResults(
+    options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
+    batch: Batch,
+  ): Promise<Attachment> {
+    const { incoming, held } = options;
+    const meanwhile = await this.#options.reader.saidMeanwhile(loadedOf(held));
+    const said = mergeSaid(meanwhile, saidIn(incoming), saidKey);
+    const instructions = incoming.filter(({ role }) => role === 'system');
+    const added = [answerOf(batch, NO_RESULT.wentOn, said), ...instructions];
+    return this.#run(options, added, batch, said);
+  }
+
+  /** The user goes on without running the calls. */
+  async #runWithout(
+    options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
+    batch: Batch,
+  ): Promise<Attachment> {
+    const { held, incoming } = options;
+    const { store, node } = this.#options.parts;
+    const results = openIn(batch).map(({ id }) => {
+      const { content, isError } = errorResult(id, NO_RESULT.wentOn);
+      return { id, content, isError };
+    });
+    await store.calls.record(held.id, results, node);
+    const meanwhile = await this.#options.reader.saidMeanwhile(loadedOf(held));
+    const settledBatch = (await this.#options.reader.pending(loadedOf(held))) ?? batch;
+    const added = [answerOf(settledBatch, NO_RESULT.wentOn, meanwhile), ...withoutResults(incoming)];
+    const use = unusedIn(settledBatch);
+    return this.#run(options, added, undefined, [], use);
+  }
+
+  async #run(
+    options: StartOptions & { how: AttachKind },
+    added: readonly Message[],
+    batch: Batch | undefined,
+    said: readonly Block[] = [],
+    use: readonly string[] = batch === undefined ? [] : unusedIn(batch),
+  ): Promise<Attachment> {
+    const { held, telling, how } = options;
+    const transcript = [...held.log.asOf(held.record.step), ...added];
+    const turn = turnOf(options, how, transcript, {
+      said: saidKeys(said),
+      ...(batch !== undefined && { batch: batch.mark.mark }),
+    });
+    const tellings = batch === undefined ? [telling] : [telling, plainTelling(batch, said)];
+    return this.#begin({
+      ...options,
+      turn,
+      transcript,
+      tellings,
+      step: {
+        ...(use.length > 0 && { use }),
+        // By which a session is found that has no answer yet to be found by.
+        ...(options.created && batch === undefined && { index: [{ hash: turn.key, position: 0 }] }),
+      },
+    });
+  }
+
+  async #begin(options: Beginning): Promise<Attachment> {
+    const { held, from, request, turn, transcript, step } = options;
+    const { parts, reader, onBegin, onEnd } = this.#options;
+    const before = held.log.length;
+    const isResumed = held.record.turn === turn;
+    const setup = await reader.setup(loadedOf(held), from.request);
+    const { entries, record } = newSetup(held.record, from);
+    const main = held.log.difference(transcript);
+    await held.write({ ...step, state: 'live', main, setup: entries, record: { turn, setup: record } });
+    const calls = isResumed ? callsIn(transcript.at(-1)) : [];
+    const recorded = await recordedCalls(parts.store, held, calls);
+    const begun: Turn = new Turn({
+      parts,
+      held,
+      turn,
+      created: options.created,
+      before,
+      began: isResumed ? held.log.countBefore(turn.step) : turn.began,
+      transcript,
+      ...setup,
+      outstanding: outstandingOf(calls, recorded),
+      losses: this.lossesOf(options.reviewed),
+      tellings: options.tellings,
+      unused: unusedIn({ recorded }),
+      answerKey: answerKeyOf(held.id, turn, from, request),
+      onEnd: (end) => onEnd(begun, held, end),
+    });
+    onBegin(begun, held);
+    return { kind: 'turn', turn: begun };
+  }
+
+  async #wait(
+    options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
+    batch: Batch,
+  ): Promise<Attachment> {
+    const { held, from, incoming, telling, how, reviewed } = options;
+    const { parts, reader, onWaiting } = this.#options;
+    const { pending } = held.record;
+    if (pending === undefined) throw new Error('Nothing is waited for.');
+    const all = openIn(batch);
+    const open = from.request.parallelToolCalls === false ? all.slice(0, 1) : all;
+    const meanwhile = await reader.saidMeanwhile(loadedOf(held));
+    const blocks = mergeSaid(meanwhile, saidIn(incoming), saidKey).slice(meanwhile.length);
+    const turns: TurnEntry[] = blocks.length === 0 ? [] : [{ kind: 'said', blocks }];
+    const said = turns.length === 0 ? pending.said : [...pending.said, held.record.turns + 1];
+    const head = tellingEnd(telling, [{ role: 'assistant', content: open }]);
+    const isKnown = pending.tellings.includes(head.hash) || pending.tellings.length >= LIMITS.tellings;
+    if (!isKnown) turns.push({ kind: 'alias', mark: pending.mark, hash: head.hash });
+    await held.write({
+      state: 'parked',
+      turns,
+      ...(!isKnown && { index: [head] }),
+      record: {
+        head,
+        pending: {
+          ...pending,
+          tellings: isKnown ? pending.tellings : [...pending.tellings, head.hash],
+          until: parts.now() + parts.toolTimeoutMs,
+          said,
+        },
+      },
+    });
+    await onWaiting(held);
+    return { kind: 'waiting', session: held.id, how, open, losses: this.lossesOf(reviewed) };
+  }
+}
+
+function turnOf(
+  { held, request, telling }: StartOptions,
+  how: AttachKind,
+  transcript: readonly Message[],
+  { batch, said }: Pick<TurnRecord, 'batch' | 'said'>,
+): TurnRecord {
+  const tail = tellingEnd(telling, []).hash;
+  return {
+    key:
+      batch === undefined
+        ? requestKey(tail, request.asks)
+        : digest('results', held.id, String(batch), String(held.log.length)),
+    how,
+    began: transcript.length,
+    step: held.log.length + held.log.difference(transcript).length,
+    tail,
+    ...(batch !== undefined && { batch }),
+    said: [...said],
+    asks: request.asks,
+  };
+}
+
+/** All results in the order of the calls: how a client tells it that sent them one by one. */
+function plainTelling({ mark, clients, results }: Batch, said: readonly Block[]): Telling {
+  const { hash, position } = mark;
+  const message = answerOf({ calls: clients, results }, NO_RESULT.wentOn, said);
+  return { start: { hash, position }, messages: [message] };
+}
+
+/** Results that answer nothing cannot be told. */
+function withoutResults(messages: readonly Message[]): Message[] {
+  return messages.flatMap((message): Message[] => {
+    const content = message.content.filter((block) => block.type !== 'tool_result');
+    if (content.length === message.content.length) return [message];
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
+}
+
+/** The request's own tools and system prompt, where they differ from those that are there. */
+function newSetup(
+  { setup: before }: SessionRecord,
+  { request: { tools, system } }: AttachRequest,
+): { entries: SetupEntry[]; record: SessionRecord['setup'] } {
+  const entries: SetupEntry[] = [];
+  const record = { ...before };
+  const add = (kind: 'tools' | 'system', entry: SetupEntry, digestOfIt: string) => {
+    if (record[kind]?.digest === digestOfIt) return;
+    entries.push(entry);
+    record.count += 1;
+    record[kind] = { digest: digestOfIt, seq: record.count };
+  };
+  if (tools.length > 0) add('tools', { kind: 'tools', tools }, digest(canonical(tools)));
+  if (system.length > 0) add('system', { kind: 'system', system }, digest(canonical(system)));
+  return { entries, record };
+}
+
+const loadedOf = ({ id, principal, record, log }: HeldSession): LoadedSession => ({
+  session: { id, principal },
+  record,
+  log,
+});

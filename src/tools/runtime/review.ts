@@ -1,0 +1,293 @@
+/**
+ * May a call be made that somebody else runs: Claude Code with its own tools, here or elsewhere.
+ * The same classification, effects, rules, people and audit as for our own calls, and no run. What
+ * only the other side can know (whether a file was read before, whether a text occurs in it) is
+ * left to it.
+ */
+import { setMaxListeners } from 'node:events';
+import type { JsonObject, ToolUseBlock } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import type { Effect } from '../../permissions/effects.js';
+import type { Description, PermissionGate, Revision, Verdict } from '../../permissions/gate.js';
+import { EDIT_TOOLS } from '../../permissions/rules/tool-names.js';
+import type { Sandbox } from '../../sandbox/sandbox.js';
+import { createFileState, type FileState } from '../../workspace/file-state.js';
+import { realTarget } from '../../workspace/real-path.js';
+import { readTextFile } from '../../workspace/text-file.js';
+import {
+  type CallScope,
+  createCallContext,
+  gateCall,
+  judgedCall,
+  type Plan,
+  placeOf,
+} from './call-context.js';
+import { type ForeignInput, readForeignInput, strangerTool } from './foreign-input.js';
+import { plainDescription, withoutPersonFields } from './preflight.js';
+import { toOffer } from './registry.js';
+import type { OpenToolSession, RunRequest } from './runtime.js';
+import { safeDescription } from './safe-description.js';
+import { settleWithin } from './settle-within.js';
+import type { Tool } from './tool.js';
+import { isToolError } from './tool-error.js';
+
+export interface ReviewRequest {
+  call: ToolUseBlock;
+  /** `cwd` is where the other side is now, as far as that is known. */
+  session: OpenToolSession;
+  signal: AbortSignal;
+  /** A person is asked from now on, under this id. */
+  onWaiting?(approval: string): void;
+  /** Called once for each `onWaiting`. */
+  onResumed?(): void;
+  options?: Partial<RunRequest['options']>;
+}
+
+export interface ReviewOutcome {
+  /** Where it is allowed, `input` is what must run: the call's own object where nobody changed it. */
+  verdict: Verdict;
+  /** As rules know it: `Task` for `Agent`. */
+  name: string;
+  /** Whether what was judged, or put in place by a person, only reads; false where that cannot be told. */
+  readOnly: boolean;
+  describe: Description;
+  /** A person put another input in place, or what was not the model's to say was taken out. */
+  changed: boolean;
+}
+
+export interface ReviewParts {
+  gate: PermissionGate;
+  sandbox: Sandbox;
+  /** A built-in by name or alias, also one that is off here. */
+  find(name: string): Promise<Tool | undefined>;
+  limits: { planMs: number; graceMs: number };
+  /** Fires when the runtime closes. */
+  closing: AbortSignal;
+}
+
+/** Rejects as the gate does, and for bugs of a tool: whoever asks takes that for a no. */
+export async function reviewCall(parts: ReviewParts, request: ReviewRequest): Promise<ReviewOutcome> {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  const sources = [request.signal, parts.closing];
+  const releases = sources.map((source) => {
+    const stop = (): void => controller.abort(source.reason);
+    if (source.aborted) stop();
+    else source.addEventListener('abort', stop, { once: true });
+    return () => source.removeEventListener('abort', stop);
+  });
+  try {
+    const tool = (await parts.find(request.call.name)) ?? strangerTool(request.call.name);
+    return await decide(await openReview(parts, request, tool, controller.signal));
+  } finally {
+    for (const release of releases) release();
+  }
+}
+
+interface Review {
+  parts: ReviewParts;
+  request: ReviewRequest;
+  scope: CallScope;
+}
+
+interface ForeignPlan extends Plan {
+  input: JsonObject;
+  /** Our own schema takes the input. */
+  exact: boolean;
+}
+
+async function openReview(
+  parts: ReviewParts,
+  request: ReviewRequest,
+  tool: Tool,
+  signal: AbortSignal,
+): Promise<Review> {
+  const { gate, sandbox } = parts;
+  const { call, session, options } = request;
+  const run: RunRequest = {
+    calls: [call],
+    offer: toOffer([]),
+    session,
+    options: { commands: [], model: '', forkNumber: 0, logName: session.id, ...options },
+    signal,
+  };
+  const scope: CallScope = {
+    request: run,
+    toolUseId: call.id,
+    tool,
+    gate,
+    sandbox,
+    signal,
+    readable: await gate.readable(placeOf(run), session.id),
+    plan: () => undefined,
+    clock: () => undefined,
+    onWaiting: () => {},
+  };
+  return { parts, request, scope };
+}
+
+async function decide(review: Review): Promise<ReviewOutcome> {
+  const { request, scope, parts } = review;
+  const { tool, gate, signal } = scope;
+  const { name } = tool;
+  const input = withoutPersonFields(tool, request.call.input);
+  const taken = input !== request.call.input;
+  const plan = await planWithin(review, input);
+  if ('problem' in plan) return unjudged(name, plan.problem, signal);
+
+  const revisions = new Map<unknown, ForeignPlan>();
+  const revise = async (raw: unknown): Promise<Revision | { problem: string }> => {
+    const again = await replan(review, raw, plan.exact);
+    if (!('problem' in again)) revisions.set(again.input, again);
+    return again;
+  };
+  const asked = gateCall(scope, plan, revise);
+  const settled = await settleWithin(
+    gate.check({
+      ...asked,
+      onWaiting: (approval) => request.onWaiting?.(approval),
+      onResumed: () => request.onResumed?.(),
+    }),
+    { signal, graceMs: parts.limits.graceMs },
+  );
+  if (settled.state !== 'settled') return unjudged(name, STOPPED, signal);
+  const verdict = settled.value;
+  const { readOnly, describe } = plan;
+  if (!verdict.allowed || verdict.input === plan.input) {
+    return { verdict, name, readOnly, describe, changed: taken };
+  }
+  // The decision may have been made before a restart: then this process has not seen the input yet.
+  const ran = revisions.get(verdict.input) ?? (await replan(review, verdict.input, plan.exact));
+  if (!('problem' in ran)) {
+    return { verdict, name, readOnly: ran.readOnly, describe: ran.describe, changed: true };
+  }
+  const message = `${name} was not run: the input that a person put in place cannot be used. ${ran.problem}`;
+  return {
+    verdict: { allowed: false, outcome: 'denied', message, because: verdict.because },
+    ...{ name, readOnly, describe, changed: false },
+  };
+}
+
+const STOPPED = 'It was stopped before it was decided. That is not a refusal.';
+
+/** What cannot be judged is not let through. */
+function unjudged(name: string, problem: string, { aborted }: AbortSignal): ReviewOutcome {
+  const message = `${name} was not run: ${problem}`;
+  return {
+    verdict: aborted
+      ? { allowed: false, outcome: 'cancelled', message, because: { kind: 'abort' } }
+      : {
+          allowed: false,
+          outcome: 'denied',
+          message,
+          because: { kind: 'protected', part: name, what: 'a call that cannot be judged' },
+        },
+    name,
+    readOnly: false,
+    describe: safeDescription({ title: name, kind: 'other', paths: [] }),
+    changed: false,
+  };
+}
+
+type Planned = ForeignPlan | { problem: string };
+
+async function planWithin(review: Review, input: JsonObject): Promise<Planned> {
+  const { planMs, graceMs } = review.parts.limits;
+  const settled = await settleWithin(planFor(review, input), {
+    signal: review.scope.signal,
+    graceMs,
+    limitMs: planMs,
+  });
+  if (settled.state === 'settled') return settled.value;
+  return { problem: settled.state === 'late' ? 'Looking at its input took too long.' : STOPPED };
+}
+
+/** What a person put in place: as valid as the first input was, and not denied. */
+async function replan(review: Review, raw: unknown, exact: boolean): Promise<Planned> {
+  if (!isObject(raw)) return { problem: 'The input must be an object.' };
+  const { scope } = review;
+  const read = readForeignInput(scope.tool, raw, scope.request.session);
+  if ('problem' in read) return read;
+  if (exact && read.objection !== undefined) return { problem: read.objection };
+  const again = await planWithin(review, raw);
+  if ('problem' in again) return again;
+  const decision = await scope.gate.judge(judgedCall(scope, again));
+  return decision.behaviour === 'deny' ? { problem: decision.message } : again;
+}
+
+async function planFor(review: Review, input: JsonObject): Promise<Planned> {
+  const { tool, gate, request, signal } = review.scope;
+  const { session } = request;
+  const read = readForeignInput(tool, input, session);
+  if ('problem' in read) return read;
+  const leaving = leavesSandbox(input, review.parts.sandbox);
+  if (leaving !== undefined) return { problem: leaving };
+  const { classified, readOnly, needsPermissions } = read;
+  // Each look has a context of its own: what was found for one input says nothing about another.
+  const files = createFileState();
+  const context = { ...createCallContext(review.scope), files };
+  try {
+    const own = classified === undefined ? [] : await tool.effects?.(classified.input, context);
+    const effects = [...(own ?? []), ...read.effects];
+    const judged = { input, readOnly, needsPermissions, effects, concurrencySafe: false };
+    const plan = { ...judged, exact: read.objection === undefined };
+    const decision = await gate.judge(judgedCall(review.scope, judged));
+    // What is denied is not looked at any closer.
+    if (decision.behaviour === 'deny') return { ...plan, describe: plainDescription(tool, effects) };
+    if (tool.question === true && classified !== undefined) {
+      const validation = await tool.validateInput?.(classified.input, context);
+      if (validation?.ok === false) return { problem: validation.message };
+    }
+    await asIfRead(effects, files, signal);
+    const described = classified === undefined ? undefined : await tool.describe(classified.input, context);
+    return { ...plan, describe: shown(tool, input, read, effects, described) };
+  } catch (error) {
+    if (isToolError(error) || error instanceof GatewayError) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** As for our own commands: only where there is no sandbox to leave. */
+function leavesSandbox(input: JsonObject, { status }: Sandbox): string | undefined {
+  if (input['dangerouslyDisableSandbox'] !== true) return undefined;
+  if (!status.active && status.reason === 'off') return undefined;
+  return 'Commands are not allowed to leave the sandbox here. Call it again without dangerouslyDisableSandbox, or ask the user to run the command.';
+}
+
+/** The other side keeps its own account of what was read; here it is only to show what would change. */
+async function asIfRead(effects: readonly Effect[], files: FileState, signal: AbortSignal): Promise<void> {
+  for (const effect of effects) {
+    if (effect.kind !== 'edit' || signal.aborted) continue;
+    const real = realTarget(effect.path);
+    const file = await readTextFile(real).catch(() => undefined);
+    if (file !== undefined) files.set(real, { ...file.version, readAt: 0 });
+  }
+}
+
+/** A person sees everything that our own description leaves out. */
+function shown(
+  tool: Tool,
+  input: JsonObject,
+  { rest }: ForeignInput,
+  effects: readonly Effect[],
+  described: Description | undefined,
+): Description {
+  const question = tool.question === true ? { kind: 'question' as const } : {};
+  if (described === undefined) {
+    const plain = plainDescription(tool, effects);
+    return safeDescription({ ...plain, ...question, detail: pretty(input) });
+  }
+  const hidden = EDIT_TOOLS.has(tool.name) && described.diff === undefined;
+  const more = hidden ? input : rest;
+  if (Object.keys(more).length === 0) return safeDescription(described);
+  const detail = [described.detail, pretty(more)].filter((part) => part !== undefined).join('\n');
+  return safeDescription({ ...described, detail });
+}
+
+function pretty(value: JsonObject): string {
+  return JSON.stringify(value, undefined, 2);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

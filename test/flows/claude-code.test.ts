@@ -1,0 +1,3 @@
+import { describeFlows } from './flows.js';
+
+describeFlows('claude-code');

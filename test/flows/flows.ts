@@ -1,0 +1,65 @@
+/** All flows, on one engine. */
+import { afterAll, beforeAll, describe, it } from 'vitest';
+
+import { type Bench, type Flow, openBench, play } from './bench.js';
+import { CHOICE_FLOWS } from './choice-flows.js';
+import { HISTORY_FLOWS } from './history-flows.js';
+import { LOOP_FLOWS, runLoop } from './loop-flows.js';
+import { CLIENTS, type ClientKind, combinations, type EngineName, RUNNERS } from './matrix.js';
+import type { ProtocolFlow } from './protocol.js';
+import { REFUSAL_FLOWS } from './refusal-flows.js';
+import { RESULTS_FLOWS } from './results-flows.js';
+
+/** For one flow, on a machine that has other things to do. */
+const FLOW_MS = 30_000;
+
+interface Tried {
+  name: string;
+  clients: readonly ClientKind[];
+  run(flow: Flow): Promise<void>;
+}
+
+const ofTasks: readonly Tried[] = LOOP_FLOWS.map((task) => ({
+  name: task.name,
+  clients: [...CLIENTS, ...RUNNERS],
+  run: (flow) => runLoop(flow, task),
+}));
+
+const ofRequests = (flows: readonly ProtocolFlow[]): readonly Tried[] =>
+  flows.map(({ name, clients, run }) => ({
+    name,
+    clients: CLIENTS.filter((client) => clients?.(client) ?? true),
+    run,
+  }));
+
+const FLOWS: Readonly<Record<string, readonly Tried[]>> = {
+  tasks: ofTasks,
+  results: ofRequests(RESULTS_FLOWS),
+  histories: ofRequests(HISTORY_FLOWS),
+  refusals: ofRequests(REFUSAL_FLOWS),
+  choices: ofRequests(CHOICE_FLOWS),
+};
+
+export function describeFlows(engine: EngineName): void {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await openBench(engine);
+  });
+  afterAll(() => bench.close());
+
+  let count = 0;
+  for (const [topic, flows] of Object.entries(FLOWS)) {
+    for (const { name, clients, run } of flows) {
+      const number = count++;
+      describe(`${engine}, ${topic}: ${name}`, () => {
+        for (const combination of combinations(engine, number, clients)) {
+          it(
+            `${combination.client.name} on ${combination.upstream}`,
+            ({ signal }) => play(bench, combination, run, signal),
+            FLOW_MS,
+          );
+        }
+      });
+    }
+  }
+}
