@@ -154,7 +154,10 @@ async function openDispatcher(
       ? {
           claudeCode: {
             ...place,
-            ...(await import('./engines/claude-code/open-claude-code.js')).openClaudeCode(agents.stateDir, log),
+            ...(await import('./engines/claude-code/open-claude-code.js')).openClaudeCode(
+              agents.stateDir,
+              log,
+            ),
             runtime: await agents.tools(),
             keys: innerKeys,
             selfUrl,

@@ -150,11 +150,14 @@ describe('imports', () => {
   });
 
   it('take at run time only packages that are installed with the product', () => {
-    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const { dependencies, optionalDependencies } = JSON.parse(
+      readFileSync(join(ROOT, 'package.json'), 'utf8'),
+    );
+    const installed = { ...dependencies, ...optionalDependencies };
     const wrong = sources.flatMap(({ path, imports }) =>
       imports
         .filter(({ specifier, typeOnly }) => !typeOnly && !/^(\.|node:)/.test(specifier))
-        .filter(({ specifier }) => !Object.hasOwn(dependencies, packageOf(specifier)))
+        .filter(({ specifier }) => !Object.hasOwn(installed, packageOf(specifier)))
         .map(({ specifier }) => `${path} → ${specifier}`),
     );
     expect(wrong).toEqual([]);

@@ -23,15 +23,7 @@ import type { LoadedSession, SessionReader } from './session-reader.js';
 import type { TurnRecord } from './session-record.js';
 import type { Turn } from './session-turn.js';
 import type { AttachKind, Attachment, AttachRequest } from './sessions.js';
-import {
-  type ReadRequest,
-  readRequest,
-  requestKey,
-  saidIn,
-  saidKeys,
-  sameAsks,
-  tellingEnd,
-} from './telling.js';
+import { type ReadRequest, readRequest, requestKey, saidIn, saidKeys, sameAsks } from './telling.js';
 import type { TurnStarter } from './turn-starter.js';
 import { callsIn, resultsIn } from './visible-history.js';
 
@@ -85,7 +77,7 @@ export class Attacher {
     const request = readRequest(from);
     const known = await this.#byIdempotencyKey(from, request);
     if (known !== undefined) return known;
-    const key = requestKey(request.tail.hash, request.asks);
+    const key = requestKey(request.telling.end.hash, request.asks);
     for (let reads = 0; reads < LIMITS.rereads; reads += 1) {
       const attached = await this.#try(from, request, key);
       if (attached !== AGAIN) return attached;
@@ -187,7 +179,7 @@ export class Attacher {
       sameAsks(request.asks, turn.asks) &&
       (given < found.batch.clients.length || request.asks.idempotency === turn.asks.idempotency);
     const { turn } = record;
-    const keys = [request.tail.hash, tellingEnd(found.telling, []).hash].map((tail) =>
+    const keys = [request.telling.end.hash, found.telling.end.hash].map((tail) =>
       requestKey(tail, request.asks),
     );
     const behind = turn && behindBrokenTurn(request, turn, loaded.log.saidAfter(turn.step));
@@ -304,7 +296,8 @@ export class Attacher {
         results: new Map(found.batch.mark.results.map((result) => [result.toolUseId, result])),
       },
     );
-    return this.#make(from, request, { how: 'fork', origin, base, incoming, telling: found.telling });
+    const behind = found.rest.length - foreign.length;
+    return this.#make(from, request, { how: 'fork', origin, base, behind, incoming, telling: found.telling });
   }
 
   async #create(from: AttachRequest, request: ReadRequest): Promise<Attachment> {
@@ -314,15 +307,17 @@ export class Attacher {
     return this.#make(from, request, {
       how: request.hasHistory ? 'import' : 'new',
       base: repairHistory(base),
+      behind: request.messages.length - base.length,
       incoming,
-      telling: { start: request.seed, messages: request.messages },
+      telling: request.telling,
     });
   }
 
   async #make(from: AttachRequest, request: ReadRequest, plan: MakePlan): Promise<Attachment> {
     const { parts, maker, starter, keeper, reader, onLost } = this.#options;
-    const { how, origin, base, incoming, telling } = plan;
-    const lastPlace = request.places.at(-1);
+    const { how, origin, base, behind, incoming, telling } = plan;
+    const last = request.messages.length - behind - 1;
+    const { hash, position } = request.ends.findLast(({ message }) => message <= last) ?? request.seed;
     const held = await maker.make({
       how,
       by: from,
@@ -330,7 +325,7 @@ export class Attacher {
       title: titleOf(request.messages),
       ...(origin !== undefined && { origin }),
       base,
-      end: lastPlace === undefined ? request.seed : { hash: lastPlace.hash, position: lastPlace.position },
+      end: { hash, position },
       onLost: () => onLost(held.id),
       indexed: true,
     });
@@ -352,6 +347,8 @@ interface MakePlan {
   how: Exclude<AttachKind, 'continue'>;
   origin?: Parameters<SessionMaker['make']>[0]['origin'];
   base: Message[];
+  /** Messages of the request behind the base. */
+  behind: number;
   incoming: Message[];
   telling: FoundPlace['telling'];
 }

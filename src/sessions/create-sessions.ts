@@ -70,7 +70,10 @@ class StoredSessions implements Sessions {
       onToolTimeout,
       now,
       node: `gateway:${owner}`,
-      emit: (event) => this.#hub.emit(event),
+      emit: (event) => {
+        if (event.type === 'ended') this.#timeouts.forget(event.session);
+        this.#hub.emit(event);
+      },
     };
     const mutex = this.#mutex;
     const running = this.#running;
@@ -141,7 +144,6 @@ class StoredSessions implements Sessions {
     if (session === undefined) return false;
     const deleted = await store.sessions.delete(id, by);
     this.#running.get(id)?.lose(ended(id));
-    this.#timeouts.forget(id);
     this.#expiry.forget(id);
     if (deleted) emit({ type: 'ended', session: id, principal: session.principal, why: 'deleted' });
     return deleted;
@@ -203,7 +205,9 @@ class StoredSessions implements Sessions {
     return this.#mutex.run(id, async () => {
       if (this.#running.get(id) === turn) this.#running.delete(id);
       if (end === 'discarded') await store.sessions.delete(id, node);
-      await this.#park(held);
+      // One that was deleted or lost is not this process's to look after.
+      if (turn.signal.aborted) await this.#keeper.release(held.lease);
+      else await this.#park(held);
       emit({ type: 'turn-ended', session: id, principal, end: end === 'discarded' ? 'broken' : end });
       if (end !== 'discarded') return;
       this.#expiry.forget(id);

@@ -179,6 +179,20 @@ describe('a history that nobody knows', () => {
     ]);
   });
 
+  it('that ends with an answer in between is known by either telling', async () => {
+    const [x, y, z] = [call('x', 'f'), call('y', 'f'), call('z', 'f')];
+    const base = [user('a'), said(x, y, z)];
+    const echo = [...base, user(result('x', '1')), said(y, z), user(result('y', '2'))];
+    const waiting = await bench.attach(echo);
+    expect(waiting).toMatchObject({ kind: 'waiting', how: 'import', open: [{ id: 'z' }] });
+    const all = [result('x', '1'), result('y', '2'), result('z', '3')];
+    const turn = await bench.turn([...base, user(...all)]);
+    expect([turn.how, turn.transcript]).toEqual(['continue', [...base, user(...all)]]);
+    await turn.abandon();
+    const other = await bench.turn([...echo, said(z), user(result('z', '3'))]);
+    expect(other.id).toBe(turn.id);
+  });
+
   it('is imported once, and then known', async () => {
     const history = [user('x'), said('y'), user('z')];
     const imported = await bench.say(history, 'Z');

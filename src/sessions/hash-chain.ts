@@ -1,7 +1,5 @@
 /** `h[i] = H(h[i-1], atom[i])`: a conversation is known by the last link, a part of it by an earlier one. */
 import { createHash } from 'node:crypto';
-import type { Message } from '../core/conversation.js';
-import { atomsOf } from './visible-history.js';
 
 export interface Link {
   hash: string;
@@ -24,10 +22,6 @@ export function chainOf(start: Link, atoms: readonly { key: string }[]): Link[] 
     links.push({ hash, position });
   }
   return links;
-}
-
-export function endOf(start: Link, messages: readonly Message[]): Link {
-  return chainOf(start, atomsOf(messages)).at(-1) ?? start;
 }
 
 export function digest(...parts: readonly string[]): string {

@@ -78,6 +78,11 @@ export class HeldSession {
       return true;
     }
     switch (outcome.reason) {
+      case 'answered': {
+        // Another request with the same key was faster: this answer is only not kept.
+        const { answer: _, ...rest } = step;
+        return this.write({ ...rest, main, turns, setup, ...(record !== undefined && { record }) });
+      }
       case 'reopened':
         return false;
       case 'gone':
@@ -86,7 +91,6 @@ export class HeldSession {
       case 'moved':
         throw lost(this.id);
       case 'unusable':
-      case 'answered':
         throw new Error(`A step of the session ${this.id} was refused: ${JSON.stringify(outcome)}`);
     }
   }

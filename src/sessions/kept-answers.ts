@@ -25,8 +25,11 @@ export const resultsKey = (session: string, mark: number): string => `results:${
 export const idempotencyKey = (key: string): string => `idempotency:${digest(key)}`;
 
 /** Of what the client sent, whatever it was attached to. */
-export function idempotencyDigest({ id, engine, root }: AttachRequest, { tail, asks }: ReadRequest): string {
-  return digest(id ?? '', engine, root, requestKey(tail.hash, asks));
+export function idempotencyDigest(
+  { id, engine, root }: AttachRequest,
+  { telling, asks }: ReadRequest,
+): string {
+  return digest(id ?? '', engine, root, requestKey(telling.end.hash, asks));
 }
 
 export function answerKeyOf(

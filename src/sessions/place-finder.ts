@@ -8,7 +8,7 @@ import type { SessionsStore } from './session-parts.js';
 import type { LoadedSession, Marks, SessionReader } from './session-reader.js';
 import type { Mark, SessionRecord } from './session-record.js';
 import type { AttachRequest } from './sessions.js';
-import type { ReadRequest, Telling } from './telling.js';
+import { type ReadRequest, Telling } from './telling.js';
 import { callKey, callsIn } from './visible-history.js';
 
 export interface FoundPlace {
@@ -98,21 +98,20 @@ export class PlaceFinder {
     const batch = named ? await this.#reader.pending(loaded) : undefined;
     if (batch !== undefined && tellsCallsOf(request, batch)) return this.#new(loaded, request, batch);
     const marks = await this.#reader.marks(loaded.session.id);
-    const { seed: start, messages } = request;
     return {
       // Where nothing was answered yet, the beginning is all there is.
       place: marks.byHash.size === 0 ? 'head' : 'earlier',
       mark: undefined,
       marks,
       batch: undefined,
-      rest: [...messages],
-      telling: { start, messages },
+      rest: [...request.messages],
+      telling: request.telling,
     };
   }
 
   async #byPlaces(loaded: LoadedSession, request: ReadRequest): Promise<FoundPlace | undefined> {
     const { record, session } = loaded;
-    const telling: Telling = { start: request.seed, messages: request.messages };
+    const { telling } = request;
     let marks: Marks | undefined;
     for (const place of request.places.toReversed()) {
       if (isHead(record, place.hash)) {
@@ -146,12 +145,12 @@ export class PlaceFinder {
       marks,
       batch: await this.#reader.batch(loaded, mark),
       rest: [...request.messages],
-      telling: { start: { hash, position }, messages: request.messages },
+      telling: Telling.from({ hash, position }, request.messages),
     };
   }
 
   #new({ record }: LoadedSession, { incoming }: ReadRequest, batch: Batch | undefined): FoundPlace {
-    const telling = { start: record.head, messages: incoming };
+    const telling = Telling.from(record.head, incoming);
     return { place: 'head', mark: undefined, marks: undefined, batch, rest: [...incoming], telling };
   }
 }

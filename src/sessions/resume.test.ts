@@ -89,6 +89,15 @@ describe('a request that is sent again', () => {
     });
   });
 
+  it('under a key that another request used meanwhile is answered all the same', async () => {
+    const keyed = { idempotencyKey: 'k' };
+    const [one, two] = [await bench.turn(A, keyed), await bench.turn([user('z')], keyed)];
+    await speak(one, 'A');
+    await speak(two, 'Z');
+    expect(await bench.attach(A, keyed)).toMatchObject({ kind: 'answered', session: one.id });
+    expect((await bench.turn([user('z'), said('Z'), user('on')])).id).toBe(two.id);
+  });
+
   it('another request while one is answered is refused, and one elsewhere in the conversation is not', async () => {
     const first = await bench.say(A, 'A');
     const on = await bench.turn(ON);
@@ -151,6 +160,27 @@ describe('a turn that broke off', () => {
       ['s1', 'used'],
       ['s2', 'open'],
     ]);
+  });
+
+  it('says again what it said, also where notes have taken its place', async () => {
+    const { id } = await bench.say(A, 'A');
+    const turn = await bench.turn(ON);
+    expect(turn.spoken).toEqual([]);
+    const [first, last] = [said('First.', call('s1', 'Read')), said('Last.', call('s2', 'Read'))];
+    turn.transcript.push(first, user(result('s1', 'r')), last);
+    await turn.save();
+    turn.transcript.splice(0, turn.transcript.length - 1, user('notes'));
+    await turn.save();
+    await turn.abandon();
+    const again = await bench.turn(ON);
+    expect([again.id, again.transcript, again.began]).toEqual([id, [user('notes'), last], 1]);
+    expect(again.spoken).toEqual([first, last]);
+    expect(again.outstanding?.calls).toEqual([call('s2', 'Read')]);
+    // What came before the turn is as it was, for whoever asks for something else.
+    await again.abandon();
+    const other = await bench.turn([...A, said('A'), user('else')]);
+    expect(other.transcript).toHaveLength(5);
+    expect(other.spoken).toEqual([]);
   });
 
   it('of a fork and of an import are found again', async () => {
@@ -232,6 +262,17 @@ describe('a turn that broke off', () => {
     const more = await bench.turn([...A, said(...calls), user(result('c1', 'x'), result('c2', 'y'), 'more')]);
     expect([more.how, more.id]).toEqual(['continue', id]);
     expect(more.transcript.at(-1)).toEqual(user(result('c1', 'x'), result('c2', 'y'), 'more'));
+  });
+
+  it('with calls that nobody was given leaves no call without a result', async () => {
+    const turn = await bench.turn(A);
+    turn.transcript.push(said('cut', call('s1', 'Bash')));
+    await turn.complete({ answer: { blocks: said('cut').content, reason: 'max_tokens' } });
+    const on = await bench.turn([...A, said('cut'), user('on')]);
+    expect(on.transcript.slice(2)).toMatchObject([
+      { content: [{ toolUseId: 's1', isError: true }] },
+      user('on'),
+    ]);
   });
 
   it('that failed at once is gone with the session that was made for it', async () => {

@@ -18,7 +18,7 @@ import { ended, lost } from './refusals.js';
 import type { SessionParts } from './session-parts.js';
 import type { LogEntry, TurnEntry, TurnRecord } from './session-record.js';
 import type { AttachKind, CompletedTurn, OutstandingCalls, SessionTurn } from './sessions.js';
-import { type Telling, tellingEnd } from './telling.js';
+import type { Telling } from './telling.js';
 
 export type TurnEnd = 'complete' | 'parked' | 'broken' | 'discarded';
 
@@ -209,7 +209,7 @@ export class Turn implements SessionTurn {
     const { record, log } = this.#held;
     const step = log.length + log.difference(this.transcript).length;
     const said: Message = { role: 'assistant', content: [...answer.blocks] };
-    const [head = record.head, ...others] = this.#tellings.map((telling) => tellingEnd(telling, [said]));
+    const [head = record.head, ...others] = this.#tellings.map((telling) => telling.with(said));
     const aliases = new Map(others.map((link) => [link.hash, link]));
     aliases.delete(head.hash);
     const mark = record.marks;

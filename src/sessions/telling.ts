@@ -1,15 +1,40 @@
 /** A request as it tells its conversation: what was, what is new, and what makes it the request it is. */
 import type { Block, Message, ToolResultBlock } from '../core/conversation.js';
-import { chainOf, digest, endOf, type Link, seedOf } from './hash-chain.js';
+import { chainOf, digest, type Link, seedOf } from './hash-chain.js';
 import type { Asks } from './session-record.js';
 import type { AttachRequest } from './sessions.js';
 import { type Atom, atomsOf, canonical, messagesAfter, resultsIn, saidKey } from './visible-history.js';
 
-/** One way to tell a conversation: some of it by its link, the rest as messages. */
-export interface Telling {
-  start: Link;
-  messages: readonly Message[];
+const ASSISTANT_TEXT = 'assistant|text|';
+
+/** One way to tell a conversation, as far as is needed to know it again with an answer behind it. */
+export class Telling {
+  /** All that is told. */
+  readonly end: Link;
+  /** The last words of the assistant, which more may be joined to, and the link in front of them. */
+  readonly #last: { key: string; before: Link } | undefined;
+
+  constructor(start: Link, atoms: readonly Atom[], chain: readonly Link[] = chainOf(start, atoms)) {
+    this.end = chain.at(-1) ?? start;
+    const key = atoms.at(-1)?.key;
+    if (key?.startsWith(ASSISTANT_TEXT)) this.#last = { key, before: chain.at(-2) ?? start };
+  }
+
+  /** Some of it by its link, the rest as messages. */
+  static from(start: Link, messages: readonly Message[]): Telling {
+    return new Telling(start, atomsOf(messages));
+  }
+
+  with(answer: Message): Link {
+    const atoms = atomsOf([answer]);
+    const [first, ...rest] = atoms;
+    if (this.#last === undefined || !first?.key.startsWith(ASSISTANT_TEXT)) return linkAfter(this.end, atoms);
+    const key = this.#last.key + first.key.slice(ASSISTANT_TEXT.length);
+    return linkAfter(this.#last.before, [{ ...first, key }, ...rest]);
+  }
 }
+
+const linkAfter = (start: Link, atoms: readonly Atom[]): Link => chainOf(start, atoms).at(-1) ?? start;
 
 export interface ReadRequest {
   principal: string;
@@ -27,7 +52,7 @@ export interface ReadRequest {
   /** The same for all of it. */
   ends: readonly Place[];
   /** All of it, from the beginning. */
-  tail: Link;
+  telling: Telling;
 }
 
 export interface Place extends Link {
@@ -67,7 +92,7 @@ export function readRequest({
     },
     places: ends.filter(({ message }) => message <= lastAnswer),
     ends,
-    tail: chain.at(-1) ?? seed,
+    telling: new Telling(seed, atoms, chain),
   };
 }
 
@@ -85,10 +110,6 @@ function endsIn(messages: readonly Message[], atoms: readonly Atom[], chain: rea
 /** Of a request on a conversation; the same when it is sent again. */
 export function requestKey(tail: string, { model, tools, choice, idempotency }: Asks): string {
   return digest('turn', tail, JSON.stringify([model, tools ?? '', choice, idempotency ?? '']));
-}
-
-export function tellingEnd({ start, messages }: Telling, more: readonly Message[]): Link {
-  return endOf(start, [...messages, ...more]);
 }
 
 /** What the user says beside results, and instructions in between. */

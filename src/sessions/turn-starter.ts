@@ -20,7 +20,7 @@ import type { LoadedSession, SessionReader } from './session-reader.js';
 import type { SessionRecord, SetupEntry, TurnEntry, TurnRecord } from './session-record.js';
 import { Turn, type TurnEnd } from './session-turn.js';
 import type { AttachKind, Attachment, AttachRequest } from './sessions.js';
-import { type ReadRequest, requestKey, saidIn, saidKeys, type Telling, tellingEnd } from './telling.js';
+import { type ReadRequest, requestKey, saidIn, saidKeys, Telling } from './telling.js';
 import { callsIn, canonical, saidKey } from './visible-history.js';
 
 export interface StartOptions {
@@ -232,7 +232,7 @@ export class TurnStarter {
     const blocks = mergeSaid(meanwhile, saidIn(incoming), saidKey).slice(meanwhile.length);
     const turns: TurnEntry[] = blocks.length === 0 ? [] : [{ kind: 'said', blocks }];
     const said = turns.length === 0 ? pending.said : [...pending.said, held.record.turns + 1];
-    const head = tellingEnd(telling, [{ role: 'assistant', content: open }]);
+    const head = telling.with({ role: 'assistant', content: open });
     const isKnown = pending.tellings.includes(head.hash) || pending.tellings.length >= LIMITS.tellings;
     if (!isKnown) turns.push({ kind: 'alias', mark: pending.mark, hash: head.hash });
     await held.write({
@@ -260,7 +260,7 @@ function turnOf(
   transcript: readonly Message[],
   { batch, said }: Pick<TurnRecord, 'batch' | 'said'>,
 ): TurnRecord {
-  const tail = tellingEnd(telling, []).hash;
+  const tail = telling.end.hash;
   return {
     key:
       batch === undefined
@@ -280,7 +280,7 @@ function turnOf(
 function plainTelling({ mark, clients, results }: Batch, said: readonly Block[]): Telling {
   const { hash, position } = mark;
   const message = answerOf({ calls: clients, results }, NO_RESULT.wentOn, said);
-  return { start: { hash, position }, messages: [message] };
+  return Telling.from({ hash, position }, [message]);
 }
 
 /** Results that answer nothing cannot be told. */

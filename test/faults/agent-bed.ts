@@ -36,12 +36,20 @@ export class AgentBed {
   readonly work: string;
   /** Of the configuration and the store. */
   readonly folder: string;
+  readonly engine: EngineName;
   readonly #options: BedOptions;
   #gateway: GatewayProcess | undefined;
   /** What came of gateways that were killed. */
   #left: SeenProcess[] = [];
 
-  private constructor(upstream: ScriptedUpstream, folder: string, work: string, options: BedOptions) {
+  private constructor(
+    engine: EngineName,
+    upstream: ScriptedUpstream,
+    folder: string,
+    work: string,
+    options: BedOptions,
+  ) {
+    this.engine = engine;
     this.upstream = upstream;
     this.folder = folder;
     this.work = work;
@@ -59,8 +67,8 @@ export class AgentBed {
     const work = join(folder, 'work');
     await mkdir(work);
     await mkdir(join(folder, TEMPORARY));
-    bed = new AgentBed(upstream, folder, work, options);
-    bed.#gateway = await startGatewayProcess({ folder, config: bed.#config(engine), env: bed.#env });
+    bed = new AgentBed(engine, upstream, folder, work, options);
+    bed.#gateway = await startGatewayProcess({ folder, config: bed.#config(), env: bed.#env });
     return bed;
   }
 
@@ -175,7 +183,7 @@ export class AgentBed {
     return text.split('\n').filter((line) => line !== '');
   }
 
-  #config(engine: EngineName): object {
+  #config(): object {
     const { permissions = { mode: 'allow' }, mcpServers, sessions, model } = this.#options;
     return {
       server: {
@@ -188,7 +196,7 @@ export class AgentBed {
       upstreams: { scripted: this.upstream.config('anthropic-messages') },
       models: {
         [MODEL]: {
-          engine,
+          engine: this.engine,
           upstream: 'scripted',
           model: 'm',
           cwd: this.work,

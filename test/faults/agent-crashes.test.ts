@@ -127,6 +127,24 @@ describe('Claude Code itself is killed', () => {
     expect(bed.model.problems).toEqual([]);
     await bed.close();
   });
+
+  it('between two messages of one turn: nothing is said twice', { timeout: TIMEOUT_MS }, async () => {
+    const bed = await AgentBed.start('claude-code');
+    const held = new HeldStep(words(FINAL), 'before');
+    bed.model.play('Later.', [says('Running. ', bash('later_x', 'echo ran >> later_x.txt')), held.steps]);
+    const lines = [user('Later.')];
+    const reply = ask(bed, lines).catch(() => undefined);
+    await inTime(held.gate.reached, 'the model is asked');
+    killAll(bed);
+    held.gate.open();
+    // Where it was reported, the client sends it again.
+    const answer =
+      (await inTime(reply, 'the answer to the request whose process died')) ?? (await ask(bed, lines));
+    expect(answer.text).toBe(`Running. ${FINAL}`);
+    expect(await bed.linesOf('later_x.txt')).toEqual(['ran']);
+    expect(bed.model.problems).toEqual([]);
+    await bed.close();
+  });
 });
 
 /** Resolves when the MCP servers of the bed are connected. Each look is a request of its own. */

@@ -16,6 +16,11 @@ export interface Moment {
   when: 'during' | 'after';
   /** With the client's connection the question would go as well. */
   killsOnly?: boolean;
+  /**
+   * Claude Code may begin with a built-in so late that it is taken for one that waits for the client:
+   * then the calls are handed back first.
+   */
+  mayBeAnswered?: boolean;
   /** How the client sends results: by default together. */
   results?: 'together' | 'one by one' | 'one by one, new only';
   play(stage: Stage): Played;
@@ -72,6 +77,7 @@ export const MOMENTS: readonly Moment[] = [
     name: 'before hand-back, while a built-in of the same message runs',
     request: 0,
     when: 'during',
+    mayBeAnswered: true,
     play: ({ bed, key, disturbed }) => {
       const point = disturbed ? new MeetingPoint(bed.work, `${key}_x`) : undefined;
       const command = [changing(`${key}_x`), ...(point === undefined ? [] : [point.words])].join('; ');

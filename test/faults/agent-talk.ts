@@ -72,8 +72,9 @@ export class Talker {
     let headers: Record<string, string> = {};
     for (let request = 0; request < MAX_REQUESTS; request += 1) {
       const disturbed = disturb !== undefined && request === which;
-      if (disturbed && when === 'during') await this.#brokenOff(lines, headers, played, disturb);
-      const running = this.ask(lines, { headers });
+      const early =
+        disturbed && when === 'during' ? await this.#brokenOff(lines, headers, played, disturb) : undefined;
+      const running = early ?? this.ask(lines, { headers });
       const [reply] = await inTime(
         Promise.all([running, ...(disturbed ? [played.duringRepeat?.(), this.#letGo(played)] : [])]),
         `request ${request + 1} of ${this.#moment.name}`,
@@ -116,13 +117,13 @@ export class Talker {
     return [[...lines.slice(0, -1), results([...before, ...next.map(resultOf)])], {}];
   }
 
-  /** The request that never gets its answer. */
+  /** The request that never gets its answer; resolves with the answer where it had one before the moment came. */
   async #brokenOff(
     lines: readonly Line[],
     headers: Record<string, string>,
     played: Played,
     disturb: Disturb,
-  ): Promise<void> {
+  ): Promise<Reply | undefined> {
     const leaving = new AbortController();
     const seen = deferred();
     const answer = this.ask(lines, {
@@ -135,16 +136,24 @@ export class Talker {
       (reply) => ({ reply }),
       (error: unknown) => ({ error }),
     );
+    const mayBeAnswered = this.#moment.mayBeAnswered === true && this.#bed.engine === 'claude-code';
     const early = answer.then((outcome) => {
+      if (mayBeAnswered && 'reply' in outcome) return;
       throw new Error(`It was answered before the moment came: ${show(outcome)}`);
     });
     early.catch(() => {});
-    await inTime(Promise.race([played.reached(), early]), `the moment: ${this.#moment.name}`);
+    await inTime(
+      Promise.race([played.reached(), mayBeAnswered ? early.then(() => played.reached()) : early]),
+      `the moment: ${this.#moment.name}`,
+    );
     if (this.#client.stream && played.visible !== undefined)
       await inTime(Promise.race([seen.promise, early]), `the text ${played.visible}`);
     await disturb(() => leaving.abort());
-    expect(await answer).toHaveProperty('error');
+    const outcome = await answer;
+    if (mayBeAnswered && 'reply' in outcome) return outcome.reply;
+    expect(outcome).toHaveProperty('error');
     await played.beforeRepeat?.();
+    return undefined;
   }
 }
 

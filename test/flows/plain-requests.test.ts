@@ -182,10 +182,12 @@ describe.each(ENGINES)('plain requests to the engine %s', (engine) => {
   );
 
   it('a session that does not exist', async () => {
-    const { status, json } = await post('/v1/chat/completions', CHAT_SECOND, { 'X-Session-ID': '<会话ID>' });
+    // Bytes of UTF-8, as curl sends them.
+    const session = Buffer.from('<会话ID>').toString('latin1');
+    const { status, json } = await post('/v1/chat/completions', CHAT_SECOND, { 'X-Session-ID': session });
     expect(status).toBe(404);
     expect(json).toMatchObject({
-      error: { message: expect.any(String), type: expect.any(String), param: null },
+      error: { message: expect.any(String), type: expect.any(String), code: expect.anything() },
     });
   });
 

@@ -63,7 +63,7 @@ export class TurnKeeper {
 
   /** It failed before the client heard of it. */
   async discard(): Promise<void> {
-    if (this.#saved || this.#over) return this.abandon();
+    if (this.#over) return;
     this.#over = true;
     await this.#options.turn.discard().catch(this.#options.onProblem);
   }

@@ -241,7 +241,10 @@ export class CallDesk {
         onWaiting(true);
         const { id, name } = call;
         const describe = { title: name, kind: 'other', paths: [] } as const;
-        this.#turn?.notify({ type: 'tool', event: { type: 'tool-waiting', id, name, describe, approval } }, agentId);
+        this.#turn?.notify(
+          { type: 'tool', event: { type: 'tool-waiting', id, name, describe, approval } },
+          agentId,
+        );
       },
       onResumed: () => onWaiting(false),
       ...(options === undefined ? {} : { options }),

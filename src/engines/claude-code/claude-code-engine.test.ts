@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { call } from '../../../test/support/wire.js';
-import { contentOf, openWorld, result, tool, user } from './testing.js';
-
-const text = (said: string) => ({ parts: [{ type: 'text' as const, text: said }] });
+import { contentOf, openWorld, result, says, tool, user } from './testing.js';
 
 describe('a conversation with Claude Code', { timeout: 60_000 }, () => {
   it('answers, and goes on in the same process', async () => {
     const world = await openWorld();
-    world.script(text('Hello.'), text('Again.'));
+    world.script(says('Hello.'), says('Again.'));
     const first = await world.post({ messages: [user('Hi')] });
     expect(first).toMatchObject({ status: 200, body: { stop_reason: 'end_turn' } });
     expect(contentOf(first)).toEqual([{ type: 'text', text: 'Hello.' }]);
@@ -31,7 +29,7 @@ describe('a conversation with Claude Code', { timeout: 60_000 }, () => {
           call('mcp__gateway__weather', { city: 'Rome' }, 'toolu_3'),
         ],
       },
-      text('Sunny.'),
+      says('Sunny.'),
     );
     const messages = [user('Weather?')];
     const tools = [tool('weather')];

@@ -115,7 +115,8 @@ export class ClaudeTurn {
     this.keeper = new TurnKeeper({
       turn,
       tools: { session, release: () => {} },
-      onProblem: (error) => log.warn({ err: error, session: turn.id }, 'a turn could not be given up cleanly'),
+      onProblem: (error) =>
+        log.warn({ err: error, session: turn.id }, 'a turn could not be given up cleanly'),
     });
     this.#ledger = new CallLedger({
       start: async (each) => {
@@ -153,7 +154,10 @@ export class ClaudeTurn {
       const end = yield* this.#attempt();
       const again = end.kind === 'failed' && end.again && restarts < RESTARTS;
       if (!again || this.#options.signal.aborted) return end;
-      this.#options.log.warn({ err: end.error, session: this.turn.id }, 'Claude Code is started again in the middle of a turn');
+      this.#options.log.warn(
+        { err: end.error, session: this.turn.id },
+        'Claude Code is started again in the middle of a turn',
+      );
       await this.#lose();
     }
   }
@@ -163,7 +167,10 @@ export class ClaudeTurn {
     this.#over = true;
     const conversation = this.#conversation;
     const stood = { steps: this.turn.steps(), messages: this.turn.transcript.length };
-    if (conversation === undefined) return this.#letGo();
+    if (conversation === undefined) {
+      this.#letGo();
+      return;
+    }
     conversation.rest(stood);
     this.#options.live.rest(conversation);
   }
@@ -312,7 +319,11 @@ export class ClaudeTurn {
     });
     if (!whole) {
       if (signal.aborted) return { kind: 'aborted' };
-      return { kind: 'failed', error: new GatewayError('unavailable', STOPPING, { retryable: true }), again: false };
+      return {
+        kind: 'failed',
+        error: new GatewayError('unavailable', STOPPING, { retryable: true }),
+        again: false,
+      };
     }
     const { calls } = outstanding;
     if (open.length > 0) {
@@ -330,11 +341,16 @@ export class ClaudeTurn {
     const calls = last?.role === 'assistant' ? last.content.filter((block) => block.type === 'tool_use') : [];
     if (calls.length === 0) return undefined;
     const given = this.turn.outstanding;
-    const isSame = given?.calls.length === calls.length && given.calls.every(({ id }, at) => calls[at]?.id === id);
+    const isSame =
+      given?.calls.length === calls.length && given.calls.every(({ id }, at) => calls[at]?.id === id);
     const known = isSame ? given : undefined;
     return {
       calls,
-      results: new Map([...(known?.results ?? []), ...(lost?.desk.known.results ?? [])].filter(([id]) => calls.some((call) => call.id === id))),
+      results: new Map(
+        [...(known?.results ?? []), ...(lost?.desk.known.results ?? [])].filter(([id]) =>
+          calls.some((call) => call.id === id),
+        ),
+      ),
       started: new Set([...(known?.started ?? []), ...this.#started]),
     };
   }
@@ -374,11 +390,19 @@ function profileOf({ route, turn, baseUrl }: ClaudeTurnOptions, plan: ToolPlan):
 }
 
 function systemOf({ route, turn }: ClaudeTurnOptions): OpenOptions['system'] {
-  const text = turn.system.map((block: TextBlock) => block.text).filter((each) => each.trim() !== '').join('\n\n');
+  const text = turn.system
+    .map((block: TextBlock) => block.text)
+    .filter((each) => each.trim() !== '')
+    .join('\n\n');
   return { mode: text === '' ? 'append' : (route.rule.system ?? 'append'), text };
 }
 
 /** Two turns with the same one can be told to the same process. */
 function fingerprintOf(options: ClaudeTurnOptions, plan: ToolPlan): string {
-  return JSON.stringify([plan.fingerprint, profileOf(options, plan), systemOf(options), options.route.pattern]);
+  return JSON.stringify([
+    plan.fingerprint,
+    profileOf(options, plan),
+    systemOf(options),
+    options.route.pattern,
+  ]);
 }

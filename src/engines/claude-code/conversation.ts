@@ -230,9 +230,10 @@ export class Conversation implements HopOwner {
   async #end(steps: number): Promise<void> {
     this.#active = false;
     this.#stop.abort();
-    this.desk.close();
     this.hop.owner = undefined;
+    // First: with answers of any kind it would go on.
     await this.#process?.close();
+    this.desk.close();
     for (const release of this.#release.splice(0)) release();
     await this.agents.close();
     this.tools.release(steps);

@@ -92,7 +92,10 @@ export class LiveConversations {
     const closing = conversation
       .close(steps)
       .catch((error: unknown) => {
-        this.#options.log.warn({ err: error, session: conversation.id }, 'a process of Claude Code did not end');
+        this.#options.log.warn(
+          { err: error, session: conversation.id },
+          'a process of Claude Code did not end',
+        );
       })
       .finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);

@@ -18,7 +18,13 @@ interface OpenMessage {
 export type StreamStep =
   /** `start`: the first piece of a message. */
   | { kind: 'events'; start: boolean; events: TurnEvent[]; raw: readonly TurnEvent[] }
-  | { kind: 'whole'; events: TurnEvent[]; message: CollectedMessage; ids: readonly string[]; usage: MessageCollector['usage'] }
+  | {
+      kind: 'whole';
+      events: TurnEvent[];
+      message: CollectedMessage;
+      ids: readonly string[];
+      usage: MessageCollector['usage'];
+    }
   | { kind: 'broken'; error: GatewayError; visible: boolean };
 
 export class MainStream {

@@ -101,11 +101,7 @@ export class ModelHop implements PinnedCalls {
     return this.#options.hasTools && request.tools.length === 0 ? 'aside' : 'main';
   }
 
-  #watched(
-    answer: Answer,
-    request: ConversationRequest,
-    failed: (error: unknown) => void,
-  ): AnswerBody {
+  #watched(answer: Answer, request: ConversationRequest, failed: (error: unknown) => void): AnswerBody {
     const { body } = answer;
     if (body.kind === 'bytes') {
       const meter = taken(() => ({ ...NO_USAGE, ...body.usage() }));
@@ -115,9 +111,15 @@ export class ModelHop implements PinnedCalls {
     const counter = new EventCounter(answer.promptTokens, request);
     const meter = taken(() => counter.usage);
     this.#running.add(meter);
-    const batches = this.#through(body.batches, meter, (batch) => counter.push(batch), failed, () => {
-      if (counter.error !== undefined) failed(counter.error);
-    });
+    const batches = this.#through(
+      body.batches,
+      meter,
+      (batch) => counter.push(batch),
+      failed,
+      () => {
+        if (counter.error !== undefined) failed(counter.error);
+      },
+    );
     return { kind: 'events', batches };
   }
 

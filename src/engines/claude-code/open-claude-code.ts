@@ -4,9 +4,6 @@ import type { ClaudeCodeOptions } from '../create-dispatcher.js';
 import { createClaudeCodeEngine } from './claude-code-engine.js';
 import { createClaudeProcesses } from './processes/create-claude-processes.js';
 
-export function openClaudeCode(
-  stateDir: string,
-  log: Log,
-): Pick<ClaudeCodeOptions, 'create' | 'processes'> {
+export function openClaudeCode(stateDir: string, log: Log): Pick<ClaudeCodeOptions, 'create' | 'processes'> {
   return { create: createClaudeCodeEngine, processes: createClaudeProcesses({ stateDir, log }) };
 }

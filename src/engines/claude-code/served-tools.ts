@@ -5,8 +5,8 @@
 import type { McpSdkServerConfigWithInstance } from '@anthropic-ai/claude-agent-sdk';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../core/conversation.js';
-import { mcpError } from './tool-results.js';
 import type { ServedTool, ToolPlan } from './tool-plan.js';
+import { mcpError } from './tool-results.js';
 
 export interface ServedCall {
   tool: ServedTool;

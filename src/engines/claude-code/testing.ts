@@ -1,8 +1,10 @@
 /** A gateway with Claude Code on a scripted model, for the tests of this folder. */
+import { readlinkSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startTestGateway, type TestGateway } from '../../../test/support/gateway.js';
 import { tempFolder } from '../../../test/support/cleanup.js';
+import { startTestGateway, type TestGateway } from '../../../test/support/gateway.js';
+import { descendants } from '../../../test/support/processes.js';
 import { inDialect } from '../../../test/support/scripted-answers.js';
 import {
   type RecordedRequest,
@@ -13,7 +15,10 @@ import {
 import type { Scripted } from '../../../test/support/wire.js';
 import type { DialectName } from '../../core/conversation.js';
 
-export type Step = Scripted | Reply | ((request: RecordedRequest) => Scripted | Reply | Promise<Scripted | Reply>);
+export type Step =
+  | Scripted
+  | Reply
+  | ((request: RecordedRequest) => Scripted | Reply | Promise<Scripted | Reply>);
 
 export interface Answered {
   status: number;
@@ -63,6 +68,31 @@ export class World {
     return { status: response.status, headers: response.headers, body: isWire(value) ? value : {} };
   }
 
+  /** The question that waits, once there is one. */
+  async approval(): Promise<Wire> {
+    for (;;) {
+      const { data } = await this.#api('GET', '/api/approvals?state=pending');
+      const [first]: unknown[] = Array.isArray(data) ? data : [];
+      if (isWire(first)) return first;
+    }
+  }
+
+  async decide({ id, digest }: Wire, decision: Wire): Promise<void> {
+    await this.#api('POST', `/api/approvals/${String(id)}`, { digest, ...decision });
+  }
+
+  async #api(method: string, path: string, body?: Wire): Promise<Wire> {
+    const token = this.gateway.consoleUrl.split('#token=')[1] ?? '';
+    const response = await fetch(`${this.gateway.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const value: unknown = await response.json();
+    if (response.status !== 200 || !isWire(value)) throw new Error(JSON.stringify(value));
+    return value;
+  }
+
   /** What the model was told in its `index`th call: role and content of each message. */
   told(index: number): { role: unknown; content: unknown }[] {
     const { messages } = this.upstream.requests[index]?.json ?? {};
@@ -70,7 +100,11 @@ export class World {
   }
 }
 
-export async function openWorld({ dialect = 'anthropic-messages', model, config }: WorldOptions = {}): Promise<World> {
+export async function openWorld({
+  dialect = 'anthropic-messages',
+  model,
+  config,
+}: WorldOptions = {}): Promise<World> {
   const folder = await tempFolder('toolgate-claude');
   const root = join(folder.path, 'work');
   await mkdir(root);
@@ -92,6 +126,14 @@ export async function openWorld({ dialect = 'anthropic-messages', model, config 
   });
   return new World(gateway, upstream, root, steps);
 }
+
+/** Of the gateway in this process, those that work in the folder. */
+export function claudeProcesses(root: string): number[] {
+  const own = descendants(process.pid).filter(({ command }) => command.includes('claude-agent-sdk'));
+  return own.filter(({ pid }) => readlinkSync(`/proc/${pid}/cwd`) === root).map(({ pid }) => pid);
+}
+
+export const says = (said: string): Scripted => ({ parts: [{ type: 'text', text: said }] });
 
 export const user = (content: unknown): Wire => ({ role: 'user', content });
 

@@ -90,7 +90,8 @@ export function planTools(toolbox: Toolbox): ToolPlan {
 /** In the names that Claude Code's model knows. */
 export function wireMessages(messages: readonly Message[], plan: ToolPlan): Message[] {
   return messages.map((message) => {
-    if (message.role !== 'assistant' || !message.content.some(({ type }) => type === 'tool_use')) return message;
+    if (message.role !== 'assistant' || !message.content.some(({ type }) => type === 'tool_use'))
+      return message;
     return {
       ...message,
       content: message.content.map((block) =>

@@ -9,7 +9,10 @@ import type {
 } from '../../core/conversation.js';
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.js';
 
-export function toMcpResult({ content, isError }: Pick<ToolResultBlock, 'content' | 'isError'>): CallToolResult {
+export function toMcpResult({
+  content,
+  isError,
+}: Pick<ToolResultBlock, 'content' | 'isError'>): CallToolResult {
   const blocks = content.map(toMcpContent);
   if (isError && blocks.length === 0) blocks.push({ type: 'text', text: 'Error' });
   return { content: blocks, ...(isError ? { isError: true } : {}) };

@@ -175,7 +175,8 @@ export class TurnRun {
         if (message.parent_tool_use_id === null) this.#onUser(message.message.content);
         return undefined;
       case 'assistant':
-        if (message.parent_tool_use_id !== null) this.#onSubAgent(message.parent_tool_use_id, message.message.content);
+        if (message.parent_tool_use_id !== null)
+          this.#onSubAgent(message.parent_tool_use_id, message.message.content);
         return undefined;
       case 'result':
         return this.#onResult(message);
@@ -297,7 +298,8 @@ export class TurnRun {
     if (texts.length === 0) return;
     this.#tellResults();
     const last = transcript.at(-1);
-    if (last?.role === 'user') transcript[transcript.length - 1] = { ...last, content: [...last.content, ...texts] };
+    if (last?.role === 'user')
+      transcript[transcript.length - 1] = { ...last, content: [...last.content, ...texts] };
     else if (last !== undefined && !hasCalls(last)) transcript.push({ role: 'user', content: texts });
   }
 
@@ -357,7 +359,9 @@ export class TurnRun {
   /** The client's calls, once everything beside them that can run has run. */
   #handBack(): RunEnd | undefined {
     const { known } = this.#options.conversation.desk;
-    const others = known.missing().filter(({ owner, problem }) => owner !== 'client' || problem !== undefined);
+    const others = known
+      .missing()
+      .filter(({ owner, problem }) => owner !== 'client' || problem !== undefined);
     const busy = others.some(({ state }) => state === 'begun');
     if (busy || (others.some(({ state }) => state === 'new') && !this.#quiet)) return undefined;
     const calls = known.all.map(({ block }) => block);

@@ -140,6 +140,24 @@ describe('the same request again', () => {
     expect(runtime.ran).toEqual(['e']);
   });
 
+  it('can be sent as soon as the client has heard of the failure', async () => {
+    const relay = new ScriptedRelay(
+      calls(['Edit', {}, 'e']),
+      new GatewayError('overloaded', 'busy'),
+      says('Done.'),
+    );
+    const engine = await nativeEngine(relay, new FakeRuntime({ Edit: () => 'edited' }), root);
+    const answer = await engine.run(callOf([userSays('x')]), routeTo());
+    if (answer.body.kind !== 'events') throw new Error('bytes');
+    let again: string | undefined;
+    for await (const batch of answer.body.batches) {
+      if (batch.some(({ type }) => type === 'error')) {
+        again = (await hear(engine, callOf([userSays('x')]))).text;
+      }
+    }
+    expect(again).toBe('Done.');
+  });
+
   it('counts the model calls of before the break', async () => {
     const relay = new ScriptedRelay(
       calls(['Read', {}]),
@@ -263,6 +281,24 @@ describe('what tools keep', () => {
     const heard = await hear(engine, callOf(history));
     expect(heard.answer.headers['x-toolgate-attach']).toBe('import');
     expect(resultsIn(relay.requests[1])).toEqual(['moved', root]);
+  });
+});
+
+describe('a client that drops what was said beside calls', () => {
+  it('goes on with its session, and what the server did there is kept', async () => {
+    const relay = new ScriptedRelay(
+      [{ type: 'text', text: 'Both.' }, ...calls(['Read', {}, 'r'], ['get_weather', {}, 'c'])],
+      says('Done.'),
+    );
+    const engine = await nativeEngine(relay, new FakeRuntime({ Read: () => 'read' }), root);
+    const first = await hear(engine, callOf([userSays('x')], { tools: [WEATHER] }));
+    const echoed: Message = {
+      role: 'assistant',
+      content: [{ type: 'tool_use', id: 'c', name: 'get_weather', input: {} }],
+    };
+    const on = await hear(engine, callOf([userSays('x'), echoed, resultOf('c', 'rain')]));
+    expect(on.session).toBe(first.session);
+    expect(resultsIn(relay.requests[1])).toEqual(['read', 'rain']);
   });
 });
 

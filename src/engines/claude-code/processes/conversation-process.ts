@@ -5,6 +5,7 @@ import type {
   SDKMessage,
   SDKUserMessage,
   SpawnedProcess,
+  SpawnOptions,
 } from '@anthropic-ai/claude-agent-sdk';
 import { GatewayError } from '../../../core/errors.js';
 import type { ClaudeProcess } from '../claude-processes.js';
@@ -27,22 +28,9 @@ export interface Conversation {
 
 /** Rejects with GatewayError where it does not come up, or the signal's reason; it is closed then. */
 export async function converse(conversation: Conversation): Promise<ClaudeProcess> {
-  const { sdk, launched, launchOptions, told, signal, warm, onBusy } = conversation;
+  const { launched, signal, warm, onBusy } = conversation;
   const input = new MessageInput();
-  const query = sdk.query({
-    prompt: input,
-    options: {
-      ...launchOptions,
-      ...conversationOptions(told),
-      spawnClaudeCodeProcess: ({ args }): SpawnedProcess => {
-        const expected = launched.command.args;
-        if (args.length !== expected.length || args.some((arg, index) => arg !== expected[index])) {
-          throw new Error(`Started with ${expected.join(' ')} but wanted with ${args.join(' ')}`);
-        }
-        return launched.spawned;
-      },
-    },
-  });
+  const query = await start(conversation, input);
   const end = async (): Promise<void> => {
     input.end();
     await launched.close();
@@ -72,6 +60,24 @@ export async function converse(conversation: Conversation): Promise<ClaudeProces
     }),
     close: end,
   };
+}
+
+async function start(conversation: Conversation, prompt: MessageInput): Promise<Query> {
+  const { sdk, launched, launchOptions, told } = conversation;
+  const spawnClaudeCodeProcess = ({ args }: SpawnOptions): SpawnedProcess => {
+    const expected = launched.command.args;
+    if (args.length !== expected.length || args.some((arg, index) => arg !== expected[index])) {
+      throw new Error(`Started with ${expected.join(' ')} but wanted with ${args.join(' ')}`);
+    }
+    return launched.spawned;
+  };
+  try {
+    const options = { ...launchOptions, ...conversationOptions(told), spawnClaudeCodeProcess };
+    return sdk.query({ prompt, options });
+  } catch (error) {
+    await launched.close();
+    throw error;
+  }
 }
 
 async function comesUp(query: Query, launched: LaunchedProcess, signal: AbortSignal): Promise<void> {

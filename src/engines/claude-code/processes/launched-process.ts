@@ -103,7 +103,8 @@ export class LaunchedProcess {
     await this.#tree.end(0);
     // Nobody holds the other end any more.
     if (!this.#child.stderr.readableEnded) await within(100, once(this.#child, 'close'));
-    await removeFolder(this.folder.path);
+    // What cannot be removed now is found by the next start.
+    await removeFolder(this.folder.path).catch(() => undefined);
     return { code: this.#child.exitCode, signal: this.#child.signalCode, stderr: this.stderr };
   }
 }
@@ -131,13 +132,19 @@ export async function launch(
       { cause },
     );
   }
-  noteProcess(folder, child.pid);
+  const launched = new LaunchedProcess(folder, command, credential, child);
+  try {
+    noteProcess(folder, child.pid);
+  } catch (error) {
+    await launched.close();
+    throw error;
+  }
   const key = child.stdio[KEY_DESCRIPTOR];
   if (key !== null && key !== undefined && 'end' in key) {
     key.on('error', () => undefined);
     key.end(credential);
   }
-  return new LaunchedProcess(folder, command, credential, child);
+  return launched;
 }
 
 function isRunning(child: ChildProcess): child is PipedChild {

@@ -72,6 +72,25 @@ describe('close', () => {
   });
 });
 
+describe('a spare that nobody takes', () => {
+  it('is let go after a while', async () => {
+    const bench = await createBench({ spares: 1, spareIdleMs: 1 });
+    bench.processes.warm(bench.profile);
+    while ((await bench.folders()).length === 0);
+    while ((await bench.folders()).length > 0);
+    await expectNothingLeft(bench);
+  });
+
+  it('makes room for the spares of models that were used later', async () => {
+    const bench = await createBench({ spares: 1 });
+    for (const model of ['one', 'two', 'three']) bench.processes.warm({ ...bench.profile, model });
+    const opened = await Promise.all(
+      ['one', 'three'].map((model) => bench.open({ profile: { ...bench.profile, model } })),
+    );
+    expect(opened.map(({ warm }) => warm)).toEqual([false, true]);
+  });
+});
+
 describe('a process that is killed', () => {
   it('ends its messages and says how it ended', async () => {
     const bench = await createBench();

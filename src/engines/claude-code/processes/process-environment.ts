@@ -38,6 +38,8 @@ const FIXED: Readonly<Record<string, string>> = {
   CLAUDE_CODE_THINKING_DISPLAY_UPDATES: '0',
   // What ends in the background would start a turn that nobody asked for.
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+  // Of its two kinds of lists of things to do, the one that models know as TodoWrite.
+  CLAUDE_CODE_ENABLE_TASKS: '0',
   CLAUDE_CODE_DISABLE_CRON: '1',
   CLAUDE_CODE_DISABLE_WORKFLOWS: '1',
   CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: 'false',
@@ -76,9 +78,7 @@ export function processEnvironment(options: EnvironmentOptions): Record<string, 
     ...commandEnvironment(base),
     ...FIXED,
     ...Object.fromEntries(MODEL_VARIABLES.map((name) => [name, profile.model])),
-    ...(profile.contextWindow === undefined
-      ? {}
-      : { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(profile.contextWindow) }),
+    ...contextVariables(profile.contextWindow),
     ANTHROPIC_BASE_URL: profile.baseUrl,
     HOME: join(folder, FOLDERS.home),
     CLAUDE_CONFIG_DIR: join(folder, FOLDERS.config),
@@ -86,4 +86,10 @@ export function processEnvironment(options: EnvironmentOptions): Record<string, 
     TMPDIR: temporary,
     [PROCESS_ID_VARIABLE]: id,
   };
+}
+
+/** The first is for models that it does not know, the second for all. */
+function contextVariables(tokens: number | undefined): Record<string, string> {
+  if (tokens === undefined) return {};
+  return { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(tokens), CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(tokens) };
 }

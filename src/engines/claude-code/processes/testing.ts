@@ -2,7 +2,8 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SDKMessage } from '@anthropic-ai/claude-agent-sdk';
-import { closeAfterTest, tempFolder } from '../../../../test/support/cleanup.js';
+import { onTestFinished } from 'vitest';
+import { tempFolder } from '../../../../test/support/cleanup.js';
 import { inDialect } from '../../../../test/support/scripted-answers.js';
 import {
   type RecordedRequest,
@@ -99,7 +100,7 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
   const cwd = join(path, 'work');
   await mkdir(cwd);
   const processes = createClaudeProcesses({ stateDir, log: SILENT, spares: 0, ...rest });
-  closeAfterTest(() => processes.close());
+  onTestFinished(() => processes.close());
   return new Bench(upstream, processes, stateDir, {
     cwd,
     model: 'claude-sonnet-5',
