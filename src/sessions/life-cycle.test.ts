@@ -45,9 +45,15 @@ describe('results that come from several requests at the same time', () => {
     expect(turn.transcript.at(-1)).toEqual(user(R('c1'), R('c2'), R('c3')));
     const late = await bench.attach([...HANDED, user(R('c1'))]);
     expect(late).toMatchObject({ kind: 'running', session: id, key: turn.key });
+    const otherwise = [...HANDED, user(R('c3'), R('c1'), R('c2'))];
+    expect(await bench.attach(otherwise)).toMatchObject({ kind: 'running', key: turn.key });
     await speak(turn, 'Done.');
-    const whole = [...HANDED, user(R('c1'), R('c2'), R('c3')), said('Done.'), user('on')];
-    expect(await bench.turn(whole)).toMatchObject({ how: 'continue', id });
+    const plain = [...HANDED, user(R('c1'), R('c2'), R('c3'))];
+    for (const told of [plain, otherwise]) {
+      const on = await bench.turn([...told, said('Done.'), user('on')]);
+      expect([on.how, on.id]).toEqual(['continue', id]);
+      await on.abandon();
+    }
   });
 
   const fail = (): never => {
@@ -162,6 +168,22 @@ describe('a session', () => {
     await expect(turn.save({ x: 1 })).rejects.toMatchObject({ code: 'conflict', detail: 'session_lost' });
   });
 
+  it('lives as long as somebody uses it', async () => {
+    const bench = await start({ ttlMs: 1000 });
+    const { id } = await bench.say(A, 'A');
+    bench.clock.now += 600;
+    const turn = await bench.turn([...A, said('A'), user('b')]);
+    bench.clock.now += 600;
+    turn.transcript.push(said('B'));
+    await turn.save();
+    bench.clock.now += 600;
+    await turn.complete({ answer: { blocks: said('B').content, reason: 'end_turn' } });
+    bench.clock.now += 999;
+    expect(await bench.sessions.get(id)).toMatchObject({ state: 'live' });
+    bench.clock.now += 1;
+    expect(await bench.sessions.get(id)).toMatchObject({ state: 'expired' });
+  });
+
   it('keeps its lease as long as the turn runs, and no longer', async () => {
     const bench = await start({ leaseMs: 30, now: Date.now });
     const turn = await bench.turn(A);
@@ -259,6 +281,16 @@ describe('in a file', () => {
     ]);
     database.close();
     expect(counts).toEqual(counts.map(([table]) => [table, 0]));
+  });
+
+  it('a session that another process goes on with is not told of as over', async () => {
+    const place = { url: 'sqlite:s.db', baseDir: folder, now: Date.now };
+    const [one, other] = [await start({ ...place, ttlMs: 50 }), await start({ ...place, ttlMs: 400 })];
+    const ended = next(one.sessions, 'ended');
+    const { id } = await one.say(A, 'A');
+    await other.say([user('b')], 'B', { id });
+    await ended;
+    expect(await one.sessions.get(id)).toMatchObject({ state: 'expired' });
   });
 
   it('the metadata stays small, whatever the tools and the prompt are', async () => {

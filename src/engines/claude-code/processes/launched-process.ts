@@ -6,7 +6,7 @@ import type { SpawnedProcess, SpawnOptions } from '@anthropic-ai/claude-agent-sd
 import { GatewayError } from '../../../core/errors.js';
 import { createProcessTree, type Started } from '../../../workspace/process/process-tree.js';
 import { KEY_DESCRIPTOR, PROCESS_ID_VARIABLE } from './process-environment.js';
-import { noteProcess, type ProcessFolder, removeFolder } from './process-folder.js';
+import { noteProcess, type ProcessFolder, removeFolder, removeSockets } from './process-folder.js';
 
 export const LIMITS = {
   /** Between the end of its input and a signal: an idle one goes by itself. */
@@ -105,6 +105,7 @@ export class LaunchedProcess {
     if (!this.#child.stderr.readableEnded) await within(100, once(this.#child, 'close'));
     // What cannot be removed now is found by the next start.
     await removeFolder(this.folder.path).catch(() => undefined);
+    await removeSockets(this.pid);
     return { code: this.#child.exitCode, signal: this.#child.signalCode, stderr: this.stderr };
   }
 }

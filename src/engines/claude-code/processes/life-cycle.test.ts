@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -92,6 +93,20 @@ describe('a spare that nobody takes', () => {
 });
 
 describe('a process that is killed', () => {
+  it('leaves no socket behind where its folder has a long path', async () => {
+    const { path } = await tempFolder();
+    const bench = await createBench({ stateDir: join(path, 'long'.repeat(30)) });
+    const opened = await bench.open();
+    const sockets = () =>
+      ['/tmp/cc-socks', `/tmp/cc-socks-${process.getuid?.()}`]
+        .map((folder) => join(folder, `${opened.pid}.sock`))
+        .filter((file) => existsSync(file));
+    expect(sockets()).toHaveLength(1);
+    process.kill(opened.pid, 'SIGKILL');
+    await opened.exited;
+    expect(sockets()).toEqual([]);
+  });
+
   it('ends its messages and says how it ended', async () => {
     const bench = await createBench();
     const opened = await bench.open();

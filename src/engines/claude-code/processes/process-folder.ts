@@ -53,6 +53,17 @@ export function noteProcess(folder: ProcessFolder, pid: number): void {
   writeNote(folder.path, pid);
 }
 
+/**
+ * Where the path of its own folder is too long for a socket, it makes one here, under its number; one
+ * that was killed leaves it. Not while the number is in use: it may be another one's by now.
+ */
+const SOCKET_FOLDERS: readonly string[] = ['/tmp/cc-socks', `/tmp/cc-socks-${process.getuid?.() ?? ''}`];
+
+export async function removeSockets(pid: number): Promise<void> {
+  if (readProcess(pid) !== undefined) return;
+  for (const folder of SOCKET_FOLDERS) await rm(join(folder, `${pid}.sock`), { force: true }).catch(() => {});
+}
+
 export async function removeFolder(path: string): Promise<void> {
   // What it still wrote while it was being removed makes the first try fail.
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
@@ -73,6 +84,7 @@ export async function reapFolders(stateDir: string): Promise<number> {
       ...(note.process === undefined ? {} : { group: note.process }),
     });
     await removeFolder(path);
+    if (note.process !== undefined) await removeSockets(note.process.pid);
     reaped += 1;
   }
   return reaped;

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { call } from '../../../test/support/wire.js';
+import { claudeProcesses, contentOf, openWorld, result, says, tool, user, type Answered, type World } from './testing.js';
+
+const TOOLS = [tool('weather')];
+
+async function park(world: World, city: string): Promise<{ messages: object[]; answer: Answered }> {
+  world.script({ parts: [call('mcp__gateway__weather', { city }, `toolu_${city}`)] });
+  const messages = [user(`Weather in ${city}?`)];
+  const answer = await world.post({ messages, tools: TOOLS });
+  return { messages: [...messages, { role: 'assistant', content: answer.body['content'] }], answer };
+}
+
+async function wake(world: World, city: string, messages: object[]): Promise<Answered> {
+  world.script(says(`Fine in ${city}.`));
+  return world.post({ messages: [...messages, user([result(`toolu_${city}`, `sun in ${city}`)])], tools: TOOLS });
+}
+
+describe('processes', { timeout: 90_000 }, () => {
+  it('are at most as many as there may be, and who lost its own is woken right', async () => {
+    const world = await openWorld({ config: { sessions: { max_live: 1 } } });
+    const rome = await park(world, 'Rome');
+    const oslo = await park(world, 'Oslo');
+    // One that works, and the spare for the next conversation.
+    expect(claudeProcesses(world.root).length).toBeLessThanOrEqual(2);
+    for (const [city, { messages, answer }] of [['Rome', rome], ['Oslo', oslo]] as const) {
+      const end = await wake(world, city, messages);
+      expect(contentOf(end)).toEqual([{ type: 'text', text: `Fine in ${city}.` }]);
+      expect(end.headers.get('x-session-id')).toBe(answer.headers.get('x-session-id'));
+      const told = world.told(world.upstream.requests.length - 1).filter(({ role }) => role !== 'system');
+      expect(told.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+      expect(JSON.stringify(told.at(-1))).toContain(`sun in ${city}`);
+    }
+  });
+
+  it('end when the client’s results do not come in time, and a late result wakes the conversation', async () => {
+    const world = await openWorld({ config: { sessions: { tool_timeout_s: 1 } } });
+    const before = claudeProcesses(world.root).length;
+    const { messages } = await park(world, 'Rome');
+    const own = claudeProcesses(world.root)[0];
+    while (own !== undefined && claudeProcesses(world.root).includes(own)) await new Promise(setImmediate);
+    expect(before).toBe(0);
+    expect(contentOf(await wake(world, 'Rome', messages))).toEqual([{ type: 'text', text: 'Fine in Rome.' }]);
+  });
+
+  it('are gone with the gateway', async () => {
+    const world = await openWorld();
+    await park(world, 'Rome');
+    await world.gateway.close();
+    expect(claudeProcesses(world.root)).toEqual([]);
+  });
+});

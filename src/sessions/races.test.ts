@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from '../store/open.js';
+import type { Store } from '../store/store.js';
+import { asTurn, call, result, SessionsBench, said, speak, user } from './testing.js';
+
+const A = [user('a')];
+
+let folder = '';
+const stores: Store[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sessions-'));
+});
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close();
+  await rm(folder, { recursive: true });
+});
+
+async function open(): Promise<Store> {
+  const store = await openStore('sqlite:s.db', { baseDir: folder });
+  stores.push(store);
+  return store;
+}
+
+/** Runs `before` once, before the next call of the method. */
+function hook<T extends object>(target: T, method: keyof T & string, before: () => Promise<unknown>): T {
+  let isDone = false;
+  return new Proxy(target, {
+    get: (object, name) => {
+      const value: unknown = Reflect.get(object, name);
+      if (typeof value !== 'function') return value;
+      return async (...args: unknown[]) => {
+        if (name === method && !isDone) {
+          isDone = true;
+          await before();
+        }
+        return value.apply(object, args);
+      };
+    },
+  });
+}
+
+describe('while a request looks', () => {
+  it('its turn ends: it begins a conversation of its own, and does not go on with that one', async () => {
+    const store = await open();
+    let written = (): void => undefined;
+    const isWritten = new Promise<void>((resolve) => {
+      written = resolve;
+    });
+    let gate: Promise<void> = Promise.resolve();
+    const sessions = new Proxy(store.sessions, {
+      get: (object, name) => {
+        const value: unknown = Reflect.get(object, name);
+        if (typeof value !== 'function') return value;
+        return async (...args: unknown[]) => {
+          if (name === 'get') await gate;
+          return value.apply(object, args);
+        };
+      },
+    });
+    const bench = await SessionsBench.open({ store: { ...wholeOf(store), sessions }, now: Date.now });
+    const turn = await bench.turn(A);
+    gate = isWritten;
+    const again = bench.attach(A);
+    const ended = turn.complete({ answer: { blocks: said('A').content, reason: 'end_turn' } });
+    // Both wait: the request for the session, the turn for the request.
+    while ((await store.sessions.get(turn.id))?.metadata['turn'] !== undefined) await Promise.resolve();
+    written();
+    await ended;
+    expect(asTurn(await again)).toMatchObject({ how: 'new' });
+    expect(asTurn(await again).id).not.toBe(turn.id);
+    await bench.sessions.close();
+  });
+
+  it('another process goes on with the session: it looks again', async () => {
+    const store = await open();
+    const other = await SessionsBench.open({ store: await open(), owner: 'elsewhere/1/1', now: Date.now });
+    const first = await other.say(A, 'A');
+    const ask = [...A, said('A'), user('b')];
+    const leases = hook(store.leases, 'acquire', () => other.say(ask, 'B'));
+    const bench = await SessionsBench.open({ store: { ...wholeOf(store), leases }, now: Date.now });
+    const turn = await bench.turn(ask);
+    expect([turn.how, turn.id === first.id]).toEqual(['fork', false]);
+    expect((await other.sessions.read(first.id))?.messages.at(-1)).toEqual(said('B'));
+    await bench.sessions.close();
+    await other.sessions.close();
+  });
+
+  it('another process records another result for the call: the first stands, the second forks', async () => {
+    const store = await open();
+    const other = await SessionsBench.open({ store: await open(), owner: 'elsewhere/1/1', now: Date.now });
+    const { id } = await other.handBack(A, [call('c1'), call('c2')]);
+    const told = [...A, said(call('c1'), call('c2'))];
+    const leases = hook(store.leases, 'acquire', () => other.attach([...told, user(result('c1', 'one'))]));
+    const bench = await SessionsBench.open({ store: { ...wholeOf(store), leases }, now: Date.now });
+    const attached = await bench.attach([...told, user(result('c1', 'two'))]);
+    expect(attached).toMatchObject({ kind: 'waiting', how: 'fork', open: [{ id: 'c2' }] });
+    const on = await bench.turn([...told, user(result('c1', 'one'), result('c2', 'x'))]);
+    expect([on.how, on.id]).toEqual(['continue', id]);
+    await speak(on, 'Done.');
+    await bench.sessions.close();
+    await other.sessions.close();
+  });
+});
+
+/** A store's methods are on its class: a copy has only what is named. */
+function wholeOf(store: Store): Store {
+  const { leases, sessions, transcripts, index, calls, answers } = store;
+  const { approvals, rules, audit, traces, quirks, usage } = store;
+  return {
+    ...{
+      leases,
+      sessions,
+      transcripts,
+      index,
+      calls,
+      answers,
+      approvals,
+      rules,
+      audit,
+      traces,
+      quirks,
+      usage,
+    },
+    prune: (now) => store.prune(now),
+    info: () => store.info(),
+    close: () => store.close(),
+  };
+}
