@@ -11,15 +11,16 @@ import { atomsOf } from './visible-history.js';
 export function outstandingOf(
   calls: readonly ToolUseBlock[],
   recorded: ReadonlyMap<string, PendingCall>,
+  known: ReadonlyMap<string, ToolResultBlock> = new Map(),
 ): OutstandingCalls | undefined {
   if (calls.length === 0) return undefined;
-  const results = new Map<string, ToolResultBlock>();
+  const results = new Map(known);
   const started = new Set<string>();
   for (const { id } of calls) {
     const call = recorded.get(id);
     const result = call && resultOf(call);
     if (result !== undefined) results.set(id, result);
-    else if (call?.runBy === 'server') started.add(id);
+    else if (call?.runBy === 'server' && !results.has(id)) started.add(id);
   }
   return { calls, results, started };
 }

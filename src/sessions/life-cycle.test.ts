@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Message } from '../core/conversation.js';
 import { sessionLease } from '../store/leases.js';
 import { Database } from '../store/sqlite/database.js';
@@ -13,6 +13,13 @@ const A: Message[] = [user('a')];
 const CALLS = [call('c1'), call('c2'), call('c3')];
 const HANDED = [...A, said(...CALLS)];
 const R = (id: string) => result(id, `of ${id}`);
+
+// Time passes when a test says so, for timers and for the clock alike.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
+});
+afterEach(() => vi.useRealTimers());
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 const open: SessionsBench[] = [];
 async function start(options: Parameters<typeof SessionsBench.open>[0] = {}): Promise<SessionsBench> {
@@ -68,6 +75,9 @@ describe('results that do not come', () => {
     const bench = await start({ now: Date.now, toolTimeoutMs: 20 });
     const hibernated = next(bench.sessions, 'hibernated');
     const { id } = await bench.handBack(A, CALLS);
+    await pass(19);
+    expect(await bench.sessions.get(id)).toMatchObject({ state: 'parked' });
+    await pass(1);
     expect(await hibernated).toEqual({ type: 'hibernated', session: id, principal: 'alice' });
     expect(await bench.sessions.get(id)).toMatchObject({ state: 'hibernated' });
     const turn = await bench.turn(ask(['c1', 'c2', 'c3']));
@@ -77,17 +87,19 @@ describe('results that do not come', () => {
 
   it('hibernate after some of them came, too', async () => {
     const bench = await start({ now: Date.now, toolTimeoutMs: 20 });
-    await bench.handBack(A, CALLS);
-    await next(bench.sessions, 'hibernated');
-    const again = next(bench.sessions, 'hibernated');
+    const { id } = await bench.handBack(A, CALLS);
+    await pass(15);
     expect(await bench.attach(ask(['c1']))).toMatchObject({ kind: 'waiting' });
-    await again;
+    await pass(15);
+    expect(await bench.sessions.get(id)).toMatchObject({ state: 'parked' });
+    await pass(5);
+    expect(await bench.sessions.get(id)).toMatchObject({ state: 'hibernated' });
   });
 
   it('fail: the calls are answered for, and a late result loses aloud', async () => {
     const bench = await start({ now: Date.now, toolTimeoutMs: 20, onToolTimeout: 'fail' });
     const { id } = await bench.handBack(A, CALLS);
-    await next(bench.sessions, 'hibernated');
+    await pass(20);
     const states = (await bench.store.calls.list(id)).map(({ state, result: r }) => [state, r?.isError]);
     expect(states).toEqual(CALLS.map(() => ['answered', true]));
     const turn = await bench.turn(ask(['c2']));
@@ -164,6 +176,7 @@ describe('a session', () => {
     const turn = await bench.turn(A);
     const aborted = once(turn.signal, 'abort');
     await bench.store.leases.releaseAll((await leaseOf(bench, turn.id)) ?? '');
+    await pass(30);
     await aborted;
     await expect(turn.save({ x: 1 })).rejects.toMatchObject({ code: 'conflict', detail: 'session_lost' });
   });
@@ -187,8 +200,8 @@ describe('a session', () => {
   it('keeps its lease as long as the turn runs, and no longer', async () => {
     const bench = await start({ leaseMs: 30, now: Date.now });
     const turn = await bench.turn(A);
-    const { until = 0 } = await holderOf(bench, turn.id);
-    await expect.poll(async () => (await holderOf(bench, turn.id)).until ?? 0).toBeGreaterThan(until);
+    await pass(100);
+    expect((await holderOf(bench, turn.id)).granted).toBe(false);
     await speak(turn, 'A');
     expect((await holderOf(bench, turn.id)).granted).toBe(true);
   });
@@ -269,8 +282,10 @@ describe('in a file', () => {
     await speak(await bench.turn([...HANDED, user(R('c1'), R('c2'), R('c3'))]), 'Done.');
     const fork = await bench.turn([...HANDED, user('else')]);
     await handBack(fork, [call('c4')]);
+    await pass(300);
     expect(await ended).toMatchObject({ session: id, why: 'expired' });
-    await next(bench.sessions, 'ended');
+    expect(bench.events.filter(({ type }) => type === 'ended')).toHaveLength(2);
+    expect(vi.getTimerCount()).toBe(1);
     await bench.store.prune(Date.now() + 2 * 3_600_000);
     await bench.close();
     open.length = 0;
@@ -286,11 +301,13 @@ describe('in a file', () => {
   it('a session that another process goes on with is not told of as over', async () => {
     const place = { url: 'sqlite:s.db', baseDir: folder, now: Date.now };
     const [one, other] = [await start({ ...place, ttlMs: 50 }), await start({ ...place, ttlMs: 400 })];
-    const ended = next(one.sessions, 'ended');
     const { id } = await one.say(A, 'A');
     await other.say([user('b')], 'B', { id });
-    await ended;
-    expect(await one.sessions.get(id)).toMatchObject({ state: 'expired' });
+    const ended = () => one.events.filter(({ type }) => type === 'ended');
+    await pass(399);
+    expect(ended()).toEqual([]);
+    await pass(1);
+    expect(ended()).toHaveLength(1);
   });
 
   it('the metadata stays small, whatever the tools and the prompt are', async () => {

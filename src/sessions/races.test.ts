@@ -93,7 +93,10 @@ describe('while a request looks', () => {
     const other = await SessionsBench.open({ store: await open(), owner: 'elsewhere/1/1', now: Date.now });
     const { id } = await other.handBack(A, [call('c1'), call('c2')]);
     const told = [...A, said(call('c1'), call('c2'))];
-    const leases = hook(store.leases, 'acquire', () => other.attach([...told, user(result('c1', 'one'))]));
+    const { content, isError } = result('c1', 'one');
+    const leases = hook(store.leases, 'acquire', () =>
+      other.store.calls.record(id, [{ id: 'c1', content, isError }], 'alice'),
+    );
     const bench = await SessionsBench.open({ store: { ...wholeOf(store), leases }, now: Date.now });
     const attached = await bench.attach([...told, user(result('c1', 'two'))]);
     expect(attached).toMatchObject({ kind: 'waiting', how: 'fork', open: [{ id: 'c2' }] });

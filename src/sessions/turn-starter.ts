@@ -46,6 +46,8 @@ interface Beginning extends StartOptions {
   turn: TurnRecord;
   transcript: Message[];
   tellings: readonly Telling[];
+  /** The last message's calls, not all of which have a result. */
+  unsettled?: Batch;
   step: Step;
 }
 
@@ -137,7 +139,10 @@ export class TurnStarter {
     const meanwhile = await this.#options.reader.saidMeanwhile(loadedOf(held));
     const said = mergeSaid(meanwhile, saidIn(incoming), saidKey);
     const instructions = incoming.filter(({ role }) => role === 'system');
-    const added = [answerOf(batch, NO_RESULT.wentOn, said), ...instructions];
+    const isWhole = batch.calls.every(({ id }) => batch.results.has(id));
+    // Calls that are not the client's, and had not run when its own were handed back: first of all they run.
+    if (!isWhole && said.length === 0 && instructions.length === 0) return this.#run(options, [], batch);
+    const added = [answerOf(batch, NO_RESULT.stopped, said), ...instructions];
     return this.#run(options, added, batch, said);
   }
 
@@ -165,7 +170,7 @@ export class TurnStarter {
     added: readonly Message[],
     batch: Batch | undefined,
     said: readonly Block[] = [],
-    use: readonly string[] = batch === undefined ? [] : unusedIn(batch),
+    use: readonly string[] = batch === undefined || added.length === 0 ? [] : unusedIn(batch),
   ): Promise<Attachment> {
     const { held, telling, how } = options;
     const transcript = [...held.log.asOf(held.record.step), ...added];
@@ -179,6 +184,7 @@ export class TurnStarter {
       turn,
       transcript,
       tellings,
+      ...(batch !== undefined && added.length === 0 && { unsettled: batch }),
       step: {
         ...(use.length > 0 && { use }),
         // By which a session is found that has no answer yet to be found by.
@@ -188,7 +194,7 @@ export class TurnStarter {
   }
 
   async #begin(options: Beginning): Promise<Attachment> {
-    const { held, from, request, turn, transcript, step } = options;
+    const { held, from, request, turn, transcript, step, unsettled } = options;
     const { parts, reader, onBegin, onEnd } = this.#options;
     const before = held.log.length;
     const isResumed = held.record.turn === turn;
@@ -196,7 +202,7 @@ export class TurnStarter {
     const { entries, record } = newSetup(held.record, from);
     const main = held.log.difference(transcript);
     await held.write({ ...step, state: 'live', main, setup: entries, record: { turn, setup: record } });
-    const calls = isResumed ? callsIn(transcript.at(-1)) : [];
+    const calls = isResumed || unsettled !== undefined ? callsIn(transcript.at(-1)) : [];
     const recorded = await recordedCalls(parts.store, held, calls);
     const begun: Turn = new Turn({
       parts,
@@ -207,7 +213,7 @@ export class TurnStarter {
       began: isResumed ? held.log.countBefore(turn.step) : turn.began,
       transcript,
       ...setup,
-      outstanding: outstandingOf(calls, recorded),
+      outstanding: outstandingOf(calls, recorded, unsettled?.results),
       losses: this.lossesOf(options.reviewed),
       tellings: options.tellings,
       unused: unusedIn({ recorded }),

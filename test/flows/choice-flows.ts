@@ -62,6 +62,23 @@ export const CHOICE_FLOWS: readonly ProtocolFlow[] = [
     },
   },
   {
+    name: 'tool_choice: a built-in is forced, once, and runs on the server',
+    async run(flow) {
+      await writeFile(flow.path('notes.txt'), 'the secret is 42\n');
+      const turn = flow.play('Use that one.', [
+        callsAnswer(flow.call('Read', { file_path: flow.path('notes.txt') })),
+        textAnswer('Used.'),
+      ]);
+      const thread = flow.thread().user(turn.prompt);
+      // Some wires only take a choice of what the request has.
+      const choice = { tool: 'Read' };
+      expectText(await thread.send({ tools: [named('Read'), WEATHER], choice }), 'Used.');
+      expect(choiceIn(firstOf(turn).seen)).toEqual(choice);
+      for (const { seen } of turn.requests.slice(1))
+        expect([undefined, 'auto']).toContainEqual(choiceIn(seen));
+    },
+  },
+  {
     name: 'tool_choice: none calls nothing',
     async run(flow) {
       const turn = flow.play('Just talk.', [textAnswer('Talking.')]);

@@ -1,6 +1,8 @@
 /** All flows, on one engine. */
+import process from 'node:process';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 
+import { allGone, descendants, isClaudeCode } from '../support/processes.js';
 import { type Bench, type Flow, openBench, play } from './bench.js';
 import { CHOICE_FLOWS } from './choice-flows.js';
 import { HISTORY_FLOWS } from './history-flows.js';
@@ -45,7 +47,11 @@ export function describeFlows(engine: EngineName): void {
   beforeAll(async () => {
     bench = await openBench(engine);
   });
-  afterAll(() => bench.close());
+  afterAll(async () => {
+    const started = descendants(process.pid).filter(isClaudeCode);
+    await bench.close();
+    await allGone(started);
+  });
 
   let count = 0;
   for (const [topic, flows] of Object.entries(FLOWS)) {

@@ -258,6 +258,43 @@ export const HISTORY_FLOWS: readonly ProtocolFlow[] = [
     },
   },
   {
+    name: "the client's system prompt reaches the model, and stays",
+    async run(flow) {
+      const system = `Be terse, ${flow.tag}.`;
+      const turn = flow.play('Hello.', [textAnswer('Hi.')]);
+      const second = flow.play('And again.', [textAnswer('Hi again.')]);
+      const thread = flow.thread().user(turn.prompt);
+      const answer = await thread.send({ system });
+      thread.echo().user(second.prompt);
+      const end = await thread.send();
+      expectText(end, 'Hi again.');
+      expect(end).toMatchObject({ session: answer.session, attach: 'continue' });
+      for (const { requests } of [turn, second]) expect(requests[0]?.seen.instructions).toContain(system);
+      expect(lines(second)).toEqual([
+        expect.stringContaining(turn.prompt),
+        'assistant: Hi.',
+        prompted(second),
+      ]);
+    },
+  },
+  {
+    name: 'what users say is said as it is: no commands, no files',
+    async run(flow) {
+      await writeFile(flow.path('notes.txt'), `${SECRET}\n`);
+      const turn = flow.play(`/compact now, @${flow.path('notes.txt')} and !ls`, [textAnswer('As you say.')]);
+      const second = flow.play('/clear', [textAnswer('Nothing is cleared.')]);
+      const thread = flow.thread().user(turn.prompt);
+      expectText(await thread.send(), 'As you say.');
+      expectText(await thread.echo().user(second.prompt).send(), 'Nothing is cleared.');
+      expect(lines(second)).toEqual([
+        `user: ${turn.prompt}`,
+        'assistant: As you say.',
+        `user: ${second.prompt}`,
+      ]);
+      expect(second.requests[0]?.seen.recorded.text).not.toContain(SECRET);
+    },
+  },
+  {
     name: 'new messages alone, with X-Session-ID',
     async run(flow) {
       const { thread, answer, turn } = await begun(flow);

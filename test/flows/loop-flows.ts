@@ -6,11 +6,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { AgentSteps, ScriptedTurn } from '../support/scripted-agent-model.js';
 import { outline, resultsIn } from '../support/told.js';
-import { type CallPart, callsAnswer, type Part, type Scripted, textAnswer } from '../support/wire.js';
+import { type CallPart, call, callsAnswer, type Part, type Scripted, textAnswer } from '../support/wire.js';
 import type { Flow } from './bench.js';
 import type { ClientTool } from './clients/runners.js';
 import type { ClientAnswer } from './clients/thread.js';
-import { CALCULATE, CAMERA, FAILING, ORDER, PICTURE, WEATHER } from './tools.js';
+import { CALCULATE, CAMERA, FAILING, ORDER, PICTURE, QUIET, WEATHER } from './tools.js';
 
 export interface LoopFlow {
   name: string;
@@ -335,6 +335,57 @@ export const LOOP_FLOWS: readonly LoopFlow[] = [
       'assistant: And I ask.',
       ...PARIS,
     ],
+  },
+  {
+    name: 'a tool that nobody has, and arguments that nobody can read',
+    prompt: 'Make mistakes.',
+    tools: [WEATHER],
+    steps: (flow) => [
+      saying('First.', flow.call('no_such_tool', { a: 1 })),
+      saying('Then.', { ...paris(flow), arguments: '{"city": "Par' }),
+      saying('At last.', paris(flow)),
+      textAnswer('Sunny.'),
+    ],
+    calls: ['get_weather {"city":"Paris"}'],
+    rounds: [1],
+    said: 'First.Then.At last.Sunny.',
+    told: [
+      'assistant: First.',
+      'call no_such_tool {"a":1}',
+      starting('result of no_such_tool: .*no_such_tool'),
+      'assistant: Then.',
+      starting('call get_weather'),
+      starting('result of get_weather: .'),
+      'assistant: At last.',
+      ...PARIS,
+    ],
+  },
+  {
+    name: 'a model that gives its calls the same id each time',
+    prompt: 'Again and again.',
+    tools: [WEATHER],
+    steps: () =>
+      [1, 2]
+        .map(() => callsAnswer(call('get_weather', { city: 'Paris' }, 'call_0')))
+        .concat(textAnswer('Twice.')),
+    calls: ['get_weather {"city":"Paris"}', 'get_weather {"city":"Paris"}'],
+    rounds: [1, 1],
+    said: 'Twice.',
+    told: [...PARIS, ...PARIS],
+    after(_flow, { requests }) {
+      const ids = resultsIn(requests.at(-1)?.told ?? []).map(({ id }) => id);
+      expect(new Set(ids).size).toBe(2);
+    },
+  },
+  {
+    name: 'a client tool that has nothing to say',
+    prompt: 'Do it quietly.',
+    tools: [QUIET],
+    steps: (flow) => [callsAnswer(flow.call('do_it', {})), textAnswer('Done.')],
+    calls: ['do_it {}'],
+    rounds: [1],
+    said: 'Done.',
+    told: ['call do_it {}', starting('result of do_it:')],
   },
   {
     name: 'a picture in a result',

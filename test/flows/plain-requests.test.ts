@@ -23,6 +23,7 @@ import {
   MESSAGES_FIRST_STREAMED,
   MESSAGES_MODEL,
   messagesSecond,
+  NO_ID,
   WEATHER_CALL,
   WEATHER_FINAL,
 } from './plain-requests.js';
@@ -189,6 +190,15 @@ describe.each(ENGINES)('plain requests to the engine %s', (engine) => {
     expect(json).toMatchObject({
       error: { message: expect.any(String), type: expect.any(String), code: expect.anything() },
     });
+  });
+
+  it.each(NO_ID)('a result without the id of its call on %s is a 400', async (path, body) => {
+    const { status, json } = await post(path, JSON.stringify(body));
+    expect(status).toBe(400);
+    const { error } = json;
+    expect(error).toMatchObject({ type: 'invalid_request_error', message: expect.stringMatching(/_id\b/) });
+    if (path === '/v1/messages') expect(json['type']).toBe('error');
+    else expect(error).toHaveProperty('param');
   });
 
   const usedWeather = [

@@ -118,3 +118,17 @@ export const messagesSecond = (content: unknown): string =>
   });
 
 export const WEATHER_FINAL = 'It is 18 °C in Paris.';
+
+/** Results that do not say of what. */
+export const NO_ID: readonly [path: string, body: object][] = [
+  [
+    '/v1/messages',
+    {
+      model: MESSAGES_MODEL,
+      max_tokens: 1024,
+      messages: [first, { role: 'user', content: [{ type: 'tool_result', content: '18 °C' }] }],
+    },
+  ],
+  ['/v1/chat/completions', { model: CHAT_MODEL, messages: [first, { role: 'tool', content: '579' }] }],
+  ['/v1/responses', { model: CHAT_MODEL, input: [{ type: 'function_call_output', output: '579' }] }],
+];

@@ -35,6 +35,13 @@ export const FAILING: ClientTool = {
   run: () => ({ text: 'the post office is closed', error: true }),
 };
 
+export const QUIET: ClientTool = {
+  name: 'do_it',
+  description: 'Does it',
+  schema: { type: 'object', properties: {} },
+  run: () => ({ text: '' }),
+};
+
 export const CAMERA: ClientTool = {
   name: 'take_picture',
   description: 'Takes a picture',

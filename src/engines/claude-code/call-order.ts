@@ -4,19 +4,14 @@
  */
 import type { Block, Message } from '../../core/conversation.js';
 
-/** The same messages where nothing has to change. */
-export function inCallOrder(messages: readonly Message[]): readonly Message[] {
+export function inCallOrder(messages: readonly Message[]): Message[] {
   let order: ReadonlyMap<string, number> = new Map();
-  let changed = false;
-  const ordered = messages.map((message) => {
+  return messages.map((message) => {
     if (message.role === 'assistant') order = orderOf(message.content);
     if (message.role !== 'user') return message;
     const content = sorted(message.content, order);
-    if (content === message.content) return message;
-    changed = true;
-    return { ...message, content };
+    return content === message.content ? message : { ...message, content };
   });
-  return changed ? ordered : messages;
 }
 
 function orderOf(content: readonly Block[]): Map<string, number> {

@@ -11,6 +11,7 @@ import type { OutstandingCalls, SessionTurn } from '../../sessions/sessions.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import { spokenIn } from '../agent/answers.js';
+import { eventsOfBlocks } from '../agent/block-events.js';
 import { CallLedger } from '../agent/call-ledger.js';
 import { errorResult } from '../agent/error-result.js';
 import { LIMITS } from '../agent/limits.js';
@@ -80,6 +81,8 @@ export class ClaudeTurn {
   /** What a process that was lost had done. */
   #lost: Conversation | undefined;
   #run: TurnRun | undefined;
+  /** On a process that was lost. */
+  #begun = false;
   #over = false;
 
   /** Rejects before anything of the turn is under way. */
@@ -150,7 +153,10 @@ export class ClaudeTurn {
   async *events(): AsyncGenerator<readonly TurnEvent[], TurnEnd, void> {
     for (let restarts = 0; ; restarts += 1) {
       const early = await this.#prepare();
-      if (early !== undefined) return early;
+      if (early !== undefined) {
+        if (!this.#begun) yield [{ type: 'start' }, ...eventsOfBlocks(this.said)];
+        return early;
+      }
       const end = yield* this.#attempt();
       const again = end.kind === 'failed' && end.again && restarts < RESTARTS;
       if (!again || this.#options.signal.aborted) return end;
@@ -244,6 +250,7 @@ export class ClaudeTurn {
       tally: this.tally,
       textSeparator: this.#separator,
       before: this.#before(),
+      begun: this.#begun,
       told,
       signal,
       claimId: (id) => turn.claimId(id),
@@ -260,6 +267,7 @@ export class ClaudeTurn {
   async #lose(): Promise<void> {
     const lost = this.#conversation;
     this.#conversation = undefined;
+    this.#begun ||= this.#run?.begun ?? false;
     this.#run = undefined;
     if (lost === undefined) return;
     this.#lost = lost;

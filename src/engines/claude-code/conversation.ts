@@ -16,7 +16,7 @@ import { CallDesk, type DeskTurn } from './call-desk.js';
 import type { ClaudeProcess, ClaudeProcesses, OpenOptions, ProcessProfile } from './claude-processes.js';
 import { Inbox } from './inbox.js';
 import { type HopKind, type HopOwner, ModelHop, type ModelHopOptions, type OpenedCall } from './model-hop.js';
-import { type ShapedRequest, tidyRequest } from './request-shape.js';
+import { tidyRequest } from './request-shape.js';
 import { serveTools } from './served-tools.js';
 import { SubAgents } from './sub-agents.js';
 import { type ToolPlan, wireMessages } from './tool-plan.js';
@@ -36,7 +36,7 @@ export type Inbound =
 
 export interface Admission {
   request: ConversationRequest;
-  grant(shaped: ShapedRequest): void;
+  grant(shaped: ConversationRequest): void;
   refuse(): void;
 }
 
@@ -168,7 +168,7 @@ export class Conversation implements HopOwner {
     return this.#closed;
   }
 
-  async admit(kind: HopKind, request: ConversationRequest): Promise<ShapedRequest> {
+  async admit(kind: HopKind, request: ConversationRequest): Promise<ConversationRequest> {
     if (kind !== 'main') return tidyRequest(request);
     if (!this.#active || this.closed) {
       this.#log.warn({ session: this.id }, 'Claude Code asked its model between two turns, and was ended');

@@ -80,7 +80,9 @@ describe('what goes wrong', { timeout: 60_000 }, () => {
   it('never hands back a call by the bare name of a client tool', async () => {
     const world = await openWorld();
     world.script(
-      { parts: [call('weather', { city: 'Paris' }, 'toolu_bare'), call('mcp__gateway__nope', {}, 'toolu_no')] },
+      {
+        parts: [call('weather', { city: 'Paris' }, 'toolu_bare'), call('mcp__gateway__nope', {}, 'toolu_no')],
+      },
       { parts: [call('mcp__gateway__weather', { city: 'Paris' }, 'toolu_right')] },
       says('Done.'),
     );

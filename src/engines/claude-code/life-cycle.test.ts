@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { call } from '../../../test/support/wire.js';
-import { claudeProcesses, contentOf, openWorld, result, says, tool, user, type Answered, type World } from './testing.js';
+import {
+  type Answered,
+  claudeProcesses,
+  contentOf,
+  openWorld,
+  result,
+  says,
+  tool,
+  user,
+  type World,
+} from './testing.js';
 
 const TOOLS = [tool('weather')];
 
@@ -13,7 +23,10 @@ async function park(world: World, city: string): Promise<{ messages: object[]; a
 
 async function wake(world: World, city: string, messages: object[]): Promise<Answered> {
   world.script(says(`Fine in ${city}.`));
-  return world.post({ messages: [...messages, user([result(`toolu_${city}`, `sun in ${city}`)])], tools: TOOLS });
+  return world.post({
+    messages: [...messages, user([result(`toolu_${city}`, `sun in ${city}`)])],
+    tools: TOOLS,
+  });
 }
 
 describe('processes', { timeout: 90_000 }, () => {
@@ -23,7 +36,10 @@ describe('processes', { timeout: 90_000 }, () => {
     const oslo = await park(world, 'Oslo');
     // One that works, and the spare for the next conversation.
     expect(claudeProcesses(world.root).length).toBeLessThanOrEqual(2);
-    for (const [city, { messages, answer }] of [['Rome', rome], ['Oslo', oslo]] as const) {
+    for (const [city, { messages, answer }] of [
+      ['Rome', rome],
+      ['Oslo', oslo],
+    ] as const) {
       const end = await wake(world, city, messages);
       expect(contentOf(end)).toEqual([{ type: 'text', text: `Fine in ${city}.` }]);
       expect(end.headers.get('x-session-id')).toBe(answer.headers.get('x-session-id'));

@@ -3,7 +3,7 @@
  * turn that runs is asked before each call, counts what all of them cost, those of sub-agents
  * included, and hears what an upstream said when one failed.
  */
-import { type ConversationRequest, NO_USAGE, type Usage } from '../../core/conversation.js';
+import { type ConversationRequest, type Message, NO_USAGE, type Usage } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import { estimateRequestTokens } from '../../core/estimate-tokens.js';
 import type { TurnEvent } from '../../core/events.js';
@@ -11,7 +11,6 @@ import type { Loss } from '../../core/losses.js';
 import type { Route } from '../../routing/router.js';
 import { UsageTally } from '../agent/usage-tally.js';
 import type { Answer, AnswerBody, Call, Engine, PinnedCalls } from '../engine.js';
-import type { ShapedRequest } from './request-shape.js';
 
 /** Set by Claude Code on the calls of sub-agents. */
 const AGENT_HEADER = 'x-claude-code-agent-id';
@@ -31,7 +30,7 @@ export interface OpenedCall {
 /** The turn that runs. */
 export interface HopOwner {
   /** Before the model is asked. Rejects where it must not be any more. */
-  admit(kind: HopKind, request: ConversationRequest): Promise<ShapedRequest>;
+  admit(kind: HopKind, request: ConversationRequest): Promise<ConversationRequest>;
   opened(kind: HopKind, call: OpenedCall): void;
   failed(kind: HopKind, error: GatewayError): void;
 }
@@ -65,11 +64,12 @@ export class ModelHop implements PinnedCalls {
     const { owner } = this;
     if (owner === undefined) throw over();
     const { relay, route, session } = this.#options;
-    const { request, changed } = await owner.admit(kind, call.request);
+    const request = await owner.admit(kind, call.request);
     const asked = { ...request, cacheKey: request.cacheKey ?? session };
     let answer: Answer;
     try {
-      answer = await relay.run({ ...call, request: asked, raw: changed ? NO_BYTES : call.raw }, route);
+      // Never as bytes: what comes back has to be understood.
+      answer = await relay.run({ ...call, request: asked, raw: NO_BYTES }, route);
     } catch (error) {
       const failure = toGatewayError(error);
       // The process has gone, and its call with it.
@@ -101,40 +101,28 @@ export class ModelHop implements PinnedCalls {
     return this.#options.hasTools && request.tools.length === 0 ? 'aside' : 'main';
   }
 
-  #watched(answer: Answer, request: ConversationRequest, failed: (error: unknown) => void): AnswerBody {
-    const { body } = answer;
-    if (body.kind === 'bytes') {
-      const meter = taken(() => ({ ...NO_USAGE, ...body.usage() }));
-      this.#running.add(meter);
-      return { ...body, chunks: this.#through(body.chunks, meter, () => {}, failed) };
-    }
-    const counter = new EventCounter(answer.promptTokens, request);
+  #watched(
+    { body, promptTokens }: Answer,
+    request: ConversationRequest,
+    failed: (error: unknown) => void,
+  ): AnswerBody {
+    if (body.kind !== 'events') throw new Error('The relay answered an agent with bytes.');
+    const counter = new EventCounter(promptTokens, request);
     const meter = taken(() => counter.usage);
     this.#running.add(meter);
-    const batches = this.#through(
-      body.batches,
-      meter,
-      (batch) => counter.push(batch),
-      failed,
-      () => {
-        if (counter.error !== undefined) failed(counter.error);
-      },
-    );
-    return { kind: 'events', batches };
+    const ids = new FreshIds(request.messages);
+    return { kind: 'events', batches: this.#through(body.batches, { counter, meter, ids, failed }) };
   }
 
-  async *#through<T>(
-    source: AsyncIterable<T>,
-    meter: Meter,
-    onPiece: (piece: T) => void,
-    failed: (error: unknown) => void,
-    onEnd?: () => void,
-  ): AsyncGenerator<T, void, void> {
+  async *#through(
+    source: AsyncIterable<readonly TurnEvent[]>,
+    { counter, meter, ids, failed }: Watch,
+  ): AsyncGenerator<readonly TurnEvent[], void, void> {
     try {
-      for await (const piece of source) {
-        onPiece(piece);
-        onEnd?.();
-        yield piece;
+      for await (const batch of source) {
+        counter.push(batch);
+        if (counter.error !== undefined) failed(counter.error);
+        yield ids.apply(batch);
       }
     } catch (error) {
       failed(error);
@@ -143,6 +131,47 @@ export class ModelHop implements PinnedCalls {
       this.#running.delete(meter);
       this.#settled.add(meter());
     }
+  }
+}
+
+interface Watch {
+  counter: EventCounter;
+  meter: Meter;
+  ids: FreshIds;
+  failed: (error: unknown) => void;
+}
+
+/** Servers that count their calls use the same ids in every answer; Claude Code would take them for one call. */
+class FreshIds {
+  readonly #taken = new Set<string>();
+  readonly #byKey = new Map<number | string, string>();
+
+  constructor(messages: readonly Message[]) {
+    for (const { content } of messages) {
+      for (const block of content) if (block.type === 'tool_use') this.#taken.add(block.id);
+    }
+  }
+
+  apply(batch: readonly TurnEvent[]): readonly TurnEvent[] {
+    if (!batch.some((event) => event.type === 'tool' && event.id !== undefined)) return batch;
+    return batch.map((event) => {
+      if (event.type !== 'tool' || event.id === undefined) return event;
+      const id = this.#byKey.get(event.key) ?? this.#free(event.id);
+      this.#byKey.set(event.key, id);
+      return id === event.id ? event : { ...event, id };
+    });
+  }
+
+  #free(id: string): string {
+    let free = id;
+    for (let copy = 2; this.#isTaken(free); copy += 1) free = `${id}-${copy}`;
+    this.#taken.add(free);
+    return free;
+  }
+
+  /** Claude Code loses the result of `x_2` where there is a call `x` before it. */
+  #isTaken(id: string): boolean {
+    return this.#taken.has(id) || this.#taken.has(id.replace(/_\d+$/, ''));
   }
 }
 

@@ -8,13 +8,17 @@ const ASKING = { config: { permissions: { mode: 'ask', unattended: 'wait' } } };
 
 /** What the model was told about a call. */
 function toldOf(world: World, id: string): string {
-  const blocks = world.upstream.requests.flatMap(({ text }) => text.match(new RegExp(`\\{[^{}]*"${id}".*`)) ?? []);
+  const blocks = world.upstream.requests.flatMap(
+    ({ text }) => text.match(new RegExp(`\\{[^{}]*"${id}".*`)) ?? [],
+  );
   return blocks.at(-1) ?? '';
 }
 
 describe('permissions of what Claude Code does itself', { timeout: 60_000 }, () => {
   it('denies by rule what it would let through by itself, with the reason for the model', async () => {
-    const world = await openWorld({ config: { permissions: { mode: 'allow', deny: ['Read(./secret.txt)'] } } });
+    const world = await openWorld({
+      config: { permissions: { mode: 'allow', deny: ['Read(./secret.txt)'] } },
+    });
     await writeFile(world.path('secret.txt'), 'hidden words');
     await writeFile(world.path('open.txt'), 'open words');
     world.script(
@@ -98,7 +102,11 @@ describe('permissions of what Claude Code does itself', { timeout: 60_000 }, () 
     expect(contentOf(first)).toMatchObject([{ type: 'tool_use', id: 'toolu_w' }]);
     const going = world.post({
       tools,
-      messages: [user('Go'), { role: 'assistant', content: first.body['content'] }, user([result('toolu_w', 'sun')])],
+      messages: [
+        user('Go'),
+        { role: 'assistant', content: first.body['content'] },
+        user([result('toolu_w', 'sun')]),
+      ],
     });
     await world.decide(await world.approval(), { decision: 'allow' });
     expect(contentOf(await going)).toEqual([{ type: 'text', text: 'Done.' }]);
@@ -112,7 +120,11 @@ describe('permissions of what Claude Code does itself', { timeout: 60_000 }, () 
     });
     await writeFile(world.path('secret.txt'), 'hidden words');
     world.script(
-      { parts: [call('Agent', { description: 'look', prompt: 'Look', subagent_type: 'general-purpose' }, 'toolu_t')] },
+      {
+        parts: [
+          call('Agent', { description: 'look', prompt: 'Look', subagent_type: 'general-purpose' }, 'toolu_t'),
+        ],
+      },
       {
         parts: [
           call('Read', { file_path: world.path('secret.txt') }, 'toolu_sr'),

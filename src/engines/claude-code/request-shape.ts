@@ -6,8 +6,6 @@ import type { ConversationRequest, ToolChoice } from '../../core/conversation.js
 import type { Loss } from '../../core/losses.js';
 import { inCallOrder } from './call-order.js';
 
-export type ShapedRequest = { request: ConversationRequest; changed: boolean };
-
 export interface ShapeOptions {
   /** The client's. */
   wished: ConversationRequest;
@@ -34,18 +32,16 @@ type Wishes = Partial<
 >;
 
 /** What every call needs, whoever makes it. */
-export function tidyRequest(request: ConversationRequest): ShapedRequest {
-  const messages = inCallOrder(request.messages);
-  if (messages === request.messages) return { request, changed: false };
-  return { request: { ...request, messages: [...messages] }, changed: true };
+export function tidyRequest(request: ConversationRequest): ConversationRequest {
+  return { ...request, messages: inCallOrder(request.messages) };
 }
 
 /** A call of the main agent. Where the client wishes nothing, it goes as it is. */
 export function shapeRequest(
   asked: ConversationRequest,
   { wished, toolChoice }: ShapeOptions,
-): ShapedRequest {
-  const { request, changed } = tidyRequest(asked);
+): ConversationRequest {
+  const request = tidyRequest(asked);
   const wishes = wishesOf(wished);
   const choice = request.tools.length === 0 ? undefined : toolChoice;
   if (choice !== undefined && choice.type !== 'auto') wishes.toolChoice = choice;
@@ -54,8 +50,7 @@ export function shapeRequest(
   const forced = choice?.type === 'any' || choice?.type === 'tool';
   // No model thinks with a temperature of its own or on the way to a call that it must make.
   if (forced || (samples && wished.thinking === undefined)) wishes.thinking = { type: 'disabled' };
-  if (Object.keys(wishes).length === 0) return { request, changed };
-  return { request: { ...request, ...wishes }, changed: true };
+  return { ...request, ...wishes };
 }
 
 function wishesOf(wished: ConversationRequest): Wishes {

@@ -18,7 +18,11 @@ describe('tools that Claude Code does not bring', { timeout: 60_000 }, () => {
       { parts: [call('Read', { file_path: path }, 'toolu_1'), call('TodoWrite', { todos }, 'toolu_2')] },
       {
         parts: [
-          call('mcp__gateway__MultiEdit', { file_path: path, edits: [{ old_string: 'one', new_string: 'two' }] }, 'toolu_3'),
+          call(
+            'mcp__gateway__MultiEdit',
+            { file_path: path, edits: [{ old_string: 'one', new_string: 'two' }] },
+            'toolu_3',
+          ),
           call('mcp__gateway__TodoRead', {}, 'toolu_4'),
           call('mcp__gateway__LS', { path: world.root }, 'toolu_5'),
         ],
@@ -37,6 +41,7 @@ describe('tools that Claude Code does not bring', { timeout: 60_000 }, () => {
     const world = await openWorld({
       config: { mcp_servers: { every: { type: 'stdio', command: process.execPath, args: [EVERYTHING] } } },
     });
+    await world.connected('every');
     world.script({ parts: [call('mcp__every__echo', { message: 'heard' }, 'toolu_1')] }, says('Done.'));
     const answer = await world.post({ messages: [user('Go')] });
     expect(contentOf(answer)).toEqual([{ type: 'text', text: 'Done.' }]);
@@ -68,7 +73,10 @@ describe('tools that Claude Code does not bring', { timeout: 60_000 }, () => {
       const [made] = contentOf(answer);
       expect(made).toMatchObject({ type: 'tool_use', name: 'weather' });
       ids.push(made?.['id']);
-      messages.push({ role: 'assistant', content: answer.body['content'] }, user([result(String(made?.['id']), said)]));
+      messages.push(
+        { role: 'assistant', content: answer.body['content'] },
+        user([result(String(made?.['id']), said)]),
+      );
     }
     const end = await world.post({ messages, tools });
     expect(contentOf(end)).toEqual([{ type: 'text', text: 'Done.' }]);

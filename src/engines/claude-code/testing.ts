@@ -81,6 +81,16 @@ export class World {
     await this.#api('POST', `/api/approvals/${String(id)}`, { digest, ...decision });
   }
 
+  /** Once an MCP server is there. */
+  async connected(name: string): Promise<void> {
+    for (;;) {
+      const { data } = await this.#api('GET', '/api/mcp');
+      const servers: unknown[] = Array.isArray(data) ? data : [];
+      if (servers.some((each) => isWire(each) && each['name'] === name && each['state'] === 'connected'))
+        return;
+    }
+  }
+
   async #api(method: string, path: string, body?: Wire): Promise<Wire> {
     const token = this.gateway.consoleUrl.split('#token=')[1] ?? '';
     const response = await fetch(`${this.gateway.url}${path}`, {

@@ -41,6 +41,8 @@ export interface TurnRunOptions {
   textSeparator: string;
   /** Said and counted before, where the turn broke off. */
   before: { said: readonly Block[]; turns: number };
+  /** The client has heard it: the answer began on a process that was lost. */
+  begun: boolean;
   /** Results that the transcript has already, and Claude Code will tell of: by its own ids. */
   told: ReadonlySet<string>;
   signal: AbortSignal;
@@ -81,7 +83,7 @@ export class TurnRun {
   readonly said: Block[];
   turns: number;
   #breakDue: boolean;
-  #begun = false;
+  #begun: boolean;
   #admission: Admission | undefined;
   /** Calls of the main agent that were let through, and messages that came of them. */
   #granted = 0;
@@ -92,7 +94,7 @@ export class TurnRun {
   #last: { reason: StopReason; stopSequence?: string } | undefined;
   #failure: GatewayError | undefined;
   #quiet = false;
-  #textDue = false;
+  #textDue: boolean;
   /** A message broke off of which the client has seen nothing. */
   #broken = false;
 
@@ -101,7 +103,14 @@ export class TurnRun {
     this.said = [...options.before.said];
     this.turns = options.before.turns;
     this.#breakDue = this.said.length > 0;
+    this.#begun = options.begun;
+    this.#textDue = options.begun && this.said.some(({ type }) => type === 'text');
     this.#answered = options.conversation.desk.known.all.length === 0 || options.told.size > 0;
+  }
+
+  /** Something of the answer is out. */
+  get begun(): boolean {
+    return this.#begun;
   }
 
   /** Yields what the client is to see. Rejects as the session does; never for what Claude Code does. */

@@ -106,10 +106,11 @@ export class ChatThread implements Thread {
   async send(options: SendOptions = {}): Promise<ClientAnswer> {
     const { url, key, model, stream } = this.#options;
     const client = openaiClient(url, { apiKey: options.key ?? key });
-    const { tools, choice, parallel } = options;
+    const { tools, choice, parallel, system } = options;
+    const first: Entry[] = system === undefined ? [] : [{ role: 'system', content: system }];
     const body: OpenAI.ChatCompletionCreateParamsNonStreaming = {
       model: options.model ?? model,
-      messages: this.#entries,
+      messages: [...first, ...this.#entries],
       ...(tools === undefined ? {} : { tools: tools.map(chatTool) }),
       ...(choice === undefined ? {} : { tool_choice: choiceOf(choice) }),
       ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),

@@ -111,6 +111,7 @@ export class MessagesThread implements Thread {
       model: options.model ?? model,
       max_tokens: 4096,
       messages: this.#entries,
+      ...(options.system === undefined ? {} : { system: options.system }),
       ...(options.tools === undefined ? {} : { tools: options.tools.map(messagesTool) }),
       ...(choice === undefined ? {} : { tool_choice: choice }),
     };

@@ -119,6 +119,7 @@ export class ResponsesThread implements Thread {
     const body: OpenAI.Responses.ResponseCreateParamsNonStreaming = {
       model: options.model ?? model,
       ...this.#input(),
+      ...(options.system === undefined ? {} : { instructions: options.system }),
       ...(tools === undefined ? {} : { tools: tools.map(responsesTool) }),
       ...(choice === undefined ? {} : { tool_choice: choiceOf(choice) }),
       ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),

@@ -44,6 +44,7 @@ export type Choice = 'auto' | 'any' | 'none' | { tool: string };
 
 export interface SendOptions {
   model?: string;
+  system?: string;
   tools?: readonly ToolSpec[];
   choice?: Choice;
   /** False: at most one call in an answer. */
