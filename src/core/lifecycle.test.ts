@@ -167,7 +167,7 @@ const cases: Case[] = [
       input(1, '{}'),
       { type: 'stop', reason: 'tool_use' },
     ],
-    stream: 'start 0<tool 0 A {} 0> 1<tool 0_1 B {} 1> tool_use end',
+    stream: 'start 0<tool 0 A {} 0> 1<tool 0-1 B {} 1> tool_use end',
     repairs: { 'duplicate-id': 1 },
   },
   {
@@ -214,6 +214,12 @@ const cases: Case[] = [
     events: [tool(0, 'c', 'A'), input(0, '{"x":["a'), { type: 'stop', reason: 'tool_use' }],
     stream: 'start 0<tool c A {"x":["a "]} 0> tool_use end',
     repairs: { 'arguments-completed': 1 },
+  },
+  {
+    name: 'arguments that end too early stay as they are for an agent, which judges them itself',
+    events: [tool(0, 'c', 'A'), input(0, '{"x":["a'), { type: 'stop', reason: 'tool_use' }],
+    options: { asWritten: true },
+    stream: 'start 0<tool c A {"x":["a 0> tool_use end',
   },
   {
     name: 'arguments cut by the token limit stay as they are',

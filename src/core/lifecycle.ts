@@ -19,6 +19,8 @@ export interface LifecycleOptions {
   estimate?: Partial<Usage>;
   /** `false`: only the first call is let through. */
   parallelToolCalls?: boolean;
+  /** Arguments that break off are left so: the reader is an agent, which must not run half a call. */
+  asWritten?: boolean;
 }
 
 /** Characters that may wait behind an unfinished call before the answer is given up. */
@@ -315,12 +317,8 @@ export class StreamLifecycle {
     if (!this.#makeRoom(event)) return false;
     this.#identify(call);
     const { id, name, extensions } = call;
-    this.#openBlock(call, {
-      type: 'tool_use',
-      id,
-      name,
-      ...(extensions === undefined ? {} : { extensions }),
-    });
+    const more = extensions === undefined ? {} : { extensions };
+    this.#openBlock(call, { type: 'tool_use', id, name, ...more });
     call.opened = true;
     this.#pass(call);
     return true;
@@ -344,7 +342,8 @@ export class StreamLifecycle {
       this.#repair('missing-id');
     }
     if (this.#ids.has(call.id)) {
-      call.id = `${call.id}_${this.#ids.size}`;
+      // Not `_1`: Claude Code takes that for a copy of the first call, and loses its result.
+      call.id = `${call.id}-${this.#ids.size}`;
       this.#repair('duplicate-id');
     }
     this.#ids.add(call.id);
@@ -378,7 +377,7 @@ export class StreamLifecycle {
   }
 
   #closeCall(call: ToolCallState, cut: boolean): void {
-    const { json, repair } = call.finish(cut);
+    const { json, repair } = call.finish(cut || this.#options.asWritten === true);
     if (json !== '') this.#delta({ type: 'input', json }, json.length);
     if (repair !== undefined) this.#repair(`arguments-${repair}`);
     if (repair === 'broken') this.#broken ??= brokenArguments(call.name);

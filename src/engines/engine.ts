@@ -70,6 +70,8 @@ export interface Answer {
   price?: Price;
   /** To be told the final figures of an answer that was streamed as events. */
   settle?(usage: Usage): void;
+  /** To be told that the client has all of it. */
+  delivered?(): void;
   body: AnswerBody;
 }
 

@@ -112,6 +112,7 @@ async function openTurn(
       model,
       ...(answer.promptTokens === undefined ? {} : { estimate: { inputTokens: answer.promptTokens } }),
       ...(request.parallelToolCalls === undefined ? {} : { parallelToolCalls: request.parallelToolCalls }),
+      ...(exchange.principal.pinned === undefined ? {} : { asWritten: true }),
     }),
     encoder:
       encoder === undefined || answer.identity === undefined
@@ -134,7 +135,7 @@ function askOf(
 ): () => Promise<Asked> {
   const { idempotencyKey: key, ingress: dialect } = call;
   if (key === undefined) return () => dispatcher.run(call);
-  const digest = requestDigest(dialect.name, body);
+  const digest = requestDigest(dialect.name, body, call.headers['x-session-id']);
   const ask = (shared: Call) => dispatcher.run(shared);
   return () => once.ask({ key, digest, dialect, identity, call, ask, keep });
 }
@@ -233,6 +234,8 @@ async function answerTurn(
   if (price !== undefined) facts.price = price;
   if (session !== undefined) facts.session = session;
   facts.losses = losses;
+  const { delivered } = answer;
+  if (delivered !== undefined) exchange.response.once('finish', () => delivered());
   if (body.kind === 'bytes') {
     const headers = { ...answerHeaders(exchange, answer, losses), 'content-type': body.contentType };
     const stream = { ...SSE_HEADERS, ...headers };

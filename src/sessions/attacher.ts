@@ -123,7 +123,7 @@ export class Attacher {
     if (kept?.session === undefined) return undefined;
     if (kept.digest !== idempotencyDigest(from, request)) throw otherRequest();
     const { answer, turn } = readAnswer(kept.body);
-    return { kind: 'answered', session: kept.session, how: turn.how, answer, losses: [] };
+    return { kind: 'answered', session: kept.session, how: turn.how, key: turn.key, answer, losses: [] };
   }
 
   async #toSession(
@@ -231,6 +231,7 @@ export class Attacher {
       kind: 'answered',
       session: session.id,
       how: 'continue',
+      key: answer.turn.key,
       answer: answer.answer,
       losses: this.#options.starter.lossesOf(reviewed),
     };

@@ -113,6 +113,8 @@ class StoredSessions implements Sessions {
     return this.#attacher.attach(request);
   }
 
+  delivered(_session: string, _key: string): void {}
+
   list(query: SessionListQuery): Promise<Page<Session>> {
     return this.#parts.store.sessions.list(query);
   }

@@ -119,7 +119,8 @@ export class Turn implements SessionTurn {
   claimId(id: string): string {
     const isTaken = (each: string) => this.#claimed.has(each) || this.#held.log.ids.has(each);
     let fresh = id;
-    while (fresh === '' || isTaken(fresh)) fresh = `${id || 'call'}_${randomBytes(4).toString('hex')}`;
+    // Never digits alone behind the line: Claude Code takes `x_1` for a copy of `x`, and loses its result.
+    while (fresh === '' || isTaken(fresh)) fresh = `${id || 'call'}_x${randomBytes(4).toString('hex')}`;
     this.#claimed.add(fresh);
     return fresh;
   }

@@ -27,6 +27,11 @@ export interface Sessions {
    * is being answered, or where the session belongs to another engine or folder.
    */
   attach(request: AttachRequest): Promise<Attachment>;
+  /**
+   * The client has the whole answer of that turn: the same request is another one from now on.
+   * Never throws; what has to be written is written by and by.
+   */
+  delivered(session: string, key: string): void;
   /** For people; `principal` undefined sees all. Newest first. */
   list(query: SessionListQuery): Promise<Page<Session>>;
   get(id: string): Promise<Session | undefined>;
@@ -74,11 +79,12 @@ export type Attachment =
       open: readonly ToolUseBlock[];
       losses: readonly Loss[];
     }
-  /** The same results, or the same `Idempotency-Key`, were answered before. */
+  /** The same request was answered before: `key` names the turn that did. */
   | {
       kind: 'answered';
       session: string;
       how: AttachKind;
+      key: string;
       answer: GivenAnswer;
       losses: readonly Loss[];
     };

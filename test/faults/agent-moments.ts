@@ -18,7 +18,7 @@ export interface Moment {
   killsOnly?: boolean;
   /**
    * Claude Code may begin with a built-in so late that it is taken for one that waits for the client:
-   * then the calls are handed back first.
+   * then the calls are handed back, and it begins only with the client's results.
    */
   mayBeAnswered?: boolean;
   /** How the client sends results: by default together. */

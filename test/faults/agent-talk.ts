@@ -142,10 +142,7 @@ export class Talker {
       throw new Error(`It was answered before the moment came: ${show(outcome)}`);
     });
     early.catch(() => {});
-    await inTime(
-      Promise.race([played.reached(), mayBeAnswered ? early.then(() => played.reached()) : early]),
-      `the moment: ${this.#moment.name}`,
-    );
+    await inTime(Promise.race([played.reached(), early]), `the moment: ${this.#moment.name}`);
     if (this.#client.stream && played.visible !== undefined)
       await inTime(Promise.race([seen.promise, early]), `the text ${played.visible}`);
     await disturb(() => leaving.abort());

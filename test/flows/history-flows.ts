@@ -363,6 +363,27 @@ export const HISTORY_FLOWS: readonly ProtocolFlow[] = [
     },
   },
   {
+    name: 'a history whose calls all have the same id is imported, each with its own result',
+    async run(flow) {
+      const turn = flow.play('What did you find?', [textAnswer('Two things.')]);
+      const thread = flow.thread().user(`Look around, ${flow.tag}.`);
+      for (const city of ['A', 'B']) {
+        thread
+          .assistant('', [{ id: 'call_0', name: 'get_weather', input: { city } }])
+          .results([{ id: 'call_0', text: `${city} is fine` }]);
+      }
+      const answer = await thread.assistant('Both are fine.').user(turn.prompt).send({ tools: TOOLS });
+      expectText(answer, 'Two things.');
+      expect(answer.attach).toBe('import');
+      expect(lines(turn).slice(1, -2)).toEqual([
+        'call get_weather {"city":"A"}',
+        'result of get_weather: A is fine',
+        'call get_weather {"city":"B"}',
+        'result of get_weather: B is fine',
+      ]);
+    },
+  },
+  {
     name: 'a history that was never seen and ends with results is imported',
     async run(flow) {
       const turn = flow.play('Look around.', [textAnswer('never said'), textAnswer('Rain, it says.')]);

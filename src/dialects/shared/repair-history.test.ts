@@ -137,7 +137,7 @@ const cases: Case[] = [
   {
     name: 'an id that a later turn uses again',
     messages: [assistant(use('0')), user(result('0', 'x')), assistant(use('0')), user(result('0', 'y'))],
-    expected: 'a[0] u[r0] a[0_2] u[r0_2]',
+    expected: 'a[0] u[r0] a[0-2] u[r0-2]',
   },
   {
     name: 'a call that stands twice in one message',
@@ -179,7 +179,7 @@ describe('a broken history', () => {
       assistant(use('0')),
       user(result('0', 'y')),
     ]);
-    expect(messages[3]?.content[0]).toMatchObject({ toolUseId: '0_2', content: [{ text: 'y' }] });
+    expect(messages[3]?.content[0]).toMatchObject({ toolUseId: '0-2', content: [{ text: 'y' }] });
   });
 
   it('is in order after one repair, whatever it was', () => {

@@ -92,7 +92,8 @@ function pair(messages: readonly Message[], losses: LossLog): Pairing {
 
 function withFreshId(block: ToolUseBlock, ids: Set<string>): ToolUseBlock {
   let { id } = block;
-  for (let copy = 2; ids.has(id); copy += 1) id = `${block.id}_${copy}`;
+  // Not `_2`: Claude Code takes that for a copy of the first call, and loses its result.
+  for (let copy = 2; ids.has(id); copy += 1) id = `${block.id}-${copy}`;
   ids.add(id);
   return id === block.id ? block : { ...block, id };
 }

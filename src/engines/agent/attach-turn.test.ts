@@ -50,6 +50,7 @@ const HEAD = { upstream: 'u', losses: [], headers: { 'x-session-id': 's' } };
 function setUp(...attachments: (Attachment | GatewayError)[]) {
   const turns = new RunningTurns();
   const ends: string[] = [];
+  const delivered: string[] = [];
   let asked = 0;
   const attach = (call: Partial<Call> = {}): Promise<Attached> =>
     attachTurn({
@@ -60,6 +61,7 @@ function setUp(...attachments: (Attachment | GatewayError)[]) {
           if (next === undefined || next instanceof GatewayError) throw next;
           return next;
         },
+        delivered: (session, key) => void delivered.push(`${session} ${key}`),
       },
       turns,
       call: { signal: new AbortController().signal, ...call },
@@ -67,7 +69,7 @@ function setUp(...attachments: (Attachment | GatewayError)[]) {
       pingMs: 60_000,
       onEnd: async ({ id }) => void ends.push(id),
     });
-  return { attach, turns, ends, asked: () => asked };
+  return { attach, turns, ends, delivered, asked: () => asked };
 }
 
 function begun(attached: Attached) {
@@ -187,6 +189,7 @@ describe('an answer without a model', () => {
       kind: 'answered',
       session: 's',
       how: 'continue',
+      key: 'k',
       answer: { blocks: [{ type: 'text', text: 'Hi' }], reason: 'stop_sequence', stopSequence: '#' },
       losses: [],
     });
@@ -231,3 +234,33 @@ describe('closing', () => {
     await reading;
   });
 });
+
+describe('who has the whole answer', () => {
+  it('is told to the session, also by one who joined, and of one that was given again', async () => {
+    const running = setUp(TURN, { kind: 'running', session: 's', how: 'new', key: 'k' });
+    const { turn, running: first } = begun(await running.attach());
+    const joining = running.attach();
+    const own = first.begin(HEAD, nothing());
+    own.delivered?.();
+    const joined = await joining;
+    if (joined.kind !== 'answer') throw new Error('It is a turn');
+    joined.answer.delivered?.();
+    const name = `${turn.id} ${turn.key}`;
+    expect(running.delivered).toEqual([name, name]);
+
+    const given = setUp({
+      kind: 'answered',
+      session: 's',
+      how: 'new',
+      key: 'k2',
+      answer: { blocks: [], reason: 'end_turn' },
+      losses: [],
+    });
+    const again = await given.attach();
+    if (again.kind !== 'answer') throw new Error('It is a turn');
+    again.answer.delivered?.();
+    expect(given.delivered).toEqual(['s k2']);
+  });
+});
+
+async function* nothing(): AsyncGenerator<readonly TurnEvent[], void, void> {}

@@ -12,7 +12,7 @@ export type Attached =
   { kind: 'turn'; turn: SessionTurn; running: RunningTurn } | { kind: 'answer'; answer: Answer };
 
 export interface AttachTurnOptions {
-  sessions: Pick<Sessions, 'attach'>;
+  sessions: Pick<Sessions, 'attach' | 'delivered'>;
   turns: RunningTurns;
   call: Pick<Call, 'signal' | 'observe' | 'announce'>;
   request: AttachRequest;
@@ -23,20 +23,29 @@ export interface AttachTurnOptions {
 
 /** Rejects as `Sessions.attach` does, and as a turn that was joined. */
 export async function attachTurn(options: AttachTurnOptions): Promise<Attached> {
-  const { turns, call, request, pingMs, onEnd } = options;
+  const { sessions, turns, call, request, pingMs, onEnd } = options;
   for (let tries = 0; tries < LIMITS.join.tries; tries += 1) {
     const attached = await attach(options);
     switch (attached?.kind) {
       case 'turn': {
         const { turn } = attached;
-        const running = turns.open(turn, call, { pingMs, onEnd: () => onEnd(turn) });
+        const running = turns.open(turn, call, {
+          pingMs,
+          onEnd: () => onEnd(turn),
+          onDelivered: () => sessions.delivered(turn.id, turn.key),
+        });
         call.announce?.(sessionHeaders(turn.id, turn.how));
         return { kind: 'turn', turn, running };
       }
       case 'waiting':
-      case 'answered':
         call.announce?.(sessionHeaders(attached.session, attached.how));
         return { kind: 'answer', answer: givenAnswer(attached) };
+      case 'answered': {
+        const { session, how, key } = attached;
+        call.announce?.(sessionHeaders(session, how));
+        const delivered = () => sessions.delivered(session, key);
+        return { kind: 'answer', answer: { ...givenAnswer(attached), delivered } };
+      }
       case 'running': {
         const { session, how, key } = attached;
         const joining = turns.join(session, key, call);

@@ -300,7 +300,7 @@ function notJson(text: string): string {
 /** Servers that count their calls use the same ids in every answer. */
 function freshId(id: string, ids: Set<string>): string {
   let fresh = id;
-  for (let copy = 2; ids.has(fresh); copy += 1) fresh = `${id}_${copy}`;
+  for (let copy = 2; ids.has(fresh); copy += 1) fresh = `${id}-${copy}`;
   ids.add(fresh);
   return fresh;
 }

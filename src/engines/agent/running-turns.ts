@@ -2,13 +2,19 @@
  * The turns that run in this process, by session and request: the same request again is given the
  * answer that is being made.
  */
+import type { TurnEvent } from '../../core/events.js';
 import type { SessionTurn } from '../../sessions/sessions.js';
 import type { Answer, Call } from '../engine.js';
 import type { AgentObserver } from './observer.js';
 import { SharedTurn, type SharedTurnOptions } from './shared-turn.js';
 
 /** Everything of an answer but its events. */
-export type AnswerHead = Omit<Answer, 'body'>;
+export type AnswerHead = Omit<Answer, 'body' | 'delivered'>;
+
+export interface RunningTurnOptions extends SharedTurnOptions {
+  /** Somebody has the whole answer. */
+  onDelivered(): void;
+}
 
 type Waiter = Pick<Call, 'signal' | 'observe'>;
 type TurnName = Pick<SessionTurn, 'id' | 'key' | 'principal'>;
@@ -17,7 +23,7 @@ export class RunningTurns {
   readonly #turns = new Map<string, RunningTurn>();
 
   /** At once after `attach`: from then on others are told that the turn runs. */
-  open(turn: TurnName, caller: Waiter, options: SharedTurnOptions): RunningTurn {
+  open(turn: TurnName, caller: Waiter, options: RunningTurnOptions): RunningTurn {
     const name = nameOf(turn.id, turn.key);
     const running: RunningTurn = new RunningTurn(turn.principal, caller, {
       ...options,
@@ -57,6 +63,7 @@ export class RunningTurn {
   readonly principal: string;
   readonly #shared: SharedTurn;
   readonly #own: ReturnType<SharedTurn['join']>;
+  readonly #onDelivered: () => void;
   #resolve: (head: AnswerHead) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   readonly #head = new Promise<AnswerHead>((resolve, reject) => {
@@ -64,8 +71,9 @@ export class RunningTurn {
     this.#reject = reject;
   });
 
-  constructor(principal: string, caller: Waiter, options: SharedTurnOptions) {
+  constructor(principal: string, caller: Waiter, options: RunningTurnOptions) {
     this.principal = principal;
+    this.#onDelivered = options.onDelivered;
     this.#shared = new SharedTurn(options);
     this.#own = this.#shared.join(caller);
     // Nobody may have joined to hear of a failure.
@@ -93,7 +101,7 @@ export class RunningTurn {
   begin(head: AnswerHead, source: Parameters<SharedTurn['start']>[0]): Answer {
     this.#shared.start(source);
     this.#resolve(head);
-    return { ...head, body: { kind: 'events', batches: this.#own ?? NOTHING } };
+    return this.#answer(head, this.#own ?? NOTHING);
   }
 
   /** There will be no answer: whoever joined is told the same. */
@@ -106,7 +114,7 @@ export class RunningTurn {
     const reader = this.#shared.join(caller);
     if (reader !== undefined) {
       const head = await this.#head;
-      return { ...head, body: { kind: 'events', batches: reader } };
+      return this.#answer(head, reader);
     }
     await orAborted(this.ended, caller.signal);
     return undefined;
@@ -114,6 +122,10 @@ export class RunningTurn {
 
   stop(): Promise<void> {
     return this.#shared.stop();
+  }
+
+  #answer(head: AnswerHead, batches: AsyncIterable<readonly TurnEvent[]>): Answer {
+    return { ...head, delivered: this.#onDelivered, body: { kind: 'events', batches } };
   }
 }
 

@@ -67,6 +67,8 @@ export type RunEnd =
 /** Ends behind which Claude Code would go on by itself, and nobody has asked for that. */
 const FINAL: ReadonlySet<StopReason> = new Set(['max_tokens', 'refusal', 'context_window_exceeded']);
 const NO_TOOLS = 'Not run: the user wants an answer without tools. Give it now.';
+/** What Claude Code writes there without anything being wrong. */
+const NOTICE = /^\[claude-code:/;
 const NO_PROBLEMS: ReadonlyMap<string, string> = new Map();
 /**
  * A built-in behind a call of the client may have to wait for it. That it has not begun is seen only
@@ -74,7 +76,7 @@ const NO_PROBLEMS: ReadonlyMap<string, string> = new Map();
  */
 const QUIET_MS = 250;
 /** What Claude Code says comes before what it asks next; if ever it does not, nothing must hang. */
-const ADMISSION_MS = 20_000;
+const STUCK_MS = 20_000;
 
 export class TurnRun {
   readonly #options: TurnRunOptions;
@@ -135,8 +137,8 @@ export class TurnRun {
   }
 
   #patience(): number | undefined {
-    if (this.#open.length > 0) return QUIET_MS;
-    return this.#admission === undefined ? undefined : ADMISSION_MS;
+    if (this.#open.length > 0) return this.#toBegin().some((call) => !call.blocked) ? STUCK_MS : QUIET_MS;
+    return this.#admission === undefined ? undefined : STUCK_MS;
   }
 
   async *#onItem(item: Inbound): AsyncGenerator<readonly TurnEvent[], RunEnd | undefined, void> {
@@ -169,7 +171,8 @@ export class TurnRun {
   }
 
   #crashed(stderr: string): RunEnd {
-    const end = stderr.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
+    const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !NOTICE.test(line));
+    const end = lines.at(-1)?.slice(0, 300) ?? '';
     const said = end === '' ? '' : ` It said last: ${end}`;
     const message = `Claude Code ended in the middle of its answer.${said} Send the same request again: it goes on where it was.`;
     const error = new GatewayError('unavailable', message, { retryable: true });
@@ -368,13 +371,24 @@ export class TurnRun {
   /** The client's calls, once everything beside them that can run has run. */
   #handBack(): RunEnd | undefined {
     const { known } = this.#options.conversation.desk;
-    const others = known
-      .missing()
-      .filter(({ owner, problem }) => owner !== 'client' || problem !== undefined);
-    const busy = others.some(({ state }) => state === 'begun');
-    if (busy || (others.some(({ state }) => state === 'new') && !this.#quiet)) return undefined;
+    if (this.#others().some(({ state }) => state === 'begun')) return undefined;
+    if (this.#toBegin().length > 0 && !this.#quiet) return undefined;
     const calls = known.all.map(({ block }) => block);
     return { kind: 'handed-back', calls, open: this.#open, results: new Map(known.results) };
+  }
+
+  /** Calls of the last message that are not the client's, and have no result. */
+  #others(): KnownCall[] {
+    const { known } = this.#options.conversation.desk;
+    return known.missing().filter(({ owner, problem }) => owner !== 'client' || problem !== undefined);
+  }
+
+  /** Those of them that nobody has begun with; `blocked` where the client's may have to come first. */
+  #toBegin(): { blocked: boolean }[] {
+    const { all } = this.#options.conversation.desk.known;
+    const first = all.findIndex(({ block }) => this.#open.includes(block));
+    const waiting = this.#others().filter(({ state }) => state === 'new');
+    return waiting.map((call) => ({ blocked: all.indexOf(call) > first }));
   }
 
   /** As long as it holds: see the native agent, which does the same. */
