@@ -157,6 +157,7 @@ async function openDispatcher(
             ...(await import('./engines/claude-code/open-claude-code.js')).openClaudeCode(
               agents.stateDir,
               log,
+              config.sessions.max_live,
             ),
             runtime: await agents.tools(),
             keys: innerKeys,

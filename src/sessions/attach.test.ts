@@ -8,6 +8,7 @@ const PLAIN: AttachFacts = {
   turn: 'none',
   sameTurn: false,
   goesOnBehindTurn: false,
+  undelivered: false,
   answered: false,
   otherResults: false,
   open: 0,
@@ -45,6 +46,9 @@ const RULES: readonly [string, AttachDecision, Partial<AttachFacts>][] = [
   ['words instead of results', 'run', { open: 2 }],
   ['nothing instead of results', 'wait', { open: 2, said: false }],
   ['other results than are recorded', 'fork', { results: true, otherResults: true, open: 1 }],
+  ['the request of an answer that nobody heard', 'repeat', { undelivered: true }],
+  ['that request, where calls wait', 'repeat', { undelivered: true, open: 2 }],
+  ['that request, told from the beginning', 'repeat', { undelivered: true, place: 'earlier' }],
   ['results that were answered', 'repeat', { place: 'earlier', results: true, said: false, answered: true }],
   ['results that were answered otherwise', 'fork', { place: 'earlier', results: true, said: false }],
 ];

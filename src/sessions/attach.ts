@@ -14,6 +14,8 @@ export interface AttachFacts {
   sameTurn: boolean;
   /** The request has what the broken turn was asked, and goes on behind it. */
   goesOnBehindTurn: boolean;
+  /** The request is that of the last answer, and its client may not have heard the end of it. */
+  undelivered: boolean;
   /** The calls at that place were answered by these very results, and the answer is known. */
   answered: boolean;
   /** For calls at that place the request has other results than are recorded. */
@@ -46,6 +48,7 @@ export type AttachDecision =
 export function decide(facts: AttachFacts): AttachDecision {
   const { place, turn } = facts;
   if (facts.sameTurn && turn !== 'none') return turn === 'running' ? 'join' : 'resume';
+  if (facts.undelivered) return 'repeat';
   if (place === 'earlier') return facts.answered ? 'repeat' : 'fork';
   if (turn === 'broken' && facts.goesOnBehindTurn) return 'go-on-behind';
   if (facts.foreign || facts.otherResults) return 'fork';

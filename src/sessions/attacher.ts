@@ -1,7 +1,8 @@
 /** Brings a request and its session together: finds, decides, records, and begins what is to begin. */
 import type { Message, ToolResultBlock } from '../core/conversation.js';
 import { type AttachDecision, decide } from './attach.js';
-import { behindBrokenTurn } from './broken-turn.js';
+import { behindBrokenTurn, newBehindBrokenTurn } from './broken-turn.js';
+import type { Deliveries } from './deliveries.js';
 import { HeldSession } from './held-session.js';
 import {
   idempotencyDigest,
@@ -14,7 +15,7 @@ import type { LeaseKeeper } from './lease-keeper.js';
 import { LIMITS } from './limits.js';
 import type { Mutex } from './mutex.js';
 import { openIn, type ReviewedResults, reviewResults } from './pending-calls.js';
-import type { FoundPlace, PlaceFinder } from './place-finder.js';
+import type { Candidate, FoundPlace, PlaceFinder } from './place-finder.js';
 import { busy, busyElsewhere, ended, otherRequest, unknownCall } from './refusals.js';
 import { repairHistory, splitAtLastAnswer } from './repair-history.js';
 import { type SessionMaker, titleOf } from './session-maker.js';
@@ -23,7 +24,15 @@ import type { LoadedSession, SessionReader } from './session-reader.js';
 import type { TurnRecord } from './session-record.js';
 import type { Turn } from './session-turn.js';
 import type { AttachKind, Attachment, AttachRequest } from './sessions.js';
-import { type ReadRequest, readRequest, requestKey, saidIn, saidKeys, sameAsks } from './telling.js';
+import {
+  type ReadRequest,
+  readRequest,
+  requestKey,
+  saidIn,
+  saidKeys,
+  sameAsks,
+  sameIdempotency,
+} from './telling.js';
 import type { TurnStarter } from './turn-starter.js';
 import { callsIn, resultsIn } from './visible-history.js';
 
@@ -33,6 +42,7 @@ export interface AttacherOptions {
   finder: PlaceFinder;
   maker: SessionMaker;
   starter: TurnStarter;
+  deliveries: Deliveries;
   keeper: LeaseKeeper;
   mutex: Mutex;
   /** Turns that run in this process, by session. */
@@ -40,12 +50,6 @@ export interface AttacherOptions {
   /** Results that did not come in time are answered for, where that is the rule. */
   settleLate(loaded: LoadedSession): Promise<boolean>;
   onLost(session: string): void;
-}
-
-/** Sessions that a request may belong to, the best first. */
-interface Candidates {
-  by: 'name' | 'request' | 'history' | 'calls';
-  ids: string[];
 }
 
 /** What is known once the place is found. */
@@ -58,6 +62,9 @@ interface Judged {
   /** What comes behind the turn that broke off. */
   behind: readonly Message[];
   reviewed: ReviewedResults;
+  /** The answer to this request that its client may not have heard. */
+  unheard: KeptAnswer | undefined;
+  /** The answer to these results. */
   answer: KeptAnswer | undefined;
 }
 
@@ -65,6 +72,10 @@ interface Judged {
 const AGAIN = Symbol('again');
 /** Another session may be the one that is meant. */
 const NEXT = Symbol('next');
+/** The same, and if there is none, the client has to wait for this one. */
+const BUSY = Symbol('busy');
+/** Only the request of a turn is answered so. */
+const OF_A_TURN: ReadonlySet<AttachDecision> = new Set(['join', 'resume', 'repeat']);
 
 export class Attacher {
   readonly #options: AttacherOptions;
@@ -87,33 +98,38 @@ export class Attacher {
 
   async #try(from: AttachRequest, request: ReadRequest, key: string): Promise<Attachment | typeof AGAIN> {
     const { mutex } = this.#options;
-    const { ids, by } = await this.#find(from, request, key);
+    const candidates = await this.#find(from, request, key);
+    let occupied: string | undefined;
     // Several share a point of a conversation: it is forked only where none of them has the request.
-    for (const mayFork of ids.length > 1 ? [false, true] : [true]) {
-      for (const id of ids) {
+    for (const mayFork of candidates.length > 1 ? [false, true] : [true]) {
+      for (const { id, by } of candidates) {
         const attached = await mutex.run(id, () => this.#toSession(id, from, request, { mayFork, by }));
-        if (attached !== NEXT) return attached;
+        if (attached === BUSY) occupied ??= id;
+        else if (attached !== NEXT) return attached;
       }
     }
+    if (occupied !== undefined) throw busy(occupied);
     // Of two equal requests that begin a conversation, the second joins the first.
     return mutex.run(`${request.principal} ${key}`, async () => {
-      const isBegun = (await this.#find(from, request, key)).ids.some((id) => !ids.includes(id));
+      const known = new Set(candidates.map(({ id }) => id));
+      const isBegun = (await this.#find(from, request, key)).some(({ id }) => !known.has(id));
       return isBegun ? AGAIN : this.#create(from, request);
     });
   }
 
-  async #find(from: AttachRequest, request: ReadRequest, key: string): Promise<Candidates> {
+  /** Sessions that the request may belong to, the best first. */
+  async #find(from: AttachRequest, request: ReadRequest, key: string): Promise<Candidate[]> {
     const { finder, running } = this.#options;
-    if (from.id !== undefined) return { by: 'name', ids: [await finder.named(from.id, from)] };
+    if (from.id !== undefined) return [{ by: 'name', id: await finder.named(from.id, from) }];
     for (const { id, principal, key: other } of running.values()) {
-      if (principal === request.principal && other === key) return { by: 'request', ids: [id] };
+      if (principal === request.principal && other === key) return [{ by: 'request', id }];
     }
     const begun = await finder.begun(request, key);
-    if (begun !== undefined) return { by: 'request', ids: [begun] };
-    const known = await finder.byHistory(request);
-    if (known.length > 0) return { by: 'history', ids: known };
+    if (begun !== undefined) return [{ by: 'request', id: begun }];
+    const known = await finder.byHistory(request, key);
+    if (known.length > 0) return known;
     const waiting = await finder.byCalls(request, from);
-    return { by: 'calls', ids: waiting === undefined ? [] : [waiting] };
+    return waiting === undefined ? [] : [{ by: 'calls', id: waiting }];
   }
 
   async #byIdempotencyKey(from: AttachRequest, request: ReadRequest): Promise<Attachment | undefined> {
@@ -130,8 +146,8 @@ export class Attacher {
     id: string,
     from: AttachRequest,
     request: ReadRequest,
-    { mayFork, by }: { mayFork: boolean; by: Candidates['by'] },
-  ): Promise<Attachment | typeof AGAIN | typeof NEXT> {
+    { mayFork, by }: { mayFork: boolean; by: Candidate['by'] },
+  ): Promise<Attachment | typeof AGAIN | typeof NEXT | typeof BUSY> {
     const { reader, settleLate } = this.#options;
     const loaded = await reader.load(id);
     if (loaded === undefined) {
@@ -140,9 +156,11 @@ export class Attacher {
     }
     if (await settleLate(loaded)) return AGAIN;
     const judged = await this.#judge(loaded, from, request);
-    const isTurns = judged.decision === 'join' || judged.decision === 'resume';
-    // The turn that it was found by came to its end meanwhile.
-    if (by === 'request' && !isTurns) return AGAIN;
+    if (!OF_A_TURN.has(judged.decision)) {
+      // The turn that it was found by came to its end meanwhile, or its answer was delivered.
+      if (by === 'request') return AGAIN;
+      if (by === 'tail' && judged.decision !== 'go-on-behind') return NEXT;
+    }
     switch (judged.decision) {
       case 'join':
         return this.#join(loaded, judged);
@@ -150,8 +168,7 @@ export class Attacher {
         return this.#repeat(loaded, judged);
       case 'busy':
         // With its first answer still to come, no client can mean this one.
-        if (from.id === undefined && loaded.record.turn?.how !== 'continue') return NEXT;
-        throw busy(id);
+        return from.id === undefined && loaded.record.turn?.how !== 'continue' ? NEXT : BUSY;
       case 'fork':
         if (!mayFork) return NEXT;
         return this.#fork(loaded, from, request, judged);
@@ -161,7 +178,7 @@ export class Attacher {
   }
 
   async #judge(loaded: LoadedSession, from: AttachRequest, request: ReadRequest): Promise<Judged> {
-    const { finder, running } = this.#options;
+    const { finder, running, deliveries } = this.#options;
     const { record, session } = loaded;
     const found = await finder.place(loaded, request, from.id !== undefined || !request.hasHistory);
     const { base: foreign, incoming } = splitAtLastAnswer(found.rest, found.batch?.calls);
@@ -177,12 +194,15 @@ export class Attacher {
       reviewed.other.length === 0 &&
       said.every((each) => turn.said.includes(each)) &&
       sameAsks(request.asks, turn.asks) &&
-      (given < found.batch.clients.length || request.asks.idempotency === turn.asks.idempotency);
+      sameIdempotency(request.asks, turn.asks, given < found.batch.clients.length);
     const { turn } = record;
-    const keys = [request.telling.end.hash, found.telling.end.hash].map((tail) =>
-      requestKey(tail, request.asks),
-    );
-    const behind = turn && behindBrokenTurn(request, turn, loaded.log.saidAfter(turn.step));
+    const tails = [request.telling.end.hash, found.telling.end.hash];
+    const keys = tails.map((tail) => requestKey(tail, request.asks));
+    const unheard = await deliveries.answerTo(session, record, request, tails);
+    const behind =
+      turn &&
+      (behindBrokenTurn(request, turn, loaded.log.saidAfter(turn.step)) ??
+        (from.id === undefined ? undefined : newBehindBrokenTurn(request, reviewed)));
     const answer = found.place === 'earlier' && given > 0 ? await this.#answerOf(loaded, found) : undefined;
     const decision = decide({
       place: found.place,
@@ -190,13 +210,14 @@ export class Attacher {
       turn: turn === undefined ? 'none' : running.has(session.id) ? 'running' : 'broken',
       sameTurn: turn !== undefined && (keys.includes(turn.key) || isPart(turn)),
       goesOnBehindTurn: behind !== undefined,
+      undelivered: unheard !== undefined,
       answered: answer !== undefined && isPart(answer.turn),
       otherResults: reviewed.other.length > 0,
       open: found.batch === undefined ? 0 : openIn(found.batch).length - reviewed.fresh.length,
       results: given > 0,
       said: said.length > 0,
     });
-    return { found, decision, incoming, foreign, behind: behind ?? [], reviewed, answer };
+    return { found, decision, incoming, foreign, behind: behind ?? [], reviewed, unheard, answer };
   }
 
   /** Throws for a result whose call neither the request nor the session has. */
@@ -225,14 +246,15 @@ export class Attacher {
     return { kind: 'running', session: session.id, how: turn.how, key: turn.key };
   }
 
-  #repeat({ session }: LoadedSession, { answer, reviewed }: Judged): Attachment {
-    if (answer === undefined) throw busy(session.id);
+  #repeat({ session }: LoadedSession, { unheard, answer, reviewed }: Judged): Attachment {
+    const given = unheard ?? answer;
+    if (given === undefined) throw busy(session.id);
     return {
       kind: 'answered',
       session: session.id,
-      how: 'continue',
-      key: answer.turn.key,
-      answer: answer.answer,
+      how: unheard === undefined ? 'continue' : unheard.turn.how,
+      key: given.turn.key,
+      answer: given.answer,
       losses: this.#options.starter.lossesOf(reviewed),
     };
   }
@@ -315,7 +337,7 @@ export class Attacher {
   }
 
   async #make(from: AttachRequest, request: ReadRequest, plan: MakePlan): Promise<Attachment> {
-    const { parts, maker, starter, keeper, reader, onLost } = this.#options;
+    const { parts, maker, starter, keeper, reader, mutex, onLost } = this.#options;
     const { how, origin, base, behind, incoming, telling } = plan;
     const last = request.messages.length - behind - 1;
     const { hash, position } = request.ends.findLast(({ message }) => message <= last) ?? request.seed;
@@ -330,15 +352,19 @@ export class Attacher {
       onLost: () => onLost(held.id),
       indexed: true,
     });
+    const { id, principal } = held;
     try {
-      const loaded = await reader.load(held.id);
-      const batch = loaded && (await reader.pending(loaded));
-      const reviewed = reviewResults(batch, resultsIn(incoming), request.principal);
-      if (!(await this.#record(held.id, request.principal, reviewed))) throw ended(held.id);
-      return await starter.proceed({ held, from, request, telling, reviewed, incoming, how, created: true });
+      return await mutex.run(id, async () => {
+        const loaded = await reader.load(id);
+        const batch = loaded && (await reader.pending(loaded));
+        const reviewed = reviewResults(batch, resultsIn(incoming), principal);
+        if (!(await this.#record(id, principal, reviewed))) throw ended(id);
+        return starter.proceed({ held, from, request, telling, reviewed, incoming, how, created: true });
+      });
     } catch (error) {
       await keeper.release(held.lease);
-      await parts.store.sessions.delete(held.id, parts.node);
+      await parts.store.sessions.delete(id, parts.node);
+      parts.emit({ type: 'ended', session: id, principal, why: 'deleted' });
       throw error;
     }
   }

@@ -1,11 +1,11 @@
 /** A turn that began and did not come to its end: what is left to do, and what may come behind it. */
 import type { Message, ToolResultBlock, ToolUseBlock } from '../core/conversation.js';
 import type { PendingCall } from '../store/calls.js';
-import { resultOf } from './pending-calls.js';
+import { type ReviewedResults, resultOf } from './pending-calls.js';
 import { answerOf, errorResult, NO_RESULT } from './repair-history.js';
 import type { TurnRecord } from './session-record.js';
 import type { OutstandingCalls } from './sessions.js';
-import type { ReadRequest } from './telling.js';
+import { type ReadRequest, saidIn } from './telling.js';
 import { atomsOf } from './visible-history.js';
 
 export function outstandingOf(
@@ -52,6 +52,18 @@ export function behindBrokenTurn(
   // Nothing of it was whole: what the client has is all there is.
   if (saved === '') return rest;
   return told.startsWith(saved) || saved.startsWith(told) ? rest.slice(next) : undefined;
+}
+
+/**
+ * New messages alone have nothing to be found by: under the session's name they come behind what was
+ * asked last, answered or not. Results that the turn has are said again with them.
+ */
+export function newBehindBrokenTurn(
+  { hasHistory, messages }: ReadRequest,
+  { other }: ReviewedResults,
+): readonly Message[] | undefined {
+  if (hasHistory || other.length > 0) return undefined;
+  return saidIn(messages).length > 0 ? messages : undefined;
 }
 
 /** Only the words. */

@@ -3,6 +3,7 @@ import type { ToolUseBlock } from '../core/conversation.js';
 import type { Session } from '../store/sessions.js';
 import type { Page } from '../store/store.js';
 import { Attacher } from './attacher.js';
+import { Deliveries } from './deliveries.js';
 import { EventHub } from './event-hub.js';
 import { ExpiryWatch } from './expiry.js';
 import { seedOf } from './hash-chain.js';
@@ -54,6 +55,7 @@ class StoredSessions implements Sessions {
   readonly #maker: SessionMaker;
   readonly #attacher: Attacher;
   readonly #timeouts: ToolTimeouts;
+  readonly #deliveries: Deliveries;
   readonly #expiry: ExpiryWatch;
   readonly #mutex = new Mutex();
   readonly #running = new Map<string, Turn>();
@@ -78,29 +80,40 @@ class StoredSessions implements Sessions {
     const mutex = this.#mutex;
     const running = this.#running;
     const reader = new SessionReader(store);
-    const keeper = new LeaseKeeper({ leases: store.leases, owner, leaseMs, log });
+    const keeper = new LeaseKeeper({
+      leases: store.leases,
+      owner,
+      leaseMs,
+      ttlMs,
+      log,
+      onBeat: () => Promise.all([...running.values()].map((turn) => turn.renew())),
+    });
     const maker = new SessionMaker(parts, keeper);
-    const finder = new PlaceFinder(store, reader);
+    const isRunning = (session: string) => running.has(session);
+    const deliveries = new Deliveries(parts, reader);
+    const finder = new PlaceFinder(store, reader, deliveries);
     const starter = new TurnStarter({
       parts,
       reader,
+      deliveries,
       onBegin: (turn, held) => this.#onBegin(turn, held),
       onEnd: (turn, held, end) => this.#onEnd(turn, held, end),
       onWaiting: (held) => this.#park(held),
     });
-    const isRunning = (session: string) => running.has(session);
     this.#parts = parts;
     this.#reader = reader;
     this.#keeper = keeper;
     this.#maker = maker;
     this.#timeouts = new ToolTimeouts({ parts, reader, keeper, mutex, isRunning });
-    this.#expiry = new ExpiryWatch(parts);
+    this.#expiry = new ExpiryWatch(parts, isRunning);
+    this.#deliveries = deliveries;
     this.#attacher = new Attacher({
       parts,
       reader,
       finder,
       maker,
       starter,
+      deliveries,
       keeper,
       mutex,
       running,
@@ -113,7 +126,9 @@ class StoredSessions implements Sessions {
     return this.#attacher.attach(request);
   }
 
-  delivered(_session: string, _key: string): void {}
+  delivered(session: string, key: string): void {
+    this.#deliveries.delivered(session, key);
+  }
 
   list(query: SessionListQuery): Promise<Page<Session>> {
     return this.#parts.store.sessions.list(query);
@@ -142,13 +157,16 @@ class StoredSessions implements Sessions {
 
   async delete(id: string, by: string): Promise<boolean> {
     const { store, emit } = this.#parts;
-    const session = await store.sessions.get(id);
-    if (session === undefined) return false;
-    const deleted = await store.sessions.delete(id, by);
-    this.#running.get(id)?.lose(ended(id));
-    this.#expiry.forget(id);
-    if (deleted) emit({ type: 'ended', session: id, principal: session.principal, why: 'deleted' });
-    return deleted;
+    // A turn that is just beginning is there, and ended as well.
+    return this.#mutex.run(id, async () => {
+      const session = await store.sessions.get(id);
+      if (session === undefined) return false;
+      const deleted = await store.sessions.delete(id, by);
+      this.#running.get(id)?.lose(ended(id));
+      this.#expiry.forget(id);
+      if (deleted) emit({ type: 'ended', session: id, principal: session.principal, why: 'deleted' });
+      return deleted;
+    });
   }
 
   subscribe(listener: (event: SessionEvent) => void): () => void {
@@ -158,6 +176,7 @@ class StoredSessions implements Sessions {
   async close(): Promise<void> {
     this.#timeouts.close();
     this.#expiry.close();
+    await this.#deliveries.close();
     await this.#keeper.close();
   }
 
@@ -187,6 +206,12 @@ class StoredSessions implements Sessions {
         runBy === 'client' && result !== undefined ? [{ id: call, ...result }] : [],
       );
       if (results.length > 0) await this.#parts.store.calls.record(held.id, results, principal);
+      const blocks = await this.#reader.saidMeanwhile(parent);
+      const { pending, turns } = held.record;
+      if (pending !== undefined && blocks.length > 0) {
+        const record = { pending: { ...pending, said: [...pending.said, turns + 1] } };
+        await held.write({ turns: [{ kind: 'said', blocks }], record });
+      }
     } finally {
       await this.#park(held);
     }

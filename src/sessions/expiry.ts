@@ -4,13 +4,15 @@ import type { SessionParts } from './session-parts.js';
 
 export class ExpiryWatch {
   readonly #parts: SessionParts;
+  readonly #isRunning: (session: string) => boolean;
   /** All live equally long, so that the one that was used longest ago is first. */
   readonly #sessions = new Map<string, { principal: string; expiresAt: number }>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(parts: SessionParts) {
+  constructor(parts: SessionParts, isRunning: (session: string) => boolean) {
     this.#parts = parts;
+    this.#isRunning = isRunning;
   }
 
   touch(session: string, principal: string): void {
@@ -48,6 +50,10 @@ export class ExpiryWatch {
     try {
       for (const [id, { principal, expiresAt }] of [...this.#sessions]) {
         if (expiresAt > now()) break;
+        if (this.#isRunning(id)) {
+          this.touch(id, principal);
+          continue;
+        }
         const session = await store.sessions.get(id);
         if (this.#sessions.get(id)?.expiresAt !== expiresAt) continue;
         this.#sessions.delete(id);

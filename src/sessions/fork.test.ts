@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Block, Message } from '../core/conversation.js';
+import { sessionLease } from '../store/leases.js';
 import { asTurn, call, handBack, result, SessionsBench, said, speak, user } from './testing.js';
 
 let bench: SessionsBench;
@@ -101,7 +102,35 @@ describe('a history that ends earlier', () => {
   });
 });
 
+describe('sessions that have the same history', () => {
+  /** Two of one key, both at the end of `B`. */
+  const twins = async () => {
+    await bench.say(A, 'A');
+    const one = await bench.say(B, 'B');
+    const other = await bench.say(B, 'B');
+    return [one.id, other.id];
+  };
+
+  it('one is busy: the other goes on, and then the request is refused', async () => {
+    const ids = await twins();
+    const first = await bench.turn(C);
+    const second = await bench.turn([...B, said('B'), user('else')]);
+    expect([second.how, [first.id, second.id].sort()]).toEqual(['continue', ids.sort()]);
+    const third = bench.attach([...B, said('B'), user('third')]);
+    await expect(third).rejects.toMatchObject({ code: 'conflict', detail: 'session_busy' });
+  });
+});
+
 describe('a history that nobody knows', () => {
+  it('is that of a session that cannot be read, too', async () => {
+    const { id, principal } = await bench.say(A, 'A');
+    const grant = await bench.store.leases.acquire(sessionLease(id), 'later', 1000);
+    if (!grant.granted) throw new Error('Nobody else holds it.');
+    await bench.store.sessions.checkpoint(id, grant.lease, { metadata: { version: 2 } });
+    const imported = await bench.turn(B);
+    expect([imported.how, imported.principal, imported.id === id]).toEqual(['import', principal, false]);
+  });
+
   it('is imported as it is, calls and results as blocks', async () => {
     const history: Message[] = [
       user('a'),

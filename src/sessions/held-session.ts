@@ -1,6 +1,7 @@
 /** A session whose lease is in hand: everything that is written about it goes through here. */
 import type { Lease } from '../store/leases.js';
 import type { Checkpoint, Session } from '../store/sessions.js';
+import { LIMITS } from './limits.js';
 import { ended, lost } from './refusals.js';
 import type { SessionParts } from './session-parts.js';
 import {
@@ -28,6 +29,8 @@ export class HeldSession {
   readonly log: TranscriptLog;
   record: SessionRecord;
   readonly #parts: SessionParts;
+  /** Unknown until something is written. */
+  #expiresAt = 0;
 
   constructor(
     parts: SessionParts,
@@ -66,13 +69,15 @@ export class HeldSession {
       return [{ ...(channel && { channel }), after, entries: toRows(entries, after, token) }];
     });
     const changed = record !== undefined || turns.length > 0 || setup.length > 0;
+    const expiresAt = now() + ttlMs;
     const outcome = await store.sessions.checkpoint(this.id, this.lease, {
       ...step,
       ...(append.length > 0 && { append }),
       ...(changed && { metadata: next }),
-      expiresAt: now() + ttlMs,
+      expiresAt,
     });
     if (outcome.ok) {
+      this.#expiresAt = expiresAt;
       this.record = next;
       this.log.push(main);
       return true;
@@ -93,6 +98,15 @@ export class HeldSession {
       case 'unusable':
         throw new Error(`A step of the session ${this.id} was refused: ${JSON.stringify(outcome)}`);
     }
+  }
+
+  /** A turn that writes nothing for long uses the session all the same. */
+  async renew(): Promise<void> {
+    const { store, now, ttlMs } = this.#parts;
+    const expiresAt = now() + ttlMs;
+    if (this.#expiresAt - now() > ttlMs * (1 - 1 / LIMITS.beatsPerLease)) return;
+    const { ok } = await store.sessions.checkpoint(this.id, this.lease, { expiresAt });
+    if (ok) this.#expiresAt = expiresAt;
   }
 
   /** Its time is not renewed: nobody used it. */

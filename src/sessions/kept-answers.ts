@@ -22,6 +22,9 @@ export const readAnswer = (body: unknown): KeptAnswer => keptAnswer.parse(body);
 /** By the message whose calls they answer, so that any split of them finds it. */
 export const resultsKey = (session: string, mark: number): string => `results:${session}:${mark}`;
 
+/** By the end of the answer: there is one at most for each session. */
+export const undeliveredKey = (session: string, mark: number): string => `undelivered:${session}:${mark}`;
+
 export const idempotencyKey = (key: string): string => `idempotency:${digest(key)}`;
 
 /** Of what the client sent, whatever it was attached to. */

@@ -8,7 +8,11 @@ export interface LeaseKeeperOptions {
   leases: LeaseStore;
   owner: string;
   leaseMs: number;
+  /** A session that nobody writes to is over after this. */
+  ttlMs: number;
   log: SessionsLog;
+  /** With each heartbeat. */
+  onBeat(): Promise<unknown>;
 }
 
 export class LeaseKeeper {
@@ -19,7 +23,9 @@ export class LeaseKeeper {
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
-    this.#heartbeat = setInterval(() => void this.#beat(), options.leaseMs / LIMITS.beatsPerLease).unref();
+    const { leaseMs, ttlMs } = options;
+    const pause = Math.min(leaseMs, ttlMs) / LIMITS.beatsPerLease;
+    this.#heartbeat = setInterval(() => void this.#beat(), pause).unref();
   }
 
   /** A holder of this machine that is dead holds nothing. */
@@ -62,6 +68,7 @@ export class LeaseKeeper {
     try {
       const renewed = new Set((await leases.renew(owner, leaseMs)).map(({ token }) => token));
       for (const lease of held) if (!renewed.has(lease.token)) this.#lose(lease);
+      await this.#options.onBeat();
     } catch (error) {
       log.warn({ err: error }, 'leases could not be renewed');
     }

@@ -197,6 +197,36 @@ describe('a session', () => {
     expect(await bench.sessions.get(id)).toMatchObject({ state: 'expired' });
   });
 
+  it('does not end under its own turn, however long that says nothing', async () => {
+    const bench = await start({ now: Date.now, ttlMs: 1000 });
+    const { id } = await bench.say(A, 'A');
+    const turn = await bench.turn([...A, said('A'), user('b')]);
+    for (let passed = 0; passed < 20; passed += 1) await pass(500);
+    expect(await bench.sessions.get(id)).toMatchObject({ state: 'live' });
+    await speak(turn, 'B');
+    expect(bench.events.filter(({ type }) => type === 'ended')).toEqual([]);
+    await pass(1000);
+    expect(bench.events.at(-1)).toMatchObject({ type: 'ended', session: id, why: 'expired' });
+  });
+
+  it('is not told of as over under its turn, also where its time could not be renewed', async () => {
+    const bench = await start({ ttlMs: 1000 });
+    await bench.turn(A);
+    bench.clock.now += 2000;
+    await pass(1000);
+    expect(bench.events.map(({ type }) => type)).toEqual(['created', 'turn-began']);
+  });
+
+  it('that was told of and could not begin is told of as ended', async () => {
+    const bench = await start();
+    const stop = bench.sessions.subscribe((event) => {
+      if (event.type === 'created') void bench.store.sessions.delete(event.session, 'somebody');
+    });
+    await expect(bench.attach(A)).rejects.toMatchObject({ code: 'conflict' });
+    stop();
+    expect(bench.events.map(({ type }) => type)).toEqual(['created', 'ended']);
+  });
+
   it('keeps its lease as long as the turn runs, and no longer', async () => {
     const bench = await start({ leaseMs: 30, now: Date.now });
     const turn = await bench.turn(A);
@@ -232,6 +262,17 @@ describe('a session', () => {
     const parent = await bench.turn([...HANDED, user(R('c1'), R('c2'), R('c3'))]);
     expect([parent.how, parent.id]).toEqual(['continue', id]);
     expect(await bench.sessions.fork('ses_none')).toBeUndefined();
+  });
+
+  it('is forked with what was said beside some of the results', async () => {
+    const bench = await start();
+    const { id } = await bench.handBack(A, CALLS);
+    await bench.attach([...HANDED, user(R('c1'), 'mind the gap')]);
+    const fork = await bench.sessions.fork(id);
+    const own = await bench.turn([user(R('c2'), R('c3'))], { id: fork?.id });
+    expect(own.transcript.at(-1)).toEqual(
+      user(R('c1'), R('c2'), R('c3'), { type: 'text', text: 'mind the gap' }),
+    );
   });
 
   it('is forked up to its last finished turn', async () => {

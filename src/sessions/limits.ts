@@ -7,6 +7,8 @@ export const LIMITS = {
   titleChars: 80,
   /** Sessions with the same request or the same history that are looked at. */
   candidates: 16,
+  /** Messages from the end of a request behind which a turn is looked for that broke off. */
+  tails: 16,
   /** Tellings of one point of a conversation that are remembered. */
   tellings: 32,
   /** A session that another process changed meanwhile is read again so often. */

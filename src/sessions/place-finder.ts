@@ -1,15 +1,23 @@
 /** Where in which session a request's history ends. */
 import type { Message } from '../core/conversation.js';
 import type { PendingCall } from '../store/calls.js';
+import type { Deliveries } from './deliveries.js';
+import type { Link } from './hash-chain.js';
 import { LIMITS } from './limits.js';
 import type { Batch } from './pending-calls.js';
 import { ambiguousCalls, otherPlace, unknownCall, unknownSession } from './refusals.js';
 import type { SessionsStore } from './session-parts.js';
-import type { LoadedSession, Marks, SessionReader } from './session-reader.js';
+import type { LoadedSession, Marks, SessionHead, SessionReader } from './session-reader.js';
 import type { Mark, SessionRecord } from './session-record.js';
 import type { AttachRequest } from './sessions.js';
-import { type ReadRequest, Telling } from './telling.js';
+import { type ReadRequest, Telling, tailKey } from './telling.js';
 import { callKey, callsIn } from './visible-history.js';
+
+/** A session that a request may belong to, and what it was found by. */
+export interface Candidate {
+  by: 'name' | 'request' | 'tail' | 'history' | 'calls';
+  id: string;
+}
 
 export interface FoundPlace {
   place: 'head' | 'earlier';
@@ -26,10 +34,12 @@ export interface FoundPlace {
 export class PlaceFinder {
   readonly #store: SessionsStore;
   readonly #reader: SessionReader;
+  readonly #deliveries: Deliveries;
 
-  constructor(store: SessionsStore, reader: SessionReader) {
+  constructor(store: SessionsStore, reader: SessionReader, deliveries: Deliveries) {
     this.#store = store;
     this.#reader = reader;
+    this.#deliveries = deliveries;
   }
 
   /** Throws GatewayError for an id that the request cannot use. */
@@ -41,33 +51,66 @@ export class PlaceFinder {
     return id;
   }
 
-  /** A session that was made for this very request, whose turn did not come to its end. */
+  /** A session that was made for this very request, whose turn's answer nobody has. */
   async begun({ principal }: ReadRequest, key: string): Promise<string | undefined> {
     for (const { session } of await this.#store.index.find(principal, key, LIMITS.candidates)) {
-      if ((await this.#reader.head(session))?.record.turn?.key === key) return session;
+      const head = await this.#reader.head(session);
+      if (head !== undefined && (await this.#hasTurn(head, key))) return session;
     }
     return undefined;
   }
 
-  /** The sessions that know the most of the history; those that end there before the others. */
-  async byHistory({ principal, places, results }: ReadRequest): Promise<string[]> {
+  /**
+   * Those that know the most of the history. In front of them, sessions whose first turn broke off
+   * behind more of it than that: they have no answer that they could be known by.
+   */
+  async byHistory({ principal, places, ends, results }: ReadRequest, key: string): Promise<Candidate[]> {
     const { index } = this.#store;
     const match = await index.longestPrefix(
       principal,
       places.map(({ hash }) => hash),
     );
-    if (match === undefined) return [];
-    const sharing = await index.find(principal, match.hash, LIMITS.candidates);
-    if (sharing.length < 2) return [match.session];
+    const known = places.findLastIndex(({ hash }) => hash === match?.hash);
+    const broken = await this.#brokenOff(principal, ends.slice(known + 1, -1));
+    const sharing =
+      match === undefined ? [] : await this.#sharing(principal, match.hash, key, results.length > 0);
+    return [
+      ...broken.map((id): Candidate => ({ by: 'tail', id })),
+      ...sharing.map((id): Candidate => ({ by: 'history', id })),
+    ];
+  }
+
+  /** The session of this very request; else those that end at the point before the others. */
+  async #sharing(principal: string, hash: string, key: string, hasResults: boolean): Promise<string[]> {
     const heads: string[] = [];
     const others: string[] = [];
-    for (const { session } of sharing) {
+    for (const { session } of await this.#store.index.find(principal, hash, LIMITS.candidates)) {
       const head = await this.#reader.head(session);
-      if (head !== undefined) (isHead(head.record, match.hash) ? heads : others).push(session);
+      if (head === undefined) continue;
+      if (await this.#hasTurn(head, key)) return [session];
+      (isHead(head.record, hash) ? heads : others).push(session);
     }
-    if (results.length > 0) return [...heads, ...others];
+    if (hasResults) return [...heads, ...others];
     // Words are answered where they were said last, or forked: any of those that share the point will do.
     return heads.length > 0 ? heads : others.slice(0, 1);
+  }
+
+  async #brokenOff(principal: string, ends: readonly Link[]): Promise<string[]> {
+    const { index } = this.#store;
+    const near = ends.slice(-LIMITS.tails).map(({ hash }) => ({ hash, key: tailKey(hash) }));
+    if (near.length === 0) return [];
+    const longest = await index.longestPrefix(
+      principal,
+      near.map(({ key }) => key),
+    );
+    if (longest === undefined) return [];
+    const sessions: string[] = [];
+    for (const { hash, key } of near.toReversed()) {
+      for (const { session } of await index.find(principal, key, LIMITS.candidates)) {
+        if ((await this.#reader.head(session))?.record.turn?.tail === hash) sessions.push(session);
+      }
+    }
+    return sessions;
   }
 
   /** For results that come alone: the session that waits for them, or that had them. */
@@ -147,6 +190,11 @@ export class PlaceFinder {
       rest: [...request.messages],
       telling: Telling.from({ hash, position }, request.messages),
     };
+  }
+
+  /** One that has not come to its end, or whose end its client may not have heard. */
+  async #hasTurn({ session, record }: SessionHead, key: string): Promise<boolean> {
+    return record.turn?.key === key || this.#deliveries.isOpen(session, record, key);
   }
 
   #new({ record }: LoadedSession, { incoming }: ReadRequest, batch: Batch | undefined): FoundPlace {

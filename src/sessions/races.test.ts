@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../store/open.js';
 import type { Store } from '../store/store.js';
-import { asTurn, call, result, SessionsBench, said, speak, user } from './testing.js';
+import { call, result, SessionsBench, said, speak, user } from './testing.js';
 
 const A = [user('a')];
 
@@ -43,7 +43,7 @@ function hook<T extends object>(target: T, method: keyof T & string, before: () 
 }
 
 describe('while a request looks', () => {
-  it('its turn ends: it begins a conversation of its own, and does not go on with that one', async () => {
+  it('its turn ends: it is given that answer, and does not go on with the session', async () => {
     const store = await open();
     let written = (): void => undefined;
     const isWritten = new Promise<void>((resolve) => {
@@ -69,8 +69,36 @@ describe('while a request looks', () => {
     while ((await store.sessions.get(turn.id))?.metadata['turn'] !== undefined) await Promise.resolve();
     written();
     await ended;
-    expect(asTurn(await again)).toMatchObject({ how: 'new' });
-    expect(asTurn(await again).id).not.toBe(turn.id);
+    expect(await again).toMatchObject({ kind: 'answered', session: turn.id, how: 'new', key: turn.key });
+    await bench.sessions.close();
+  });
+
+  it('its session is deleted, when its turn is written and not yet known: the turn ends', async () => {
+    const store = await open();
+    const first = await SessionsBench.open({ store, now: Date.now });
+    const { id } = await first.say(A, 'A');
+    await first.sessions.close();
+    let deleting: Promise<boolean> | undefined;
+    const sessions = new Proxy(store.sessions, {
+      get: (object, name) => {
+        const value: unknown = Reflect.get(object, name);
+        if (typeof value !== 'function') return value;
+        return async (...args: unknown[]) => {
+          const done: unknown = await value.apply(object, args);
+          if (name === 'checkpoint') {
+            deleting ??= bench.sessions.delete(id, 'alice');
+            // Time enough for whoever does not wait.
+            for (let reads = 0; reads < 50; reads += 1) await store.sessions.get(id);
+          }
+          return done;
+        };
+      },
+    });
+    const bench = await SessionsBench.open({ store: { ...wholeOf(store), sessions }, now: Date.now });
+    const turn = await bench.turn([...A, said('A'), user('b')]);
+    expect(turn.id).toBe(id);
+    expect(await deleting).toBe(true);
+    expect(turn.signal.aborted).toBe(true);
     await bench.sessions.close();
   });
 

@@ -59,13 +59,6 @@ export const ambiguousCalls = (ids: readonly string[]) =>
     { param: 'x-session-id', detail: 'ambiguous_tool_call' },
   );
 
-export const otherResult = (id: string) =>
-  new GatewayError(
-    'conflict',
-    `Another result for ${shown(id)} was recorded before, and has been used. Send the conversation up to the call, without X-Session-ID, to go on differently from there.`,
-    { detail: 'other_tool_result' },
-  );
-
 export const otherRequest = () =>
   new GatewayError(
     'conflict',

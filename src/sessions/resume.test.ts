@@ -77,6 +77,7 @@ describe('a request that is sent again', () => {
       kind: 'answered',
       session: first.id,
       how: 'new',
+      key: first.key,
       answer: { blocks: said('A').content, reason: 'end_turn' },
       losses: [],
     });

@@ -15,6 +15,11 @@ import {
 } from './session-record.js';
 import { TranscriptLog } from './transcript-log.js';
 
+export interface SessionHead {
+  session: Session;
+  record: SessionRecord;
+}
+
 export interface LoadedSession {
   session: Pick<Session, 'id' | 'principal'>;
   record: SessionRecord;
@@ -42,7 +47,7 @@ export class SessionReader {
   }
 
   /** Undefined for one that is not there, is past its time or is not of this kind. */
-  async head(id: string): Promise<{ session: Session; record: SessionRecord } | undefined> {
+  async head(id: string): Promise<SessionHead | undefined> {
     const session = await this.#store.sessions.get(id);
     if (session === undefined || session.state === 'expired') return undefined;
     const record = readRecord(session);

@@ -58,6 +58,9 @@ const pending = z.object({
   said: z.array(count),
 });
 
+/** The last answer, as long as its client may not have heard its end. */
+const undelivered = z.object({ mark: count, turn: turnRecord, /** In front of the turn. */ head: link });
+
 const record = z.object({
   version: z.literal(1),
   root: z.string(),
@@ -74,13 +77,14 @@ const record = z.object({
   pending: pending.optional(),
   /** Began and has not come to its end. */
   turn: turnRecord.optional(),
+  undelivered: undelivered.optional(),
   /** The engine's own. */
   state: jsonObject.optional(),
 });
 
 export type SessionRecord = z.infer<typeof record>;
 export type TurnRecord = z.infer<typeof turnRecord>;
-export type PendingRecord = z.infer<typeof pending>;
+export type Undelivered = z.infer<typeof undelivered>;
 export type Asks = z.infer<typeof asks>;
 
 /** Undefined for a session of another kind or of a later version. */

@@ -12,7 +12,7 @@ import type { GatewayError } from '../core/errors.js';
 import type { Loss } from '../core/losses.js';
 import type { NewAnswer } from '../store/answers.js';
 import type { HeldSession, Step } from './held-session.js';
-import type { KeptAnswer } from './kept-answers.js';
+import { type KeptAnswer, undeliveredKey } from './kept-answers.js';
 import { LIMITS } from './limits.js';
 import { ended, lost } from './refusals.js';
 import type { SessionParts } from './session-parts.js';
@@ -39,7 +39,7 @@ export interface TurnOptions {
   tellings: readonly Telling[];
   /** Calls whose results are recorded and not used. */
   unused: Iterable<string>;
-  /** Where the answer is kept for who asks again. */
+  /** Where the answer is kept for who asks again; undefined: until the client has it. */
   answerKey: Pick<NewAnswer, 'key' | 'digest'> | undefined;
   /** Gives the lease back, before anybody is told. */
   onEnd(end: TurnEnd): Promise<void>;
@@ -104,6 +104,11 @@ export class Turn implements SessionTurn {
   /** The same request came again, perhaps told in another way. */
   join(telling: Telling): void {
     if (this.#tellings.length < LIMITS.tellings) this.#tellings.push(telling);
+  }
+
+  /** The session lives as long as its turn, whatever that writes. */
+  renew(): Promise<void> {
+    return this.#held.renew();
   }
 
   /** The session is not this turn's any more. */
@@ -236,6 +241,7 @@ export class Turn implements SessionTurn {
       said: [],
     };
     const body: KeptAnswer = { answer, turn };
+    const kept = answerKey ?? { key: undeliveredKey(this.id, mark), digest: turn.key };
     await this.#write({
       state: open.length > 0 ? 'parked' : 'live',
       turns,
@@ -247,11 +253,10 @@ export class Turn implements SessionTurn {
         marks: mark + 1,
         pending: open.length > 0 ? pending : undefined,
         turn: undefined,
+        undelivered: answerKey === undefined ? { mark, turn, head: record.head } : undefined,
         ...(next !== undefined && { state: next }),
       },
-      ...(answerKey !== undefined && {
-        answer: { ...answerKey, body, expiresAt: parts.now() + parts.ttlMs },
-      }),
+      answer: { ...kept, body, expiresAt: parts.now() + parts.ttlMs },
     });
   }
 }

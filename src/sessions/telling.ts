@@ -107,6 +107,9 @@ function endsIn(messages: readonly Message[], atoms: readonly Atom[], chain: rea
   return ends;
 }
 
+/** By which a session is found whose first turn broke off behind this. */
+export const tailKey = (hash: string): string => digest('tail', hash);
+
 /** Of a request on a conversation; the same when it is sent again. */
 export function requestKey(tail: string, { model, tools, choice, idempotency }: Asks): string {
   return digest('turn', tail, JSON.stringify([model, tools ?? '', choice, idempotency ?? '']));
@@ -133,4 +136,13 @@ export function sameAsks(one: Asks, other: Asks): boolean {
     one.choice === other.choice &&
     (one.tools === undefined || one.tools === other.tools)
   );
+}
+
+/** Two keys are two requests; some of the results may come without the key of the others. */
+export function sameIdempotency(
+  { idempotency: one }: Asks,
+  { idempotency: other }: Asks,
+  isSome: boolean,
+): boolean {
+  return one === other || (isSome && (one === undefined || other === undefined));
 }

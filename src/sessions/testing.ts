@@ -29,6 +29,8 @@ export const result = (toolUseId: string, text: string, isError = false): ToolRe
 export interface TestBenchOptions extends Partial<SessionsOptions> {
   url?: string;
   baseDir?: string;
+  /** Whether clients hear the end of their answers. */
+  delivers?: boolean;
 }
 
 export class SessionsBench {
@@ -37,14 +39,26 @@ export class SessionsBench {
   readonly events: SessionEvent[] = [];
   readonly clock: { now: number };
 
-  private constructor(store: Store, sessions: Sessions, clock: { now: number }) {
+  /** Of the last turn, by session. */
+  readonly #keys = new Map<string, string>();
+
+  private constructor(store: Store, sessions: Sessions, clock: { now: number }, delivers: boolean) {
     this.store = store;
     this.sessions = sessions;
     this.clock = clock;
-    sessions.subscribe((event) => this.events.push(event));
+    sessions.subscribe((event) => {
+      this.events.push(event);
+      // Its client has each answer at once, unless a test is about that.
+      if (event.type === 'turn-ended' && event.end !== 'broken' && delivers) this.deliver(event.session);
+    });
   }
 
-  static async open({ url, baseDir, ...options }: TestBenchOptions = {}): Promise<SessionsBench> {
+  static async open({
+    url,
+    baseDir,
+    delivers = true,
+    ...options
+  }: TestBenchOptions = {}): Promise<SessionsBench> {
     const clock = { now: 1_760_000_000_000 };
     const now = options.now ?? (() => clock.now);
     const store =
@@ -58,7 +72,7 @@ export class SessionsBench {
       ...options,
       store,
     });
-    return new SessionsBench(wholeStore(store), sessions, clock);
+    return new SessionsBench(wholeStore(store), sessions, clock, delivers);
   }
 
   async close(): Promise<void> {
@@ -66,9 +80,13 @@ export class SessionsBench {
     await this.store.close();
   }
 
-  attach(messages: readonly Message[], rest: AttachOptions = {}): Promise<Attachment> {
+  deliver(session: string): void {
+    this.sessions.delivered(session, this.#keys.get(session) ?? '');
+  }
+
+  async attach(messages: readonly Message[], rest: AttachOptions = {}): Promise<Attachment> {
     const { tools = [], system = [], toolChoice, parallelToolCalls, ...other } = rest;
-    return this.sessions.attach({
+    const attached = await this.sessions.attach({
       principal: 'alice',
       engine: 'native',
       model: 'coder',
@@ -82,6 +100,8 @@ export class SessionsBench {
         ...(parallelToolCalls !== undefined && { parallelToolCalls }),
       },
     });
+    if (attached.kind === 'turn') this.#keys.set(attached.turn.id, attached.turn.key);
+    return attached;
   }
 
   async turn(messages: readonly Message[], rest: AttachOptions = {}): Promise<SessionTurn> {

@@ -2,7 +2,8 @@
 import type { Block, Message } from '../core/conversation.js';
 import type { Loss } from '../core/losses.js';
 import { outstandingOf, settled } from './broken-turn.js';
-import { digest } from './hash-chain.js';
+import type { Deliveries } from './deliveries.js';
+import { digest, type Link } from './hash-chain.js';
 import type { HeldSession, Step } from './held-session.js';
 import { answerKeyOf } from './kept-answers.js';
 import { LIMITS } from './limits.js';
@@ -20,7 +21,7 @@ import type { LoadedSession, SessionReader } from './session-reader.js';
 import type { SessionRecord, SetupEntry, TurnEntry, TurnRecord } from './session-record.js';
 import { Turn, type TurnEnd } from './session-turn.js';
 import type { AttachKind, Attachment, AttachRequest } from './sessions.js';
-import { type ReadRequest, requestKey, saidIn, saidKeys, Telling } from './telling.js';
+import { type ReadRequest, requestKey, saidIn, saidKeys, Telling, tailKey } from './telling.js';
 import { callsIn, canonical, saidKey } from './visible-history.js';
 
 export interface StartOptions {
@@ -36,6 +37,7 @@ export interface StartOptions {
 export interface TurnStarterOptions {
   parts: SessionParts;
   reader: SessionReader;
+  deliveries: Deliveries;
   onBegin(turn: Turn, held: HeldSession): void;
   onEnd(turn: Turn, held: HeldSession, end: TurnEnd): Promise<void>;
   /** The lease is not needed any more. */
@@ -78,12 +80,14 @@ export class TurnStarter {
     const { turn } = held.record;
     if (turn === undefined) throw new Error('There is no turn to go on with.');
     const transcript = [...held.log.messages];
-    return this.#begin({ ...options, turn, transcript, tellings: [telling], step: {} });
+    const tellings = [telling, ...(await this.#plainTellings(held, turn))];
+    return this.#begin({ ...options, turn, transcript, tellings, step: {} });
   }
 
   /** What the broken turn did stays, and the conversation goes on behind it. */
   async goOnBehind(options: StartOptions & { rest: readonly Message[] }): Promise<Attachment> {
     const { held, rest, telling, request } = options;
+    const { head, turn: broken } = held.record;
     const saved = held.log.messages;
     const calls = callsIn(saved.at(-1));
     const recorded = await recordedCalls(this.#options.parts.store, held, calls);
@@ -100,9 +104,23 @@ export class TurnStarter {
       request,
       turn,
       transcript,
-      tellings: [telling],
+      tellings: [telling, ...(broken === undefined ? [] : [tellingBehind(broken, head, rest)])],
       step: { ...(use.length > 0 && { use }) },
     });
+  }
+
+  /** Of the results that a turn began with. */
+  async #plainTellings(held: HeldSession, { batch: mark, step }: TurnRecord): Promise<Telling[]> {
+    const batch = mark === undefined ? undefined : await this.#options.reader.pending(loadedOf(held));
+    if (batch === undefined) return [];
+    const ids = new Set(batch.calls.map(({ id }) => id));
+    const given = held.log
+      .asOf(step)
+      .findLast(({ content }) =>
+        content.some((block) => block.type === 'tool_result' && ids.has(block.toolUseId)),
+      );
+    const said = given?.content.filter(({ type }) => type !== 'tool_result') ?? [];
+    return [plainTelling(batch, said)];
   }
 
   lossesOf({ late, stray }: ReviewedResults): Loss[] {
@@ -188,7 +206,7 @@ export class TurnStarter {
       step: {
         ...(use.length > 0 && { use }),
         // By which a session is found that has no answer yet to be found by.
-        ...(options.created && batch === undefined && { index: [{ hash: turn.key, position: 0 }] }),
+        ...(options.created && batch === undefined && { index: foundBy(turn) }),
       },
     });
   }
@@ -201,7 +219,13 @@ export class TurnStarter {
     const setup = await reader.setup(loadedOf(held), from.request);
     const { entries, record } = newSetup(held.record, from);
     const main = held.log.difference(transcript);
-    await held.write({ ...step, state: 'live', main, setup: entries, record: { turn, setup: record } });
+    await this.#write(held, {
+      ...step,
+      state: 'live',
+      main,
+      setup: entries,
+      record: { turn, setup: record },
+    });
     const calls = isResumed || unsettled !== undefined ? callsIn(transcript.at(-1)) : [];
     const recorded = await recordedCalls(parts.store, held, calls);
     const begun: Turn = new Turn({
@@ -224,6 +248,13 @@ export class TurnStarter {
     return { kind: 'turn', turn: begun };
   }
 
+  /** Who goes on with a session has heard its last answer. */
+  async #write(held: HeldSession, step: Step): Promise<void> {
+    const { undelivered } = held.record;
+    await held.write({ ...step, record: { ...step.record, undelivered: undefined } });
+    if (undelivered !== undefined) await this.#options.deliveries.drop(held, undelivered);
+  }
+
   async #wait(
     options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
     batch: Batch,
@@ -241,7 +272,7 @@ export class TurnStarter {
     const head = telling.with({ role: 'assistant', content: open });
     const isKnown = pending.tellings.includes(head.hash) || pending.tellings.length >= LIMITS.tellings;
     if (!isKnown) turns.push({ kind: 'alias', mark: pending.mark, hash: head.hash });
-    await held.write({
+    await this.#write(held, {
       state: 'parked',
       turns,
       ...(!isKnown && { index: [head] }),
@@ -282,11 +313,20 @@ function turnOf(
   };
 }
 
+/** By the request itself, and by one that goes on behind it. */
+const foundBy = ({ key, tail }: TurnRecord): Link[] =>
+  [key, tailKey(tail)].map((hash) => ({ hash, position: 0 }));
+
 /** All results in the order of the calls: how a client tells it that sent them one by one. */
 function plainTelling({ mark, clients, results }: Batch, said: readonly Block[]): Telling {
   const { hash, position } = mark;
   const message = answerOf({ calls: clients, results }, NO_RESULT.wentOn, said);
   return Telling.from({ hash, position }, [message]);
+}
+
+/** What the broken turn was asked counts, also for who says only what is new. */
+function tellingBehind({ tail }: TurnRecord, head: Link, rest: readonly Message[]): Telling {
+  return Telling.from({ hash: tail, position: head.position + 1 }, rest);
 }
 
 /** Results that answer nothing cannot be told. */

@@ -9,6 +9,7 @@ import type {
   MediaSource,
   Message,
   Role,
+  TextBlock,
   ToolResultBlock,
   ToolResultContent,
   ToolUseBlock,
@@ -22,42 +23,86 @@ export interface Atom {
 
 export function atomsOf(messages: readonly Message[]): Atom[] {
   const atoms: Atom[] = [];
-  const calling = messagesThatCall(messages);
-  let text: { role: Role; message: number } | undefined;
+  const runs = runsOf(messages);
+  let said: SaidAtom | undefined;
   for (const [index, { role, content }] of messages.entries()) {
     for (const block of content) {
-      // Many clients keep the calls of an answer and drop what was said beside them.
-      if (block.type === 'text' && calling.has(index)) continue;
+      if (block.type === 'text') {
+        // Many clients keep the calls of an answer and drop what was said beside them.
+        if (runs[index]?.calls === true || isBlank(block.text)) continue;
+        // Only an assistant's texts are spread over messages by some dialects.
+        const joins = said?.role === role && (said.message === index || role === 'assistant');
+        if (said === undefined || !joins) {
+          said = new SaidAtom(role);
+          atoms.push(said);
+        }
+        said.add(block.text, index);
+        continue;
+      }
       const key = keyOf(block, role);
       if (key === undefined) continue;
-      const last = atoms.at(-1);
-      const isText = block.type === 'text';
-      // Only an assistant's texts are spread over messages by some dialects.
-      const joins = text?.role === role && (text.message === index || role === 'assistant');
-      if (isText && joins && last !== undefined) {
-        last.key += key;
-        last.message = index;
-      } else {
-        atoms.push({ key: `${role}|${isText ? 'text|' : ''}${key}`, message: index });
-      }
-      text = isText ? { role, message: index } : undefined;
+      atoms.push({ key: `${role}|${key}`, message: index });
+      said = undefined;
     }
   }
   return atoms;
 }
 
-/** Messages of an assistant that make calls, or stand beside one that does: some dialects spread an answer over several. */
-function messagesThatCall(messages: readonly Message[]): Set<number> {
-  const calling = new Set<number>();
-  let answer: number[] = [];
-  for (const [index, message] of messages.entries()) {
-    if (message.role !== 'assistant') answer = [];
-    else answer.push(index);
-    if (callsIn(message).length > 0 || answer.some((each) => calling.has(each))) {
-      for (const each of answer) calling.add(each);
-    }
+/** Texts that are one: clients join and split them. */
+class SaidAtom implements Atom {
+  readonly role: Role;
+  message = -1;
+  readonly #texts: string[] = [];
+  #key: string | undefined;
+
+  constructor(role: Role) {
+    this.role = role;
   }
-  return calling;
+
+  add(text: string, message: number): void {
+    this.#texts.push(text);
+    this.message = message;
+  }
+
+  get key(): string {
+    this.#key ??= `${this.role}|text|${this.role === 'assistant' ? spoken(this.#texts) : written(this.#texts)}`;
+    return this.#key;
+  }
+}
+
+const isBlank = (text: string): boolean => !/\S/.test(text);
+
+/** An answer comes in pieces, which clients put together with blanks, lines or nothing between. */
+const spoken = (texts: readonly string[]): string => texts.join('').replace(/\s+/g, '');
+
+/**
+ * What somebody wrote is sent again as it was, but for its ends, its ends of lines, and the lines or
+ * blanks that texts are put together with. How deep a line stands is part of what it says.
+ */
+function written(texts: readonly string[]): string {
+  return texts
+    .join('\n')
+    .trim()
+    .replace(/\s+/g, (run) => {
+      const line = run.lastIndexOf('\n');
+      const depth = line < 0 ? '' : run.slice(line + 1);
+      return depth === '' ? ' ' : `\n${depth}`;
+    });
+}
+
+/**
+ * For each message whether it makes calls, or stands beside one that does: some dialects spread an
+ * answer over several messages.
+ */
+function runsOf(messages: readonly Message[]): { calls: boolean }[] {
+  let run = { calls: false };
+  let before: Role | undefined;
+  return messages.map((message) => {
+    if (message.role !== 'assistant' || before !== 'assistant') run = { calls: false };
+    before = message.role;
+    run.calls ||= message.role === 'assistant' && message.content.some(({ type }) => type === 'tool_use');
+    return run;
+  });
 }
 
 /** The same for two tellings of one call. */
@@ -72,15 +117,18 @@ export function resultKey({
   isError,
 }: Pick<ToolResultBlock, 'toolUseId' | 'content' | 'isError'>): string {
   const parts: string[] = [];
-  let joins = false;
+  let texts: string[] = [];
+  const flush = () => {
+    if (texts.length > 0) parts.push(`text|${written(texts)}`);
+    texts = [];
+  };
   for (const block of content) {
-    const key = contentKey(block);
-    if (key === undefined) continue;
-    const isText = block.type === 'text';
-    if (isText && joins) parts.push(`${parts.pop() ?? ''}${key}`);
-    else parts.push(isText ? `text|${key}` : key);
-    joins = isText;
+    if (block.type !== 'text') {
+      flush();
+      parts.push(contentKey(block));
+    } else if (!isBlank(block.text)) texts.push(block.text);
   }
+  flush();
   return JSON.stringify(['result', toolUseId, isError, parts]);
 }
 
@@ -94,6 +142,7 @@ export function saidKey(block: Block): string | undefined {
 function keyOf(block: Block, role: Role): string | undefined {
   switch (block.type) {
     case 'text':
+      return written([block.text]) || undefined;
     case 'image':
     case 'document':
       return contentKey(block);
@@ -110,10 +159,8 @@ function keyOf(block: Block, role: Role): string | undefined {
   }
 }
 
-function contentKey(block: ToolResultContent): string | undefined {
+function contentKey(block: Exclude<ToolResultContent, TextBlock>): string {
   switch (block.type) {
-    case 'text':
-      return block.text.replace(/\s+/g, '') || undefined;
     case 'image':
     case 'document':
       return `${block.type}|${sourceKey(block.source)}`;
@@ -152,11 +199,14 @@ export function messagesAfter(
   length: number,
 ): Message[] {
   const last = atoms[length - 1];
-  const rest = messages.slice(last === undefined ? 0 : last.message + 1);
+  let from = last === undefined ? 0 : last.message + 1;
   // An answer that said nothing to anybody is no message of its own.
-  while (rest[0]?.role === 'assistant' && atomsOf(rest.slice(0, 1)).length === 0) rest.shift();
-  return rest;
+  while (saysNothing(messages[from])) from += 1;
+  return messages.slice(from);
 }
+
+const saysNothing = (message: Message | undefined): boolean =>
+  message?.role === 'assistant' && atomsOf([message]).length === 0;
 
 export function resultsIn(messages: readonly Message[]): ToolResultBlock[] {
   return messages.flatMap(({ content }) => content.filter((block) => block.type === 'tool_result'));

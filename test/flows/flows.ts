@@ -6,11 +6,12 @@ import { allGone, descendants, isClaudeCode } from '../support/processes.js';
 import { type Bench, type Flow, openBench, play } from './bench.js';
 import { CHOICE_FLOWS } from './choice-flows.js';
 import { HISTORY_FLOWS } from './history-flows.js';
-import { LOOP_FLOWS, runLoop } from './loop-flows.js';
+import { LOOP_FLOWS } from './loop-flows.js';
 import { CLIENTS, type ClientKind, combinations, type EngineName, RUNNERS } from './matrix.js';
 import type { ProtocolFlow } from './protocol.js';
 import { REFUSAL_FLOWS } from './refusal-flows.js';
 import { RESULTS_FLOWS } from './results-flows.js';
+import { runLoop } from './run-loop.js';
 
 /** For one flow, on a machine that has other things to do. */
 const FLOW_MS = 30_000;
@@ -43,13 +44,13 @@ const FLOWS: Readonly<Record<string, readonly Tried[]>> = {
 };
 
 export function describeFlows(engine: EngineName): void {
-  let bench: Bench;
+  let bench: Bench | undefined;
   beforeAll(async () => {
     bench = await openBench(engine);
   });
   afterAll(async () => {
     const started = descendants(process.pid).filter(isClaudeCode);
-    await bench.close();
+    await bench?.close();
     await allGone(started);
   });
 
@@ -61,11 +62,16 @@ export function describeFlows(engine: EngineName): void {
         for (const combination of combinations(engine, number, clients)) {
           it(
             `${combination.client.name} on ${combination.upstream}`,
-            ({ signal }) => play(bench, combination, run, signal),
+            ({ signal }) => play(opened(bench), combination, run, signal),
             FLOW_MS,
           );
         }
       });
     }
   }
+}
+
+function opened(bench: Bench | undefined): Bench {
+  if (bench === undefined) throw new Error('The gateway did not start');
+  return bench;
 }

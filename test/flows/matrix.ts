@@ -53,7 +53,10 @@ export interface Combination {
 }
 
 /** Combinations of a flow in a sample: on the native engine one costs milliseconds. */
-const SAMPLE: Readonly<Record<EngineName, number>> = { native: 4, 'claude-code': 1 };
+const SAMPLE: Readonly<Record<EngineName, number>> = { native: 3, 'claude-code': 1 };
+
+/** Neighbouring flows that share an upstream: Claude Code keeps a process warm for one model at a time. */
+const NEIGHBOURS: Readonly<Record<EngineName, number>> = { native: 1, 'claude-code': 12 };
 
 /**
  * The full matrix is every client on every upstream; with Claude Code, where each conversation is a
@@ -65,18 +68,18 @@ export function combinations(
   flow: number,
   clients: readonly ClientKind[],
 ): Combination[] {
-  const upstreamAt = (index: number): DialectName => {
-    const name = DIALECT_NAMES[index % DIALECT_NAMES.length];
-    if (name === undefined) throw new Error('There is no upstream');
-    return name;
-  };
   if (LONG && engine === 'native')
     return clients.flatMap((client) => DIALECT_NAMES.map((upstream) => ({ client, upstream })));
-  const begin = SEED + flow;
   const size = LONG ? clients.length : Math.min(SAMPLE[engine], clients.length);
-  return Array.from({ length: size }, (_, index) => {
-    const client = clients[(begin * 3 + index) % clients.length];
-    if (client === undefined) throw new Error('There is no client');
-    return { client, upstream: upstreamAt(begin + index) };
-  });
+  const block = Math.floor(flow / NEIGHBOURS[engine]);
+  return Array.from({ length: size }, (_, index) => ({
+    client: at(clients, 3 * (SEED + flow) + index),
+    upstream: at(DIALECT_NAMES, SEED + block + index),
+  }));
+}
+
+function at<T>(list: readonly T[], index: number): T {
+  const item = list[index % list.length];
+  if (item === undefined) throw new Error('There is nothing to choose from');
+  return item;
 }

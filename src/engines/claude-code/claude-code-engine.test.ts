@@ -1,7 +1,15 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import {
+  claudeProcesses,
+  contentOf,
+  openWorld,
+  result,
+  says,
+  tool,
+  user,
+} from '../../../test/support/claude-world.js';
 import { call } from '../../../test/support/wire.js';
-import { contentOf, openWorld, result, says, tool, user } from './testing.js';
 
 describe('a conversation with Claude Code', { timeout: 60_000 }, () => {
   it('answers, and goes on in the same process', async () => {
@@ -10,9 +18,11 @@ describe('a conversation with Claude Code', { timeout: 60_000 }, () => {
     const first = await world.post({ messages: [user('Hi')] });
     expect(first).toMatchObject({ status: 200, body: { stop_reason: 'end_turn' } });
     expect(contentOf(first)).toEqual([{ type: 'text', text: 'Hello.' }]);
+    const processes = claudeProcesses(world.root);
     const second = await world.post({
       messages: [user('Hi'), { role: 'assistant', content: 'Hello.' }, user('More')],
     });
+    expect(claudeProcesses(world.root)).toEqual(expect.arrayContaining(processes));
     expect(second.headers.get('x-toolgate-attach')).toBe('continue');
     expect(contentOf(second)).toEqual([{ type: 'text', text: 'Again.' }]);
     expect(second.headers.get('x-session-id')).toBe(first.headers.get('x-session-id'));
@@ -52,5 +62,32 @@ describe('a conversation with Claude Code', { timeout: 60_000 }, () => {
     expect(existsSync(world.path('a.txt'))).toBe(true);
     const told = world.told(1).at(-1);
     expect(JSON.stringify(told)).toContain('toolu_2');
+  });
+
+  it('counts its model calls once, with the answer, and puts what the client wishes into them', async () => {
+    const world = await openWorld();
+    world.script({ parts: [call('Read', { file_path: world.path('none') }, 'toolu_1')] }, says('Done.'));
+    const wishes = { max_tokens: 77, temperature: 0.3, stop_sequences: ['END'] };
+    const answer = await world.post({ messages: [user('Hi')], ...wishes });
+    expect(answer.body['usage']).toMatchObject({ input_tokens: 40, output_tokens: 20 });
+    expect(world.upstream.requests.map(({ json }) => json)).toMatchObject([wishes, wishes]);
+    const { data } = await world.usage();
+    expect(data).toMatchObject([{ model: 'agent', requests: 1, input_tokens: 40, output_tokens: 20 }]);
+  });
+
+  it('ends with what cut the model off, and asks it no further', async () => {
+    const world = await openWorld();
+    world.script({ ...says('Half of'), stop: 'max_tokens' });
+    const answer = await world.post({ messages: [user('Hi')] });
+    expect(answer.body).toMatchObject({ stop_reason: 'max_tokens', content: [{ text: 'Half of' }] });
+    expect(world.upstream.requests).toHaveLength(1);
+  });
+
+  it('pauses where the turns are used up, before it asks the model again', async () => {
+    const world = await openWorld({ model: { max_turns: 1 } });
+    world.script({ parts: [call('Read', { file_path: world.path('none') }, 'toolu_1')] });
+    const answer = await world.post({ messages: [user('Hi')] });
+    expect(answer.body).toMatchObject({ stop_reason: 'pause_turn' });
+    expect(world.upstream.requests).toHaveLength(1);
   });
 });

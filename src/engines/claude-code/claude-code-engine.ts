@@ -16,6 +16,7 @@ import { ToolSessions } from '../agent/tool-sessions.js';
 import { openToolbox, type Toolbox } from '../agent/toolbox.js';
 import type { Answer, Call, Engine } from '../engine.js';
 import type { PrivateKeys } from '../private-keys.js';
+import { processBudget } from './budget.js';
 import type { ClaudeProcesses } from './claude-processes.js';
 import { ClaudeTurn, type TurnEnd } from './claude-turn.js';
 import { LiveConversations } from './live-conversations.js';
@@ -37,8 +38,10 @@ export interface ClaudeCodeEngineOptions {
   home: string;
   /** The caller closes them, after the engine. */
   sessions: Sessions;
-  /** Processes at once. */
+  /** Processes at once, spares included. */
   maxLive: number;
+  /** Commands run in the gateway's sandbox or not at all: Claude Code's own Bash is off then. */
+  walled: boolean;
   pingMs?: number;
 }
 
@@ -62,7 +65,7 @@ class ProcessEngine implements ClaudeCodeEngine {
   constructor(options: ClaudeCodeEngineOptions) {
     const { runtime, sessions, log, maxLive } = options;
     this.#options = options;
-    this.#live = new LiveConversations({ sessions, max: maxLive, log });
+    this.#live = new LiveConversations({ sessions, max: processBudget(maxLive).conversations, log });
     this.#tools = new ToolSessions({
       runtime,
       sessions,
@@ -145,7 +148,7 @@ class ProcessEngine implements ClaudeCodeEngine {
     turn: SessionTurn,
     running: RunningTurn,
   ): Promise<ClaudeTurn> {
-    const { processes, keys, relay, runtime, log, selfUrl } = this.#options;
+    const { processes, keys, relay, runtime, log, selfUrl, walled } = this.#options;
     return ClaudeTurn.open({
       processes,
       keys,
@@ -160,6 +163,7 @@ class ProcessEngine implements ClaudeCodeEngine {
       turn,
       toolbox: await this.#toolbox(route, turn.tools, turn.id),
       baseUrl: await selfUrl(),
+      walled,
       signal: AbortSignal.any([running.signal, turn.signal]),
       observe: running.observe,
     });

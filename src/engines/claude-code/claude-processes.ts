@@ -28,6 +28,8 @@ export interface ClaudeProcesses {
 export interface OpenOptions {
   /** What does not change from one conversation to the next of a model: spares are kept by it. */
   profile: ProcessProfile;
+  /** A folder in `profile.cwd` where a conversation goes on that had moved there; without, that one itself. */
+  cwd?: string;
   /**
    * Behind Claude Code's own prompt and the project's AGENTS.md and CLAUDE.md (those of `profile.cwd`,
    * read when it is opened), or in the place of all of them.

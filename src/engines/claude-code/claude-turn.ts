@@ -2,7 +2,7 @@
  * A turn from its session to its answer: on the process that still stands where the session stands,
  * or on a new one that begins with the transcript. What a break has left undone is done first.
  */
-import type { Message, TextBlock, ToolResultBlock } from '../../core/conversation.js';
+import type { Block, Message, ToolResultBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
 import type { Log } from '../../observability/log.js';
@@ -11,7 +11,6 @@ import type { OutstandingCalls, SessionTurn } from '../../sessions/sessions.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import { spokenIn } from '../agent/answers.js';
-import { eventsOfBlocks } from '../agent/block-events.js';
 import { CallLedger } from '../agent/call-ledger.js';
 import { errorResult } from '../agent/error-result.js';
 import { LIMITS } from '../agent/limits.js';
@@ -27,12 +26,14 @@ import { UsageTally } from '../agent/usage-tally.js';
 import type { Call } from '../engine.js';
 import { toolOptions } from '../native/turn.js';
 import type { PrivateKeys } from '../private-keys.js';
-import type { ClaudeProcesses, OpenOptions, ProcessProfile } from './claude-processes.js';
+import { AnswerVoice } from './answer-voice.js';
+import type { ClaudeProcesses } from './claude-processes.js';
 import { Conversation } from './conversation.js';
 import { hotStart } from './hot-start.js';
 import type { LiveConversations } from './live-conversations.js';
 import type { ModelHopOptions } from './model-hop.js';
 import { incomingMessage } from './processes/transcript-entries.js';
+import { fingerprintOf, profileOf, systemOf } from './profile.js';
 import { planTools, type ToolPlan } from './tool-plan.js';
 import { type RunEnd, TurnRun } from './turn-run.js';
 
@@ -50,6 +51,8 @@ export interface ClaudeTurnOptions {
   turn: SessionTurn;
   toolbox: Toolbox;
   baseUrl: string;
+  /** Commands run in the gateway's sandbox or not at all. */
+  walled: boolean;
   signal: AbortSignal;
   observe: AgentObserver;
 }
@@ -74,22 +77,20 @@ export class ClaudeTurn {
   /** Calls of this turn that have begun and have no result. */
   readonly #started = new Set<string>();
   readonly #notify: (activity: AgentActivityBody, agentId?: string) => void;
-  readonly #separator: string;
+  readonly #voice: AnswerVoice;
   #conversation: Conversation | undefined;
   /** `#held` belongs to the conversation. */
   #handedOver: boolean;
   /** What a process that was lost had done. */
   #lost: Conversation | undefined;
   #run: TurnRun | undefined;
-  /** On a process that was lost. */
-  #begun = false;
   #over = false;
 
   /** Rejects before anything of the turn is under way. */
   static async open(options: ClaudeTurnOptions): Promise<ClaudeTurn> {
     const { turn, tools, workspace, live, toolbox, call } = options;
     toolbox.choice(call.request.toolChoice);
-    const plan = planTools(toolbox);
+    const plan = planTools(toolbox, options);
     const kept = live.take(turn.id);
     const conversation = kept?.fingerprint === fingerprintOf(options, plan) ? kept : undefined;
     if (kept !== undefined && conversation === undefined) await live.drop(kept);
@@ -113,7 +114,9 @@ export class ClaudeTurn {
     this.#held = held;
     this.#conversation = conversation;
     this.#handedOver = conversation !== undefined;
-    this.#separator = call.ingress.name === 'openai-chat' ? '\n\n' : '';
+    // That wire has one text for the whole answer.
+    const separator = call.ingress.name === 'openai-chat' ? '\n\n' : '';
+    this.#voice = new AnswerVoice(spokenIn(turn.transcript.slice(turn.began), separator), separator);
     const { session } = held;
     this.keeper = new TurnKeeper({
       turn,
@@ -141,8 +144,8 @@ export class ClaudeTurn {
   }
 
   /** What the client has been told, calls apart. */
-  get said() {
-    return this.#run?.said ?? this.#before().said;
+  get said(): readonly Block[] {
+    return this.#voice.said;
   }
 
   get opened() {
@@ -154,7 +157,7 @@ export class ClaudeTurn {
     for (let restarts = 0; ; restarts += 1) {
       const early = await this.#prepare();
       if (early !== undefined) {
-        if (!this.#begun) yield [{ type: 'start' }, ...eventsOfBlocks(this.said)];
+        if (early.kind === 'handed-back' || early.kind === 'max-turns') yield this.#voice.repeat();
         return early;
       }
       const end = yield* this.#attempt();
@@ -194,13 +197,9 @@ export class ClaudeTurn {
     if (!this.#handedOver) this.#held.release(this.turn.steps());
   }
 
-  #before() {
+  #turnsBefore(): number {
     const { transcript, began } = this.turn;
-    const messages = transcript.slice(began);
-    return {
-      said: spokenIn(messages, this.#separator),
-      turns: messages.filter(({ role }) => role === 'assistant').length,
-    };
+    return transcript.slice(began).filter(({ role }) => role === 'assistant').length;
   }
 
   /** A process that has been told what is new; an end where no model is to be asked. */
@@ -218,7 +217,7 @@ export class ClaudeTurn {
     }
     const settled = await this.#settle();
     if (settled !== undefined) return settled;
-    const { turns } = this.#before();
+    const turns = this.#turnsBefore();
     if (turns >= this.#maxTurns()) {
       this.#notify({ type: 'max-turns', turns });
       return { kind: 'max-turns', turns };
@@ -248,9 +247,8 @@ export class ClaudeTurn {
       hasClients: toolbox.hasClients,
       maxTurns: this.#maxTurns(),
       tally: this.tally,
-      textSeparator: this.#separator,
-      before: this.#before(),
-      begun: this.#begun,
+      voice: this.#voice,
+      turnsBefore: this.#turnsBefore(),
       told,
       signal,
       claimId: (id) => turn.claimId(id),
@@ -267,7 +265,6 @@ export class ClaudeTurn {
   async #lose(): Promise<void> {
     const lost = this.#conversation;
     this.#conversation = undefined;
-    this.#begun ||= this.#run?.begun ?? false;
     this.#run = undefined;
     if (lost === undefined) return;
     this.#lost = lost;
@@ -286,28 +283,30 @@ export class ClaudeTurn {
     const { transcript } = turn;
     const split = transcript.findLastIndex(({ role }) => role === 'assistant') + 1;
     const rest = transcript.slice(split);
-    await live.makeRoom(1);
-    const conversation = await Conversation.open({
-      processes,
-      keys,
-      relay,
-      runtime,
-      log,
-      id: turn.id,
-      principal: turn.principal,
-      route,
-      plan: this.#plan,
-      toolbox,
-      tools: this.#held,
-      profile: profileOf(this.#options, this.#plan),
-      system: systemOf(this.#options),
-      history: transcript.slice(0, split),
-      fingerprint: fingerprintOf(this.#options, this.#plan),
+    const conversation = await live.open(
+      () =>
+        Conversation.open({
+          processes,
+          keys,
+          relay,
+          runtime,
+          log,
+          id: turn.id,
+          principal: turn.principal,
+          route,
+          plan: this.#plan,
+          toolbox,
+          tools: this.#held,
+          profile: profileOf(this.#options, this.#plan),
+          system: systemOf(this.#options),
+          history: transcript.slice(0, split),
+          fingerprint: fingerprintOf(this.#options, this.#plan),
+          signal,
+        }),
       signal,
-    });
+    );
     this.#conversation = conversation;
     this.#handedOver = true;
-    live.add(conversation);
     this.#begin(conversation, new Set());
     conversation.send(incomingMessage(rest.length === 0 ? [GO_ON] : rest).message);
   }
@@ -385,32 +384,4 @@ export class ClaudeTurn {
     for (const { block } of calls.filter(isAgent)) results.set(block.id, errorResult(block.id, NOT_RUN));
     return results;
   }
-}
-
-function profileOf({ route, turn, baseUrl }: ClaudeTurnOptions, plan: ToolPlan): ProcessProfile {
-  return {
-    cwd: turn.root,
-    model: route.model,
-    baseUrl,
-    tools: plan.claude,
-    contextWindow: route.rule.contextWindow ?? LIMITS.context.window,
-  };
-}
-
-function systemOf({ route, turn }: ClaudeTurnOptions): OpenOptions['system'] {
-  const text = turn.system
-    .map((block: TextBlock) => block.text)
-    .filter((each) => each.trim() !== '')
-    .join('\n\n');
-  return { mode: text === '' ? 'append' : (route.rule.system ?? 'append'), text };
-}
-
-/** Two turns with the same one can be told to the same process. */
-function fingerprintOf(options: ClaudeTurnOptions, plan: ToolPlan): string {
-  return JSON.stringify([
-    plan.fingerprint,
-    profileOf(options, plan),
-    systemOf(options),
-    options.route.pattern,
-  ]);
 }

@@ -1,9 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import {
+  claudeProcesses,
+  contentOf,
+  openWorld,
+  result,
+  says,
+  tool,
+  user,
+} from '../../../test/support/claude-world.js';
+import { gate } from '../../../test/support/gate.js';
 import { sse } from '../../../test/support/replies.js';
 import { errorInDialect } from '../../../test/support/scripted-answers.js';
 import { anthropicStream, call } from '../../../test/support/wire.js';
-import { claudeProcesses, contentOf, openWorld, result, says, tool, user } from './testing.js';
 
 const READ = (path: string) => call('Read', { file_path: path }, 'toolu_read');
 
@@ -67,14 +76,18 @@ describe('what goes wrong', { timeout: 60_000 }, () => {
   });
 
   it('starts again where a stream broke before anybody saw anything of it', async () => {
-    const world = await openWorld();
-    const whole = anthropicStream(says('Never.'));
-    world.script(
-      sse(whole.slice(0, whole.indexOf('event: content_block_start')), { end: 'truncate' }),
-      says('Whole.'),
-    );
-    const answer = await world.post({ messages: [user('Hi')] });
-    expect(contentOf(answer)).toEqual([{ type: 'text', text: 'Whole.' }]);
+    // The head of an answer goes out with the first ping at the latest.
+    const world = await openWorld({ limits: { pingMs: 2000 } });
+    const whole = anthropicStream({ parts: [READ(world.path('none'))] });
+    const broken = gate();
+    const start = whole.slice(0, whole.indexOf('event: content_block_stop'));
+    world.script(sse([start, broken], { end: 'truncate' }), says('Whole.'));
+    const heard = await world.stream({ messages: [user('Hi')] }, (text) => {
+      if (text.includes('message_start') && world.upstream.requests.length > 0) broken.open();
+    });
+    expect(heard).toContain('Whole.');
+    expect(heard).not.toContain('event: error');
+    expect(heard.match(/event: message_start/g)).toHaveLength(1);
   });
 
   it('never hands back a call by the bare name of a client tool', async () => {

@@ -1,6 +1,6 @@
 /**
- * Conversations whose process is kept between two turns. There are at most so many processes; beyond
- * that the one that was unused longest ends, never one with a turn that runs.
+ * Conversations that have a process. There are at most so many, at any time: for one more, the one
+ * that was unused longest ends, never one with a turn that runs. Where all of them run, a turn waits.
  */
 import type { Log } from '../../observability/log.js';
 import type { SessionEvent, Sessions } from '../../sessions/sessions.js';
@@ -8,7 +8,7 @@ import type { Conversation } from './conversation.js';
 
 export interface LiveConversationsOptions {
   sessions: Pick<Sessions, 'subscribe'>;
-  /** Processes at once, those of running turns included. */
+  /** Processes at once, those that are about to come or to go included. */
   max: number;
   log: Log;
 }
@@ -19,6 +19,10 @@ export class LiveConversations {
   readonly #resting = new Map<string, Conversation>();
   readonly #busy = new Set<Conversation>();
   readonly #closing = new Set<Promise<void>>();
+  #opening = 0;
+  /** Whoever wants a process comes in one after the other. */
+  #line: Promise<void> = Promise.resolve();
+  #onChange: () => void = () => {};
   readonly #unsubscribe: () => void;
 
   constructor(options: LiveConversationsOptions) {
@@ -27,7 +31,7 @@ export class LiveConversations {
   }
 
   get size(): number {
-    return this.#resting.size + this.#busy.size;
+    return this.#resting.size + this.#busy.size + this.#opening;
   }
 
   /** For a turn that begins; it is then the turn's to rest or to close. */
@@ -38,8 +42,19 @@ export class LiveConversations {
     return conversation;
   }
 
-  add(conversation: Conversation): void {
-    this.#busy.add(conversation);
+  /** A new one, once there is room for it. Whoever is gone by then is not kept waiting. Rejects as `start` does. */
+  async open(start: () => Promise<Conversation>, signal: AbortSignal): Promise<Conversation> {
+    const admitted = this.#line.then(() => this.#makeRoom(signal));
+    this.#line = admitted;
+    await admitted;
+    try {
+      const conversation = await start();
+      this.#busy.add(conversation);
+      return conversation;
+    } finally {
+      this.#opening -= 1;
+      this.#onChange();
+    }
   }
 
   /** The turn is over, and the next one may go on with it. */
@@ -49,9 +64,8 @@ export class LiveConversations {
     const other = this.#resting.get(id);
     this.#resting.delete(id);
     if (other !== undefined && other !== conversation) void this.#close(other);
-    if (conversation.closed) return;
-    this.#resting.set(id, conversation);
-    void this.makeRoom(0);
+    if (!conversation.closed) this.#resting.set(id, conversation);
+    this.#onChange();
   }
 
   /** Ends it. Resolves when its process is gone. */
@@ -59,16 +73,6 @@ export class LiveConversations {
     this.#busy.delete(conversation);
     if (this.#resting.get(conversation.id) === conversation) this.#resting.delete(conversation.id);
     await this.#close(conversation, steps);
-  }
-
-  /** For processes that are about to start. More turns may run than there is room for: then nothing else is kept. */
-  async makeRoom(more: number): Promise<void> {
-    while (this.size + more > this.#options.max && this.#resting.size > 0) {
-      const [[id, oldest] = []] = this.#resting;
-      if (id === undefined || oldest === undefined) return;
-      this.#resting.delete(id);
-      await this.#close(oldest);
-    }
   }
 
   /** Turns must have ended. */
@@ -88,6 +92,25 @@ export class LiveConversations {
     void this.#close(conversation);
   }
 
+  async #makeRoom(signal: AbortSignal): Promise<void> {
+    const wake = (): void => this.#onChange();
+    signal.addEventListener('abort', wake);
+    while (!signal.aborted && this.size + this.#closing.size >= this.#options.max) {
+      const changed = new Promise<void>((resolve) => {
+        this.#onChange = resolve;
+      });
+      const [[id, oldest] = []] = this.#resting;
+      if (id === undefined || oldest === undefined) await changed;
+      else {
+        this.#resting.delete(id);
+        await this.#close(oldest);
+      }
+    }
+    signal.removeEventListener('abort', wake);
+    // Before anybody else looks.
+    this.#opening += 1;
+  }
+
   async #close(conversation: Conversation, steps?: number): Promise<void> {
     const closing = conversation
       .close(steps)
@@ -97,7 +120,10 @@ export class LiveConversations {
           'a process of Claude Code did not end',
         );
       })
-      .finally(() => this.#closing.delete(closing));
+      .finally(() => {
+        this.#closing.delete(closing);
+        this.#onChange();
+      });
     this.#closing.add(closing);
     await closing;
   }

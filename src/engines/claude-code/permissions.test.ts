@@ -1,8 +1,16 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import {
+  contentOf,
+  openWorld,
+  result,
+  says,
+  tool,
+  user,
+  type World,
+} from '../../../test/support/claude-world.js';
 import { call } from '../../../test/support/wire.js';
-import { contentOf, openWorld, result, says, tool, user, type World } from './testing.js';
 
 const ASKING = { config: { permissions: { mode: 'ask', unattended: 'wait' } } };
 

@@ -29,8 +29,8 @@ const CLAUDE_TOOLS: Readonly<Record<string, ClaudeTool>> = {
   AskUserQuestion: { option: 'AskUserQuestion' },
 };
 
-/** About commands in the background, which Claude Code does not run here: its answers end with its turns. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['BashOutput', 'KillShell']);
+/** About commands in the background, which Claude Code's Bash does not run here: its answers end with its turns. */
+const BACKGROUND: ReadonlySet<string> = new Set(['BashOutput', 'KillShell']);
 
 /** Of those that the gateway runs: they may overlap with others. */
 const READS_ONLY: ReadonlySet<string> = new Set([
@@ -76,13 +76,15 @@ export interface ToolPlan {
 
 const NO_INPUT: JsonObject = { type: 'object', properties: {} };
 
-export function planTools(toolbox: Toolbox): ToolPlan {
+/** `walled`: commands must not run outside of the sandbox, so that they are the gateway's to run. */
+export function planTools(toolbox: Toolbox, { walled }: { walled: boolean }): ToolPlan {
   const builder = new PlanBuilder();
+  const isClaudes = (name: string) => !(walled && name === 'Bash');
   for (const definition of toolbox.definitions) {
     const own = CLAUDE_TOOLS[definition.name];
     if (toolbox.isClients(definition.name)) builder.serve(definition, 'client');
-    else if (own !== undefined) builder.claude(definition.name, own);
-    else if (!LEFT_OUT.has(definition.name)) builder.serve(definition, 'gateway');
+    else if (own !== undefined && isClaudes(definition.name)) builder.claude(definition.name, own);
+    else if (walled || !BACKGROUND.has(definition.name)) builder.serve(definition, 'gateway');
   }
   return builder.plan(toolbox);
 }

@@ -6,7 +6,6 @@
  */
 import type { SDKMessage, SDKPartialAssistantMessage } from '@anthropic-ai/claude-agent-sdk';
 import type {
-  Block,
   ConversationRequest,
   Message,
   StopReason,
@@ -16,12 +15,11 @@ import type {
 } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
-import { spokenBehind } from '../agent/answers.js';
-import { eventsOfBlocks } from '../agent/block-events.js';
 import type { CollectedMessage } from '../agent/message-collector.js';
 import type { AgentActivityBody } from '../agent/observer.js';
 import { inOrder } from '../agent/settle-calls.js';
 import type { UsageTally } from '../agent/usage-tally.js';
+import type { AnswerVoice } from './answer-voice.js';
 import type { Admission, Conversation, Inbound } from './conversation.js';
 import type { KnownCall } from './known-calls.js';
 import { MainStream, type StreamStep } from './main-stream.js';
@@ -37,12 +35,10 @@ export interface TurnRunOptions {
   hasClients: boolean;
   maxTurns: number;
   tally: UsageTally;
-  /** Between the texts of two messages, on a wire that has one text for the whole answer. */
-  textSeparator: string;
-  /** Said and counted before, where the turn broke off. */
-  before: { said: readonly Block[]; turns: number };
-  /** The client has heard it: the answer began on a process that was lost. */
-  begun: boolean;
+  /** The turn's, whichever process it is on. */
+  voice: AnswerVoice;
+  /** Model calls of the turn before this process had it. */
+  turnsBefore: number;
   /** Results that the transcript has already, and Claude Code will tell of: by its own ids. */
   told: ReadonlySet<string>;
   signal: AbortSignal;
@@ -81,11 +77,7 @@ const STUCK_MS = 20_000;
 export class TurnRun {
   readonly #options: TurnRunOptions;
   readonly #stream = new MainStream();
-  /** What the client has been told, calls apart. */
-  readonly said: Block[];
   turns: number;
-  #breakDue: boolean;
-  #begun: boolean;
   #admission: Admission | undefined;
   /** Calls of the main agent that were let through, and messages that came of them. */
   #granted = 0;
@@ -96,23 +88,13 @@ export class TurnRun {
   #last: { reason: StopReason; stopSequence?: string } | undefined;
   #failure: GatewayError | undefined;
   #quiet = false;
-  #textDue: boolean;
   /** A message broke off of which the client has seen nothing. */
   #broken = false;
 
   constructor(options: TurnRunOptions) {
     this.#options = options;
-    this.said = [...options.before.said];
-    this.turns = options.before.turns;
-    this.#breakDue = this.said.length > 0;
-    this.#begun = options.begun;
-    this.#textDue = options.begun && this.said.some(({ type }) => type === 'text');
+    this.turns = options.turnsBefore;
     this.#answered = options.conversation.desk.known.all.length === 0 || options.told.size > 0;
-  }
-
-  /** Something of the answer is out. */
-  get begun(): boolean {
-    return this.#begun;
   }
 
   /** Yields what the client is to see. Rejects as the session does; never for what Claude Code does. */
@@ -216,34 +198,11 @@ export class TurnRun {
       this.#broken = true;
       return undefined;
     }
-    const events = this.#visible(step);
+    const events = this.#options.voice.speak(step.events, step.kind === 'events' ? step.raw : []);
     if (events.length > 0) yield events;
     if (step.kind === 'events') return undefined;
     yield [{ type: 'usage', usage: this.#spent() }];
     return this.#onWhole(step);
-  }
-
-  /** What of it the client is to see, with what belongs between two messages. */
-  #visible(step: Exclude<StreamStep, { kind: 'broken' }>): TurnEvent[] {
-    const out = [...step.events];
-    if (this.#breakDue && out.some(({ type }) => type !== 'loss' && type !== 'ping')) {
-      this.#breakDue = false;
-      out.unshift({ type: 'break' });
-    }
-    const first = out.findIndex(({ type }) => type === 'text');
-    const { textSeparator } = this.#options;
-    if (first >= 0 && this.#textDue) {
-      this.#textDue = false;
-      if (textSeparator !== '') out.splice(first, 0, { type: 'text', text: textSeparator });
-    }
-    if (step.kind === 'events' && !this.#begun) {
-      this.#begun = true;
-      this.#textDue = this.said.some(({ type }) => type === 'text');
-      out.unshift(...eventsOfBlocks(this.said));
-      const start = step.raw.find((event) => event.type === 'start');
-      out.unshift({ type: 'start', ...(start?.usage === undefined ? {} : { usage: start.usage }) });
-    }
-    return out;
   }
 
   #spent() {
@@ -257,16 +216,14 @@ export class TurnRun {
     ids,
     usage,
   }: Extract<StreamStep, { kind: 'whole' }>): Promise<RunEnd | undefined> {
-    const { transcript, textSeparator, notify } = this.#options;
+    const { transcript, notify } = this.#options;
     const { calls, content, stopReason, stopSequence } = message;
     this.turns += 1;
     this.#received += 1;
     this.#granted = Math.max(this.#granted, this.#received);
-    this.#breakDue = true;
     if (usage !== undefined) notify({ type: 'model-end', turn: this.turns, usage, stopReason });
     const spoken = content.filter(({ type }) => type !== 'tool_use');
-    this.said.push(...spokenBehind(this.said, spoken, textSeparator));
-    this.#textDue = this.said.some(({ type }) => type === 'text');
+    this.#options.voice.finish(spoken);
     this.#last = { reason: stopReason, ...(stopSequence === undefined ? {} : { stopSequence }) };
     // What was called in an answer that was refused halfway was not meant to be done.
     if (calls.length === 0 || stopReason === 'refusal') {

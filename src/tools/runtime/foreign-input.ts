@@ -35,6 +35,9 @@ const EFFECT_TOOLS: ReadonlySet<string> = new Set([...READ_TOOLS, ...EDIT_TOOLS,
 /** Without a path they look in the folder that they are in. */
 const SEARCHES: ReadonlySet<string> = new Set(['Grep', 'Glob', 'LS']);
 
+/** What would have a call's work done in another folder than the one that it is judged from. */
+const ELSEWHERE: Readonly<Record<string, readonly string[]>> = { Task: ['isolation', 'cwd'] };
+
 const DEPTH = 6;
 const MOST_EFFECTS = 200;
 
@@ -58,6 +61,10 @@ export function readForeignInput(
   session: OpenToolSession,
 ): ForeignInput | { problem: string } {
   const { name } = tool;
+  const moving = ELSEWHERE[name]?.find((field) => (input[field] ?? undefined) !== undefined);
+  if (moving !== undefined) {
+    return { problem: `Agents work in the same folder as you; ${moving} is not offered. Leave it out.` };
+  }
   const whole = classify(tool, input);
   const [known, rest] = splitFields(tool, input);
   const objection = 'problem' in whole ? { objection: whole.problem } : {};

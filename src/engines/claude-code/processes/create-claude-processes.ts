@@ -19,6 +19,8 @@ export interface ClaudeProcessesOptions {
   environment?: Readonly<Record<string, string | undefined>>;
   /** How many processes wait for each profile that is in use; 0 for none. */
   spares?: number;
+  /** For all profiles together. */
+  totalSpares?: number;
   /** How long a spare waits before it is let go. */
   spareIdleMs?: number;
   now?: () => number;
@@ -56,9 +58,13 @@ export function createClaudeProcesses(options: ClaudeProcessesOptions): ClaudePr
     return sdk;
   };
 
-  const start = async (profile: ProcessProfile, history: OpenOptions['history']): Promise<StartedProcess> => {
+  const start = async (
+    profile: ProcessProfile,
+    history: OpenOptions['history'],
+    cwd = profile.cwd,
+  ): Promise<StartedProcess> => {
     const context = { sdk: await load(), stateDir, environment, now, log };
-    const started = await startProcess(context, profile, history);
+    const started = await startProcess(context, profile, { history, cwd });
     const { launched } = started;
     running.add(launched);
     void launched.exited.then(() => running.delete(launched));
@@ -67,7 +73,7 @@ export function createClaudeProcesses(options: ClaudeProcessesOptions): ClaudePr
 
   const pool = new SparePool({
     count: spares,
-    total: Math.max(spares, DEFAULTS.totalSpares),
+    total: options.totalSpares ?? Math.max(spares, DEFAULTS.totalSpares),
     idleMs: options.spareIdleMs ?? DEFAULTS.spareIdleMs,
     warmUpMs: DEFAULTS.warmUpMs,
     start: (profile) => start(profile, []),
@@ -75,13 +81,14 @@ export function createClaudeProcesses(options: ClaudeProcessesOptions): ClaudePr
   });
 
   const open = async (asked: OpenOptions): Promise<ClaudeProcess> => {
-    const { profile, history, signal } = asked;
+    const { profile, history, signal, cwd = profile.cwd } = asked;
     signal.throwIfAborted();
     // What still runs of a gateway that died could change the same files.
     await reaped;
     const prompt = await systemPrompt(profile.cwd, asked);
-    const spare = history.length === 0 ? await pool.take(profile) : undefined;
-    const { launched, options: launchOptions } = spare ?? (await start(profile, history));
+    const fitsSpare = history.length === 0 && cwd === profile.cwd;
+    const spare = fitsSpare ? await pool.take(profile) : undefined;
+    const { launched, options: launchOptions } = spare ?? (await start(profile, history, cwd));
     if (closed !== undefined) {
       await launched.close();
       throw closing();

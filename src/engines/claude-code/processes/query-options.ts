@@ -14,13 +14,17 @@ export interface Resumption {
 
 export interface LaunchPlan {
   profile: ProcessProfile;
+  /** The profile's, or a folder in it. */
+  cwd: string;
   environment: Readonly<Record<string, string>>;
   resumption: Resumption | undefined;
 }
 
-export function launchOptions({ profile, environment, resumption }: LaunchPlan): Options {
+export function launchOptions({ profile, cwd, environment, resumption }: LaunchPlan): Options {
   return {
-    cwd: profile.cwd,
+    cwd,
+    // From a folder further in, commands could not go back to where they came from.
+    ...(cwd === profile.cwd ? {} : { additionalDirectories: [profile.cwd] }),
     env: { ...environment },
     model: profile.model,
     tools: [...profile.tools],

@@ -28,10 +28,10 @@ export interface StartedProcess {
 export async function startProcess(
   context: StartContext,
   profile: ProcessProfile,
-  history: readonly Message[],
+  { history, cwd }: { history: readonly Message[]; cwd: string },
 ): Promise<StartedProcess> {
   const { sdk, stateDir, environment, now, log } = context;
-  const transcript = transcriptOf(history, { cwd: profile.cwd, model: profile.model, now: now() });
+  const transcript = transcriptOf(history, { cwd, model: profile.model, now: now() });
   if (transcript !== undefined && transcript.losses.length > 0) {
     log.info({ losses: transcript.losses }, 'not all of a conversation could be given to Claude Code');
   }
@@ -39,6 +39,7 @@ export async function startProcess(
   try {
     const options = launchOptions({
       profile,
+      cwd,
       environment: processEnvironment({ id: folder.id, folder: folder.path, profile, base: environment }),
       resumption: transcript && { sessionId: transcript.sessionId, at: transcript.at },
     });

@@ -1,19 +1,20 @@
-/** A gateway with Claude Code on a scripted model, for the tests of this folder. */
+/** A gateway with Claude Code on a scripted model. */
 import { readlinkSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tempFolder } from '../../../test/support/cleanup.js';
-import { startTestGateway, type TestGateway } from '../../../test/support/gateway.js';
-import { descendants } from '../../../test/support/processes.js';
-import { inDialect } from '../../../test/support/scripted-answers.js';
+import type { DialectName } from '../../src/core/conversation.js';
+import type { Limits } from '../../src/server/limits.js';
+import { tempFolder } from './cleanup.js';
+import { startTestGateway, type TestGateway } from './gateway.js';
+import { descendants } from './processes.js';
+import { inDialect } from './scripted-answers.js';
 import {
   type RecordedRequest,
   type Reply,
   type ScriptedUpstream,
   startUpstream,
-} from '../../../test/support/scripted-upstream.js';
-import type { Scripted } from '../../../test/support/wire.js';
-import type { DialectName } from '../../core/conversation.js';
+} from './scripted-upstream.js';
+import type { Scripted } from './wire.js';
 
 export type Step =
   | Scripted
@@ -32,6 +33,7 @@ export interface WorldOptions {
   dialect?: DialectName;
   model?: object;
   config?: object;
+  limits?: Partial<Limits>;
 }
 
 const NO_MORE: Scripted = { parts: [{ type: 'text', text: 'No more.' }] };
@@ -68,6 +70,21 @@ export class World {
     return { status: response.status, headers: response.headers, body: isWire(value) ? value : {} };
   }
 
+  /** The text of the whole stream; `onText` is told what has come so far. */
+  async stream(body: object, onText: (text: string) => void): Promise<string> {
+    const response = await fetch(`${this.gateway.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' },
+      body: JSON.stringify({ model: 'agent', max_tokens: 1000, stream: true, ...body }),
+    });
+    let text = '';
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += piece;
+      onText(text);
+    }
+    return text;
+  }
+
   /** The question that waits, once there is one. */
   async approval(): Promise<Wire> {
     for (;;) {
@@ -79,6 +96,10 @@ export class World {
 
   async decide({ id, digest }: Wire, decision: Wire): Promise<void> {
     await this.#api('POST', `/api/approvals/${String(id)}`, { digest, ...decision });
+  }
+
+  usage(): Promise<Wire> {
+    return this.#api('GET', '/api/usage');
   }
 
   /** Once an MCP server is there. */
@@ -114,6 +135,7 @@ export async function openWorld({
   dialect = 'anthropic-messages',
   model,
   config,
+  limits = {},
 }: WorldOptions = {}): Promise<World> {
   const folder = await tempFolder('toolgate-claude');
   const root = join(folder.path, 'work');
@@ -132,6 +154,7 @@ export async function openWorld({
       sandbox: 'off',
       ...config,
     },
+    limits,
     logLevel: process.env['CLAUDE_TEST_LOG'] ?? 'silent',
   });
   return new World(gateway, upstream, root, steps);

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { Auth } from '../server/auth.js';
+import type { PinnedCalls } from './engine.js';
+import { PrivateKeys } from './private-keys.js';
+
+const PINNED: PinnedCalls = {
+  session: 's',
+  run: () => Promise.reject(new Error('not asked')),
+  countTokens: async () => 0,
+};
+
+describe('the credential of a process', () => {
+  it('is known until it is taken back, for its owner', () => {
+    const keys = new PrivateKeys();
+    const remove = keys.add('secret', { name: 'alice' }, PINNED);
+    expect(keys.find('secret')).toMatchObject({ name: 'alice', pinned: PINNED });
+    expect(keys.find('another')).toBeUndefined();
+    remove();
+    expect(keys.find('secret')).toBeUndefined();
+  });
+
+  it('opens model calls and nothing else', () => {
+    const keys = new PrivateKeys();
+    keys.add('secret', { name: 'alice' }, PINNED);
+    const auth = new Auth([], 3000, keys);
+    const headers = { 'x-api-key': 'secret' };
+    expect(auth.inner('/v1/messages', headers)?.pinned).toBe(PINNED);
+    expect(auth.inner('/v1/messages/count_tokens', headers)?.pinned).toBe(PINNED);
+    expect(auth.inner('/v1/responses', headers)).toBeUndefined();
+    expect(auth.inner('/api/sessions', headers)).toBeUndefined();
+    expect(() => auth.admit({ area: 'console' }, headers)).toThrow();
+  });
+});
