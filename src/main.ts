@@ -9,6 +9,7 @@ import { createRedactor } from './config/redact.js';
 import { GatewayError } from './core/errors.js';
 import { type AgentParts, openAgentParts } from './engines/agent-parts.js';
 import { createFindPlace } from './engines/agent-place.js';
+import type { Patience } from './engines/claude-code/limits.js';
 import { createDispatcher } from './engines/create-dispatcher.js';
 import type { Dispatcher } from './engines/dispatcher.js';
 import { openSessions } from './engines/open-sessions.js';
@@ -37,6 +38,8 @@ export interface GatewayOptions {
   limits?: Partial<Limits>;
   /** Of the virtual MCP servers. */
   virtualLimits?: Partial<VirtualLimits>;
+  /** How long turns wait for processes of Claude Code. */
+  patience?: Partial<Patience>;
 }
 
 export interface Gateway {
@@ -50,7 +53,9 @@ export interface Gateway {
 }
 
 const MIB = 1024 * 1024;
+/** At most; where sessions live for less than that, as long as they do. */
 const PRUNE_EVERY_MS = 10 * 60 * 1000;
+const PRUNE_AT_MOST_EVERY_MS = 10_000;
 /** The last is a terminal that was closed. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
@@ -131,7 +136,7 @@ interface Parts {
 }
 
 async function openDispatcher(
-  { dispatcher, loaded }: GatewayOptions,
+  { dispatcher, loaded, patience }: GatewayOptions,
   { store: { quirks }, metrics, log, agents, sessions, innerKeys, selfUrl }: Parts,
 ): Promise<{ dispatcher: Dispatcher; close(): Promise<void> }> {
   if (dispatcher !== undefined) return { dispatcher, close: async () => {} };
@@ -162,6 +167,8 @@ async function openDispatcher(
             runtime: await agents.tools(),
             keys: innerKeys,
             selfUrl,
+            walled: config.sandbox === 'required' || agents.sandbox.status.active,
+            ...(patience === undefined ? {} : { patience }),
           },
         }
       : {}),
@@ -262,7 +269,7 @@ interface Running {
 
 function runUntilClosed({ server, url, store, release, log, options }: Running): Gateway {
   const graceMs = options.loaded.config.server.drain_s * 1000;
-  const stopPruning = pruneRegularly(store, log);
+  const stopPruning = pruneRegularly(store, log, options.loaded.config.sessions.ttl_s * 1000);
   let onFinished = () => {};
   const finished = new Promise<void>((resolve) => {
     onFinished = resolve;
@@ -289,12 +296,21 @@ function runUntilClosed({ server, url, store, release, log, options }: Running):
   };
 }
 
-function pruneRegularly(store: Store, log: Log): () => void {
+function pruneRegularly(store: Store, log: Log, ttlMs: number): () => void {
+  let stopped = false;
   const prune = () => {
-    store.prune().catch((error: unknown) => log.warn({ err: error }, 'the store could not be pruned'));
+    store.prune().catch((error: unknown) => {
+      if (!stopped) log.warn({ err: error }, 'the store could not be pruned');
+    });
   };
-  const timer = setInterval(prune, PRUNE_EVERY_MS).unref();
-  return () => clearInterval(timer);
+  // A gateway that is never up for long prunes as well.
+  prune();
+  const everyMs = Math.max(PRUNE_AT_MOST_EVERY_MS, Math.min(PRUNE_EVERY_MS, ttlMs));
+  const timer = setInterval(prune, everyMs).unref();
+  return () => {
+    stopped = true;
+    clearInterval(timer);
+  };
 }
 
 /** For a process that is nothing but the gateway. */

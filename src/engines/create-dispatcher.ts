@@ -41,7 +41,7 @@ export interface NativeOptions
 }
 
 /** What Claude Code needs beyond the configuration. The dispatcher closes the processes. */
-export interface ClaudeCodeOptions extends Omit<ClaudeCodeEngineOptions, 'relay' | 'maxLive' | 'walled'> {
+export interface ClaudeCodeOptions extends Omit<ClaudeCodeEngineOptions, 'relay' | 'maxLive'> {
   /** Given from outside: a gateway without agents does not load it. */
   create: typeof createClaudeCodeEngine;
   /** What paths in the configuration are relative to. */
@@ -68,8 +68,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
   const claudeCode = options.claudeCode === undefined ? undefined : openClaudeCode(options.claudeCode);
 
   function openClaudeCode(given: ClaudeCodeOptions): ClaudeCodeEngine {
-    const { sessions, sandbox } = config;
-    return given.create({ ...given, relay, maxLive: sessions.max_live, walled: sandbox === 'required' });
+    return given.create({ ...given, relay, maxLive: config.sessions.max_live });
   }
 
   function openNative(given: NativeOptions): NativeEngine {

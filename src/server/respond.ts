@@ -68,6 +68,7 @@ export function sendError(
   const lingers = exchange.closeAfter && !exchange.request.complete && !socket.readableEnded;
   if (!lingers) {
     sendJson(exchange, error.status, exchange.encodeError(error, exchange.id), {
+      ...sessionHeaders(exchange),
       ...errorHeaders(error),
       ...headers,
     });
@@ -79,6 +80,7 @@ export function sendError(
     ...baseHeaders(exchange),
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
+    ...sessionHeaders(exchange),
     ...errorHeaders(error),
     ...headers,
   });
@@ -93,6 +95,11 @@ export function sendError(
   request.on('end', end).on('close', end).resume();
   // The parser may have given up on the request; then only the socket hears of its end.
   socket.on('end', end);
+}
+
+/** Of a conversation that was there before: one that was begun for the request may be gone with it. */
+function sessionHeaders({ announced }: Exchange): Readonly<Record<string, string>> {
+  return announced['x-toolgate-attach'] === 'continue' ? announced : {};
 }
 
 function errorHeaders(error: GatewayError): Record<string, string> {

@@ -93,7 +93,10 @@ async function openTurn(
   const feed = encoder === undefined ? undefined : feedFor(exchange.request.headers);
   if (feed !== undefined) call.observe = feed.observe;
   const early = encoder === undefined ? undefined : new EarlyStream(exchange, encoder, feed);
-  if (early !== undefined) call.announce = (headers) => early.announce(headers);
+  call.announce = (headers) => {
+    exchange.announced = headers;
+    early?.announce(headers);
+  };
   const own = exchange.id.replace(/^req_/, ID_PREFIX[dialect.name]);
   const principal = exchange.principal.name;
   const keep = () => memory?.keep({ principal, id: own, body, request, answer: answerContext }, context);

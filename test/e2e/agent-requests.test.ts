@@ -1,7 +1,8 @@
 /** What every route says of an agent's conversation: refusals in its own shape, keys, what was done. */
 import { describe, expect, it } from 'vitest';
 import { DIALECT_NAMES, type DialectName } from '../../src/core/conversation.js';
-import { startGatewayProcess, type TestGateway } from '../support/gateway.js';
+import { startGatewayProcess, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { answer } from '../support/replies.js';
 import { inDialect } from '../support/scripted-answers.js';
 import { gate, startUpstream } from '../support/scripted-upstream.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
@@ -295,5 +296,29 @@ describe('x-toolgate-events on an agent', () => {
     });
     await until(/event: message_stop/);
     expect(await repo.read('made')).toBe('');
+  });
+});
+
+describe('an upstream that fails', () => {
+  it('is answered with the conversation that it was about, which goes on with the same request', async () => {
+    const repo = await repository({ a: 'a' });
+    const refusal = '{"error":{"message":"no","type":"invalid_request_error"}}';
+    const upstream = await startUpstream([
+      inDialect(textAnswer('Hello.')),
+      () => answer(refusal, { status: 400 }),
+      inDialect(textAnswer('Again.')),
+    ]);
+    const gateway = await startTestGateway({
+      config: {
+        upstreams: { scripted: upstream.config('openai-chat') },
+        models: { coder: { engine: 'native', upstream: 'scripted', model: 'm', cwd: repo.root } },
+      },
+    });
+    const headers = { 'x-session-id': sessionOf(await ask(gateway, 'openai-chat', 'hi')) };
+    const failed = await ask(gateway, 'openai-chat', 'more', { headers });
+    expect(failed.status).toBe(400);
+    expect(sessionOf(failed)).toBe(headers['x-session-id']);
+    const again = await ask(gateway, 'openai-chat', 'more', { headers });
+    expect(again.text).toContain('Again.');
   });
 });

@@ -3,6 +3,7 @@ import { readlinkSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DialectName } from '../../src/core/conversation.js';
+import type { Patience } from '../../src/engines/claude-code/limits.js';
 import type { Limits } from '../../src/server/limits.js';
 import { tempFolder } from './cleanup.js';
 import { startTestGateway, type TestGateway } from './gateway.js';
@@ -34,6 +35,7 @@ export interface WorldOptions {
   model?: object;
   config?: object;
   limits?: Partial<Limits>;
+  patience?: Partial<Patience>;
 }
 
 const NO_MORE: Scripted = { parts: [{ type: 'text', text: 'No more.' }] };
@@ -136,6 +138,7 @@ export async function openWorld({
   model,
   config,
   limits = {},
+  patience = {},
 }: WorldOptions = {}): Promise<World> {
   const folder = await tempFolder('toolgate-claude');
   const root = join(folder.path, 'work');
@@ -155,6 +158,7 @@ export async function openWorld({
       ...config,
     },
     limits,
+    patience,
     logLevel: process.env['CLAUDE_TEST_LOG'] ?? 'silent',
   });
   return new World(gateway, upstream, root, steps);
@@ -163,7 +167,16 @@ export async function openWorld({
 /** Of the gateway in this process, those that work in the folder. */
 export function claudeProcesses(root: string): number[] {
   const own = descendants(process.pid).filter(({ command }) => command.includes('claude-agent-sdk'));
-  return own.filter(({ pid }) => readlinkSync(`/proc/${pid}/cwd`) === root).map(({ pid }) => pid);
+  return own.filter(({ pid }) => folderOf(pid) === root).map(({ pid }) => pid);
+}
+
+function folderOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    // Gone meanwhile.
+    return undefined;
+  }
 }
 
 export const says = (said: string): Scripted => ({ parts: [{ type: 'text', text: said }] });

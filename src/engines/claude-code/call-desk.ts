@@ -3,19 +3,20 @@
  * rules and people of the gateway, the gateway's are run, the client's wait for the client. Calls
  * that must not run twice are written down by the turn that runs; between two turns nothing begins.
  */
-import type { CanUseTool, HookCallback, PermissionResult } from '@anthropic-ai/claude-agent-sdk';
+import type { CanUseTool, HookCallback, HookInput, PermissionResult } from '@anthropic-ai/claude-agent-sdk';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import type { ReviewOutcome } from '../../tools/runtime/review.js';
 import type { OpenToolSession, RunRequest, ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { CallLedger } from '../agent/call-ledger.js';
-import { LIMITS } from '../agent/limits.js';
+import { changedInput } from '../agent/changed-input.js';
 import type { AgentActivityBody } from '../agent/observer.js';
 import { ServerCalls } from '../agent/server-calls.js';
 import type { Toolbox } from '../agent/toolbox.js';
 import { type KnownCall, KnownCalls } from './known-calls.js';
 import { mirrorCall } from './mirror-files.js';
 import { ParkedCalls } from './parked-calls.js';
+import { SavedOutputs } from './saved-outputs.js';
 import type { ServedCall } from './served-tools.js';
 import type { SubAgents } from './sub-agents.js';
 import type { ToolPlan } from './tool-plan.js';
@@ -57,6 +58,9 @@ export class CallDesk {
   readonly #changed = new Map<string, JsonObject>();
   /** Sub-agents' calls, by id. */
   readonly #agentOf = new Map<string, string>();
+  readonly #outputs = new SavedOutputs();
+  /** Where Claude Code is, by sub-agent; undefined for the main one. */
+  readonly #folders = new Map<string | undefined, string>();
   #turn: DeskTurn | undefined;
   #turnWaiters: ((turn: DeskTurn | undefined) => void)[] = [];
   #closed = false;
@@ -94,20 +98,24 @@ export class CallDesk {
 
   /** Asks for each call, also for those that Claude Code would let through by itself. */
   readonly preToolUse: HookCallback = async (input) => {
-    if (input.agent_id === undefined) this.#options.session.cwd = input.cwd;
+    this.#outputs.note(input.transcript_path);
+    this.#moved(input);
     return { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'ask' } };
   };
 
   readonly postToolUse: HookCallback = async (input, id) => {
+    this.#moved(input);
     await mirrorCall(input, this.#options.session, Date.now());
     const changed = id === undefined ? undefined : this.#changed.get(id);
     if (changed === undefined) return {};
-    const shown = JSON.stringify(changed).slice(0, LIMITS.changedInputChars);
-    const additionalContext = `A person changed the input of this call before it ran. It ran with: ${shown}`;
+    const additionalContext = changedInput(changed).text;
     return { hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext } };
   };
 
-  readonly postToolUseFailure: HookCallback = async () => ({});
+  readonly postToolUseFailure: HookCallback = async (input) => {
+    this.#moved(input);
+    return {};
+  };
 
   readonly canUseTool: CanUseTool = async (name, input, { toolUseID, agentID, signal }) => {
     try {
@@ -145,7 +153,10 @@ export class CallDesk {
 
   /** What Claude Code tells its model about calls of its own; kept before anything acts on it. */
   async ended(result: ToolResultBlock): Promise<void> {
-    const found = this.known.end(result);
+    const changed = this.#changed.get(result.toolUseId);
+    // Beside the result it is told by a hook, which is no part of what is kept.
+    const content = changed === undefined ? result.content : [changedInput(changed), ...result.content];
+    const found = this.known.end(await this.#outputs.keep({ ...result, content }, this.#options.session));
     if (found === undefined) return;
     const { call, result: own } = found;
     if (call.owner !== 'claude') return;
@@ -190,7 +201,7 @@ export class CallDesk {
     agentId: string,
     signal: AbortSignal,
   ): Promise<PermissionResult> {
-    const { plan, agents } = this.#options;
+    const { plan } = this.#options;
     const owner = plan.ownerOf(name);
     if (owner === undefined) return deny(NOT_OFFERED);
     if (owner === 'client') return deny(MAIN_ONLY);
@@ -198,7 +209,7 @@ export class CallDesk {
       this.#agentOf.set(wireId, agentId);
       return { behavior: 'allow', updatedInput: input };
     }
-    const session = await agents.session(agentId);
+    const session = await this.#sessionOf(agentId);
     const block: ToolUseBlock = { type: 'tool_use', id: wireId, name: plan.plain(name), input };
     const asked = await this.#judge(block, session, signal, () => {}, agentId);
     if (!asked.verdict.allowed) return deny(asked.verdict.message);
@@ -235,7 +246,7 @@ export class CallDesk {
     const options = this.#turn?.options;
     return runtime.review({
       call,
-      session,
+      session: this.#placed(session, agentId),
       signal: AbortSignal.any([signal, given]),
       onWaiting: (approval) => {
         onWaiting(true);
@@ -263,7 +274,7 @@ export class CallDesk {
     agentId: string | undefined,
     given: AbortSignal,
   ): Promise<ToolResultBlock | undefined> {
-    const { runtime, toolbox, session, agents, signal, onBug } = this.#options;
+    const { runtime, toolbox, signal, onBug } = this.#options;
     const known = agentId === undefined ? await this.known.find(block.id) : undefined;
     if (agentId === undefined && known === undefined) return undefined;
     const turn = await this.#activeTurn();
@@ -273,7 +284,7 @@ export class CallDesk {
     const calls = new ServerCalls({
       runtime,
       toolbox,
-      session: agentId === undefined ? session : await agents.session(agentId),
+      session: this.#outputs.readableIn(await this.#sessionOf(agentId)),
       options: turn.options,
       signal: AbortSignal.any([signal, given]),
       ...(agentId === undefined || parent !== undefined ? { ledger: turn.ledger } : {}),
@@ -286,6 +297,28 @@ export class CallDesk {
     });
     const results = await calls.run([{ block: call }], undefined);
     return results.get(call.id);
+  }
+
+  #moved({ agent_id, cwd }: HookInput): void {
+    this.#folders.set(agent_id, cwd);
+    if (agent_id === undefined && this.#ownCommands) this.#options.session.cwd = cwd;
+  }
+
+  /** Otherwise the gateway's commands move the sessions of its tools. */
+  get #ownCommands(): boolean {
+    return this.#options.plan.ownerOf('Bash') === 'claude';
+  }
+
+  async #sessionOf(agentId: string | undefined): Promise<OpenToolSession> {
+    if (agentId === undefined) return this.#options.session;
+    const session = await this.#options.agents.session(agentId);
+    if (this.#ownCommands) session.cwd = this.#folders.get(agentId) ?? session.cwd;
+    return session;
+  }
+
+  /** Claude Code's own tools are judged from where it is. */
+  #placed(session: OpenToolSession, agentId: string | undefined): OpenToolSession {
+    return { ...this.#outputs.readableIn(session), cwd: this.#folders.get(agentId) ?? session.cwd };
   }
 
   #follow(call: KnownCall, event: string): void {

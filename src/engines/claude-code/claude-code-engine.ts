@@ -19,6 +19,7 @@ import type { PrivateKeys } from '../private-keys.js';
 import { processBudget } from './budget.js';
 import type { ClaudeProcesses } from './claude-processes.js';
 import { ClaudeTurn, type TurnEnd } from './claude-turn.js';
+import { PATIENCE, type Patience } from './limits.js';
 import { LiveConversations } from './live-conversations.js';
 import type { ModelHopOptions } from './model-hop.js';
 import { lostWishes } from './request-shape.js';
@@ -40,9 +41,10 @@ export interface ClaudeCodeEngineOptions {
   sessions: Sessions;
   /** Processes at once, spares included. */
   maxLive: number;
-  /** Commands run in the gateway's sandbox or not at all: Claude Code's own Bash is off then. */
+  /** There is a sandbox, or there has to be one: commands are the gateway's to run, and Claude Code's own Bash is off. */
   walled: boolean;
   pingMs?: number;
+  patience?: Partial<Patience>;
 }
 
 export interface ClaudeCodeEngine extends Engine {
@@ -164,6 +166,7 @@ class ProcessEngine implements ClaudeCodeEngine {
       toolbox: await this.#toolbox(route, turn.tools, turn.id),
       baseUrl: await selfUrl(),
       walled,
+      patience: { ...PATIENCE, ...this.#options.patience },
       signal: AbortSignal.any([running.signal, turn.signal]),
       observe: running.observe,
     });

@@ -40,7 +40,11 @@ export interface OpenOptions {
   /** In-process MCP servers by name: `gateway`, and one for each that is configured. */
   servers: Readonly<Record<string, McpSdkServerConfigWithInstance>>;
   canUseTool: CanUseTool;
-  hooks: { preToolUse: HookCallback; postToolUse: HookCallback; postToolUseFailure: HookCallback };
+  hooks: {
+    preToolUse: HookCallback;
+    postToolUse: HookCallback;
+    postToolUseFailure: HookCallback;
+  } & CompactionHooks;
   /**
    * The conversation so far, to be gone on with by the message that is sent first. It is empty or ends
    * with an assistant message: Claude Code asks its model only when it is sent something, so user
@@ -51,6 +55,12 @@ export interface OpenOptions {
    */
   history: readonly Message[];
   signal: AbortSignal;
+}
+
+/** Awaited by Claude Code on either side of summing up its conversation. */
+export interface CompactionHooks {
+  preCompact?: HookCallback;
+  postCompact?: HookCallback;
 }
 
 export interface ProcessProfile {
@@ -73,6 +83,8 @@ export interface ClaudeProcess {
    * conversation, so whoever opens it has to know it from then on and until `exited`.
    */
   readonly credential: string;
+  /** It has not ended, and nobody has begun to end it. */
+  readonly alive: boolean;
   /** Whether it was waiting when it was asked for. */
   readonly warm: boolean;
   send(message: SDKUserMessage): void;

@@ -30,6 +30,7 @@ import { AnswerVoice } from './answer-voice.js';
 import type { ClaudeProcesses } from './claude-processes.js';
 import { Conversation } from './conversation.js';
 import { hotStart } from './hot-start.js';
+import type { Patience } from './limits.js';
 import type { LiveConversations } from './live-conversations.js';
 import type { ModelHopOptions } from './model-hop.js';
 import { incomingMessage } from './processes/transcript-entries.js';
@@ -53,6 +54,7 @@ export interface ClaudeTurnOptions {
   baseUrl: string;
   /** Commands run in the gateway's sandbox or not at all. */
   walled: boolean;
+  patience: Patience;
   signal: AbortSignal;
   observe: AgentObserver;
 }
@@ -222,7 +224,12 @@ export class ClaudeTurn {
       this.#notify({ type: 'max-turns', turns });
       return { kind: 'max-turns', turns };
     }
-    await this.#openCold();
+    try {
+      await this.#openCold();
+    } catch (error) {
+      if (this.#options.signal.aborted) return { kind: 'aborted' };
+      throw error;
+    }
     return undefined;
   }
 
@@ -250,6 +257,7 @@ export class ClaudeTurn {
       voice: this.#voice,
       turnsBefore: this.#turnsBefore(),
       told,
+      patience: this.#options.patience,
       signal,
       claimId: (id) => turn.claimId(id),
       save: (problems) => {

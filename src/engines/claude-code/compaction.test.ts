@@ -1,81 +1,61 @@
-import { appendFileSync } from 'node:fs';
-import { describe, it } from 'vitest';
-import { contentOf, openWorld, says, user } from '../../../test/support/claude-world.js';
+import { describe, expect, it } from 'vitest';
+import {
+  claudeProcesses,
+  contentOf,
+  openWorld,
+  says,
+  user,
+  type World,
+} from '../../../test/support/claude-world.js';
+import { allGone, descendants } from '../../../test/support/processes.js';
 import { errorInDialect } from '../../../test/support/scripted-answers.js';
-import { Inbox } from './inbox.js';
-import { ModelHop } from './model-hop.js';
 
-describe('measure', { timeout: 60_000 }, () => {
-  it('overflow', async () => {
+const TOO_LONG = 'prompt is too long: 210000 tokens > 200000 maximum';
+const CONTINUED = 'This session is being continued';
+
+async function ask(world: World, messages: object[], said: string, wishes: object = {}): Promise<object[]> {
+  const asked = [...messages, user(said)];
+  const answer = await world.post({ messages: asked, ...wishes });
+  return [...asked, { role: 'assistant', content: answer.body['content'] }];
+}
+
+describe('Claude Code that makes room by itself', { timeout: 60_000 }, () => {
+  it('sums up as it likes, answers as it was asked to, and the session keeps every word', async () => {
     const world = await openWorld();
-    const messages: object[] = [];
-    for (const n of [1, 2]) {
-      messages.push(user(`Question ${n} ${'word '.repeat(300)}`));
-      world.script(says(`Answer ${n}`));
-      const a = await world.post({ messages });
-      messages.push({ role: 'assistant', content: a.body['content'] });
-    }
-    const out = (x: unknown) => appendFileSync('/tmp/x2.log', JSON.stringify(x) + '\n');
-    const run = ModelHop.prototype.run;
-    ModelHop.prototype.run = function (call) {
-      out({
-        HOP: call.headers,
-        req: {
-          ...call.request,
-          messages: call.request.messages.length,
-          tools: call.request.tools.map((t) => t.name),
-          system: 0,
-        },
-      });
-      return run.call(this, call);
-    };
-    const push = Inbox.prototype.push;
-    Inbox.prototype.push = function (item: any) {
-      if (item.kind === 'message') {
-        const m = item.message;
-        if (m.type !== 'stream_event') out({ IN: m });
-        else out({ ev: m.event.type });
-      } else out({ kind: item.kind, error: item.error?.message });
-      return push.call(this, item);
-    };
-    messages.push(user('Question 3'));
+    world.script(says('Answer one'), says('Answer two'));
+    const before = await ask(world, await ask(world, [], 'Question one'), 'Question two');
     world.script(
-      (request) =>
-        errorInDialect(
-          400,
-          'invalid_request_error',
-          'prompt is too long: 210000 tokens > 200000 maximum',
-        )(request, 0),
-      says('<summary>SUMMARY</summary>'),
-      says('Answer 3'),
-      says('Extra'),
+      (request) => errorInDialect(400, 'invalid_request_error', TOO_LONG)(request, 0),
+      says('<summary>In short.</summary>'),
+      says('Answer three'),
     );
-    const end = await world.post({ messages, temperature: 0.5, stop_sequences: ['STOP'], max_tokens: 321 });
-    console.log(end.status, JSON.stringify(end.body));
-    for (const [i, r] of world.upstream.requests.entries()) {
-      const j = r.json;
-      console.log(
-        i,
-        JSON.stringify(r.headers),
-        Object.keys(j),
-        'mt',
-        j['max_tokens'],
-        'temp',
-        j['temperature'],
-        'stop',
-        j['stop_sequences'],
-        'tools',
-        (j['tools'] as unknown[] | undefined)?.length,
-        'tc',
-        JSON.stringify(j['tool_choice']),
-        'SYS',
-        JSON.stringify(j['system']).slice(0, 200),
-        'LAST',
-        JSON.stringify((j['messages'] as unknown[]).at(-1)).slice(-600),
-        'N',
-        (j['messages'] as unknown[]).length,
-      );
-    }
-    console.log(JSON.stringify(contentOf(end)));
+    const after = await ask(world, before, 'Question three', {
+      max_tokens: 321,
+      temperature: 0.5,
+      stop_sequences: ['STOP'],
+    });
+    expect(after.at(-1)).toMatchObject({ content: [{ type: 'text', text: 'Answer three' }] });
+    const [, , failed, summary, answer] = world.upstream.requests.map(({ json }) => json);
+    const shaped = { max_tokens: 321, temperature: 0.5, stop_sequences: ['STOP'] };
+    expect(failed).toMatchObject(shaped);
+    expect(answer).toMatchObject(shaped);
+    expect(JSON.stringify(answer)).toContain(CONTINUED);
+    expect(JSON.stringify(summary)).not.toContain(CONTINUED);
+    expect(summary).not.toHaveProperty('temperature');
+    expect(summary).not.toHaveProperty('stop_sequences');
+    expect(summary?.['max_tokens']).toBeGreaterThan(321);
+
+    // A new process has nothing but the session.
+    const own = claudeProcesses(world.root);
+    const processes = descendants(process.pid).filter(({ pid }) => own.includes(pid));
+    for (const { pid } of processes) process.kill(pid, 'SIGKILL');
+    await allGone(processes);
+    world.script(says('Answer four'));
+    const end = await world.post({ messages: [...after, user('Question four')] });
+    expect(contentOf(end)).toEqual([{ type: 'text', text: 'Answer four' }]);
+    const told = JSON.stringify(world.told(world.upstream.requests.length - 1));
+    for (const word of ['one', 'two', 'three']) expect(told).toContain(`Answer ${word}`);
+    expect(told).not.toContain(CONTINUED);
+    expect(told).not.toContain('In short.');
   });
 });

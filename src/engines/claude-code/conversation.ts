@@ -9,13 +9,28 @@ import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Log } from '../../observability/log.js';
 import type { Route } from '../../routing/router.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
+import { LIMITS } from '../agent/limits.js';
 import type { HeldTools } from '../agent/tool-sessions.js';
 import type { Toolbox } from '../agent/toolbox.js';
 import type { PrivateKeys } from '../private-keys.js';
 import { CallDesk, type DeskTurn } from './call-desk.js';
-import type { ClaudeProcess, ClaudeProcesses, OpenOptions, ProcessProfile } from './claude-processes.js';
+import type {
+  ClaudeProcess,
+  ClaudeProcesses,
+  CompactionHooks,
+  OpenOptions,
+  ProcessProfile,
+} from './claude-processes.js';
 import { Inbox } from './inbox.js';
-import { type HopKind, type HopOwner, ModelHop, type ModelHopOptions, type OpenedCall } from './model-hop.js';
+import {
+  type AskedCall,
+  type HopKind,
+  type HopOwner,
+  ModelHop,
+  type ModelHopOptions,
+  type OpenedCall,
+} from './model-hop.js';
+import { workingFolder } from './profile.js';
 import { tidyRequest } from './request-shape.js';
 import { serveTools } from './served-tools.js';
 import { SubAgents } from './sub-agents.js';
@@ -36,6 +51,8 @@ export type Inbound =
 
 export interface Admission {
   request: ConversationRequest;
+  /** Fires when Claude Code does not wait for it any more. */
+  signal: AbortSignal;
   grant(shaped: ConversationRequest): void;
   refuse(): void;
 }
@@ -84,6 +101,14 @@ export class Conversation implements HopOwner {
   #active = false;
   #closed: Promise<void> | undefined;
   #steps = 0;
+  #compacting = false;
+  /** Model calls of sub-agents in the turn that runs, by their ids. */
+  readonly #agentCalls = new Map<string, number>();
+  #onGone: () => void = () => {};
+  /** Resolves when there is no process any more, whoever ended it. */
+  readonly gone = new Promise<void>((resolve) => {
+    this.#onGone = resolve;
+  });
 
   private constructor(options: ConversationOptions) {
     const { id, plan, tools, runtime, toolbox, route, relay, log } = options;
@@ -113,18 +138,23 @@ export class Conversation implements HopOwner {
   /** Rejects as `ClaudeProcesses.open` does; then `tools` are still the caller's. */
   static async open(options: ConversationOptions): Promise<Conversation> {
     const { processes, keys, principal, plan, profile, system, history, signal } = options;
+    const { runtime, tools, id } = options;
     const conversation = new Conversation(options);
     const { desk } = conversation;
+    const cwd = workingFolder(tools.session, profile, plan);
     try {
       const process = await processes.open({
         profile,
+        cwd,
         system,
+        readable: await runtime.gate.readable({ root: profile.cwd, cwd }, id),
         servers: await serveTools(plan, (call) => desk.handle(call)),
         canUseTool: desk.canUseTool,
         hooks: {
           preToolUse: desk.preToolUse,
           postToolUse: desk.postToolUse,
           postToolUseFailure: desk.postToolUseFailure,
+          ...conversation.#compaction,
         },
         history: wireMessages(history, plan),
         signal,
@@ -140,6 +170,15 @@ export class Conversation implements HopOwner {
     }
   }
 
+  get compacting(): boolean {
+    return this.#compacting;
+  }
+
+  /** Its process is there and can be told something. */
+  get alive(): boolean {
+    return !this.closed && this.#process?.alive === true;
+  }
+
   get closed(): boolean {
     return this.#closed !== undefined;
   }
@@ -147,6 +186,8 @@ export class Conversation implements HopOwner {
   /** A turn runs from now on, and reads the inbox. */
   begin(turn: DeskTurn): void {
     this.#active = true;
+    this.#compacting = false;
+    this.#agentCalls.clear();
     this.desk.turn = turn;
   }
 
@@ -168,18 +209,49 @@ export class Conversation implements HopOwner {
     return this.#closed;
   }
 
-  async admit(kind: HopKind, request: ConversationRequest): Promise<ConversationRequest> {
-    if (kind !== 'main') return tidyRequest(request);
+  async admit({ kind, request, agentId, signal }: AskedCall): Promise<ConversationRequest> {
     if (!this.#active || this.closed) {
-      this.#log.warn({ session: this.id }, 'Claude Code asked its model between two turns, and was ended');
-      void this.close();
+      if (kind === 'main' && !this.closed) this.#endAstray();
       throw stopped();
     }
+    if (agentId !== undefined) this.#countCall(agentId);
+    if (kind !== 'main') return tidyRequest(request);
     return new Promise((grant, reject) => {
       const refuse = () => reject(stopped());
-      this.inbox.push({ kind: 'admission', admission: { request, grant, refuse } });
+      if (signal.aborted) refuse();
+      signal.addEventListener('abort', refuse, { once: true });
+      this.inbox.push({ kind: 'admission', admission: { request, signal, grant, refuse } });
     });
   }
+
+  #endAstray(): void {
+    this.#log.warn({ session: this.id }, 'Claude Code asked its model between two turns, and was ended');
+    this.close().catch((error: unknown) => {
+      this.#log.warn({ err: error, session: this.id }, 'a process of Claude Code did not end');
+    });
+  }
+
+  #countCall(agentId: string): void {
+    const calls = (this.#agentCalls.get(agentId) ?? 0) + 1;
+    this.#agentCalls.set(agentId, calls);
+    const { maxTurns } = LIMITS.subAgent;
+    if (calls <= maxTurns) return;
+    throw new GatewayError(
+      'invalid_request',
+      `The sub-agent was stopped after ${maxTurns} model calls, the most that one may make. Give the rest of its task to another one, in smaller pieces.`,
+    );
+  }
+
+  readonly #compaction: CompactionHooks = {
+    preCompact: async ({ agent_id }) => {
+      if (agent_id === undefined) this.#compacting = true;
+      return {};
+    },
+    postCompact: async ({ agent_id }) => {
+      if (agent_id === undefined) this.#compacting = false;
+      return {};
+    },
+  };
 
   opened(kind: HopKind, call: OpenedCall): void {
     if (kind === 'main') this.lastOpened = call;
@@ -194,6 +266,7 @@ export class Conversation implements HopOwner {
     void this.#pump(process).catch((error: unknown) => {
       this.#log.error({ err: error, session: this.id }, 'bug while Claude Code was read');
       this.inbox.push({ kind: 'failure', error: toGatewayError(error) });
+      this.#onGone();
     });
   }
 
@@ -204,13 +277,19 @@ export class Conversation implements HopOwner {
       await this.#look(step.value);
       this.inbox.push({ kind: 'message', message: step.value });
     }
+    // What cannot be heard any more must not go on working, should it still be there.
+    await process.close();
     const { stderr } = await process.exited;
     this.desk.close();
     this.inbox.push({ kind: 'exit', stderr });
+    this.#onGone();
   }
 
   /** What must be known also between two turns. */
   async #look(message: SDKMessage): Promise<void> {
+    // Where it could not sum up, nothing else says so.
+    if (message.type === 'system' && message.subtype === 'status' && message.compact_result !== undefined)
+      this.#compacting = false;
     if (message.type === 'system' && message.subtype === 'task_started') {
       const { task_id, tool_use_id, description, parent_task_id } = message;
       this.agents.start(task_id, tool_use_id, description, parent_task_id);
@@ -232,11 +311,14 @@ export class Conversation implements HopOwner {
     this.#stop.abort();
     this.hop.owner = undefined;
     // First: with answers of any kind it would go on.
-    await this.#process?.close();
-    this.desk.close();
-    for (const release of this.#release.splice(0)) release();
-    await this.agents.close();
-    this.tools.release(steps);
+    try {
+      await this.#process?.close();
+    } finally {
+      this.desk.close();
+      for (const release of this.#release.splice(0)) release();
+      await this.agents.close();
+      this.tools.release(steps);
+    }
   }
 }
 

@@ -14,8 +14,8 @@ export interface HotStart {
 
 /** Undefined where the process does not stand where the session stands. */
 export function hotStart(conversation: Conversation, turn: SessionTurn): HotStart | undefined {
-  const { stood, closed, desk } = conversation;
-  if (closed || stood === undefined || stood.steps !== turn.before) return undefined;
+  const { stood, alive, desk } = conversation;
+  if (!alive || stood === undefined || stood.steps !== turn.before) return undefined;
   const waiting = desk.known.all.filter(({ block }) => !desk.known.results.has(block.id));
   const fresh = turn.transcript.slice(stood.messages);
   return desk.known.all.length > 0

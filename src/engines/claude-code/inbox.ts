@@ -8,6 +8,18 @@ export class Inbox<T> {
     this.#wake?.();
   }
 
+  get size(): number {
+    return this.#items.length;
+  }
+
+  /** What nobody will look at any more. */
+  remove(isOver: (item: T) => boolean): T[] {
+    const removed = this.#items.filter(isOver);
+    const kept = this.#items.filter((item) => !removed.includes(item));
+    this.#items.splice(0, this.#items.length, ...kept);
+    return removed;
+  }
+
   /** Undefined when nothing came within `quietMs`. One reader at a time. */
   async next(quietMs?: number): Promise<T | undefined> {
     if (this.#items.length === 0) await this.#arrival(quietMs);

@@ -50,6 +50,7 @@ export class LiveConversations {
     try {
       const conversation = await start();
       this.#busy.add(conversation);
+      void conversation.gone.then(() => this.#onGone(conversation));
       return conversation;
     } finally {
       this.#opening -= 1;
@@ -64,7 +65,8 @@ export class LiveConversations {
     const other = this.#resting.get(id);
     this.#resting.delete(id);
     if (other !== undefined && other !== conversation) void this.#close(other);
-    if (!conversation.closed) this.#resting.set(id, conversation);
+    if (conversation.alive) this.#resting.set(id, conversation);
+    else void this.#close(conversation);
     this.#onChange();
   }
 
@@ -89,6 +91,13 @@ export class LiveConversations {
     const conversation = this.#resting.get(event.session);
     if (conversation === undefined) return;
     this.#resting.delete(event.session);
+    void this.#close(conversation);
+  }
+
+  /** Between two turns nobody else would see it. */
+  #onGone(conversation: Conversation): void {
+    if (this.#resting.get(conversation.id) !== conversation) return;
+    this.#resting.delete(conversation.id);
     void this.#close(conversation);
   }
 

@@ -27,10 +27,21 @@ export interface OpenedCall {
   promptTokens: number | undefined;
 }
 
+export interface AskedCall {
+  kind: HopKind;
+  request: ConversationRequest;
+  /** The sub-agent that makes it. */
+  agentId: string | undefined;
+  /** Fires when Claude Code does not wait for it any more. */
+  signal: AbortSignal;
+}
+
 /** The turn that runs. */
 export interface HopOwner {
+  /** Claude Code sums up its conversation: what it asks meanwhile is no step of it. */
+  readonly compacting: boolean;
   /** Before the model is asked. Rejects where it must not be any more. */
-  admit(kind: HopKind, request: ConversationRequest): Promise<ConversationRequest>;
+  admit(call: AskedCall): Promise<ConversationRequest>;
   opened(kind: HopKind, call: OpenedCall): void;
   failed(kind: HopKind, error: GatewayError): void;
 }
@@ -60,11 +71,12 @@ export class ModelHop implements PinnedCalls {
   }
 
   async run(call: Call): Promise<Answer> {
-    const kind = this.#kindOf(call);
     const { owner } = this;
     if (owner === undefined) throw over();
+    const agentId = call.headers[AGENT_HEADER];
+    const kind = agentId === undefined ? this.#kindOf(call, owner) : 'agent';
     const { relay, route, session } = this.#options;
-    const request = await owner.admit(kind, call.request);
+    const request = await owner.admit({ kind, request: call.request, agentId, signal: call.signal });
     const asked = { ...request, cacheKey: request.cacheKey ?? session };
     let answer: Answer;
     try {
@@ -96,9 +108,8 @@ export class ModelHop implements PinnedCalls {
     return tally.total;
   }
 
-  #kindOf({ headers, request }: Call): HopKind {
-    if (headers[AGENT_HEADER] !== undefined) return 'agent';
-    return this.#options.hasTools && request.tools.length === 0 ? 'aside' : 'main';
+  #kindOf({ request }: Call, { compacting }: HopOwner): HopKind {
+    return compacting || (this.#options.hasTools && request.tools.length === 0) ? 'aside' : 'main';
   }
 
   #watched(

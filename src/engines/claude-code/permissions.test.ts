@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
@@ -120,6 +121,17 @@ describe('permissions of what Claude Code does itself', { timeout: 60_000 }, () 
     expect(contentOf(await going)).toEqual([{ type: 'text', text: 'Done.' }]);
     expect(existsSync(world.path('x.txt'))).toBe(true);
     expect(toldOf(world, 'toolu_w')).toContain('sun');
+  });
+
+  it('starts no sub-agent in a folder of its own', async () => {
+    const world = await openWorld();
+    execFileSync('git', ['init', '-q', world.root]);
+    const work = { description: 'look', prompt: 'Look', subagent_type: 'general-purpose' };
+    world.script({ parts: [call('Agent', { ...work, isolation: 'worktree' }, 'toolu_t')] }, says('Done.'));
+    const answer = await world.post({ messages: [user('Go')] });
+    expect(contentOf(answer)).toEqual([{ type: 'text', text: 'Done.' }]);
+    expect(JSON.stringify(world.told(1))).toContain('isolation is not offered');
+    expect(existsSync(world.path('.claude'))).toBe(false);
   });
 
   it('judges what a sub-agent does, which has no tools of the client', async () => {

@@ -1,7 +1,10 @@
 /** What a process is started with, and how two that could be the same are known. */
+import { realpathSync, statSync } from 'node:fs';
 import type { TextBlock } from '../../core/conversation.js';
 import type { Route } from '../../routing/router.js';
 import type { SessionTurn } from '../../sessions/sessions.js';
+import type { OpenToolSession } from '../../tools/runtime/runtime.js';
+import { isInside } from '../../workspace/real-path.js';
 import { LIMITS } from '../agent/limits.js';
 import type { OpenOptions, ProcessProfile } from './claude-processes.js';
 import type { ToolPlan } from './tool-plan.js';
@@ -20,6 +23,22 @@ export function profileOf({ route, turn, baseUrl }: ProfileOptions, plan: ToolPl
     tools: plan.claude,
     contextWindow: route.rule.contextWindow ?? LIMITS.context.window,
   };
+}
+
+/** Where its commands were last, as long as that is a folder of the profile's. */
+export function workingFolder(
+  { cwd }: Pick<OpenToolSession, 'cwd'>,
+  profile: ProcessProfile,
+  plan: Pick<ToolPlan, 'ownerOf'>,
+): string {
+  // The gateway's commands have their own place, and Claude Code does not move.
+  if (plan.ownerOf('Bash') !== 'claude') return profile.cwd;
+  try {
+    const real = realpathSync(cwd);
+    return isInside(profile.cwd, real) && statSync(real).isDirectory() ? real : profile.cwd;
+  } catch {
+    return profile.cwd;
+  }
 }
 
 export function systemOf({ route, turn }: ProfileOptions): OpenOptions['system'] {

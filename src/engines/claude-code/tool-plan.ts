@@ -15,13 +15,14 @@ interface ClaudeTool {
   wire?: string;
 }
 
-/** Built-ins that Claude Code brings and runs itself. */
+/**
+ * Built-ins that Claude Code brings and runs itself. Not Glob and Grep: a search goes through files that
+ * nobody named, and only the gateway's own leaves out what the rules keep from being read.
+ */
 const CLAUDE_TOOLS: Readonly<Record<string, ClaudeTool>> = {
   Read: { option: 'Read' },
   Write: { option: 'Write' },
   Edit: { option: 'Edit' },
-  Glob: { option: 'Glob' },
-  Grep: { option: 'Grep' },
   NotebookEdit: { option: 'NotebookEdit' },
   Bash: { option: 'Bash' },
   Task: { option: 'Task', wire: 'Agent' },
@@ -34,6 +35,8 @@ const BACKGROUND: ReadonlySet<string> = new Set(['BashOutput', 'KillShell']);
 
 /** Of those that the gateway runs: they may overlap with others. */
 const READS_ONLY: ReadonlySet<string> = new Set([
+  'Glob',
+  'Grep',
   'LS',
   'NotebookRead',
   'TodoRead',

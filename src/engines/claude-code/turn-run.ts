@@ -22,6 +22,7 @@ import type { UsageTally } from '../agent/usage-tally.js';
 import type { AnswerVoice } from './answer-voice.js';
 import type { Admission, Conversation, Inbound } from './conversation.js';
 import type { KnownCall } from './known-calls.js';
+import type { Patience } from './limits.js';
 import { MainStream, type StreamStep } from './main-stream.js';
 import { shapeRequest } from './request-shape.js';
 import { blocksOf } from './tool-results.js';
@@ -41,6 +42,7 @@ export interface TurnRunOptions {
   turnsBefore: number;
   /** Results that the transcript has already, and Claude Code will tell of: by its own ids. */
   told: ReadonlySet<string>;
+  patience: Patience;
   signal: AbortSignal;
   claimId(id: string): string;
   save(problems: ReadonlyMap<string, string>): Promise<void>;
@@ -66,13 +68,8 @@ const NO_TOOLS = 'Not run: the user wants an answer without tools. Give it now.'
 /** What Claude Code writes there without anything being wrong. */
 const NOTICE = /^\[claude-code:/;
 const NO_PROBLEMS: ReadonlyMap<string, string> = new Map();
-/**
- * A built-in behind a call of the client may have to wait for it. That it has not begun is seen only
- * by nothing happening for this long.
- */
-const QUIET_MS = 250;
-/** What Claude Code says comes before what it asks next; if ever it does not, nothing must hang. */
-const STUCK_MS = 20_000;
+/** Of no use to a later turn. */
+const OVER: ReadonlySet<Inbound['kind']> = new Set(['admission', 'failure', 'aborted']);
 
 export class TurnRun {
   readonly #options: TurnRunOptions;
@@ -88,12 +85,19 @@ export class TurnRun {
   #last: { reason: StopReason; stopSequence?: string } | undefined;
   #failure: GatewayError | undefined;
   #quiet = false;
+  /** Left from before the process was told what is new. */
+  #stale: number;
+  /** It has shown since that it lives. */
+  #heard = false;
+  /** Claude Code has summed up the conversation for itself, and says so in the user's place. */
+  #compacted = false;
   /** A message broke off of which the client has seen nothing. */
   #broken = false;
 
   constructor(options: TurnRunOptions) {
     this.#options = options;
     this.turns = options.turnsBefore;
+    this.#stale = options.conversation.inbox.size;
     this.#answered = options.conversation.desk.known.all.length === 0 || options.told.size > 0;
   }
 
@@ -108,6 +112,9 @@ export class TurnRun {
         if (signal.aborted) return { kind: 'aborted' };
         const item = await inbox.next(this.#patience());
         this.#quiet = item === undefined;
+        if (item === undefined && !this.#heard) return this.#silent();
+        if (this.#stale > 0) this.#stale -= 1;
+        else this.#heard = true;
         const end = item === undefined ? undefined : yield* this.#onItem(item);
         const settled = end ?? (await this.#advance());
         if (settled !== undefined) return settled;
@@ -115,12 +122,29 @@ export class TurnRun {
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.#admission?.refuse();
+      for (const item of inbox.remove(({ kind }) => OVER.has(kind))) {
+        if (item.kind === 'admission') item.admission.refuse();
+      }
+      // Whatever it was that ended: what sub-agents and broken answers cost is this turn's.
+      this.#spent();
     }
   }
 
   #patience(): number | undefined {
-    if (this.#open.length > 0) return this.#toBegin().some((call) => !call.blocked) ? STUCK_MS : QUIET_MS;
-    return this.#admission === undefined ? undefined : STUCK_MS;
+    const { heardMs, quietMs, stuckMs } = this.#options.patience;
+    if (!this.#heard) return heardMs;
+    if (this.#open.length > 0) return this.#toBegin().some((call) => !call.blocked) ? stuckMs : quietMs;
+    return this.#admission === undefined ? undefined : stuckMs;
+  }
+
+  #silent(): RunEnd {
+    const { heardMs } = this.#options.patience;
+    const message = `Claude Code runs, but did nothing for ${heardMs / 1000} seconds after it was told of this request, and was ended. Send the same request again: it goes on where it was.`;
+    return {
+      kind: 'failed',
+      error: new GatewayError('unavailable', message, { retryable: true }),
+      again: true,
+    };
   }
 
   async *#onItem(item: Inbound): AsyncGenerator<readonly TurnEvent[], RunEnd | undefined, void> {
@@ -141,7 +165,7 @@ export class TurnRun {
       case 'exit':
         return this.#crashed(item.stderr);
       case 'aborted':
-        return { kind: 'aborted' };
+        return this.#options.signal.aborted ? { kind: 'aborted' } : undefined;
       case 'calls':
         return undefined;
     }
@@ -177,8 +201,7 @@ export class TurnRun {
       case 'system':
         if (message.subtype === 'compact_boundary') {
           const { pre_tokens: before, post_tokens: after = 0 } = message.compact_metadata;
-          // The summary was a call of its own, of which no message came.
-          this.#granted = this.#received;
+          this.#compacted = true;
           this.#options.notify({ type: 'compacted', before, after });
         }
         return undefined;
@@ -190,6 +213,7 @@ export class TurnRun {
   async *#onPiece(
     piece: SDKPartialAssistantMessage,
   ): AsyncGenerator<readonly TurnEvent[], RunEnd | undefined, void> {
+    this.#compacted = false;
     const step = this.#stream.push(piece, () => idsIn(this.#options.transcript));
     if (step.kind === 'broken') {
       // Why is known from the call itself, which may be heard of a moment later.
@@ -260,8 +284,12 @@ export class TurnRun {
     return undefined;
   }
 
-  /** What Claude Code tells its model in the user's place. Results are kept where the calls are. */
+  /**
+   * What Claude Code tells its model in the user's place. Results are kept where the calls are, and a
+   * summary stands for what the transcript has in full.
+   */
   #onUser(content: unknown): void {
+    if (this.#compacted) return;
     const { transcript } = this.#options;
     const texts = blocksOf(content).filter((block) => block.type === 'text' && block.text.trim() !== '');
     if (texts.length === 0) return;
@@ -298,10 +326,12 @@ export class TurnRun {
   async #advance(): Promise<RunEnd | undefined> {
     if (this.#open.length > 0) return this.#handBack();
     this.#tellResults();
+    if (this.#admission?.signal.aborted) this.#admission = undefined;
     const admission = this.#admission;
     if (admission === undefined) return undefined;
     const behind = this.#stream.isOpen || !this.#answered || this.#received < this.#granted;
     if (behind && !this.#quiet) return undefined;
+    if (!this.#answered) return this.#astray();
     const { maxTurns, request, notify, save } = this.#options;
     if (this.turns >= maxTurns) {
       notify({ type: 'max-turns', turns: this.turns });
@@ -313,6 +343,14 @@ export class TurnRun {
     notify({ type: 'model-start', turn: this.turns + 1, model: request.model });
     admission.grant(shapeRequest(admission.request, { wished: request, toolChoice: this.#choice() }));
     return undefined;
+  }
+
+  /** Its model would be told something that the transcript does not have. */
+  #astray(): RunEnd {
+    const message =
+      'Claude Code asked its model to go on without saying what came of its calls, and was ended. Send the same request again: it goes on where it was.';
+    const error = new GatewayError('unavailable', message, { retryable: true });
+    return { kind: 'failed', error, again: !this.#stream.visible };
   }
 
   /** All results of the last message in the transcript, once they are there. */
@@ -328,6 +366,9 @@ export class TurnRun {
   /** The client's calls, once everything beside them that can run has run. */
   #handBack(): RunEnd | undefined {
     const { known } = this.#options.conversation.desk;
+    // What Claude Code itself has refused is answered, and nobody is to run it.
+    this.#open = this.#open.filter(({ id }) => !known.results.has(id));
+    if (this.#open.length === 0) return undefined;
     if (this.#others().some(({ state }) => state === 'begun')) return undefined;
     if (this.#toBegin().length > 0 && !this.#quiet) return undefined;
     const calls = known.all.map(({ block }) => block);

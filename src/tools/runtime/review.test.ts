@@ -198,6 +198,21 @@ describe('calls that somebody else runs', () => {
     expect(plan.approval.expiresAt).toBeUndefined();
   });
 
+  it.each([{ isolation: 'worktree' }, { cwd: '/' }])(
+    'refuses a sub-agent in another folder than the one that is judged from: %o',
+    async (elsewhere) => {
+      const { review } = await world({ mode: 'allow' });
+      const task = { description: 'Look', prompt: 'Look', subagent_type: 'Explore' };
+      for (const name of ['Task', 'Agent']) {
+        expect((await review(name, task)).verdict).toMatchObject({ allowed: true });
+        expect((await review(name, { ...task, ...elsewhere })).verdict).toMatchObject({
+          allowed: false,
+          message: expect.stringContaining('is not offered'),
+        });
+      }
+    },
+  );
+
   it('withdraws the question when it is no longer wanted', async () => {
     const { asked, coordinator } = await world({ mode: 'ask' });
     const controller = new AbortController();

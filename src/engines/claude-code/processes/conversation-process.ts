@@ -22,13 +22,15 @@ export interface Conversation {
   launchOptions: Options;
   told: ConversationOptions;
   signal: AbortSignal;
+  /** For coming up. */
+  startMs: number;
   /** When it has first said something, or has ended. */
   onBusy: () => void;
 }
 
 /** Rejects with GatewayError where it does not come up, or the signal's reason; it is closed then. */
 export async function converse(conversation: Conversation): Promise<ClaudeProcess> {
-  const { launched, signal, warm, onBusy } = conversation;
+  const { launched, signal, warm, startMs, onBusy } = conversation;
   const input = new MessageInput();
   const query = await start(conversation, input);
   const end = async (): Promise<void> => {
@@ -37,7 +39,7 @@ export async function converse(conversation: Conversation): Promise<ClaudeProces
     query.close();
   };
   try {
-    await comesUp(query, launched, signal);
+    await comesUp(query, launched, signal, startMs);
   } catch (error) {
     await end();
     throw error;
@@ -50,6 +52,9 @@ export async function converse(conversation: Conversation): Promise<ClaudeProces
   return {
     pid: launched.pid,
     credential: launched.credential,
+    get alive() {
+      return launched.running;
+    },
     warm,
     send: (message: SDKUserMessage) => input.send(message),
     messages: readerOf(query, () => busy()),
@@ -80,8 +85,17 @@ async function start(conversation: Conversation, prompt: MessageInput): Promise<
   }
 }
 
-async function comesUp(query: Query, launched: LaunchedProcess, signal: AbortSignal): Promise<void> {
+async function comesUp(
+  query: Query,
+  launched: LaunchedProcess,
+  signal: AbortSignal,
+  startMs: number,
+): Promise<void> {
   let stop: () => void = () => undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooLate(startMs)), startMs);
+  });
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
@@ -91,13 +105,22 @@ async function comesUp(query: Query, launched: LaunchedProcess, signal: AbortSig
   initialized.catch(() => undefined);
   try {
     signal.throwIfAborted();
-    await Promise.race([initialized, failed(launched.exited), aborted]);
+    await Promise.race([initialized, failed(launched.exited), aborted, late]);
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     throw cause instanceof GatewayError ? cause : await notUp(launched, cause);
   } finally {
+    clearTimeout(timer);
     signal.removeEventListener('abort', stop);
   }
+}
+
+function tooLate(startMs: number): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    `Claude Code did not come up within ${startMs / 1000} seconds. Send the same request again; if it stays so, the machine has too little memory or time for it.`,
+    { retryable: true },
+  );
 }
 
 async function failed(exited: Promise<ProcessEnd>): Promise<never> {

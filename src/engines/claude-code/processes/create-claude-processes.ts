@@ -23,6 +23,8 @@ export interface ClaudeProcessesOptions {
   totalSpares?: number;
   /** How long a spare waits before it is let go. */
   spareIdleMs?: number;
+  /** How long one may take to come up. */
+  startMs?: number;
   now?: () => number;
 }
 
@@ -33,6 +35,7 @@ export const DEFAULTS = {
   spareIdleMs: 30 * 60_000,
   /** Ten times what a busy machine needs. */
   warmUpMs: 20_000,
+  startMs: 60_000,
 } as const;
 
 /** Ends at once, in the background, what a gateway that died has left in `stateDir`. */
@@ -100,6 +103,7 @@ export function createClaudeProcesses(options: ClaudeProcessesOptions): ClaudePr
       warm: spare !== undefined,
       told: { ...asked, systemPrompt: prompt },
       signal,
+      startMs: options.startMs ?? DEFAULTS.startMs,
       // Not before: two that start at once would keep each other from the first model call.
       onBusy: () => {
         if (spares > 0 && closed === undefined) pool.fill(profile);

@@ -63,6 +63,8 @@ export function conversationOptions(options: ConversationOptions): Options {
       PreToolUse: [{ hooks: [hooks.preToolUse], timeout: HOOK_TIMEOUT_S, onFailure: 'block' }],
       PostToolUse: [{ hooks: [hooks.postToolUse], timeout: HOOK_TIMEOUT_S }],
       PostToolUseFailure: [{ hooks: [hooks.postToolUseFailure], timeout: HOOK_TIMEOUT_S }],
+      ...(hooks.preCompact === undefined ? {} : { PreCompact: [{ hooks: [hooks.preCompact] }] }),
+      ...(hooks.postCompact === undefined ? {} : { PostCompact: [{ hooks: [hooks.postCompact] }] }),
     },
     systemPrompt,
   };

@@ -1,0 +1,37 @@
+import { mkdir } from 'node:fs/promises';
+import { Session } from 'node:inspector/promises';
+import { join } from 'node:path';
+import { it } from 'vitest';
+import { tempFolder } from '../../../test/support/cleanup.js';
+import { openToolWorld } from '../../../test/support/tool-world.js';
+import { configSchema } from '../../config/schema.js';
+it('t', async () => {
+  const { path } = await tempFolder();
+  const root = join(path, 'work');
+  await mkdir(root);
+  const w = await openToolWorld({ base: path, home: path, permissions: configSchema.shape.permissions.parse({ mode: 'allow', deny: ['Bash(curl:*)', 'Read(./.env)'], allow: ['Bash(echo:*)'] }) });
+  const session = await w.runtime.openSession({ id: 'o', principal: 'alice', workspace: { root, home: path } });
+  const i = new Session(); i.connect(); await i.post('Profiler.enable');
+  const go = async (what: string, name: string, input: any) => {
+    await i.post('Profiler.start');
+    const t = performance.now();
+    const out = await w.runtime.review({ call: { type: 'tool_use', id: what, name, input }, session, signal: new AbortController().signal });
+    const ms = Math.round(performance.now() - t);
+    const { profile } = await i.post('Profiler.stop');
+    const self = new Map<string, number>();
+    const by = new Map(profile.nodes.map((n: any) => [n.id, n]));
+    profile.samples?.forEach((s: number, k: number) => { const n: any = by.get(s); const key = `${n.callFrame.functionName}@${n.callFrame.url.split('/').pop()}:${n.callFrame.lineNumber}`; self.set(key, (self.get(key) ?? 0) + (profile.timeDeltas?.[k] ?? 0)); });
+    const top = [...self].sort((a, b) => b[1] - a[1]).slice(0, 7).map(([k, v]) => `${k}=${Math.round(v / 1000)}`);
+    console.log('##', what, ms, JSON.stringify(out.verdict).slice(0, 200), top.join(' '));
+  };
+  await go('warm', 'Bash', { command: 'ls' });
+  await go('nest2000', 'Bash', { command: `echo ${'$('.repeat(2000)}x${')'.repeat(2000)}` });
+  await go('nestq2000', 'Bash', { command: `echo ${'$(")" '.repeat(2000)}x${')'.repeat(2000)}` });
+  await go('5MB', 'Bash', { command: `echo ${'a'.repeat(5_000_000)}` });
+  await go('5MBw', 'Bash', { command: `echo ${'a '.repeat(2_500_000)}` });
+  await go('5MBw2', 'Bash', { command: `echo ${Array.from({length:700000},(_, k) => `w${k}`).join(' ')}` });
+  await go('write5MBlines', 'Write', { file_path: join(root, 'a'), content: 'hello world this is\n'.repeat(250_000) });
+  await go('write5MBone', 'Write', { file_path: join(root, 'a'), content: 'a'.repeat(5_000_000) });
+  await go('write5MBnl', 'Write', { file_path: join(root, 'a'), content: 'a\n'.repeat(2_500_000) });
+  await w.close();
+}, 120000);
