@@ -7,6 +7,8 @@ import type { PermissionLog } from './coordinator/judge.js';
 import type { GateCall, Verdict, VerdictReason } from './gate.js';
 
 const MOST_CHARS = 500;
+/** Of a text that is to be one line: blanks in it may be many. */
+const LOOKED_AT = 16 * MOST_CHARS;
 
 export interface AuditTrail {
   /** In the order of the calls; never throws, never delays. */
@@ -89,6 +91,6 @@ function account(because: VerdictReason): Account {
 }
 
 function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
+  const line = text.slice(0, LOOKED_AT).replace(/\s+/g, ' ').trim();
   return line.length <= MOST_CHARS ? line : `${line.slice(0, MOST_CHARS - 1)}…`;
 }

@@ -46,7 +46,7 @@ export function createGate({ policy, coordinator, store, log }: GateOptions): Pe
     checkFurther: (call) => audited(call, asFurther(call)),
     judge: (call) => book.judge(call),
     readable: (place, session) => book.readable(place, session),
-    hidden: (place, session) => book.hidden(place, session),
+    hidden: (place, session, options) => book.hidden(place, session, options),
   };
 }
 

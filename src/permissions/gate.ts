@@ -17,8 +17,15 @@ export interface PermissionGate {
   judge(call: JudgedCall): Promise<Decision>;
   /** Whether a file that a search came across may be shown. Cheap enough for every line of a result. */
   readable(place: JudgedCall['place'], session: string): Promise<(path: string) => boolean>;
-  /** Existing files and folders that commands must not be able to read. */
-  hidden(place: JudgedCall['place'], session: string): Promise<readonly string[]>;
+  /**
+   * Existing files and folders that commands must not be able to read. `own`: those of the gateway
+   * too, which the sandbox hides by itself.
+   */
+  hidden(
+    place: JudgedCall['place'],
+    session: string,
+    options?: { own?: boolean },
+  ): Promise<readonly string[]>;
 }
 
 export interface GateCall extends JudgedCall {

@@ -40,10 +40,16 @@ export async function hiddenFiles(deny: readonly string[], where: HiddenIn): Pro
   const searched = patterns.filter((pattern) => !isOnePath(pattern));
   const found = searched.length === 0 ? [] : await search(searched, where);
   const root = realTarget(where.root);
-  const existing = await Promise.all(
-    [...new Set(named)].map(async (path) => ((await isThere(path)) ? [path] : [])),
+  const all = new Set([...(await existing(named)), ...found]);
+  return [...all].filter((path) => realTarget(path) !== root);
+}
+
+/** Those of the paths that lead to something, each once. */
+export async function existing(paths: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(
+    [...new Set(paths)].map(async (path) => ((await isThere(path)) ? [path] : [])),
   );
-  return [...new Set([...existing.flat(), ...found])].filter((path) => realTarget(path) !== root);
+  return found.flat();
 }
 
 function readPatterns(rule: string): FilePattern[] {

@@ -7,7 +7,7 @@ import type { Rule } from '../store/rules.js';
 import { realTarget } from '../workspace/real-path.js';
 import type { Decision, JudgedCall, Place, RuleSuggestion } from './decision.js';
 import type { Effect } from './effects.js';
-import { hiddenFiles } from './hidden-files.js';
+import { existing, hiddenFiles } from './hidden-files.js';
 import { judgeCall, type PreparedCommands } from './judge/call.js';
 import { type PreparedCommand, prepareCommand } from './judge/command.js';
 import { fileRule, judgedFile, judgeFile, ownFile } from './judge/files.js';
@@ -42,8 +42,16 @@ export interface Policy {
   decide(call: JudgedCall, stored: readonly Rule[]): Decision | Promise<Decision>;
   /** Whether a file that a search came across may be shown: no rule denies it or asks about it. */
   readable(place: Place, session: string, stored: readonly Rule[]): (path: string) => boolean;
-  /** Existing files and folders that rules deny to be read, for the sandbox to hide from commands. */
-  hidden(place: Place, session: string, stored: readonly Rule[]): Promise<readonly string[]>;
+  /**
+   * Existing files and folders that rules deny to be read, for the sandbox to hide from commands.
+   * `own`: those of the gateway too.
+   */
+  hidden(
+    place: Place,
+    session: string,
+    stored: readonly Rule[],
+    options?: { own?: boolean },
+  ): Promise<readonly string[]>;
 }
 
 export function createPolicy(options: PolicyOptions): Policy {
@@ -124,10 +132,11 @@ export function createPolicy(options: PolicyOptions): Policy {
       };
     },
 
-    hidden(place, session, stored) {
+    async hidden(place, session, stored, { own = false } = {}) {
       const made = stored.filter((rule) => rule.behaviour === 'deny' && holdsIn(rule, place, session));
       const deny = [...config.deny, ...repositories.of(place.root).deny, ...made.map(({ rule }) => rule)];
-      return hiddenFiles(deny, { root: place.root, home });
+      const denied = await hiddenFiles(deny, { root: place.root, home });
+      return own ? [...denied, ...(await existing(options.protectedPaths))] : denied;
     },
   };
 }

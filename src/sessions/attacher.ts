@@ -34,6 +34,7 @@ import {
   sameIdempotency,
 } from './telling.js';
 import type { TurnStarter } from './turn-starter.js';
+import { refuseTwins } from './twins.js';
 import { callsIn, resultsIn } from './visible-history.js';
 
 export interface AttacherOptions {
@@ -85,6 +86,7 @@ export class Attacher {
   }
 
   async attach(from: AttachRequest): Promise<Attachment> {
+    refuseTwins(from.request.messages);
     const request = readRequest(from);
     const known = await this.#byIdempotencyKey(from, request);
     if (known !== undefined) return known;

@@ -52,6 +52,20 @@ export const unknownCall = (id: string) =>
     { detail: 'unknown_tool_call' },
   );
 
+export const sameCallTwice = (id: string) =>
+  new GatewayError(
+    'invalid_request',
+    `The id ${shown(id)} is used for two calls of one message, so that their results cannot be told apart. Give each call an id of its own.`,
+    { param: 'messages', detail: 'duplicate_tool_call' },
+  );
+
+export const twoResults = (id: string) =>
+  new GatewayError(
+    'invalid_request',
+    `There are two different results for the call ${shown(id)}. Send one.`,
+    { param: 'messages', detail: 'duplicate_tool_result' },
+  );
+
 export const ambiguousCalls = (ids: readonly string[]) =>
   new GatewayError(
     'conflict',

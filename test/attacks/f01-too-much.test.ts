@@ -7,6 +7,8 @@ const PADDING = [
   'a '.repeat(30_000),
   '('.repeat(30_000),
   '$('.repeat(3_000),
+  `${'$(x ")" '.repeat(2_000)}y${')'.repeat(2_000)}`,
+  `${'$(x '.repeat(90)}y${')'.repeat(90)}`,
   '{a,'.repeat(10_000),
   "''".repeat(30_000),
   '${'.repeat(20_000),
@@ -39,9 +41,20 @@ describe('a command that is too much', () => {
     },
   );
 
-  it('still needs a person where everything else is allowed', async () => {
-    const rules = probe({ mode: 'allow', allow: ['Bash'] });
-    expect((await rules.bash(`echo ${'x'.repeat(70_000)}`)).behaviour).toBe('ask');
+  it.each([
+    ['long', `echo ${'x'.repeat(70_000)}`],
+    ['longer than is looked at', `echo ${'x '.repeat(500_000)}`],
+    ['deep', `echo ${'$(echo '.repeat(500)}x${')'.repeat(500)}`],
+    ['deep for the shell alone', `echo ${'$(x ")" '.repeat(2_000)}y${')'.repeat(2_000)}`],
+    ['full of scripts in scripts', `${'x $('.repeat(90)}y${')'.repeat(90)}`],
+  ])('still needs a person where everything else is allowed: %s', async (_, command) => {
+    const rules = probe({ mode: 'allow', allow: ['Bash', 'Bash(echo:*)'] });
+    expect((await rules.bash(command)).behaviour).toBe('ask');
+    expect((await probe({ mode: 'read-only', allow: ['Bash(echo:*)'] }).bash(command)).behaviour).not.toBe(
+      'allow',
+    );
+    const denying = probe({ mode: 'allow', deny: ['Bash(curl:*)'] });
+    expect((await denying.bash(`curl evil; ${command}`)).behaviour).toBe('deny');
   });
 });
 

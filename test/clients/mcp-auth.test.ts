@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import type { VirtualLimits } from '../../src/mcp/virtual/limits.js';
 import { decide, lookIn, pending, stableAddress, startVirtual } from '../e2e/mcp-virtual-harness.js';
+import { LONG } from '../faults/counts.js';
 import { startTestGateway } from '../support/gateway.js';
 import { startUpstream } from '../support/scripted-upstream.js';
 import { isRecord } from '../support/violation.js';
@@ -201,23 +202,25 @@ describe('Claude Code that asks this gateway', () => {
     expect(toldOf(lane, 'toolu_asked').text).toContain('from the gateway');
   });
 
-  it('waits for a person longer than it bears silence', async () => {
-    const workspace = await makeWorkspace();
-    const lane = await open({
-      permissions: { mode: 'ask', approval_timeout_s: WAIT_S },
-      limits: { progressMs: 200 },
-      conversations: {
-        'Take your time': [use([bash('touch late', 'toolu_late')]), say('It took a while.')],
-      },
-    });
-    await lookIn(lane.gateway);
-    // A call that says nothing for this long is given up, without the setting after five minutes; it looks every 30 s.
-    const env = { CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT: '1000' };
-    const run = start(lane, workspace, 'Take your time', { env });
-    await run.exited;
-    expect(run.result).toMatchObject({ result: 'It took a while.' });
-    expect(toldOf(lane, 'toolu_late').text).toMatch(/nobody answered.*not a refusal/);
-  }, 120_000);
+  // Half a minute in which nothing happens.
+  if (LONG)
+    it('waits for a person longer than it bears silence', async () => {
+      const workspace = await makeWorkspace();
+      const lane = await open({
+        permissions: { mode: 'ask', approval_timeout_s: WAIT_S },
+        limits: { progressMs: 200 },
+        conversations: {
+          'Take your time': [use([bash('touch late', 'toolu_late')]), say('It took a while.')],
+        },
+      });
+      await lookIn(lane.gateway);
+      // A call that says nothing for this long is given up, without the setting after five minutes; it looks every 30 s.
+      const env = { CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT: '1000' };
+      const run = start(lane, workspace, 'Take your time', { env });
+      await run.exited;
+      expect(run.result).toMatchObject({ result: 'It took a while.' });
+      expect(toldOf(lane, 'toolu_late').text).toMatch(/nobody answered.*not a refusal/);
+    }, 120_000);
 
   it('goes on with a gateway that was restarted', async () => {
     const workspace = await makeWorkspace();

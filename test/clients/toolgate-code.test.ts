@@ -159,12 +159,16 @@ describe('toolgate code', () => {
     const missing = await runCode(setting, [], setting.workspace.at('no-such-program'));
     expect(await missing.exited).toEqual({ code: 1, signal: null });
     expect(missing.stderr).toContain('npm install -g @anthropic-ai/claude-code');
-    const nowhere = await runCommand({
-      folder: setting.workspace.path,
-      args: ['code'],
-      env: { PATH: setting.workspace.home },
+  });
+
+  it('takes the Claude Code of the Agent SDK where there is none on the PATH', async () => {
+    const { workspace } = await makeSetting({});
+    const run = await runCommand({
+      folder: workspace.path,
+      args: ['code', '--', '--version'],
+      env: { PATH: workspace.home },
     });
-    expect(await nowhere.exited).toEqual({ code: 1, signal: null });
-    expect(nowhere.stderr).toContain('Claude Code was not found on the PATH');
+    expect(await run.exited).toEqual({ code: 0, signal: null });
+    expect(run.stdout).toMatch(/^\d+\.\d+\.\d+ \(Claude Code\)/m);
   });
 });

@@ -1,4 +1,5 @@
 /** `/mcp/auth` with the official client: what a Claude Code elsewhere is told about its own tools. */
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from 'vitest';
@@ -129,6 +130,21 @@ describe('approval_prompt', () => {
     expect(await prompt(here, 'Read', { file_path: join(process.cwd(), 'package.json') })).toMatchObject({
       behavior: 'allow',
     });
+  });
+
+  it('does not let a search come across what must not be read', async () => {
+    const { path } = await tempFolder('elsewhere');
+    await mkdir(join(path, 'src'));
+    await writeFile(join(path, '.env'), 'KEY=1');
+    const opened = await open({ permissions: { mode: 'allow', deny: ['Read(./.env)'] } }, { roots: [path] });
+    for (const name of ['Grep', 'Glob']) {
+      expect(await prompt(opened, name, { pattern: '**' })).toEqual({
+        behavior: 'deny',
+        message: expect.stringMatching(/\.\/\.env, .*narrower folder/),
+      });
+      const narrow = { pattern: '**', path: join(path, 'src') };
+      expect(await prompt(opened, name, narrow)).toEqual({ behavior: 'allow', updatedInput: narrow });
+    }
   });
 
   it('takes a folder that is on another machine', async () => {

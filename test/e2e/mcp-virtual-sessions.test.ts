@@ -239,6 +239,48 @@ describe('requests that are wrong', () => {
   });
 });
 
+describe('an id', () => {
+  it('is refused while its first request runs, which is answered all the same', async () => {
+    const gateway = await startVirtual({ permissions: { mode: 'ask' } });
+    await lookIn(gateway);
+    const session = await openRaw(gateway);
+    const first = await raw(gateway, call(7, 'Bash', { command: 'echo first' }), { session });
+    const approval = await pending(gateway);
+    const second = await raw(gateway, call(7, 'Bash', { command: 'echo second' }), { session });
+    expect([second.status, await second.json()]).toMatchObject([
+      400,
+      { jsonrpc: '2.0', id: null, error: { message: expect.stringContaining('The id 7 is in use') } },
+    ]);
+    await decide(gateway, approval, { decision: 'allow' });
+    expect(await first.text()).toContain('first');
+    const again = await raw(gateway, { jsonrpc: '2.0', id: 7, method: 'ping' }, { session });
+    expect(await again.text()).toContain('"id":7');
+  });
+
+  it('of two requests that come at once is only one of theirs', async () => {
+    const gateway = await startVirtual({ permissions: { mode: 'ask' } });
+    await lookIn(gateway);
+    const session = await openRaw(gateway);
+    const asked = call(7, 'Bash', { command: 'echo x' });
+    const both = await Promise.all([asked, asked].map((body) => raw(gateway, body, { session })));
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+    await decide(gateway, await pending(gateway), { decision: 'deny' });
+    await Promise.all(both.map((response) => response.text()));
+  });
+
+  it.each(['2025-03-26', '2025-11-25'])('that is cancelled ends its stream (%s)', async (version) => {
+    const gateway = await startVirtual({ permissions: { mode: 'ask' } });
+    await lookIn(gateway);
+    const session = await openRaw(gateway);
+    const headers = { 'mcp-protocol-version': version };
+    const first = await raw(gateway, call(7, 'Bash', { command: 'echo x' }), { session, headers });
+    await pending(gateway);
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
+    expect((await raw(gateway, cancel, { session, headers })).status).toBe(202);
+    expect(await first.text()).toContain('"code":-32800');
+  });
+});
+
 describe('a connection that breaks', () => {
   it('loses nothing when the client comes back in time', async () => {
     const reconnectMs = 2000;

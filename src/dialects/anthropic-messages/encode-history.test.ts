@@ -136,7 +136,7 @@ describe('calls and results', () => {
     [
       'an id used again is made another one',
       [user(text('a')), assistant(call('x')), user(result('x')), assistant(call('x')), user(result('x'))],
-      'user(a) assistant(#x) user(=x) assistant(#x_2) user(=x_2)',
+      'user(a) assistant(#x) user(=x) assistant(#x-2) user(=x-2)',
     ],
   ])('%s', (_name, messages, expected) => {
     const { messages: sent } = encode(messages);

@@ -156,7 +156,8 @@ export class ClaudeTurn {
 
   /** Yields what the client is to see. Rejects as the session does and as opening does. */
   async *events(): AsyncGenerator<readonly TurnEvent[], TurnEnd, void> {
-    for (let restarts = 0; ; restarts += 1) {
+    for (let restarts = 0; ; ) {
+      const kept = this.#conversation;
       const early = await this.#prepare();
       if (early !== undefined) {
         if (early.kind === 'handed-back' || early.kind === 'max-turns') yield this.#voice.repeat();
@@ -169,6 +170,9 @@ export class ClaudeTurn {
         { err: end.error, session: this.turn.id },
         'Claude Code is started again in the middle of a turn',
       );
+      // One that was dying already when it was told what is new is no loss of this turn.
+      const diedBefore = kept === this.#conversation && kept?.alive === false && this.#run?.heard === false;
+      if (!diedBefore) restarts += 1;
       await this.#lose();
     }
   }

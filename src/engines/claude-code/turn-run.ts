@@ -101,6 +101,11 @@ export class TurnRun {
     this.#answered = options.conversation.desk.known.all.length === 0 || options.told.size > 0;
   }
 
+  /** The process has done something since it was told what is new. */
+  get heard(): boolean {
+    return this.#heard;
+  }
+
   /** Yields what the client is to see. Rejects as the session does; never for what Claude Code does. */
   async *run(): AsyncGenerator<readonly TurnEvent[], RunEnd, void> {
     const { inbox } = this.#options.conversation;
@@ -112,9 +117,9 @@ export class TurnRun {
         if (signal.aborted) return { kind: 'aborted' };
         const item = await inbox.next(this.#patience());
         this.#quiet = item === undefined;
-        if (item === undefined && !this.#heard) return this.#silent();
+        if (item === undefined && this.#isDue()) return this.#silent();
         if (this.#stale > 0) this.#stale -= 1;
-        else this.#heard = true;
+        else if (item?.kind !== 'exit') this.#heard = true;
         const end = item === undefined ? undefined : yield* this.#onItem(item);
         const settled = end ?? (await this.#advance());
         if (settled !== undefined) return settled;
@@ -132,9 +137,14 @@ export class TurnRun {
 
   #patience(): number | undefined {
     const { heardMs, quietMs, stuckMs } = this.#options.patience;
-    if (!this.#heard) return heardMs;
+    if (this.#isDue()) return heardMs;
     if (this.#open.length > 0) return this.#toBegin().some((call) => !call.blocked) ? stuckMs : quietMs;
     return this.#admission === undefined ? undefined : stuckMs;
+  }
+
+  /** A sign of life is. Not while a call is with the gateway or with a person, who may take their time. */
+  #isDue(): boolean {
+    return !this.#heard && this.#others().length === 0;
   }
 
   #silent(): RunEnd {

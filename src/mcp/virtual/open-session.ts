@@ -5,7 +5,7 @@ import { realTarget } from '../../workspace/real-path.js';
 import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
 import { EventMemory } from './event-memory.js';
 import { RunningCalls } from './running-calls.js';
-import type { Server, ServerSdk } from './sdk.js';
+import type { RequestId, Server, ServerSdk } from './sdk.js';
 import type { ServerMaker, SessionScope, VirtualParts, VirtualPlace } from './session.js';
 
 export interface SessionOptions {
@@ -14,6 +14,9 @@ export interface SessionOptions {
   place: VirtualPlace;
   make: ServerMaker;
 }
+
+/** As the Language Server Protocol has it; MCP names none. */
+const REQUEST_CANCELLED = -32_800;
 
 /** Of approvals and rules; another prefix than conversations have. */
 const PREFIX = 'mcp_';
@@ -28,6 +31,8 @@ export class VirtualSession {
   readonly #server: Server;
   readonly #transport: InstanceType<ServerSdk['Transport']>;
   readonly #tools = new ToolState();
+  /** Requests that are on their way to what answers them. */
+  readonly #starting = new Set<RequestId>();
   #closing: Promise<void> | undefined;
 
   /** `connect` comes next. */
@@ -39,7 +44,7 @@ export class VirtualSession {
   ) {
     this.principal = principal;
     this.usedAt = performance.now();
-    this.calls = new RunningCalls(parts.limits.reconnectMs);
+    this.calls = new RunningCalls(parts.limits.reconnectMs, (id) => this.#endCancelled(id));
     this.#transport = new sdk.Transport({
       sessionIdGenerator: () => id,
       eventStore: new EventMemory(parts.limits),
@@ -77,8 +82,28 @@ export class VirtualSession {
     return this.open === 0 && this.calls.size === 0;
   }
 
-  respond(request: Request, body: unknown): Promise<Response> {
-    return this.#transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
+  /** A request with this id is not answered yet. */
+  isInUse(id: RequestId): boolean {
+    return this.#starting.has(id) || this.calls.has(id);
+  }
+
+  /** `ids`: of the requests in the body, none of them in use. */
+  async respond(request: Request, body: unknown, ids: readonly RequestId[]): Promise<Response> {
+    for (const id of ids) this.#starting.add(id);
+    try {
+      return await this.#transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
+    } finally {
+      for (const id of ids) this.#starting.delete(id);
+    }
+  }
+
+  /**
+   * The SDK answers nothing to what was cancelled, and so the stream of that request would stay open.
+   * A client passes over an answer to what it cancelled.
+   */
+  #endCancelled(id: RequestId): void {
+    const error = { code: REQUEST_CANCELLED, message: 'The client cancelled this request.' };
+    this.#transport.send({ jsonrpc: '2.0', id, error }).catch(() => {});
   }
 
   /** To clients that listen. */

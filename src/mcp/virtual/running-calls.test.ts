@@ -24,6 +24,18 @@ describe('calls of a session', () => {
     expect(calls.size).toBe(0);
   });
 
+  it('are said to be cancelled by the client alone, and once they have ended', async () => {
+    const heard: unknown[] = [];
+    const calls: RunningCalls = new RunningCalls(1000, (id) => heard.push([id, calls.has(id)]));
+    const controller = new AbortController();
+    const cancelled = calls.run(1, controller.signal, until);
+    const stopped = calls.run(2, NEVER, until);
+    controller.abort('cancelled');
+    await calls.stop('over');
+    await Promise.all([cancelled, stopped]);
+    expect(heard).toEqual([[1, false]]);
+  });
+
   it('go on without their connection for a while, and no longer', async () => {
     const calls = new RunningCalls(1000);
     const ended = calls.run(1, NEVER, until);

@@ -12,12 +12,19 @@ interface Running {
 export class RunningCalls {
   readonly #running = new Map<RequestId, Running>();
   readonly #reconnectMs: number;
+  readonly #onCancelled: (id: RequestId) => void;
   /** Calls whose connection is gone. */
   readonly #orphans = new Set<RequestId>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(reconnectMs: number) {
+  /** `onCancelled`: the client cancelled the call, and it has ended. */
+  constructor(reconnectMs: number, onCancelled: (id: RequestId) => void = () => {}) {
     this.#reconnectMs = reconnectMs;
+    this.#onCancelled = onCancelled;
+  }
+
+  has(id: RequestId): boolean {
+    return this.#running.has(id);
   }
 
   get size(): number {
@@ -45,6 +52,7 @@ export class RunningCalls {
       cancelled.removeEventListener('abort', onCancel);
       if (this.#running.get(id) === entry) this.#running.delete(id);
       this.#orphans.delete(id);
+      if (cancelled.aborted) this.#onCancelled(id);
     }
   }
 

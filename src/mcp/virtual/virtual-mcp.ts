@@ -83,6 +83,7 @@ class VirtualServers implements VirtualMcp {
     const session = this.#sessions.get(key);
     if (session === undefined || session.principal !== request.principal) throw unknownSession();
     const ids = method === 'POST' ? requestIds(body) : [];
+    refuseReused(session, ids);
     const resumes = method === 'GET' && request.headers.has('last-event-id');
     const answer = await this.#respond(session, request, ids, resumes);
     if (method === 'DELETE' && answer.response.ok) await this.#end(key, clientLeft());
@@ -143,7 +144,7 @@ class VirtualServers implements VirtualMcp {
     };
     try {
       const request = new Request(`http://gateway/mcp/${server}`, { method, headers });
-      const response = await session.respond(request, body);
+      const response = await session.respond(request, body, ids);
       if (resumes && response.ok) waitsFor = session.calls.adopt();
       return { response, end };
     } catch (error) {
@@ -223,6 +224,16 @@ function requestIds(body: unknown): RequestId[] {
     const { id } = message;
     return typeof id === 'string' || typeof id === 'number' ? [id] : [];
   });
+}
+
+/** By its id a request is answered and cancelled: with two of one id, the first would be neither. */
+function refuseReused(session: VirtualSession, ids: readonly RequestId[]): void {
+  const twice = ids.find((id, at) => session.isInUse(id) || ids.indexOf(id) !== at);
+  if (twice === undefined) return;
+  throw new GatewayError(
+    'invalid_request',
+    `The id ${JSON.stringify(twice).slice(0, 100)} is in use by a request that is not answered yet. Send this one with an id of its own.`,
+  );
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -62,8 +62,8 @@ export class RuleBook {
     return this.#judge.readable(place, session, await this.rulesFor(session, place.root));
   }
 
-  async hidden(place: Place, session: string): Promise<readonly string[]> {
-    return this.#judge.hidden(place, session, await this.rulesFor(session, place.root));
+  async hidden(place: Place, session: string, options?: { own?: boolean }): Promise<readonly string[]> {
+    return this.#judge.hidden(place, session, await this.rulesFor(session, place.root), options);
   }
 
   /** Those `once` rules without which it would not be allowed; the oldest of several that would do. */

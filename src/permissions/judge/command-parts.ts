@@ -5,6 +5,7 @@ import { fileProgram, showsContent } from '../shell/file-programs.js';
 import { programName } from '../shell/flag-table.js';
 import { type Folders, foldersOfCommands } from '../shell/folders.js';
 import { type HostUse, hostsOf } from '../shell/hosts.js';
+import { MAX_COMMAND } from '../shell/lexer.js';
 import { type ReadScript, unwrap } from '../shell/unwrap.js';
 import { type JudgedFile, judgedFile } from './files.js';
 import type { Judging } from './judging.js';
@@ -101,10 +102,12 @@ function readsGivenNames(commands: readonly (readonly string[])[]): boolean {
 
 /** The longest token that is looked at for further ones in it. */
 const MAX_TOKEN = 200;
+/** Somebody is asked about so long a text in any case: looking at all of it would hold up everyone else. */
+const MAX_TEXT = 4 * MAX_COMMAND;
 
 function tokensOf(analysis: ShellAnalysis, running: readonly (readonly string[])[]): string[] {
   const { command, joined } = analysis;
-  const all = command.split(TOKEN_BREAKS);
+  const all = command.slice(0, MAX_TEXT).split(TOKEN_BREAKS);
   if (joined !== undefined) all.push(...joined.split(TOKEN_BREAKS));
   const sed = running.some((words) => /^g?sed$/.test(programName(words[0] ?? '')));
   const found = new Set<string>();

@@ -1,6 +1,6 @@
 /** What the rules say about a shell command. */
 import type { PathForms } from '../rules/file-pattern.js';
-import { analyse, type ShellAnalysis } from '../shell/analyse.js';
+import { analyse, MAX_EFFORT, type ShellAnalysis, unreadable } from '../shell/analyse.js';
 import { isNoFolder, pathsOf } from '../shell/command-paths.js';
 import { type Danger, uncovered } from '../shell/flags.js';
 import { hostsOf } from '../shell/hosts.js';
@@ -34,17 +34,52 @@ export function prepareCommand(
 ): PreparedCommand {
   judging.targets ??= new Map();
   const analysis = analyse(parser, effect.command);
-  const read = (script: string) => scriptWords(parser, script);
-  return {
-    parts: commandParts(judging, analysis, effect.cwd, read),
-    readOnly: analysis.plain !== undefined && isReadOnlyCommand(effect.command),
-  };
+  const scripts = new ScriptReader(parser);
+  const read = (script: string) => scripts.words(script);
+  const parts = commandParts(judging, analysis, effect.cwd, read);
+  if (scripts.isExhausted) {
+    const whole = unreadable(effect.command, 'has too many commands inside of others');
+    return { parts: commandParts(judging, whole, effect.cwd, read), readOnly: false };
+  }
+  return { parts, readOnly: analysis.plain !== undefined && isReadOnlyCommand(effect.command) };
 }
 
-function scriptWords(parser: ShellParser, script: string): readonly (readonly string[])[] {
-  const plain = readPlain(script);
-  if (plain.plain) return plain.commands.map(({ words }) => words);
-  return analyse(parser, script).commands.map(({ words }) => words.map(({ text }) => text));
+/** What a look at a script costs beside its characters. */
+const EFFORT_OF_A_LOOK = 32;
+
+/** Scripts in the words of one command, each read once and all of them within bounds. */
+class ScriptReader {
+  readonly #parser: ShellParser;
+  readonly #known = new Map<string, readonly (readonly string[])[]>();
+  #left = MAX_EFFORT;
+
+  constructor(parser: ShellParser) {
+    this.#parser = parser;
+  }
+
+  get isExhausted(): boolean {
+    return this.#left < 0;
+  }
+
+  words(script: string): readonly (readonly string[])[] {
+    if (this.isExhausted) return [];
+    const known = this.#known.get(script);
+    this.#left -= EFFORT_OF_A_LOOK * (1 + (known?.length ?? 0));
+    if (known !== undefined) return known;
+    this.#left -= script.length;
+    if (this.isExhausted) return [];
+    const words = this.#read(script);
+    this.#known.set(script, words);
+    return words;
+  }
+
+  #read(script: string): readonly (readonly string[])[] {
+    const plain = readPlain(script);
+    if (plain.plain) return plain.commands.map(({ words }) => words);
+    const { commands, effort } = analyse(this.#parser, script);
+    this.#left -= effort;
+    return commands.map(({ words }) => words.map(({ text }) => text));
+  }
 }
 
 /** `otherwise`: of a rule that allows the tool by its name. */

@@ -43,6 +43,24 @@ describe('an analysis', () => {
     }
   });
 
+  const DEEP = 2_000;
+  it.each([
+    ['long', `echo ${'a'.repeat(70_000)}`],
+    ['deep', `echo ${'$('.repeat(DEEP)}x${')'.repeat(DEEP)}`],
+    ['deep, with brackets in quotes that seem to close it', `${'a ")" $('.repeat(DEEP)}x${')'.repeat(DEEP)}`],
+    ['deep in expansions', `echo ${'${a:-'.repeat(DEEP)}x${'}'.repeat(DEEP)}`],
+  ])('is given up where the text is too %s', async (_, command) => {
+    expect(analyse(await shellParser(), command)).toMatchObject({
+      ...{ plain: undefined, commands: [], unclear: true, tooMuch: true },
+    });
+  });
+
+  it('goes as deep as people do', async () => {
+    const command = `${'echo $('.repeat(20)}x${')'.repeat(20)}`;
+    const { commands, tooMuch } = analyse(await shellParser(), command);
+    expect([commands.length, tooMuch]).toEqual([21, false]);
+  });
+
   it('is plain only where the grammar reads the same', async () => {
     const parser = await shellParser();
     const reads = (other: string) => ({ parse: () => parser.parse(other) });

@@ -3,7 +3,7 @@
  * redirects to, and whether the whole is plain enough for prefix rules.
  */
 import type { TreeCursor } from 'web-tree-sitter';
-import { type Joiner, type PlainCommand, readPlain } from './lexer.js';
+import { type Joiner, MAX_COMMAND, type PlainCommand, readPlain } from './lexer.js';
 import type { ShellParser } from './parser.js';
 import { decodeWord, type Word } from './words.js';
 
@@ -38,18 +38,23 @@ export interface ShellAnalysis {
   unclear: boolean;
   /** Too much to be looked at: somebody must, before it runs. */
   tooMuch: boolean;
+  /** Characters that were looked at, those inside of others more than once. */
+  effort: number;
 }
 
-/** Longer than any command that a person would read; parsing it would hold up everyone else. */
-export const MAX_COMMAND = 65_536;
 /** Words of all commands in a line, each of which may be a path to be looked up. */
 const MAX_WORDS = 2_000;
 const MAX_DEPTH = 200;
+/** Of brackets. Each level is read again with everything inside of it. */
+const MAX_NESTING = 100;
+/** Characters of words that are read for one command, all levels together. */
+export const MAX_EFFORT = 4 * MAX_COMMAND;
 
 export function analyse(parser: ShellParser, command: string): ShellAnalysis {
   if (command.length > MAX_COMMAND) {
     return unreadable(command, `is longer than ${MAX_COMMAND} characters`);
   }
+  if (nesting(command) > MAX_NESTING) return unreadable(command, `is nested more than ${MAX_NESTING} deep`);
   const reading = readPlain(command);
   if (reading.plain && reading.commands.reduce((sum, { words }) => sum + words.length, 0) > MAX_WORDS) {
     return unreadable(command, `has more than ${MAX_WORDS} words`);
@@ -72,6 +77,7 @@ export function analyse(parser: ShellParser, command: string): ShellAnalysis {
         assigned: [],
         unclear: false,
         tooMuch: false,
+        effort: command.length,
       };
     }
     const walk = new Walk(command);
@@ -80,7 +86,8 @@ export function analyse(parser: ShellParser, command: string): ShellAnalysis {
     cursor.delete();
     const joined = SPLIT_WORD.test(command) ? command.replaceAll('\\\n', '') : undefined;
     if (joined !== undefined) readAgain(parser, joined, walk);
-    const tooMuch = walk.tooDeep || walk.words > MAX_WORDS;
+    if (walk.tooDeep || walk.effort > MAX_EFFORT) return unreadable(command, 'is nested too deep');
+    const tooMuch = walk.words > MAX_WORDS;
     return {
       command,
       plain: undefined,
@@ -93,6 +100,7 @@ export function analyse(parser: ShellParser, command: string): ShellAnalysis {
       assigned: walk.assigned,
       ...(joined === undefined ? {} : { joined }),
       tooMuch,
+      effort: walk.effort,
       unclear:
         tooMuch ||
         joined !== undefined ||
@@ -123,7 +131,19 @@ function readAgain(parser: ShellParser, joined: string, walk: Walk): void {
   walk.take(again);
 }
 
-function unreadable(command: string, problem: string): ShellAnalysis {
+/** At most how deep brackets stand in brackets, those in quotes included. */
+function nesting(command: string): number {
+  let deepest = 0;
+  let depth = 0;
+  for (const [bracket] of command.matchAll(/[(){}]/g)) {
+    depth = bracket === '(' || bracket === '{' ? depth + 1 : Math.max(0, depth - 1);
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}
+
+/** Nothing is known of it but its text. */
+export function unreadable(command: string, problem: string): ShellAnalysis {
   return {
     command,
     plain: undefined,
@@ -134,6 +154,7 @@ function unreadable(command: string, problem: string): ShellAnalysis {
     assigned: [],
     unclear: true,
     tooMuch: true,
+    effort: command.length,
   };
 }
 
@@ -206,6 +227,7 @@ class Walk {
   readonly loose: Word[] = [];
   readonly assigned: Word[] = [];
   words = 0;
+  effort = 0;
   tooDeep = false;
   readonly #source: string;
   #depth = 0;
@@ -221,6 +243,7 @@ class Walk {
     this.loose.push(...other.loose);
     this.assigned.push(...other.assigned);
     this.words += other.words;
+    this.effort += other.effort;
     this.tooDeep ||= other.tooDeep;
   }
 
@@ -241,7 +264,7 @@ class Walk {
   }
 
   #children(cursor: TreeCursor): void {
-    if (this.#depth >= MAX_DEPTH) {
+    if (this.#depth >= MAX_DEPTH || this.effort > MAX_EFFORT) {
       this.tooDeep = true;
       return;
     }
@@ -303,6 +326,8 @@ class Walk {
   }
 
   #text(cursor: TreeCursor): string {
-    return this.#source.slice(cursor.startIndex, cursor.endIndex);
+    const text = this.#source.slice(cursor.startIndex, cursor.endIndex);
+    this.effort += text.length;
+    return text;
   }
 }

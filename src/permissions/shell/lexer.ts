@@ -38,10 +38,16 @@ const NEXT: Readonly<Record<string, string>> = {
   '[': 'expands a file pattern',
 };
 
+/** Longer than any command that a person would read; parsing it would hold up everyone else. */
+export const MAX_COMMAND = 65_536;
+
 /** How much of a command is shown where it is the problem. */
 const SHOWN = 40;
 
 export function readPlain(command: string): PlainReading {
+  if (command.length > MAX_COMMAND) {
+    return problem(`${command.slice(0, SHOWN)}…`, `is longer than ${MAX_COMMAND} characters`);
+  }
   const unseen = UNSEEN.exec(command);
   if (unseen !== null) {
     return problem(`U+${hex(unseen[0])}`, 'contains a control character or one that is not seen');

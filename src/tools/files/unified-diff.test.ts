@@ -47,6 +47,23 @@ describe('unifiedDiff', () => {
     expect(diff.text).toMatch(/more lines of the diff\]$/);
   });
 
+  it('of very large texts says how large they are, and how they begin', async () => {
+    const diff = await unifiedDiff('a.txt', 'old\n'.repeat(50_000), `${'new\n'.repeat(60_000)}end`);
+    expect(diff).toMatchObject({ removed: 50_000, added: 60_001 });
+    expect(diff.text).toMatch(
+      /^--- a\.txt\n\+\+\+ a\.txt\n\[too large to be compared: 50000 lines \(200000 characters\) become 60001 lines \(240003 characters\).*\]\n-old\n/,
+    );
+    expect(diff.text).toContain('\n+new\n');
+    expect(diff.text.length).toBeLessThan(100_000);
+  });
+
+  it('compares what is changed of a large text, however large the rest is', async () => {
+    const before = 'same\n'.repeat(100_000);
+    const diff = await unifiedDiff('a.txt', before, `${before}more\n`);
+    expect(diff).toMatchObject({ removed: 0, added: 1 });
+    expect(diff.text).toContain('@@ -99998,3 +99998,4 @@');
+  });
+
   it('is a patch that makes the one text out of the other', async () => {
     const text = fc.stringMatching(/^([ab]\n){0,12}[ab]?$/);
     await fc.assert(

@@ -6,7 +6,12 @@ const CONTEXT_LINES = 3;
 /** Beyond this the two texts are shown one after the other: finding the shortest patch gets too dear. */
 const MAX_EDITS = 500;
 
+/** Characters of both texts, without what is the same at their ends; beyond this they are not compared. */
+const MAX_COMPARED = 262_144;
+
 const MAX_CHARS = 100_000;
+/** Of each text, where they are not compared. */
+const HEAD_CHARS = 20_000;
 
 export interface UnifiedDiff {
   /** Cut where it is very long. */
@@ -28,11 +33,32 @@ export async function unifiedDiff(
   const [old, now] = withoutCarriageReturns(before ?? '', after);
   if (before !== undefined && old === now) return { text: '', added: 0, removed: 0 };
   const { from, keep } = unchangedEnds(old, now);
-  const hunks = await hunksBetween(old.slice(from, old.length - keep), now.slice(from, now.length - keep));
-  const offset = countNewlines(old, from);
+  const changed = [old.slice(from, old.length - keep), now.slice(from, now.length - keep)] as const;
   const header = [`--- ${before === undefined ? '/dev/null' : name}`, `+++ ${name}`];
+  if (changed[0].length + changed[1].length > MAX_COMPARED) return notCompared(header, ...changed);
+  const hunks = await hunksBetween(...changed);
+  const offset = countNewlines(old, from);
   const body = hunks.flatMap((hunk) => [rangeLine(hunk, offset), ...hunk.lines]);
   return { text: cut([...header, ...body].join('\n')), added: count(body, '+'), removed: count(body, '-') };
+}
+
+/** Sizes and beginnings. */
+function notCompared(header: readonly string[], before: string, after: string): UnifiedDiff {
+  const removed = countLines(before);
+  const added = countLines(after);
+  const head = (sign: string, text: string): string[] =>
+    splitLines(text.slice(0, HEAD_CHARS)).map((line) => sign + line.replace(/\n$/, ''));
+  const text = [
+    ...header,
+    `[too large to be compared: ${removed} lines (${before.length} characters) become ${added} lines (${after.length} characters); this is how they begin]`,
+    ...head('-', before),
+    ...head('+', after),
+  ];
+  return { text: text.join('\n'), added, removed };
+}
+
+function countLines(text: string): number {
+  return countNewlines(text, text.length) + (text === '' || text.endsWith('\n') ? 0 : 1);
 }
 
 function count(lines: readonly string[], sign: string): number {

@@ -149,6 +149,49 @@ describe('calls that somebody else runs', () => {
     expect(await answerOf(review('Scribble', { filePath: file }))).toBe('denied');
   });
 
+  const SEARCHES: readonly [string, JsonObject][] = [
+    ['Grep', { pattern: 'KEY' }],
+    ['Glob', { pattern: '**/*' }],
+    ['LS', { path: '.' }],
+    ['Grep', { pattern: 'KEY', brandNew: true }],
+    ['Grep', { brandNew: true }],
+  ];
+  it.each(SEARCHES)(
+    'does not let %s %o come across what must not be read: nothing can be left out there',
+    async (name, input) => {
+      const { review, root } = await world({
+        mode: 'allow',
+        deny: ['Read(./.env)', 'Read(./a/secret/**)', 'Read(./gone)'],
+      });
+      await mkdir(join(root, 'a/secret'), { recursive: true });
+      await mkdir(join(root, 'b'));
+      const inside = (path: string) => review(name, { ...input, path: join(root, path) });
+      expect((await inside('a')).verdict).toMatchObject({
+        allowed: false,
+        outcome: 'denied',
+        message: expect.stringMatching(
+          new RegExp(`^${name} was not run: .* \\./a/secret, .*narrower folder`),
+        ),
+      });
+      const { path: _, ...here } = input;
+      expect(await answerOf(review(name, name === 'LS' ? input : here))).toBe('denied');
+      await writeFile(join(root, '.env'), 'KEY=1');
+      expect((await inside('.')).verdict).toMatchObject({ message: expect.stringContaining(' ./.env, ') });
+      if (Object.keys(input).includes('pattern')) expect(await answerOf(inside('b'))).toBe('allowed');
+    },
+  );
+
+  it("does not let a search come across the gateway's own files, which are not named", async () => {
+    const { review, root } = await world({ mode: 'allow' });
+    await mkdir(join(root, '../state'), { recursive: true });
+    const { verdict } = await review('Grep', { pattern: 'x', path: join(root, '..') });
+    expect(verdict).toMatchObject({
+      allowed: false,
+      message: expect.stringContaining('a file outside of the workspace'),
+    });
+    expect(await answerOf(review('Grep', { pattern: 'x' }))).toBe('allowed');
+  });
+
   it('is never milder with an input that it cannot read', async () => {
     const { review, asked } = await world({ mode: 'ask', allow: ['Read'] });
     expect(await answerOf(review('Read', { what: 'everything' }))).toBe('denied');

@@ -23,6 +23,7 @@ import {
   placeOf,
 } from './call-context.js';
 import { type ForeignInput, readForeignInput, strangerTool } from './foreign-input.js';
+import { hiddenInTrees } from './hidden-in-trees.js';
 import { plainDescription, withoutPersonFields } from './preflight.js';
 import { toOffer } from './registry.js';
 import type { OpenToolSession, RunRequest } from './runtime.js';
@@ -234,6 +235,8 @@ async function planFor(review: Review, input: JsonObject): Promise<Planned> {
     const decision = await gate.judge(judgedCall(review.scope, judged));
     // What is denied is not looked at any closer.
     if (decision.behaviour === 'deny') return { ...plan, describe: plainDescription(tool, effects) };
+    const hidden = await hiddenInTrees(review.scope, effects);
+    if (hidden !== undefined) return { problem: hidden };
     if (tool.question === true && classified !== undefined) {
       const validation = await tool.validateInput?.(classified.input, context);
       if (validation?.ok === false) return { problem: validation.message };

@@ -61,6 +61,15 @@ describe('close', () => {
     await expectNothingLeft(bench);
   });
 
+  it('of one that does not come up in time is seen to, and why is said', async () => {
+    const bench = await createBench({ startMs: 1 });
+    const error = await rejection(bench.open());
+    expect(error).toBeInstanceOf(GatewayError);
+    expect(error).toMatchObject({ code: 'unavailable', retryable: true });
+    expect(String(error)).toContain('did not come up within 0.001 seconds');
+    await expectNothingLeft(bench);
+  });
+
   it('of all ends conversations and spares, and refuses new ones', async () => {
     const bench = await createBench({ spares: 1 });
     bench.processes.warm(bench.profile);
