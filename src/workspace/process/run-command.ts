@@ -70,7 +70,8 @@ export async function runCommand(options: CommandOptions): Promise<RunningComman
   let log: LogFile | undefined;
   const startLog = (): LogFile => {
     const { before, after } = output.since(0);
-    log = createLogFile(join(options.folder, `command-${id}.log`), limits.logBytes);
+    const name = id.slice(id.lastIndexOf('.') + 1);
+    log = createLogFile(join(options.folder, `command-${name}.log`), limits.logBytes);
     if (before.length + after.length > 0) log.write(Buffer.concat([before, after]));
     return log;
   };
