@@ -7,7 +7,6 @@
 import type {
   Block,
   Message,
-  StopReason,
   TextBlock,
   ToolChoice,
   ToolResultBlock,
@@ -23,6 +22,7 @@ import type { AgentActivityBody } from '../agent/observer.js';
 import type { ServerCalls } from '../agent/server-calls.js';
 import { inOrder, type SettledCalls } from '../agent/settle-calls.js';
 import type { Toolbox } from '../agent/toolbox.js';
+import type { AnsweredEnd } from '../agent/turn-end.js';
 import type { UsageTally } from '../agent/usage-tally.js';
 import type { ModelCaller, OpenModelCall } from './model-caller.js';
 
@@ -55,18 +55,7 @@ export interface TurnBefore {
   outstanding?: { calls: readonly ToolUseBlock[]; settle(): Promise<SettledCalls> } | undefined;
 }
 
-export type LoopEnd =
-  | { kind: 'done'; reason: StopReason; stopSequence?: string }
-  /** The last message has calls that only the client can run; `results` are those of the others. */
-  | {
-      kind: 'handed-back';
-      calls: readonly ToolUseBlock[];
-      open: ToolUseBlock[];
-      results: ReadonlyMap<string, ToolResultBlock>;
-    }
-  | { kind: 'max-turns'; turns: number }
-  | { kind: 'failed'; error: GatewayError }
-  | { kind: 'aborted' };
+export type LoopEnd = AnsweredEnd | { kind: 'failed'; error: GatewayError } | { kind: 'aborted' };
 
 const EMPTY_NUDGE: TextBlock = {
   type: 'text',

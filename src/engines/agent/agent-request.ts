@@ -1,0 +1,66 @@
+/** What every agent makes of a request before its turn begins. */
+import type { ToolDefinition } from '../../core/conversation.js';
+import { GatewayError, toGatewayError } from '../../core/errors.js';
+import type { Route } from '../../routing/router.js';
+import type { AgentEngineName, AttachRequest } from '../../sessions/sessions.js';
+import type { ToolRuntime } from '../../tools/runtime/runtime.js';
+import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
+import type { Call } from '../engine.js';
+import { SESSION_HEADER } from './answers.js';
+import { openToolbox, type Toolbox } from './toolbox.js';
+
+/** What only an upstream keeps, an agent cannot go on with. */
+export function checkContinues({ request: { continues } }: Call): void {
+  if (continues === undefined) return;
+  throw new GatewayError(
+    'not_found',
+    `Nothing is known here of ${JSON.stringify(continues.id.slice(0, 100))}, which the request goes on from. Send the whole conversation, or X-Session-ID.`,
+    { param: 'previous_response_id', detail: 'previous_response_not_found' },
+  );
+}
+
+export function attachRequest(
+  { headers, idempotencyKey, principal, request }: Call,
+  engine: AgentEngineName,
+  { root }: Workspace,
+): AttachRequest {
+  return {
+    principal: principal.name,
+    id: headers[SESSION_HEADER] || undefined,
+    idempotencyKey,
+    engine,
+    model: request.model,
+    root,
+    request,
+  };
+}
+
+/** `startDir`: the folder of a model whose entry names none. */
+export function workspaceOf(
+  { rule, pattern }: Route,
+  { startDir, home }: { startDir: string; home: string },
+): Workspace {
+  try {
+    return openWorkspace(rule.cwd ?? startDir, home);
+  } catch (error) {
+    const { message } = toGatewayError(error);
+    // The client can do nothing about it.
+    throw new GatewayError('unavailable', `The model ${pattern} has no folder to work in: ${message}`, {
+      cause: error,
+    });
+  }
+}
+
+export function toolboxOf(
+  runtime: ToolRuntime,
+  { rule }: Route,
+  clientTools: readonly ToolDefinition[],
+  session?: string,
+): Promise<Toolbox> {
+  const request = {
+    selection: rule.tools ?? 'all',
+    requested: clientTools.map(({ name }) => name),
+    ...(session === undefined ? {} : { session }),
+  };
+  return openToolbox(runtime, request, clientTools);
+}
