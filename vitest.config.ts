@@ -1,8 +1,18 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+const seeded = fileURLToPath(new URL('./test/support/fast-check.ts', import.meta.url));
+
 export default defineConfig({
+  plugins: [
+    {
+      name: 'seeded-fast-check',
+      enforce: 'pre',
+      resolveId: (id, importer) => (id === 'fast-check' && importer !== seeded ? seeded : undefined),
+    },
+  ],
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'console/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'console/src/**/*.test.{ts,tsx}'],
     exclude: ['**/node_modules/**', 'test/scenarios/**'],
     globalSetup: ['test/support/build-once.ts'],
     testTimeout: 20_000,

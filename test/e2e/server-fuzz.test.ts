@@ -23,6 +23,9 @@ const mistyped = fc
   )
   .map(([body, field, value]) => Buffer.from(JSON.stringify({ ...body, [field]: value })));
 
+/** HTTP lets blank lines stand before a request; alone they ask for nothing. */
+const isMoreThanBlank = (bytes: Uint8Array): boolean => bytes.some((byte) => byte !== 10 && byte !== 13);
+
 describe('broken requests', () => {
   it('are answered with a 4xx in their dialect, one after the other', async () => {
     const { url, calls } = await startServer();
@@ -48,7 +51,7 @@ describe('broken requests', () => {
   it('are answered or ended when they are not even HTTP', async () => {
     const { url } = await startServer({ limits: { headersMs: 50, checkMs: 10, lingerMs: 10 } });
     await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (bytes) => {
+      fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }).filter(isMoreThanBlank), async (bytes) => {
         const connection = await openRaw(url);
         await connection.send(Buffer.concat([bytes, Buffer.from('\r\n\r\n')]));
         connection.end();
@@ -59,5 +62,15 @@ describe('broken requests', () => {
       { numRuns: 100 },
     );
     expect((await sendRaw(url, turnBytes(url))).status).toBe(200);
+  });
+
+  it('are ended without an answer when they are blank lines alone', async () => {
+    const { url } = await startServer({ limits: { headersMs: 50, checkMs: 10, lingerMs: 10 } });
+    const connection = await openRaw(url);
+    await connection.send(Buffer.from('\n\r\n\r\n'));
+    connection.end();
+    await connection.until(() => false);
+    expect(connection.ended).toBe('closed');
+    expect(connection.received.length).toBe(0);
   });
 });
