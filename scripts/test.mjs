@@ -22,6 +22,7 @@ const DECLARED_SKIPS = [
 const CHECKS = [
   { name: 'build', command: ['scripts/build.mjs'] },
   { name: 'types', command: ['node_modules/typescript/bin/tsc', '--noEmit'] },
+  { name: 'types of the console', command: ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'console'] },
   { name: 'lint', command: ['node_modules/@biomejs/biome/bin/biome', 'check', '.'] },
 ];
 

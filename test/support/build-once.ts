@@ -14,7 +14,16 @@ declare module 'vitest' {
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BUILT = 'dist/cli.js';
-const SOURCES = ['src', 'console/src', 'scripts/build.mjs', 'console/build.mjs', 'package.json'];
+const SOURCES = [
+  'src',
+  'console/src',
+  'console/index.html',
+  'console/vite.config.ts',
+  'console/public',
+  'scripts/build.mjs',
+  'console/build.mjs',
+  'package.json',
+];
 
 async function changedAt(path: string): Promise<number> {
   const found = await stat(path).catch(() => undefined);

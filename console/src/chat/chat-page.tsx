@@ -1,0 +1,3 @@
+export function ChatPage({ session }: { session: string | undefined }) {
+  return <h1>{session}</h1>;
+}

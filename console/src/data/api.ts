@@ -1,0 +1,72 @@
+/** Requests to the gateway that serves this page. */
+import type { ErrorWire } from '../../../src/server/wire/shared.js';
+
+/** The gateway refused. `body` is the whole answer. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly code: string | null;
+  readonly param: string | null;
+  readonly body: unknown;
+
+  constructor(status: number, body: unknown) {
+    const error = isErrorBody(body) ? body.error : undefined;
+    super(error?.message ?? `The gateway answered with ${status}.`);
+    this.status = status;
+    this.code = error?.code ?? null;
+    this.param = error?.param ?? null;
+    this.body = body;
+  }
+}
+
+/** No answer: the network, or the gateway, is gone. Whether the request arrived is not known. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable';
+}
+
+export type Method = 'GET' | 'POST' | 'DELETE';
+
+/** Rejects with ApiError or Unreachable. */
+export async function request<T>(
+  method: Method,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<T> {
+  let answer: Response;
+  let text: string;
+  try {
+    answer = await fetch(path, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    text = await answer.text();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Unreachable('The gateway does not answer.', { cause: error });
+  }
+  const value = parse(text);
+  if (!answer.ok) throw new ApiError(answer.status, value);
+  return value as T;
+}
+
+export const get = <T>(path: string, signal?: AbortSignal): Promise<T> =>
+  request<T>('GET', path, undefined, signal);
+export const post = <T>(path: string, body: unknown = {}): Promise<T> => request<T>('POST', path, body);
+export const remove = <T>(path: string): Promise<T> => request<T>('DELETE', path);
+
+function parse(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function isErrorBody(body: unknown): body is ErrorWire {
+  return typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'object';
+}

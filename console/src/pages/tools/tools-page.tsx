@@ -1,0 +1,3 @@
+export function ToolsPage() {
+  return <h1>ToolsPage</h1>;
+}

@@ -1,0 +1,3 @@
+export function TracesPage() {
+  return <h1>TracesPage</h1>;
+}
