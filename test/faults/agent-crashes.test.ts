@@ -6,7 +6,7 @@ import type { AgentStep } from '../support/scripted-agent-model.js';
 import { AgentBed, ENGINES, KEYS, MODEL } from './agent-bed.js';
 import { CLIENTS, type Line, type Reply, resultOf, results, said, user } from './agent-client.js';
 import { bash, HeldStep, lookup, says, words } from './agent-script.js';
-import { TIMEOUT_MS } from './counts.js';
+import { count, TIMEOUT_MS } from './counts.js';
 import { inTime } from './fault-gateway.js';
 
 const [client] = CLIENTS;
@@ -27,7 +27,7 @@ const broken = (reply: Promise<Reply>): Promise<'answered' | 'broken'> =>
 describe.each(ENGINES)('%s', (engine) => {
   it('goes on however often the gateway is killed', { timeout: TIMEOUT_MS }, async () => {
     const bed = await AgentBed.start(engine);
-    const kills = 3;
+    const kills = count(2, 3);
     const held = Array.from({ length: kills }, () => new HeldStep(words(FINAL), 'half'));
     const last: AgentStep[] = [...held.map((step) => step.held), words(FINAL)];
     bed.model.play('Again.', [

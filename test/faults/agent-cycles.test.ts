@@ -23,8 +23,8 @@ const TTL_S = 60;
 /** The store is cleared every ten minutes. */
 const PASS_MS = 700_000;
 const CYCLES: Readonly<Record<EngineName, { all: number; batch: number; atOnce: number }>> = {
-  native: { all: count(200, 1000), batch: 50, atOnce: 4 },
-  'claude-code': { all: count(6, 50), batch: 2, atOnce: 2 },
+  native: { all: count(80, 1000), batch: 50, atOnce: 4 },
+  'claude-code': { all: count(4, 50), batch: 2, atOnce: 2 },
 };
 
 /** Where conversations leave rows. Traces, usage and the audit are kept for people, for their own time. */

@@ -1,4 +1,4 @@
-/** Five hundred sessions in one process: none sees the folder, variables, files, lists or jobs of another. */
+/** Hundreds of sessions in one process: none sees the folder, variables, files, lists or jobs of another. */
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,10 +14,10 @@ import type {
   ToolRuntime,
 } from '../../src/tools/runtime/runtime.js';
 import { SANDBOX_OFF } from '../../src/tools/runtime/testing.js';
+import { count, TIMEOUT_MS } from './counts.js';
 
-const SESSIONS = 500;
+const SESSIONS = count(100, 500);
 const AT_ONCE = 25;
-const TIMEOUT_MS = 300_000;
 
 const ALLOW_ALL: PermissionGate = {
   check: async ({ input }) => ({ allowed: true, input, because: { kind: 'mode', mode: 'allow' } }),

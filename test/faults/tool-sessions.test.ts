@@ -9,9 +9,9 @@ import { closeAfterTest, tempFolder } from '../support/cleanup.js';
 import { openToolWorld, type ToolWorld, type ToolWorldOptions } from '../support/tool-world.js';
 import { count, TIMEOUT_MS } from './counts.js';
 
-const SESSIONS = 500;
+const SESSIONS = count(150, 500);
 /** Of them, those that run commands: a process costs more than all the rest. */
-const COMMANDS = count(30, SESSIONS);
+const COMMANDS = count(12, SESSIONS);
 
 async function world(options: Partial<ToolWorldOptions> = {}) {
   const base = await realpath((await tempFolder('toolgate-sessions')).path);
