@@ -1,34 +1,47 @@
 // Builds the page into dist/, with the gateway's version written into it: both ship in one package.
-// Files are put in place one by one, the page last, and what is not needed any more goes after it:
-// a gateway that serves the folder meanwhile gives out either the old page or the new one.
-import { cp, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+// Files are put in place one by one, the page and the worker last, and what is not needed any more
+// goes after them: a gateway that serves the folder meanwhile gives out either the old page or the
+// new one.
+import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { filesUnder } from './build/files.mjs';
+import { finish } from './build/finish.mjs';
+import { versionPlugin } from './build/version.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const PAGE = 'index.html';
+/** They name the others. */
+const LAST = ['index.html', 'service-worker.js'];
 
-/** Resolves to the folder that the gateway serves. */
-export async function buildConsole(outDir = join(here, 'dist')) {
+/** Resolves to the folder that the gateway serves. `version` is the gateway's own where it is left out. */
+export async function buildConsole(outDir = join(here, 'dist'), { version } = {}) {
   const { build } = await import('vite');
   const made = await mkdtemp(join(here, '.build-'));
+  // Whoever builds may have another value there, and would get React's slow and large form.
+  const before = process.env['NODE_ENV'];
+  process.env['NODE_ENV'] = 'production';
   try {
     await build({
       root: here,
       configFile: join(here, 'vite.config.ts'),
       logLevel: 'warn',
       build: { outDir: made, emptyOutDir: true },
+      plugins: version === undefined ? [] : [versionPlugin(version)],
     });
+    await finish(made, join(here, 'service-worker.js'));
     await replace(made, outDir);
   } finally {
+    if (before === undefined) delete process.env['NODE_ENV'];
+    else process.env['NODE_ENV'] = before;
     await rm(made, { recursive: true, force: true });
   }
   return outDir;
 }
 
 async function replace(from, to) {
-  const wanted = (await filesUnder(from)).toSorted((a, b) => Number(a === PAGE) - Number(b === PAGE));
+  const wanted = (await filesUnder(from)).toSorted((a, b) => LAST.indexOf(a) - LAST.indexOf(b));
+  await mkdir(to, { recursive: true });
   for (const file of wanted) {
     const temporary = join(to, `${file}.${process.pid}.tmp`);
     await cp(join(from, file), temporary, { recursive: true });
@@ -37,13 +50,6 @@ async function replace(from, to) {
   const kept = new Set(wanted);
   const stale = (await filesUnder(to)).filter((file) => !kept.has(file) && !file.endsWith('.tmp'));
   for (const file of stale) await rm(join(to, file), { force: true });
-}
-
-async function filesUnder(folder) {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath ?? dirname(folder), entry.name).slice(folder.length + 1));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildConsole();

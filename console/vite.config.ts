@@ -1,28 +1,15 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
-
-const manifest = fileURLToPath(new URL('../package.json', import.meta.url));
+import { versionPlugin } from './build/version.mjs';
 
 /** The gateway that `npm run dev` talks to. */
 const GATEWAY = process.env['TOOLGATE_URL'] ?? 'http://127.0.0.1:3000';
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [
-    react(),
-    tailwindcss(),
-    {
-      // Both ship in one package, so there is one version.
-      name: 'toolgate-version',
-      transformIndexHtml: (html) => {
-        const { version } = JSON.parse(readFileSync(manifest, 'utf8'));
-        return html.replaceAll('%TOOLGATE_VERSION%', version);
-      },
-    },
-  ],
+  plugins: [react(), tailwindcss(), versionPlugin()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,
@@ -30,6 +17,8 @@ export default defineConfig({
     // Inline data would need a weaker content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // Which file imports which: what a first visit loads is counted from it.
+    manifest: true,
     reportCompressedSize: false,
   },
   server: {

@@ -12,13 +12,20 @@ import { createFindPlace } from './engines/agent-place.js';
 import type { Patience } from './engines/claude-code/limits.js';
 import { createDispatcher } from './engines/create-dispatcher.js';
 import type { Dispatcher } from './engines/dispatcher.js';
+import { createModelCatalogue } from './engines/model-catalogue.js';
 import { openSessions } from './engines/open-sessions.js';
 import { PrivateKeys } from './engines/private-keys.js';
 import type { VirtualLimits } from './mcp/virtual/limits.js';
 import { createVirtualMcp, type VirtualMcp } from './mcp/virtual/virtual-mcp.js';
 import { createLog, type GatewayLog, type Log } from './observability/log.js';
 import { Metrics } from './observability/metrics.js';
-import { GatewayServer } from './server/gateway-server.js';
+import { aboutGateway } from './server/about.js';
+import { addressOf } from './server/address.js';
+import { openChat } from './server/chat/open-chat.js';
+import type { EventHub } from './server/events/hub.js';
+import type { EventLimits } from './server/events/limits.js';
+import { openEvents } from './server/events/open-events.js';
+import { GatewayServer, type GatewayServerOptions } from './server/gateway-server.js';
 import { DEFAULT_LIMITS, type Limits } from './server/limits.js';
 import type { Sessions } from './sessions/sessions.js';
 import { openStore } from './store/open.js';
@@ -38,6 +45,8 @@ export interface GatewayOptions {
   limits?: Partial<Limits>;
   /** Of the virtual MCP servers. */
   virtualLimits?: Partial<VirtualLimits>;
+  /** Of `/api/events`. */
+  eventLimits?: Partial<EventLimits>;
   /** How long turns wait for processes of Claude Code. */
   patience?: Partial<Patience>;
 }
@@ -104,18 +113,30 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     closers.push(() => agents.close());
     const sessions = openSessions(config, store, log);
     closers.push(() => sessions.close());
+    const { approvals, mcp } = agents;
+    const { hub: events, close } = openEvents({
+      ...{ approvals, mcp, sessions, store, log },
+      limits: options.eventLimits,
+    });
+    closers.push(async () => close());
     const innerKeys = new PrivateKeys();
-    const parts = { store, metrics, log, agents, sessions, innerKeys, selfUrl: () => listening };
+    const parts = { store, metrics, log, agents, sessions, events, innerKeys, selfUrl: () => listening };
     const dispatch = await openDispatcher(options, parts);
     closers.push(() => dispatch.close());
     const virtualMcp = openVirtualMcp(options, parts);
     closers.push(() => virtualMcp.close());
+    const { dispatcher } = dispatch;
+    const folders = { baseDir: loaded.baseDir, startDir: process.cwd() };
+    const models = createModelCatalogue({ models: config.models, ...folders });
+    const chat = openChat({ ...parts, loaded, dispatcher, models });
+    closers.push(() => chat.close());
     // Before anything aborts a call: a question that waits is still there after a restart.
     closers.push(() => agents.approvals.close());
-    const server = await listen(options, { ...parts, virtualMcp, dispatcher: dispatch.dispatcher });
+    const server = await listen(options, { ...parts, virtualMcp, dispatcher, chat, models });
     const url = addressOf(config.server.host, server.port);
     onListening(url);
     log.info({ url, version, config: loaded.file ?? null }, 'listening');
+    await chat.restore();
     return runUntilClosed({ server, url, store, release, log, options });
   } catch (error) {
     await release();
@@ -129,6 +150,7 @@ interface Parts {
   log: Log;
   agents: AgentParts;
   sessions: Sessions;
+  events: EventHub;
   /** Of processes of the gateway's own. */
   innerKeys: PrivateKeys;
   /** Its address, once it listens. */
@@ -137,7 +159,7 @@ interface Parts {
 
 async function openDispatcher(
   { dispatcher, loaded, patience }: GatewayOptions,
-  { store: { quirks }, metrics, log, agents, sessions, innerKeys, selfUrl }: Parts,
+  { store: { quirks }, metrics, log, agents, sessions, events, innerKeys, selfUrl }: Parts,
 ): Promise<{ dispatcher: Dispatcher; close(): Promise<void> }> {
   if (dispatcher !== undefined) return { dispatcher, close: async () => {} };
   const { config, baseDir } = loaded;
@@ -146,6 +168,8 @@ async function openDispatcher(
   const own = createDispatcher({
     config,
     lessons: lessonsOf(await quirks.list()),
+    watcher: events,
+    plain: { sessions, log },
     ...(engines.has('native')
       ? {
           native: {
@@ -216,8 +240,8 @@ function lessonsOf(quirks: readonly LearnedQuirk[]): Lesson[] {
 }
 
 async function listen(
-  { loaded, limits }: GatewayOptions,
-  { agents, ...parts }: Parts & { dispatcher: Dispatcher; virtualMcp: VirtualMcp },
+  { loaded, limits, version }: GatewayOptions,
+  { agents, ...parts }: Parts & Pick<GatewayServerOptions, 'dispatcher' | 'virtualMcp' | 'chat' | 'models'>,
 ): Promise<GatewayServer> {
   const { host, port, keys, public_hosts, body_limit_mb } = loaded.config.server;
   const loopback = isLoopback(host);
@@ -235,7 +259,12 @@ async function listen(
       approvals: agents.approvals,
       mcp: agents.mcp,
       permissions: loaded.config.permissions,
-      tools: { list: async () => (await agents.tools()).list() },
+      previews: agents.previews,
+      about: aboutGateway(loaded, { version, sandbox: () => agents.sandbox.status }),
+      tools: {
+        list: async () => (await agents.tools()).list(),
+        examine: async (request) => (await agents.tools()).examine(request),
+      },
       findPlace: createFindPlace({
         models: loaded.config.models,
         baseDir: loaded.baseDir,
@@ -351,11 +380,6 @@ function superviseProcess(close: () => Promise<void>, finished: Promise<void>, l
 }
 
 /** Where a browser on this machine finds it. */
-function addressOf(host: string, port: number): string {
-  const shown = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
-}
-
 /** The sources and the bundle stand at different depths. */
 function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));

@@ -1,12 +1,17 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.js';
-import { applyTheme } from './app/theme.js';
-import { language, setLanguage } from './text/language.js';
+import { startSession } from './app/session.js';
+import { applyTheme, watchTheme } from './app/theme.js';
+import { registerWorker } from './app/update.js';
+import { applyLanguage } from './text/language.js';
+import { loadLater } from './ui/load.js';
 import './styles.css';
 
 applyTheme();
-setLanguage(language());
+watchTheme();
+applyLanguage();
+startSession();
 const root = document.getElementById('root');
 if (root !== null) {
   createRoot(root).render(
@@ -15,3 +20,5 @@ if (root !== null) {
     </StrictMode>,
   );
 }
+if (import.meta.env.PROD) void registerWorker();
+loadLater();

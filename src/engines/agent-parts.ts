@@ -12,6 +12,7 @@ import type { ApprovalCoordinator } from '../permissions/approvals.js';
 import { createApprovalCoordinator } from '../permissions/coordinator/coordinator.js';
 import { createGate } from '../permissions/create-gate.js';
 import { createPolicy } from '../permissions/policy.js';
+import { createRulePreviews, type RulePreviews } from '../permissions/preview.js';
 import { allowedHosts } from '../sandbox/allowed-hosts.js';
 import { createSandbox } from '../sandbox/create-sandbox.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
@@ -33,6 +34,7 @@ export interface AgentPartsOptions {
 
 export interface AgentParts {
   approvals: ApprovalCoordinator;
+  previews: RulePreviews;
   mcp: McpClient;
   sandbox: Sandbox;
   /** A folder of the gateway's own, which no tool may touch. */
@@ -110,6 +112,7 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
 
   return {
     approvals,
+    previews: createRulePreviews({ policy, store }),
     mcp,
     sandbox,
     stateDir: state.path,

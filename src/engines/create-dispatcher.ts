@@ -2,19 +2,21 @@
 import { resolveModelCwd } from '../config/paths.js';
 import type { Config, ModelConfig } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
-import { matchesGlob } from '../routing/model-glob.js';
 import { type ModelRule, type Route, Router } from '../routing/router.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
+import type { TurnWatcher } from './agent/observer.js';
+import { calledModel, mayCall } from './called-model.js';
 import type {
   ClaudeCodeEngine,
   ClaudeCodeEngineOptions,
   createClaudeCodeEngine,
 } from './claude-code/claude-code-engine.js';
 import type { Dispatcher } from './dispatcher.js';
-import type { Answer, Call, Engine, Principal } from './engine.js';
+import type { Answer, Call, Engine } from './engine.js';
 import { ModelList } from './model-list.js';
 import type { createNativeEngine, NativeEngine, NativeEngineOptions } from './native/native-engine.js';
+import { PlainEngine, type PlainEngineOptions } from './plain/plain-engine.js';
 import { Relay } from './relay/relay.js';
 
 export interface DispatcherOptions {
@@ -23,12 +25,16 @@ export interface DispatcherOptions {
   lessons?: readonly Lesson[];
   onLearned?: (lesson: Lesson) => void;
   onUpstreamFailure?: (upstream: string, error: GatewayError) => void;
+  /** Told of every turn of an agent. */
+  watcher?: TurnWatcher | undefined;
   /** For all tries of one request. */
   retryBudgetMs?: number;
   /** For models with `engine: native`; without it they are refused. */
   native?: NativeOptions;
   /** For models with `engine: claude-code`; without it they are refused. */
   claudeCode?: ClaudeCodeOptions;
+  /** For conversations with plain models that the gateway keeps; without it they are refused. */
+  plain?: Omit<PlainEngineOptions, 'relay'>;
 }
 
 /** What the native agent needs beyond the configuration. The caller closes the runtime, after the dispatcher. */
@@ -67,43 +73,31 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
 
   const claudeCode = options.claudeCode === undefined ? undefined : openClaudeCode(options.claudeCode);
 
+  const plain =
+    options.plain === undefined
+      ? undefined
+      : new PlainEngine({ watcher: options.watcher, ...options.plain, relay });
+
   function openClaudeCode(given: ClaudeCodeOptions): ClaudeCodeEngine {
-    return given.create({ ...given, relay, maxLive: config.sessions.max_live });
+    return given.create({ watcher: options.watcher, ...given, relay, maxLive: config.sessions.max_live });
   }
 
   function openNative(given: NativeOptions): NativeEngine {
     return given.create({
+      watcher: options.watcher,
       ...given,
       relay,
-      routeOf: (model, principal) => (mayCall(principal, model) ? router.route(model) : undefined),
+      routeOf: (model, principal) => (mayCall(router, model, principal) ? router.route(model) : undefined),
     });
   }
 
-  function mayCall(principal: Principal, model: string): boolean {
-    const name = router.meant(model);
-    return principal.models.some((pattern) => matchesGlob(pattern, name));
-  }
-
-  function routeOf(call: Call): Route {
-    const { model } = call.request;
-    const name = router.meant(model);
-    if (!mayCall(call.principal, model)) {
-      throw new GatewayError(
-        'forbidden',
-        `The key ${call.principal.name} may not call the model ${name}. It may call: ${call.principal.models.join(', ')}.`,
-        { param: 'model' },
-      );
-    }
-    const route = router.route(model);
-    if (route !== undefined) return route;
-    throw new GatewayError('not_found', unknownModel(name, router.patterns()), {
-      param: 'model',
-      detail: 'model_not_found',
-    });
+  function routeOf({ principal, request: { model } }: Call): Route {
+    return calledModel(router, model, principal);
   }
 
   function engineOf(call: Call, { rule: { engine } }: Route): Engine {
-    if (engine === 'relay') return relay;
+    if (engine === 'relay' && call.kept === undefined) return relay;
+    if (engine === 'relay' && plain !== undefined) return plain;
     if (engine === 'native' && native !== undefined) return native;
     if (engine === 'claude-code' && claudeCode !== undefined) return claudeCode;
     throw new GatewayError(
@@ -116,7 +110,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
     async run(call: Call): Promise<Answer> {
       const { pinned } = call.principal;
       if (pinned !== undefined) return pinned.run(call);
-      const route = routeOf(call);
+      const route = placed(routeOf(call), call);
       const answer = await engineOf(call, route).run(call, route);
       const { price } = route.rule;
       return price === undefined ? answer : { ...answer, price };
@@ -131,6 +125,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
     },
     models: () => models.list(),
     async close() {
+      await plain?.close();
       await native?.close();
       await claudeCode?.close();
       await closeUpstreams();
@@ -138,9 +133,15 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
   };
 }
 
-type Folders = Pick<NativeOptions, 'baseDir' | 'startDir'>;
+/** In the folder that was chosen for the conversation. */
+function placed(route: Route, { kept }: Call): Route {
+  if (kept?.root === undefined || route.rule.engine === 'relay') return route;
+  return { ...route, rule: { ...route.rule, cwd: kept.root } };
+}
 
-function rulesOf(models: Config['models'], folders: Folders | undefined): Record<string, ModelRule> {
+export type Folders = Pick<NativeOptions, 'baseDir' | 'startDir'>;
+
+export function rulesOf(models: Config['models'], folders: Folders | undefined): Record<string, ModelRule> {
   return Object.fromEntries(Object.entries(models).map(([name, model]) => [name, ruleOf(model, folders)]));
 }
 
@@ -169,14 +170,4 @@ function agentRule(model: ModelConfig, folders: Folders | undefined): Partial<Mo
   const { tools, max_turns: maxTurns, system } = model;
   const cwd = folders === undefined ? undefined : resolveModelCwd(model, folders);
   return { tools, maxTurns, system, ...(cwd === undefined ? {} : { cwd }) };
-}
-
-const LISTED = 12;
-
-function unknownModel(name: string, patterns: readonly string[]): string {
-  if (patterns.length === 0)
-    return `No model is configured, so ${name} is unknown. Add it under models in toolgate.yaml.`;
-  const known = patterns.slice(0, LISTED).join(', ');
-  const more = patterns.length > LISTED ? ` and ${patterns.length - LISTED} more` : '';
-  return `The model ${name} is not configured. Known: ${known}${more}. Add it under models in toolgate.yaml.`;
 }

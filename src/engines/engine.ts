@@ -32,10 +32,20 @@ export interface Call {
   signal: AbortSignal;
   /** Where this call is one of those that are recorded. */
   trace?: CallTrace;
+  /** A turn of the gateway's own keeping, which no connection waits for. */
+  kept?: KeptCall;
   /** Told what an agent does on the way to its answer. */
   observe?: AgentObserver;
   /** Told headers of the answer that are known before its first piece: the head may have to go out without it. */
   announce?: (headers: Readonly<Record<string, string>>) => void;
+}
+
+/** Its conversation is a session, also with a plain model, and stays where the turn fails. */
+export interface KeptCall {
+  /** The folder that was chosen for an agent, a real path; without it, the one of the model. */
+  root?: string;
+  /** The session that the conversation was taken from. */
+  parent?: string;
 }
 
 export type Scope = 'call' | 'approve' | 'admin';

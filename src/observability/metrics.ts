@@ -3,6 +3,7 @@ import type { Usage } from '../core/conversation.js';
 import type { ErrorCode } from '../core/errors.js';
 import type { Loss } from '../core/losses.js';
 import { BoundedLabel, Counter, Gauge, Histogram } from './series.js';
+import { UpstreamHealth } from './upstream-health.js';
 
 /** Seconds. An answer of an agent may take minutes. */
 const DURATION_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -28,6 +29,7 @@ export interface RequestFacts {
 }
 
 export class Metrics {
+  readonly upstreams = new UpstreamHealth();
   readonly #models = new BoundedLabel(MODEL_LIMIT);
   readonly #requests = new Counter('toolgate_requests_total', 'Requests answered.', [
     'route',
@@ -75,7 +77,10 @@ export class Metrics {
     if (usage !== undefined) this.#countTokens(model, usage);
     for (const loss of facts.losses) this.#losses.add(1, partOf(loss.path));
     for (const [kind, count] of facts.repairs) this.#repairs.add(count, kind);
-    if (facts.errorCode === undefined) return;
+    if (facts.errorCode === undefined) {
+      if (facts.upstream !== undefined && facts.status < 400) this.upstreams.answered(facts.upstream);
+      return;
+    }
     this.#errors.add(1, route, facts.errorCode);
     // Somebody had begun to answer: the stream broke, unless the client did.
     if (facts.upstream !== undefined && facts.errorCode !== 'client_closed') {
@@ -86,6 +91,7 @@ export class Metrics {
   /** One try at an upstream, before any answer; another may have answered then. */
   upstreamFailed(upstream: string, code: ErrorCode): void {
     this.#upstreamErrors.add(1, upstream, code);
+    this.upstreams.failed(upstream, code);
   }
 
   /** The Prometheus text format, the process's own figures included. */

@@ -37,6 +37,10 @@ export interface ApprovalCoordinator {
   seen(principal: string | undefined): void;
   /** Told of every change, in order; a listener that throws is logged and goes on. */
   subscribe(listener: (event: ApprovalEvent) => void): () => void;
+  /** Told of every rule that is made or ends in this process, also of those that calls use up. */
+  onRule(listener: (event: RuleEvent) => void): () => void;
+  /** A call used it up. For the gate. */
+  usedUp(rule: Rule): void;
   /** Expires what is due; the coordinator also does it by itself. */
   expireDue(): Promise<void>;
   /** Looks in the store for what was decided elsewhere (another node); also done by itself. */
@@ -50,6 +54,8 @@ export type ApprovalEvent =
   | { type: 'updated'; approval: Approval }
   | { type: 'resolved'; approval: Approval };
 
+export type RuleEvent = { type: 'added'; rule: Rule } | { type: 'revoked'; rule: Rule };
+
 export interface PersonAnswer {
   decision: 'allow' | 'deny';
   /** Of what the person was shown. */
@@ -62,7 +68,15 @@ export interface PersonAnswer {
    * "Always": made together with the decision. Its behaviour is by default that of the decision.
    * `once` is this call alone, which the decision itself is about: no rule is kept.
    */
-  rule?: { rule: string; scope: RuleReach['scope']; behaviour?: RuleBehaviour };
+  rule?: AnsweredRule;
+  /** Further ones: all are made, or none. */
+  rules?: readonly AnsweredRule[];
+}
+
+export interface AnsweredRule {
+  rule: string;
+  scope: RuleReach['scope'];
+  behaviour?: RuleBehaviour;
 }
 
 /** Ids of other approvals that a new rule decided. */
@@ -77,8 +91,9 @@ export type AnswerOutcome =
   | ({
       outcome: 'decided';
       approval: Approval;
-      rule?: Rule;
-      /** Whether the rule decides the call that was asked about, so that its like is not asked again. */
+      /** Those that were made with it. */
+      rules: readonly Rule[];
+      /** Whether they decide the call that was asked about, so that its like is not asked again. */
       satisfies?: { satisfied: true } | { satisfied: false; why: string };
       /** The same person said the same before: nothing was done now. */
       repeated?: boolean;

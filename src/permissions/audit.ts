@@ -3,6 +3,7 @@
  * for it. A person's decision has a line of its own besides, written by the store with the decision.
  */
 import type { AuditLog, NewAuditEntry } from '../store/audit.js';
+import { FACTS_CHARS, factsOf } from './call-facts.js';
 import type { PermissionLog } from './coordinator/judge.js';
 import type { GateCall, Verdict, VerdictReason } from './gate.js';
 
@@ -32,12 +33,14 @@ export function auditEntry(call: GateCall, verdict: Verdict): NewAuditEntry {
   const { principal, session, tool, toolUseId, agent } = call;
   const { by, why, rule } = account(verdict.because);
   const because = verdict.allowed ? why : (why ?? verdict.message);
+  const facts = factsOf(call, FACTS_CHARS.audit);
   return {
     event: `tool.${verdict.allowed ? 'allowed' : verdict.outcome}`,
     ...{ by, principal, session, tool, toolUseId },
     what: oneLine(whatOf(call, verdict, agent)),
     ...(because === undefined ? {} : { why: oneLine(because) }),
     ...(rule === undefined ? {} : { rule }),
+    ...(facts === undefined ? {} : { call: facts }),
   };
 }
 

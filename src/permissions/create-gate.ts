@@ -12,13 +12,13 @@ import type { GateCall, PermissionGate, Verdict } from './gate.js';
 
 export interface GateOptions {
   policy: Judge;
-  coordinator: Pick<ApprovalCoordinator, 'ask'>;
+  coordinator: Pick<ApprovalCoordinator, 'ask'> & Partial<Pick<ApprovalCoordinator, 'usedUp'>>;
   store: Pick<Store, 'rules' | 'audit'>;
   log: PermissionLog;
 }
 
 export function createGate({ policy, coordinator, store, log }: GateOptions): PermissionGate {
-  const book = new RuleBook(store.rules, policy);
+  const book = new RuleBook(store.rules, policy, (rule) => coordinator.usedUp?.(rule));
   const trail = createAuditTrail(store.audit, log);
 
   /** `asked`: the same call, as the coordinator is to know it. */

@@ -1,6 +1,7 @@
 /** What the rules say about one call, and why. */
 import type { RuleBehaviour, RuleReach } from '../store/rules.js';
 import type { Effect } from './effects.js';
+import type { AskHints, EngineRule } from './hints.js';
 
 /** A call on its way to be judged. The same value is judged, shown and run. */
 export interface JudgedCall {
@@ -18,6 +19,10 @@ export interface JudgedCall {
   needsPermissions: boolean;
   effects: readonly Effect[];
   place: Place;
+  /** How the engine wants it to be put, if a person is asked. Part of what is shown. */
+  hints?: AskHints;
+  /** Rules that the engine suggests; those that would not have allowed the call are not shown. */
+  engineRules?: readonly EngineRule[];
 }
 
 /** Where a call happens: the operator's choice, never the model's. */
@@ -57,4 +62,8 @@ export interface RuleSuggestion {
   behaviour: 'allow';
   /** In a few words, what it covers. */
   covers: string;
+  /** Who thought of it; the gateway where nothing is said. */
+  source?: 'gateway' | 'engine';
+  /** The scope that its author meant. */
+  scope?: RuleReach['scope'];
 }

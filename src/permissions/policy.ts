@@ -9,12 +9,14 @@ import type { Decision, JudgedCall, Place, RuleSuggestion } from './decision.js'
 import type { Effect } from './effects.js';
 import { existing, hiddenFiles } from './hidden-files.js';
 import { judgeCall, type PreparedCommands } from './judge/call.js';
+import { cannotMatch } from './judge/cannot-match.js';
 import { type PreparedCommand, prepareCommand } from './judge/command.js';
 import { fileRule, judgedFile, judgeFile, ownFile } from './judge/files.js';
 import type { Finding, Judging, RuleSet } from './judge/judging.js';
+import { RecentCommands } from './judge/recent-commands.js';
 import { ownFiles } from './protected-files.js';
 import { RepositoryFiles, type RepositoryRules } from './repository-rules.js';
-import type { RuleEntry } from './rules/rule.js';
+import { type RuleEntry, readRule } from './rules/rule.js';
 import { RuleIndex } from './rules/rule-index.js';
 import { type ShellParser, shellParser } from './shell/parser.js';
 import { candidateRules } from './suggestions.js';
@@ -40,6 +42,8 @@ export interface Policy {
    * Give the same array as long as the store's revision is the same: what is compiled is kept with it.
    */
   decide(call: JudgedCall, stored: readonly Rule[]): Decision | Promise<Decision>;
+  /** For trying a rule that is not there on calls of earlier. */
+  tryRule(rule: TriedRule): RuleTrial;
   /** Whether a file that a search came across may be shown: no rule denies it or asks about it. */
   readable(place: Place, session: string, stored: readonly Rule[]): (path: string) => boolean;
   /**
@@ -53,6 +57,17 @@ export interface Policy {
     options?: { own?: boolean },
   ): Promise<readonly string[]>;
 }
+
+export interface TriedRule {
+  rule: string;
+  behaviour: Rule['behaviour'];
+}
+
+/**
+ * Whether the rule would have decided a call: alone, or where it allows, together with those that
+ * are there. Nothing of a call that is denied anyway.
+ */
+export type RuleTrial = (call: JudgedCall, stored: readonly Rule[]) => boolean | Promise<boolean>;
 
 export function createPolicy(options: PolicyOptions): Policy {
   const { config, home } = options;
@@ -72,6 +87,7 @@ export function createPolicy(options: PolicyOptions): Policy {
     options.repositoryRecheckMs,
   );
   const compiledRepositories = new WeakMap<RepositoryRules, RuleSet>();
+  const recentCommands = new RecentCommands();
   const compiledStored = new WeakMap<readonly Rule[], RuleSet>();
 
   function setsFor(root: string, stored: readonly Rule[]): RuleSet[] {
@@ -110,15 +126,41 @@ export function createPolicy(options: PolicyOptions): Policy {
     });
   }
 
+  /** With the commands of the call read: a promise only until the parser is loaded. */
+  function prepared<T>(
+    judging: Judging,
+    then: (judging: Judging, commands: PreparedCommands) => T,
+    recent?: RecentCommands,
+  ): T | Promise<T> {
+    if (!judging.call.effects.some(({ kind }) => kind === 'command')) return then(judging, NO_COMMANDS);
+    const parser = shellParser();
+    return parser instanceof Promise
+      ? parser.then((loaded) => then(judging, prepareAll(judging, loaded, recent)))
+      : then(judging, prepareAll(judging, parser, recent));
+  }
+
+  function tryRule({ rule, behaviour }: TriedRule): RuleTrial {
+    const target = readRule(rule, behaviour !== 'allow');
+    const entry: RuleEntry = { text: rule, source: 'session' };
+    const of = (wanted: Rule['behaviour']): RuleEntry[] => (wanted === behaviour ? [entry] : []);
+    const extra = ruleSet(of('deny'), of('ask'), of('allow'));
+    const decides = (judging: Judging, commands: PreparedCommands): boolean => {
+      const alone = judgeCall({ ...judging, mode: 'ask', sets: [extra] }, commands);
+      if (alone.behaviour === behaviour && alone.because.kind === 'rule') {
+        return behaviour !== 'allow' || judgeCall(judging, commands).behaviour !== 'deny';
+      }
+      if (behaviour !== 'allow' || judgeCall(judging, commands).behaviour !== 'ask') return false;
+      return judgeCall({ ...judging, sets: [...judging.sets, extra] }, commands).behaviour === 'allow';
+    };
+    return (call, stored) =>
+      !cannotMatch(target, call) &&
+      prepared(judgingOf(call, setsFor(call.place.root, stored)), decides, recentCommands);
+  }
+
   return {
-    decide(call, stored) {
-      const judging = judgingOf(call, setsFor(call.place.root, stored));
-      if (!call.effects.some(({ kind }) => kind === 'command')) return conclude(judging, NO_COMMANDS);
-      const parser = shellParser();
-      return parser instanceof Promise
-        ? parser.then((loaded) => conclude(judging, prepareAll(judging, loaded)))
-        : conclude(judging, prepareAll(judging, parser));
-    },
+    decide: (call, stored) => prepared(judgingOf(call, setsFor(call.place.root, stored)), conclude),
+
+    tryRule,
 
     readable(place, session, stored) {
       const judging = judgingOf(searchIn(place, session), setsFor(place.root, stored));
@@ -157,10 +199,12 @@ const NO_COMMANDS: PreparedCommands = new Map();
 /** Files of one search whose answer is kept; beyond that each is looked at again. */
 const MAX_REMEMBERED = 100_000;
 
-function prepareAll(judging: Judging, parser: ShellParser): PreparedCommands {
+function prepareAll(judging: Judging, parser: ShellParser, recent?: RecentCommands): PreparedCommands {
   const prepared = new Map<Effect, PreparedCommand>();
   for (const effect of judging.call.effects) {
-    if (effect.kind === 'command') prepared.set(effect, prepareCommand(judging, parser, effect));
+    if (effect.kind !== 'command') continue;
+    const prepare = (): PreparedCommand => prepareCommand(judging, parser, effect);
+    prepared.set(effect, recent === undefined ? prepare() : recent.of(judging.call, effect, prepare));
   }
   return prepared;
 }

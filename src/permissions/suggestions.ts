@@ -4,10 +4,14 @@ import { ruleProblem } from '../config/rule-syntax.js';
 import { realTarget } from '../workspace/real-path.js';
 import type { JudgedCall, RuleSuggestion } from './decision.js';
 import type { Effect } from './effects.js';
+import { describeRule } from './rules/describe-rule.js';
 import { escapePattern, pathForms } from './rules/file-pattern.js';
 import { programRow } from './shell/flag-table.js';
 import { hostOf } from './shell/hosts.js';
 import { readPlain } from './shell/lexer.js';
+
+/** Of what an engine suggests; a person chooses from a list, not from a book. */
+const MOST_OF_ENGINE = 8;
 
 /** A longer command is nobody's rule. */
 const MAX_COMMAND = 1_000;
@@ -19,9 +23,12 @@ const TOO_MUCH = new Set(
   ),
 );
 
+/** Ours first, then what the engine thought of besides. None where no rule may be made of the question. */
 export function candidateRules(call: JudgedCall, home: string): RuleSuggestion[] {
+  if (call.hints?.suppressAlways) return [];
   const found = call.effects.flatMap((effect) => forEffect(call, effect, home));
   if (call.effects.length === 0 || call.needsPermissions) found.push(...forTool(call));
+  found.push(...byEngine(call));
   const seen = new Set<string>();
   return found.filter(({ rule }) => {
     if (seen.has(rule) || ruleProblem(rule) !== undefined) return false;
@@ -31,6 +38,20 @@ export function candidateRules(call: JudgedCall, home: string): RuleSuggestion[]
 }
 
 const allow = (rule: string, covers: string): RuleSuggestion => ({ rule, behaviour: 'allow', covers });
+
+/** Every command is more than any question asks. */
+function byEngine({ engineRules = [] }: JudgedCall): RuleSuggestion[] {
+  return engineRules
+    .filter(({ rule }) => rule !== 'Bash' && ruleProblem(rule) === undefined)
+    .slice(0, MOST_OF_ENGINE)
+    .map(({ rule, scope }) => ({
+      rule,
+      behaviour: 'allow',
+      covers: describeRule(rule),
+      source: 'engine',
+      scope,
+    }));
+}
 
 function forEffect(call: JudgedCall, effect: Effect, home: string): RuleSuggestion[] {
   switch (effect.kind) {

@@ -19,8 +19,8 @@ export type Access =
   | { area: 'metrics' }
   /** `/v1`: the scope and the rate of a key; anyone where there are no keys. */
   | { area: 'models'; scope: Scope }
-  /** `/api` and `/mcp`: a key, or the console's token or cookie. */
-  | { area: 'console'; scope?: Scope };
+  /** `/api` and `/mcp`: a key, or the console's token or cookie. `counted`: the rate of the key as well. */
+  | { area: 'console'; scope?: Scope; counted?: true };
 
 export interface KeyOptions {
   key: string;
@@ -49,6 +49,13 @@ const LOCAL_OPERATOR: Principal = {
   scopes: ['call', 'approve', 'admin'],
   models: ['*'],
 };
+
+/** Who a key is, for what goes on in its name without a request; the operator where there are no keys. */
+export function principalNamed(keys: readonly KeyOptions[], name: string): Principal | undefined {
+  if (keys.length === 0) return name === LOCAL_OPERATOR.name ? LOCAL_OPERATOR : undefined;
+  const key = keys.find((each) => each.name === name);
+  return key && { name, scopes: key.scopes, models: key.models };
+}
 
 export class Auth {
   /** In the fragment of the address that `start` prints; undefined with keys, which take its place. */
@@ -88,8 +95,14 @@ export class Auth {
         `The key "${principal.name}" does not have the scope "${scope}". Use a key that has it, or add it under server.keys.`,
       );
     }
-    if (access.area === 'models') this.#countAgainstRate(principal);
+    const isCounted = access.area === 'models' || (access.area === 'console' && access.counted === true);
+    if (isCounted) this.#countAgainstRate(principal);
     return principal;
+  }
+
+  /** Whether somebody who was let in to the console would be let in again. */
+  isSignedIn(headers: IncomingHttpHeaders): boolean {
+    return this.#find(headers) !== undefined;
   }
 
   /**
@@ -111,14 +124,17 @@ export class Auth {
   }
 
   #identify(headers: IncomingHttpHeaders): Principal {
-    const secrets = presentedSecrets(headers);
-    for (const secret of secrets) {
+    const known = this.#find(headers);
+    if (known !== undefined) return known;
+    throw this.#refusal(presentedSecrets(headers).length > 0);
+  }
+
+  #find(headers: IncomingHttpHeaders): Principal | undefined {
+    for (const secret of presentedSecrets(headers)) {
       const principal = this.owner(secret);
       if (principal !== undefined) return principal;
     }
-    const signedIn = this.sessions.find(headers.cookie);
-    if (signedIn !== undefined) return signedIn;
-    throw this.#refusal(secrets.length > 0);
+    return this.sessions.find(headers.cookie);
   }
 
   #refusal(presented: boolean): GatewayError {

@@ -21,6 +21,7 @@ export class ConsoleSessions {
   /** By digest: a lookup by the id itself would compare it byte by byte. */
   readonly #sessions = new Map<string, ConsoleSession>();
   readonly #cookie: string;
+  readonly #listeners = new Set<() => void>();
 
   /** Browsers keep cookies by host, not by port: the name keeps two gateways on one machine apart. */
   constructor(port: number) {
@@ -31,9 +32,17 @@ export class ConsoleSessions {
   open(principal: Principal, secure: boolean, now = Date.now()): string {
     const id = randomBytes(32).toString('base64url');
     const oldest = this.#sessions.keys().next();
-    if (this.#sessions.size >= MAX_SESSIONS && !oldest.done) this.#sessions.delete(oldest.value);
+    if (this.#sessions.size >= MAX_SESSIONS && !oldest.done) {
+      this.#sessions.delete(oldest.value);
+      this.#tell();
+    }
     this.#sessions.set(keyOf(id), { principal, expiresAt: now + LIFETIME_MS });
     return `${this.#cookie}=${id}; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
+  }
+
+  /** Told when one has ended before its time. */
+  onEnd(listener: () => void): void {
+    this.#listeners.add(listener);
   }
 
   find(cookieHeader: string | undefined, now = Date.now()): Principal | undefined {
@@ -53,8 +62,12 @@ export class ConsoleSessions {
   /** The value of `set-cookie` that makes the browser forget. */
   close(cookieHeader: string | undefined): string {
     const id = this.#idIn(cookieHeader);
-    if (id !== undefined) this.#sessions.delete(keyOf(id));
+    if (id !== undefined && this.#sessions.delete(keyOf(id))) this.#tell();
     return `${this.#cookie}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0`;
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   #idIn(cookieHeader: string | undefined): string | undefined {

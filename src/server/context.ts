@@ -2,18 +2,25 @@
 import type { Config } from '../config/schema.js';
 import type { FindPlace } from '../engines/agent-place.js';
 import type { Dispatcher } from '../engines/dispatcher.js';
+import type { ModelCatalogue } from '../engines/model-catalogue.js';
 import type { McpClient } from '../mcp/client/mcp-client.js';
 import type { VirtualMcp } from '../mcp/virtual/virtual-mcp.js';
 import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { TraceSampler } from '../observability/trace-recorder.js';
 import type { ApprovalCoordinator } from '../permissions/approvals.js';
+import type { RulePreviews } from '../permissions/preview.js';
 import type { Sessions } from '../sessions/sessions.js';
+import type { ApprovalStore } from '../store/approvals.js';
 import type { RuleStore } from '../store/rules.js';
 import type { SessionStore } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
 import type { ToolRuntime } from '../tools/runtime/runtime.js';
+import type { About } from './about.js';
 import type { Auth } from './auth.js';
+import type { ChatRuns } from './chat/chat-runs.js';
+import type { EventStreams } from './events/event-streams.js';
+import type { EventHub } from './events/hub.js';
 import type { Exchange } from './exchange.js';
 import type { AnswerOnce } from './idempotency/answer-once.js';
 import type { Limits } from './limits.js';
@@ -25,13 +32,26 @@ export interface ServerContext {
   store: GatewayStore;
   approvals: ApprovalCoordinator;
   mcp: McpClient;
-  tools: Pick<ToolRuntime, 'list'>;
+  tools: ShownTools;
+  /** What a rule would have decided. */
+  previews: RulePreviews;
+  /** What is configured around the server. */
+  about: About;
+  /** Its own address. */
+  url: string;
   /** `/mcp/gateway` and `/mcp/auth`. */
   virtualMcp: VirtualMcp;
   /** Where their clients work. */
   findPlace: FindPlace;
   /** Conversations with agents. */
   sessions: ShownSessions;
+  /** What happens, for those who watch. */
+  events: EventHub;
+  streams: EventStreams;
+  /** Turns that the console begins. */
+  chat: Pick<ChatRuns, 'start' | 'resume'>;
+  /** What one may talk to. */
+  models: ModelCatalogue;
   /** The operator's rules, to be shown beside those that people made. */
   permissions: ConfiguredRules;
   auth: Auth;
@@ -53,10 +73,14 @@ export interface ServerContext {
 export type GatewayStore = Pick<Store, 'answers' | 'info' | 'leases' | 'traces' | 'usage'> & {
   rules: Pick<RuleStore, 'list'>;
   sessions: Pick<SessionStore, 'get'>;
+  approvals: Pick<ApprovalStore, 'waiting'>;
 };
 
 /** What people see of sessions and do with them. */
-export type ShownSessions = Pick<Sessions, 'list' | 'get' | 'read' | 'fork' | 'delete'>;
+export type ShownSessions = Pick<Sessions, 'list' | 'get' | 'read' | 'fork' | 'delete' | 'standing' | 'stop'>;
+
+/** What people see of tools. */
+export type ShownTools = Pick<ToolRuntime, 'list' | 'examine'>;
 
 export type ConfiguredRules = Pick<Config['permissions'], 'mode' | 'allow' | 'ask' | 'deny'>;
 

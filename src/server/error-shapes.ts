@@ -11,7 +11,12 @@ export type EncodeError = (error: GatewayError, requestId: string) => JsonObject
 
 /** Where no dialect is spoken: `/api`, the console, health. */
 export const encodeApiError: EncodeError = (error, requestId) => ({
-  error: { type: error.code, message: error.message, param: error.param ?? null },
+  error: {
+    type: error.code,
+    message: error.message,
+    param: error.param ?? null,
+    code: error.detail ?? null,
+  },
   request_id: requestId,
 });
 

@@ -5,18 +5,23 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { GatewayError, toGatewayError } from '../core/errors.js';
 import type { FindPlace } from '../engines/agent-place.js';
 import type { Dispatcher } from '../engines/dispatcher.js';
+import type { ModelCatalogue } from '../engines/model-catalogue.js';
 import type { McpClient } from '../mcp/client/mcp-client.js';
 import type { VirtualMcp } from '../mcp/virtual/virtual-mcp.js';
 import type { Log } from '../observability/log.js';
 import { Metrics } from '../observability/metrics.js';
 import { TraceSampler } from '../observability/trace-recorder.js';
 import type { ApprovalCoordinator } from '../permissions/approvals.js';
-import type { ToolRuntime } from '../tools/runtime/runtime.js';
+import type { RulePreviews } from '../permissions/preview.js';
+import type { About } from './about.js';
+import { addressOf } from './address.js';
 import { Auth, type InnerKeys, type KeyOptions } from './auth.js';
 import { onClientError, refuseConnect, sayLastWords } from './client-errors.js';
 import { Connections } from './connections.js';
-import type { ConfiguredRules, GatewayStore, ServerContext, ShownSessions } from './context.js';
+import type { ConfiguredRules, GatewayStore, ServerContext, ShownSessions, ShownTools } from './context.js';
 import { errorShapeOf } from './error-shapes.js';
+import { EventStreams } from './events/event-streams.js';
+import { EventHub } from './events/hub.js';
 import { Exchange } from './exchange.js';
 import { AnswerLeases } from './idempotency/answer-leases.js';
 import { AnswerOnce } from './idempotency/answer-once.js';
@@ -46,13 +51,20 @@ export interface GatewayServerOptions {
   approvals: ApprovalCoordinator;
   /** The caller closes it. */
   mcp: McpClient;
-  tools: Pick<ToolRuntime, 'list'>;
+  tools: ShownTools;
+  previews: RulePreviews;
+  about: About;
   /** The caller closes it, after the server. */
   virtualMcp: VirtualMcp;
   findPlace: FindPlace;
   /** The caller closes them. */
   sessions: ShownSessions;
+  /** The caller closes them. */
+  chat: ServerContext['chat'];
+  models: ModelCatalogue;
   permissions: ConfiguredRules;
+  /** What happens, for those who watch; without it nobody else tells of anything. */
+  events?: EventHub;
   metrics?: Metrics;
   log: Log;
   /** Keep what was sent and received, for `trace`. */
@@ -104,6 +116,14 @@ export class GatewayServer {
     const leases = new AnswerLeases(store.leases);
     const address = server.address();
     this.port = typeof address === 'object' && address !== null ? address.port : options.port;
+    const events = options.events ?? new EventHub({ approvals: options.approvals, log });
+    const auth = new Auth(keys, this.port, options.innerKeys);
+    const streams = new EventStreams({
+      hub: events,
+      approvals: options.approvals,
+      isSignedIn: (headers) => auth.isSignedIn(headers),
+    });
+    auth.sessions.onEnd(() => streams.check());
     this.#server = server;
     this.#guard = new OriginGuard({ host, port: this.port, loopback, publicHosts });
     this.#context = {
@@ -112,11 +132,18 @@ export class GatewayServer {
       approvals: options.approvals,
       mcp: options.mcp,
       tools: options.tools,
+      previews: options.previews,
+      about: options.about,
+      url: addressOf(host, this.port),
       virtualMcp: options.virtualMcp,
       findPlace: options.findPlace,
       sessions: options.sessions,
+      chat: options.chat,
+      models: options.models,
       permissions: options.permissions,
-      auth: new Auth(keys, this.port, options.innerKeys),
+      events,
+      streams,
+      auth,
       limits,
       once: new AnswerOnce({
         answers: store.answers,
@@ -159,6 +186,7 @@ export class GatewayServer {
    */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
+    this.#context.streams.close();
     this.#context.virtualMcp.drain();
     await this.#connections.idle(graceMs);
     for (const exchange of this.#connections.running) exchange.abort(shuttingDown());

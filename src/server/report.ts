@@ -1,5 +1,6 @@
 /** What is kept of a finished exchange: one log line, the metrics, and for turns a usage row and a trace. */
 import { costOf } from '../core/price.js';
+import { traceToWire } from './api/traces.js';
 import type { ServerContext } from './context.js';
 import type { Exchange } from './exchange.js';
 
@@ -11,25 +12,66 @@ const CLIENT_ID = /^[\w.:/+=@-]{1,128}$/;
 /** Of nginx; the client closed the connection before it had an answer. */
 const CLIENT_CLOSED_STATUS = 499;
 
-export function reportExchange(exchange: Exchange, { log, metrics, store }: ServerContext): void {
-  const { facts, id, method, request, response, startedAt } = exchange;
+/** A request that is over, whether or not a connection waited for it. */
+export type Finished = Pick<
+  Exchange,
+  'id' | 'method' | 'path' | 'principal' | 'facts' | 'startedAt' | 'recorder'
+> & {
+  /** The status of the answer. */
+  answered: number;
+  clientGone: boolean;
+  /** The client's own. */
+  requestId: unknown;
+  traced: boolean;
+};
+
+export type ReportContext = Pick<ServerContext, 'log' | 'metrics' | 'events'> & {
+  store: Pick<ServerContext['store'], 'traces' | 'usage'>;
+};
+
+export function reportExchange(exchange: Exchange, context: ReportContext): void {
+  const { id, method, path, principal, facts, startedAt, recorder, request, response } = exchange;
+  const { traced, clientGone } = exchange;
+  const answered = response.statusCode;
+  const requestId = request.headers['x-request-id'];
+  report(
+    { id, method, path, principal, facts, startedAt, recorder, traced, clientGone, answered, requestId },
+    context,
+  );
+}
+
+/** A turn that the gateway took for itself. */
+export function reportTurn(
+  turn: Omit<Finished, 'answered' | 'clientGone' | 'requestId' | 'traced'>,
+  context: ReportContext,
+): void {
+  const { id, method, path, principal, facts, startedAt, recorder } = turn;
+  const answered = facts.error?.status ?? 200;
+  const never = { clientGone: false, requestId: undefined } as const;
+  report(
+    { id, method, path, principal, facts, startedAt, recorder, answered, traced: true, ...never },
+    context,
+  );
+}
+
+function report(finished: Finished, { log, metrics, store, events }: ReportContext): void {
+  const { facts, id, method, startedAt, requestId: clientId } = finished;
   const now = performance.now();
   const durationMs = round(now - startedAt);
   const firstTokenMs = facts.firstTokenAt === undefined ? undefined : round(facts.firstTokenAt - startedAt);
-  const status = exchange.clientGone ? CLIENT_CLOSED_STATUS : response.statusCode;
-  const clientId = request.headers['x-request-id'];
+  const status = finished.clientGone ? CLIENT_CLOSED_STATUS : finished.answered;
   const line = {
     id,
     ...(typeof clientId === 'string' && CLIENT_ID.test(clientId) ? { client_id: clientId } : {}),
     method,
-    path: exchange.path.slice(0, SHOWN_PATH_LENGTH),
+    path: finished.path.slice(0, SHOWN_PATH_LENGTH),
     status,
     ms: durationMs,
     first_token_ms: firstTokenMs,
     model: facts.model,
     stream: facts.stream,
     upstream: facts.upstream,
-    key: exchange.principal.name === '' ? undefined : exchange.principal.name,
+    key: finished.principal.name === '' ? undefined : finished.principal.name,
     input_tokens: facts.usage?.inputTokens,
     output_tokens: facts.usage?.outputTokens,
     cache_read_tokens: facts.usage?.cacheReadTokens || undefined,
@@ -50,32 +92,32 @@ export function reportExchange(exchange: Exchange, { log, metrics, store }: Serv
     model: facts.model,
     upstream: facts.upstream,
     firstTokenSeconds: firstTokenMs === undefined ? undefined : firstTokenMs / 1000,
-    usage: isInner(exchange) ? undefined : facts.usage,
+    usage: isInner(finished) ? undefined : facts.usage,
     losses: facts.losses,
     repairs: facts.repairs,
     errorCode: facts.error?.code,
   });
-  if (exchange.traced) keepTurn(exchange, store, durationMs, firstTokenMs);
+  if (finished.traced) keepTurn(finished, { store, events }, durationMs, firstTokenMs);
 }
 
 /** A model call of an agent: its tokens are counted with the answer that the agent gives. */
-function isInner({ principal }: Exchange): boolean {
+function isInner({ principal }: Finished): boolean {
   return principal.pinned !== undefined;
 }
 
 function keepTurn(
-  exchange: Exchange,
-  store: ServerContext['store'],
+  finished: Finished,
+  { store, events }: Pick<ReportContext, 'store' | 'events'>,
   durationMs: number,
   firstTokenMs: number | undefined,
 ): void {
-  const { facts, id, path, principal, recorder, response } = exchange;
+  const { facts, id, path, principal, recorder } = finished;
   const at = Math.round(Date.now() - durationMs);
   // An answer that failed after its head was out is a failure all the same.
-  const status = facts.error?.status ?? response.statusCode;
+  const status = facts.error?.status ?? finished.answered;
   const model = facts.model ?? '';
-  if (!isInner(exchange)) recordUsage(exchange, store, { at, status, durationMs, firstTokenMs });
-  store.traces.record({
+  if (!isInner(finished)) recordUsage(finished, store, { at, status, durationMs, firstTokenMs });
+  const trace = {
     id,
     principal: principal.name,
     at,
@@ -90,16 +132,18 @@ function keepTurn(
       stream: facts.stream ?? false,
       first_token_ms: firstTokenMs ?? null,
       stop_reason: facts.stopReason ?? null,
+      ...(facts.session === undefined ? {} : { session: facts.session }),
       usage: facts.usage ?? null,
       error: facts.error === undefined ? null : { code: facts.error.code, message: facts.error.message },
     },
-    ...(recorder === undefined ? {} : { payload: recorder.finish() }),
-  });
+  };
+  store.traces.record(recorder === undefined ? trace : { ...trace, payload: recorder.finish() });
+  if (events.watched) events.publish(principal.name, { type: 'request', trace: traceToWire(trace) });
 }
 
 function recordUsage(
-  { facts, principal }: Exchange,
-  store: ServerContext['store'],
+  { facts, principal }: Finished,
+  store: ReportContext['store'],
   times: { at: number; status: number; durationMs: number; firstTokenMs: number | undefined },
 ): void {
   const { at, status, durationMs, firstTokenMs } = times;

@@ -1,9 +1,11 @@
 /** Every route of the gateway, as data. */
 import type { DialectName } from '../core/conversation.js';
-import { GatewayError } from '../core/errors.js';
 import { DIALECT_PATHS, DIALECTS } from '../dialects/all.js';
 import { anthropicMessages, decodeCountTokensRequest } from '../dialects/anthropic-messages/index.js';
 import { answerApproval, extendApproval, getApproval, listApprovals } from './api/approvals.js';
+import { resumeSession, startChat } from './api/chat.js';
+import { readEvents } from './api/events.js';
+import { listFolders } from './api/folders.js';
 import {
   addMcpServer,
   finishMcpSignIn,
@@ -11,9 +13,14 @@ import {
   reconnectMcpServer,
   removeMcpServer,
 } from './api/mcp.js';
+import { getMedia } from './api/media.js';
+import { listConsoleModels } from './api/models.js';
+import { previewRule } from './api/rule-preview.js';
+import { testRules } from './api/rule-test.js';
 import { addRule, listRules, revokeRule } from './api/rules.js';
 import { closeSession, openSession, showSession } from './api/session.js';
-import { deleteSession, forkSession, getSession, listSessions } from './api/sessions.js';
+import { deleteSession, forkSession, getSession, listSessions, stopSession } from './api/sessions.js';
+import { showStatus } from './api/status.js';
 import { listTools } from './api/tools.js';
 import { getTrace, listTraces } from './api/traces.js';
 import { showUsage } from './api/usage.js';
@@ -33,6 +40,8 @@ import { countTokensHandler, turnHandler } from './turns.js';
 const PUBLIC: Access = { area: 'public' };
 const CALL: Access = { area: 'models', scope: 'call' };
 const CONSOLE: Access = { area: 'console' };
+/** The rate of a key counts here as well. */
+const TALK: Access = { area: 'console', scope: 'call', counted: true };
 const APPROVE: Access = { area: 'console', scope: 'approve' };
 const ADMIN: Access = { area: 'console', scope: 'admin' };
 
@@ -40,9 +49,6 @@ const ADMIN: Access = { area: 'console', scope: 'admin' };
 const MEMORIES: Readonly<Partial<Record<DialectName, TurnMemory>>> = {
   'openai-responses': responseMemory,
 };
-
-/** Named by the contract, answered with 501 until they exist. */
-const LATER: readonly (readonly [Route['method'], string, Access])[] = [['GET', '/api/events', CONSOLE]];
 
 /** Also while the gateway drains: what runs may be waiting for an answer. */
 const APPROVALS: readonly (readonly [Route['method'], string, Handler])[] = [
@@ -86,6 +92,20 @@ export const ROUTES: readonly Route[] = [
   { method: 'GET', path: '/api/sessions/:id', access: CONSOLE, handle: getSession },
   { method: 'DELETE', path: '/api/sessions/:id', access: CONSOLE, handle: deleteSession },
   { method: 'POST', path: '/api/sessions/:id/fork', access: CONSOLE, handle: forkSession },
+  {
+    method: 'POST',
+    path: '/api/sessions/:id/stop',
+    access: CONSOLE,
+    handle: stopSession,
+    whileDraining: true,
+  },
+  { method: 'POST', path: '/api/sessions/:id/resume', access: TALK, handle: resumeSession },
+  { method: 'GET', path: '/api/sessions/:id/media/:media', access: CONSOLE, handle: getMedia },
+  { method: 'POST', path: '/api/chat', access: TALK, handle: startChat },
+  { method: 'GET', path: '/api/models', access: CONSOLE, handle: listConsoleModels },
+  { method: 'GET', path: '/api/folders', access: CONSOLE, handle: listFolders },
+  { method: 'GET', path: '/api/events', access: CONSOLE, handle: readEvents },
+  { method: 'GET', path: '/api/status', access: CONSOLE, handle: showStatus },
   { method: 'GET', path: '/api/tools', access: CONSOLE, handle: listTools },
   { method: 'GET', path: '/api/traces', access: CONSOLE, handle: listTraces },
   { method: 'GET', path: '/api/traces/:id', access: CONSOLE, handle: getTrace },
@@ -95,6 +115,8 @@ export const ROUTES: readonly Route[] = [
   }),
   { method: 'GET', path: '/api/rules', access: CONSOLE, handle: listRules },
   { method: 'POST', path: '/api/rules', access: APPROVE, handle: addRule },
+  { method: 'POST', path: '/api/rules/preview', access: APPROVE, handle: previewRule },
+  { method: 'POST', path: '/api/rules/test', access: APPROVE, handle: testRules },
   { method: 'DELETE', path: '/api/rules', access: APPROVE, handle: revokeRule },
   { method: 'DELETE', path: '/api/rules/:id', access: APPROVE, handle: revokeRule },
   { method: 'GET', path: '/api/mcp', access: CONSOLE, handle: listMcpServers },
@@ -104,11 +126,4 @@ export const ROUTES: readonly Route[] = [
   { method: 'POST', path: '/api/mcp/:name/reconnect', access: ADMIN, handle: reconnectMcpServer },
   { method: 'GET', path: '/api/mcp/:name/callback', access: PUBLIC, handle: finishMcpSignIn },
   ...MCP_ROUTES,
-  ...LATER.map(([method, path, access]): Route => ({ method, path, access, handle: notYet(method, path) })),
 ];
-
-function notYet(method: string, path: string): Handler {
-  return () => {
-    throw new GatewayError('not_implemented', `${method} ${path} is not available in this version.`);
-  };
-}

@@ -1,6 +1,7 @@
 /**
  * The console's files. A path is looked up in the list of what the folder holds and never joined to
- * it, so there is nothing that could climb out. The files are public; what they show is not.
+ * it, so there is nothing that could climb out. The files are public; what they show is not. Where
+ * the build left a compressed copy beside a file, that one is sent to whoever takes it.
  */
 
 import { createHash } from 'node:crypto';
@@ -26,20 +27,25 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
+/** Trusted Types that the page makes: the address of its service worker, and model output that was cleaned. */
+const POLICIES = ['toolgate', 'dompurify'];
+
 /** Model output is shown on this origin, and this origin approves commands: no inline script, no other host. */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self' data:",
+    "img-src 'self' data: blob:",
     "font-src 'self'",
     "connect-src 'self'",
     "manifest-src 'self'",
+    "worker-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
+    `trusted-types ${POLICIES.join(' ')}`,
   ].join('; '),
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
@@ -48,13 +54,24 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** A name with a hash of the content in it never changes what it holds. */
-const HASHED = /[.-][A-Za-z0-9_-]{8,}\.\w+$/;
+const HASHED = /^\/assets\/.*[.-][A-Za-z0-9_-]{8,}\.\w+$/;
+
+/** The endings of compressed copies, the smallest first. */
+const ENCODINGS = [
+  { name: 'br', ending: '.br' },
+  { name: 'gzip', ending: '.gz' },
+] as const;
 
 interface StaticFile {
-  file: string;
   etag: string;
   body: Buffer;
   modified: number;
+}
+
+interface Found extends StaticFile {
+  encoding: string | undefined;
+  /** There is more than one form of it. */
+  varies: boolean;
 }
 
 export class StaticFiles {
@@ -68,16 +85,17 @@ export class StaticFiles {
 
   /** False when there is no such file. */
   async send(exchange: Exchange): Promise<boolean> {
+    const { headers: asked } = exchange.request;
     const name = exchange.path === '/' ? '/index.html' : exchange.path;
-    const found = await this.#find(name);
+    const found = await this.#find(name, acceptedEncodings(asked['accept-encoding']));
     if (found === undefined) return false;
     const headers = {
       ...SECURITY_HEADERS,
       etag: found.etag,
-      'cache-control':
-        name.startsWith('/assets/') && HASHED.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
+      'cache-control': isHashed(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
+      ...(found.varies ? { vary: 'accept-encoding' } : {}),
     };
-    if (matches(exchange.request.headers['if-none-match'], found.etag)) {
+    if (matches(asked['if-none-match'], found.etag)) {
       sendStatus(exchange, 304, headers);
       return true;
     }
@@ -86,15 +104,33 @@ export class StaticFiles {
       ...headers,
       'content-type': TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream',
       'content-length': found.body.length,
+      ...(found.encoding === undefined ? {} : { 'content-encoding': found.encoding }),
     });
     exchange.response.end(found.body);
     return true;
   }
 
-  async #find(name: string): Promise<StaticFile | undefined> {
+  async #find(name: string, accepted: ReadonlySet<string>): Promise<Found | undefined> {
+    if (isCopy(name)) return undefined;
     this.#names ??= await listFiles(this.#folder);
-    const file = this.#names.get(name) ?? (await this.#findNew(name));
-    return file === undefined ? undefined : this.#load(name, file);
+    const path = this.#names.get(name) ?? (await this.#findNew(name));
+    if (path === undefined) return undefined;
+    // A copy is found by the name of its file: without a hash in it, it may be of another version.
+    const copies = isHashed(name) ? this.#copies(name) : [];
+    for (const { encoding, path: copy } of copies) {
+      if (!accepted.has(encoding)) continue;
+      const file = await this.#load(copy);
+      if (file !== undefined) return { ...file, encoding, varies: true };
+    }
+    const file = await this.#load(path);
+    return file === undefined ? undefined : { ...file, encoding: undefined, varies: copies.length > 0 };
+  }
+
+  #copies(name: string): { encoding: string; path: string }[] {
+    return ENCODINGS.flatMap(({ name: encoding, ending }) => {
+      const path = this.#names?.get(name + ending);
+      return path === undefined ? [] : [{ encoding, path }];
+    });
   }
 
   /** The folder may have been built again since it was listed. */
@@ -104,18 +140,18 @@ export class StaticFiles {
     return this.#names.get(name);
   }
 
-  async #load(name: string, file: string): Promise<StaticFile | undefined> {
-    const modified = await stat(file).then(
+  async #load(path: string): Promise<StaticFile | undefined> {
+    const modified = await stat(path).then(
       (found) => found.mtimeMs,
       () => undefined,
     );
-    const known = this.#files.get(name);
-    if (modified === undefined || known?.modified === modified)
-      return modified === undefined ? undefined : known;
-    const body = await readFile(file);
+    if (modified === undefined) return undefined;
+    const known = this.#files.get(path);
+    if (known?.modified === modified) return known;
+    const body = await readFile(path);
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-    const loaded = { file, body, etag, modified };
-    this.#files.set(name, loaded);
+    const loaded = { body, etag, modified };
+    this.#files.set(path, loaded);
     return loaded;
   }
 }
@@ -128,11 +164,34 @@ export const consolePage: Handler = async (exchange, { files }) => {
   );
 };
 
+function isHashed(name: string): boolean {
+  return HASHED.test(name);
+}
+
+function isCopy(name: string): boolean {
+  return ENCODINGS.some(({ ending }) => name.endsWith(ending));
+}
+
+/** By RFC 9110 a weight of zero is a refusal, and `*` is everything that is not named. */
+function acceptedEncodings(header: string | string[] | undefined): ReadonlySet<string> {
+  const weights = new Map<string, boolean>();
+  for (const part of String(header ?? '').split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((each) => each.trim().toLowerCase());
+    weights.set(name, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)));
+  }
+  const others = weights.get('*') ?? false;
+  return new Set(ENCODINGS.map(({ name }) => name).filter((name) => weights.get(name) ?? others));
+}
+
 /** Paths as they are asked for, to files. Links are left out: they may lead elsewhere. */
 async function listFiles(folder: string): Promise<ReadonlyMap<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((): Dirent[] => []);
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return new Map(files.map((file) => [`/${relative(folder, file).split(sep).join('/')}`, file]));
+  const names = files.map((file): [string, string] => [
+    `/${relative(folder, file).split(sep).join('/')}`,
+    file,
+  ]);
+  return new Map(names.filter(([name]) => !name.includes('/.')));
 }
 
 function matches(header: string | undefined, etag: string): boolean {

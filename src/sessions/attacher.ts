@@ -128,6 +128,7 @@ export class Attacher {
     }
     const begun = await finder.begun(request, key);
     if (begun !== undefined) return [{ by: 'request', id: begun }];
+    if (from.parent !== undefined) return [];
     const known = await finder.byHistory(request, key);
     if (known.length > 0) return known;
     const waiting = await finder.byCalls(request, from);
@@ -348,7 +349,7 @@ export class Attacher {
       by: from,
       seed: request.seed,
       title: titleOf(request.messages),
-      ...(origin !== undefined && { origin }),
+      ...(origin === undefined ? from.parent !== undefined && { parent: from.parent } : { origin }),
       base,
       end: { hash, position },
       onLost: () => onLost(held.id),

@@ -6,6 +6,7 @@ import { Attacher } from './attacher.js';
 import { Deliveries } from './deliveries.js';
 import { EventHub } from './event-hub.js';
 import { ExpiryWatch } from './expiry.js';
+import { forkPoint } from './fork-point.js';
 import { seedOf } from './hash-chain.js';
 import type { HeldSession } from './held-session.js';
 import { LeaseKeeper } from './lease-keeper.js';
@@ -14,10 +15,11 @@ import { Mutex } from './mutex.js';
 import { ownerOfThisProcess } from './owner.js';
 import { openIn } from './pending-calls.js';
 import { PlaceFinder } from './place-finder.js';
-import { ended, lost } from './refusals.js';
+import { ended, lost, stopped } from './refusals.js';
 import { SessionMaker } from './session-maker.js';
 import type { SessionParts, SessionsLog, SessionsStore } from './session-parts.js';
 import { SessionReader } from './session-reader.js';
+import { readRecord } from './session-record.js';
 import type { Turn, TurnEnd } from './session-turn.js';
 import type {
   Attachment,
@@ -25,6 +27,7 @@ import type {
   SessionContent,
   SessionEvent,
   SessionListQuery,
+  SessionStanding,
   Sessions,
 } from './sessions.js';
 import { ToolTimeouts } from './timeouts.js';
@@ -150,9 +153,34 @@ class StoredSessions implements Sessions {
     return { session, messages: log.messages, open };
   }
 
-  async fork(id: string): Promise<Session | undefined> {
-    const made = await this.#mutex.run(id, () => this.#fork(id));
+  standing(session: Session): SessionStanding | undefined {
+    const record = readRecord(session);
+    if (record === undefined) return undefined;
+    const { root, turn } = record;
+    const running = this.#running.has(session.id);
+    return {
+      root,
+      turn: turn && { running, stopped: turn.stopped === true, idempotency: turn.asks.idempotency },
+    };
+  }
+
+  async fork(id: string, { keep }: { keep?: number } = {}): Promise<Session | undefined> {
+    const made = await this.#mutex.run(id, () => this.#fork(id, keep));
     return made === undefined ? undefined : this.get(made);
+  }
+
+  async stop(id: string, by: string): Promise<boolean> {
+    // One that is just beginning is there once it has begun.
+    const turn = await this.#mutex.run(id, async () => this.#running.get(id));
+    if (turn === undefined) return false;
+    turn.stop(stopped(id, by));
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, LIMITS.stopMs);
+    });
+    await Promise.race([turn.over, late]);
+    clearTimeout(timer);
+    return true;
   }
 
   async delete(id: string, by: string): Promise<boolean> {
@@ -180,7 +208,7 @@ class StoredSessions implements Sessions {
     await this.#keeper.close();
   }
 
-  async #fork(id: string): Promise<string | undefined> {
+  async #fork(id: string, keep: number | undefined): Promise<string | undefined> {
     const parent = await this.#reader.load(id);
     if (parent === undefined) return undefined;
     const { session, record } = parent;
@@ -188,25 +216,30 @@ class StoredSessions implements Sessions {
     const { root } = record;
     const marks = await this.#reader.marks(id);
     const seed = seedOf(engine, root);
+    const setup = await this.#reader.setup(parent);
+    const point =
+      keep === undefined ? { mark: marks.last, base: [], end: seed } : forkPoint(parent, marks, keep, engine);
     const held = await this.#maker.make({
       how: 'fork',
       by: { principal, model, engine, root },
       seed,
       title,
-      origin: { parent, marks, mark: marks.last, setup: await this.#reader.setup(parent) },
-      base: [],
-      end: seed,
+      origin: { parent, marks, mark: point.mark, setup },
+      base: point.base,
+      end: point.end,
       onLost: () => undefined,
       // A client that names no session goes on with the one it has been talking to.
       indexed: false,
     });
     try {
-      const batch = await this.#reader.pending(parent);
+      // What waits belongs to the last answer alone.
+      const isWhole = point.mark === marks.last && point.base.length === 0;
+      const batch = isWhole ? await this.#reader.pending(parent) : undefined;
       const results = [...(batch?.recorded.values() ?? [])].flatMap(({ id: call, runBy, result }) =>
         runBy === 'client' && result !== undefined ? [{ id: call, ...result }] : [],
       );
       if (results.length > 0) await this.#parts.store.calls.record(held.id, results, principal);
-      const blocks = await this.#reader.saidMeanwhile(parent);
+      const blocks = isWhole ? await this.#reader.saidMeanwhile(parent) : [];
       const { pending, turns } = held.record;
       if (pending !== undefined && blocks.length > 0) {
         const record = { pending: { ...pending, said: [...pending.said, turns + 1] } };
@@ -232,14 +265,24 @@ class StoredSessions implements Sessions {
     return this.#mutex.run(id, async () => {
       if (this.#running.get(id) === turn) this.#running.delete(id);
       if (end === 'discarded') await store.sessions.delete(id, node);
+      if (end === 'broken' && turn.stopped) await this.#noteStop(held);
       // One that was deleted or lost is not this process's to look after.
-      if (turn.signal.aborted) await this.#keeper.release(held.lease);
+      if (turn.signal.aborted && !turn.stopped) await this.#keeper.release(held.lease);
       else await this.#park(held);
       emit({ type: 'turn-ended', session: id, principal, end: end === 'discarded' ? 'broken' : end });
       if (end !== 'discarded') return;
       this.#expiry.forget(id);
       emit({ type: 'ended', session: id, principal, why: 'deleted' });
     });
+  }
+
+  async #noteStop(held: HeldSession): Promise<void> {
+    const { turn } = held.record;
+    try {
+      if (turn !== undefined) await held.write({ record: { turn: { ...turn, stopped: true } } });
+    } catch (error) {
+      this.#parts.log.warn({ err: error, session: held.id }, 'that a turn was stopped could not be noted');
+    }
   }
 
   /** Gives the lease back; whatever still waits is watched. */

@@ -5,6 +5,8 @@ export const LIMITS = {
   /** Renewals in the time of a lease. */
   beatsPerLease: 3,
   titleChars: 80,
+  /** A turn that is stopped is waited for so long. */
+  stopMs: 10_000,
   /** Sessions with the same request or the same history that are looked at. */
   candidates: 16,
   /** Messages from the end of a request behind which a turn is looked for that broke off. */

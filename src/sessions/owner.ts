@@ -23,6 +23,14 @@ export function isGone(owner: string): boolean {
   return started !== '' && now !== undefined && now !== started;
 }
 
+/** Left by a process of this machine that stopped in order. */
+export const RELEASED = `${encodeURIComponent(hostname())}/released`;
+
+/** Whoever starts on the machine of an owner that is not there any more is its successor. */
+export function mayTakeOver(owner: string): boolean {
+  return owner === RELEASED || isGone(owner);
+}
+
 const host = (): string => encodeURIComponent(hostname());
 
 function isThere(pid: number): boolean {

@@ -139,7 +139,7 @@ describe('while a request looks', () => {
 /** A store's methods are on its class: a copy has only what is named. */
 function wholeOf(store: Store): Store {
   const { leases, sessions, transcripts, index, calls, answers } = store;
-  const { approvals, rules, audit, traces, quirks, usage } = store;
+  const { approvals, rules, audit, traces, quirks, usage, runs } = store;
   return {
     ...{
       leases,
@@ -154,6 +154,7 @@ function wholeOf(store: Store): Store {
       traces,
       quirks,
       usage,
+      runs,
     },
     prune: (now) => store.prune(now),
     info: () => store.info(),

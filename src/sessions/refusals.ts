@@ -1,6 +1,9 @@
 /** Why a request is not attached, in words for its client. */
 import { GatewayError } from '../core/errors.js';
 
+/** `detail` of the error that a turn ends with when a person has stopped it. */
+export const TURN_STOPPED = 'turn_stopped';
+
 const shown = (text: string): string => JSON.stringify(text.slice(0, 100));
 
 export const unknownSession = (id: string) =>
@@ -43,6 +46,13 @@ export const ended = (id: string) =>
     'conflict',
     `The session ${id} was deleted or has expired. Send the conversation without X-Session-ID to go on.`,
     { detail: 'session_ended' },
+  );
+
+export const stopped = (id: string, by: string) =>
+  new GatewayError(
+    'conflict',
+    `The turn of the session ${id} was stopped by ${by}. What was said so far is kept: say something to go on.`,
+    { detail: TURN_STOPPED },
   );
 
 export const unknownCall = (id: string) =>

@@ -27,6 +27,8 @@ export interface MakeOptions {
   seed: Link;
   title: string | undefined;
   origin?: Origin;
+  /** Where the messages were taken from, without an origin. */
+  parent?: string;
   /** Messages behind the origin, up to the last thing that an assistant said, and the link of that. */
   base: readonly Message[];
   end: Link;
@@ -48,6 +50,7 @@ export class SessionMaker {
 
   async make(options: MakeOptions): Promise<HeldSession> {
     const { by, origin, title, onLost } = options;
+    const parent = origin?.parent.session.id ?? options.parent;
     const { store, now, ttlMs, emit } = this.#parts;
     const id = `ses_${randomBytes(16).toString('base64url')}`;
     const record: SessionRecord = {
@@ -66,7 +69,7 @@ export class SessionMaker {
       expiresAt: now() + ttlMs,
       metadata: record,
       ...(title !== undefined && { title }),
-      ...(origin !== undefined && { parent: origin.parent.session.id }),
+      ...(parent !== undefined && { parent }),
     });
     if (!created) throw new Error('An id of 16 random bytes was given twice.');
     const grant = await this.#keeper.acquire(id, onLost);

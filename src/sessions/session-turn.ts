@@ -71,6 +71,12 @@ export class Turn implements SessionTurn {
   readonly #claimed = new Set<string>();
   #queue: Promise<unknown> = Promise.resolve();
   #ended: GatewayError | undefined;
+  #stopped = false;
+  #onOver: () => void = () => {};
+  /** Resolves when the turn is over, and its session free. */
+  readonly over = new Promise<void>((resolve) => {
+    this.#onOver = resolve;
+  });
 
   constructor(options: TurnOptions) {
     const { held, turn } = options;
@@ -114,6 +120,16 @@ export class Turn implements SessionTurn {
   /** The session is not this turn's any more. */
   lose(reason: GatewayError): void {
     this.#ended ??= reason;
+    this.#abort.abort(reason);
+  }
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** Somebody wants no more of it. The session stays the turn's: what there is may still be written. */
+  stop(reason: GatewayError): void {
+    this.#stopped = true;
     this.#abort.abort(reason);
   }
 
@@ -171,7 +187,11 @@ export class Turn implements SessionTurn {
   async #finish(end: TurnEnd): Promise<void> {
     if (this.#ended === ENDED) return;
     this.#ended = ENDED;
-    await this.#options.onEnd(end);
+    try {
+      await this.#options.onEnd(end);
+    } finally {
+      this.#onOver();
+    }
   }
 
   /** Writes of one turn come one after the other, each on what the one before has written. */

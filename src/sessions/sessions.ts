@@ -37,8 +37,15 @@ export interface Sessions {
   get(id: string): Promise<Session | undefined>;
   /** The conversation as the model has it, and the calls that wait for the client. */
   read(id: string): Promise<SessionContent | undefined>;
-  /** A session of its own with the same conversation, up to its last finished turn. */
-  fork(id: string): Promise<Session | undefined>;
+  /** What of a session is known without reading its conversation; undefined for one of another kind. */
+  standing(session: Session): SessionStanding | undefined;
+  /**
+   * A session of its own with the same conversation, up to its last finished turn, or only the first
+   * `keep` turns of it (see `turns.ts`). Throws `invalid_request` where there are fewer.
+   */
+  fork(id: string, options?: { keep?: number }): Promise<Session | undefined>;
+  /** Ends the turn that runs here; what it has said and done stays. Resolves when it is over. False when there was none. */
+  stop(id: string, by: string): Promise<boolean>;
   /** Ends a running turn as well. False when there was none. */
   delete(id: string, by: string): Promise<boolean>;
   /** Told of every change, after it is written; a listener that throws is logged. */
@@ -47,7 +54,8 @@ export interface Sessions {
   close(): Promise<void>;
 }
 
-export type AgentEngineName = 'native' | 'claude-code';
+/** `relay`: a conversation of the console with a plain model. */
+export type SessionEngineName = 'relay' | 'native' | 'claude-code';
 
 export interface AttachRequest {
   principal: string;
@@ -55,11 +63,15 @@ export interface AttachRequest {
   id?: string | undefined;
   /** `Idempotency-Key`: two requests with different ones are never the same request. */
   idempotencyKey?: string | undefined;
-  engine: AgentEngineName;
+  engine: SessionEngineName;
   /** As the client named it. */
   model: string;
-  /** The folder that the agent works in, as a real path. */
+  /** The folder that the agent works in, as a real path; empty for a plain model. */
   root: string;
+  /** The session that the whole conversation was taken from: it is never looked for among those that are known. */
+  parent?: string | undefined;
+  /** One that was made for the request stays, also where the turn fails at once. */
+  lasting?: boolean | undefined;
   request: Pick<ConversationRequest, 'messages' | 'tools' | 'system' | 'toolChoice' | 'parallelToolCalls'>;
 }
 
@@ -185,6 +197,22 @@ export interface CompletedTurn {
     results: ReadonlyMap<string, ToolResultBlock>;
   };
   state?: JsonObject;
+}
+
+export interface SessionStanding {
+  /** Empty for a plain model. */
+  root: string;
+  /** The turn that began and has not come to its end, whether or not it runs. */
+  turn: StandingTurn | undefined;
+}
+
+export interface StandingTurn {
+  /** It runs in this process. */
+  running: boolean;
+  /** Somebody ended it on purpose. */
+  stopped: boolean;
+  /** Of the request that it is to answer; compared with `idempotencyMark`. */
+  idempotency: string | undefined;
 }
 
 export interface SessionListQuery {

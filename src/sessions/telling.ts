@@ -88,7 +88,7 @@ export function readRequest({
       model,
       ...(tools.length === 0 ? {} : { tools: digest(canonical(tools)) }),
       choice: canonical([toolChoice ?? { type: 'auto' }, parallelToolCalls ?? true]),
-      ...(idempotencyKey === undefined ? {} : { idempotency: digest(idempotencyKey) }),
+      ...(idempotencyKey === undefined ? {} : { idempotency: idempotencyMark(idempotencyKey) }),
     },
     places: ends.filter(({ message }) => message <= lastAnswer),
     ends,
@@ -106,6 +106,9 @@ function endsIn(messages: readonly Message[], atoms: readonly Atom[], chain: rea
   }
   return ends;
 }
+
+/** What a turn keeps of the key of its request. */
+export const idempotencyMark = (key: string): string => digest(key);
 
 /** By which a session is found whose first turn broke off behind this. */
 export const tailKey = (hash: string): string => digest('tail', hash);

@@ -212,16 +212,18 @@ export class TurnStarter {
   }
 
   async #begin(options: Beginning): Promise<Attachment> {
-    const { held, from, request, turn, transcript, step, unsettled } = options;
+    const { held, from, request, turn: asked, transcript, step, unsettled } = options;
     const { parts, reader, onBegin, onEnd } = this.#options;
+    const { stopped: _, ...turn } = asked;
     const before = held.log.length;
-    const isResumed = held.record.turn === turn;
+    const isResumed = held.record.turn === asked;
     const setup = await reader.setup(loadedOf(held), from.request);
     const { entries, record } = newSetup(held.record, from);
     const main = held.log.difference(transcript);
     await this.#write(held, {
       ...step,
       state: 'live',
+      model: from.model,
       main,
       setup: entries,
       record: { turn, setup: record },
@@ -232,7 +234,7 @@ export class TurnStarter {
       parts,
       held,
       turn,
-      created: options.created,
+      created: options.created && from.lasting !== true,
       before,
       began: isResumed ? held.log.countBefore(turn.step) : turn.began,
       transcript,

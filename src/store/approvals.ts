@@ -3,7 +3,7 @@
  * first decision wins, and whoever comes later is shown it. Decisions, and the rule a decision
  * makes, are written together with their line in the audit log.
  */
-import type { NewRule, Rule } from './rules.js';
+import type { NewRule, Rule, RuleBehaviour, RuleReach } from './rules.js';
 import type { Page } from './store.js';
 
 export type ApprovalState = 'pending' | 'allowed' | 'denied' | 'expired' | 'cancelled' | 'covered';
@@ -43,8 +43,10 @@ export interface Decision {
   via: string;
   reason?: string;
   updatedInput?: unknown;
-  /** The text of the rule that was made or that covered it. */
+  /** The text of the rule that was made or that covered it; of several, with commas between them. */
   rule?: string;
+  /** Those that were made. */
+  rules?: readonly { rule: string; scope: RuleReach['scope']; behaviour: RuleBehaviour }[];
 }
 
 interface Decider {
@@ -54,15 +56,21 @@ interface Decider {
 
 export type Verdict = Decider &
   (
-    | { state: 'allowed'; digest: string; reason?: string; updatedInput?: unknown; rule?: NewRule }
-    | { state: 'denied'; digest: string; reason?: string; rule?: NewRule }
+    | {
+        state: 'allowed';
+        digest: string;
+        reason?: string;
+        updatedInput?: unknown;
+        rules?: readonly NewRule[];
+      }
+    | { state: 'denied'; digest: string; reason?: string; rules?: readonly NewRule[] }
     | { state: 'cancelled'; reason?: string }
     /** A rule made meanwhile allows it. */
     | { state: 'covered'; rule: string }
   );
 
 export type DecideOutcome =
-  | { outcome: 'decided'; approval: Approval; rule?: Rule }
+  | { outcome: 'decided'; approval: Approval; rules: readonly Rule[] }
   /** Somebody was first: `approval.decision` says who, what and when. */
   | { outcome: 'already'; approval: Approval }
   /** Its time was over; if it was still pending, it is `expired` now. */
@@ -93,6 +101,8 @@ export interface ApprovalStore {
   create(approval: NewApproval): Promise<{ created: boolean; approval: Approval }>;
   get(id: string): Promise<Approval | undefined>;
   list(query: ApprovalQuery): Promise<Page<Approval>>;
+  /** How many wait in each of the sessions; those in which none does are left out. */
+  waiting(sessions: readonly string[]): Promise<ReadonlyMap<string, number>>;
   decide(id: string, verdict: Verdict): Promise<DecideOutcome>;
   /** Never shortens, and gives no clock to one that has none. */
   extend(id: string, expiresAt: number, by: string): Promise<ExtendOutcome>;

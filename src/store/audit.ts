@@ -15,6 +15,8 @@ export interface NewAuditEntry {
   what?: string;
   why?: string;
   rule?: string;
+  /** What the call was judged by: small JSON. Texts in it are redacted as all others. */
+  call?: unknown;
 }
 
 export interface AuditEntry extends NewAuditEntry {
@@ -25,6 +27,10 @@ export interface AuditEntry extends NewAuditEntry {
 export interface AuditQuery {
   principal?: string;
   session?: string;
+  /** Not older than this. */
+  since?: number;
+  /** Only lines that have a `call`, and with it; it is left out of all others. */
+  calls?: true;
   cursor?: string;
   limit: number;
 }

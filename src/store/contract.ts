@@ -15,6 +15,7 @@ import { quirksContract } from './contract/quirks.js';
 import { racesContract } from './contract/races.js';
 import { redactionContract } from './contract/redaction.js';
 import { rulesContract } from './contract/rules.js';
+import { runsContract } from './contract/runs.js';
 import { sessionsContract } from './contract/sessions.js';
 import { tracesContract } from './contract/traces.js';
 import { transcriptsContract } from './contract/transcripts.js';
@@ -37,6 +38,7 @@ export function storeContract(name: string, makePlace: () => Promise<Place>): vo
     tracesContract(bench);
     quirksContract(bench);
     usageContract(bench);
+    runsContract(bench);
     pruneContract(bench);
     redactionContract(bench);
   });

@@ -25,6 +25,8 @@ export interface LeaseStore {
   renew(owner: string, ttlMs: number): Promise<Lease[]>;
   /** False when it was no longer held. */
   release(lease: Lease): Promise<boolean>;
+  /** Who holds these now; those that nobody holds are left out. */
+  holders(names: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** For a node that starts again under its old name: what its former process held is free at once. */
   releaseAll(owner: string): Promise<number>;
 }

@@ -20,6 +20,8 @@ export const STORE_LIMITS = {
   quirks: { maxAgeMs: 90 * DAY, maxRows: 10_000 },
   usage: { maxAgeMs: 400 * DAY, maxRows: 1_000_000 },
   leases: { maxAgeMs: HOUR },
+  /** Turns that never came to a session, and that nobody went on with. */
+  runs: { maxAgeMs: 7 * DAY },
   buffer: { delayMs: SECOND, flushRows: 200, maxRows: 10_000, maxPayloadBytes: 32 * MIB },
   /** The other process that holds the write lock is waited for this long, without blocking. */
   lockWaitMs: 5 * SECOND,
@@ -42,6 +44,7 @@ export function resolveLimits(overrides: LimitOverrides = {}): StoreLimits {
     quirks: { ...STORE_LIMITS.quirks, ...overrides.quirks },
     usage: { ...STORE_LIMITS.usage, ...overrides.usage },
     leases: { ...STORE_LIMITS.leases, ...overrides.leases },
+    runs: { ...STORE_LIMITS.runs, ...overrides.runs },
     buffer: { ...STORE_LIMITS.buffer, ...overrides.buffer },
     lockWaitMs: overrides.lockWaitMs ?? STORE_LIMITS.lockWaitMs,
   };

@@ -50,6 +50,8 @@ export interface SessionQuery {
 export interface Checkpoint {
   state?: WritableState;
   title?: string;
+  /** Of the last request. */
+  model?: string;
   metadata?: JsonObject;
   expiresAt?: number;
   append?: readonly TranscriptAppend[];

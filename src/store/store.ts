@@ -20,6 +20,7 @@ import type { LeaseStore } from './leases.js';
 import type { LimitOverrides } from './limits.js';
 import type { QuirkStore } from './quirks.js';
 import type { RuleStore } from './rules.js';
+import type { RunStore } from './runs.js';
 import type { SessionStore } from './sessions.js';
 import type { TraceStore } from './traces.js';
 import type { TranscriptStore } from './transcripts.js';
@@ -38,6 +39,7 @@ export interface Store {
   readonly traces: TraceStore;
   readonly quirks: QuirkStore;
   readonly usage: UsageStore;
+  readonly runs: RunStore;
   /**
    * Deletes what is too old or too much, in steps that each take a few milliseconds. Safe to call
    * from several nodes at once; a call while one runs in this process joins it. Rejects when the
@@ -92,4 +94,5 @@ export interface PruneReport {
   quirks: number;
   usage: number;
   leases: number;
+  runs: number;
 }

@@ -29,6 +29,11 @@ export interface Trace extends Omit<NewTrace, 'payload'> {
 
 export interface TraceQuery {
   principal?: string;
+  model?: string;
+  /** Of the summary. */
+  session?: string;
+  /** From and up to, both included. */
+  status?: { from: number; to: number };
   cursor?: string;
   limit: number;
 }

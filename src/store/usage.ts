@@ -15,7 +15,7 @@ export interface UsageRecord extends Usage {
   costUsd?: number;
 }
 
-export type UsageDimension = 'model' | 'principal' | 'upstream' | 'session' | 'day';
+export type UsageDimension = 'model' | 'principal' | 'upstream' | 'session' | 'day' | 'hour';
 
 export interface UsageQuery {
   from: number;
@@ -24,12 +24,14 @@ export interface UsageQuery {
   by: readonly UsageDimension[];
   principal?: string;
   session?: string;
-  /** Where a day begins; minutes east of UTC. */
+  /** Of these sessions alone. */
+  sessions?: readonly string[];
+  /** Where a day and an hour begin; minutes east of UTC. */
   utcOffsetMinutes?: number;
 }
 
 export interface UsageSum extends Required<Usage> {
-  /** The dimensions asked for; `day` is `YYYY-MM-DD`, `session` empty where there was none. */
+  /** The dimensions asked for; `day` is `YYYY-MM-DD`, `hour` is `YYYY-MM-DDTHH`, `session` empty where there was none. */
   group: { [D in UsageDimension]?: string };
   requests: number;
   /** Answered with 400 or more. */

@@ -15,6 +15,9 @@ export const OPEN_ROUTES: readonly string[] = [
   'GET /api/mcp/:name/callback',
 ];
 
+/** What goes on for as long as it is read, and how it comes to an end by itself. */
+const ENDED_BY: Readonly<Record<string, string>> = { '/api/events': '?once=1' };
+
 export interface Asked {
   method: string;
   path: string;
@@ -44,7 +47,7 @@ export function send(
   const typed = posts ? { 'content-type': 'application/json' } : {};
   const request = requestBytes(url, {
     method,
-    path: path.replace(/[:*]\w+/g, 'x'),
+    path: path.replace(/[:*]\w+/g, 'x') + (ENDED_BY[path] ?? ''),
     headers: { ...typed, ...Object.fromEntries(given) },
     ...body,
   });

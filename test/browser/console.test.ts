@@ -1,8 +1,15 @@
-/** The console in a real browser, served by a real gateway. */
-import type { Browser } from 'playwright-core';
+/** The console's frame in a real browser, served by a real gateway: signing in, pages, language, colours. */
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser, type ObservedPage, openPage } from '../support/browser.js';
+import { startAgent } from '../e2e/native-agent-harness.js';
+import { axeProblems } from '../support/axe.js';
+import { launchBrowser, openPage } from '../support/browser.js';
+import { tempFolder } from '../support/cleanup.js';
+import { startCutProxy } from '../support/cut-proxy.js';
 import { startTestGateway } from '../support/gateway.js';
+import { shots } from '../support/screenshots.js';
+import { callAnswer, textAnswer } from '../support/wire.js';
+import { connected, openConsole, openSignedIn, PAGES, PHONE, tokenOf } from './console-world.js';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -12,140 +19,375 @@ afterAll(async () => {
   await browser.close();
 });
 
-const PHONE = { width: 360, height: 740 };
 const MODELS = { models: { coder: { upstream: 'demo' }, '*': { upstream: 'demo' } } };
+const KEY = 'a-key-of-the-gateway';
+const WITH_KEYS = {
+  server: { keys: [{ key: KEY, name: 'alice', scopes: ['call', 'approve'] }] },
+  ...MODELS,
+};
 
-async function statusOf({ page }: ObservedPage, state: string): Promise<string | null> {
-  await page.waitForSelector(`#status[data-state="${state}"]`);
-  return page.locator('#status-text').textContent();
-}
+const BEHIND_A_PROXY = { server: { public_hosts: ['127.0.0.1'] } };
 
-describe('the console', () => {
-  it('signs in with the token of the printed address and takes it out of the address', async () => {
+const signInForm = (page: Page) => page.getByRole('form', { name: 'Sign in' });
+const settings = (page: Page) => page.getByRole('button', { name: /^Settings/ });
+const NAVIGATION = ['Chat', 'Inbox', 'Sessions', 'Traces', 'Tools & MCP', 'Rules', 'Usage', 'Setup'];
+
+describe('signing in', () => {
+  it('takes the token of the printed address, and takes it out of the address', async () => {
     const gateway = await startTestGateway({ config: MODELS });
-    const opened = await openPage(browser);
-    await opened.page.goto(gateway.consoleUrl);
-    expect(await statusOf(opened, 'running')).toBe('The gateway is running.');
-    expect(opened.page.url()).toBe(`${gateway.url}/`);
-    expect(await opened.page.locator('#model-list li').allInnerTexts()).toContain('coder');
-    expect(await opened.page.locator('#version').textContent()).toMatch(/^\d+\.\d+\.\d+/);
-    expect(opened.problems).toEqual([]);
+    const { page, problems } = await openSignedIn(browser, gateway);
+    expect(page.url()).toBe(`${gateway.url}/`);
+    await settings(page).click();
+    expect(await page.locator('[data-version]').textContent()).toMatch(/^\d+\.\d+\.\d+/);
+    expect(problems).toEqual([]);
   });
 
-  it('stays signed in on reload, by a cookie that scripts cannot read', async () => {
+  it('lasts over a reload, by a cookie that scripts cannot read', async () => {
     const gateway = await startTestGateway();
-    const opened = await openPage(browser);
-    await opened.page.goto(gateway.consoleUrl);
-    await statusOf(opened, 'running');
-    await opened.page.reload();
-    await statusOf(opened, 'running');
-    const [cookie] = await opened.page.context().cookies();
+    const { page } = await openSignedIn(browser, gateway);
+    await page.reload();
+    await connected(page);
+    const [cookie] = await page.context().cookies();
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
-    expect(await opened.page.evaluate('document.cookie')).toBe('');
+    expect(await page.evaluate('document.cookie')).toBe('');
   });
 
   it('says what to do when nobody is signed in, and takes a token typed in', async () => {
     const gateway = await startTestGateway();
-    const opened = await openPage(browser);
-    await opened.page.goto(gateway.url);
-    expect(await statusOf(opened, 'refused')).toBe('You are not signed in.');
-    expect(await opened.page.locator('#hint').textContent()).toContain('printed when it started');
-    expect(await opened.page.locator('#models').isVisible()).toBe(false);
-    const token = new URLSearchParams(new URL(gateway.consoleUrl).hash.slice(1)).get('token') ?? '';
-    await opened.page.getByLabel('Token or key').fill(token);
-    await opened.page.getByRole('button', { name: 'Sign in' }).click();
-    await statusOf(opened, 'running');
+    const { page } = await openConsole(browser, gateway.url);
+    await page.getByText('You are not signed in.').waitFor();
+    expect(await page.getByText('printed when it started').isVisible()).toBe(true);
+    expect(await page.getByRole('navigation').count()).toBe(0);
+    expect(await axeProblems(page)).toEqual([]);
+    await shots(page, 'sign-in');
+    await page.getByLabel('Token or key').fill(tokenOf(gateway));
+    await page.keyboard.press('Enter');
+    await connected(page);
   });
 
   it('refuses a wrong token, keeps it out of the address, and accepts the right one in the same tab', async () => {
     const gateway = await startTestGateway();
-    const opened = await openPage(browser);
-    await opened.page.goto(`${gateway.url}/#token=wrong`);
-    expect(await statusOf(opened, 'refused')).toBe('This token or key is not valid.');
-    expect(opened.page.url()).toBe(`${gateway.url}/`);
-    await opened.page.goto(gateway.consoleUrl);
-    await statusOf(opened, 'running');
+    const { page } = await openConsole(browser, `${gateway.url}/#token=wrong`);
+    await page.getByText('This token or key is not valid.').waitFor();
+    expect(page.url()).toBe(`${gateway.url}/`);
+    await page.goto(gateway.consoleUrl);
+    await connected(page);
   });
 
-  it('signs in with a key where the gateway has keys', async () => {
-    const key = 'a-key-of-the-gateway';
-    const gateway = await startTestGateway({
-      config: { server: { keys: [{ key, name: 'alice', scopes: ['call', 'approve', 'admin'] }] }, ...MODELS },
-    });
-    const opened = await openPage(browser);
-    await opened.page.goto(gateway.url);
-    await statusOf(opened, 'refused');
-    await opened.page.getByLabel('Token or key').fill(key);
-    await opened.page.getByRole('button', { name: 'Sign in' }).click();
-    await statusOf(opened, 'running');
-    expect(await opened.page.locator('#model-list li').allInnerTexts()).toContain('coder');
+  it('takes a key where the gateway has keys, and shows whose it is and what it may', async () => {
+    const gateway = await startTestGateway({ config: WITH_KEYS });
+    const { page } = await openConsole(browser, gateway.url);
+    await page.getByLabel('Token or key').fill(KEY);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await connected(page);
+    await settings(page).click();
+    const panel = page.getByRole('region', { name: 'Settings' });
+    expect(await panel.innerText()).toContain('alice');
+    expect(await panel.innerText()).toContain('May: call models, approve');
   });
 
-  it('says so when the gateway has gone', async () => {
+  it('is over when somebody signs out, and nothing of what was shown stays', async () => {
     const gateway = await startTestGateway();
-    const opened = await openPage(browser);
-    await opened.page.goto(gateway.consoleUrl);
-    await statusOf(opened, 'running');
-    await gateway.close();
-    await opened.page.evaluate("location.hash = '#token=late'");
-    expect(await statusOf(opened, 'failed')).toBe('The gateway does not answer.');
-    expect(await opened.page.locator('#use').isVisible()).toBe(false);
+    const { page } = await openSignedIn(browser, gateway);
+    await page.evaluate("sessionStorage.setItem('toolgate.draft', 'secret plans')");
+    await settings(page).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You are not signed in.').waitFor();
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    expect(await page.context().cookies()).toEqual([]);
+    await page.reload();
+    await signInForm(page).waitFor();
   });
 
-  it('shows examples that name this gateway and copies them', async () => {
-    const gateway = await startTestGateway();
-    const opened = await openPage(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
-    await opened.page.goto(gateway.consoleUrl);
-    await statusOf(opened, 'running');
-    const examples = await opened.page.locator('.snippet pre').allInnerTexts();
-    expect(examples).toHaveLength(4);
-    for (const example of examples) expect(example).toContain(gateway.url);
-    const button = opened.page.getByRole('button', { name: 'Copy the Claude Code example' });
-    await button.click();
-    await opened.page.getByText('Copied', { exact: true }).first().waitFor();
-    expect(await opened.page.evaluate('navigator.clipboard.readText()')).toContain(
-      `ANTHROPIC_BASE_URL=${gateway.url}`,
-    );
-  });
-
-  it('speaks Chinese to a Chinese browser', async () => {
-    const gateway = await startTestGateway();
-    const opened = await openPage(browser, { locale: 'zh-CN' });
-    await opened.page.goto(gateway.consoleUrl);
-    expect(await statusOf(opened, 'running')).toBe('网关正在运行。');
-    expect(await opened.page.locator('html').getAttribute('lang')).toBe('zh-CN');
-    const shown = await opened.page.locator('main :is(h2, p, button, label)').allTextContents();
-    expect(shown.filter((text) => text.trim() !== '' && !/[\u4e00-\u9fff]/.test(text))).toEqual([]);
-  });
-
-  it('fits a phone, in light and dark', async () => {
-    const gateway = await startTestGateway();
-    const colours = new Set<unknown>();
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const opened = await openPage(browser, { viewport: PHONE, colorScheme });
-      await opened.page.goto(gateway.consoleUrl);
-      await statusOf(opened, 'running');
-      expect(await opened.page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
-      colours.add(await opened.page.evaluate('getComputedStyle(document.body).backgroundColor'));
-    }
-    expect(colours.size).toBe(2);
-  });
-
-  it('can be used with the keyboard alone', async () => {
-    const gateway = await startTestGateway();
-    const opened = await openPage(browser);
-    await opened.page.goto(gateway.consoleUrl);
-    await statusOf(opened, 'running');
-    const reached: unknown[] = [];
-    for (let press = 0; press < 4; press++) {
-      await opened.page.keyboard.press('Tab');
-      reached.push(await opened.page.evaluate("document.activeElement.getAttribute('aria-label')"));
-    }
-    expect(reached).toEqual([
-      'Copy the curl example',
-      'curl example',
-      'Copy the Claude Code example',
-      'Claude Code example',
-    ]);
+  it('can end on its own: the form comes back, and what was typed is still there afterwards', async () => {
+    const gateway = await startTestGateway({ config: { ...MODELS, ...BEHIND_A_PROXY } });
+    const wire = await startCutProxy(gateway.url);
+    const { page } = await openConsole(browser, `${wire.url}/#token=${tokenOf(gateway)}`);
+    await connected(page);
+    const composer = page.getByRole('main').getByRole('textbox').first();
+    await composer.fill('A long question that took me a while');
+    // Another gateway's cookie would do the same: this one does not know it.
+    await page.context().clearCookies();
+    wire.cut();
+    await connected(page, 'lost');
+    wire.mend();
+    await page.getByText('You are no longer signed in').waitFor();
+    expect(await page.getByText('What you typed is still there').isVisible()).toBe(true);
+    expect(await page.getByRole('navigation').isVisible()).toBe(false);
+    await page.getByLabel('Token or key').fill(tokenOf(gateway));
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await connected(page);
+    expect(await composer.inputValue()).toBe('A long question that took me a while');
   });
 });
+
+describe('the connection', () => {
+  it('is always there in words, says since when it is lost and what to do, and comes back by itself', async () => {
+    const gateway = await startTestGateway({ config: BEHIND_A_PROXY });
+    const wire = await startCutProxy(gateway.url);
+    const { page } = await openConsole(browser, `${wire.url}/#token=${tokenOf(gateway)}`);
+    await connected(page);
+    expect(await page.locator('[data-connection]').innerText()).toBe('Connected');
+    wire.cut();
+    await connected(page, 'lost');
+    expect(await page.getByText(/^Connection lost at.*connects again by itself/).isVisible()).toBe(true);
+    wire.mend();
+    await connected(page);
+    await page.getByText(/^Connection lost at/).waitFor({ state: 'detached' });
+  });
+
+  it('is lost when the gateway stops; a page that is opened then says that it cannot be reached', async () => {
+    const gateway = await startTestGateway();
+    const { page } = await openSignedIn(browser, gateway);
+    await gateway.close();
+    await connected(page, 'lost');
+    await page.evaluate("location.hash = '#token=late'");
+    // Who is inside stays inside: nobody has said that the sign-in is over.
+    await page.waitForURL(`${gateway.url}/`);
+    expect(await signInForm(page).count()).toBe(0);
+  });
+});
+
+describe('pages', () => {
+  it('have their address: by link, from outside, back and forward', async () => {
+    const gateway = await startTestGateway({ config: MODELS });
+    const { page } = await openSignedIn(browser, gateway);
+    const navigation = page.getByRole('navigation', { name: 'Pages' });
+    expect((await navigation.getByRole('link').allInnerTexts()).map((text) => text.trim())).toEqual(
+      NAVIGATION,
+    );
+    await navigation.getByRole('link', { name: 'Setup' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
+    expect([page.url(), await page.title()]).toEqual([`${gateway.url}/#/setup`, 'Toolgate – Setup']);
+    await navigation.getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
+    await page.goForward();
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    expect(await navigation.locator('[aria-current="page"]').innerText()).toBe('Usage');
+    const other = await page.context().newPage();
+    await other.goto(`${gateway.url}/#/rules`);
+    await other.getByRole('heading', { level: 1 }).waitFor();
+    expect(await other.title()).toBe('Toolgate – Rules');
+  });
+
+  it.each(PAGES)('break no rule of the content policy, and fit every screen: #/%s', async (name) => {
+    const gateway = await startTestGateway({ config: MODELS });
+    const { page, problems } = await openSignedIn(browser, gateway);
+    await page.goto(`${gateway.url}/#/${name}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.locator('h1').count()).toBe(1);
+    expect(await page.getByRole('main').count()).toBe(1);
+    await shots(page, `page-${name === '' ? 'chat' : name}`);
+    expect(problems).toEqual([]);
+  });
+
+  it('that do not exist say so, with a way on', async () => {
+    const gateway = await startTestGateway();
+    const { page } = await openSignedIn(browser, gateway);
+    await page.goto(`${gateway.url}/#/nowhere/at/all`);
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    expect(await page.getByText('“/nowhere/at/all”').isVisible()).toBe(true);
+    await page.getByRole('link', { name: 'Go to the chat' }).click();
+    await page.waitForURL(`${gateway.url}/#/`);
+  });
+
+  it('fail alone: what happened is shown, and the others go on', async () => {
+    const gateway = await startTestGateway();
+    const { page } = await openSignedIn(browser, gateway);
+    await page.route(/\/assets\/usage-page-/, (route) => route.abort());
+    await page.getByRole('link', { name: 'Usage' }).click();
+    const alert = page.getByRole('alert');
+    await alert.getByRole('heading', { name: 'This page failed' }).waitFor();
+    expect(await alert.innerText()).toContain('could not be loaded');
+    expect(await alert.getByRole('button', { name: 'Reload the console' }).isVisible()).toBe(true);
+    await page.getByRole('link', { name: 'Setup' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
+  });
+
+  it('are reached by the keyboard alone, with a way past the navigation', async () => {
+    const gateway = await startTestGateway();
+    const { page } = await openSignedIn(browser, gateway);
+    await page.goto(`${gateway.url}/#/setup`);
+    await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
+    await page.locator('body').focus();
+    await page.keyboard.press('Tab');
+    const skip = page.getByRole('button', { name: 'Skip to the content' });
+    expect(await skip.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(true);
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    await page.keyboard.press('Shift+Tab');
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toMatch(/^Settings/);
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Settings' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('region', { name: 'Settings' }).waitFor({ state: 'hidden' });
+    await page.getByRole('link', { name: 'Rules' }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#\/rules$/);
+    // Said, not grabbed: the focus stays on the link.
+    expect(await page.locator('[data-announcer]').textContent()).toContain('Rules');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Rules');
+  });
+
+  it('have nothing serious for axe to find around them, in light and dark', async () => {
+    const gateway = await startTestGateway({ config: MODELS });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page } = await openSignedIn(browser, gateway, { colorScheme });
+      await page.goto(`${gateway.url}/#/setup`);
+      await page.getByRole('tab', { name: 'Claude Code' }).waitFor();
+      expect(await axeProblems(page)).toEqual([]);
+      await settings(page).click();
+      expect(await axeProblems(page)).toEqual([]);
+      await page.context().close();
+    }
+  });
+});
+
+describe('language and colours', () => {
+  it('are Chinese for a Chinese browser, all of it', async () => {
+    const gateway = await startTestGateway({ config: MODELS });
+    const { page } = await openSignedIn(browser, gateway, { locale: 'zh-CN' });
+    expect(await page.locator('[data-connection]').innerText()).toBe('已连接');
+    expect(await page.locator('html').getAttribute('lang')).toBe('zh-CN');
+    await page.goto(`${gateway.url}/#/setup`);
+    await page.getByRole('heading', { level: 1, name: '接入' }).waitFor();
+    expect(await page.title()).toBe('Toolgate – 接入');
+    const shown = await page.locator('main :is(h1, h2, dt, label), nav a').allTextContents();
+    expect(shown.length).toBeGreaterThan(15);
+    expect(shown.filter((text) => !/[\u4e00-\u9fff]/.test(text))).toEqual([]);
+    await shots(page, 'setup-zh');
+  });
+
+  it('are chosen in the settings and kept in this browser', async () => {
+    const gateway = await startTestGateway();
+    const { page } = await openSignedIn(browser, gateway, { colorScheme: 'light' });
+    const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    const light = await ground();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await ground()).not.toBe(light);
+    await settings(page).click();
+    await page.getByRole('group', { name: 'Colours' }).getByText('Light').click();
+    expect(await ground()).toBe(light);
+    await page.getByRole('group', { name: 'Language' }).getByText('中文').click();
+    await page.getByRole('link', { name: '会话' }).waitFor();
+    await page.reload();
+    await connected(page);
+    expect(await ground()).toBe(light);
+    expect(await page.locator('html').getAttribute('lang')).toBe('zh-CN');
+  });
+});
+
+describe('on a phone', () => {
+  it('the first pages are at the bottom and the others one step away', async () => {
+    const gateway = await startTestGateway({ config: MODELS });
+    const { page } = await openSignedIn(browser, gateway, { viewport: PHONE, hasTouch: true });
+    const bar = page.getByRole('navigation', { name: 'Pages' });
+    await bar.getByRole('button', { name: 'More' }).tap();
+    await bar.getByRole('link', { name: 'Setup' }).tap();
+    await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
+    expect(await bar.getByRole('link', { name: 'Rules' }).isVisible()).toBe(false);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
+    expect(await axeProblems(page)).toEqual([]);
+  });
+});
+
+describe('what waits for a decision', () => {
+  it('is counted in the title and the navigation until it is decided', async () => {
+    const { path: root } = await tempFolder('workspace');
+    const { gateway } = await startAgent(
+      'anthropic-messages',
+      root,
+      [callAnswer('Bash', { command: 'echo one' }), textAnswer('Done.')],
+      { rest: { permissions: { mode: 'ask', unattended: 'wait' } } },
+    );
+    const { page } = await openSignedIn(browser, gateway);
+    expect(await page.title()).toBe('Toolgate – Chat');
+    const answer = fetch(`${gateway.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'coder',
+        max_tokens: 100,
+        messages: [{ role: 'user', content: 'Say one.' }],
+      }),
+    });
+    await titled(page, '(1) Toolgate – Chat');
+    const inbox = page.getByRole('link', { name: /^Inbox/ });
+    expect(await inbox.innerText()).toContain('1');
+    expect(await inbox.textContent()).toContain('1 waits for a decision');
+    for (const approval of await pending(gateway.url, tokenOf(gateway))) {
+      const decided = await fetch(`${gateway.url}/api/approvals/${approval.id}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${tokenOf(gateway)}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ decision: 'allow', digest: approval.digest }),
+      });
+      expect(decided.status).toBe(200);
+    }
+    await titled(page, 'Toolgate – Chat');
+    expect((await answer).status).toBe(200);
+  });
+});
+
+describe('setup', () => {
+  it('shows what is connected, and examples with this gateway and a chosen model that can be copied', async () => {
+    const gateway = await startTestGateway({ config: MODELS });
+    const { page } = await openSignedIn(browser, gateway, {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await page.goto(`${gateway.url}/#/setup`);
+    await page.getByRole('heading', { name: 'What is connected' }).waitFor();
+    expect(await page.locator('[data-models] li').allInnerTexts()).toContain('coder');
+    expect(await page.getByText('any word is taken as one').isVisible()).toBe(true);
+    await page.getByLabel('Model', { exact: true }).fill("o'clock");
+    for (const tab of await page.getByRole('tab').all()) {
+      await tab.click();
+      const examples = await page.getByRole('tabpanel').locator('pre').allInnerTexts();
+      expect(examples.join('\n')).toContain(gateway.url);
+    }
+    await page.getByRole('tab', { name: 'Claude Code' }).click();
+    await page.getByRole('button', { name: 'Copy: Claude Code example' }).click();
+    await page.getByText('Copied', { exact: true }).first().waitFor();
+    const copied = await page.evaluate('navigator.clipboard.readText()');
+    expect(copied).toContain(`ANTHROPIC_BASE_URL=${gateway.url}`);
+    expect(copied).toContain(`ANTHROPIC_MODEL='o'\\''clock'`);
+  });
+
+  it('says that a key is needed where the gateway has keys', async () => {
+    const gateway = await startTestGateway({ config: WITH_KEYS });
+    const { page } = await openConsole(browser, `${gateway.url}/#/setup`);
+    await page.getByLabel('Token or key').fill(KEY);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('This gateway needs one of its keys').waitFor();
+    expect(await page.getByRole('tabpanel').innerText()).toContain('"$TOOLGATE_KEY"');
+  });
+});
+
+it('is shown in no frame of another page', async () => {
+  const gateway = await startTestGateway();
+  const { page } = await openPage(browser);
+  await page.setContent(`<iframe src="${gateway.url}/"></iframe>`);
+  const frame = await page.waitForSelector('iframe');
+  const inside = await frame.contentFrame();
+  expect(await inside?.locator('#root').count()).toBe(0);
+});
+
+/** Resolves when the title is this one. */
+async function titled(page: Page, title: string): Promise<void> {
+  await page.evaluate(`new Promise((done) => {
+    const look = () => (document.title === ${JSON.stringify(title)} ? done() : setTimeout(look, 20));
+    look();
+  })`);
+}
+
+interface Pending {
+  id: string;
+  digest: string;
+}
+
+async function pending(url: string, token: string): Promise<Pending[]> {
+  const answer = await fetch(`${url}/api/approvals`, { headers: { authorization: `Bearer ${token}` } });
+  const body: { data: Pending[] } = JSON.parse(await answer.text());
+  return body.data;
+}

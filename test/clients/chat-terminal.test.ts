@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { COMMAND } from '../support/gateway.js';
+import * as z from 'zod';
+import { COMMAND, startTestGateway } from '../support/gateway.js';
 import { startUpstream } from '../support/scripted-upstream.js';
 import { call } from '../support/wire.js';
 import { type Conversations, ScriptedModel, say, use } from './scripted-model.js';
@@ -86,6 +87,41 @@ it('tells the model why it was refused, and makes a rule that holds for the next
   await terminal.shows('Rule made: Bash(touch c.txt) (session)');
   await terminal.shows('Touched twice.');
   terminal.type(`/exit${ENTER}`);
+  expect(await terminal.exited).toBe(0);
+});
+
+it('shows who decided elsewhere while it asked, and goes on', async () => {
+  const workspace = await settle(
+    {
+      'Copy the file': [
+        use([call('Bash', { command: 'cp a.txt b.txt', description: 'Copy' }, 'call_1')], 'Copying.'),
+        say('The copy is made.'),
+      ],
+    },
+    { unattended: 'wait' },
+  );
+  const config = JSON.parse(await workspace.read('toolgate.yaml'));
+  const keys = [{ key: 'k-bob', name: 'bob', scopes: ['approve', 'admin'] }];
+  await writeFile(workspace.at('toolgate.yaml'), JSON.stringify({ ...config, server: { keys } }));
+  const terminal = await openChat(workspace);
+  const gateway = await startTestGateway({ folder: workspace.path });
+  terminal.type(`Copy the file${ENTER}`);
+  await terminal.shows('your answer >');
+  const headers = { authorization: 'Bearer k-bob', 'content-type': 'application/json' };
+  const listed = await fetch(`${gateway.url}/api/approvals`, { headers });
+  const { data } = z
+    .object({ data: z.array(z.object({ id: z.string(), digest: z.string() })) })
+    .parse(await listed.json());
+  const [approval] = data;
+  await fetch(`${gateway.url}/api/approvals/${approval?.id}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ decision: 'allow', digest: approval?.digest }),
+  });
+  await terminal.shows('Allowed by bob (api).');
+  await terminal.shows('The copy is made.');
+  expect(await workspace.read('b.txt')).toBe('alpha\n');
+  terminal.type(CTRL_D);
   expect(await terminal.exited).toBe(0);
 });
 

@@ -66,6 +66,7 @@ describe('GET /api/approvals', () => {
         session: 's1',
         key: 'alice',
         agent: 'sub-1',
+        agent_label: null,
         tool_use_id: 'toolu_x',
         tool: 'Bash',
         input: { command: 'npm test' },
@@ -74,7 +75,24 @@ describe('GET /api/approvals', () => {
         cwd: '/work/app',
         project: '/work/app',
         question: false,
-        suggestions: [{ rule: 'Bash(npm test)', behaviour: 'allow', covers: 'this command' }],
+        suggestions: [
+          {
+            rule: 'Bash(npm test)',
+            behaviour: 'allow',
+            covers: 'this command',
+            source: 'gateway',
+            scope: null,
+          },
+        ],
+        hints: {
+          default_to_no: false,
+          suppress_always: false,
+          blocked_path: null,
+          reason: null,
+          title: null,
+          description: null,
+          mcp_server: null,
+        },
         digest: approval.digest,
         state: 'pending',
         created_at: new Date(START).toISOString(),
@@ -317,6 +335,135 @@ describe('POST /api/approvals/:id', () => {
 });
 
 describe('POST /api/approvals/:id/extend', () => {
+  it('shows how the engine wants it to be put, and makes no rule where it says so', async () => {
+    const { ask, request, store, coordinator } = await start();
+    const hints = {
+      defaultToNo: true,
+      suppressAlways: true,
+      blockedPath: '/etc/hosts',
+      reason: 'It is outside.',
+      title: 'Claude wants to run it',
+      description: 'With access to /etc',
+      mcpServer: { name: 'docs', source: 'project' },
+    };
+    const describe = { title: 'Run x', kind: 'command', paths: [], agent: 'look around' } as const;
+    const { approval } = await ask(callOf('x', { hints, describe }));
+    const path = `/api/approvals/${approval.id}`;
+    expect((await request('GET', path)).body).toMatchObject({
+      agent_label: 'look around',
+      hints: {
+        default_to_no: true,
+        suppress_always: true,
+        blocked_path: '/etc/hosts',
+        reason: 'It is outside.',
+        title: 'Claude wants to run it',
+        description: 'With access to /etc',
+        mcp_server: { name: 'docs', source: 'project' },
+      },
+    });
+    const answer = { decision: 'allow', digest: approval.digest };
+    for (const more of [
+      { rule: { rule: 'Bash(x)', scope: 'session' } },
+      { updatedPermissions: [{ rule: 'Bash(x)' }] },
+    ]) {
+      const refused = await request('POST', path, { ...answer, ...more });
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { error: { message: expect.stringMatching(/no rule can be made.*Nothing was decided/s) } },
+      });
+    }
+    expect((await coordinator.get(approval.id))?.state).toBe('pending');
+    expect(await store.rules.list()).toEqual([]);
+    expect((await request('POST', path, answer)).status).toBe(200);
+  });
+
+  it('takes updates of the Agent SDK and suggestions as rules, and names what it leaves out', async () => {
+    const { ask, request, store } = await start();
+    const { approval, verdict } = await ask(callOf('npm test'));
+    const other = await ask(callOf('npm ci'));
+    const path = `/api/approvals/${approval.id}`;
+    const body = {
+      approved: true,
+      digest: approval.digest,
+      updatedPermissions: [
+        {
+          type: 'addRules',
+          rules: [
+            { toolName: 'Bash', ruleContent: 'npm:*' },
+            { toolName: 'Bash', ruleContent: 'git * x' },
+          ],
+          behavior: 'allow',
+          destination: 'session',
+        },
+        { type: 'addDirectories', directories: ['/srv'], destination: 'session' },
+        { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
+        { rule: 'Bash(npm:*)', scope: 'session', behaviour: 'allow', covers: 'x', source: 'engine' },
+      ],
+    };
+    const texts = ['Bash(npm:*)', 'Read(//srv/**)', 'Edit(//srv/**)'];
+    const { status, body: decided } = await request('POST', path, body);
+    expect(status).toBe(200);
+    expect(decided).toMatchObject({
+      repeated: false,
+      rule: { rule: 'Bash(npm:*)', scope: 'session' },
+      rules: texts.map((rule) => ({ rule })),
+      left_out: [expect.stringContaining('git * x'), expect.stringContaining('setMode')],
+      released: [other.approval.id],
+      satisfies: true,
+      decision: { rule: texts.join(', ') },
+    });
+    expect((await verdict).allowed).toBe(true);
+    expect((await request('POST', path, body)).body).toMatchObject({
+      repeated: true,
+      rules: texts.map((rule) => ({ rule })),
+    });
+    expect((await store.rules.list()).map(({ rule }) => rule)).toEqual(texts);
+  });
+
+  it('refuses updates that it cannot read, contradictions, and rules for more than the key may make', async () => {
+    const { ask, request, store, coordinator } = await start();
+    const { approval } = await ask(callOf('npm test'));
+    const path = `/api/approvals/${approval.id}`;
+    const add = { type: 'addRules', rules: [{ toolName: 'Bash' }], behavior: 'allow' };
+    const cases: [object, number, RegExp][] = [
+      [{ decision: 'allow', updatedPermissions: [{ type: 'x' }] }, 400, /updatedPermissions\.0/],
+      [{ decision: 'allow', updatedPermissions: {} }, 400, /updatedPermissions/],
+      [{ decision: 'allow', approved: false }, 400, /decision/],
+      [{}, 400, /decision/],
+      [{ approved: true, updatedPermissions: [{ ...add, destination: 'userSettings' }] }, 403, /admin/],
+      [{ approved: true, updatedPermissions: [{ rule: 'Bash(' }] }, 400, /Nothing was decided/],
+    ];
+    for (const [body, status, message] of cases) {
+      const refused = await request('POST', path, { digest: approval.digest, ...body });
+      expect([refused.status, refused.body.error?.message], JSON.stringify(body)).toEqual([
+        status,
+        expect.stringMatching(message),
+      ]);
+    }
+    expect((await coordinator.get(approval.id))?.state).toBe('pending');
+    expect(await store.rules.list()).toEqual([]);
+  });
+
+  it('gives a key without the scope nothing to decide, extend or make rules with', async () => {
+    const { ask, request, coordinator } = await start();
+    const { approval } = await ask(callOf('a', { principal: 'eve' }));
+    const path = `/api/approvals/${approval.id}`;
+    const requests: [string, string, unknown?][] = [
+      ['GET', '/api/approvals'],
+      ['GET', path],
+      ['POST', path, { decision: 'allow', digest: approval.digest }],
+      ['POST', `${path}/extend`, {}],
+      ['POST', '/api/rules', { rule: 'Bash', behaviour: 'allow', scope: 'session', session: 's1' }],
+      ['POST', '/api/rules/preview', { rule: 'Bash', scope: 'everywhere' }],
+      ['POST', '/api/rules/test', { tool: 'Bash', input: {} }],
+      ['DELETE', '/api/rules/x'],
+    ];
+    for (const [method, at, body] of requests) {
+      expect((await request(method, at, body, 'k-eve')).status, `${method} ${at}`).toBe(403);
+    }
+    expect((await coordinator.get(approval.id))?.state).toBe('pending');
+  });
+
   it('gives more time, and none to what is over', async () => {
     const { ask, request, clock } = await start();
     const { approval } = await ask(callOf('npm test'));

@@ -18,6 +18,28 @@ import {
 
 const settle = (): AbortSignal => AbortSignal.timeout(15_000);
 
+describe('changes', () => {
+  it('of a server are told: as it is added, connects, is lost and removed', async () => {
+    const client = testClient({}, { retries: false });
+    const heard: string[] = [];
+    const stop = client.onChange(({ name, state }) => heard.push(`${name} ${state}`));
+    await client.add('every', everythingServer());
+    await client.reconnect('every');
+    await client.remove('every');
+    expect(heard.filter((line, index) => line !== heard[index - 1])).toEqual([
+      'every connecting',
+      'every connected',
+      'every connecting',
+      'every connected',
+      'every closed',
+    ]);
+    stop();
+    const count = heard.length;
+    await client.add('every', everythingServer());
+    expect(heard).toHaveLength(count);
+  });
+});
+
 describe('the filesystem server', () => {
   it('lists, reads and writes', async () => {
     const { path } = await tempFolder('mcp-files');

@@ -1,10 +1,13 @@
 /** The console's files: public, cacheable, and unable to run anything that is not theirs. */
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../support/cleanup.js';
 import { requestBytes, sendRaw } from '../support/raw-http.js';
 import { startServer } from './server-harness.js';
+
+const SCRIPT = 'export const a = 1;\n'.repeat(100);
 
 async function consoleFolder(): Promise<string> {
   const { path } = await tempFolder('console');
@@ -14,6 +17,12 @@ async function consoleFolder(): Promise<string> {
   await writeFile(join(dist, 'index.html'), '<!doctype html>');
   await writeFile(join(dist, 'app.js'), 'export {};');
   await writeFile(join(dist, 'assets', 'index-Ab3dE_9x.css'), 'a{}');
+  await writeFile(join(dist, 'assets', 'index-Ab3dE_9x.js'), SCRIPT);
+  await writeFile(join(dist, 'assets', 'index-Ab3dE_9x.js.gz'), gzipSync(SCRIPT));
+  await writeFile(join(dist, 'assets', 'index-Ab3dE_9x.js.br'), brotliCompressSync(SCRIPT));
+  await writeFile(join(dist, 'app.js.gz'), gzipSync('of another version'));
+  await mkdir(join(dist, '.vite'));
+  await writeFile(join(dist, '.vite', 'manifest.json'), '{}');
   await writeFile(join(dist, 'data.bin'), 'x');
   await symlink(join(path, 'secret.txt'), join(dist, 'link.txt'));
   return dist;
@@ -40,7 +49,51 @@ describe('the console', () => {
     const policy = headers['content-security-policy'] ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("worker-src 'self'");
+    expect(policy).toContain("require-trusted-types-for 'script'");
+    expect(policy).toMatch(/trusted-types toolgate dompurify$/);
     expect(policy).not.toMatch(/unsafe|\*|https?:/);
+  });
+
+  it.each([
+    ['br, gzip', 'br'],
+    ['gzip, deflate, br;q=0', 'gzip'],
+    ['GZIP;q=0.5', 'gzip'],
+    ['*', 'br'],
+    ['*, br;q=0.0', 'gzip'],
+    ['identity', undefined],
+    ['', undefined],
+  ])('sends the compressed copy to whoever takes it: %s', async (accepted, encoding) => {
+    const { url } = await startServer({ consoleDir: await consoleFolder() });
+    const { body, headers } = await get(url, '/assets/index-Ab3dE_9x.js', { 'accept-encoding': accepted });
+    expect([headers['content-encoding'], headers['vary'], headers['content-type']]).toEqual([
+      encoding,
+      'accept-encoding',
+      'text/javascript; charset=utf-8',
+    ]);
+    expect(headers['content-length']).toBe(String(body.length));
+    const unpack = encoding === 'br' ? brotliDecompressSync : encoding === 'gzip' ? gunzipSync : Buffer.from;
+    expect(unpack(body).toString()).toBe(SCRIPT);
+  });
+
+  it('knows the forms of a file apart', async () => {
+    const { url } = await startServer({ consoleDir: await consoleFolder() });
+    const path = '/assets/index-Ab3dE_9x.js';
+    const plain = (await get(url, path)).headers['etag'] ?? '';
+    const packed = (await get(url, path, { 'accept-encoding': 'br' })).headers['etag'] ?? '';
+    expect(plain).not.toBe(packed);
+    const again = (etag: string) => get(url, path, { 'accept-encoding': 'br', 'if-none-match': etag });
+    expect([(await again(packed)).status, (await again(plain)).status]).toEqual([304, 200]);
+  });
+
+  it('sends no copy of a file whose name stays the same when its content changes', async () => {
+    const { url } = await startServer({ consoleDir: await consoleFolder() });
+    const { text, headers } = await get(url, '/app.js', { 'accept-encoding': 'gzip' });
+    expect([text, headers['content-encoding'], headers['vary']]).toEqual([
+      'export {};',
+      undefined,
+      undefined,
+    ]);
   });
 
   it.each([
@@ -81,6 +134,9 @@ describe('the console', () => {
     '/assets/',
     '/index.html/',
     '/app.js%00.html',
+    '/app.js.gz',
+    '/assets/index-Ab3dE_9x.js.br',
+    '/.vite/manifest.json',
   ])('has nothing at %s', async (path) => {
     const { url } = await startServer({ consoleDir: await consoleFolder() });
     const { status, text } = await get(url, path);

@@ -34,7 +34,10 @@ function bodyOf(wire: Wire, { message, type, param, detail }: Expected, id: stri
         error: { message, type: type.openai[0], param: param ?? null, code: detail ?? type.openai[1] },
       });
     case 'api':
-      return JSON.stringify({ error: { type: type.api, message, param: param ?? null }, request_id: id });
+      return JSON.stringify({
+        error: { type: type.api, message, param: param ?? null, code: detail ?? null },
+        request_id: id,
+      });
   }
 }
 
@@ -71,11 +74,6 @@ const WORDS = {
   },
   upstream: { anthropic: 'api_error', openai: ['server_error', 'upstream_error'], api: 'upstream_failed' },
   internal: { anthropic: 'api_error', openai: ['server_error', 'internal_error'], api: 'internal' },
-  notImplemented: {
-    anthropic: 'api_error',
-    openai: ['server_error', 'not_implemented'],
-    api: 'not_implemented',
-  },
 } as const;
 
 const TURNS: readonly (readonly [Wire, string, object])[] = [
@@ -266,23 +264,6 @@ describe('routes that do not exist', () => {
       type: WORDS.invalid,
     });
   });
-});
-
-describe('routes of later versions', () => {
-  it.each<[string, string, string, Wire]>([['GET', '/api/events', 'GET /api/events', 'api']])(
-    '%s %s is not available yet',
-    async (method, path, shown, wire) => {
-      const { url, token } = await startServer();
-      const headers = { authorization: `Bearer ${token}` };
-      const response = await sendRaw(url, requestBytes(url, { method, path, headers }));
-      expect(response.headers['x-should-retry']).toBe('false');
-      expectError(response, wire, {
-        status: 501,
-        message: `${shown} is not available in this version.`,
-        type: WORDS.notImplemented,
-      });
-    },
-  );
 });
 
 describe('what is not HTTP', () => {

@@ -3,6 +3,7 @@ import { GatewayError } from '../../src/core/errors.js';
 import type { TurnEvent } from '../../src/core/events.js';
 import type { Dispatcher, ModelInfo } from '../../src/engines/dispatcher.js';
 import type { Answer, Call } from '../../src/engines/engine.js';
+import { createModelCatalogue } from '../../src/engines/model-catalogue.js';
 import type { McpClient } from '../../src/mcp/client/mcp-client.js';
 import type { VirtualMcp } from '../../src/mcp/virtual/virtual-mcp.js';
 import type { Log } from '../../src/observability/log.js';
@@ -46,6 +47,7 @@ export type ServerOptions = Partial<
     | 'permissions'
     | 'mcp'
     | 'tools'
+    | 'about'
     | 'sessions'
   >
 > & {
@@ -105,10 +107,14 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     consoleDir: '/nonexistent',
     approvals: NO_APPROVALS,
     mcp: NO_MCP,
-    tools: { list: async () => [] },
+    tools: NO_TOOLS,
+    previews: { preview: () => Promise.reject(new Error('no rules are tried here')) },
+    about: ABOUT,
     virtualMcp: NO_VIRTUAL_MCP,
     findPlace: () => ({ root: '/nonexistent', selection: 'none' }),
     sessions: NO_SESSIONS,
+    chat: NO_CHAT,
+    models: createModelCatalogue({ models: {}, baseDir: '/', startDir: '/' }),
     permissions: { mode: 'ask', allow: [], ask: [], deny: [] },
     ...rest,
     dispatcher,
@@ -131,6 +137,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       usage: { record: (row) => void usage.push(row), summarise: async () => [] },
       rules: { list: async () => [] },
       sessions: { get: async () => undefined },
+      approvals: { waiting: async () => new Map() },
       ...parts,
     },
   });
@@ -155,6 +162,24 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   };
 }
 
+/** Of a gateway without tools. */
+export const NO_TOOLS: GatewayServerOptions['tools'] = {
+  list: async () => [],
+  examine: () => Promise.reject(new Error('nothing is examined here')),
+};
+
+export const ABOUT: GatewayServerOptions['about'] = {
+  version: '0.0.0-test',
+  startedAt: Date.now(),
+  keysConfigured: false,
+  upstreams: [],
+  models: 0,
+  agents: [],
+  sandbox: () => ({ active: false, reason: 'off', detail: 'Off.', advice: 'Turn it on.' }),
+  approvals: { timeoutS: 1800, unattended: 'deny' },
+  traces: { bodies: false, maxAgeS: 3600, maxMb: 1 },
+};
+
 /** Of a gateway that has never asked anyone anything. */
 const NO_APPROVALS: ApprovalCoordinator = {
   ask: () => Promise.reject(new Error('nothing is asked here')),
@@ -167,6 +192,8 @@ const NO_APPROVALS: ApprovalCoordinator = {
   attend: () => () => {},
   seen: () => {},
   subscribe: () => () => {},
+  onRule: () => () => {},
+  usedUp: () => {},
   expireDue: async () => {},
   refresh: async () => {},
   close: async () => {},
@@ -179,6 +206,13 @@ const NO_SESSIONS: GatewayServerOptions['sessions'] = {
   read: async () => undefined,
   fork: async () => undefined,
   delete: async () => false,
+  standing: () => undefined,
+  stop: async () => false,
+};
+
+const NO_CHAT: GatewayServerOptions['chat'] = {
+  start: () => Promise.reject(new Error('nothing is said here')),
+  resume: () => Promise.reject(new Error('nothing has broken off here')),
 };
 
 /** Of a process that is alone. */
@@ -189,6 +223,7 @@ const NO_LEASES: GatewayServerOptions['store']['leases'] = {
   }),
   renew: async () => [],
   release: async () => true,
+  holders: async () => new Map(),
   releaseAll: async () => 0,
 };
 
@@ -209,6 +244,7 @@ const NO_MCP: McpClient = {
   remove: async () => false,
   reconnect: () => Promise.reject(new Error('there is no server')),
   finishSignIn: () => Promise.reject(new Error('there is no server')),
+  onChange: () => () => {},
   closeSession: async () => {},
   close: async () => {},
 };

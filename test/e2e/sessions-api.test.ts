@@ -188,6 +188,8 @@ describe('one session', () => {
         read: async () => ({ session, messages: [], open: [] }),
         fork: async () => session,
         delete: async () => true,
+        standing: () => undefined,
+        stop: async () => false,
       },
     });
     const headers = { authorization: `Bearer ${token}` };
@@ -282,6 +284,8 @@ describe('a fork', () => {
         read: async () => undefined,
         fork: () => Promise.reject(new GatewayError('conflict', 'Busy.')),
         delete: async () => false,
+        standing: () => undefined,
+        stop: async () => false,
       },
     });
     const headers = { authorization: `Bearer ${token}` };

@@ -6,7 +6,14 @@ import { createBuiltIns } from '../../src/tools/built-ins.js';
 import { fakeTool } from '../../src/tools/runtime/fake-tools.js';
 import { createRegistry } from '../../src/tools/runtime/registry.js';
 import { SILENT } from '../../src/tools/runtime/runtime-log.js';
-import { startServer } from './server-harness.js';
+import { ABOUT, NO_TOOLS, startServer } from './server-harness.js';
+
+const AGENTS = [
+  { name: 'coder', tools: 'all' },
+  { name: 'reader', tools: ['Read'] },
+  { name: 'asked', tools: 'requested' },
+  { name: 'none', tools: 'none' },
+] as const;
 
 const answer = z.object({ data: z.array(z.looseObject({ name: z.string() })) });
 
@@ -26,7 +33,10 @@ async function listed(): Promise<Map<string, unknown>> {
     ],
     log: SILENT,
   });
-  const { url, token } = await startServer({ tools });
+  const { url, token } = await startServer({
+    tools: { ...NO_TOOLS, list: tools.list },
+    about: { ...ABOUT, agents: AGENTS },
+  });
   const response = await fetch(`${url}/api/tools`, { headers: { 'x-api-key': token } });
   expect(response.status).toBe(200);
   const { data } = answer.parse(await response.json());
@@ -44,6 +54,14 @@ describe('GET /api/tools', () => {
       reason: null,
       input_schema: { type: 'object', required: ['file_path'] },
     });
+  });
+
+  it('names the models that have it', async () => {
+    const tools = await listed();
+    expect(tools.get('Read')).toMatchObject({ models: ['coder', 'reader', 'asked'] });
+    expect(tools.get('Edit')).toMatchObject({ models: ['coder', 'asked'] });
+    expect(tools.get('mcp__docs__get')).toMatchObject({ models: ['coder', 'reader', 'asked', 'none'] });
+    expect(tools.get('WebSearch')).toMatchObject({ models: [] });
   });
 
   it('shows what is off, with the reason', async () => {

@@ -4,6 +4,8 @@ import { findTestProgram, howToGet, TEST_PROGRAMS } from '../../scripts/test-pro
 import { closeAfterTest } from './cleanup.js';
 
 const NAME = 'Chromium';
+/** What Playwright itself writes into the page's console where a test blocks workers. */
+const OWN_WORDS = 'Service Worker registration blocked by Playwright';
 
 function chromiumPath(): string {
   const found = findTestProgram(NAME);
@@ -34,7 +36,9 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
+    const text = message.text();
+    if (text === OWN_WORDS) return;
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(text);
   });
   return { page, problems };
 }

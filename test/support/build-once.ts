@@ -20,6 +20,8 @@ const SOURCES = [
   'console/index.html',
   'console/vite.config.ts',
   'console/public',
+  'console/build',
+  'console/service-worker.js',
   'scripts/build.mjs',
   'console/build.mjs',
   'package.json',

@@ -23,7 +23,7 @@ export interface GatewayOptions {
 
 export interface InProcessOptions
   extends GatewayOptions,
-    Pick<StartOptions, 'dispatcher' | 'limits' | 'virtualLimits' | 'patience'> {}
+    Pick<StartOptions, 'dispatcher' | 'limits' | 'virtualLimits' | 'eventLimits' | 'patience'> {}
 
 export interface TestGateway {
   /** The origin, without a slash at the end. */
@@ -59,7 +59,7 @@ export async function startTestGateway(options: InProcessOptions = {}): Promise<
     overrides: { host: '127.0.0.1', port: 0 },
   });
   if (!JSON.stringify(options.config ?? '').includes('drain_s')) loaded.config.server.drain_s = 0;
-  const { dispatcher, limits, virtualLimits, patience, logLevel = 'silent' } = options;
+  const { dispatcher, limits, virtualLimits, eventLimits, patience, logLevel = 'silent' } = options;
   const gateway = await startGateway({
     loaded,
     logLevel,
@@ -67,6 +67,7 @@ export async function startTestGateway(options: InProcessOptions = {}): Promise<
     ...(dispatcher === undefined ? {} : { dispatcher }),
     ...(limits === undefined ? {} : { limits }),
     ...(virtualLimits === undefined ? {} : { virtualLimits }),
+    ...(eventLimits === undefined ? {} : { eventLimits }),
     ...(patience === undefined ? {} : { patience }),
   });
   let closing: Promise<void> | undefined;

@@ -1,3 +1,81 @@
+/** Everything that waits for a person, in all sessions. */
+import { useEffect, useRef, useState } from 'react';
+import { NotificationSwitch } from '../app/notification-switch.js';
+import { useText } from '../text/language.js';
+import { Button } from '../ui/button.js';
+import { EmptyState } from '../ui/empty-state.js';
+import { InboxIcon } from '../ui/icons.js';
+import { Page, Section } from '../ui/page.js';
+import { Time } from '../ui/time.js';
+import { makeVisible } from '../ui/visible.js';
+import { InboxGroupView } from './inbox-group.js';
+import { InboxHistory } from './inbox-history.js';
+import { inboxStrings } from './inbox-strings.js';
+import { takeUp } from './later.js';
+import { type InboxView, useInbox } from './use-inbox.js';
+
 export function InboxPage() {
-  return <h1>Inbox</h1>;
+  const text = useText(inboxStrings);
+  const inbox = useInbox();
+  const { groups, aside } = inbox;
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const [looked, setLooked] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (id: string) => {
+    const next = new Set(opened);
+    if (!next.delete(id)) {
+      next.add(id);
+      setLooked(new Set([...looked, id]));
+    }
+    setOpened(next);
+  };
+  useFirstOpened(inbox, toggle);
+  return (
+    <Page title={text.title} intro={text.intro} actions={<NotificationSwitch />}>
+      {groups.length === 0 ? (
+        <EmptyState icon={<InboxIcon size={28} />} title={text.emptyTitle} text={text.emptyText} />
+      ) : (
+        <div className="flex flex-col gap-4">
+          {inbox.waiting === 0 && <p className="text-sm text-muted">{text.allDone}</p>}
+          {groups.map((group) => (
+            <InboxGroupView
+              key={group.session}
+              group={group}
+              opened={opened}
+              looked={looked}
+              onToggle={toggle}
+            />
+          ))}
+        </div>
+      )}
+      {aside.length > 0 && (
+        <Section title={text.aside} intro={text.asideIntro}>
+          <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
+            {aside.map(({ approval, until }) => (
+              <li key={approval.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-sm">
+                <span className="min-w-0 flex-1 wrap-anywhere">{makeVisible(approval.describe.title)}</span>
+                <span className="text-xs text-muted">
+                  {text.until} <Time at={until} />
+                </span>
+                <Button size="small" onClick={() => takeUp(approval.id)}>
+                  {text.takeUp}
+                </Button>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <InboxHistory />
+    </Page>
+  );
+}
+
+/** The oldest is open when one comes here; what arrives later opens nothing by itself. */
+function useFirstOpened({ groups }: InboxView, open: (id: string) => void): void {
+  const done = useRef(false);
+  const first = groups[0]?.approvals.find(({ state }) => state === 'pending')?.id;
+  useEffect(() => {
+    if (done.current || first === undefined) return;
+    done.current = true;
+    open(first);
+  });
 }

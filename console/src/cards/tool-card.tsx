@@ -1,6 +1,122 @@
-import type { ToolCard } from '../data/view.js';
-
 /** A call in the flow of a conversation, with its question where one waits. */
-export function ToolCardView({ card }: { card: ToolCard; session: string }) {
-  return <div>{card.name}</div>;
+import { memo, useDeferredValue, useId, useMemo, useState } from 'react';
+import { ApprovalPanel } from '../approvals/approval-panel.js';
+import { AskAgain } from '../approvals/ask-again-button.js';
+import { approvalOf } from '../approvals/find-approval.js';
+import { useConsole } from '../data/store.js';
+import type { CardState, ToolCard } from '../data/view.js';
+import { useText } from '../text/language.js';
+import { classes } from '../ui/classes.js';
+import { makeVisible } from '../ui/visible.js';
+import { lookOf } from './bodies/table.js';
+import { CardHeader } from './card-header.js';
+import { keepOpenChoice, openChoice, STATE_LOOK } from './card-state.js';
+import { streamedInput } from './parse/streamed-input.js';
+import { RawView } from './raw-view.js';
+import { strings } from './strings.js';
+
+export interface ToolCardProps {
+  card: ToolCard;
+  session: string;
+  /** The sub-agent that made the call; none for the main one. */
+  agent?: { id: string; label: string } | undefined;
+}
+
+export const ToolCardView = memo(function ToolCardView({ card, session, agent }: ToolCardProps) {
+  const approval = useConsole((state) => approvalOf(state.approvals, session, card, agent?.id ?? null));
+  const state = shownState(card.state, approval?.state);
+  const key = `${session} ${agent?.id ?? ''} ${card.id}`;
+  const [chosen, setChosen] = useState(() => openChoice(key));
+  const [raw, setRaw] = useState(false);
+  const id = useId();
+  const open = chosen ?? STATE_LOOK[state].open;
+  const toggle = () => {
+    keepOpenChoice(key, !open);
+    setChosen(!open);
+  };
+  return (
+    <article
+      data-card={card.id}
+      data-state={state}
+      aria-labelledby={`${id}-title`}
+      className={classes(
+        'min-w-0 rounded-lg border border-l-[3px] border-line bg-surface text-ink',
+        STATE_LOOK[state].edge,
+      )}
+    >
+      <CardHeader
+        id={id}
+        card={card}
+        state={state}
+        agent={agent?.label}
+        open={open}
+        onToggle={toggle}
+        raw={raw}
+        onRaw={() => setRaw(!raw)}
+      />
+      {open && (
+        <div id={`${id}-body`} className="flex min-w-0 flex-col gap-3 border-t border-line px-3 py-3">
+          {approval !== undefined && <ApprovalPanel approval={approval} />}
+          {raw ? (
+            <RawView card={card} />
+          ) : (
+            approval?.state !== 'pending' && (
+              <Body card={card} session={session} note={approval === undefined ? state : undefined} />
+            )
+          )}
+          {approval === undefined && <Provenance card={card} state={state} />}
+          {approval === undefined && state === 'expired' && (
+            <AskAgain call={card.id} session={session} title={card.title ?? card.name} />
+          )}
+        </div>
+      )}
+    </article>
+  );
+});
+
+function Body({
+  card,
+  session,
+  note: state,
+}: {
+  card: ToolCard;
+  session: string;
+  note: CardState | undefined;
+}) {
+  const text = useText(strings);
+  // Arguments come faster than they can be drawn: what is behind may be skipped.
+  const inputText = useDeferredValue(card.inputText);
+  const input = useMemo(() => streamedInput({ input: card.input, inputText }), [card.input, inputText]);
+  const { Body: OwnBody } = lookOf(card);
+  const note = state === undefined ? undefined : text.stateNotes[state];
+  return (
+    <>
+      {note !== undefined && <p className="text-xs text-muted">{note}</p>}
+      <OwnBody card={card} input={input} session={session} />
+      {card.truncated && <p className="text-xs text-muted">{text.shortened}</p>}
+    </>
+  );
+}
+
+/** Why it ran or did not, where no approval says it. */
+function Provenance({ card, state }: { card: ToolCard; state: CardState }) {
+  const text = useText(strings);
+  if (card.because === undefined || card.because === '') return null;
+  const why = makeVisible(card.because);
+  const stopped = state === 'denied' || state === 'expired' || state === 'cancelled';
+  return (
+    <p className="text-xs text-muted wrap-anywhere">
+      {stopped ? text.notRunBecause(why) : text.ranBecause(why)}
+    </p>
+  );
+}
+
+/** The approval is told by itself, and may be ahead of the events of the turn. */
+function shownState(state: CardState, approval: string | undefined): CardState {
+  if (approval === 'pending' && (state === 'pending' || state === 'running')) return 'waiting';
+  if (approval !== undefined && approval !== 'pending' && state === 'waiting') {
+    if (approval === 'denied' || approval === 'expired' || approval === 'cancelled') return approval;
+    return 'running';
+  }
+  return state;
 }

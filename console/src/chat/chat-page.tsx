@@ -1,3 +1,75 @@
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { navigate } from '../app/router.js';
+import { startChat } from '../data/chat.js';
+import { useText } from '../text/language.js';
+import { Skeleton } from '../ui/skeleton.js';
+import type { ContentBlock } from './attachments.js';
+import { Choices } from './choices.js';
+import { Composer } from './composer.js';
+import { EmptyChat } from './empty-chat.js';
+import { keepFocus, useKeptFocus } from './kept-focus.js';
+import { preloadMarkdown } from './markdown.js';
+import { fetchModels, firstModel, lastModel } from './models.js';
+import { strings } from './strings.js';
+import { useChoice } from './use-choice.js';
+import { useObstacle } from './use-obstacle.js';
+import { addressOf } from './use-talk.js';
+
+/** The list, the cards and all that they show are not needed before there is a conversation. */
+const loadOne = () => import('./one-chat.js');
+const OneChat = lazy(() => loadOne().then((loaded) => ({ default: loaded.OneChat })));
+
 export function ChatPage({ session }: { session: string | undefined }) {
-  return <h1>{session}</h1>;
+  useEffect(() => {
+    preloadMarkdown();
+    loadOne().catch(() => {
+      // Asked for again when it is shown.
+    });
+  }, []);
+  const [tries, setTries] = useState(0);
+  if (session === undefined) return <NewChat />;
+  return (
+    <Suspense fallback={<Skeleton lines={6} />}>
+      <OneChat key={`${session} ${tries}`} session={session} onRetry={() => setTries(tries + 1)} />
+    </Suspense>
+  );
+}
+
+function NewChat() {
+  const text = useText(strings);
+  const choice = useChoice(undefined);
+  const focused = useKeptFocus();
+  const obstacle = useObstacle();
+  const [suggestion, setSuggestion] = useState<{ text: string; id: number }>();
+  const { model, cwd } = choice;
+  const send = async (content: string | ContentBlock[]): Promise<void> => {
+    // Whoever is quick may be done before the list of models is there.
+    const asked = model ?? firstModel(await fetchModels(), lastModel());
+    if (asked === undefined) throw new Error(text.reasons.model);
+    const started = await startChat({ model: asked, content, ...(cwd === undefined ? {} : { cwd }) });
+    keepFocus();
+    navigate(addressOf(started));
+  };
+  return (
+    <div className="flex h-full flex-col">
+      <EmptyChat
+        agent={choice.agent}
+        onExample={(example) => setSuggestion({ text: example, id: (suggestion?.id ?? 0) + 1 })}
+      />
+      <Composer
+        session={undefined}
+        placeholder={choice.agent ? text.placeholderAgent : text.placeholder}
+        running={false}
+        obstacle={
+          obstacle ?? (model === undefined && choice.list.status === 'ready' ? text.reasons.model : undefined)
+        }
+        send={send}
+        stop={async () => {}}
+        suggestion={suggestion}
+        autoFocus={focused}
+      >
+        <Choices choice={choice} forks={false} />
+      </Composer>
+    </div>
+  );
 }

@@ -26,17 +26,38 @@ export class Unreachable extends Error {
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
-/** Rejects with ApiError or Unreachable. */
-export async function request<T>(
+const refused = new Set<() => void>();
+
+/** Told of every answer that says that nobody is signed in (any more). */
+export function onRefused(listener: () => void): () => void {
+  refused.add(listener);
+  return () => refused.delete(listener);
+}
+
+export type Fetch = (path: string, init: RequestInit) => Promise<Response>;
+
+/** Rejects with ApiError or Unreachable; with what the signal says where it has fired. */
+export type Request = <T>(method: Method, path: string, body?: unknown, signal?: AbortSignal) => Promise<T>;
+
+export const request: Request = (method, path, body, signal) =>
+  requestBy((url, init) => fetch(url, init), method, path, body, signal);
+
+/** Of a network of one's own. */
+export function requestOf(fetchPort: Fetch): Request {
+  return (method, path, body, signal) => requestBy(fetchPort, method, path, body, signal);
+}
+
+async function requestBy<T>(
+  fetchPort: Fetch,
   method: Method,
   path: string,
-  body?: unknown,
-  signal?: AbortSignal,
+  body: unknown,
+  signal: AbortSignal | undefined,
 ): Promise<T> {
   let answer: Response;
   let text: string;
   try {
-    answer = await fetch(path, {
+    answer = await fetchPort(path, {
       method,
       ...(body === undefined
         ? {}
@@ -49,6 +70,7 @@ export async function request<T>(
     throw new Unreachable('The gateway does not answer.', { cause: error });
   }
   const value = parse(text);
+  if (answer.status === 401) for (const listener of refused) listener();
   if (!answer.ok) throw new ApiError(answer.status, value);
   return value as T;
 }

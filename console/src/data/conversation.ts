@@ -1,26 +1,34 @@
 /** One conversation as it stands: the transcript that the gateway has, and the turn that runs. */
-import type { SessionWire } from '../../../src/server/wire/sessions.js';
-import type { Part } from './view.js';
+import { useSyncExternalStore } from 'react';
+import { type Conversation, ConversationSource, NO_CONVERSATION } from './conversation-source.js';
+import { browserTimers } from './events/ports.js';
+import { client } from './page.js';
 
-export interface Conversation {
-  status: 'loading' | 'ready' | 'missing' | 'failed';
-  /** Of `failed`. */
-  problem: string | undefined;
-  session: SessionWire | undefined;
-  parts: readonly Part[];
-  /** A turn runs. */
-  running: boolean;
-  /** Undefined where everything is there. */
-  loadEarlier: (() => Promise<void>) | undefined;
+export type { Conversation } from './conversation-source.js';
+
+/** Conversations that were looked at lately are there at once. */
+const KEPT = 8;
+
+const sources = new Map<string, ConversationSource>();
+
+/** Undefined: a conversation that has not begun. */
+export function useConversation(session: string | undefined): Conversation {
+  const source = session === undefined ? undefined : sourceOf(session);
+  return useSyncExternalStore(source?.subscribe ?? nothing, source?.get ?? none);
 }
 
-export function useConversation(_session: string | undefined): Conversation {
-  return {
-    status: 'ready',
-    problem: undefined,
-    session: undefined,
-    parts: [],
-    running: false,
-    loadEarlier: undefined,
-  };
+function sourceOf(session: string): ConversationSource {
+  const known = sources.get(session);
+  if (known !== undefined) return known;
+  const { request, store } = client;
+  const source = new ConversationSource(session, { after: browserTimers.after, request, store });
+  sources.set(session, source);
+  for (const oldest of sources.keys()) {
+    if (sources.size <= KEPT) break;
+    sources.delete(oldest);
+  }
+  return source;
 }
+
+const nothing = (): (() => void) => () => {};
+const none = (): Conversation => NO_CONVERSATION;

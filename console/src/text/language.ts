@@ -24,13 +24,18 @@ export function language(): Language {
 /** Kept in this browser. */
 export function setLanguage(next: Language): void {
   current = next;
-  document.documentElement.lang = langTag(next);
+  applyLanguage();
   try {
     localStorage.setItem(KEY, next);
   } catch {
     // Without storage it holds for this page.
   }
   for (const listener of listeners) listener();
+}
+
+/** Tells the document; without it a screen reader would read Chinese as English. */
+export function applyLanguage(): void {
+  document.documentElement.lang = langTag(current);
 }
 
 export function langTag(of: Language): string {

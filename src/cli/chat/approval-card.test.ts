@@ -54,6 +54,49 @@ describe('a card', () => {
   });
 });
 
+describe('what the engine says', () => {
+  const hinted = (hints: object) =>
+    readCard(
+      approvalOf({
+        describe: { title: 'Run x', kind: 'command', paths: [], asked: { why: 'no rule', hints } },
+        suggestions: [...rules, { rule: 'Bash(x:*)', covers: 'x', source: 'engine' }],
+      }),
+    );
+
+  it('is shown, with what it hides written out', () => {
+    const hints = {
+      reason: 'It is a sensitive file.\u001b[8m',
+      blockedPath: '/etc/hosts',
+      description: 'With access to /etc',
+      mcpServer: { name: 'docs', source: 'project' },
+    };
+    const text = cardText(hinted(hints), paint);
+    expect(text).toContain('It says: It is a sensitive file.\\u001b[8m');
+    expect(text).toContain('About: /etc/hosts');
+    expect(text).toContain('With access to /etc');
+    expect(text).toContain('MCP server docs (project)');
+    expect(text).toMatch(/Bash\(x:\*\).*engine suggests/);
+  });
+
+  it('keeps a single key from allowing, and puts no first', () => {
+    const card = hinted({ defaultToNo: true });
+    const text = cardText(card, paint);
+    expect(text.indexOf('  n  no')).toBeLessThan(text.indexOf('  yes  this once'));
+    for (const line of ['y', 'Y', 's1', 'p', '']) expect(readChoice(line, card).kind, line).toBe('unclear');
+    expect(readChoice('yes', card)).toEqual({ kind: 'allow' });
+    expect(readChoice('n', card)).toEqual({ kind: 'deny' });
+  });
+
+  it('takes away every "always"', () => {
+    const card = hinted({ suppressAlways: true });
+    expect(cardText(card, paint)).not.toContain('yes, and');
+    expect(readChoice('s1', card)).toMatchObject({
+      kind: 'unclear',
+      problem: expect.stringContaining('No rule'),
+    });
+  });
+});
+
 describe('an answer', () => {
   const card = readCard(approvalOf({ suggestions: rules }));
 

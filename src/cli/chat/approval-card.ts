@@ -1,7 +1,9 @@
 /** An approval as a person at the terminal is asked it, and what their answer means. */
 import * as z from 'zod';
 import type { Approval } from '../../permissions/approvals.js';
+import { readAsked } from '../../permissions/coordinator/shown.js';
 import type { Description } from '../../permissions/gate.js';
+import type { AskHints } from '../../permissions/hints.js';
 import { plain, plainLine } from './plain.js';
 import { describeLines, indent, type Paint } from './render.js';
 
@@ -11,11 +13,13 @@ export interface Card {
   why: string;
   describe: Description;
   suggestions: readonly Suggestion[];
+  hints: AskHints;
 }
 
 export interface Suggestion {
   rule: string;
   covers: string;
+  source?: string | undefined;
 }
 
 export type Choice =
@@ -53,19 +57,23 @@ const description = z.looseObject({
     .optional(),
 });
 
-const suggestions = z.array(z.object({ rule: z.string(), covers: z.string() }));
+const suggestions = z.array(
+  z.object({ rule: z.string(), covers: z.string(), source: z.string().optional() }),
+);
 
 /** What the store keeps of it is JSON; what cannot be read is shown as the bare call. */
 export function readCard(approval: Approval): Card {
   const described = description.safeParse(approval.describe);
   const suggested = suggestions.safeParse(approval.suggestions);
+  const { hints } = readAsked(approval.describe);
   return {
     approval,
     why: described.data?.asked?.why ?? '',
     describe: described.success
       ? ({ ...stripUndefined(described.data), kind: 'other' } as const)
       : { title: approval.tool, kind: 'other', paths: [], detail: JSON.stringify(approval.input, null, 2) },
-    suggestions: suggested.success ? suggested.data : [],
+    suggestions: suggested.success && !hints.suppressAlways ? suggested.data : [],
+    hints,
   };
 }
 
@@ -116,31 +124,51 @@ export function cardText(card: Card, paint: Paint): string {
     `\n${paint('yellow', '?')} ${paint('bold', plainLine(describe.title))}${who}\n`,
     indent(lines),
     why === '' ? '' : indent([paint('dim', plainLine(why, 400))]),
+    indent(hintLines(card.hints, paint)),
     indent(choiceLines(card, paint), '  '),
   ].join('');
 }
 
-function choiceLines({ suggestions: offered }: Card, paint: Paint): string[] {
-  const always = offered.flatMap(({ rule }, index) =>
+/** What the engine says besides; a server's name comes from whoever configured it. */
+function hintLines(
+  { reason, blockedPath, description: more, mcpServer, defaultToNo }: AskHints,
+  paint: Paint,
+): string[] {
+  const server = mcpServer === undefined ? undefined : `${mcpServer.name} (${mcpServer.source ?? 'unknown'})`;
+  return [
+    ...(reason === undefined ? [] : [`It says: ${reason}`]),
+    ...(blockedPath === undefined ? [] : [`About: ${blockedPath}`]),
+    ...(more === undefined ? [] : [more]),
+    ...(server === undefined ? [] : [`A tool of the MCP server ${server}`]),
+    ...(defaultToNo ? ['It asks for care: only a whole "yes" allows it.'] : []),
+  ].map((line) => paint('yellow', plainLine(line, 400)));
+}
+
+function choiceLines({ suggestions: offered, hints }: Card, paint: Paint): string[] {
+  const always = offered.flatMap(({ rule, source }, index) =>
     Object.entries(SCOPES).map(
       ([letter, { words }]) =>
-        `${paint('cyan', keyOf(letter, index, offered.length))}  yes, and ${words}: ${plain(rule)}`,
+        `${paint('cyan', keyOf(letter, index, offered.length))}  yes, and ${words}: ${plain(rule)}${source === 'engine' ? paint('dim', '  (as the engine suggests)') : ''}`,
     ),
   );
-  return [
-    `${paint('cyan', 'y')}  yes, this once`,
+  const no = `${paint('cyan', 'n')}  no; a reason may stand behind it`;
+  const yes = [
+    hints.defaultToNo ? `${paint('cyan', 'yes')}  this once` : `${paint('cyan', 'y')}  yes, this once`,
     ...always,
     `${paint('cyan', 'e')}  change what it would do first`,
-    `${paint('cyan', 'n')}  no; a reason may stand behind it`,
   ];
+  return hints.defaultToNo ? [no, ...yes] : [...yes, no];
 }
 
 function keyOf(letter: string, index: number, count: number): string {
   return count === 1 ? letter : `${letter}${index + 1}`;
 }
 
-export function readChoice(line: string, { suggestions: offered }: Card): Choice {
+export function readChoice(line: string, { suggestions: offered, hints }: Card): Choice {
   const text = line.trim();
+  if (hints.defaultToNo && /^(?:y|[spa]\d*)$/i.test(text)) {
+    return { kind: 'unclear', problem: 'This is not allowed by one key. Type yes, or n.' };
+  }
   if (/^(y|yes)$/i.test(text)) return { kind: 'allow' };
   if (/^(e|edit)$/i.test(text)) return { kind: 'edit' };
   const denial = /^(?:n|no)(?:[\s,:]+(?<reason>.+))?$/is.exec(text);
@@ -153,7 +181,10 @@ export function readChoice(line: string, { suggestions: offered }: Card): Choice
   if (letter === 's' || letter === 'p' || letter === 'a') {
     const chosen = offered[Number(always?.groups?.['number'] || '1') - 1];
     if (chosen !== undefined) return { kind: 'always', rule: chosen.rule, scope: SCOPES[letter].scope };
-    return { kind: 'unclear', problem: 'There is no such rule in the list.' };
+    const problem = hints.suppressAlways
+      ? 'No rule can be made of this question: it would allow more than what is asked.'
+      : 'There is no such rule in the list.';
+    return { kind: 'unclear', problem };
   }
   return { kind: 'unclear', problem: 'Type one of the letters, then Enter.' };
 }

@@ -34,7 +34,7 @@ function deskOf({ readable = async () => {} }: { readable?: () => Promise<void> 
         const approval = known.get(id) ?? approvalOf();
         const refused = outcome(answer, approval);
         onAnswer();
-        return refused ?? { outcome: 'decided', approval, released: [], refused: [] };
+        return refused ?? { outcome: 'decided', approval, released: [], refused: [], rules: [] };
       },
     },
   });

@@ -182,7 +182,7 @@ export class ApprovalDesk {
       });
     switch (result.outcome) {
       case 'decided':
-        if (result.rule !== undefined) this.#say(`Rule made: ${result.rule.rule} (${result.rule.scope})`);
+        for (const { rule, scope } of result.rules) this.#say(`Rule made: ${rule} (${scope})`);
         if (result.satisfies?.satisfied === false) {
           this.#say(`The rule alone would not have allowed this: ${result.satisfies.why}`);
         }

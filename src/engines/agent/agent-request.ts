@@ -2,7 +2,7 @@
 import type { ToolDefinition } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Route } from '../../routing/router.js';
-import type { AgentEngineName, AttachRequest } from '../../sessions/sessions.js';
+import type { AttachRequest, SessionEngineName } from '../../sessions/sessions.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
 import type { Call } from '../engine.js';
@@ -20,9 +20,9 @@ export function checkContinues({ request: { continues } }: Call): void {
 }
 
 export function attachRequest(
-  { headers, idempotencyKey, principal, request }: Call,
-  engine: AgentEngineName,
-  { root }: Workspace,
+  { headers, idempotencyKey, kept, principal, request }: Call,
+  engine: SessionEngineName,
+  root: string,
 ): AttachRequest {
   return {
     principal: principal.name,
@@ -31,6 +31,8 @@ export function attachRequest(
     engine,
     model: request.model,
     root,
+    parent: kept?.parent,
+    lasting: kept !== undefined,
     request,
   };
 }

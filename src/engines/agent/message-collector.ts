@@ -13,14 +13,17 @@ import {
 } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ToolExtensions, TurnEvent } from '../../core/events.js';
-import { parseArguments } from './call-arguments.js';
+import { type ParsedArguments, parseArguments } from './call-arguments.js';
 import { LIMITS } from './limits.js';
+import type { MessageTeller } from './message-teller.js';
 
 /** Ends that mean the model did not finish what it was saying. */
 const CUT_OFF: ReadonlySet<StopReason> = new Set(['max_tokens', 'context_window_exceeded', 'refusal']);
 
 export interface CollectedCall {
   block: ToolUseBlock;
+  /** How the stream named it. */
+  key?: Key;
   /** Why it must not run, as a sentence for the model. */
   problem?: string;
 }
@@ -43,6 +46,8 @@ interface CallPart {
   name: string;
   json: string;
   ended: boolean;
+  /** As they stood when the model said that they were whole. */
+  parsed: ParsedArguments | undefined;
   extensions: ToolExtensions | undefined;
 }
 
@@ -58,6 +63,7 @@ export class MessageCollector {
   readonly #parts: Part[] = [];
   readonly #calls = new Map<Key, CallPart>();
   readonly #taken: ReadonlySet<string>;
+  readonly #teller: MessageTeller | undefined;
   #open: Extract<Part, { type: 'text' | 'thinking' }> | undefined;
   #chars = 0;
   #id: string | undefined;
@@ -66,9 +72,10 @@ export class MessageCollector {
   #error: GatewayError | undefined;
   #visible = false;
 
-  /** `taken`: ids of calls that the conversation has already. */
-  constructor(taken: ReadonlySet<string>) {
+  /** `taken`: ids of calls that the conversation has already. `teller`: told of it as it comes. */
+  constructor(taken: ReadonlySet<string>, teller?: MessageTeller) {
     this.#taken = taken;
+    this.#teller = teller;
   }
 
   /** The stream failed, or was more than can be held. Nothing more is taken. */
@@ -162,11 +169,9 @@ export class MessageCollector {
       case 'tool-input':
         this.#onToolInput(event.key, event.json);
         return false;
-      case 'tool-end': {
-        const call = this.#calls.get(event.key);
-        if (call !== undefined) call.ended = true;
+      case 'tool-end':
+        this.#onToolEnd(event.key);
         return false;
-      }
       case 'start':
         this.#id ??= event.id;
         if (event.usage !== undefined) this.#usage = { ...this.#usage, ...event.usage };
@@ -197,6 +202,7 @@ export class MessageCollector {
     }
     this.#open.text += text;
     this.#visible = true;
+    this.#teller?.said(type, text);
     return true;
   }
 
@@ -216,12 +222,24 @@ export class MessageCollector {
     if (call.id === '' && event.id) call.id = event.id;
     if (call.name === '' && event.name) call.name = event.name;
     call.extensions ??= event.extensions;
+    this.#teller?.called(call, '');
   }
 
   #onToolInput(key: Key, json: string): void {
     const call = this.#call(key);
     this.#count(json);
-    if (!call.ended) call.json += json;
+    if (call.ended) return;
+    call.json += json;
+    this.#teller?.called(call, json);
+  }
+
+  #onToolEnd(key: Key): void {
+    const call = this.#calls.get(key);
+    if (call === undefined || call.ended) return;
+    call.ended = true;
+    if (this.#teller === undefined) return;
+    call.parsed = parseArguments(call.json, false);
+    if (call.parsed.ok) this.#teller.ended(call, call.parsed.input);
   }
 
   #call(key: Key): CallPart {
@@ -234,6 +252,7 @@ export class MessageCollector {
       name: '',
       json: '',
       ended: false,
+      parsed: undefined,
       extensions: undefined,
     };
     this.#open = undefined;
@@ -274,9 +293,11 @@ function blockOf(part: Exclude<Part, CallPart>): Block | undefined {
 /** Undefined for a call of which nothing ever came. */
 function finishCall(part: CallPart, cutOff: boolean, ids: Set<string>): CollectedCall | undefined {
   if (part.id === '' && part.name === '' && part.json === '') return undefined;
-  const parsed = parseArguments(part.json, cutOff);
+  const parsed = cutOff
+    ? parseArguments(part.json, cutOff)
+    : (part.parsed ?? parseArguments(part.json, false));
   const id = freshId(part.id === '' ? `call_${ids.size + 1}` : part.id, ids);
-  const { extensions } = part;
+  const { extensions, key } = part;
   const block: ToolUseBlock = {
     type: 'tool_use',
     id,
@@ -284,8 +305,8 @@ function finishCall(part: CallPart, cutOff: boolean, ids: Set<string>): Collecte
     input: parsed.ok ? parsed.input : {},
     ...(extensions === undefined ? {} : { extensions }),
   };
-  if (parsed.ok) return { block };
-  return { block, problem: parsed.cut ? CUT : notJson(part.json) };
+  if (parsed.ok) return { block, key };
+  return { block, key, problem: parsed.cut ? CUT : notJson(part.json) };
 }
 
 const CUT =

@@ -6,6 +6,7 @@ import type { ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import type { OutstandingCalls, SessionTurn } from '../../sessions/sessions.js';
 import { mayHaveRun } from './call-ledger.js';
 import type { CollectedCall } from './message-collector.js';
+import type { AgentActivityBody } from './observer.js';
 
 export interface SettleOptions {
   outstanding: OutstandingCalls;
@@ -16,6 +17,8 @@ export interface SettleOptions {
   problems: ReadonlyMap<string, string>;
   /** Runs calls here, with everything that a call goes through. One result for each, unless it was stopped. */
   run(calls: readonly CollectedCall[]): Promise<ReadonlyMap<string, ToolResultBlock>>;
+  /** Told of results that are there without a run now. */
+  notify?(activity: AgentActivityBody): void;
 }
 
 export interface SettledCalls {
@@ -31,15 +34,25 @@ export async function settleCalls(options: SettleOptions): Promise<SettledCalls>
   const { outstanding, turn, isClients, problems, run } = options;
   const { calls, started } = outstanding;
   const results = new Map(outstanding.results);
+  const tell = ({ id, name }: ToolUseBlock, { content, isError }: ToolResultBlock) => {
+    const outcome = isError ? 'failed' : 'done';
+    const event = { type: 'tool-result', id, name, content, isError, durationMs: 0, outcome } as const;
+    options.notify?.({ type: 'tool', event });
+  };
   const open: ToolUseBlock[] = [];
   const here: CollectedCall[] = [];
   for (const block of calls) {
-    if (results.has(block.id)) continue;
+    const known = results.get(block.id);
+    if (known !== undefined) {
+      tell(block, known);
+      continue;
+    }
     const problem = problems.get(block.id);
     if (started.has(block.id)) {
       const result = mayHaveRun(block.id);
       await turn.finish(result);
       results.set(block.id, result);
+      tell(block, result);
     } else if (problem !== undefined) here.push({ block, problem });
     else if (isClients(block)) open.push(block);
     else here.push({ block });

@@ -112,10 +112,10 @@ export class SharedTurn {
     return batch;
   }
 
-  /** For readers. The last one to leave waits until the turn is over. */
-  async leave(reader: TurnReader): Promise<void> {
+  /** For readers. The last one to leave waits until the turn is over; `why` is what the turn ends of. */
+  async leave(reader: TurnReader, why?: unknown): Promise<void> {
     if (!this.#readers.delete(reader) || this.#readers.size > 0 || this.#over) return;
-    this.#stop.abort();
+    this.#stop.abort(why);
     if (this.#source === undefined) return;
     await this.#close();
   }
@@ -195,7 +195,8 @@ export class TurnReader implements AsyncIterable<Batch>, AsyncIterator<Batch> {
   async return(): Promise<IteratorResult<Batch, undefined>> {
     this.#signal.removeEventListener('abort', this.#onGone);
     this.#leave(LEFT);
-    this.#left ??= this.#turn.leave(this);
+    // A question that waits is withdrawn, unless it is the gateway that goes.
+    this.#left ??= this.#turn.leave(this, this.#signal.reason);
     await this.#left;
     return DONE;
   }

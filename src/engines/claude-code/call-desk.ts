@@ -13,6 +13,8 @@ import { changedInput } from '../agent/changed-input.js';
 import type { AgentActivityBody } from '../agent/observer.js';
 import { ServerCalls } from '../agent/server-calls.js';
 import type { Toolbox } from '../agent/toolbox.js';
+import { type AskOptions, askOf } from './ask-hints.js';
+import { CallCourses, type NamedCall } from './call-courses.js';
 import { type KnownCall, KnownCalls } from './known-calls.js';
 import { mirrorCall } from './mirror-files.js';
 import { ParkedCalls } from './parked-calls.js';
@@ -58,6 +60,9 @@ export class CallDesk {
   readonly #changed = new Map<string, JsonObject>();
   /** Sub-agents' calls, by id. */
   readonly #agentOf = new Map<string, string>();
+  readonly #courses = new CallCourses();
+  /** Calls of sub-agents that were told of, by id. */
+  readonly #toldOf = new Set<string>();
   readonly #outputs = new SavedOutputs();
   /** Where Claude Code is, by sub-agent; undefined for the main one. */
   readonly #folders = new Map<string | undefined, string>();
@@ -73,8 +78,14 @@ export class CallDesk {
   set turn(turn: DeskTurn | undefined) {
     this.#turn = turn;
     if (turn === undefined) return;
+    this.#toldOf.clear();
     turn.ledger.note(this.known.all.map(({ block }) => block));
     for (const resolve of this.#turnWaiters.splice(0)) resolve(turn);
+  }
+
+  /** Between two turns nobody is told. */
+  notify(activity: AgentActivityBody, agentId?: string): void {
+    this.#turn?.notify(activity, agentId);
   }
 
   /** A message is whole and kept: its calls may begin. */
@@ -117,17 +128,24 @@ export class CallDesk {
     return {};
   };
 
-  readonly canUseTool: CanUseTool = async (name, input, { toolUseID, agentID, signal }) => {
+  readonly canUseTool: CanUseTool = async (name, input, options) => {
+    const { toolUseID, agentID } = options;
     try {
-      if (agentID !== undefined) return await this.#agentMayUse(name, input, toolUseID, agentID, signal);
+      if (agentID !== undefined) return await this.#agentMayUse(name, input, agentID, options);
       const call = await this.known.find(toolUseID);
       if (call === undefined) return deny(STOPPED);
-      if (call.problem !== undefined) return deny(call.problem);
-      if (call.owner === undefined) return deny(NOT_OFFERED);
+      if (call.problem !== undefined) {
+        this.#courses.reject(named(call), 'invalid');
+        return deny(call.problem);
+      }
+      if (call.owner === undefined) {
+        this.#courses.reject(named(call), 'unknown-tool');
+        return deny(NOT_OFFERED);
+      }
       call.state = 'begun';
       this.#options.onChange();
       if (call.owner !== 'claude') return { behavior: 'allow', updatedInput: input };
-      return await this.#review(call, input, signal);
+      return await this.#review(call, input, options);
     } catch (error) {
       this.#options.onBug(error);
       return deny(REVIEW_FAILED);
@@ -159,29 +177,43 @@ export class CallDesk {
     const found = this.known.end(await this.#outputs.keep({ ...result, content }, this.#options.session));
     if (found === undefined) return;
     const { call, result: own } = found;
-    if (call.owner !== 'claude') return;
-    this.#turn?.notify({
-      type: 'tool',
-      event: {
-        type: 'tool-result',
-        id: call.block.id,
-        name: call.block.name,
-        content: own.content,
-        isError: own.isError,
-        durationMs: 0,
-        outcome: own.isError ? 'failed' : 'done',
-      },
-    });
-    await this.#turn?.ledger.finish(own);
+    // What Claude Code refuses by itself never came here.
+    if (call.owner === 'claude' && !this.#courses.has(call.wireId)) {
+      this.#courses.reject(named(call), own.isError ? 'failed' : 'done');
+    }
+    this.#tellEnd({ ...own, toolUseId: call.wireId });
+    if (call.owner === 'claude') await this.#turn?.ledger.finish(own);
   }
 
-  async #review(call: KnownCall, input: JsonObject, signal: AbortSignal): Promise<PermissionResult> {
+  /** The same about calls of its sub-agents, which no transcript of ours has. */
+  endedFor(result: ToolResultBlock): void {
+    this.#tellEnd(result);
+  }
+
+  /** That a call of a sub-agent is whole is heard from its model, or because it is about to run. */
+  notifyOnce(activity: AgentActivityBody, agentId: string): void {
+    if (activity.type === 'call-whole') {
+      if (this.#toldOf.has(activity.id)) return;
+      this.#toldOf.add(activity.id);
+    }
+    this.notify(activity, agentId);
+  }
+
+  #tellEnd(result: ToolResultBlock): void {
+    const ended = this.#courses.end(result);
+    if (ended !== undefined) this.#turn?.notify({ type: 'tool', event: ended.event }, ended.agentId);
+  }
+
+  async #review(call: KnownCall, input: JsonObject, options: AskOptions): Promise<PermissionResult> {
     const { session } = this.#options;
-    const asked = await this.#judge({ ...call.block, input }, session, signal, (waiting) => {
+    const asked = await this.#judge({ ...call.block, input }, session, options, (waiting) => {
       call.state = waiting ? 'asked' : 'begun';
       this.#options.onChange();
     });
-    if (!asked.verdict.allowed) return deny(asked.verdict.message);
+    if (!asked.verdict.allowed) {
+      this.#courses.refuse(named(call), asked.verdict, asked);
+      return deny(asked.verdict.message);
+    }
     const turn = await this.#activeTurn();
     if (turn === undefined) return deny(STOPPED);
     if (mustRunOnce(asked)) {
@@ -189,38 +221,43 @@ export class CallDesk {
       if (refusal !== undefined) return deny(refusal);
     }
     call.state = 'begun';
-    const { id, name } = call.block;
-    turn.notify({ type: 'tool', event: { type: 'tool-start', id, name, describe: asked.describe } });
+    turn.notify({ type: 'tool', event: this.#courses.start(named(call), asked) });
     return this.#allow(call.wireId, asked, input);
   }
 
   async #agentMayUse(
     name: string,
     input: JsonObject,
-    wireId: string,
     agentId: string,
-    signal: AbortSignal,
+    options: AskOptions,
   ): Promise<PermissionResult> {
+    const wireId = options.toolUseID;
     const { plan } = this.#options;
     const owner = plan.ownerOf(name);
-    if (owner === undefined) return deny(NOT_OFFERED);
-    if (owner === 'client') return deny(MAIN_ONLY);
+    const block: ToolUseBlock = { type: 'tool_use', id: wireId, name: plan.plain(name), input };
+    const call: NamedCall = { wireId, id: wireId, name: block.name, agentId };
+    this.notifyOnce({ type: 'call-whole', id: wireId, name: block.name, input }, agentId);
+    if (owner === undefined || owner === 'client') {
+      this.#courses.reject(call, 'unknown-tool');
+      return deny(owner === undefined ? NOT_OFFERED : MAIN_ONLY);
+    }
     if (owner === 'gateway') {
       this.#agentOf.set(wireId, agentId);
       return { behavior: 'allow', updatedInput: input };
     }
     const session = await this.#sessionOf(agentId);
-    const block: ToolUseBlock = { type: 'tool_use', id: wireId, name: plan.plain(name), input };
-    const asked = await this.#judge(block, session, signal, () => {}, agentId);
-    if (!asked.verdict.allowed) return deny(asked.verdict.message);
+    const asked = await this.#judge(block, session, options, () => {}, agentId);
+    if (!asked.verdict.allowed) {
+      this.#courses.refuse(call, asked.verdict, asked);
+      return deny(asked.verdict.message);
+    }
     const turn = await this.#activeTurn();
     if (turn === undefined) return deny(STOPPED);
     if (mustRunOnce(asked)) {
       const refusal = await this.#beginFor(turn, agentId);
       if (refusal !== undefined) return deny(refusal);
     }
-    const event = { type: 'tool-start', id: wireId, name: block.name, describe: asked.describe } as const;
-    turn.notify({ type: 'tool', event }, agentId);
+    turn.notify({ type: 'tool', event: this.#courses.start(call, asked) }, agentId);
     return this.#allow(wireId, asked, input);
   }
 
@@ -238,20 +275,24 @@ export class CallDesk {
   async #judge(
     call: ToolUseBlock,
     session: OpenToolSession,
-    given: AbortSignal,
+    given: AskOptions,
     onWaiting: (waiting: boolean) => void,
     agentId?: string,
   ): Promise<ReviewOutcome> {
     const { runtime, signal } = this.#options;
     const options = this.#turn?.options;
+    const placed = this.#placed(session, agentId);
+    const { root, home } = placed.workspace;
+    const { hints, rules } = askOf(given, call.input, { root, home, cwd: placed.cwd });
     return runtime.review({
       call,
-      session: this.#placed(session, agentId),
-      signal: AbortSignal.any([signal, given]),
-      onWaiting: (approval) => {
+      session: placed,
+      signal: AbortSignal.any([signal, given.signal]),
+      hints,
+      engineRules: rules,
+      onWaiting: (approval, describe) => {
         onWaiting(true);
         const { id, name } = call;
-        const describe = { title: name, kind: 'other', paths: [] } as const;
         this.#turn?.notify(
           { type: 'tool', event: { type: 'tool-waiting', id, name, describe, approval } },
           agentId,
@@ -331,6 +372,10 @@ export class CallDesk {
     if (this.#turn !== undefined || this.#closed) return this.#turn;
     return new Promise((resolve) => this.#turnWaiters.push(resolve));
   }
+}
+
+function named({ wireId, block: { id, name } }: KnownCall): NamedCall {
+  return { wireId, id, name };
 }
 
 /** It changes something, or a person let this one run. */

@@ -9,9 +9,11 @@ import type { Workspace } from '../../workspace/workspace.js';
 import { attachRequest, checkContinues, toolboxOf, workspaceOf } from '../agent/agent-request.js';
 import { attachTurn } from '../agent/attach-turn.js';
 import { LIMITS } from '../agent/limits.js';
+import type { AgentObserver, TurnWatcher } from '../agent/observer.js';
 import { type RunningTurn, RunningTurns } from '../agent/running-turns.js';
 import { ToolSessions } from '../agent/tool-sessions.js';
 import { answerHead, completeTurn, giveUp, turnFailure } from '../agent/turn-end.js';
+import { TurnTelling } from '../agent/watched-turn.js';
 import type { Answer, Call, Engine } from '../engine.js';
 import type { PrivateKeys } from '../private-keys.js';
 import { processBudget } from './budget.js';
@@ -41,6 +43,8 @@ export interface ClaudeCodeEngineOptions {
   maxLive: number;
   /** There is a sandbox, or there has to be one: commands are the gateway's to run, and Claude Code's own Bash is off. */
   walled: boolean;
+  /** Told of every turn. */
+  watcher?: TurnWatcher | undefined;
   pingMs?: number;
   patience?: Partial<Patience>;
 }
@@ -61,6 +65,7 @@ class ProcessEngine implements ClaudeCodeEngine {
   readonly #turns = new RunningTurns();
   readonly #tools: ToolSessions;
   readonly #live: LiveConversations;
+  #closing = false;
 
   constructor(options: ClaudeCodeEngineOptions) {
     const { runtime, sessions, log, maxLive } = options;
@@ -78,22 +83,25 @@ class ProcessEngine implements ClaudeCodeEngine {
     const { sessions, pingMs = LIMITS.pingMs } = this.#options;
     const workspace = workspaceOf(route, this.#options);
     let claude: ClaudeTurn | undefined;
+    let telling: TurnTelling | undefined;
     const attached = await attachTurn({
       sessions,
       turns: this.#turns,
       call,
-      request: attachRequest(call, 'claude-code', workspace),
+      request: attachRequest(call, 'claude-code', workspace.root),
       pingMs,
       onEnd: async (turn) => {
+        telling?.over();
         await claude?.close();
         await (claude === undefined ? giveUp(turn, 'abandon', this.#options.log) : claude.keeper.abandon());
       },
     });
     if (attached.kind === 'answer') return attached.answer;
     const { turn, running } = attached;
+    telling = this.#telling(call, turn, running);
     try {
-      claude = await this.#open(call, route, workspace, turn, running);
-      const source = this.#answer(call, claude);
+      claude = await this.#open(call, route, workspace, { turn, running, observe: telling.observe });
+      const source = this.#answer(call, claude, telling);
       // While nothing is out, an error is the status of the answer.
       const first = await source.next();
       return running.begin(
@@ -102,6 +110,7 @@ class ProcessEngine implements ClaudeCodeEngine {
       );
     } catch (error) {
       const failure = turnFailure(turn, error);
+      telling.failed(failure);
       await claude?.close();
       await (claude === undefined ? giveUp(turn, 'discard', this.#options.log) : claude.keeper.discard());
       await running.fail(failure);
@@ -117,18 +126,23 @@ class ProcessEngine implements ClaudeCodeEngine {
   }
 
   async close(): Promise<void> {
+    this.#closing = true;
     await this.#turns.close();
     await this.#live.close();
     await this.#options.processes.close();
     await this.#tools.close();
   }
 
+  #telling(call: Call, turn: SessionTurn, { observe }: RunningTurn): TurnTelling {
+    const { watcher, log } = this.#options;
+    return new TurnTelling({ watcher, call, turn, observe, isClosing: () => this.#closing, log });
+  }
+
   async #open(
     call: Call,
     route: Route,
     workspace: Workspace,
-    turn: SessionTurn,
-    running: RunningTurn,
+    { turn, running, observe }: { turn: SessionTurn; running: RunningTurn; observe: AgentObserver },
   ): Promise<ClaudeTurn> {
     const { processes, keys, relay, runtime, log, selfUrl, walled } = this.#options;
     return ClaudeTurn.open({
@@ -148,12 +162,16 @@ class ProcessEngine implements ClaudeCodeEngine {
       walled,
       patience: { ...PATIENCE, ...this.#options.patience },
       signal: AbortSignal.any([running.signal, turn.signal]),
-      observe: running.observe,
+      observe,
     });
   }
 
   /** The events of the answer; the turn is kept before its last event is out. Rejects while nothing was said. */
-  async *#answer(call: Call, claude: ClaudeTurn): AsyncGenerator<readonly TurnEvent[], void, void> {
+  async *#answer(
+    call: Call,
+    claude: ClaudeTurn,
+    telling: TurnTelling,
+  ): AsyncGenerator<readonly TurnEvent[], void, void> {
     const { log } = this.#options;
     const { keeper, turn, tally } = claude;
     let begun = false;
@@ -173,6 +191,7 @@ class ProcessEngine implements ClaudeCodeEngine {
           yield step.value;
         }
         last = await completeTurn({ call, turn, keeper, said: claude.said, log }, end);
+        if (end.kind !== 'failed' && end.kind !== 'aborted') telling.answered(end);
         if (end.kind === 'handed-back' || (end.kind === 'done' && end.alive)) claude.rest();
         if (end.kind === 'failed') failure = end.error;
         else if (end.kind === 'aborted' && turn.signal.aborted) failure = turnFailure(turn, undefined);
@@ -184,6 +203,7 @@ class ProcessEngine implements ClaudeCodeEngine {
       }
       if (failure !== undefined) {
         if (!begun) throw failure;
+        telling.failed(turnFailure(turn, failure));
         await claude.close();
         // Before the client hears of it: it may send the same again at once.
         await keeper.abandon();

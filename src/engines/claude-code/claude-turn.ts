@@ -140,8 +140,12 @@ export class ClaudeTurn {
     const tell = safeObserver(observe, log);
     const main = notifierOf(tell, turn.id);
     this.#notify = (activity, agentId) => {
+      const conversation = this.#conversation;
       if (agentId === undefined) main(activity);
-      else notifierOf(tell, turn.id, this.#conversation?.agents.describe(agentId))(activity);
+      else
+        conversation?.agents.whenKnown(agentId, () =>
+          notifierOf(tell, turn.id, conversation.agentOf(agentId))(activity),
+        );
     };
   }
 
@@ -335,8 +339,10 @@ export class ClaudeTurn {
       isClients: ({ name }) => toolbox.isClients(name),
       problems: this.keeper.problems,
       run: (calls) => this.#runHere(calls),
+      notify: (activity) => this.#notify(activity),
     });
-    if (!whole) {
+    // What calls answer that were stopped is no answer: whoever goes on with the turn runs them.
+    if (!whole || signal.aborted) {
       if (signal.aborted) return { kind: 'aborted' };
       return {
         kind: 'failed',

@@ -10,9 +10,11 @@ import type { Log } from '../../observability/log.js';
 import type { Route } from '../../routing/router.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import { LIMITS } from '../agent/limits.js';
+import type { ActiveAgent } from '../agent/observer.js';
 import type { HeldTools } from '../agent/tool-sessions.js';
 import type { Toolbox } from '../agent/toolbox.js';
 import type { PrivateKeys } from '../private-keys.js';
+import { AgentStep } from './agent-step.js';
 import { CallDesk, type DeskTurn } from './call-desk.js';
 import type {
   ClaudeProcess,
@@ -170,6 +172,12 @@ export class Conversation implements HopOwner {
     }
   }
 
+  /** A sub-agent, with the call that it works for as the conversation knows it. */
+  agentOf(id: string): ActiveAgent {
+    const agent = this.agents.describe(id);
+    return { ...agent, call: this.desk.known.peek(agent.parent)?.block.id ?? agent.parent };
+  }
+
   get compacting(): boolean {
     return this.#compacting;
   }
@@ -257,6 +265,15 @@ export class Conversation implements HopOwner {
     if (kind === 'main') this.lastOpened = call;
   }
 
+  follow(agentId: string, request: ConversationRequest): AgentStep {
+    return new AgentStep({
+      request,
+      number: this.#agentCalls.get(agentId) ?? 1,
+      notify: (activity) => this.desk.notifyOnce(activity, agentId),
+      plain: (name) => this.plan.plain(name),
+    });
+  }
+
   failed(kind: HopKind, error: GatewayError): void {
     if (kind === 'main') this.inbox.push({ kind: 'failure', error });
   }
@@ -291,12 +308,25 @@ export class Conversation implements HopOwner {
     if (message.type === 'system' && message.subtype === 'status' && message.compact_result !== undefined)
       this.#compacting = false;
     if (message.type === 'system' && message.subtype === 'task_started') {
-      const { task_id, tool_use_id, description, parent_task_id } = message;
-      this.agents.start(task_id, tool_use_id, description, parent_task_id);
+      const { task_id, tool_use_id, description, parent_task_id, is_backgrounded = false } = message;
+      const more = { parent: parent_task_id, background: is_backgrounded };
+      this.agents.start(task_id, tool_use_id, description, more);
+      if (message.subagent_type !== undefined) {
+        const { label } = this.agents.describe(task_id);
+        this.desk.notify({ type: 'agent-start', description: label }, task_id);
+      }
+      this.agents.tell(task_id);
     }
-    if (message.type !== 'user' || message.parent_tool_use_id !== null) return;
+    if (message.type === 'system' && message.subtype === 'task_notification')
+      this.#agentEnded(message.task_id);
+    if (message.type !== 'user') return;
     for (const block of blocksOf(message.message.content)) {
       if (block.type !== 'tool_result') continue;
+      if (message.parent_tool_use_id !== null) {
+        this.desk.endedFor(block);
+        continue;
+      }
+      for (const id of this.agents.endOf(block.toolUseId)) this.#tellEnd(id);
       try {
         await this.desk.ended(block);
       } catch (error) {
@@ -304,6 +334,15 @@ export class Conversation implements HopOwner {
         this.#log.warn({ err: error, session: this.id }, 'the result of a call could not be kept');
       }
     }
+  }
+
+  #agentEnded(id: string): void {
+    if (this.agents.end(id)) this.#tellEnd(id);
+  }
+
+  #tellEnd(id: string): void {
+    const turns = this.#agentCalls.get(id) ?? 0;
+    this.desk.notify({ type: 'agent-end', turns, usage: this.hop.spentBy(id) }, id);
   }
 
   async #end(steps: number): Promise<void> {

@@ -7,10 +7,13 @@ import { TOOL_NAME_LIMITS } from '../../dialects/anthropic-messages/wire.js';
 import type { StreamDecoder } from '../../dialects/dialect.js';
 import { ToolNames } from '../../dialects/shared/tool-names.js';
 import { type CollectedMessage, MessageCollector } from '../agent/message-collector.js';
+import { MessageTeller } from '../agent/message-teller.js';
+import type { AgentActivityBody } from '../agent/observer.js';
 
 interface OpenMessage {
   decoder: StreamDecoder;
   collector: MessageCollector;
+  teller: MessageTeller;
   /** Ids of its calls in the order in which they began, as Claude Code knows them. */
   ids: Map<number | string, string>;
 }
@@ -22,13 +25,26 @@ export type StreamStep =
       kind: 'whole';
       events: TurnEvent[];
       message: CollectedMessage;
+      /** To be told what becomes of its calls. */
+      teller: MessageTeller;
       ids: readonly string[];
       usage: MessageCollector['usage'];
     }
   | { kind: 'broken'; error: GatewayError; visible: boolean };
 
+export interface MainStreamOptions {
+  notify(activity: AgentActivityBody): void;
+  /** The name that a tool has outside of Claude Code. */
+  plain(name: string): string;
+}
+
 export class MainStream {
+  readonly #options: MainStreamOptions;
   #open: OpenMessage | undefined;
+
+  constructor(options: MainStreamOptions) {
+    this.#options = options;
+  }
 
   /** A message has begun and is not whole. */
   get isOpen(): boolean {
@@ -44,9 +60,14 @@ export class MainStream {
   push({ event }: SDKPartialAssistantMessage, taken: () => ReadonlySet<string>): StreamStep {
     const start = this.#open === undefined || event.type === 'message_start';
     if (start) {
+      const ids = taken();
+      const { notify, plain } = this.#options;
+      const teller = new MessageTeller(notify, ids, plain);
+      this.drop();
       this.#open = {
         decoder: createStreamDecoder(new ToolNames(TOOL_NAME_LIMITS)),
-        collector: new MessageCollector(taken()),
+        collector: new MessageCollector(ids, teller),
+        teller,
         ids: new Map(),
       };
     }
@@ -61,14 +82,18 @@ export class MainStream {
     const events = open.collector.push(raw);
     if (event.type !== 'message_stop') return { kind: 'events', start, events, raw };
     this.#open = undefined;
-    const { collector, ids } = open;
+    const { collector, teller, ids } = open;
     const message = collector.finish();
-    if (!('content' in message)) return { kind: 'broken', error: message, visible: collector.visible };
-    return { kind: 'whole', events, message, ids: [...ids.values()], usage: collector.usage };
+    if (!('content' in message)) {
+      teller.drop();
+      return { kind: 'broken', error: message, visible: collector.visible };
+    }
+    return { kind: 'whole', events, message, teller, ids: [...ids.values()], usage: collector.usage };
   }
 
   /** It will not be finished. */
   drop(): void {
+    this.#open?.teller.drop();
     this.#open = undefined;
   }
 }

@@ -44,6 +44,13 @@ export interface HopOwner {
   admit(call: AskedCall): Promise<ConversationRequest>;
   opened(kind: HopKind, call: OpenedCall): void;
   failed(kind: HopKind, error: GatewayError): void;
+  /** Told of a call of a sub-agent as it streams. */
+  follow(agentId: string, request: ConversationRequest): FollowedCall;
+}
+
+export interface FollowedCall {
+  push(batch: readonly TurnEvent[]): void;
+  end(usage: Usage): void;
 }
 
 export interface ModelHopOptions {
@@ -63,6 +70,8 @@ export class ModelHop implements PinnedCalls {
   readonly #options: ModelHopOptions;
   #settled = new UsageTally();
   readonly #running = new Set<Meter>();
+  /** What the calls of each sub-agent came to. */
+  readonly #spentBy = new Map<string, UsageTally>();
   owner: HopOwner | undefined;
 
   constructor(options: ModelHopOptions) {
@@ -93,11 +102,17 @@ export class ModelHop implements PinnedCalls {
     const failed = (error: unknown) => {
       if (!call.signal.aborted) owner.failed(kind, toGatewayError(error));
     };
-    return { ...answer, body: this.#watched(answer, asked, failed) };
+    const followed = agentId === undefined ? undefined : owner.follow(agentId, asked);
+    return { ...answer, body: this.#watched(answer, asked, { agentId, followed, failed }) };
   }
 
   countTokens(call: Call): Promise<number> {
     return this.#options.relay.countTokens(call, this.#options.route);
+  }
+
+  /** Of a sub-agent, as far as its calls are over. */
+  spentBy(agentId: string): Usage {
+    return this.#spentBy.get(agentId)?.total ?? NO_USAGE;
   }
 
   /** What the calls since the last time came to, as far as they have got. */
@@ -108,6 +123,12 @@ export class ModelHop implements PinnedCalls {
     return tally.total;
   }
 
+  #countFor(agentId: string, usage: Usage): void {
+    const tally = this.#spentBy.get(agentId) ?? new UsageTally();
+    tally.add(usage);
+    this.#spentBy.set(agentId, tally);
+  }
+
   #kindOf({ request }: Call, { compacting }: HopOwner): HopKind {
     return compacting || (this.#options.hasTools && request.tools.length === 0) ? 'aside' : 'main';
   }
@@ -115,25 +136,27 @@ export class ModelHop implements PinnedCalls {
   #watched(
     { body, promptTokens }: Answer,
     request: ConversationRequest,
-    failed: (error: unknown) => void,
+    told: Pick<Watch, 'agentId' | 'followed' | 'failed'>,
   ): AnswerBody {
     if (body.kind !== 'events') throw new Error('The relay answered an agent with bytes.');
     const counter = new EventCounter(promptTokens, request);
     const meter = taken(() => counter.usage);
     this.#running.add(meter);
     const ids = new FreshIds(request.messages);
-    return { kind: 'events', batches: this.#through(body.batches, { counter, meter, ids, failed }) };
+    return { kind: 'events', batches: this.#through(body.batches, { counter, meter, ids, ...told }) };
   }
 
   async *#through(
     source: AsyncIterable<readonly TurnEvent[]>,
-    { counter, meter, ids, failed }: Watch,
+    { counter, meter, ids, agentId, followed, failed }: Watch,
   ): AsyncGenerator<readonly TurnEvent[], void, void> {
     try {
       for await (const batch of source) {
         counter.push(batch);
         if (counter.error !== undefined) failed(counter.error);
-        yield ids.apply(batch);
+        const own = ids.apply(batch);
+        followed?.push(own);
+        yield own;
       }
     } catch (error) {
       failed(error);
@@ -141,11 +164,15 @@ export class ModelHop implements PinnedCalls {
     } finally {
       this.#running.delete(meter);
       this.#settled.add(meter());
+      if (agentId !== undefined) this.#countFor(agentId, counter.usage);
+      followed?.end(counter.usage);
     }
   }
 }
 
 interface Watch {
+  agentId: string | undefined;
+  followed: FollowedCall | undefined;
   counter: EventCounter;
   meter: Meter;
   ids: FreshIds;

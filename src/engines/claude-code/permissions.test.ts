@@ -61,6 +61,28 @@ describe('permissions of what Claude Code does itself', { timeout: 60_000 }, () 
     expect(JSON.stringify(world.told(1))).toContain('A person changed the input');
   });
 
+  it('shows why Claude Code itself would ask, bound to what is decided', async () => {
+    const world = await openWorld(ASKING);
+    const input = { file_path: world.path('.git/hooks/pre-commit'), content: 'x' };
+    world.script({ parts: [call('Write', input, 'toolu_w')] }, says('Done.'));
+    const answering = world.post({ messages: [user('Go')] });
+    const asked = await world.approval();
+    expect(asked).toMatchObject({
+      tool: 'Write',
+      hints: {
+        reason: expect.stringMatching(/pre-commit.*sensitive file/),
+        default_to_no: false,
+        suppress_always: false,
+        // What Claude Code only repeats of the call.
+        description: null,
+      },
+      // It suggests another mode, which is no rule.
+      suggestions: [{ rule: 'Edit(./.git/hooks/pre-commit)', source: 'gateway', scope: null }],
+    });
+    await world.decide(asked, { decision: 'deny', reason: 'no' });
+    await answering;
+  });
+
   it('tells the model what a person says who refuses', async () => {
     const world = await openWorld(ASKING);
     const input = { file_path: world.path('n.txt'), content: 'x' };

@@ -13,22 +13,66 @@ interface Started {
   call: string | undefined;
   label: string;
   parent: string | undefined;
+  /** The call that started it goes on without it. */
+  background: boolean;
+  over: boolean;
 }
 
-const UNKNOWN: Started = { call: undefined, label: 'sub-agent', parent: undefined };
+const UNKNOWN = { call: undefined, label: 'sub-agent' } as const;
 
 export class SubAgents {
   readonly #options: SubAgentsOptions;
   readonly #started = new Map<string, Started>();
   readonly #sessions = new Map<string, Promise<OpenToolSession>>();
+  /** What is to be told of agents once it is known whose they are. */
+  readonly #untold = new Map<string, (() => void)[]>();
 
   constructor(options: SubAgentsOptions) {
     this.#options = options;
   }
 
   /** `parent`: the sub-agent that started it, if one did. */
-  start(id: string, call: string | undefined, label: string, parent: string | undefined): void {
-    this.#started.set(id, { call, label: label.slice(0, LIMITS.subAgent.labelChars), parent });
+  start(
+    id: string,
+    call: string | undefined,
+    description: string,
+    { parent, background }: { parent: string | undefined; background: boolean },
+  ): void {
+    const label = description.slice(0, LIMITS.subAgent.labelChars);
+    this.#started.set(id, { call, label, parent, background, over: false });
+  }
+
+  /** At once, or when it has been heard of: its model may be faster than the word of its start. */
+  whenKnown(id: string, tell: () => void): void {
+    if (this.#started.has(id)) {
+      tell();
+      return;
+    }
+    const untold = this.#untold.get(id) ?? [];
+    untold.push(tell);
+    this.#untold.set(id, untold);
+  }
+
+  /** It has been said that it started. */
+  tell(id: string): void {
+    const untold = this.#untold.get(id) ?? [];
+    this.#untold.delete(id);
+    for (const each of untold) each();
+  }
+
+  /** The call has its result: those that worked for it are over, and each is named once. */
+  endOf(call: string): string[] {
+    return [...this.#started].flatMap(([id, started]) =>
+      started.call === call && !started.background && this.end(id) ? [id] : [],
+    );
+  }
+
+  /** False where it is not known, or was over before. */
+  end(id: string): boolean {
+    const started = this.#started.get(id);
+    if (started === undefined || started.over) return false;
+    started.over = true;
+    return true;
   }
 
   /** The call of the main agent that it works for in the end. */
@@ -40,14 +84,6 @@ export class SubAgents {
       agent = this.#started.get(next) ?? agent;
     }
     return agent?.call;
-  }
-
-  /** By the call that it was started by. */
-  byCall(call: string): { id: string; label: string; parent: string } {
-    for (const [id, started] of this.#started) {
-      if (started.call === call) return { id, label: started.label, parent: call };
-    }
-    return { id: call, label: UNKNOWN.label, parent: call };
   }
 
   describe(id: string): { id: string; label: string; parent: string } {

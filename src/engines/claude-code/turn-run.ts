@@ -16,6 +16,7 @@ import type {
 import { GatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
 import type { CollectedMessage } from '../agent/message-collector.js';
+import type { MessageTeller } from '../agent/message-teller.js';
 import type { AgentActivityBody } from '../agent/observer.js';
 import { inOrder } from '../agent/settle-calls.js';
 import type { UsageTally } from '../agent/usage-tally.js';
@@ -73,7 +74,7 @@ const OVER: ReadonlySet<Inbound['kind']> = new Set(['admission', 'failure', 'abo
 
 export class TurnRun {
   readonly #options: TurnRunOptions;
-  readonly #stream = new MainStream();
+  readonly #stream: MainStream;
   turns: number;
   #admission: Admission | undefined;
   /** Calls of the main agent that were let through, and messages that came of them. */
@@ -96,9 +97,14 @@ export class TurnRun {
 
   constructor(options: TurnRunOptions) {
     this.#options = options;
+    const { notify, conversation } = options;
+    this.#stream = new MainStream({
+      notify: (activity) => notify(activity),
+      plain: (name) => conversation.plan.plain(name),
+    });
     this.turns = options.turnsBefore;
-    this.#stale = options.conversation.inbox.size;
-    this.#answered = options.conversation.desk.known.all.length === 0 || options.told.size > 0;
+    this.#stale = conversation.inbox.size;
+    this.#answered = conversation.desk.known.all.length === 0 || options.told.size > 0;
   }
 
   /** The process has done something since it was told what is new. */
@@ -127,6 +133,7 @@ export class TurnRun {
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.#admission?.refuse();
+      this.#stream.drop();
       for (const item of inbox.remove(({ kind }) => OVER.has(kind))) {
         if (item.kind === 'admission') item.admission.refuse();
       }
@@ -202,10 +209,6 @@ export class TurnRun {
       case 'user':
         if (message.parent_tool_use_id === null) this.#onUser(message.message.content);
         return undefined;
-      case 'assistant':
-        if (message.parent_tool_use_id !== null)
-          this.#onSubAgent(message.parent_tool_use_id, message.message.content);
-        return undefined;
       case 'result':
         return this.#onResult(message);
       case 'system':
@@ -247,6 +250,7 @@ export class TurnRun {
 
   async #onWhole({
     message,
+    teller,
     ids,
     usage,
   }: Extract<StreamStep, { kind: 'whole' }>): Promise<RunEnd | undefined> {
@@ -261,15 +265,20 @@ export class TurnRun {
     this.#last = { reason: stopReason, ...(stopSequence === undefined ? {} : { stopSequence }) };
     // What was called in an answer that was refused halfway was not meant to be done.
     if (calls.length === 0 || stopReason === 'refusal') {
+      teller.drop();
       this.#options.conversation.desk.announce([]);
       this.#answered = true;
       if (spoken.length > 0) transcript.push({ role: 'assistant', content: spoken });
       return FINAL.has(stopReason) ? this.#done(false) : undefined;
     }
-    return this.#onCalls(message, ids);
+    return this.#onCalls(message, ids, teller);
   }
 
-  async #onCalls({ calls, content }: CollectedMessage, ids: readonly string[]): Promise<undefined> {
+  async #onCalls(
+    { calls, content }: CollectedMessage,
+    ids: readonly string[],
+    teller: MessageTeller,
+  ): Promise<undefined> {
     const { transcript, conversation, request, claimId, save, notify } = this.#options;
     const { plan, desk } = conversation;
     const problems = new Map<string, string>();
@@ -283,6 +292,7 @@ export class TurnRun {
       if (problem !== undefined) problems.set(block.id, problem);
       return { wireId, block, owner, problem, state: 'new' };
     });
+    teller.settle(calls);
     transcript.push({ role: 'assistant', content });
     this.#answered = false;
     await save(problems);
@@ -308,16 +318,6 @@ export class TurnRun {
     if (last?.role === 'user')
       transcript[transcript.length - 1] = { ...last, content: [...last.content, ...texts] };
     else if (last !== undefined && !hasCalls(last)) transcript.push({ role: 'user', content: texts });
-  }
-
-  #onSubAgent(call: string, content: unknown): void {
-    const { conversation, notify } = this.#options;
-    const { id } = conversation.agents.byCall(call);
-    if (!Array.isArray(content)) return;
-    for (const block of blocksOf(content)) {
-      if (block.type === 'text') notify({ type: 'text', text: block.text }, id);
-      else if (block.type === 'thinking') notify({ type: 'thinking', text: block.thinking }, id);
-    }
   }
 
   #onResult(result: Extract<SDKMessage, { type: 'result' }>): RunEnd {

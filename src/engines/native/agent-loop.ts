@@ -18,6 +18,7 @@ import { spokenBehind } from '../agent/answers.js';
 import { eventsOfBlocks } from '../agent/block-events.js';
 import { LIMITS } from '../agent/limits.js';
 import { type CollectedMessage, MessageCollector } from '../agent/message-collector.js';
+import { MessageTeller } from '../agent/message-teller.js';
 import type { AgentActivityBody } from '../agent/observer.js';
 import type { ServerCalls } from '../agent/server-calls.js';
 import { inOrder, type SettledCalls } from '../agent/settle-calls.js';
@@ -70,6 +71,8 @@ export class AgentLoop {
   readonly said: Block[];
   turns: number;
   #opened: OpenModelCall | undefined;
+  /** Of the last message. */
+  #teller: MessageTeller | undefined;
   /** Known before a model is asked. */
   #end: LoopEnd | undefined;
   #breakDue: boolean;
@@ -87,12 +90,14 @@ export class AgentLoop {
    * it can still become a status. Undefined where no model is to be asked.
    */
   async begin(): Promise<OpenModelCall | undefined> {
-    const { before, maxTurns, toolbox, toolChoice } = this.#options;
+    const { before, maxTurns, signal, toolbox, toolChoice } = this.#options;
     toolbox.choice(toolChoice);
     const outstanding = before?.outstanding;
     if (outstanding !== undefined) {
       const { open, results, whole } = await outstanding.settle();
-      this.#end = whole ? await this.#tell(outstanding.calls, open, results) : this.#stopped();
+      // What calls answer that were stopped is no answer: whoever goes on with the turn runs them.
+      const isSettled = whole && !signal.aborted;
+      this.#end = isSettled ? await this.#tell(outstanding.calls, open, results) : this.#stopped();
     }
     if (this.#end === undefined && this.turns >= maxTurns) this.#end = this.#paused();
     if (this.#end === undefined) this.#opened = await this.#open();
@@ -158,11 +163,15 @@ export class AgentLoop {
         return toGatewayError(error);
       }
       this.#opened = undefined;
-      const collector = new MessageCollector(idsIn(this.#options.transcript));
+      const taken = idsIn(this.#options.transcript);
+      const teller = new MessageTeller(this.#options.notify, taken);
+      this.#teller = teller;
+      const collector = new MessageCollector(taken, teller);
       const message = yield* this.#read(open, collector);
       const usage = open.settle(collector);
       yield [{ type: 'usage', usage: this.#options.tally.total }];
       if (message instanceof GatewayError) {
+        teller.drop();
         const again =
           message.retryable &&
           !collector.visible &&
@@ -221,6 +230,7 @@ export class AgentLoop {
     this.said.push(...spokenBehind(this.said, spoken, textSeparator));
     // What was called in an answer that was refused halfway was not meant to be done.
     if (calls.length === 0 || stopReason === 'refusal') {
+      this.#teller?.drop();
       if (spoken.length > 0) transcript.push({ role: 'assistant', content: spoken });
       if (stopReason === 'pause_turn' && spoken.length > 0) {
         await this.#save();
@@ -248,6 +258,7 @@ export class AgentLoop {
       } else if (toolbox.isClients(block.name)) open.push(block);
       else here.push(call);
     }
+    this.#teller?.settle(calls);
     transcript.push({ role: 'assistant', content });
     // Before any of them runs: who goes on with the turn must know of them.
     await this.#save(problems);

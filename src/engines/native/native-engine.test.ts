@@ -430,10 +430,14 @@ describe('the observer', () => {
     const heard = await hear(await nativeEngine(relay, new FakeRuntime({ Read: echo }), root), call);
     expect(seen.map(({ type }) => type)).toEqual([
       'model-start',
+      'call-began',
+      'call-input',
+      'call-whole',
       'model-end',
       'tool',
       'tool',
       'model-start',
+      'text',
       'model-end',
     ]);
     expect(new Set(seen.map(({ session }) => session))).toEqual(new Set([heard.session]));

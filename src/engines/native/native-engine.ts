@@ -9,10 +9,12 @@ import type { Workspace } from '../../workspace/workspace.js';
 import { attachRequest, checkContinues, toolboxOf, workspaceOf } from '../agent/agent-request.js';
 import { attachTurn } from '../agent/attach-turn.js';
 import { LIMITS } from '../agent/limits.js';
+import type { AgentObserver, TurnWatcher } from '../agent/observer.js';
 import { type RunningTurn, RunningTurns } from '../agent/running-turns.js';
 import { ToolSessions } from '../agent/tool-sessions.js';
 import { answerHead, completeTurn, giveUp, turnFailure } from '../agent/turn-end.js';
 import type { TurnKeeper } from '../agent/turn-keeper.js';
+import { TurnTelling } from '../agent/watched-turn.js';
 import type { Answer, Call, Engine, Principal } from '../engine.js';
 import type { LoopEnd } from './agent-loop.js';
 import { modelRequest } from './model-request.js';
@@ -33,6 +35,8 @@ export interface NativeEngineOptions {
   sessions: Sessions;
   /** Conversations whose tools stay awake between two turns. */
   maxToolSessions?: number;
+  /** Told of every turn. */
+  watcher?: TurnWatcher | undefined;
   now?: () => number;
   pingMs?: number;
 }
@@ -52,6 +56,7 @@ class LoopEngine implements NativeEngine {
   readonly #options: NativeEngineOptions & { now: () => number };
   readonly #turns = new RunningTurns();
   readonly #tools: ToolSessions;
+  #closing = false;
 
   constructor(options: NativeEngineOptions) {
     this.#options = { ...options, now: options.now ?? Date.now };
@@ -69,26 +74,30 @@ class LoopEngine implements NativeEngine {
     const { sessions, pingMs = LIMITS.pingMs } = this.#options;
     const workspace = workspaceOf(route, this.#options);
     let keeper: TurnKeeper | undefined;
+    let telling: TurnTelling | undefined;
     const attached = await attachTurn({
       sessions,
       turns: this.#turns,
       call,
-      request: attachRequest(call, 'native', workspace),
+      request: attachRequest(call, 'native', workspace.root),
       pingMs,
       onEnd: async (turn) => {
+        telling?.over();
         await (keeper === undefined ? giveUp(turn, 'abandon', this.#options.log) : keeper.abandon());
         keeper?.release();
       },
     });
     if (attached.kind === 'answer') return attached.answer;
     const { turn, running } = attached;
+    telling = this.#telling(call, turn, running);
     try {
-      const native = await this.#open(call, route, workspace, turn, running);
+      const native = await this.#open(call, route, workspace, { turn, running, observe: telling.observe });
       keeper = native.keeper;
       const opened = await native.loop.begin();
-      return running.begin(answerHead(turn, turn.losses, opened), this.#answer(call, native));
+      return running.begin(answerHead(turn, turn.losses, opened), this.#answer(call, native, telling));
     } catch (error) {
       const failure = turnFailure(turn, error);
+      telling.failed(failure);
       await (keeper === undefined ? giveUp(turn, 'discard', this.#options.log) : keeper.discard());
       await running.fail(failure);
       throw failure;
@@ -110,16 +119,21 @@ class LoopEngine implements NativeEngine {
   }
 
   async close(): Promise<void> {
+    this.#closing = true;
     await this.#turns.close();
     await this.#tools.close();
+  }
+
+  #telling(call: Call, turn: SessionTurn, { observe }: RunningTurn): TurnTelling {
+    const { watcher, log } = this.#options;
+    return new TurnTelling({ watcher, call, turn, observe, isClosing: () => this.#closing, log });
   }
 
   async #open(
     call: Call,
     route: Route,
     workspace: Workspace,
-    turn: SessionTurn,
-    running: RunningTurn,
+    { turn, running, observe }: { turn: SessionTurn; running: RunningTurn; observe: AgentObserver },
   ): Promise<NativeTurn> {
     const { relay, runtime, log, now, routeOf } = this.#options;
     return openNativeTurn({
@@ -135,12 +149,16 @@ class LoopEngine implements NativeEngine {
       tools: this.#tools,
       toolbox: await toolboxOf(runtime, route, turn.tools, turn.id),
       signal: AbortSignal.any([running.signal, turn.signal]),
-      observe: running.observe,
+      observe,
     });
   }
 
   /** The events of the answer; the turn is kept before its last event is out. */
-  async *#answer(call: Call, native: NativeTurn): AsyncGenerator<readonly TurnEvent[], void, void> {
+  async *#answer(
+    call: Call,
+    native: NativeTurn,
+    telling: TurnTelling,
+  ): AsyncGenerator<readonly TurnEvent[], void, void> {
     const { loop, keeper, turn, tally } = native;
     const { log } = this.#options;
     let end: LoopEnd;
@@ -148,6 +166,7 @@ class LoopEngine implements NativeEngine {
     try {
       end = yield* loop.run();
       last = await completeTurn({ call, turn, keeper, said: loop.said, log }, end);
+      if (end.kind !== 'failed' && end.kind !== 'aborted') telling.answered(end);
     } catch (error) {
       if (!(error instanceof GatewayError)) {
         log.error({ err: error, id: call.id, session: turn.id }, 'bug in the agent');
@@ -157,6 +176,7 @@ class LoopEngine implements NativeEngine {
     const usage: TurnEvent = { type: 'usage', usage: tally.total };
     if (end.kind === 'failed' || (end.kind === 'aborted' && turn.signal.aborted)) {
       const error = turnFailure(turn, end.kind === 'failed' ? end.error : undefined);
+      telling.failed(error);
       // Before the client hears of it: it may send the same again at once.
       await keeper.abandon();
       last = [{ type: 'error', error }];

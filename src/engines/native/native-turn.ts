@@ -128,6 +128,7 @@ async function assemble(options: NativeTurnOptions, held: HeldTools): Promise<Na
             isClients: ({ name }) => toolbox.isClients(name),
             problems: keeper.problems,
             run: (each) => calls.run(each, undefined),
+            notify,
           }),
       },
     },

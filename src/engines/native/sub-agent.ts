@@ -113,7 +113,8 @@ class SubAgent {
   async run(): Promise<{ end: LoopEnd; text: string }> {
     const { runtime, session: above, notify } = this.#parent;
     const label = this.#task.description.slice(0, LIMITS.subAgent.labelChars);
-    const tell = notifierOf(notify, above.id, { id: this.#id, label, parent: above.id });
+    const { toolUseId: call } = this.#task;
+    const tell = notifierOf(notify, above.id, { id: this.#id, label, parent: above.id, call });
     tell({ type: 'agent-start', description: label });
     const session = await runtime.openSession({
       id: above.id,
@@ -191,7 +192,7 @@ class SubAgent {
       claimId: (id) => id,
       notify: tell,
     });
-    return drain(this.#loop, tell);
+    return drain(this.#loop);
   }
 
   async #toolbox() {
@@ -244,7 +245,7 @@ class BothTallies extends UsageTally {
 }
 
 /** Runs to the end; never rejects for what a model or a tool does. */
-async function drain(loop: AgentLoop, tell: (activity: AgentActivityBody) => void): Promise<LoopEnd> {
+async function drain(loop: AgentLoop): Promise<LoopEnd> {
   try {
     await loop.begin();
   } catch (error) {
@@ -254,9 +255,6 @@ async function drain(loop: AgentLoop, tell: (activity: AgentActivityBody) => voi
   for (;;) {
     const step = await running.next();
     if (step.done === true) return step.value;
-    for (const event of step.value) {
-      if (event.type === 'text' || event.type === 'thinking') tell({ type: event.type, text: event.text });
-    }
   }
 }
 

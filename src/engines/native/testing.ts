@@ -196,6 +196,10 @@ export class FakeRuntime implements ToolRuntime {
   readonly reviews: ReviewRequest[] = [];
 
   /** Lets everything through as it is. */
+  async examine(): Promise<never> {
+    throw new Error('nothing is examined here');
+  }
+
   async review(request: ReviewRequest): Promise<ReviewOutcome> {
     this.reviews.push(request);
     const { name, input } = request.call;

@@ -2,6 +2,7 @@
 import type { Config } from '../../config/schema.js';
 import { GatewayError } from '../../core/errors.js';
 import { HttpClient } from '../../transport/http-client/index.js';
+import { ChangeListeners } from './change-listeners.js';
 import { MCP_LIMITS, type McpLimits } from './limits.js';
 import type { McpLog } from './log.js';
 import type { McpClient, McpServerStatus } from './mcp-client.js';
@@ -59,7 +60,13 @@ export function createMcpClient(options: McpClientOptions): McpClient {
     onTools: () => {
       if (!closed) options.onTools?.();
     },
+    onChange: (name) => {
+      const entry = entries.get(name);
+      // While one is made it is not listed yet, and while the gateway stops nobody has to know.
+      if (!closed && entry !== undefined) changes.tell({ name, state: entry.status().state });
+    },
   };
+  const changes = new ChangeListeners(log);
 
   const entries = new Map<string, ServerEntry>();
   let closed = false;
@@ -104,6 +111,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
       entries.delete(name);
       await entry.close();
       options.onTools?.();
+      changes.tell({ name, state: 'closed' });
       return true;
     },
     async reconnect(name) {
@@ -116,6 +124,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
       await entry.finishSignIn(answer);
       return entry.status();
     },
+    onChange: (listener) => changes.add(listener),
     async closeSession(session) {
       await Promise.all([...entries.values()].map((entry) => entry.closeSession(session)));
     },

@@ -1,4 +1,5 @@
 /** A client that is loaded when there is a server for it: most gateways have none. */
+import { ChangeListeners } from './change-listeners.js';
 import type { McpClientOptions } from './create-client.js';
 import type { McpClient } from './mcp-client.js';
 
@@ -7,9 +8,11 @@ export function createLazyMcpClient(options: McpClientOptions): McpClient {
   let loaded: McpClient | undefined;
   let loading: Promise<McpClient> | undefined;
   let closed = false;
+  const changes = new ChangeListeners(options.log);
   const load = (): Promise<McpClient> => {
     loading ??= import('./create-client.js').then(async ({ createMcpClient }) => {
       loaded = createMcpClient(options);
+      loaded.onChange((change) => changes.tell(change));
       if (closed) await loaded.close();
       return loaded;
     });
@@ -26,6 +29,7 @@ export function createLazyMcpClient(options: McpClientOptions): McpClient {
     remove: async (name) => (await load()).remove(name),
     reconnect: async (name) => (await load()).reconnect(name),
     finishSignIn: async (name, answer) => (await load()).finishSignIn(name, answer),
+    onChange: (listener) => changes.add(listener),
     closeSession: async (session) => loaded?.closeSession(session),
     async close() {
       closed = true;

@@ -20,6 +20,11 @@ export interface McpClient {
    * of this sign-in, `upstream_failed` where the server does not take it.
    */
   finishSignIn(name: string, answer: { code: string; state: string }): Promise<McpServerStatus>;
+  /**
+   * Told of each server whose state or tools have changed; one that was removed is `closed`. A
+   * listener that throws is logged and goes on.
+   */
+  onChange(listener: (change: McpServerChange) => void): () => void;
   /** Ends what was kept for the session. */
   closeSession(session: string): Promise<void>;
   /** Ends every connection and every process. */
@@ -50,6 +55,8 @@ export interface McpCallResult {
   isError: boolean;
   structured?: JsonObject;
 }
+
+export type McpServerChange = Pick<McpServerStatus, 'name' | 'state'>;
 
 export interface McpServerStatus {
   name: string;

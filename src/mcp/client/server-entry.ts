@@ -30,6 +30,8 @@ export interface EntryContext {
   callbackUrl?: (name: string) => string | Promise<string>;
   /** The tools of a server have come, gone or changed. */
   onTools(): void;
+  /** A server or its tools have changed. */
+  onChange(name: string): void;
 }
 
 export interface EntryOptions {
@@ -54,10 +56,16 @@ export class ServerEntry {
     this.#options = options;
     this.#context = context;
     this.#redact = createRedactor(secretsOf(options.config));
-    this.#link = this.#makeLink(context.retries, () => {
-      this.#tools = (this.#link.connection?.listing.tools ?? []).map((tool) => this.#makeTool(tool));
-      context.onTools();
-    });
+    const tell = (): void => context.onChange(options.name);
+    this.#link = this.#makeLink(
+      context.retries,
+      () => {
+        this.#tools = (this.#link.connection?.listing.tools ?? []).map((tool) => this.#makeTool(tool));
+        context.onTools();
+        tell();
+      },
+      tell,
+    );
   }
 
   connect(): Promise<void> {
@@ -142,7 +150,7 @@ export class ServerEntry {
       : 'it wants a sign-in (401); open the address of the sign-in in a browser';
   }
 
-  #makeLink(retries: boolean, onListing: () => void): ServerLink {
+  #makeLink(retries: boolean, onListing: () => void, onState: () => void): ServerLink {
     const { name, config } = this.#options;
     const { limits, log, now, random, version, environment, baseDir, http } = this.#context;
     return new ServerLink({
@@ -153,6 +161,7 @@ export class ServerEntry {
       random,
       retries,
       onListing,
+      onState,
       open: (events, signal) =>
         Connection.open(
           {
@@ -259,7 +268,11 @@ export class ServerEntry {
     const known = this.#sessions.get(session);
     if (known !== undefined) return known;
     if (this.#closed || this.#sessions.size >= this.#context.limits.sessionLinks) return undefined;
-    const link = this.#makeLink(false, () => {});
+    const link = this.#makeLink(
+      false,
+      () => {},
+      () => {},
+    );
     this.#sessions.set(session, link);
     return link;
   }

@@ -27,6 +27,8 @@ export interface LinkOptions {
   retries: boolean;
   open(events: ConnectionEvents, signal: AbortSignal): Promise<Connection>;
   onListing(): void;
+  /** After each change of the state. */
+  onState?(): void;
 }
 
 export interface ConnectionEvents {
@@ -86,16 +88,21 @@ export class ServerLink {
   async close(): Promise<void> {
     this.#attempt?.abort();
     this.#drop();
-    this.#state = { kind: 'closed' };
+    this.#become({ kind: 'closed' });
     await this.#running;
     await Promise.all(this.#ending);
+  }
+
+  #become(state: LinkState): void {
+    this.#state = state;
+    this.#options.onState?.();
   }
 
   async #try(): Promise<void> {
     clearTimeout(this.#retry);
     const attempt = new AbortController();
     this.#attempt = attempt;
-    this.#state = { kind: 'connecting' };
+    this.#become({ kind: 'connecting' });
     const { open, now, log, name, onListing } = this.#options;
     let connection: Connection | undefined;
     try {
@@ -119,7 +126,7 @@ export class ServerLink {
       await connection.close();
       return;
     }
-    this.#state = { kind: 'connected', connection, at: now() };
+    this.#become({ kind: 'connected', connection, at: now() });
     const { tools, problem } = connection.listing;
     log.info(
       { server: name, tools: tools.length, ...(problem === undefined ? {} : { problem }) },
@@ -133,7 +140,7 @@ export class ServerLink {
     const known = error instanceof ConnectFailure;
     const problem = known ? error.message : 'an internal error; the log of the gateway has more';
     if (known && error.needsAuth) {
-      this.#state = { kind: 'needs-auth', problem };
+      this.#become({ kind: 'needs-auth', problem });
       log.warn({ server: name }, 'MCP server wants a sign-in');
       return;
     }
@@ -157,11 +164,11 @@ export class ServerLink {
     this.#failures += 1;
     const { retries, now, limits, random } = this.#options;
     if (!retries) {
-      this.#state = { kind: 'failed', problem, retryAt: undefined };
+      this.#become({ kind: 'failed', problem, retryAt: undefined });
       return;
     }
     const wait = retryDelay(this.#failures, limits, random());
-    this.#state = { kind: 'failed', problem, retryAt: now() + wait };
+    this.#become({ kind: 'failed', problem, retryAt: now() + wait });
     this.#retry = setTimeout(() => void this.connect(), wait).unref();
   }
 

@@ -121,7 +121,7 @@ describe('"always"', () => {
       createdBy: 'alice',
       ...place,
     });
-    expect(outcome).toMatchObject({ outcome: 'decided', rule, satisfies: { satisfied: true } });
+    expect(outcome).toMatchObject({ outcome: 'decided', rules: [rule], satisfies: { satisfied: true } });
     expect(await verdict).toMatchObject({ allowed: true, because: { rule: 'Bash(npm:*)' } });
     expect(await gate.check(callOf('npm ci'))).toMatchObject({ allowed: true, because: { source: scope } });
   });
@@ -180,7 +180,7 @@ describe('"always"', () => {
     const other = await ask(callOf('npm ci'));
     const outcome = await coordinator.decide(first.approval.id, { ...no(first.approval.digest), rule: RULE });
     expect(outcome).toMatchObject({
-      rule: { behaviour: 'deny' },
+      rules: [{ behaviour: 'deny' }],
       released: [],
       refused: [other.approval.id],
       satisfies: { satisfied: true },
@@ -219,6 +219,81 @@ describe('"always"', () => {
     const late = await coordinator.decide(approval.id, { ...yes(approval.digest), rule: RULE });
     expect(late).toMatchObject({ outcome: 'already' });
     expect(await store.rules.list()).toEqual([]);
+  });
+});
+
+describe('an answer that is given again', () => {
+  const rule = { ...RULE, behaviour: 'allow' } as const;
+
+  it('makes no second rule, and shows the first for as long as it is there', async () => {
+    const here = await approvalBench();
+    const { approval } = await here.ask(callOf('npm test'));
+    const answer = { ...yes(approval.digest), rule, updatedInput: { command: 'npm ci' } };
+    const first = await here.coordinator.decide(approval.id, answer);
+    const [made] = await here.store.rules.list();
+    expect(first).toMatchObject({ outcome: 'decided', rules: [made] });
+    // Also by a process that has never seen it.
+    for (const { coordinator } of [here, here.another()]) {
+      const again = await coordinator.decide(approval.id, answer);
+      expect(again).toMatchObject({ outcome: 'decided', repeated: true, rules: [made] });
+    }
+    expect(await here.store.rules.list()).toHaveLength(1);
+    await here.coordinator.revokeRule(made?.id ?? '', 'alice');
+    expect(await here.coordinator.decide(approval.id, answer)).toMatchObject({ repeated: true, rules: [] });
+    expect(await here.store.rules.list()).toEqual([]);
+  });
+
+  it('with another rule, or the same for more, is a conflict', async () => {
+    const { ask, coordinator, store } = await approvalBench();
+    const { approval } = await ask(callOf('npm test'));
+    await coordinator.decide(approval.id, { ...yes(approval.digest), rule });
+    for (const other of [{ rule: { ...rule, scope: 'project' as const } }, { rules: [rule, RULE] }, {}]) {
+      const answer = { ...yes(approval.digest), ...other };
+      const outcome = await coordinator.decide(approval.id, answer);
+      // The same rule twice is the same rule.
+      expect(outcome).toMatchObject('rules' in other ? { repeated: true } : { outcome: 'already' });
+    }
+    expect(await store.rules.list()).toHaveLength(1);
+  });
+});
+
+describe('rules', () => {
+  it('that are made, revoked or used up are told of', async () => {
+    const { ask, gate, coordinator } = await approvalBench();
+    const heard: [string, string][] = [];
+    const stop = coordinator.onRule(({ type, rule }) => heard.push([type, rule.rule]));
+    const { approval } = await ask(callOf('npm test'));
+    await coordinator.decide(approval.id, {
+      ...yes(approval.digest),
+      rules: [RULE, { rule: 'Bash(ls)', scope: 'session' }],
+    });
+    const once = { rule: 'Bash(pwd)', behaviour: 'allow', createdBy: 'alice' } as const;
+    const { rule } = await coordinator.addRule({ ...once, rule: 'Bash(w)', scope: 'everywhere' });
+    await coordinator.revokeRule(rule.id, 'alice');
+    await coordinator.revokeRule(rule.id, 'alice');
+    await coordinator.addRule({ ...once, scope: 'once', session: 's1' });
+    expect((await gate.check(callOf('pwd'))).allowed).toBe(true);
+    stop();
+    await coordinator.addRule({ ...once, scope: 'everywhere' });
+    expect(heard).toEqual([
+      ['added', 'Bash(npm:*)'],
+      ['added', 'Bash(ls)'],
+      ['added', 'Bash(w)'],
+      ['revoked', 'Bash(w)'],
+      ['added', 'Bash(pwd)'],
+      ['revoked', 'Bash(pwd)'],
+    ]);
+  });
+});
+
+describe('how the engine wants it to be put', () => {
+  it('is part of what a decision is about', async () => {
+    const { ask } = await approvalBench();
+    const plain = await ask(callOf('ls', { toolUseId: 'a', hints: {} }));
+    const none = await ask(callOf('ls', { toolUseId: 'b' }));
+    const hinted = await ask(callOf('ls', { toolUseId: 'c', hints: { reason: 'It is outside.' } }));
+    expect(plain.approval.digest).toBe(none.approval.digest);
+    expect(hinted.approval.digest).not.toBe(none.approval.digest);
   });
 });
 

@@ -2,12 +2,12 @@
 import { ruleProblem } from '../../config/rule-syntax.js';
 import type { Approval, DecideOutcome, Verdict as StoredVerdict } from '../../store/approvals.js';
 import { digestOf } from '../../store/json.js';
-import type { NewRule, RuleReach } from '../../store/rules.js';
-import type { AnswerOutcome, PersonAnswer } from '../approvals.js';
+import type { NewRule, Rule, RuleReach } from '../../store/rules.js';
+import type { AnsweredRule, AnswerOutcome, PersonAnswer } from '../approvals.js';
 import type { GateCall } from '../gate.js';
 import { forbidden, reviseCall } from './conclude.js';
 import type { Desk } from './desk.js';
-import { sentence } from './messages.js';
+import { NO_RULE_OF_IT, sentence } from './messages.js';
 import type { Releaser } from './release.js';
 import { readAsked } from './shown.js';
 
@@ -32,15 +32,17 @@ export async function answerApproval(
   const outcome = await desk.approvals.decide(id, toStored(asked, answer));
   if (outcome.outcome === 'unknown' || outcome.outcome === 'mismatch') return outcome;
   desk.settle(outcome.approval);
-  if (outcome.outcome !== 'decided') return repeated(outcome, answer) ?? outcome;
-  const { approval, rule } = outcome;
-  if (rule === undefined) return { outcome: 'decided', approval, ...NOTHING_SETTLED };
+  if (outcome.outcome !== 'decided') return (await repeated(desk, outcome, answer)) ?? outcome;
+  const { approval, rules } = outcome;
+  const [first] = rules;
+  if (first === undefined) return { outcome: 'decided', approval, rules, ...NOTHING_SETTLED };
+  for (const rule of rules) desk.tellRule({ type: 'added', rule });
   const settled = await releaser.release();
-  const satisfies = call === undefined ? undefined : await satisfaction(desk, call, rule.behaviour);
+  const satisfies = call === undefined ? undefined : await satisfaction(desk, call, first.behaviour);
   return {
     outcome: 'decided',
     approval,
-    rule,
+    rules,
     ...settled,
     ...(satisfies === undefined ? {} : { satisfies }),
   };
@@ -66,12 +68,8 @@ async function problemOf(
   answer: PersonAnswer,
   call: GateCall | undefined,
 ): Promise<Invalid | undefined> {
-  if (answer.rule !== undefined) {
-    const problem =
-      ruleProblem(answer.rule.rule) ??
-      (reachOf(asked, answer.rule.scope) === undefined
-        ? 'expected a scope other than `project`: it is not known which project the call was in'
-        : undefined);
+  for (const rule of rulesIn(answer)) {
+    const problem = ruleProblem(rule.rule) ?? reachProblem(asked, rule);
     if (problem !== undefined) return invalid('rule', problem);
   }
   const changed = changedInput(asked, answer);
@@ -83,17 +81,28 @@ async function problemOf(
   return denial === undefined ? undefined : invalid('updatedInput', `it is denied: ${denial.message}`);
 }
 
+function reachProblem(asked: Approval, { scope }: AnsweredRule): string | undefined {
+  if (readAsked(asked.describe).hints.suppressAlways) return NO_RULE_OF_IT;
+  return reachOf(asked, scope) === undefined
+    ? 'expected a scope other than `project`: it is not known which project the call was in'
+    : undefined;
+}
+
+function rulesIn({ rule, rules = [] }: PersonAnswer): readonly AnsweredRule[] {
+  return rule === undefined ? rules : [rule, ...rules];
+}
+
 function invalid(part: Invalid['part'], problem: string): Invalid {
   return { outcome: 'invalid', part, problem: sentence(problem) };
 }
 
 function toStored(asked: Approval, answer: PersonAnswer): StoredVerdict {
   const { digest, by, via, reason } = answer;
-  const rule = newRule(asked, answer);
+  const rules = newRules(asked, answer);
   const common = {
     ...{ digest, by, via },
     ...(reason === undefined ? {} : { reason }),
-    ...(rule === undefined ? {} : { rule }),
+    ...(rules.length === 0 ? {} : { rules }),
   };
   if (answer.decision === 'deny') return { state: 'denied', ...common };
   const updatedInput = changedInput(asked, answer);
@@ -106,11 +115,16 @@ function changedInput({ input }: Approval, { decision, updatedInput }: PersonAns
   return digestOf([input]) === digestOf([updatedInput]) ? undefined : updatedInput;
 }
 
-function newRule(asked: Approval, { rule, decision, by }: PersonAnswer): NewRule | undefined {
-  if (rule === undefined || rule.scope === 'once') return undefined;
-  const reach = reachOf(asked, rule.scope);
-  if (reach === undefined) return undefined;
-  return { ...reach, rule: rule.rule, behaviour: rule.behaviour ?? decision, createdBy: by };
+/** One of each: the same rule may stand in a suggestion of the engine and in the person's own choice. */
+function newRules(asked: Approval, answer: PersonAnswer): NewRule[] {
+  const seen = new Set<string>();
+  return rulesIn(answer).flatMap(({ rule, scope, behaviour = answer.decision }): NewRule[] => {
+    const reach = scope === 'once' ? undefined : reachOf(asked, scope);
+    const name = digestOf([rule, scope, behaviour]);
+    if (reach === undefined || seen.has(name)) return [];
+    seen.add(name);
+    return [{ ...reach, rule, behaviour, createdBy: answer.by }];
+  });
 }
 
 function reachOf(asked: Approval, scope: RuleReach['scope']): RuleReach | undefined {
@@ -139,20 +153,38 @@ async function satisfaction(
 }
 
 /** The answer to one that was lost on the way: the same person, the same content. */
-function repeated(
+async function repeated(
+  desk: Desk,
   { approval }: Extract<DecideOutcome, { outcome: 'already' | 'expired' }>,
   answer: PersonAnswer,
-): AnswerOutcome | undefined {
+): Promise<AnswerOutcome | undefined> {
   const { decision } = approval;
   if (decision === undefined || approval.digest !== answer.digest) return undefined;
   const state = answer.decision === 'allow' ? 'allowed' : 'denied';
   const changed = changedInput(approval, answer);
+  const asked = newRules(approval, answer);
   const same =
     approval.state === state &&
     decision.by === answer.by &&
     decision.via === answer.via &&
     decision.reason === answer.reason &&
-    decision.rule === newRule(approval, answer)?.rule &&
+    digestOf(decision.rules ?? []) === digestOf(asked.map(ruleName)) &&
     digestOf([decision.updatedInput]) === digestOf([changed]);
-  return same ? { outcome: 'decided', approval, repeated: true, ...NOTHING_SETTLED } : undefined;
+  if (!same) return undefined;
+  const rules = asked.length === 0 ? [] : await stillThere(desk, approval, asked);
+  return { outcome: 'decided', approval, rules, repeated: true, ...NOTHING_SETTLED };
+}
+
+/** Those that the first answer made, as far as nobody has revoked them since. */
+async function stillThere(desk: Desk, approval: Approval, asked: readonly NewRule[]): Promise<Rule[]> {
+  const { root } = readAsked(approval.describe).place;
+  const known = await desk.book.rulesFor(approval.session, root);
+  return asked.flatMap((wanted) => {
+    const name = digestOf([ruleName(wanted), wanted.createdBy]);
+    return known.find((rule) => digestOf([ruleName(rule), rule.createdBy]) === name) ?? [];
+  });
+}
+
+function ruleName({ rule, scope, behaviour }: NewRule): { rule: string; scope: string; behaviour: string } {
+  return { rule, scope, behaviour };
 }

@@ -9,6 +9,7 @@ import type {
   ApprovalEvent,
   ExtendResult,
   PersonAnswer,
+  RuleEvent,
   Settled,
 } from '../approvals.js';
 import type { Decision } from '../decision.js';
@@ -69,7 +70,8 @@ class Coordinator implements ApprovalCoordinator {
     const { store, policy, log, now = Date.now } = options;
     this.#options = options;
     this.#now = now;
-    this.#desk = new Desk({ approvals: store.approvals, book: new RuleBook(store.rules, policy), log });
+    const book = new RuleBook(store.rules, policy, (rule) => this.usedUp(rule));
+    this.#desk = new Desk({ approvals: store.approvals, book, log });
     this.#locator = new Locator(this.#desk);
     this.#releaser = new Releaser(this.#desk);
     this.#attendance = new Attendance(now);
@@ -140,11 +142,13 @@ class Coordinator implements ApprovalCoordinator {
       throw new GatewayError('invalid_request', `rule: ${problem}`, { param: 'rule' });
     }
     const added = await this.#options.store.rules.add(rule);
+    this.#desk.tellRule({ type: 'added', rule: added });
     return { rule: added, ...(await this.#releaser.release()) };
   }
 
   async revokeRule(id: string, by: string): Promise<Rule | undefined> {
     const rule = await this.#options.store.rules.revoke(id, by);
+    if (rule !== undefined) this.#desk.tellRule({ type: 'revoked', rule });
     // Without a rule that asks or denies, something that waits may be allowed.
     if (rule !== undefined && rule.behaviour !== 'allow') await this.#releaser.release();
     return rule;
@@ -160,6 +164,14 @@ class Coordinator implements ApprovalCoordinator {
 
   subscribe(listener: (event: ApprovalEvent) => void): () => void {
     return this.#desk.subscribe(listener);
+  }
+
+  onRule(listener: (event: RuleEvent) => void): () => void {
+    return this.#desk.onRule(listener);
+  }
+
+  usedUp(rule: Rule): void {
+    this.#desk.tellRule({ type: 'revoked', rule });
   }
 
   async expireDue(): Promise<void> {

@@ -1,6 +1,6 @@
 /** What the parts of the coordinator share: the store, the rules, who waits, and how all are told. */
 import type { Approval, ApprovalStore } from '../../store/approvals.js';
-import type { ApprovalEvent } from '../approvals.js';
+import type { ApprovalEvent, RuleEvent } from '../approvals.js';
 import type { Decision } from '../decision.js';
 import type { PermissionLog } from './judge.js';
 import { Remembered } from './remembered.js';
@@ -25,6 +25,7 @@ export class Desk {
   readonly delivered = new Remembered(REMEMBERED);
   readonly #announced = new Remembered(REMEMBERED);
   readonly #listeners = new Set<(event: ApprovalEvent) => void>();
+  readonly #ruleListeners = new Set<(event: RuleEvent) => void>();
 
   constructor({ approvals, book, log }: DeskOptions) {
     this.approvals = approvals;
@@ -45,6 +46,22 @@ export class Desk {
         listener(event);
       } catch (error) {
         this.log.error({ err: error, approval: event.approval.id }, 'bug in a listener to approvals');
+      }
+    }
+  }
+
+  onRule(listener: (event: RuleEvent) => void): () => void {
+    const own = (event: RuleEvent) => listener(event);
+    this.#ruleListeners.add(own);
+    return () => void this.#ruleListeners.delete(own);
+  }
+
+  tellRule(event: RuleEvent): void {
+    for (const listener of this.#ruleListeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.log.error({ err: error, rule: event.rule.id }, 'bug in a listener to rules');
       }
     }
   }

@@ -33,7 +33,8 @@ export function toolUseIdOf(stored: string): string {
 }
 
 export function digestOfCall(call: GateCall): string {
-  const { session, principal, agent = '', tool, input, describe } = call;
+  const { session, principal, agent = '', tool, input, describe, hints } = call;
   const { root, cwd } = call.place;
-  return digestOf({ session, principal, agent, tool, input, root, cwd, describe });
+  const put = hints === undefined || Object.keys(hints).length === 0 ? {} : { hints };
+  return digestOf({ session, principal, agent, tool, input, root, cwd, describe, ...put });
 }

@@ -11,6 +11,10 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 const GO_ON = 'Do not try it again now: go on without it, or tell the user what is needed.';
 
+/** For people: wherever a rule is offered for a question that forbids it. */
+export const NO_RULE_OF_IT =
+  'no rule can be made of this question: the engine says that it would allow more than what is asked. Allow it this once, or deny it.';
+
 /** By a rule, the mode or a protection. */
 export function deniedByRules(call: Pick<GateCall, 'tool'>, decision: Decision): string {
   return `${call.tool} was not run: ${sentence(decision.message)} That is a rule, and trying again changes nothing. Reach the goal another way, or tell the user which permission is missing.`;

@@ -21,11 +21,13 @@ interface Edition {
 export class RuleBook {
   readonly #store: RuleStore;
   readonly #judge: Judge;
+  readonly #onUsedUp: (rule: Rule) => void;
   #edition: Edition = { revision: Number.NaN, rules: [], selections: new Map() };
 
-  constructor(store: RuleStore, judge: Judge) {
+  constructor(store: RuleStore, judge: Judge, onUsedUp: (rule: Rule) => void = () => {}) {
     this.#store = store;
     this.#judge = judge;
+    this.#onUsedUp = onUsedUp;
   }
 
   revision(): Promise<number> {
@@ -80,7 +82,9 @@ export class RuleBook {
   /** False: another call was faster with one of them. */
   async #useUp(rules: readonly Rule[]): Promise<boolean> {
     for (const { id } of rules) {
-      if ((await this.#store.revoke(id, USED_UP)) === undefined) return false;
+      const ended = await this.#store.revoke(id, USED_UP);
+      if (ended === undefined) return false;
+      this.#onUsedUp(ended);
     }
     return true;
   }

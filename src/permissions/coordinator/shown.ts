@@ -1,6 +1,8 @@
 /** What a person is shown, as it stands in the store: the tool's own account, why it is asked, and where. */
+import { FACTS_CHARS, factsOf } from '../call-facts.js';
 import type { Decision, Place } from '../decision.js';
 import type { Description, GateCall } from '../gate.js';
+import { type AskHints, readHints } from '../hints.js';
 
 /** The description's own fields, and these beside them. */
 export type Shown = Description & { asked: Asked };
@@ -10,6 +12,10 @@ export interface Asked {
   why: string;
   place: Place;
   question: boolean;
+  /** How the engine wants it to be put. */
+  hints: AskHints;
+  /** What it is judged by: rules can be tried on it after a restart too. Not there for huge ones. */
+  call?: unknown;
 }
 
 const MAY_HAVE_RUN =
@@ -18,7 +24,12 @@ const MAY_HAVE_RUN =
 export function toShown(call: GateCall, decision: Decision, mayHaveRun: boolean): Shown {
   const { root, cwd } = call.place;
   const why = mayHaveRun ? `${decision.message} ${MAY_HAVE_RUN}` : decision.message;
-  return { ...call.describe, asked: { why, place: { root, cwd }, question: call.question ?? false } };
+  const { question = false, hints = {} } = call;
+  const facts = factsOf(call, FACTS_CHARS.question);
+  return {
+    ...call.describe,
+    asked: { why, place: { root, cwd }, question, hints, ...(facts === undefined ? {} : { call: facts }) },
+  };
 }
 
 /** Rows are JSON that this module wrote; what is missing reads as nothing. */
@@ -29,6 +40,8 @@ export function readAsked(describe: unknown): Asked {
     why: text(asked, 'why'),
     place: { root: text(place, 'root'), cwd: text(place, 'cwd') },
     question: field(asked, 'question') === true,
+    hints: readHints(field(asked, 'hints')),
+    call: field(asked, 'call'),
   };
 }
 

@@ -6,11 +6,12 @@
 import type { JsonObject, ToolResultContent, Usage } from '../../core/conversation.js';
 import type { AgentActivity } from '../../engines/agent/observer.js';
 import type { ToolRunEvent } from '../../tools/runtime/runtime.js';
+import type { TokenCounts } from '../wire/shared.js';
 
 /** Characters of the longest texts. */
 export const SHOWN = { title: 300, command: 1_000, preview: 2_000, name: 200 } as const;
 
-/** Undefined for what is not told: the words of sub-agents. */
+/** Undefined for what is not told: words, and calls as they come. The answer itself is of those. */
 export function describeActivity(activity: AgentActivity): JsonObject | undefined {
   switch (activity.type) {
     case 'tool':
@@ -41,6 +42,10 @@ export function describeActivity(activity: AgentActivity): JsonObject | undefine
       return { type: 'max_turns', turns: activity.turns };
     case 'text':
     case 'thinking':
+    case 'call-began':
+    case 'call-input':
+    case 'call-whole':
+    case 'calls-dropped':
       return undefined;
   }
 }
@@ -105,7 +110,7 @@ function agentToWire({ id, label, parent }: { id: string; label: string; parent:
   return { id, label: cut(label, SHOWN.title), parent };
 }
 
-function usageToWire(usage: Usage): JsonObject {
+export function usageToWire(usage: Usage): TokenCounts {
   return {
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
@@ -115,7 +120,7 @@ function usageToWire(usage: Usage): JsonObject {
 }
 
 /** Never between the two halves of a character. */
-function cut(text: string, limit: number): string {
+export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const code = text.charCodeAt(limit - 1);
   return text.slice(0, code >= 0xd800 && code <= 0xdbff ? limit - 1 : limit);

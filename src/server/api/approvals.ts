@@ -2,49 +2,25 @@
  * Questions to a person about tool calls. Everyone sees and answers their own key's, an
  * administrator all of them. Whoever looks here counts as present for a minute.
  */
-import * as z from 'zod';
 import { type ErrorCode, GatewayError } from '../../core/errors.js';
 import type { AnswerOutcome, Approval, PersonAnswer } from '../../permissions/approvals.js';
-import { toolUseIdOf } from '../../permissions/coordinator/identity.js';
-import { readAsked, withoutAsked } from '../../permissions/coordinator/shown.js';
 import type { ApprovalState } from '../../store/approvals.js';
 import type { Handler, PathParameters, ServerContext } from '../context.js';
 import { presentedSecrets } from '../credentials.js';
 import type { Exchange } from '../exchange.js';
 import { sendJson } from '../respond.js';
+import type { DecidedWire } from '../wire/approvals.js';
+import { answerSchema, readAnswer } from './approval-answer.js';
+import { approvalToWire } from './approval-wire.js';
 import { readJson } from './json-request.js';
 import { readInteger } from './query.js';
-import { requireAdmin, ruleToWire } from './rules.js';
+import { ruleToWire } from './rule-wire.js';
+import { requireAdmin } from './rules.js';
 import { ownOnly } from './traces.js';
 
 const STATES: readonly ApprovalState[] = ['pending', 'allowed', 'denied', 'expired', 'cancelled', 'covered'];
 /** In place of a state. */
 const ALL = 'all';
-const SCOPES = ['once', 'session', 'project', 'everywhere'] as const;
-
-const text = z.string({ error: 'expected a string' });
-
-const answerSchema = z.looseObject(
-  {
-    decision: z.enum(['allow', 'deny'], { error: 'expected "allow" or "deny"' }),
-    digest: z.string({ error: 'expected the digest of the approval as it was shown' }),
-    reason: text.max(10_000, { error: 'expected at most 10000 characters' }).nullish(),
-    updatedInput: z.unknown().optional(),
-    rule: z
-      .looseObject(
-        {
-          rule: text,
-          scope: z.enum(SCOPES, { error: `expected one of ${SCOPES.join(', ')}` }),
-          behaviour: z
-            .enum(['allow', 'ask', 'deny'], { error: 'expected one of allow, ask, deny' })
-            .nullish(),
-        },
-        { error: 'expected an object with rule and scope' },
-      )
-      .nullish(),
-  },
-  { error: 'expected a JSON object' },
-);
 
 export const listApprovals: Handler = async (exchange, { approvals }) => {
   approvals.seen(ownOnly(exchange).principal);
@@ -59,41 +35,36 @@ export const listApprovals: Handler = async (exchange, { approvals }) => {
     ...(cursor === null ? {} : { cursor }),
     limit: readInteger(query, 'limit', { default: 50, min: 1, max: 500 }),
   });
-  const body = { data: page.items.map(toWire), next: page.next ?? null, now: new Date().toISOString() };
+  const body = {
+    data: page.items.map(approvalToWire),
+    next: page.next ?? null,
+    now: new Date().toISOString(),
+  };
   sendJson(exchange, 200, body, { 'cache-control': 'no-store' });
 };
 
 export const getApproval: Handler = async (exchange, context, parameters) => {
-  sendJson(exchange, 200, toWire(await find(exchange, context, parameters)), { 'cache-control': 'no-store' });
+  sendJson(exchange, 200, approvalToWire(await find(exchange, context, parameters)), {
+    'cache-control': 'no-store',
+  });
 };
 
 export const answerApproval: Handler = async (exchange, context, parameters) => {
-  const { id } = await find(exchange, context, parameters);
+  const approval = await find(exchange, context, parameters);
   const body = await readJson(exchange, context, answerSchema);
-  const { decision, digest, reason, updatedInput, rule } = body;
-  if (rule) requireAdmin(exchange, rule.scope, 'rule.scope');
-  const outcome = await context.approvals.decide(id, {
-    ...{ decision, digest, by: exchange.principal.name, via: viaOf(exchange) },
-    ...(reason ? { reason } : {}),
-    ...(updatedInput === undefined ? {} : { updatedInput }),
-    ...(rule
-      ? {
-          rule: {
-            rule: rule.rule,
-            scope: rule.scope,
-            ...(rule.behaviour ? { behaviour: rule.behaviour } : {}),
-          },
-        }
-      : {}),
-  });
-  answer(exchange, outcome);
+  const { answer: given, leftOut } = readAnswer(body, approval);
+  for (const { scope } of given.rules) {
+    requireAdmin(exchange, scope, body.rule ? 'rule.scope' : 'updatedPermissions');
+  }
+  const by = { by: exchange.principal.name, via: viaOf(exchange) };
+  answer(exchange, await context.approvals.decide(approval.id, { ...given, ...by }), leftOut);
 };
 
 export const extendApproval: Handler = async (exchange, context, parameters) => {
   const { id } = await find(exchange, context, parameters);
   const by = { name: exchange.principal.name, via: viaOf(exchange) };
   const result = await context.approvals.extend(id, by);
-  if (result.outcome === 'extended') sendJson(exchange, 200, toWire(result.approval));
+  if (result.outcome === 'extended') sendJson(exchange, 200, approvalToWire(result.approval));
   else answer(exchange, result);
 };
 
@@ -121,10 +92,10 @@ async function find(
   return approval;
 }
 
-function answer(exchange: Exchange, outcome: AnswerOutcome): void {
+function answer(exchange: Exchange, outcome: AnswerOutcome, leftOut: readonly string[] = []): void {
   switch (outcome.outcome) {
     case 'decided':
-      sendJson(exchange, 200, decidedToWire(outcome));
+      sendJson(exchange, 200, decidedToWire(outcome, leftOut));
       break;
     case 'already':
     case 'expired':
@@ -173,17 +144,23 @@ function refuse(exchange: Exchange, { code, detail, message }: Refusal, approval
   exchange.facts.error = error;
   const { error: shape, ...rest } = exchange.encodeError(error, exchange.id);
   const named = typeof shape === 'object' ? { ...shape, code: detail } : shape;
-  sendJson(exchange, error.status, { error: named, ...rest, approval: toWire(approval) });
+  sendJson(exchange, error.status, { error: named, ...rest, approval: approvalToWire(approval) });
 }
 
-function decidedToWire(outcome: Extract<AnswerOutcome, { outcome: 'decided' }>): object {
-  const { approval, repeated = false, rule, released, refused, satisfies } = outcome;
+function decidedToWire(
+  outcome: Extract<AnswerOutcome, { outcome: 'decided' }>,
+  leftOut: readonly string[],
+): DecidedWire {
+  const { approval, repeated = false, released, refused, satisfies } = outcome;
+  const rules = outcome.rules.map(ruleToWire);
   return {
-    ...toWire(approval),
+    ...approvalToWire(approval),
     repeated,
-    rule: rule === undefined ? null : ruleToWire(rule),
-    released,
-    refused,
+    rule: rules[0] ?? null,
+    rules,
+    ...(leftOut.length === 0 ? {} : { left_out: [...leftOut] }),
+    released: [...released],
+    refused: [...refused],
     ...(satisfies === undefined ? {} : { satisfies: satisfies.satisfied }),
     ...(satisfies?.satisfied === false ? { satisfies_problem: satisfies.why } : {}),
   };
@@ -204,34 +181,4 @@ function unknown(): GatewayError {
 /** Someone signed in to the console has a cookie and no header. */
 function viaOf({ request }: Exchange): PersonAnswer['via'] {
   return presentedSecrets(request.headers).length === 0 ? 'console' : 'api';
-}
-
-function toWire(approval: Approval): object {
-  const { id, session, tool, input, describe, suggestions, digest, state, decision } = approval;
-  const { why, place, question } = readAsked(describe);
-  return {
-    id,
-    session,
-    key: approval.principal,
-    agent: approval.agent ?? null,
-    tool_use_id: toolUseIdOf(approval.toolUseId),
-    tool,
-    input,
-    describe: withoutAsked(describe),
-    why,
-    cwd: place.cwd,
-    project: place.root,
-    question,
-    suggestions,
-    digest,
-    state,
-    created_at: time(approval.createdAt),
-    expires_at: time(approval.expiresAt),
-    used_at: time(approval.usedAt),
-    decision: decision === undefined ? null : { ...decision, at: time(decision.at) },
-  };
-}
-
-function time(at: number | undefined): string | null {
-  return at === undefined ? null : new Date(at).toISOString();
 }

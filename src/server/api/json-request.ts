@@ -11,9 +11,10 @@ export async function readJson<T>(
   exchange: Exchange,
   { limits }: ServerContext,
   schema: z.ZodType<T>,
+  maxBytes: number = limits.apiBodyBytes,
 ): Promise<T> {
   checkContentType(exchange.request.headers['content-type']);
-  const body = parseJsonBody(await readBody(exchange, limits, limits.apiBodyBytes), limits.jsonDepth);
+  const body = parseJsonBody(await readBody(exchange, limits, maxBytes), limits.jsonDepth);
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

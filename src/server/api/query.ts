@@ -30,6 +30,14 @@ export function readTime(query: URLSearchParams, name: string, fallback: number)
   );
 }
 
+/** `1` or `true`; left out, `0` or `false` is off. */
+export function readSwitch(query: URLSearchParams, name: string): boolean {
+  const text = query.get(name);
+  if (text === null || text === '0' || text === 'false') return false;
+  if (text === '1' || text === 'true') return true;
+  throw new GatewayError('invalid_request', `${name}: expected 1 or 0.`, { param: name });
+}
+
 /** Comma-separated. */
 export function readList<T extends string>(
   query: URLSearchParams,

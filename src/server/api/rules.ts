@@ -5,11 +5,12 @@
 import { isAbsolute, resolve } from 'node:path';
 import * as z from 'zod';
 import { GatewayError } from '../../core/errors.js';
-import type { NewRule, Rule, RuleBehaviour, RuleReach } from '../../store/rules.js';
+import type { NewRule, RuleBehaviour, RuleReach } from '../../store/rules.js';
 import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../exchange.js';
 import { sendJson } from '../respond.js';
 import { readJson } from './json-request.js';
+import { ruleToWire } from './rule-wire.js';
 import { ownOnly } from './traces.js';
 
 const BEHAVIOURS = ['deny', 'ask', 'allow'] as const satisfies readonly RuleBehaviour[];
@@ -78,20 +79,6 @@ export const revokeRule: Handler = async (exchange, context, parameters) => {
   sendJson(exchange, 200, ruleToWire(revoked));
 };
 
-export function ruleToWire(rule: Rule): object {
-  return {
-    id: rule.id,
-    rule: rule.rule,
-    behaviour: rule.behaviour,
-    source: rule.scope,
-    scope: rule.scope,
-    ...('session' in rule ? { session: rule.session } : {}),
-    ...('project' in rule ? { project: rule.project } : {}),
-    created_by: rule.createdBy,
-    created_at: new Date(rule.createdAt).toISOString(),
-  };
-}
-
 /** Throws `forbidden`: rules beyond the session are for administrators. */
 export function requireAdmin(exchange: Exchange, scope: RuleReach['scope'], param: string): void {
   if (scope === 'once' || scope === 'session' || exchange.principal.scopes.includes('admin')) return;
@@ -112,8 +99,16 @@ function needsAdmin(
 }
 
 async function reachOf(exchange: Exchange, context: ServerContext, body: RuleBody): Promise<RuleReach> {
-  const { scope, session, project } = body;
-  requireAdmin(exchange, scope, 'scope');
+  requireAdmin(exchange, body.scope, 'scope');
+  return readReach(exchange, context, body);
+}
+
+/** Where a rule would hold. A session has to be the caller's own. */
+export async function readReach(
+  exchange: Exchange,
+  context: ServerContext,
+  { scope, session, project }: Pick<RuleBody, 'scope' | 'session' | 'project'>,
+): Promise<RuleReach> {
   if (scope === 'everywhere') return { scope };
   if (scope === 'project') {
     if (!project || !isAbsolute(project)) {
@@ -127,7 +122,7 @@ async function reachOf(exchange: Exchange, context: ServerContext, body: RuleBod
 }
 
 /** A session is known by its row, or by what it has asked. */
-async function requireOwnSession(
+export async function requireOwnSession(
   exchange: Exchange,
   { store, approvals }: ServerContext,
   session: string,

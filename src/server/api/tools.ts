@@ -1,13 +1,16 @@
-/** The tools that agents have, also those that are off, with the reason. */
+/** The tools that agents have, also those that are off, with the reason and the models that have them. */
 import type { ListedTool } from '../../tools/runtime/runtime.js';
+import { isSelected } from '../../tools/runtime/selection.js';
+import type { About } from '../about.js';
 import type { Handler } from '../context.js';
 import { sendJson } from '../respond.js';
 
-export const listTools: Handler = async (exchange, { tools }) => {
-  sendJson(exchange, 200, { data: (await tools.list()).map(toWire) }, { 'cache-control': 'no-store' });
+export const listTools: Handler = async (exchange, { tools, about }) => {
+  const data = (await tools.list()).map((tool) => toWire(tool, about));
+  sendJson(exchange, 200, { data }, { 'cache-control': 'no-store' });
 };
 
-function toWire(tool: ListedTool): object {
+function toWire(tool: ListedTool, { agents }: About): object {
   return {
     name: tool.name,
     title: tool.userFacingName,
@@ -18,5 +21,11 @@ function toWire(tool: ListedTool): object {
     reason: tool.reason ?? null,
     read_only: tool.readOnly ?? null,
     input_schema: tool.inputSchema,
+    models: tool.enabled ? agents.filter(({ tools }) => mayHave(tool, tools)).map(({ name }) => name) : [],
   };
+}
+
+/** With `requested` a client may ask for any of them. */
+function mayHave(tool: ListedTool, selection: About['agents'][number]['tools']): boolean {
+  return isSelected({ tool, origin: tool.source }, selection, [tool.name]);
 }

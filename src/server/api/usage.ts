@@ -13,7 +13,10 @@ const DIMENSIONS: Readonly<Record<string, UsageDimension>> = {
   upstream: 'upstream',
   session: 'session',
   day: 'day',
+  hour: 'hour',
 };
+/** `bucket=day` is `by=day` beside whatever `by` says. */
+const BUCKETS = ['day', 'hour'] as const;
 
 export const showUsage: Handler = async (exchange, { store }) => {
   const query = new URLSearchParams(exchange.query);
@@ -21,10 +24,12 @@ export const showUsage: Handler = async (exchange, { store }) => {
   const from = readTime(query, 'from', to - 30 * DAY_MS);
   const names = readList(query, 'by', Object.keys(DIMENSIONS), ['model']);
   const session = query.get('session');
+  const [bucket] = readList(query, 'bucket', BUCKETS, []);
+  const by = bucket === undefined || names.includes(bucket) ? names : [bucket, ...names];
   const sums = await store.usage.summarise({
     from,
     to,
-    by: names.flatMap((name) => DIMENSIONS[name] ?? []),
+    by: by.flatMap((name) => DIMENSIONS[name] ?? []),
     ...ownOnly(exchange),
     ...(session === null ? {} : { session }),
     utcOffsetMinutes: readInteger(query, 'utc_offset_minutes', { default: 0, min: -840, max: 840 }),

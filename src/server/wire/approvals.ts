@@ -82,6 +82,8 @@ export interface DecisionWire {
   reason?: string;
   updatedInput?: unknown;
   rule?: string;
+  /** The rules that were made with it. */
+  rules?: readonly { rule: string; scope: RuleScopeWire; behaviour: RuleBehaviourWire }[];
 }
 
 /** `POST /api/approvals/:id` */
@@ -91,13 +93,22 @@ export interface AnswerWire {
   reason?: string;
   updatedInput?: unknown;
   rule?: { rule: string; scope: RuleScopeWire; behaviour?: RuleBehaviourWire };
+  /**
+   * Further rules: suggestions as they were shown, or permission updates of the Agent SDK
+   * (`addRules`, `addDirectories`). What cannot be said as a rule is named in `left_out`.
+   */
+  updatedPermissions?: unknown[];
 }
 
 /** 200 on a decision. 409 and 410 carry `approval` beside `error`. */
 export type DecidedWire = ApprovalWire & {
   /** The same person said the same before. */
   repeated: boolean;
+  /** The first of `rules`. */
   rule: RuleWire | null;
+  rules: RuleWire[];
+  /** Of `updatedPermissions`, why some became no rule. */
+  left_out?: string[];
   /** Other approvals that the new rule decided. */
   released: string[];
   refused: string[];

@@ -43,6 +43,8 @@ export interface LiveTurn {
   message: BlockWire[];
   /** In order, with consecutive pieces of the same text put together. */
   chunks: Chunk[];
+  /** It became so long that the first of it was left out; what is kept of it is in `GET /api/sessions/:id`. */
+  truncated?: boolean;
 }
 
 /** `end`: only with `ended`. */
@@ -63,8 +65,21 @@ export type Chunk = { session: string; turn: string; agent: AgentRef | null; at:
   | { type: 'thinking'; text: string }
   /** A call begins; its arguments follow as `tool_input_delta`. */
   | { type: 'tool_use'; tool_use_id: string; name: string; complete: false }
-  /** The call is whole. Where the model changes its mind about an id, this is the one that holds. */
-  | { type: 'tool_use'; tool_use_id: string; name: string; complete: true; input: unknown }
+  /**
+   * The call is whole, and `tool_use_id` is the id that results, approvals and the transcript have.
+   * `was`: it began under this one. `truncated`: long texts of the input are cut here.
+   */
+  | {
+      type: 'tool_use';
+      tool_use_id: string;
+      name: string;
+      complete: true;
+      input: unknown;
+      was?: string;
+      truncated?: boolean;
+    }
+  /** Calls that had begun and will not be made: the answer broke off, and is asked for again. */
+  | { type: 'dropped'; tool_use_ids: string[] }
   | { type: 'tool_input_delta'; tool_use_id: string; delta: string }
   /** It runs. */
   | {
@@ -80,6 +95,7 @@ export type Chunk = { session: string; turn: string; agent: AgentRef | null; at:
     }
   /** It waits for a person. */
   | { type: 'tool_waiting'; tool_use_id: string; name: string; title: string; approval: string | null }
+  /** What is new of what it prints or says. */
   | { type: 'tool_progress'; tool_use_id: string; name: string; text: string }
   | {
       type: 'tool_result';

@@ -52,6 +52,17 @@ export function approvalsContract(bench: () => Bench): void {
       expect(sub.created).toBe(true);
     });
 
+    it('counts those that wait in each of many sessions at once', async () => {
+      const store = await bench().open();
+      await store.approvals.create(approval('a1'));
+      await store.approvals.create(approval('a2'));
+      await store.approvals.create(approval('b1', { session: 's2' }));
+      await store.approvals.create(approval('c1', { session: 's3' }));
+      await store.approvals.decide('b1', allow('b1'));
+      const waiting = await store.approvals.waiting(['s1', 's2', 's9']);
+      expect(waiting).toEqual(new Map([['s1', 2]]));
+    });
+
     it('takes the first decision and tells the second who, what and when', async () => {
       const store = await bench().open();
       await store.approvals.create(approval('a1'));
@@ -162,12 +173,23 @@ export function approvalsContract(bench: () => Bench): void {
         behaviour: 'allow',
         createdBy: 'alice',
       } as const;
-      const verdict = { ...allow('a1'), rule };
+      const verdict = { ...allow('a1'), rules: [rule, { ...rule, rule: 'Bash(pwd)' }] };
       const decided = await store.approvals.decide('a1', verdict);
-      expect(decided).toMatchObject({ outcome: 'decided', approval: { decision: { rule: 'Bash(ls)' } } });
+      expect(decided).toMatchObject({
+        outcome: 'decided',
+        approval: {
+          decision: {
+            rule: 'Bash(ls), Bash(pwd)',
+            rules: [
+              { rule: 'Bash(ls)', scope: 'session', behaviour: 'allow' },
+              { rule: 'Bash(pwd)', scope: 'session', behaviour: 'allow' },
+            ],
+          },
+        },
+      });
       expect(await store.approvals.decide('a1', verdict)).toMatchObject({ outcome: 'already' });
       const rules = await store.rules.list();
-      expect(rules).toEqual([decided.outcome === 'decided' && decided.rule]);
+      expect(rules).toEqual(decided.outcome === 'decided' && decided.rules);
       expect(rules[0]).toMatchObject(rule);
     });
 

@@ -26,6 +26,27 @@ export function auditContract(bench: () => Bench): void {
       ]);
     });
 
+    it('keeps what a call was judged by, for whoever asks for it, and finds the lines that have it', async () => {
+      const store = await bench().open();
+      const call = { root: '/w', effects: [{ kind: 'read', path: '/w/a' }] };
+      await store.audit.append({ event: 'tool.allowed', by: 'mode', principal: 'alice', call });
+      await store.audit.append({ event: 'rule.added', by: 'alice', principal: 'alice' });
+      bench().now += 10;
+      await store.audit.append({ event: 'tool.denied', by: 'rule', principal: 'alice', call });
+      const judged = await store.audit.list({ limit: 9, calls: true });
+      expect(judged.items.map((entry) => [entry.event, entry.call])).toEqual([
+        ['tool.denied', call],
+        ['tool.allowed', call],
+      ]);
+      const late = await store.audit.list({ limit: 9, calls: true, since: START + 5 });
+      expect(late.items.map(({ event }) => event)).toEqual(['tool.denied']);
+      expect((await store.audit.list({ limit: 9 })).items.map((entry) => 'call' in entry)).toEqual([
+        false,
+        false,
+        false,
+      ]);
+    });
+
     it('keeps the order of what is appended at once, and the time it happened', async () => {
       const store = await bench().open();
       const writes: Promise<void>[] = [];

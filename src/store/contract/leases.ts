@@ -58,6 +58,20 @@ export function leasesContract(bench: () => Bench): void {
       expect(await store.leases.acquire('kept', 'node-c', TTL)).toMatchObject({ granted: false });
     });
 
+    it('says who holds what, as long as it is held', async () => {
+      const store = await bench().open();
+      await store.leases.acquire('one', 'node-a', TTL);
+      await store.leases.acquire('two', 'node-b', TTL / 2);
+      expect(await store.leases.holders(['one', 'two', 'three'])).toEqual(
+        new Map([
+          ['one', 'node-a'],
+          ['two', 'node-b'],
+        ]),
+      );
+      bench().now += TTL / 2;
+      expect(await store.leases.holders(['two', 'one'])).toEqual(new Map([['one', 'node-a']]));
+    });
+
     it('frees at once what a restarted node held', async () => {
       const store = await bench().open();
       await store.leases.acquire('one', 'node-a', TTL);

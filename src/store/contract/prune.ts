@@ -16,6 +16,7 @@ const NOTHING: PruneReport = {
   quirks: 0,
   usage: 0,
   leases: 0,
+  runs: 0,
 };
 
 const usage = (at: number) => ({

@@ -31,6 +31,7 @@ export function redactionContract(bench: () => Bench): void {
         what: leak,
         why: leak,
         rule: leak,
+        call: { effects: [{ kind: 'command', command: leak }] },
       });
       await store.quirks.put({ upstream: 'u', model: 'm', key: 'k', value: { v: leak }, evidence: leak });
       store.usage.record({
@@ -50,12 +51,12 @@ export function redactionContract(bench: () => Bench): void {
         await store.transcripts.read('s1'),
         await store.traces.get('r1'),
         await store.traces.list({ limit: 9 }),
-        await store.audit.list({ limit: 9 }),
+        await store.audit.list({ limit: 9, calls: true }),
         await store.quirks.list(),
         await store.usage.summarise({ from: 0, to: START + 1, by: ['model'] }),
       ]);
       expect(seen).not.toContain(SECRET);
-      expect(seen.match(/\*\*\*/g)?.length).toBeGreaterThanOrEqual(16);
+      expect(seen.match(/\*\*\*/g)?.length).toBeGreaterThanOrEqual(17);
     });
 
     it('puts a redacted reason in the audit log of a decision, and the whole one before the model', async () => {

@@ -48,10 +48,11 @@ export function sessionsContract(bench: () => Bench): void {
         updatedAt: START + 5,
         expiresAt: START + 20 * TTL,
       });
-      expect(await step({ title: 'new', metadata: { b: 2 } })).toEqual({ ok: true });
+      expect(await step({ title: 'new', model: 'other', metadata: { b: 2 } })).toEqual({ ok: true });
       expect(await store.sessions.get('s1')).toMatchObject({
         state: 'parked',
         title: 'new',
+        model: 'other',
         metadata: { b: 2 },
       });
     });

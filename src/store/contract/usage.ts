@@ -114,6 +114,22 @@ export function usageContract(bench: () => Bench): void {
       expect(sum?.requests).toBe(2);
     });
 
+    it('counts single sessions alone', async () => {
+      const store = await bench().open();
+      for (const session of ['s1', 's2', 's2', 's3']) store.usage.record(row({ session }));
+      store.usage.record(row({}));
+      const sums = await store.usage.summarise({
+        ...everything,
+        by: ['session'],
+        sessions: ['s2', 's3', 's9'],
+      });
+      expect(sums.map(({ group, requests }) => [group.session, requests])).toEqual([
+        ['s2', 2],
+        ['s3', 1],
+      ]);
+      expect(await store.usage.summarise({ ...everything, by: ['session'], sessions: [] })).toEqual([]);
+    });
+
     it('adds up more rows than it reads in one step', async () => {
       const store = await bench().open({ limits: { buffer: { flushRows: 5000, maxRows: 100_000 } } });
       const half = 12_000;

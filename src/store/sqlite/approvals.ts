@@ -9,6 +9,7 @@ import type {
   NewApproval,
   Verdict,
 } from '../approvals.js';
+import type { Rule } from '../rules.js';
 import type { Page } from '../store.js';
 import { insertAudit } from './audit.js';
 import type { Context } from './context.js';
@@ -82,6 +83,16 @@ export class SqliteApprovals implements ApprovalStore {
     return toPage(rows, query.limit, readApproval, (row) => String(number(row, 'number')));
   }
 
+  waiting(sessions: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const { database } = this.#context;
+    const sql = `SELECT session, count(*) AS waiting FROM approvals
+      WHERE session IN (SELECT value FROM json_each(?)) AND state = 'pending' GROUP BY session`;
+    return database.read(() => {
+      const rows = database.all(sql, [JSON.stringify(sessions)]);
+      return new Map(rows.map((row) => [text(row, 'session'), number(row, 'waiting')]));
+    });
+  }
+
   decide(id: string, verdict: Verdict): Promise<DecideOutcome> {
     return this.#context.database.write((): DecideOutcome => {
       const approval = this.#find(id);
@@ -90,13 +101,12 @@ export class SqliteApprovals implements ApprovalStore {
       if (settled !== undefined) return settled;
       if ('digest' in verdict && verdict.digest !== approval.digest) return { outcome: 'mismatch', approval };
       if (verdict.state === 'cancelled' || verdict.state === 'covered') {
-        return { outcome: 'decided', approval: settle(this.#context, approval, verdict) };
+        return { outcome: 'decided', approval: settle(this.#context, approval, verdict), rules: [] };
       }
-      const { rule: made, digest: _, ...decided } = verdict;
-      const rule = made && insertRule(this.#context, made);
-      const text = made === undefined ? {} : { rule: made.rule };
-      const after = settle(this.#context, approval, { ...decided, ...text });
-      return { outcome: 'decided', approval: after, ...(rule !== undefined && { rule }) };
+      const { rules: made = [], digest: _, ...decided } = verdict;
+      const rules = made.map((rule) => insertRule(this.#context, rule));
+      const after = settle(this.#context, approval, { ...decided, ...accountOf(rules) });
+      return { outcome: 'decided', approval: after, rules };
     });
   }
 
@@ -152,6 +162,14 @@ export class SqliteApprovals implements ApprovalStore {
     const expired = settle(this.#context, approval, { state: 'expired', ...UNANSWERED });
     return { outcome: 'expired', approval: expired };
   }
+}
+
+function accountOf(made: readonly Rule[]): Pick<Decision, 'rule' | 'rules'> {
+  if (made.length === 0) return {};
+  return {
+    rule: made.map(({ rule }) => rule).join(', '),
+    rules: made.map(({ rule, scope, behaviour }) => ({ rule, scope, behaviour })),
+  };
 }
 
 /** Inside a transaction: cancels whatever waits in a session. */

@@ -1,9 +1,12 @@
 import type { AuditEntry, AuditLog, AuditQuery, NewAuditEntry } from '../audit.js';
+import { redactJson } from '../json.js';
 import type { Page } from '../store.js';
 import { WriteBuffer } from '../write-buffer.js';
 import type { Context } from './context.js';
 import { Conditions, numberCursor, pageSize, toPage } from './paging.js';
-import { number, optionalText, type Row, text, whole } from './rows.js';
+import { number, optionalJson, optionalText, type Row, text, toJson, whole } from './rows.js';
+
+const COLUMNS = 'seq, at, event, actor, principal, session, tool, tool_use_id, what, why, rule';
 
 /** Columns beyond the text: what a row weighs in the size cap. */
 const ROW_SIZE = 64;
@@ -40,7 +43,10 @@ export class SqliteAudit implements AuditLog {
     where.add('seq < ?', numberCursor(query.cursor));
     where.equal('principal', query.principal);
     where.equal('session', query.session);
-    const sql = `SELECT * FROM audit WHERE ${where} ORDER BY seq DESC LIMIT ?`;
+    if (query.since !== undefined) where.add('at >= ?', query.since);
+    if (query.calls) where.add('call IS NOT NULL');
+    const columns = query.calls ? `${COLUMNS}, call` : COLUMNS;
+    const sql = `SELECT ${columns} FROM audit WHERE ${where} ORDER BY seq DESC LIMIT ?`;
     const rows = await database.read(() => database.all(sql, [...where.params, pageSize(query.limit) + 1]));
     return toPage(rows, query.limit, readEntry, (row) => String(number(row, 'seq')));
   }
@@ -55,10 +61,11 @@ export function insertAudit(context: Context, entry: NewAuditEntry, at = context
   const { database, redact } = context;
   const clean = (value: string | undefined) => (value === undefined ? null : redact(value));
   const texts = [clean(entry.what), clean(entry.why), clean(entry.rule)];
-  const size = texts.reduce((sum, value) => sum + (value?.length ?? 0), ROW_SIZE);
+  const call = entry.call === undefined ? null : toJson(redactJson(entry.call, redact));
+  const size = [...texts, call].reduce((sum, value) => sum + (value?.length ?? 0), ROW_SIZE);
   database.run(
-    `INSERT INTO audit (at, event, actor, principal, session, tool, tool_use_id, size, what, why, rule)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO audit (at, event, actor, principal, session, tool, tool_use_id, size, what, why, rule, call)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       whole(at),
       entry.event,
@@ -69,6 +76,7 @@ export function insertAudit(context: Context, entry: NewAuditEntry, at = context
       entry.toolUseId ?? null,
       size,
       ...texts,
+      call,
     ],
   );
 }
@@ -80,6 +88,7 @@ function readEntry(row: Row): AuditEntry {
   const what = optionalText(row, 'what');
   const why = optionalText(row, 'why');
   const rule = optionalText(row, 'rule');
+  const call = row['call'] === undefined ? undefined : optionalJson<unknown>(row, 'call');
   return {
     seq: number(row, 'seq'),
     at: number(row, 'at'),
@@ -92,5 +101,6 @@ function readEntry(row: Row): AuditEntry {
     ...(what !== undefined && { what }),
     ...(why !== undefined && { why }),
     ...(rule !== undefined && { rule }),
+    ...(call !== undefined && { call }),
   };
 }

@@ -59,11 +59,13 @@ function apply(context: Context, id: string, lease: Lease, change: Checkpoint): 
   }
   const metadata = change.metadata === undefined ? null : toJson(change.metadata);
   const sql = `UPDATE sessions SET
-      state = coalesce(?, state), title = coalesce(?, title), metadata = coalesce(?, metadata),
+      state = coalesce(?, state), title = coalesce(?, title), model = coalesce(?, model),
+      metadata = coalesce(?, metadata),
       expires_at = coalesce(?, expires_at), updated_at = ?, size = size + ? WHERE id = ?`;
   database.run(sql, [
     change.state ?? null,
     change.title === undefined ? null : redact(change.title),
+    change.model ?? null,
     metadata,
     change.expiresAt === undefined ? null : whole(change.expiresAt),
     at,

@@ -42,6 +42,16 @@ export class SqliteLeases implements LeaseStore {
     return database.write(() => database.run(sql, [lease.name, lease.token]) === 1, 'relaxed');
   }
 
+  holders(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const { database, now } = this.#context;
+    const sql = `SELECT name, owner FROM leases
+      WHERE name IN (SELECT value FROM json_each(?)) AND until > ?`;
+    return database.read(() => {
+      const rows = database.all(sql, [JSON.stringify(names), now()]);
+      return new Map(rows.map((row) => [text(row, 'name'), text(row, 'owner')]));
+    });
+  }
+
   releaseAll(owner: string): Promise<number> {
     const { database } = this.#context;
     return database.write(() => database.run('DELETE FROM leases WHERE owner = ?', [owner]));

@@ -6,13 +6,19 @@ import { GatewayError } from '../../core/errors.js';
 import type { Database } from './database.js';
 import { number } from './rows.js';
 import { SCHEMA_1 } from './schema-1.js';
+import { SCHEMA_2 } from './schema-2.js';
+import { SCHEMA_3 } from './schema-3.js';
 
 export interface Migration {
   version: number;
   sql: string;
 }
 
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, sql: SCHEMA_1 }];
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, sql: SCHEMA_1 },
+  { version: 2, sql: SCHEMA_2 },
+  { version: 3, sql: SCHEMA_3 },
+];
 
 /** `TGAT`: tells our file from any other program's database. */
 const APPLICATION_ID = 0x54474154;

@@ -35,6 +35,7 @@ const TRACES: CappedTable = { table: 'traces', key: 'seq', size: 'size', where: 
 const USAGE: CappedTable = { table: 'usage', key: 'seq', size: '0', where: '1' };
 const ANSWERS: CappedTable = { table: 'answers', key: 'number', size: 'size', where: '1' };
 const QUIRKS: CappedTable = { table: 'quirks', key: 'rowid', size: '0', where: '1' };
+const RUNS: CappedTable = { table: 'runs', key: 'rowid', size: '0', where: 'session IS NULL' };
 const APPROVALS: CappedTable = { table: 'approvals', key: 'number', size: '0', where: `state <> 'pending'` };
 
 export async function prune(context: Context, now: number): Promise<PruneReport> {
@@ -64,6 +65,7 @@ export async function prune(context: Context, now: number): Promise<PruneReport>
       () => context.database.run('DELETE FROM leases WHERE until < ?', [now - limits.leases.maxAgeMs]),
       'relaxed',
     ),
+    runs: await aged('started_at', RUNS, limits.runs.maxAgeMs),
   };
   await giveSpaceBack(context);
   return report;

@@ -18,6 +18,7 @@ import { prune } from './prune.js';
 import { SqliteQuirks } from './quirks.js';
 import { number } from './rows.js';
 import { SqliteRules } from './rules.js';
+import { SqliteRuns } from './runs.js';
 import { SqliteSessions } from './sessions.js';
 import { SqliteTraces } from './traces.js';
 import { SqliteTranscripts } from './transcripts.js';
@@ -38,6 +39,7 @@ class SqliteStore implements Store {
   readonly traces: SqliteTraces;
   readonly quirks: SqliteQuirks;
   readonly usage: SqliteUsage;
+  readonly runs: SqliteRuns;
   readonly #context: Context;
   readonly #location: string;
   readonly #schemaVersion: number;
@@ -60,6 +62,7 @@ class SqliteStore implements Store {
     this.traces = new SqliteTraces(context);
     this.quirks = new SqliteQuirks(context);
     this.usage = new SqliteUsage(context);
+    this.runs = new SqliteRuns(context);
   }
 
   prune(now = this.#context.now()): Promise<PruneReport> {

@@ -64,6 +64,9 @@ export class SqliteTraces implements TraceStore {
     const where = new Conditions();
     where.add('seq < ?', numberCursor(query.cursor));
     where.equal('principal', query.principal);
+    where.equal('model', query.model);
+    where.equal(`json_extract(summary, '$.session')`, query.session);
+    if (query.status !== undefined) where.add('status BETWEEN ? AND ?', query.status.from, query.status.to);
     const sql = `SELECT * FROM traces WHERE ${where} ORDER BY seq DESC LIMIT ?`;
     const rows = await database.read(() => database.all(sql, [...where.params, pageSize(query.limit) + 1]));
     return toPage(rows, query.limit, readTrace, (row) => String(number(row, 'seq')));

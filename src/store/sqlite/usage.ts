@@ -6,6 +6,7 @@ import { Conditions } from './paging.js';
 import { number, type Row, whole } from './rows.js';
 
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 
 /** Rows summed between two turns of the event loop: some milliseconds. */
 const STEP_ROWS = 10_000;
@@ -17,6 +18,13 @@ const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
   session: 'session',
   // Parameters are REAL: without the cast this would not be whole days.
   day: `(at + CAST(? AS INTEGER)) / ${DAY_MS}`,
+  hour: `(at + CAST(? AS INTEGER)) / ${HOUR_MS}`,
+};
+
+/** Spans of time, numbered from the epoch: how they are named. */
+const SPANS: Readonly<Partial<Record<UsageDimension, (number: number) => string>>> = {
+  day: (number) => new Date(number * DAY_MS).toISOString().slice(0, 10),
+  hour: (number) => new Date(number * HOUR_MS).toISOString().slice(0, 13),
 };
 
 const SUMS = `count(*) AS requests, sum(status >= 400) AS errors,
@@ -77,7 +85,7 @@ export class SqliteUsage implements UsageStore {
     const groups = new Map<string, Group>();
     let from = query.from;
     while (from < query.to) {
-      const to = await this.#stepEnd(from, query.to);
+      const to = isNarrow(query) ? query.to : await this.#stepEnd(from, query.to);
       for (const row of await this.#sum(query, from, to)) addTo(groups, query.by, row);
       from = to;
       if (from < query.to) await nextTurn();
@@ -106,10 +114,13 @@ export class SqliteUsage implements UsageStore {
     const offset = whole((query.utcOffsetMinutes ?? 0) * 60_000);
     const columns = query.by.map((dimension, index) => `${DIMENSIONS[dimension]} AS d${index}`);
     const where = new Conditions();
-    for (const dimension of query.by) if (dimension === 'day') where.params.push(offset);
+    for (const dimension of query.by) if (dimension in SPANS) where.params.push(offset);
     where.add('at >= ? AND at < ?', from, to);
     where.equal('principal', query.principal);
     where.equal('session', query.session);
+    if (query.sessions !== undefined) {
+      where.add('session IN (SELECT value FROM json_each(?))', JSON.stringify(query.sessions));
+    }
     const grouping = columns.length === 0 ? '' : `GROUP BY ${columns.map((_, index) => `d${index}`)}`;
     // Without a grouping SQL gives a row for nothing at all.
     const sql = `SELECT ${[...columns, SUMS]} FROM usage WHERE ${where} ${grouping} HAVING requests > 0`;
@@ -138,6 +149,11 @@ export class SqliteUsage implements UsageStore {
       row.firstTokenMs === undefined ? null : whole(row.firstTokenMs),
     ]);
   }
+}
+
+/** Has an index of its own, so that it is one short step. */
+function isNarrow({ session, sessions }: UsageQuery): boolean {
+  return session !== undefined || sessions !== undefined;
 }
 
 function addTo(groups: Map<string, Group>, by: readonly UsageDimension[], row: Row): void {
@@ -178,8 +194,7 @@ function finish({ key, totals }: Group, by: readonly UsageDimension[]): UsageSum
   const group: UsageSum['group'] = {};
   for (const [index, dimension] of by.entries()) {
     const value = key[index] ?? '';
-    group[dimension] =
-      typeof value === 'number' ? new Date(value * DAY_MS).toISOString().slice(0, 10) : value;
+    group[dimension] = typeof value === 'number' ? (SPANS[dimension]?.(value) ?? String(value)) : value;
   }
   return {
     group,

@@ -2,6 +2,7 @@
 import type { JudgedCall } from '../../permissions/decision.js';
 import type { Effect } from '../../permissions/effects.js';
 import type { Description, GateCall, PermissionGate } from '../../permissions/gate.js';
+import type { AskHints, EngineRule } from '../../permissions/hints.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import type { ToolContext } from './context.js';
 import type { RunClock } from './run-clock.js';
@@ -32,6 +33,8 @@ export interface CallScope {
   /** Only while the call runs. */
   clock(): RunClock | undefined;
   onWaiting(describe: Description, approval: string): void;
+  hints?: AskHints;
+  engineRules?: readonly EngineRule[];
 }
 
 export function createCallContext(scope: CallScope): ToolContext {
@@ -59,9 +62,10 @@ export function placeOf({ session }: RunRequest): JudgedCall['place'] {
 }
 
 export function judgedCall(
-  { request, toolUseId, tool }: Pick<CallScope, 'request' | 'toolUseId' | 'tool'>,
+  scope: Pick<CallScope, 'request' | 'toolUseId' | 'tool' | 'hints' | 'engineRules'>,
   plan: Omit<Plan, 'describe' | 'concurrencySafe'>,
 ): JudgedCall {
+  const { request, toolUseId, tool, hints, engineRules } = scope;
   const { session } = request;
   return {
     principal: session.principal,
@@ -74,6 +78,8 @@ export function judgedCall(
     needsPermissions: plan.needsPermissions,
     effects: plan.effects,
     place: placeOf(request),
+    ...(hints === undefined ? {} : { hints }),
+    ...(engineRules === undefined ? {} : { engineRules }),
   };
 }
 

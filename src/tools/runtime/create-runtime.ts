@@ -1,13 +1,17 @@
 /** Registry, scheduler, sessions and gate, put together. */
+import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { PermissionGate } from '../../permissions/gate.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
+import { openWorkspace } from '../../workspace/workspace.js';
+import { examineCall } from './examine.js';
 import { createRegistry, type ToolSource } from './registry.js';
 import { reviewCall } from './review.js';
 import type { ToolRuntime } from './runtime.js';
 import { type RuntimeLog, SILENT } from './runtime-log.js';
 import { runCalls, SCHEDULER_LIMITS, type SchedulerLimits } from './scheduler.js';
 import { createSessions } from './sessions.js';
+import type { Tool } from './tool.js';
 
 export interface ToolRuntimeOptions {
   sources: readonly ToolSource[];
@@ -54,6 +58,24 @@ export function createToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
         ),
       );
       return reviewing;
+    },
+    async examine(request) {
+      const { principal, root, session: id = '' } = request;
+      // Under a name of its own: closing it ends nothing that is kept for the real one.
+      const opened = await sessions.open({
+        id: `examined-${randomUUID()}`,
+        principal,
+        workspace: openWorkspace(root),
+      });
+      const find = async (name: string): Promise<Tool | undefined> => {
+        const offer = await registry.offer({ selection: 'all', requested: [], session: id });
+        return offer.find(name) ?? registry.builtIn(name);
+      };
+      try {
+        return await examineCall({ gate, sandbox, limits, find, session: { ...opened, id } }, request);
+      } finally {
+        await opened.close();
+      }
     },
     async close() {
       closing.abort();

@@ -9,6 +9,7 @@ import type { JsonObject, ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { Effect } from '../../permissions/effects.js';
 import type { Description, PermissionGate, Revision, Verdict } from '../../permissions/gate.js';
+import type { AskHints, EngineRule } from '../../permissions/hints.js';
 import { EDIT_TOOLS } from '../../permissions/rules/tool-names.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { createFileState, type FileState } from '../../workspace/file-state.js';
@@ -27,7 +28,7 @@ import { hiddenInTrees } from './hidden-in-trees.js';
 import { plainDescription, withoutPersonFields } from './preflight.js';
 import { toOffer } from './registry.js';
 import type { OpenToolSession, RunRequest } from './runtime.js';
-import { safeDescription } from './safe-description.js';
+import { safeDescription, safeHints } from './safe-description.js';
 import { settleWithin } from './settle-within.js';
 import type { Tool } from './tool.js';
 import { isToolError } from './tool-error.js';
@@ -37,11 +38,14 @@ export interface ReviewRequest {
   /** `cwd` is where the other side is now, as far as that is known. */
   session: OpenToolSession;
   signal: AbortSignal;
-  /** A person is asked from now on, under this id. */
-  onWaiting?(approval: string): void;
+  /** A person is asked from now on, under this id, and is shown this. */
+  onWaiting?(approval: string, describe: Description): void;
   /** Called once for each `onWaiting`. */
   onResumed?(): void;
   options?: Partial<RunRequest['options']>;
+  /** How the other side wants a question to be put, and the rules that it thought of. */
+  hints?: AskHints;
+  engineRules?: readonly EngineRule[];
 }
 
 export interface ReviewOutcome {
@@ -123,6 +127,8 @@ async function openReview(
     plan: () => undefined,
     clock: () => undefined,
     onWaiting: () => {},
+    ...(request.hints === undefined ? {} : { hints: safeHints(request.hints) }),
+    ...(request.engineRules === undefined ? {} : { engineRules: request.engineRules }),
   };
   return { parts, request, scope };
 }
@@ -146,7 +152,7 @@ async function decide(review: Review): Promise<ReviewOutcome> {
   const settled = await settleWithin(
     gate.check({
       ...asked,
-      onWaiting: (approval) => request.onWaiting?.(approval),
+      onWaiting: (approval) => request.onWaiting?.(approval, plan.describe),
       onResumed: () => request.onResumed?.(),
     }),
     { signal, graceMs: parts.limits.graceMs },

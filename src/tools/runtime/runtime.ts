@@ -13,6 +13,7 @@ import type { Description, PermissionGate, VerdictReason } from '../../permissio
 import type { FileState } from '../../workspace/file-state.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import type { ToolContext, ToolOptions, ToolSession } from './context.js';
+import type { Examined, ExamineRequest } from './examine.js';
 import type { ReviewOutcome, ReviewRequest } from './review.js';
 import type { Tool } from './tool.js';
 
@@ -38,6 +39,8 @@ export interface ToolRuntime {
    * only for bugs and a store that is down: whoever asks takes that for a no.
    */
   review(request: ReviewRequest): Promise<ReviewOutcome>;
+  /** What the rules say about a call that nobody makes. Asks nobody, changes nothing. */
+  examine(request: ExamineRequest): Promise<Examined>;
   close(): Promise<void>;
 }
 
@@ -123,7 +126,8 @@ export interface RunFacts {
 }
 
 export type ToolRunEvent =
-  | { type: 'tool-start'; id: string; name: string; describe: Description }
+  /** `because`: why it was let through. */
+  | { type: 'tool-start'; id: string; name: string; describe: Description; because?: VerdictReason }
   /** A person is asked; no clock but the approval's own runs meanwhile. */
   | { type: 'tool-waiting'; id: string; name: string; describe: Description; approval?: string }
   | {

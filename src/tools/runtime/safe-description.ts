@@ -3,6 +3,7 @@
  * are written out, so that nothing in a command or a path can pass for something else.
  */
 import type { Description } from '../../permissions/gate.js';
+import type { AskHints } from '../../permissions/hints.js';
 
 /** Control characters, invisible ones, and those that turn the direction of writing; how an emoji looks is harmless. */
 const DECEPTIVE =
@@ -34,6 +35,28 @@ export function safeDescription(description: Description): Description {
             question: visible(question.question),
             options: question.options.map((option) => ({ ...option, label: oneLine(option.label) })),
           })),
+        }),
+  };
+}
+
+const LONGEST_HINT = 2_000;
+
+/** An engine's words for a question stand beside ours: no more obeyed, and no longer. */
+export function safeHints(hints: AskHints): AskHints {
+  const { blockedPath, reason, title, description, mcpServer } = hints;
+  return {
+    ...hints,
+    ...(blockedPath === undefined ? {} : { blockedPath: oneLine(blockedPath) }),
+    ...(reason === undefined ? {} : { reason: shorten(visible(reason), LONGEST_HINT) }),
+    ...(title === undefined ? {} : { title: shorten(oneLine(title), LONGEST_TITLE) }),
+    ...(description === undefined ? {} : { description: shorten(visible(description), LONGEST_HINT) }),
+    ...(mcpServer === undefined
+      ? {}
+      : {
+          mcpServer: {
+            name: safeLine(mcpServer.name),
+            ...(mcpServer.source === undefined ? {} : { source: safeLine(mcpServer.source) }),
+          },
         }),
   };
 }

@@ -219,7 +219,7 @@ class Run {
     const { log, limits } = this.#options;
     const { name } = tool;
     const limitMs = tool.limits?.timeoutMs;
-    void this.events.push({ type: 'tool-start', id, name, describe: plan.describe });
+    void this.events.push({ type: 'tool-start', id, name, describe: plan.describe, because });
     const clock = current.start(limitMs);
     const execution = await execute(tool, plan.input, context, {
       clock,

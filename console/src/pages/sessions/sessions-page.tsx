@@ -1,3 +1,199 @@
+/** Conversations: what they do now, what they took, and what can be done with them. */
+import { useMemo, useState } from 'react';
+import type { SessionWire } from '../../../../src/server/wire/sessions.js';
+import { useIdentity } from '../../app/identity.js';
+import { Link, navigate } from '../../app/router.js';
+import { useConsole } from '../../data/store.js';
+import { useText } from '../../text/language.js';
+import { Button, buttonClasses } from '../../ui/button.js';
+import { type Column, DataTable } from '../../ui/data-table.js';
+import { EmptyState } from '../../ui/empty-state.js';
+import { PlusIcon } from '../../ui/icons.js';
+import { Page } from '../../ui/page.js';
+import { Select } from '../../ui/select.js';
+import { Time } from '../../ui/time.js';
+import { ListState, MoreButton } from '../shared/list-state.js';
+import { SearchField } from '../shared/search-field.js';
+import { ShortText } from '../shared/short-text.js';
+import { usePages, withParameters } from '../shared/use-pages.js';
+import { useQuery } from '../shared/use-query.js';
+import { DeleteSession, SessionActions } from './session-actions.js';
+import { CostCell, ModelCell, StatusBadge, TitleCell, TokensCell } from './session-cells.js';
+import {
+  familyRows,
+  type Heard,
+  isStatus,
+  pendingOf,
+  type SessionRow,
+  STATUSES,
+  statusOf,
+} from './session-rows.js';
+import { strings } from './strings.js';
+import { useHeard } from './use-heard.js';
+
 export function SessionsPage() {
-  return <h1>SessionsPage</h1>;
+  const text = useText(strings);
+  const [query, setQuery] = useQuery();
+  const search = query.get('search') ?? '';
+  const given = query.get('status');
+  const status = isStatus(given) ? given : undefined;
+  const change = useConsole((state) => state.changes.sessions);
+  const heard = useHeard();
+  const list = usePages<SessionWire>(withParameters('/api/sessions', { search, status }), change);
+  const [removing, setRemoving] = useState<SessionWire>();
+  const titles = useMemo(
+    () => new Map(list.items.map(({ id, title }) => [id, title ?? text.untitled])),
+    [list.items, text],
+  );
+  const shown = useMemo(
+    () =>
+      familyRows(list.items.filter((session) => status === undefined || statusOf(session, heard) === status)),
+    [list.items, status, heard],
+  );
+  const columns = useColumns(heard, titles, setRemoving, list.reload);
+  const filtered = search !== '' || status !== undefined;
+  const clear = (
+    <Button onClick={() => setQuery({ search: undefined, status: undefined })}>{text.clear}</Button>
+  );
+  return (
+    <Page
+      title={text.title}
+      intro={text.intro}
+      width="full"
+      actions={
+        <Link to="#/" className={buttonClasses('primary')}>
+          <PlusIcon />
+          {text.newChat}
+        </Link>
+      }
+    >
+      <div className="mb-3 flex flex-wrap items-center gap-2">
+        <SearchField label={text.search} value={search} onChange={(next) => setQuery({ search: next })} />
+        <Select
+          label={text.filter}
+          hideLabel
+          value={status ?? ''}
+          options={[
+            { value: '', label: text.all },
+            ...STATUSES.map((value) => ({ value, label: text.status[value] })),
+          ]}
+          onChange={(next) => setQuery({ status: next })}
+        />
+        <span className="ml-auto text-xs text-muted">{text.shown(shown.length)}</span>
+      </div>
+      <ListState
+        loading={list.loading}
+        error={list.error}
+        present={list.items.length > 0}
+        onReload={list.reload}
+      >
+        <DataTable
+          label={text.title}
+          columns={columns}
+          rows={shown}
+          rowKey={({ session }) => session.id}
+          onRow={({ session }) => navigate(`#/chat/${encodeURIComponent(session.id)}`)}
+          empty={
+            filtered ? (
+              <EmptyState
+                title={text.noneTitle}
+                text={list.hasMore ? text.noneLoaded : text.noneText}
+                action={clear}
+              />
+            ) : (
+              <EmptyState
+                title={text.emptyTitle}
+                text={text.emptyText}
+                action={
+                  <Link to="#/" className={buttonClasses('plain')}>
+                    {text.newChat}
+                  </Link>
+                }
+              />
+            )
+          }
+        />
+        {list.hasMore && <MoreButton busy={list.loadingMore} onMore={list.more} />}
+      </ListState>
+      <DeleteSession
+        session={removing}
+        heard={heard}
+        onClose={() => setRemoving(undefined)}
+        onDone={list.reload}
+      />
+    </Page>
+  );
+}
+
+function useColumns(
+  heard: Heard,
+  titles: ReadonlyMap<string, string>,
+  onRemove: (session: SessionWire) => void,
+  onDone: () => void,
+): readonly Column<SessionRow>[] {
+  const text = useText(strings);
+  const admin = useIdentity().can('admin');
+  return useMemo(() => {
+    const columns: Column<SessionRow>[] = [
+      {
+        id: 'conversation',
+        label: text.conversation,
+        className: 'w-2/5 min-w-56',
+        render: (row) => <TitleCell row={row} parentTitle={titles.get(row.session.parent ?? '')} />,
+      },
+      {
+        id: 'state',
+        label: text.state,
+        render: ({ session }) => (
+          <StatusBadge status={statusOf(session, heard)} approvals={pendingOf(session, heard)} />
+        ),
+      },
+      { id: 'model', label: text.model, render: ({ session }) => <ModelCell session={session} /> },
+      ...(admin
+        ? [
+            {
+              id: 'key',
+              label: text.key,
+              className: 'max-w-32',
+              render: ({ session }: SessionRow) => <ShortText text={session.key} />,
+            },
+          ]
+        : []),
+      {
+        id: 'tokens',
+        label: text.tokens,
+        align: 'end',
+        render: ({ session }) => <TokensCell usage={session.usage} />,
+      },
+      {
+        id: 'cost',
+        label: text.cost,
+        align: 'end',
+        render: ({ session }) => <CostCell usage={session.usage} />,
+      },
+      {
+        id: 'updated',
+        label: text.updated,
+        align: 'end',
+        render: ({ session }) => <Time at={session.updated_at} relative />,
+      },
+      {
+        id: 'actions',
+        label: text.actions,
+        hideLabel: true,
+        interactive: true,
+        align: 'end',
+        render: ({ session }) => (
+          <SessionActions
+            session={session}
+            status={statusOf(session, heard)}
+            heard={heard}
+            onRemove={() => onRemove(session)}
+            onDone={onDone}
+          />
+        ),
+      },
+    ];
+    return columns;
+  }, [text, admin, heard, titles, onRemove, onDone]);
 }

@@ -1,3 +1,6 @@
-export function TracesPage() {
-  return <h1>TracesPage</h1>;
+import { TraceList } from './trace-list.js';
+import { TraceView } from './trace-view.js';
+
+export function TracesPage({ id }: { id?: string | undefined }) {
+  return id === undefined ? <TraceList /> : <TraceView key={id} id={id} />;
 }

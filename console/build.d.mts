@@ -1,0 +1,1 @@
+export function buildConsole(outDir?: string, options?: { version?: string }): Promise<string>;

@@ -1,0 +1,4 @@
+export function versionPlugin(version?: string): {
+  name: string;
+  transformIndexHtml: (html: string) => string;
+};

@@ -1,0 +1,94 @@
+/**
+ * Starts the console from this browser's cache when the gateway cannot be reached, and keeps what a
+ * page that is open may still load of its version. It never answers for `/api`, `/v1` or anything
+ * else that is not a file of the console.
+ *
+ * The build puts in what it made: VERSION changes whenever one of the FILES does.
+ */
+const VERSION = '%VERSION%';
+const FILES = ['%FILES%'];
+
+const PREFIX = 'toolgate-console-';
+const CACHE = PREFIX + VERSION;
+const PAGE = '/';
+/** Names with a hash of the content: whichever version kept one, it is the right one. */
+const ASSETS = '/assets/';
+/** This version and the one before it, whose pages may still be open. */
+const KEPT = 2;
+
+self.addEventListener('install', (event) => {
+  event.waitUntil(fill().then(() => self.skipWaiting()));
+});
+
+self.addEventListener('activate', (event) => {
+  event.waitUntil(forget().then(() => self.clients.claim()));
+});
+
+self.addEventListener('fetch', (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (request.method !== 'GET' || origin !== self.location.origin) return;
+  if (request.mode === 'navigate') {
+    if (pathname === PAGE) event.respondWith(page(request));
+  } else if (pathname.startsWith(ASSETS)) {
+    event.respondWith(asset(request));
+  } else if (FILES.includes(pathname)) {
+    event.respondWith(fresh(request));
+  }
+});
+
+/** A person who presses on a notification wants the page that it is about. */
+self.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  const wanted = new URL(PAGE, self.location.origin);
+  wanted.hash = event.notification.data?.to ?? '#/inbox';
+  event.waitUntil(open(wanted.href));
+});
+
+/** All or nothing; what the browser has in its own cache is asked for again. */
+async function fill() {
+  const cache = await caches.open(CACHE);
+  await cache.addAll(FILES.map((file) => new Request(file, { cache: 'reload' })));
+}
+
+async function forget() {
+  const own = (await caches.keys()).filter((name) => name.startsWith(PREFIX) && name !== CACHE);
+  const old = own.slice(0, Math.max(0, own.length - (KEPT - 1)));
+  await Promise.all(old.map((name) => caches.delete(name)));
+}
+
+/** The gateway's page wins: a new version is never kept back by an old one. */
+async function page(request) {
+  try {
+    const answer = await fetch(request);
+    if (answer.status < 500) return answer;
+  } catch {
+    // Then the one that was kept says that the gateway cannot be reached.
+  }
+  return (await kept(PAGE)) ?? Response.error();
+}
+
+async function asset(request) {
+  return (await caches.match(request, { ignoreVary: true })) ?? fetch(request);
+}
+
+async function fresh(request) {
+  try {
+    return await fetch(request);
+  } catch {
+    return (await kept(request)) ?? Response.error();
+  }
+}
+
+async function kept(request) {
+  const cache = await caches.open(CACHE);
+  return cache.match(request, { ignoreVary: true, ignoreSearch: true });
+}
+
+async function open(href) {
+  const windows = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const shown = windows.find((each) => each.focused) ?? windows[0];
+  if (shown === undefined) return self.clients.openWindow(href);
+  await shown.navigate(href).catch(() => undefined);
+  return shown.focus();
+}

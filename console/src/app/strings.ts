@@ -1,0 +1,195 @@
+import type { PageName } from './router.js';
+
+export interface AppText {
+  pages: Record<PageName, string>;
+  more: string;
+  navigation: string;
+  skip: string;
+  settings: string;
+  waiting: (count: number) => string;
+  connection: {
+    live: string;
+    connecting: string;
+    lost: string;
+    lostSince: (time: string) => string;
+    lostHint: string;
+    signedOut: string;
+  };
+  signIn: {
+    title: string;
+    label: string;
+    action: string;
+    hint: string;
+    checking: string;
+    none: string;
+    badToken: string;
+    ended: string;
+    keptNote: string;
+    unreachable: string;
+    unreachableHint: string;
+    retry: string;
+    retrying: string;
+    failed: (message: string) => string;
+  };
+  signedInAs: string;
+  scopes: string;
+  scopeNames: Record<string, string>;
+  signOut: string;
+  signOutFailed: string;
+  language: string;
+  theme: string;
+  themes: { system: string; light: string; dark: string };
+  version: string;
+  update: string;
+  updateAction: string;
+  unknown: { title: string; text: (path: string) => string; action: string };
+  crash: { title: string; text: string; again: string; reload: string; chunk: string; details: string };
+  loadingPage: string;
+  notAllowed: { title: string; text: (scope: string) => string };
+}
+
+const en: AppText = {
+  pages: {
+    chat: 'Chat',
+    inbox: 'Inbox',
+    sessions: 'Sessions',
+    traces: 'Traces',
+    tools: 'Tools & MCP',
+    rules: 'Rules',
+    usage: 'Usage',
+    setup: 'Setup',
+  },
+  more: 'More',
+  navigation: 'Pages',
+  skip: 'Skip to the content',
+  settings: 'Settings',
+  waiting: (count) => (count === 1 ? '1 waits for a decision' : `${count} wait for a decision`),
+  connection: {
+    live: 'Connected',
+    connecting: 'Connecting…',
+    lost: 'Connection lost',
+    lostSince: (time) => `Connection lost at ${time}`,
+    lostHint:
+      'What you see may be out of date. The page connects again by itself; if the gateway was stopped, start it with “npm start”.',
+    signedOut: 'Signed out',
+  },
+  signIn: {
+    title: 'Sign in',
+    label: 'Token or key',
+    action: 'Sign in',
+    hint: 'Open the console address that the gateway printed when it started, or sign in with one of its keys.',
+    checking: 'Asking the gateway…',
+    none: 'You are not signed in.',
+    badToken: 'This token or key is not valid.',
+    ended: 'You are no longer signed in: the gateway was started again, or the time was over.',
+    keptNote: 'What you typed is still there once you have signed in again.',
+    unreachable: 'The gateway cannot be reached.',
+    unreachableHint: 'Start it with “npm start”, or check the network. This page goes on trying.',
+    retry: 'Try now',
+    retrying: 'Trying again…',
+    failed: (message) => `The gateway refused: ${message}`,
+  },
+  signedInAs: 'Signed in as',
+  scopes: 'May',
+  scopeNames: { call: 'call models', approve: 'approve', admin: 'administer' },
+  signOut: 'Sign out',
+  signOutFailed: 'Could not sign out: the gateway does not answer. Close this browser to be sure.',
+  language: 'Language',
+  theme: 'Colours',
+  themes: { system: 'System', light: 'Light', dark: 'Dark' },
+  version: 'Version',
+  update: 'A new version of this console is there.',
+  updateAction: 'Reload',
+  unknown: {
+    title: 'There is no such page',
+    text: (path) => `Nothing is at “${path}”. The link may be wrong or of another version.`,
+    action: 'Go to the chat',
+  },
+  crash: {
+    title: 'This page failed',
+    text: 'The other pages still work, and nothing on the gateway was changed by this.',
+    again: 'Try again',
+    reload: 'Reload the console',
+    chunk:
+      'A part of the console could not be loaded. The gateway may be gone, or it was updated: reload the console.',
+    details: 'What happened',
+  },
+  loadingPage: 'Loading the page…',
+  notAllowed: {
+    title: 'Your key may not do this',
+    text: (scope) => `This needs the scope “${scope}”. Sign in with a key that has it.`,
+  },
+};
+
+const zh: AppText = {
+  pages: {
+    chat: '对话',
+    inbox: '待审批',
+    sessions: '会话',
+    traces: '请求追踪',
+    tools: '工具与 MCP',
+    rules: '规则',
+    usage: '用量',
+    setup: '接入',
+  },
+  more: '更多',
+  navigation: '页面导航',
+  skip: '跳到正文',
+  settings: '设置',
+  waiting: (count) => `${count} 项等待审批`,
+  connection: {
+    live: '已连接',
+    connecting: '正在连接…',
+    lost: '连接已断开',
+    lostSince: (time) => `连接已于 ${time} 断开`,
+    lostHint: '当前内容可能不是最新的。页面会自动重新连接；如果网关已停止，请运行“npm start”启动它。',
+    signedOut: '已退出登录',
+  },
+  signIn: {
+    title: '登录',
+    label: '令牌或密钥',
+    action: '登录',
+    hint: '请打开网关启动时打印的控制台地址，或使用网关的密钥登录。',
+    checking: '正在连接网关…',
+    none: '您尚未登录。',
+    badToken: '令牌或密钥无效。',
+    ended: '登录已失效：网关已重新启动，或登录已过期。',
+    keptNote: '重新登录后，已输入的内容仍然保留。',
+    unreachable: '无法连接网关。',
+    unreachableHint: '请运行“npm start”启动网关，或检查网络。本页会持续重试。',
+    retry: '立即重试',
+    retrying: '正在重试…',
+    failed: (message) => `网关拒绝了请求：${message}`,
+  },
+  signedInAs: '当前登录',
+  scopes: '权限',
+  scopeNames: { call: '调用模型', approve: '审批', admin: '管理' },
+  signOut: '退出登录',
+  signOutFailed: '退出失败：网关没有响应。为安全起见，请关闭浏览器。',
+  language: '语言',
+  theme: '配色',
+  themes: { system: '跟随系统', light: '浅色', dark: '深色' },
+  version: '版本',
+  update: '控制台有新版本。',
+  updateAction: '刷新',
+  unknown: {
+    title: '页面不存在',
+    text: (path) => `“${path}”没有对应的页面，链接可能有误，或来自其他版本。`,
+    action: '前往对话',
+  },
+  crash: {
+    title: '此页面出错了',
+    text: '其他页面仍可使用，网关上的内容没有因此改变。',
+    again: '重试',
+    reload: '刷新控制台',
+    chunk: '控制台的一部分未能加载：网关可能已停止或已更新，请刷新控制台。',
+    details: '错误详情',
+  },
+  loadingPage: '正在加载页面…',
+  notAllowed: {
+    title: '您的密钥无权执行此操作',
+    text: (scope) => `此操作需要“${scope}”权限，请使用具有该权限的密钥登录。`,
+  },
+};
+
+export const strings = { en, zh };

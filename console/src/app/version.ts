@@ -1,0 +1,2 @@
+/** The gateway's: both ship in one package. */
+export const VERSION = document.querySelector('meta[name="toolgate-version"]')?.getAttribute('content') ?? '';

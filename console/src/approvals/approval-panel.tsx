@@ -1,0 +1,203 @@
+/** A question about a call: what it would do, and the buttons that answer it. */
+import { useEffect, useId, useRef } from 'react';
+import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import { useIdentity } from '../app/identity.js';
+import { useConsole } from '../data/store.js';
+import { useText } from '../text/language.js';
+import { Button } from '../ui/button.js';
+import { CopyButton } from '../ui/copy-button.js';
+import { ErrorNote } from '../ui/error-note.js';
+import { makeVisible } from '../ui/visible.js';
+import { VisibleText } from '../ui/visible-text.js';
+import { ButtonRow } from './button-row.js';
+import { Countdown, TIME, useTimeLeft } from './countdown.js';
+import { DecidedNote } from './decided-note.js';
+import { DenyForm, type FormProps } from './deny-form.js';
+import { type Draft, typedIn, useDraft } from './drafts.js';
+import { EditForm } from './edit-form.js';
+import { PlanForm } from './plan-form.js';
+import { QuestionForm } from './question-form.js';
+import { RuleForm } from './rule-form.js';
+import { strings } from './strings.js';
+import { type Deciding, useDecision } from './use-decision.js';
+import { WhatItDoes } from './what-it-does.js';
+
+export function ApprovalPanel({ approval: given }: { approval: ApprovalWire }) {
+  const text = useText(strings);
+  const deciding = useDecision(given);
+  const [draft, change] = useDraft(given.id);
+  const { approval } = deciding;
+  const pending = approval.state === 'pending';
+  const id = useId();
+  const panel = useRef<HTMLElement>(null);
+  useFocusAfterDecision(panel, pending);
+  const title = makeVisible(approval.hints.title ?? approval.describe.title);
+  return (
+    <section
+      ref={panel}
+      tabIndex={-1}
+      data-approval={approval.id}
+      data-approval-state={approval.state}
+      aria-labelledby={`${id}-title`}
+      className="flex min-w-0 flex-col gap-3 outline-none"
+    >
+      <h3 id={`${id}-title`} className={pending ? 'text-sm font-semibold wrap-anywhere' : 'sr-only'}>
+        <span className="block text-xs font-normal text-muted">{heading(approval, text)}</span>
+        {title}
+      </h3>
+      {pending ? (
+        <Waiting deciding={deciding} draft={draft} change={change} />
+      ) : (
+        <>
+          <DecidedNote approval={approval} done={deciding.done} />
+          <Typed draft={draft} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Waiting({ deciding, draft, change }: FormProps) {
+  const text = useText(strings);
+  const { approval, problem } = deciding;
+  const may = useIdentity().can('approve');
+  const lost = useConsole((state) => state.connection === 'lost');
+  useAutoExtend(deciding, draft);
+  const plan = approval.question && approval.tool === 'ExitPlanMode';
+  const question = approval.question && !plan;
+  return (
+    <>
+      {!question && !plan && <WhatItDoes approval={approval} />}
+      <Countdown deciding={deciding} canExtend={may} />
+      {lost && <p className="text-xs text-warn">{text.lost}</p>}
+      {problem !== undefined && (
+        <ErrorNote
+          title={text.decisionFailed}
+          message={problem.kind === 'changed' ? text.changed : problem.message}
+        />
+      )}
+      {!may && <p className="text-sm text-muted">{text.mayNot}</p>}
+      {may && plan && <PlanForm deciding={deciding} draft={draft} change={change} />}
+      {may && question && <QuestionForm deciding={deciding} draft={draft} change={change} />}
+      {may && !approval.question && <Answers deciding={deciding} draft={draft} change={change} />}
+    </>
+  );
+}
+
+function Answers(props: FormProps) {
+  switch (props.draft.mode) {
+    case 'deny':
+      return <DenyForm {...props} />;
+    case 'always':
+      return <RuleForm {...props} />;
+    case 'edit':
+      return <EditForm {...props} />;
+    case 'buttons':
+      return <Buttons {...props} />;
+  }
+}
+
+function Buttons({ deciding, change }: FormProps) {
+  const text = useText(strings);
+  const { hints } = deciding.approval;
+  const careful = hints.default_to_no;
+  return (
+    <ButtonRow>
+      {(guard) => (
+        <>
+          <Button
+            variant={careful ? 'plain' : 'primary'}
+            busy={deciding.busy}
+            onClick={guard(() => void deciding.send({ decision: 'allow' }))}
+          >
+            {text.allowOnce}
+          </Button>
+          {!hints.suppress_always && (
+            <Button disabled={deciding.busy} onClick={() => change({ mode: 'always' })}>
+              {text.always}
+            </Button>
+          )}
+          <Button
+            variant={careful ? 'danger' : 'plain'}
+            busy={deciding.busy}
+            onClick={guard(() => void deciding.send({ decision: 'deny' }))}
+          >
+            {text.deny}
+          </Button>
+          <Button variant="ghost" disabled={deciding.busy} onClick={() => change({ mode: 'deny' })}>
+            {text.denyReason}
+          </Button>
+          <Button variant="ghost" disabled={deciding.busy} onClick={() => change({ mode: 'edit' })}>
+            {text.edit}
+          </Button>
+        </>
+      )}
+    </ButtonRow>
+  );
+}
+
+/** Somebody else was faster: nothing that was typed is lost. */
+function Typed({ draft }: { draft: Draft }) {
+  const text = useText(strings);
+  const typed = typedIn(draft);
+  if (typed === '') return null;
+  return (
+    <div className="rounded-md border border-line bg-bg px-3 py-2 text-sm">
+      <p className="text-xs text-muted">{text.elsewhere}</p>
+      <div className="mt-1 flex items-center justify-between gap-2">
+        <p className="text-xs font-semibold text-muted">{text.typed}</p>
+        <CopyButton text={typed} label={text.copyTyped} />
+      </div>
+      <p className="max-h-40 overflow-auto whitespace-pre-wrap wrap-anywhere">
+        <VisibleText text={typed} />
+      </p>
+    </div>
+  );
+}
+
+const extendedOnce = new Set<string>();
+
+/** Whoever has begun to answer is not cut off: once, when little time is left. */
+function useAutoExtend({ approval, extendNow }: Deciding, draft: Draft): void {
+  const left = useTimeLeft(approval);
+  const begun = draft.mode !== 'buttons';
+  const short = left !== undefined && left > 0 && left < TIME.shortMs;
+  useEffect(() => {
+    if (!begun || !short || extendedOnce.has(approval.id)) return;
+    extendedOnce.add(approval.id);
+    void extendNow();
+  });
+}
+
+/** The button that was pressed is gone: whoever is there by keyboard stays on this card. */
+function useFocusAfterDecision(panel: React.RefObject<HTMLElement | null>, pending: boolean): void {
+  const within = useRef(false);
+  useEffect(() => {
+    const element = panel.current;
+    if (element === null) return;
+    const enter = () => {
+      within.current = true;
+    };
+    const leave = (event: FocusEvent) => {
+      // An element that is taken out of the page leaves without going anywhere.
+      if (event.relatedTarget !== null) within.current = false;
+    };
+    element.addEventListener('focusin', enter);
+    element.addEventListener('focusout', leave);
+    return () => {
+      element.removeEventListener('focusin', enter);
+      element.removeEventListener('focusout', leave);
+    };
+  }, [panel]);
+  useEffect(() => {
+    if (pending || !within.current) return;
+    const nowhere = document.activeElement === null || document.activeElement === document.body;
+    if (nowhere) panel.current?.focus({ preventScroll: true });
+  }, [panel, pending]);
+}
+
+function heading({ question, tool, agent, agent_label }: ApprovalWire, text: (typeof strings)['en']): string {
+  if (question) return tool === 'ExitPlanMode' ? text.planTitle : text.questionTitle;
+  if (agent === null) return text.asks;
+  return text.asksAgent(makeVisible(agent_label ?? agent));
+}

@@ -1,0 +1,111 @@
+/**
+ * Buttons that decide something take no press within 400 ms of appearing or moving: it was meant for
+ * what stood there before. The second press of a double one is never taken.
+ */
+import { type MouseEvent, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
+
+export const ARMING = {
+  restMs: 400,
+  sampleMs: 100,
+  /** Less is no move: rounding, and the caret of a field. */
+  movePx: 2,
+};
+
+interface Place {
+  x: number;
+  y: number;
+}
+
+interface Watched {
+  /** Where it is now; undefined while it is not in the page. */
+  place: () => Place | undefined;
+  last: Place | undefined;
+  appearedAt: number;
+  movedAt: number;
+  /** Told at the next look when it has changed. */
+  onArmed?: ((armed: boolean) => void) | undefined;
+}
+
+const watched = new Set<Watched>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+export function sample(each: Watched, now: number): void {
+  const place = each.place();
+  if (place === undefined) return;
+  const { last } = each;
+  const moved =
+    last === undefined ||
+    Math.abs(place.x - last.x) > ARMING.movePx ||
+    Math.abs(place.y - last.y) > ARMING.movePx;
+  if (!moved) return;
+  each.last = place;
+  each.movedAt = now;
+}
+
+export type { Watched };
+
+/** `byPointer`: a key press does not go to another button because the page moved. */
+export function isArmed(each: Watched, now: number, byPointer: boolean): boolean {
+  sample(each, now);
+  return now - (byPointer ? each.movedAt : each.appearedAt) >= ARMING.restMs;
+}
+
+function watch(each: Watched): () => void {
+  watched.add(each);
+  timer ??= setInterval(() => {
+    const now = performance.now();
+    for (const one of watched) one.onArmed?.(isArmed(one, now, true));
+  }, ARMING.sampleMs);
+  return () => {
+    watched.delete(each);
+    if (watched.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+export interface Arming {
+  /** For the element that the buttons stand in. */
+  ref: RefObject<HTMLDivElement | null>;
+  /** Lets a press through, or says that it was not taken. */
+  guard: (press: () => void) => (event: MouseEvent) => void;
+  /** For the eye: a press by pointer would be taken. */
+  armed: boolean;
+  /** A press was not taken; until the next one. */
+  refused: boolean;
+}
+
+export function useArming(): Arming {
+  const ref = useRef<HTMLDivElement | null>(null);
+  const own = useRef<Watched>(undefined);
+  const [refused, setRefused] = useState(false);
+  const [armed, setArmed] = useState(false);
+  useEffect(() => {
+    const now = performance.now();
+    const each: Watched = {
+      place: () => {
+        const box = ref.current?.getBoundingClientRect();
+        return box === undefined ? undefined : { x: box.left, y: box.top };
+      },
+      last: undefined,
+      appearedAt: now,
+      movedAt: now,
+      onArmed: setArmed,
+    };
+    sample(each, now);
+    own.current = each;
+    return watch(each);
+  }, []);
+  const guard = useCallback(
+    (press: () => void) => (event: MouseEvent) => {
+      // A key press has no number; of a double click the second is number two.
+      if (event.detail > 1) return;
+      const each = own.current;
+      const taken = each !== undefined && isArmed(each, performance.now(), event.detail > 0);
+      setRefused(!taken);
+      if (taken) press();
+    },
+    [],
+  );
+  return { ref, guard, armed, refused };
+}

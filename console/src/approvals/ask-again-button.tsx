@@ -1,0 +1,30 @@
+import { useState } from 'react';
+import { useText } from '../text/language.js';
+import { Button } from '../ui/button.js';
+import { ErrorNote } from '../ui/error-note.js';
+import { makeVisible } from '../ui/visible.js';
+import { askAgain } from './ask-again.js';
+import { strings } from './strings.js';
+
+/** Says so in the conversation: the agent decides whether it still needs the call. */
+export function AskAgain({ call, session, title }: { call: string; session: string; title: string }) {
+  const text = useText(strings);
+  const [status, setStatus] = useState<'idle' | 'busy' | 'done'>('idle');
+  const [problem, setProblem] = useState<string>();
+  if (status === 'done') return <p className="text-xs text-muted">{text.askedAgain}</p>;
+  const ask = async () => {
+    setStatus('busy');
+    setProblem(undefined);
+    const failure = await askAgain({ call, session, content: text.askAgainText(makeVisible(title)) });
+    setProblem(failure);
+    setStatus(failure === undefined ? 'done' : 'idle');
+  };
+  return (
+    <div className="flex flex-col items-start gap-1.5">
+      <Button size="small" busy={status === 'busy'} onClick={() => void ask()}>
+        {text.askAgain}
+      </Button>
+      {problem !== undefined && <ErrorNote title={text.askAgainFailed} message={problem} />}
+    </div>
+  );
+}

@@ -1,0 +1,92 @@
+/** One decision at a time, and what became of it. */
+import { useRef, useState } from 'react';
+import type { AnswerWire, ApprovalWire, DecidedWire } from '../../../src/server/wire/approvals.js';
+import { type DecisionResult, decide, extend } from '../data/decisions.js';
+import { dropDraft } from './drafts.js';
+
+export type Answer = Omit<AnswerWire, 'digest'>;
+
+export interface Problem {
+  kind: 'refused' | 'changed';
+  message: string;
+  param: string | null;
+}
+
+export interface Deciding {
+  /** What is to be decided, as it is known to stand. */
+  approval: ApprovalWire;
+  busy: boolean;
+  problem: Problem | undefined;
+  /** What the gateway said to this page's own decision. */
+  done: DecidedWire | undefined;
+  send: (answer: Answer) => Promise<DecisionResult | undefined>;
+  extending: boolean;
+  extendNow: () => Promise<void>;
+  extendProblem: string | undefined;
+}
+
+export function useDecision(given: ApprovalWire): Deciding {
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+  const [done, setDone] = useState<DecidedWire>();
+  const [told, setToldOf] = useState<{ approval: ApprovalWire; over: string }>();
+  const setTold = (next: ApprovalWire) => setToldOf({ approval: next, over: given.digest });
+  const [extending, setExtending] = useState(false);
+  const [extendProblem, setExtendProblem] = useState<string>();
+  // Two presses within one frame see the same state of the component.
+  const underway = useRef(false);
+
+  // An event that came later than the answer knows more.
+  const approval = newest(given, told?.over === given.digest ? told.approval : undefined, done);
+
+  const send = async (answer: Answer): Promise<DecisionResult | undefined> => {
+    if (underway.current || approval.state !== 'pending') return undefined;
+    underway.current = true;
+    setBusy(true);
+    setProblem(undefined);
+    const result = await decide(approval, answer);
+    underway.current = false;
+    setBusy(false);
+    switch (result.kind) {
+      case 'decided':
+        setDone(result.decided);
+        dropDraft(approval.id);
+        break;
+      case 'changed':
+        setTold(result.approval);
+        setProblem({ kind: 'changed', message: result.message, param: null });
+        break;
+      case 'already':
+      case 'expired':
+        setTold(result.approval);
+        break;
+      case 'refused':
+        setProblem({ kind: 'refused', message: result.message, param: result.param });
+        break;
+    }
+    return result;
+  };
+
+  const extendNow = async (): Promise<void> => {
+    if (extending) return;
+    setExtending(true);
+    const result = await extend(approval);
+    setExtending(false);
+    setExtendProblem(result.kind === 'refused' ? result.message : undefined);
+    if (result.kind === 'decided') setTold(result.decided);
+    else if (result.kind !== 'refused') setTold(result.approval);
+  };
+
+  return { approval, busy, problem, done, send, extending, extendNow, extendProblem };
+}
+
+/** Events and answers come in any order: what is decided stays so, and the later end of time holds. */
+function newest(given: ApprovalWire, ...others: readonly (ApprovalWire | undefined)[]): ApprovalWire {
+  return others.reduce<ApprovalWire>((best, other) => {
+    if (other === undefined || other.id !== best.id) return best;
+    if (best.state !== 'pending') return best;
+    if (other.state !== 'pending') return other;
+    if (other.digest !== best.digest) return other;
+    return (other.expires_at ?? '') > (best.expires_at ?? '') ? other : best;
+  }, given);
+}

@@ -1,0 +1,42 @@
+/** How much waits for a person, for the badge; and the word of it for whoever listens to the page. */
+import { useEffect, useMemo, useRef } from 'react';
+import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import { useConsole } from '../data/store.js';
+import { useText } from '../text/language.js';
+import { announce } from '../ui/announce.js';
+import { makeVisible } from '../ui/visible.js';
+import { useLater } from './later.js';
+import { waitingStrings } from './waiting-strings.js';
+
+/** Those that wait, the oldest first. */
+export function useWaitingApprovals(): readonly ApprovalWire[] {
+  const approvals = useConsole((state) => state.approvals);
+  return useMemo(
+    () =>
+      [...approvals.values()]
+        .filter(({ state }) => state === 'pending')
+        .toSorted((a, b) => (a.created_at < b.created_at ? -1 : a.created_at > b.created_at ? 1 : 0)),
+    [approvals],
+  );
+}
+
+/** Without those that were put aside. */
+export function useWaitingCount(): number {
+  const waiting = useWaitingApprovals();
+  const later = useLater();
+  return waiting.filter(({ id }) => !later.has(id)).length;
+}
+
+/** Says once of each question that it is there. For the shell, once in the page. */
+export function useApprovalAnnouncements(): void {
+  const waiting = useWaitingApprovals();
+  const text = useText(waitingStrings);
+  const told = useRef(new Set<string>());
+  useEffect(() => {
+    const fresh = waiting.filter(({ id }) => !told.current.has(id));
+    for (const { id } of fresh) told.current.add(id);
+    const [first] = fresh;
+    if (first === undefined) return;
+    announce(fresh.length === 1 ? text.asks(makeVisible(first.describe.title)) : text.ask(fresh.length));
+  }, [waiting, text]);
+}

@@ -1,0 +1,111 @@
+/** A sub-agent: what it was asked, what it does, what it reports. */
+import { Markdown } from '../../chat/markdown.js';
+import type { Part, SubAgentView } from '../../data/view.js';
+import { useText } from '../../text/language.js';
+import { Disclosure } from '../../ui/disclosure.js';
+import { Spinner } from '../../ui/spinner.js';
+import { makeVisible } from '../../ui/visible.js';
+import { textField } from '../parse/tool-output.js';
+import { strings } from '../strings.js';
+import { ToolCardView } from '../tool-card.js';
+import { LongText } from '../view/long-text.js';
+import { ScrollArea } from '../view/scroll-area.js';
+import { type BodyProps, failed, Labelled, ResultText, resultText } from './body.js';
+
+export function TaskBody({ card, input, session }: BodyProps) {
+  const text = useText(strings);
+  const prompt = textField(input.value, 'prompt') ?? input.text ?? '';
+  const report = resultText(card.result);
+  return (
+    <>
+      {prompt !== '' && (
+        <Disclosure summary={<span className="text-xs font-semibold text-muted">{text.task}</span>}>
+          <ScrollArea label={text.task}>
+            <LongText text={prompt} />
+          </ScrollArea>
+        </Disclosure>
+      )}
+      {card.agent !== undefined && <Work agent={card.agent} session={session} />}
+      {failed(card) ? (
+        <ResultText card={card} />
+      ) : (
+        report !== '' && (
+          <Labelled label={text.report} copy={report} copyLabel={text.copyResult}>
+            <ScrollArea label={text.report} className="bg-surface p-3 text-sm">
+              <Markdown text={report} />
+            </ScrollArea>
+          </Labelled>
+        )
+      )}
+    </>
+  );
+}
+
+function Work({ agent, session }: { agent: SubAgentView; session: string }) {
+  const text = useText(strings);
+  const { ended } = agent;
+  return (
+    <section aria-label={`${text.agentWork}: ${agent.label}`} className="min-w-0 border-l-2 border-line pl-3">
+      <div className="flex flex-col gap-2">
+        {agent.parts.map((part) => (
+          <Step key={part.key} part={part} session={session} agent={agent} />
+        ))}
+        {agent.parts.length === 0 && <p className="text-xs text-muted">{text.agentNothing}</p>}
+        <p className="text-xs text-muted">
+          {ended === undefined ? (
+            <Spinner label={text.agentWorks} show size={12} />
+          ) : (
+            `${text.agentDone(ended.turns)}${ended.cutShort === undefined ? '' : ` ${text.agentCut(makeVisible(ended.cutShort))}`}`
+          )}
+        </p>
+      </div>
+    </section>
+  );
+}
+
+function Step({ part, session, agent }: { part: Part; session: string; agent: SubAgentView }) {
+  const text = useText(strings);
+  switch (part.kind) {
+    case 'tool':
+      return <ToolCardView card={part.card} session={session} agent={agent} />;
+    case 'text':
+      return (
+        <div className="text-sm">
+          <Markdown text={part.text} streaming={part.streaming} />
+        </div>
+      );
+    case 'thinking':
+      return part.redacted ? (
+        <p className="text-xs text-muted">{text.thinkingHidden}</p>
+      ) : (
+        <Disclosure summary={<span className="text-xs text-muted">{text.thinking}</span>}>
+          <div className="text-xs text-muted">
+            <Markdown text={part.text} streaming={part.streaming} />
+          </div>
+        </Disclosure>
+      );
+    case 'note':
+      return <p className="text-xs text-muted">{noteText(part.note, text)}</p>;
+    case 'user':
+      return null;
+  }
+}
+
+type Note = Extract<Part, { kind: 'note' }>['note'];
+
+function noteText(note: Note, text: (typeof strings)['en']): string {
+  switch (note.type) {
+    case 'compacted':
+      return text.note.compacted;
+    case 'max-turns':
+      return text.note.maxTurns(note.turns);
+    case 'stopped':
+      return text.note.stopped;
+    case 'interrupted':
+      return text.note.interrupted;
+    case 'failed':
+      return makeVisible(note.message);
+    case 'cut-short':
+      return text.agentCut(makeVisible(note.reason));
+  }
+}

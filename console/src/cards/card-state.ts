@@ -1,0 +1,39 @@
+/** What the states of a card look like, and which cards are open by themselves. */
+import type { CardState } from '../data/view.js';
+import type { Tone } from '../ui/badge.js';
+
+export interface StateLook {
+  tone: Tone;
+  /** The edge of the card. */
+  edge: string;
+  /** Open until the person says otherwise. */
+  open: boolean;
+}
+
+export const STATE_LOOK: Readonly<Record<CardState, StateLook>> = {
+  pending: { tone: 'warn', edge: 'border-l-warn', open: true },
+  waiting: { tone: 'warn', edge: 'border-l-warn', open: true },
+  running: { tone: 'info', edge: 'border-l-info', open: true },
+  success: { tone: 'ok', edge: 'border-l-ok', open: false },
+  error: { tone: 'danger', edge: 'border-l-danger', open: true },
+  denied: { tone: 'danger', edge: 'border-l-danger', open: true },
+  expired: { tone: 'warn', edge: 'border-l-warn', open: true },
+  cancelled: { tone: 'plain', edge: 'border-l-line', open: false },
+  'handed-back': { tone: 'info', edge: 'border-l-info', open: false },
+  unknown: { tone: 'warn', edge: 'border-l-warn', open: true },
+};
+
+const MOST_CHOICES = 2_000;
+const choices = new Map<string, boolean>();
+
+/** A card that is scrolled out of sight and back is as the person left it. */
+export function openChoice(key: string): boolean | undefined {
+  return choices.get(key);
+}
+
+export function keepOpenChoice(key: string, open: boolean): void {
+  choices.delete(key);
+  choices.set(key, open);
+  const [oldest] = choices.keys();
+  if (choices.size > MOST_CHOICES && oldest !== undefined) choices.delete(oldest);
+}

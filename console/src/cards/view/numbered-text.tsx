@@ -1,0 +1,49 @@
+/** Lines with the numbers that they have in their file. */
+import { useState } from 'react';
+import { useText } from '../../text/language.js';
+import { Button } from '../../ui/button.js';
+import { classes } from '../../ui/classes.js';
+import { makeVisible } from '../../ui/visible.js';
+import type { NumberedLine } from '../parse/tool-output.js';
+import { strings } from '../strings.js';
+
+const SHOWN = { first: 200, more: 2_000 };
+
+export function NumberedText({ lines, label }: { lines: readonly NumberedLine[]; label: string }) {
+  const text = useText(strings);
+  const [wanted, setWanted] = useState(SHOWN.first);
+  const left = lines.length - wanted;
+  return (
+    <>
+      <table className="w-full border-collapse font-mono text-xs leading-relaxed">
+        <caption className="sr-only">{label}</caption>
+        <tbody>
+          {lines.slice(0, wanted).map((line, index) => {
+            const key = `${index}`;
+            return (
+              <tr key={key} className={classes(line.context && 'text-muted')}>
+                <td className="w-px px-2 text-right align-top text-muted tabular-nums select-none">
+                  {line.number}
+                </td>
+                <td className="pr-3 align-top whitespace-pre-wrap wrap-anywhere">
+                  <bdi>{makeVisible(line.text)}</bdi>
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {left > 0 && (
+        <div className="flex flex-wrap items-center gap-2 px-3 py-1.5 text-xs text-muted">
+          <span>{text.moreLines(left)}</span>
+          <Button size="small" onClick={() => setWanted(wanted + SHOWN.more)}>
+            {text.showMore}
+          </Button>
+          <Button size="small" onClick={() => setWanted(Number.POSITIVE_INFINITY)}>
+            {text.showAll}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+/** What the rows of a conversation can do; the same object for as long as the conversation is shown. */
+import { createContext, useContext } from 'react';
+import type { BlockWire } from '../../../src/server/wire/shared.js';
+
+export interface ChatActions {
+  session: string;
+  /** Forks in front of the turn and says something else. */
+  edit: (turn: number, text: string, kept: readonly BlockWire[]) => Promise<void>;
+  /** Makes the answer of the turn again, in a branch of its own. */
+  regenerate: (turn: number) => void;
+  /** Goes on with what was interrupted. */
+  resume: () => void;
+  /** Tries again what failed. */
+  retry: () => void;
+  /** Says that it should go on. */
+  goOn: () => void;
+}
+
+const NOTHING: ChatActions = {
+  session: '',
+  edit: async () => {},
+  regenerate: () => {},
+  resume: () => {},
+  retry: () => {},
+  goOn: () => {},
+};
+
+export const ChatActionsContext = createContext<ChatActions>(NOTHING);
+/** Whether something can be sent now: buttons that send are off while it cannot. */
+export const CanSendContext = createContext(true);
+
+export const useChatActions = (): ChatActions => useContext(ChatActionsContext);
+export const useCanSend = (): boolean => useContext(CanSendContext);

@@ -1,0 +1,121 @@
+/** A conversation that exists. */
+import { useState } from 'react';
+import { useIdentity } from '../app/identity.js';
+import { navigate } from '../app/router.js';
+import { stopTurn } from '../data/chat.js';
+import { type Conversation, useConversation } from '../data/conversation.js';
+import { isOwnSession } from '../data/own-sessions.js';
+import { useText } from '../text/language.js';
+import { Button } from '../ui/button.js';
+import { EmptyState } from '../ui/empty-state.js';
+import { ErrorNote } from '../ui/error-note.js';
+import { PlusIcon } from '../ui/icons.js';
+import { Skeleton } from '../ui/skeleton.js';
+import { CanSendContext, ChatActionsContext } from './chat-context.js';
+import { ChatHeader } from './chat-header.js';
+import { Choices } from './choices.js';
+import { Composer } from './composer.js';
+import { useKeptFocus } from './kept-focus.js';
+import { strings } from './strings.js';
+import { Transcript } from './transcript.js';
+import { useChoice } from './use-choice.js';
+import { useObstacle } from './use-obstacle.js';
+import { fork, useTalk } from './use-talk.js';
+
+export function OneChat({ session: id, onRetry }: { session: string; onRetry: () => void }) {
+  const text = useText(strings);
+  const conversation = useConversation(id);
+  switch (conversation.status) {
+    case 'loading':
+      return (
+        <div className="mx-auto w-full max-w-3xl px-4 py-6">
+          <h1 className="sr-only">{text.loading}</h1>
+          <Skeleton lines={6} />
+        </div>
+      );
+    case 'missing':
+      return (
+        <div className="mx-auto w-full max-w-3xl px-4 py-10">
+          <h1 className="sr-only">{text.missing}</h1>
+          <EmptyState
+            title={text.missing}
+            text={text.missingText}
+            action={
+              <Button variant="primary" icon={<PlusIcon />} onClick={() => navigate('#/')}>
+                {text.startNew}
+              </Button>
+            }
+          />
+        </div>
+      );
+    case 'failed':
+      return (
+        <div className="mx-auto w-full max-w-3xl px-4 py-10">
+          <h1 className="sr-only">{text.loadFailed}</h1>
+          <ErrorNote
+            title={text.loadFailed}
+            message={conversation.problem ?? ''}
+            action={
+              <Button size="small" onClick={onRetry}>
+                {text.tryAgain}
+              </Button>
+            }
+          />
+        </div>
+      );
+    case 'ready':
+      return <Talk id={id} conversation={conversation} />;
+  }
+}
+
+function Talk({ id, conversation }: { id: string; conversation: Conversation }) {
+  const text = useText(strings);
+  const { session, running, parts } = conversation;
+  const last = parts.at(-1);
+  const failed = last?.kind === 'note' && last.note.type === 'failed';
+  const choice = useChoice(session);
+  const focused = useKeptFocus();
+  const general = useObstacle();
+  const person = useIdentity();
+  const [sent, setSent] = useState(0);
+  const busy = running ? (isOwnSession(id) ? text.reasons.running : text.reasons.elsewhere) : undefined;
+  const foreign =
+    session !== undefined && person.name !== '' && session.key !== person.name
+      ? text.reasons.otherKey(session.key)
+      : undefined;
+  const obstacle =
+    general ?? foreign ?? busy ?? (choice.model === undefined ? text.reasons.model : undefined);
+  const { actions, send } = useTalk(id, conversation, choice, () => setSent((count) => count + 1));
+  return (
+    <ChatActionsContext value={actions}>
+      <CanSendContext value={obstacle === undefined}>
+        <div className="flex h-full flex-col">
+          {session === undefined ? (
+            <h1 className="sr-only">{text.untitled}</h1>
+          ) : (
+            <ChatHeader
+              session={session}
+              running={running}
+              failed={failed}
+              onFork={() => void fork(id, text.forked)}
+            />
+          )}
+          <Transcript conversation={conversation} sent={sent} />
+          <Composer
+            session={id}
+            placeholder={choice.agent ? text.placeholderAgent : text.placeholder}
+            running={running}
+            obstacle={obstacle}
+            send={send}
+            stop={async () => {
+              await stopTurn(id);
+            }}
+            autoFocus={focused}
+          >
+            <Choices choice={choice} forks />
+          </Composer>
+        </div>
+      </CanSendContext>
+    </ChatActionsContext>
+  );
+}

@@ -1,0 +1,44 @@
+import { memo } from 'react';
+import { ToolCardView } from '../cards/tool-card.js';
+import { AnswerActions } from './answer-actions.js';
+import { useChatActions } from './chat-context.js';
+import { isContinued, MarkdownBlocks } from './markdown.js';
+import { NoteView } from './note-view.js';
+import type { Row } from './rows.js';
+import { Thinking } from './thinking.js';
+import { UserMessage } from './user-message.js';
+
+/** Drawn again only when its own row is another one. */
+export const RowView = memo(function RowView({ row }: { row: Row }) {
+  return (
+    <div data-row={row.kind} className="mx-auto w-full max-w-3xl px-4">
+      <Content row={row} />
+    </div>
+  );
+});
+
+function Content({ row }: { row: Row }) {
+  const { session } = useChatActions();
+  switch (row.kind) {
+    case 'user':
+      return <UserMessage part={row.part} />;
+    case 'text':
+      return (
+        <div className={isContinued(row.blocks[0]) ? '' : 'pt-3'}>
+          <MarkdownBlocks blocks={row.blocks} streaming={row.streaming} />
+        </div>
+      );
+    case 'thinking':
+      return <Thinking part={row.part} />;
+    case 'tool':
+      return (
+        <div className="pt-3">
+          <ToolCardView card={row.part.card} session={session} />
+        </div>
+      );
+    case 'note':
+      return <NoteView note={row.part.note} last={row.last} />;
+    case 'actions':
+      return <AnswerActions row={row} />;
+  }
+}

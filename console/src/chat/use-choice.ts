@@ -1,0 +1,45 @@
+/** Which model is asked, and in which folder an agent works. */
+import { useState } from 'react';
+import type { ModelWire, SessionWire } from '../../../src/server/wire/sessions.js';
+import { findModel, firstModel, lastModel, type ModelList, rememberModel, useModels } from './models.js';
+
+export interface Choice {
+  list: ModelList;
+  reload: () => void;
+  model: string | undefined;
+  entry: ModelWire | undefined;
+  /** Undefined for what works in no folder. */
+  folder: string | undefined;
+  /** What has to be said to the gateway: nothing where it is the model's own, or the session's. */
+  cwd: string | undefined;
+  agent: boolean;
+  setModel: (model: string) => void;
+  setFolder: (folder: string) => void;
+}
+
+export function useChoice(session: SessionWire | undefined): Choice {
+  const { list, reload } = useModels();
+  const [chosen, setChosen] = useState<string>();
+  const [folderChosen, setFolderChosen] = useState<string>();
+  const models = list.status === 'ready' ? list.models : [];
+  const model = chosen ?? session?.model ?? firstModel(models, lastModel());
+  const entry = model === undefined ? undefined : findModel(models, model);
+  const engine = entry?.engine ?? (model === session?.model ? session?.engine : undefined) ?? 'relay';
+  const agent = engine !== 'relay';
+  const own = session?.root ?? entry?.root ?? undefined;
+  const folder = agent ? (folderChosen ?? own) : undefined;
+  return {
+    list,
+    reload,
+    model,
+    entry,
+    folder,
+    cwd: agent && folderChosen !== undefined && folderChosen !== own ? folderChosen : undefined,
+    agent,
+    setModel: (next) => {
+      setChosen(next);
+      rememberModel(next);
+    },
+    setFolder: setFolderChosen,
+  };
+}

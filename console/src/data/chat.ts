@@ -1,0 +1,54 @@
+/** Talking in a conversation. What happens then is told by the events. All reject with ApiError or Unreachable. */
+import type { ChatRequest, ChatStarted, SessionWire, StopAnswer } from '../../../src/server/wire/sessions.js';
+import { post, remove, Unreachable } from './api.js';
+import { noteOwnSession } from './own-sessions.js';
+
+/** Without a network it is sent again this often; the same `client_id` is the same request. */
+const TRIES_MS = [0, 500, 1_500, 4_000] as const;
+
+export async function startChat(request: ChatRequest): Promise<ChatStarted> {
+  const body: ChatRequest = { client_id: crypto.randomUUID(), ...request };
+  const started = await untilHeard(() => post<ChatStarted>('/api/chat', body));
+  noteOwnSession(started.session);
+  return started;
+}
+
+/** Resolves to false where nothing ran. */
+export async function stopTurn(session: string): Promise<boolean> {
+  const { stopped } = await untilHeard(() => post<StopAnswer>(`${pathOf(session)}/stop`));
+  return stopped;
+}
+
+/** Goes on with a turn that broke off. */
+export async function resumeTurn(session: string): Promise<ChatStarted> {
+  const started = await post<ChatStarted>(`${pathOf(session)}/resume`);
+  noteOwnSession(started.session);
+  return started;
+}
+
+/** `keep`: only so many turns of it. */
+export function forkSession(session: string, keep?: number): Promise<SessionWire> {
+  return post<SessionWire>(`${pathOf(session)}/fork`, keep === undefined ? {} : { keep });
+}
+
+/** Ends the turn that runs, and what it started. */
+export async function deleteSession(session: string): Promise<void> {
+  await remove<undefined>(pathOf(session));
+}
+
+function pathOf(session: string): string {
+  return `/api/sessions/${encodeURIComponent(session)}`;
+}
+
+/** Only for what may be said twice. */
+async function untilHeard<T>(say: () => Promise<T>): Promise<T> {
+  for (const [index, wait] of TRIES_MS.entries()) {
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    try {
+      return await say();
+    } catch (error) {
+      if (!(error instanceof Unreachable) || index === TRIES_MS.length - 1) throw error;
+    }
+  }
+  throw new Unreachable('The gateway does not answer.');
+}

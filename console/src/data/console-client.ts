@@ -1,0 +1,95 @@
+/** All of the data layer but React: one for each page; tests have several in one process. */
+import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import { ApiError, type Request, requestOf } from './api.js';
+import { type ConsoleState, StateStore } from './console-state.js';
+import { Decisions } from './decision-desk.js';
+import { EventBatch } from './events/event-batch.js';
+import { EventTabs, type TabsPorts } from './events/event-tabs.js';
+import { noteApproval } from './reducer/apply-event.js';
+
+export interface ClientPorts extends TabsPorts {
+  /** When the next change may be shown. */
+  schedule(run: () => void): void;
+}
+
+/** Between two tries to learn what became of a question. */
+const AGAIN_MS = 3_000;
+
+export class ConsoleClient {
+  readonly store: StateStore;
+  readonly request: Request;
+  readonly tabs: EventTabs;
+  readonly decisions: Decisions;
+  readonly #ports: ClientPorts;
+  readonly #batch: EventBatch;
+  /** Questions that waited and do not any more, without a word of how they ended. */
+  readonly #lost = new Set<string>();
+  #before: ConsoleState;
+  #stop: () => void = () => {};
+  #cancelRetry: (() => void) | undefined;
+
+  constructor(ports: ClientPorts, store: StateStore = new StateStore(), request?: Request) {
+    this.#ports = ports;
+    this.store = store;
+    this.request = request ?? requestOf(ports.fetch);
+    this.#before = store.get();
+    this.#batch = new EventBatch(store, ports.schedule, ports.now);
+    this.tabs = new EventTabs(ports, {
+      onEvents: (events) => this.#batch.add(events),
+      onStatus: (connection) => {
+        // What was heard before counts as known.
+        this.#batch.flush();
+        store.update((state) => (state.connection === connection ? state : { ...state, connection }));
+      },
+    });
+    this.decisions = new Decisions({ ...ports, request: this.request, store });
+  }
+
+  start(): void {
+    this.#before = this.store.get();
+    const unsubscribe = this.store.subscribe(() => this.#onState());
+    this.#stop = () => {
+      unsubscribe();
+      this.#cancelRetry?.();
+      this.tabs.stop();
+    };
+    this.tabs.start();
+  }
+
+  stop(): void {
+    this.#stop();
+    this.#stop = () => {};
+  }
+
+  /** A snapshot has only what waits: what became of the others is asked for, and shown on their cards. */
+  #onState(): void {
+    const before = this.#before;
+    const now = this.store.get();
+    this.#before = now;
+    if (before.approvals === now.approvals) return;
+    for (const [id, { state }] of before.approvals)
+      if (state === 'pending' && !now.approvals.has(id)) {
+        this.#lost.add(id);
+        void this.#find(id);
+      }
+  }
+
+  async #find(id: string): Promise<void> {
+    try {
+      const approval = await this.request<ApprovalWire>('GET', `/api/approvals/${encodeURIComponent(id)}`);
+      this.#lost.delete(id);
+      this.store.update((state) => noteApproval(state, approval));
+    } catch (error) {
+      // Deleted, or not for this person's eyes.
+      if (error instanceof ApiError && error.status < 500) this.#lost.delete(id);
+      else this.#findLater();
+    }
+  }
+
+  #findLater(): void {
+    this.#cancelRetry ??= this.#ports.after(AGAIN_MS, () => {
+      this.#cancelRetry = undefined;
+      for (const id of this.#lost) void this.#find(id);
+    });
+  }
+}

@@ -1,0 +1,342 @@
+/**
+ * One conversation, put together from what was fetched and what is heard. The transcript is fetched
+ * when somebody looks, when a turn begins or ends, and when the session changes while none runs; what
+ * a turn does meanwhile comes from the events, and is aligned with as much of it as is written.
+ */
+import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import type { MessageWire, SessionContentWire, SessionWire } from '../../../src/server/wire/sessions.js';
+import { ApiError, type Request } from './api.js';
+import type { ConsoleState, StateStore, TurnView } from './console-state.js';
+import type { Timers } from './events/ports.js';
+import { drawTurns, questionsOf, twinOf, withCards } from './reducer/draw-conversation.js';
+import { reuse } from './reducer/equal.js';
+import { type HistoryTurn, turnsOfMessages } from './reducer/history.js';
+import type { Part, ToolCard } from './view.js';
+
+export interface Conversation {
+  status: 'loading' | 'ready' | 'missing' | 'failed';
+  /** Of `failed`. */
+  problem: string | undefined;
+  session: SessionWire | undefined;
+  parts: readonly Part[];
+  /** A turn runs. */
+  running: boolean;
+  /** Undefined where everything is there. Never rejects: what could not be fetched can be asked for again. */
+  loadEarlier: (() => Promise<void>) | undefined;
+}
+
+export const NO_CONVERSATION: Conversation = {
+  status: 'ready',
+  problem: undefined,
+  session: undefined,
+  parts: [],
+  running: false,
+  loadEarlier: undefined,
+};
+
+const LIMITS = {
+  /** Messages that are fetched at once. */
+  page: 200,
+  /** Decisions of a conversation that its cards can show. */
+  approvals: 500,
+  /** Cards of turns that were watched, whose details the transcript does not have. */
+  cards: 2_000,
+  retryMs: 3_000,
+} as const;
+
+export interface SourcePorts extends Pick<Timers, 'after'> {
+  request: Request;
+  store: StateStore;
+}
+
+interface Loaded {
+  messages: readonly MessageWire[];
+  total: number;
+  openCalls: ReadonlySet<string>;
+  approvals: readonly ApprovalWire[];
+}
+
+/** What the parts of the transcript were made of. */
+interface Base {
+  from: readonly unknown[];
+  turns: readonly HistoryTurn[];
+}
+
+export class ConversationSource {
+  readonly #id: string;
+  readonly #ports: SourcePorts;
+  readonly #listeners = new Set<() => void>();
+  #loaded: Loaded | undefined;
+  #session: SessionWire | undefined;
+  #failure: Pick<Conversation, 'status' | 'problem'> | undefined;
+  /** The newest turn as it was heard, until the transcript has all of it. */
+  #live: TurnView | undefined;
+  /** No longer told of, and not known how it ended. */
+  #vanished = false;
+  #cards = new Map<string, ToolCard>();
+  /** Turns by their ids while they ran. */
+  readonly #names = new Map<number, string>();
+  #base: Base | undefined;
+  #shown: Conversation = { ...NO_CONVERSATION, status: 'loading' };
+  #fetching: AbortController | undefined;
+  #fetchAgain = false;
+  #cancelRetry: (() => void) | undefined;
+  #stop: () => void = () => {};
+
+  constructor(id: string, ports: SourcePorts) {
+    this.#id = id;
+    this.#ports = ports;
+  }
+
+  readonly get = (): Conversation => this.#shown;
+
+  /** Watches while somebody listens. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    if (this.#listeners.size === 1) this.#start();
+    return () => {
+      if (this.#listeners.delete(own) && this.#listeners.size === 0) this.#end();
+    };
+  };
+
+  #start(): void {
+    const { store } = this.#ports;
+    let before = store.get();
+    this.#stop = store.subscribe(() => {
+      const [was, now] = [before, store.get()];
+      before = now;
+      this.#onState(was, now);
+    });
+    this.#live = before.turns.get(this.#id) ?? this.#live;
+    this.#vanished = this.#live !== undefined && !before.turns.has(this.#id);
+    this.#draw();
+    void this.#fetch();
+  }
+
+  #end(): void {
+    this.#stop();
+    this.#fetching?.abort();
+    this.#fetching = undefined;
+    this.#fetchAgain = false;
+    this.#cancelRetry?.();
+    this.#cancelRetry = undefined;
+  }
+
+  #onState(was: ConsoleState, now: ConsoleState): void {
+    const [turnBefore, turn] = [was.turns.get(this.#id), now.turns.get(this.#id)];
+    const [sessionBefore, session] = [was.sessions.get(this.#id), now.sessions.get(this.#id)];
+    let fetch = now.connection === 'live' && was.connection !== 'live' && this.#failure !== undefined;
+    if (turn !== turnBefore) {
+      this.#onTurn(turn);
+      fetch ||= turn?.turn !== turnBefore?.turn || turn?.ended !== turnBefore?.ended;
+    }
+    if (session !== sessionBefore) {
+      if (session === null) this.#failure = { status: 'missing', problem: undefined };
+      else this.#session = session ?? this.#session;
+      // While a turn runs, what it does is heard.
+      fetch ||= session !== null && (turn === undefined || turn.ended !== undefined);
+    }
+    if (fetch) void this.#fetch();
+    if (turn !== turnBefore || session !== sessionBefore || now.approvals !== was.approvals) this.#draw();
+  }
+
+  #onTurn(turn: TurnView | undefined): void {
+    this.#vanished = turn === undefined;
+    if (turn === undefined) return;
+    if (this.#live !== undefined && this.#live.turn !== turn.turn) this.#remember(this.#live);
+    this.#live = turn;
+  }
+
+  /** One at a time; what changes meanwhile is fetched behind it. */
+  async #fetch(): Promise<void> {
+    if (this.#fetching !== undefined) {
+      this.#fetchAgain = true;
+      return;
+    }
+    const abort = new AbortController();
+    this.#fetching = abort;
+    this.#cancelRetry?.();
+    this.#cancelRetry = undefined;
+    // Asked for behind its end, the transcript has all of it that will ever be there.
+    const over = this.#live?.ended !== undefined || this.#vanished ? this.#live : undefined;
+    try {
+      const [content, approvals] = await Promise.all([
+        this.#page(`limit=${LIMITS.page}`, abort.signal),
+        this.#approvals(abort.signal),
+      ]);
+      if (this.#fetching !== abort) return;
+      this.#take(content, approvals);
+      if (over !== undefined && over === this.#live) this.#settle(over);
+    } catch (error) {
+      if (this.#fetching !== abort) return;
+      this.#fail(error);
+    }
+    this.#fetching = undefined;
+    this.#draw();
+    if (!this.#fetchAgain) return;
+    this.#fetchAgain = false;
+    void this.#fetch();
+  }
+
+  #page(query: string, signal?: AbortSignal): Promise<SessionContentWire> {
+    const path = `/api/sessions/${encodeURIComponent(this.#id)}?${query}`;
+    return this.#ports.request<SessionContentWire>('GET', path, undefined, signal);
+  }
+
+  /** Who decided what: nothing is missing where it cannot be had. */
+  async #approvals(signal: AbortSignal): Promise<readonly ApprovalWire[]> {
+    const query = `session=${encodeURIComponent(this.#id)}&state=all&limit=${LIMITS.approvals}`;
+    try {
+      const { data } = await this.#ports.request<{ data: ApprovalWire[] }>(
+        'GET',
+        `/api/approvals?${query}`,
+        undefined,
+        signal,
+      );
+      return data;
+    } catch {
+      return this.#loaded?.approvals ?? [];
+    }
+  }
+
+  #take(content: SessionContentWire, approvals: readonly ApprovalWire[]): void {
+    const { messages: page, open_calls, total, ...session } = content;
+    const before = this.#loaded?.messages ?? [];
+    const first = page[0]?.index ?? 0;
+    const earlier = before.filter(({ index }) => index < first);
+    // Shorter than before: it was summed up, and everything has another place.
+    const shrunk = total < (this.#loaded?.total ?? 0);
+    const joins = !shrunk && earlier.at(-1)?.index === first - 1;
+    if (shrunk) this.#names.clear();
+    this.#failure = undefined;
+    this.#session = session;
+    this.#loaded = {
+      messages: joins ? [...earlier, ...page] : page,
+      total,
+      openCalls: new Set(open_calls.map(({ id }) => id)),
+      approvals,
+    };
+  }
+
+  /** The transcript has what it said; what broke off is shown as it was heard. */
+  #settle(live: TurnView): void {
+    const end = live.ended?.end;
+    if (end !== undefined && end !== 'complete' && end !== 'parked') return;
+    this.#remember(live);
+    this.#live = undefined;
+    this.#vanished = false;
+  }
+
+  #remember(live: TurnView): void {
+    const twin = twinOf(this.#baseOf(false).turns, live);
+    if (twin !== undefined) this.#names.set(twin.turn, live.turn);
+    const cards = new Map(this.#cards);
+    for (const part of live.parts) if (part.kind === 'tool') cards.set(part.card.id, part.card);
+    for (const id of cards.keys()) {
+      if (cards.size <= LIMITS.cards) break;
+      cards.delete(id);
+    }
+    this.#cards = cards;
+  }
+
+  #fail(error: unknown): void {
+    const status = error instanceof ApiError ? error.status : 0;
+    if (status === 404) {
+      // A conversation may be heard of before it is written.
+      if (this.#live === undefined) this.#failure = { status: 'missing', problem: undefined };
+      return;
+    }
+    const problem = error instanceof Error ? error.message : String(error);
+    this.#failure = { status: 'failed', problem };
+    if (status >= 400 && status < 500) return;
+    this.#cancelRetry = this.#ports.after(LIMITS.retryMs, () => void this.#fetch());
+  }
+
+  readonly #loadEarlier = async (): Promise<void> => {
+    const first = this.#loaded?.messages[0]?.index ?? 0;
+    if (first === 0) return;
+    try {
+      const { messages } = await this.#page(`before=${first}&limit=${LIMITS.page}`);
+      const loaded = this.#loaded;
+      if (loaded?.messages[0]?.index !== first || messages.at(-1)?.index !== first - 1) return;
+      this.#loaded = { ...loaded, messages: [...messages, ...loaded.messages] };
+      this.#draw();
+    } catch {
+      // It can be asked for again.
+    }
+  };
+
+  #draw(): void {
+    const live = this.#live;
+    const running = live !== undefined && !this.#vanished ? live.ended === undefined : this.#session?.running;
+    const { turns } = this.#baseOf(running === true);
+    const parts = drawTurns(turns, live);
+    const before = this.#shown;
+    const first = this.#loaded?.messages[0]?.index ?? 0;
+    const failure =
+      this.#failure?.status === 'missing' || this.#loaded === undefined ? this.#failure : undefined;
+    const waits = this.#loaded === undefined && live === undefined;
+    this.#shown = {
+      status: failure?.status ?? (waits ? 'loading' : 'ready'),
+      problem: failure?.problem,
+      session: this.#session,
+      parts: reuseParts(before.parts, withNote(parts, this.#session, running === true)),
+      running: running === true,
+      loadEarlier: first > 0 ? this.#loadEarlier : undefined,
+    };
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Made anew only where something of it changed: a running turn changes with every frame. */
+  #baseOf(running: boolean): Base {
+    const loaded = this.#loaded;
+    const heard = [...this.#ports.store.get().approvals.values()].filter(
+      ({ session }) => session === this.#id,
+    );
+    const from = [loaded, running, this.#cards, ...heard];
+    const before = this.#base;
+    if (
+      before !== undefined &&
+      from.length === before.from.length &&
+      from.every((each, at) => each === before.from[at])
+    )
+      return before;
+    const turns = withCards(
+      turnsOfMessages(loaded?.messages ?? [], {
+        nameOf: (turn) => this.#names.get(turn) ?? `turn ${turn}`,
+        openCalls: loaded?.openCalls ?? new Set(),
+        approvals: questionsOf(loaded?.approvals, heard),
+        running,
+      }),
+      this.#cards,
+    );
+    const known = before?.turns.flatMap(({ parts }) => parts) ?? [];
+    const kept = new Map(
+      reuse(
+        known,
+        turns.flatMap(({ parts }) => parts),
+      ).map((part) => [part.key, part]),
+    );
+    this.#base = {
+      from,
+      turns: turns.map((turn) => ({ ...turn, parts: turn.parts.map((part) => kept.get(part.key) ?? part) })),
+    };
+    return this.#base;
+  }
+}
+
+/** The same row where every part is the same. */
+function reuseParts(before: readonly Part[], next: readonly Part[]): readonly Part[] {
+  return before.length === next.length && next.every((part, at) => part === before[at]) ? before : next;
+}
+
+function withNote(
+  parts: readonly Part[],
+  session: SessionWire | undefined,
+  running: boolean,
+): readonly Part[] {
+  const last = parts.at(-1);
+  if (session?.interrupted !== true || running || last === undefined || last.kind === 'note') return parts;
+  return [...parts, { kind: 'note', key: `${last.key}~interrupted`, note: { type: 'interrupted' } }];
+}

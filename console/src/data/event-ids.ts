@@ -1,0 +1,41 @@
+/**
+ * Ids of events are `EPOCH.SEQ`; another epoch is another life of the gateway, and its numbers
+ * cannot be compared. A stream that shows only some events still names the one in front of each.
+ */
+
+export interface EventId {
+  epoch: string;
+  seq: number;
+}
+
+export function parseEventId(id: string): EventId | undefined {
+  const dot = id.lastIndexOf('.');
+  const seq = Number(id.slice(dot + 1));
+  return dot > 0 && Number.isSafeInteger(seq) && seq >= 0 ? { epoch: id.slice(0, dot), seq } : undefined;
+}
+
+/**
+ * Where an event stands to what is known, which is everything up to `last`. `next`: nothing lies
+ * between. `repeat`: it is in what is known. `gap`: something is missing in front of it. `foreign`:
+ * of another life of the gateway, or no id at all.
+ */
+export type Place = 'next' | 'repeat' | 'gap' | 'foreign';
+
+export function placeOf(last: string | null, { id, prev }: { id: string; prev: string | null }): Place {
+  if (last === null) return 'gap';
+  const [known, own] = [parseEventId(last), parseEventId(id)];
+  if (known === undefined || own === undefined || known.epoch !== own.epoch) return 'foreign';
+  if (own.seq <= known.seq) return 'repeat';
+  if (prev === null) return 'gap';
+  const before = parseEventId(prev);
+  if (before === undefined || before.epoch !== known.epoch) return 'foreign';
+  // A snapshot may be of a later moment than the last event of the stream: nothing was between them.
+  return before.seq <= known.seq ? 'next' : 'gap';
+}
+
+/** Whether a snapshot is of an earlier moment of the same life, or of just this one: it says nothing new. */
+export function isKnown(id: string, last: string | null): boolean {
+  if (last === null) return false;
+  const [known, own] = [parseEventId(last), parseEventId(id)];
+  return known !== undefined && own !== undefined && known.epoch === own.epoch && own.seq <= known.seq;
+}

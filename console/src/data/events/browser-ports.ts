@@ -1,0 +1,73 @@
+/** The real browser behind the connection. */
+import type { TabsPorts } from './event-tabs.js';
+import { browserTimers } from './ports.js';
+import type { SharedPorts, TabLock, TabMessage } from './tab-messages.js';
+
+const NAME = 'toolgate-events';
+
+export function browserPorts(): TabsPorts {
+  return { ...browserTimers, fetch: (path, init) => fetch(path, init), shared: sharedPorts() };
+}
+
+/** Locks are there on loopback and with TLS; a gateway on a plain address in the network has none. */
+function sharedPorts(): SharedPorts | undefined {
+  if (typeof navigator === 'undefined' || typeof document === 'undefined') return undefined;
+  const { locks } = navigator;
+  if (locks === undefined || typeof BroadcastChannel === 'undefined') return undefined;
+  const channel = new BroadcastChannel(NAME);
+  const lock: TabLock = {
+    request: (held, { steal, signal }) =>
+      // A lock that is taken by force cannot be waited for, so no signal goes with it.
+      Promise.resolve(locks.request(NAME, steal ? { steal } : { signal }, held)),
+  };
+  return {
+    lock,
+    channel: {
+      post: (message) => channel.postMessage(message),
+      listen: (onMessage) => {
+        const onEvent = ({ data }: MessageEvent<TabMessage>): void => onMessage(data);
+        channel.addEventListener('message', onEvent);
+        return () => channel.removeEventListener('message', onEvent);
+      },
+    },
+    visible: () => document.visibilityState === 'visible',
+  };
+}
+
+/** Looks at the connection whenever there is a reason to doubt it. Returns a function that ends it. */
+export function watchBrowser(tabs: { check(): void; reconnect(): void }): () => void {
+  const onLight = (): void => {
+    if (document.visibilityState === 'visible') tabs.check();
+  };
+  const onNetwork = (): void => tabs.reconnect();
+  const onShow = (): void => tabs.check();
+  document.addEventListener('visibilitychange', onLight);
+  addEventListener('online', onNetwork);
+  addEventListener('pageshow', onShow);
+  return () => {
+    document.removeEventListener('visibilitychange', onLight);
+    removeEventListener('online', onNetwork);
+    removeEventListener('pageshow', onShow);
+  };
+}
+
+/** No frame comes in a tab that was hidden meanwhile. */
+const LATEST_MS = 200;
+
+/** At the next frame; at once in a tab that nobody sees, whose timers may be a minute late. */
+export function onNextFrame(run: () => void): void {
+  if (document.visibilityState === 'hidden') {
+    run();
+    return;
+  }
+  let done = false;
+  const once = (): void => {
+    if (done) return;
+    done = true;
+    clearTimeout(timer);
+    cancelAnimationFrame(frame);
+    run();
+  };
+  const timer = setTimeout(once, LATEST_MS);
+  const frame = requestAnimationFrame(once);
+}

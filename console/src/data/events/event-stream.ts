@@ -1,0 +1,217 @@
+/**
+ * One connection to the gateway's events, for as long as it is wanted. It gives out every event once
+ * and in order: where one is missing or in the wrong place it connects again behind the last good
+ * one, and the gateway tells the rest again, or all of it anew.
+ *
+ * An EventSource would not do: it cannot tell a refused sign-in from a lost network, and says
+ * nothing of a connection that is dead.
+ */
+import type { ConsoleEvent } from '../../../../src/server/wire/events.js';
+import { isKnown, placeOf } from '../event-ids.js';
+import { SseParser } from '../sse.js';
+import type { StreamPorts } from './ports.js';
+
+export const EVENTS_PATH = '/api/events';
+
+export const STREAM_TIMES = {
+  /** The gateway says something every 15 s. */
+  silenceMs: 40_000,
+  /** Until the answer begins. */
+  answerMs: 15_000,
+  firstRetryMs: 300,
+  longestRetryMs: 10_000,
+  /** Silence after which a page that comes back to light does not trust its connection. */
+  doubtMs: 20_000,
+} as const;
+
+/** Gaps in a row, without anything good between, after which everything is asked for anew. */
+const MOST_GAPS = 3;
+
+export type StreamStatus = 'connecting' | 'live' | 'lost' | 'signed-out';
+
+export interface StreamListener {
+  /** In order and without gaps: all that came in one piece. */
+  onEvents(events: readonly ConsoleEvent[]): void;
+  onStatus(status: StreamStatus): void;
+}
+
+export class EventStream {
+  readonly #ports: StreamPorts;
+  readonly #listener: StreamListener;
+  #lastId: string | null;
+  #status: StreamStatus = 'connecting';
+  /** Of the connection that counts now; what an older one still says is not heard. */
+  #current: AbortController | undefined;
+  #cancelRetry: (() => void) | undefined;
+  #cancelWatch: (() => void) | undefined;
+  #heardAt = 0;
+  #failures = 0;
+  #gaps = 0;
+  #stopped = true;
+
+  constructor(ports: StreamPorts, listener: StreamListener, lastId: string | null = null) {
+    this.#ports = ports;
+    this.#listener = listener;
+    this.#lastId = lastId;
+  }
+
+  get lastId(): string | null {
+    return this.#lastId;
+  }
+
+  get status(): StreamStatus {
+    return this.#status;
+  }
+
+  start(): void {
+    if (!this.#stopped) return;
+    this.#stopped = false;
+    void this.#connect();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#drop();
+  }
+
+  /** Somebody asks, the network is back: at once, whatever there is now. */
+  reconnect(): void {
+    if (this.#stopped) return;
+    this.#failures = 0;
+    this.#drop();
+    void this.#connect();
+  }
+
+  /** The page is looked at again, maybe after a sleep: only where there is doubt. */
+  check(): void {
+    if (this.#stopped || this.#status === 'signed-out') return;
+    const waits = this.#cancelRetry !== undefined;
+    if (waits || this.#ports.now() - this.#heardAt > STREAM_TIMES.doubtMs) this.reconnect();
+  }
+
+  async #connect(): Promise<void> {
+    const abort = new AbortController();
+    this.#current = abort;
+    this.#heard(STREAM_TIMES.answerMs);
+    try {
+      const answer = await this.#ports.fetch(EVENTS_PATH, {
+        headers: {
+          accept: 'text/event-stream',
+          ...(this.#lastId === null ? {} : { 'last-event-id': this.#lastId }),
+        },
+        signal: abort.signal,
+      });
+      if (this.#current !== abort) return;
+      if (answer.status === 401 || answer.status === 403) return this.#signedOut();
+      if (!answer.ok || answer.body === null) throw new Error(`The gateway answered with ${answer.status}.`);
+      await this.#read(answer.body, abort);
+    } catch {
+      // Whatever it was, the next connection goes on behind what is known.
+    }
+    if (this.#current === abort) this.#again();
+  }
+
+  async #read(body: ReadableStream<Uint8Array>, abort: AbortController): Promise<void> {
+    const parser = new SseParser();
+    const reader = body.getReader();
+    try {
+      while (this.#current === abort) {
+        const { done, value } = await reader.read();
+        if (done || this.#current !== abort) return;
+        this.#heard(STREAM_TIMES.silenceMs);
+        const events = parser.push(value).flatMap(({ data }) => eventOf(data) ?? []);
+        if (!this.#take(events)) return;
+      }
+    } finally {
+      // A body that failed cannot be cancelled any more.
+      void reader.cancel().catch(() => {});
+    }
+  }
+
+  /** False where something is missing: nothing behind it may be heard. */
+  #take(events: readonly ConsoleEvent[]): boolean {
+    const good: ConsoleEvent[] = [];
+    let whole = true;
+    for (const event of events) {
+      const place = event.type === 'snapshot' ? 'next' : placeOf(this.#lastId, event);
+      if (place === 'repeat') continue;
+      if (event.type === 'snapshot' && isKnown(event.id, this.#lastId)) continue;
+      if (place !== 'next') {
+        whole = false;
+        break;
+      }
+      this.#lastId = event.id;
+      good.push(event);
+    }
+    if (good.length > 0) {
+      this.#failures = 0;
+      this.#gaps = 0;
+    }
+    if (this.#lastId !== null && whole) this.#say('live');
+    if (good.length > 0) this.#listener.onEvents(good);
+    if (whole) return true;
+    this.#gaps += 1;
+    if (this.#gaps >= MOST_GAPS) this.#lastId = null;
+    return false;
+  }
+
+  #signedOut(): void {
+    this.#drop();
+    this.#say('signed-out');
+  }
+
+  /** Later each time, and never all pages at the same moment. */
+  #again(): void {
+    this.#drop();
+    if (this.#stopped) return;
+    // Connections end now and then, and the next is there at once: that is not worth a word.
+    this.#say(this.#failures === 0 ? 'connecting' : 'lost');
+    const { firstRetryMs, longestRetryMs } = STREAM_TIMES;
+    const longest = Math.min(longestRetryMs, firstRetryMs * 2 ** this.#failures);
+    this.#failures += 1;
+    this.#cancelRetry = this.#ports.after(longest * (0.5 + this.#ports.random() / 2), () => {
+      this.#cancelRetry = undefined;
+      void this.#connect();
+    });
+  }
+
+  #drop(): void {
+    const current = this.#current;
+    this.#current = undefined;
+    this.#cancelRetry?.();
+    this.#cancelRetry = undefined;
+    this.#cancelWatch?.();
+    this.#cancelWatch = undefined;
+    current?.abort();
+  }
+
+  #heard(patienceMs: number): void {
+    this.#heardAt = this.#ports.now();
+    this.#cancelWatch?.();
+    this.#cancelWatch = this.#ports.after(patienceMs, () => {
+      this.#cancelWatch = undefined;
+      this.#again();
+    });
+  }
+
+  #say(status: StreamStatus): void {
+    if (this.#stopped || status === this.#status) return;
+    this.#status = status;
+    this.#listener.onStatus(status);
+  }
+}
+
+/** Undefined for what is no event: a newer gateway may say other things as well. */
+export function eventOf(data: string): ConsoleEvent | undefined {
+  try {
+    const event: unknown = JSON.parse(data);
+    return isEvent(event) ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isEvent(value: unknown): value is ConsoleEvent {
+  if (typeof value !== 'object' || value === null) return false;
+  return 'type' in value && typeof value.type === 'string' && 'id' in value && typeof value.id === 'string';
+}

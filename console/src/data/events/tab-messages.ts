@@ -1,0 +1,34 @@
+/** What the tabs of one browser tell each other. */
+import type { ConsoleEvent } from '../../../../src/server/wire/events.js';
+import type { StreamStatus } from './event-stream.js';
+
+export type TabMessage =
+  /** Of the tab that has the connection, as they came. */
+  | { kind: 'events'; events: readonly ConsoleEvent[] }
+  | { kind: 'status'; status: StreamStatus }
+  /** To the tab that has the connection: how is it? */
+  | { kind: 'hello' }
+  | { kind: 'reconnect' }
+  | { kind: 'check' };
+
+export interface TabChannel {
+  /** To all other tabs. */
+  post(message: TabMessage): void;
+  listen(onMessage: (message: TabMessage) => void): () => void;
+}
+
+export interface TabLock {
+  /**
+   * Resolves once this tab has the lock and has given it back; `held` is called when it has it, and
+   * keeps it until its promise resolves. Rejects where the lock is taken away by another tab, or the
+   * signal fires.
+   */
+  request(held: () => Promise<void>, options: { steal: boolean; signal: AbortSignal }): Promise<void>;
+}
+
+export interface SharedPorts {
+  channel: TabChannel;
+  lock: TabLock;
+  /** Somebody looks at this tab. */
+  visible(): boolean;
+}

@@ -1,0 +1,128 @@
+/** Notifications of the browser. They are asked for by a click alone, and can be switched in part. */
+import { useSyncExternalStore } from 'react';
+import { language } from '../text/language.js';
+import { browserTimers } from './events/ports.js';
+import { type Notice, NotificationDesk, type NotificationSettings } from './notify/notification-desk.js';
+import { Presence } from './notify/presence.js';
+import { strings } from './notify/strings.js';
+import { isOwnSession } from './own-sessions.js';
+import { client } from './page.js';
+
+export type { NotificationSettings } from './notify/notification-desk.js';
+
+export interface NotificationsView {
+  /** `default`: nobody has been asked yet. */
+  permission: 'unsupported' | 'default' | 'granted' | 'denied';
+  settings: NotificationSettings;
+}
+
+const KEY = 'toolgate.notifications';
+const ON: NotificationSettings = { approvals: true, turnEnds: true };
+
+const listeners = new Set<() => void>();
+let view: NotificationsView = { permission: 'unsupported', settings: ON };
+let started = false;
+
+export function useNotifications(): NotificationsView {
+  return useSyncExternalStore(subscribe, () => view);
+}
+
+/** Only from a click: browsers refuse for good where it comes by itself. */
+export async function askForNotifications(): Promise<NotificationsView['permission']> {
+  if (view.permission === 'default') await Notification.requestPermission();
+  refresh();
+  return view.permission;
+}
+
+export function setNotificationSettings(change: Partial<NotificationSettings>): void {
+  const settings = { ...view.settings, ...change };
+  try {
+    localStorage.setItem(KEY, JSON.stringify(settings));
+  } catch {
+    // Without storage it holds for this page.
+  }
+  view = { ...view, settings };
+  tell();
+}
+
+/** For as long as the page is open. */
+export function startNotifications(): void {
+  if (started) return;
+  started = true;
+  refresh();
+  // Another tab has changed them.
+  addEventListener('storage', ({ key }) => {
+    if (key === KEY || key === null) refresh();
+  });
+  addEventListener('focus', refresh);
+  if (view.permission === 'unsupported') return;
+  const presence = new Presence();
+  presence.start();
+  new NotificationDesk({
+    now: browserTimers.now,
+    after: browserTimers.after,
+    store: client.store,
+    settings: () => view.settings,
+    mayShow: () => client.tabs.leads && Notification.permission === 'granted',
+    isSeen: (place) => presence.isSeen(place),
+    isOwn: isOwnSession,
+    text: () => strings[language()],
+    show,
+  }).start();
+}
+
+/** Shown by this page where the browser lets it, else by the service worker. */
+function show({ tag, title, body, to, again }: Notice): () => void {
+  const options = { tag, body, icon: '/favicon.svg', data: { to }, renotify: again };
+  try {
+    const notification = new Notification(title, options);
+    notification.onclick = () => {
+      window.focus();
+      location.hash = to;
+      notification.close();
+    };
+    return () => notification.close();
+  } catch {
+    const registration = navigator.serviceWorker?.ready;
+    void registration?.then((worker) => worker.showNotification(title, options)).catch(() => {});
+    return () => {
+      void registration
+        ?.then((worker) => worker.getNotifications({ tag }))
+        .then((shown) => {
+          for (const each of shown) each.close();
+        })
+        .catch(() => {});
+    };
+  }
+}
+
+function refresh(): void {
+  const permission = typeof Notification === 'undefined' ? 'unsupported' : Notification.permission;
+  const settings = readSettings();
+  const same = permission === view.permission && settings.approvals === view.settings.approvals;
+  if (same && settings.turnEnds === view.settings.turnEnds) return;
+  view = { permission, settings };
+  tell();
+}
+
+function readSettings(): NotificationSettings {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? 'null');
+    if (typeof kept !== 'object' || kept === null) return ON;
+    return {
+      approvals: !('approvals' in kept) || kept.approvals !== false,
+      turnEnds: !('turnEnds' in kept) || kept.turnEnds !== false,
+    };
+  } catch {
+    return ON;
+  }
+}
+
+function tell(): void {
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

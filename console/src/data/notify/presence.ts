@@ -1,0 +1,68 @@
+/** Which tabs somebody has in front of them, and what they show. */
+
+interface Told {
+  tab: string;
+  /** Null where nobody looks at it. */
+  place: string | null;
+}
+
+const NAME = 'toolgate-presence';
+const AGAIN_MS = 20_000;
+/** A tab that crashed says nothing of it. */
+const STALE_MS = 60_000;
+
+export class Presence {
+  readonly #tab = crypto.randomUUID();
+  readonly #others = new Map<string, { place: string; at: number }>();
+  readonly #channel = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(NAME);
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #end = new AbortController();
+
+  start(): void {
+    this.#end = new AbortController();
+    const { signal } = this.#end;
+    const tell = (): void => this.#tell();
+    document.addEventListener('visibilitychange', tell, { signal });
+    for (const event of ['focus', 'blur', 'hashchange', 'pageshow'])
+      addEventListener(event, tell, { signal });
+    addEventListener('pagehide', () => this.#post(null), { signal });
+    this.#channel?.addEventListener('message', ({ data }: MessageEvent<Told>) => this.#hear(data), {
+      signal,
+    });
+    this.#timer = setInterval(tell, AGAIN_MS);
+    tell();
+  }
+
+  stop(): void {
+    this.#end.abort();
+    clearInterval(this.#timer);
+    this.#post(null);
+  }
+
+  /** `place`: the fragment of the address; any without. */
+  isSeen(place?: string): boolean {
+    const matches = (shown: string): boolean => place === undefined || shown === place;
+    const own = this.#own();
+    if (own !== null && matches(own)) return true;
+    const since = Date.now() - STALE_MS;
+    return [...this.#others.values()].some((other) => other.at >= since && matches(other.place));
+  }
+
+  #own(): string | null {
+    return document.visibilityState === 'visible' && document.hasFocus() ? location.hash : null;
+  }
+
+  #tell(): void {
+    this.#post(this.#own());
+  }
+
+  #post(place: string | null): void {
+    const told: Told = { tab: this.#tab, place };
+    this.#channel?.postMessage(told);
+  }
+
+  #hear({ tab, place }: Told): void {
+    if (place === null) this.#others.delete(tab);
+    else this.#others.set(tab, { place, at: Date.now() });
+  }
+}

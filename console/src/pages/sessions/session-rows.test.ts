@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { SessionWire } from '../../../../src/server/wire/sessions.js';
+import { familyRows, type Heard, NOTHING_HEARD, statusOf } from './session-rows.js';
+
+const session = (id: string, more: Partial<SessionWire> = {}): SessionWire => ({
+  id,
+  key: 'alice',
+  model: 'coder',
+  engine: 'native',
+  state: 'live',
+  title: null,
+  parent: null,
+  root: null,
+  created_at: '2026-03-01T00:00:00Z',
+  updated_at: '2026-03-01T00:00:00Z',
+  expires_at: '2026-03-02T00:00:00Z',
+  running: false,
+  interrupted: false,
+  pending_approvals: 0,
+  usage: null,
+  ...more,
+});
+
+describe('the state of a session', () => {
+  it.each([
+    [{}, 'idle'],
+    [{ state: 'parked' as const }, 'client'],
+    [{ state: 'hibernated' as const }, 'client'],
+    [{ interrupted: true }, 'interrupted'],
+    [{ running: true, interrupted: true }, 'running'],
+    [{ running: true, pending_approvals: 2 }, 'waiting'],
+  ])('%j', (more, status) => {
+    expect(statusOf(session('a', more), NOTHING_HEARD)).toBe(status);
+  });
+
+  it('follows what was heard since', () => {
+    const heard = (more: Partial<Heard>): Heard => ({ ...NOTHING_HEARD, ...more });
+    expect(statusOf(session('a'), heard({ running: new Set(['a']) }))).toBe('running');
+    expect(statusOf(session('a', { running: true }), heard({ ended: new Set(['a']) }))).toBe('idle');
+    expect(statusOf(session('a'), heard({ waiting: new Map([['a', 1]]) }))).toBe('waiting');
+  });
+});
+
+describe('forks', () => {
+  const shown = (sessions: SessionWire[]) =>
+    familyRows(sessions).map(({ session: { id }, depth }) => `${'-'.repeat(depth)}${id}`);
+
+  it('stand under their parent, and the family where its newest is', () => {
+    const list = [
+      session('grandchild', { parent: 'child' }),
+      session('other'),
+      session('child', { parent: 'root' }),
+      session('root'),
+      session('orphan', { parent: 'elsewhere' }),
+    ];
+    expect(shown(list)).toEqual(['root', '-child', '--grandchild', 'other', 'orphan']);
+  });
+
+  it('are all there, also in a circle', () => {
+    const list = [
+      session('a', { parent: 'b' }),
+      session('b', { parent: 'a' }),
+      session('c', { parent: 'c' }),
+    ];
+    expect(
+      shown(list)
+        .map((line) => line.replaceAll('-', ''))
+        .toSorted(),
+    ).toEqual(['a', 'b', 'c']);
+  });
+});

@@ -1,0 +1,90 @@
+/** Sessions as lines of a list: what state they are in, and forks with what they were forked from. */
+import type { SessionWire } from '../../../../src/server/wire/sessions.js';
+
+/** In the order in which they want attention. */
+export const STATUSES = ['waiting', 'running', 'interrupted', 'client', 'idle'] as const;
+export type Status = (typeof STATUSES)[number];
+
+export const isStatus = (value: string | null): value is Status =>
+  STATUSES.some((status) => status === value);
+
+/** What the page has heard since the list was fetched. */
+export interface Heard {
+  /** Sessions whose turn runs, and those whose turn has ended. */
+  running: ReadonlySet<string>;
+  ended: ReadonlySet<string>;
+  /** Questions that wait, by session. */
+  waiting: ReadonlyMap<string, number>;
+}
+
+export const NOTHING_HEARD: Heard = { running: new Set(), ended: new Set(), waiting: new Map() };
+
+export function pendingOf(session: SessionWire, { waiting }: Heard): number {
+  return Math.max(session.pending_approvals ?? 0, waiting.get(session.id) ?? 0);
+}
+
+export function isRunning(session: SessionWire, { running, ended }: Heard): boolean {
+  if (running.has(session.id)) return true;
+  return session.running === true && !ended.has(session.id);
+}
+
+export function statusOf(session: SessionWire, heard: Heard): Status {
+  const runs = isRunning(session, heard);
+  if (pendingOf(session, heard) > 0) return 'waiting';
+  if (runs) return 'running';
+  if (session.interrupted === true) return 'interrupted';
+  return session.state === 'parked' || session.state === 'hibernated' ? 'client' : 'idle';
+}
+
+export interface SessionRow {
+  session: SessionWire;
+  /** How many forks deep it stands under what is shown above it. */
+  depth: number;
+}
+
+/** Forks follow their parent where it is in the list; a family stands where its newest member does. */
+export function familyRows(sessions: readonly SessionWire[]): SessionRow[] {
+  const byId = new Map(sessions.map((session) => [session.id, session]));
+  const children = new Map<string, SessionWire[]>();
+  for (const session of sessions) {
+    const { parent } = session;
+    if (parent !== null && byId.has(parent) && !isAncestor(session.id, parent, byId)) {
+      children.set(parent, [...(children.get(parent) ?? []), session]);
+    }
+  }
+  const placed = new Set<string>();
+  const rows: SessionRow[] = [];
+  const place = (session: SessionWire, depth: number): void => {
+    if (placed.has(session.id)) return;
+    placed.add(session.id);
+    rows.push({ session, depth });
+    for (const child of children.get(session.id) ?? []) place(child, depth + 1);
+  };
+  for (const session of sessions) place(rootOf(session, byId), 0);
+  for (const session of sessions) place(session, 0);
+  return rows;
+}
+
+function rootOf(session: SessionWire, byId: ReadonlyMap<string, SessionWire>): SessionWire {
+  const seen = new Set<string>();
+  let root = session;
+  while (root.parent !== null && !seen.has(root.id)) {
+    seen.add(root.id);
+    const parent = byId.get(root.parent);
+    if (parent === undefined) break;
+    root = parent;
+  }
+  return root;
+}
+
+/** Whether `id` is above `of`: a circle, which no honest list has. */
+function isAncestor(id: string, of: string, byId: ReadonlyMap<string, SessionWire>): boolean {
+  const seen = new Set<string>();
+  let at: string | null = of;
+  while (at !== null && !seen.has(at)) {
+    if (at === id) return true;
+    seen.add(at);
+    at = byId.get(at)?.parent ?? null;
+  }
+  return false;
+}

@@ -1,0 +1,48 @@
+import type { ReactNode } from 'react';
+import { Link } from '../../app/router.js';
+import { useNotifications } from '../../data/notifications.js';
+import { useText } from '../../text/language.js';
+import { Badge } from '../../ui/badge.js';
+import { CheckIcon } from '../../ui/icons.js';
+import type { Setup } from './setup-data.js';
+import { strings } from './strings.js';
+
+/** What somebody does on the first day; what the page can see is ticked off by itself. */
+export function FirstSteps({ gateway }: Setup) {
+  const notified = useNotifications().permission === 'granted';
+  const text = useText(strings).steps;
+  const connected = gateway.upstreams.some((upstream) => upstream.dialect !== 'demo');
+  return (
+    <ol className="divide-y divide-line rounded-lg border border-line bg-surface text-sm">
+      <Step title={text.model} done={connected}>
+        {connected ? undefined : text.modelHint}
+      </Step>
+      <Step title={text.chat}>
+        <Link to="#/" className="text-accent underline underline-offset-2">
+          {text.chatLink}
+        </Link>
+      </Step>
+      <Step title={text.client}>{text.clientHint}</Step>
+      <Step title={text.notify} done={notified}>
+        {notified ? undefined : text.notifyHint}
+      </Step>
+    </ol>
+  );
+}
+
+function Step({ title, done, children }: { title: string; done?: boolean; children?: ReactNode }) {
+  const text = useText(strings).steps;
+  return (
+    <li className="flex items-start gap-3 px-4 py-2.5">
+      <div className="min-w-0 flex-1">
+        <p className="font-medium">{title}</p>
+        {children !== undefined && <div className="text-muted">{children}</div>}
+      </div>
+      {done !== undefined && (
+        <Badge tone={done ? 'ok' : 'plain'} icon={done ? <CheckIcon size={12} /> : undefined}>
+          {done ? text.done : text.open}
+        </Badge>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,26 @@
+/** What a page shows, kept in the address behind its path, so that it can be shared and gone back to. */
+import { useCallback } from 'react';
+import { navigate, useRoute } from '../../app/router.js';
+
+export type QueryChange = Readonly<Record<string, string | undefined>>;
+
+/** An empty value takes the parameter out. */
+export function useQuery(): [URLSearchParams, (change: QueryChange) => void] {
+  const { query } = useRoute();
+  const change = useCallback(
+    (values: QueryChange) => navigate(changedHash(location.hash, values), { replace: true }),
+    [],
+  );
+  return [query, change];
+}
+
+export function changedHash(hash: string, values: QueryChange): string {
+  const [path = '#/', search = ''] = hash.split(/\?(.*)/s);
+  const query = new URLSearchParams(search);
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined || value === '') query.delete(name);
+    else query.set(name, value);
+  }
+  const text = query.toString();
+  return text === '' ? path : `${path}?${text}`;
+}

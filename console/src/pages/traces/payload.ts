@@ -1,0 +1,81 @@
+/** What is kept of a request that was recorded whole: the same that a file for a replay holds. */
+export interface TracePayload {
+  version: number;
+  /** Something was too large to keep. */
+  cut: boolean;
+  inbound: { path: string; headers: Headers; body: string } | null;
+  attempts: TracedAttempt[];
+  timeline: TracedPiece[];
+}
+
+export type Headers = Readonly<Record<string, string | undefined>>;
+
+export interface TracedAttempt {
+  upstream: string;
+  wire: string;
+  url: string;
+  body: string;
+  /** Null where there was no answer. */
+  status: number | null;
+  headers: Headers;
+}
+
+export interface TracedPiece {
+  /** Milliseconds since the request came in. */
+  ms: number;
+  from: 'upstream' | 'gateway';
+  attempt?: number;
+  /** Text; `base64:…` where the network cut a character in two. */
+  data: string;
+}
+
+export function isTracePayload(value: unknown): value is TracePayload {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'version' in value &&
+    value.version === 1 &&
+    'attempts' in value &&
+    Array.isArray(value.attempts) &&
+    'timeline' in value &&
+    Array.isArray(value.timeline)
+  );
+}
+
+const DIALECTS: readonly (readonly [string, string])[] = [
+  ['/v1/messages', 'anthropic-messages'],
+  ['/v1/chat/completions', 'openai-chat'],
+  ['/v1/responses', 'openai-responses'],
+];
+
+export function dialectOfPath(path: string): string | undefined {
+  return DIALECTS.find(([begin]) => path.startsWith(begin))?.[1];
+}
+
+/** The text itself where it is no JSON. */
+export function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Which model call an attempt belongs to, and which try of that call it is; both from 1. */
+export interface AttemptPlace {
+  call: number;
+  tryNumber: number;
+}
+
+/** After an answer that was taken the next request is another call of an agent, else it is a retry. */
+export function placeAttempts(attempts: readonly TracedAttempt[]): AttemptPlace[] {
+  let place: AttemptPlace = { call: 1, tryNumber: 0 };
+  return attempts.map((_, index) => {
+    const before = attempts[index - 1];
+    const answered = before?.status !== undefined && before.status !== null && before.status < 400;
+    place = answered
+      ? { call: place.call + 1, tryNumber: 1 }
+      : { call: place.call, tryNumber: place.tryNumber + 1 };
+    return place;
+  });
+}

@@ -1,0 +1,186 @@
+/** Sums of the gateway as figures to draw: by time, by model or key, and in all. */
+import type { TokenCounts } from '../../../../src/server/wire/shared.js';
+
+/** A line of `GET /api/usage`. */
+export interface UsageRow extends TokenCounts {
+  model?: string;
+  key?: string;
+  /** `YYYY-MM-DD`, `YYYY-MM-DDTHH`: in the time of this browser. */
+  day?: string;
+  hour?: string;
+  requests: number;
+  errors: number;
+  reasoning_tokens: number;
+  /** Of the requests with a known price. */
+  cost_usd: number | null;
+  unpriced_requests: number;
+  mean_latency_ms: number;
+  max_latency_ms: number;
+  mean_first_token_ms: number | null;
+}
+
+export interface UsageAnswer {
+  from: string;
+  to: string;
+  data: UsageRow[];
+}
+
+export const RANGES = {
+  '24h': { step: 'hour', count: 24 },
+  '7d': { step: 'day', count: 7 },
+  '30d': { step: 'day', count: 30 },
+} as const;
+
+export type Range = keyof typeof RANGES;
+export type Group = 'model' | 'key';
+
+export const isRange = (value: string | null | undefined): value is Range =>
+  value !== null && value !== undefined && Object.hasOwn(RANGES, value);
+
+export interface Bucket {
+  /** As the gateway names it. */
+  key: string;
+  begins: Date;
+}
+
+const STEP_MS = { hour: 3_600_000, day: 86_400_000 } as const;
+/** Of `YYYY-MM-DDTHH` and `YYYY-MM-DD`. */
+const KEY_LENGTH = { hour: 13, day: 10 } as const;
+
+/** Whole hours or days, the last of them the one that `now` is in; cut as the gateway cuts them. */
+export function bucketsOf(range: Range, now: Date, offsetMinutes = utcOffset(now)): Bucket[] {
+  const { step, count } = RANGES[range];
+  const size = STEP_MS[step];
+  const offset = offsetMinutes * 60_000;
+  const last = Math.floor((now.getTime() + offset) / size);
+  return Array.from({ length: count }, (_, index) => {
+    const shifted = (last - (count - 1 - index)) * size;
+    return {
+      key: new Date(shifted).toISOString().slice(0, KEY_LENGTH[step]),
+      begins: new Date(shifted - offset),
+    };
+  });
+}
+
+/** Minutes east of UTC, as the gateway wants them. */
+export const utcOffset = (now: Date): number => -now.getTimezoneOffset();
+
+export interface Totals extends TokenCounts {
+  requests: number;
+  errors: number;
+  /** Undefined where no price is known for any of it, which is not the same as nothing. */
+  costUsd: number | undefined;
+  unpriced: number;
+  meanLatencyMs: number | undefined;
+  maxLatencyMs: number | undefined;
+}
+
+export function totalsOf(rows: readonly UsageRow[]): Totals {
+  const sum = (of: (row: UsageRow) => number): number => rows.reduce((all, row) => all + of(row), 0);
+  const requests = sum((row) => row.requests);
+  const unpriced = sum((row) => row.unpriced_requests);
+  return {
+    requests,
+    errors: sum((row) => row.errors),
+    input_tokens: sum((row) => row.input_tokens),
+    output_tokens: sum((row) => row.output_tokens),
+    cache_read_tokens: sum((row) => row.cache_read_tokens),
+    cache_write_tokens: sum((row) => row.cache_write_tokens),
+    costUsd: requests > 0 && unpriced >= requests ? undefined : sum((row) => row.cost_usd ?? 0),
+    unpriced,
+    meanLatencyMs: requests === 0 ? undefined : sum((row) => row.mean_latency_ms * row.requests) / requests,
+    maxLatencyMs: requests === 0 ? undefined : Math.max(...rows.map((row) => row.max_latency_ms)),
+  };
+}
+
+export interface Series {
+  name: string;
+  /** One for each bucket; undefined where nothing is known. */
+  values: readonly (number | undefined)[];
+}
+
+/** More are one series "others". */
+const SHOWN_SERIES = 5;
+
+const nameOf = (row: UsageRow, group: Group): string => row[group] ?? '';
+
+/** Rows by their group, the one with the most requests first. */
+export function groupRows(rows: readonly UsageRow[], group: Group): { name: string; rows: UsageRow[] }[] {
+  const groups = new Map<string, UsageRow[]>();
+  for (const row of rows) {
+    const name = nameOf(row, group);
+    const known = groups.get(name);
+    if (known === undefined) groups.set(name, [row]);
+    else known.push(row);
+  }
+  return [...groups]
+    .map(([name, of]) => ({ name, rows: of }))
+    .toSorted(
+      (a, b) => totalsOf(b.rows).requests - totalsOf(a.rows).requests || a.name.localeCompare(b.name),
+    );
+}
+
+/** One series for each of the most used groups, and one for what is left. */
+export function seriesBy(
+  rows: readonly UsageRow[],
+  buckets: readonly Bucket[],
+  group: Group,
+  others: string,
+  value: (totals: Totals) => number | undefined,
+): Series[] {
+  const groups = groupRows(rows, group);
+  const shown = groups.length <= SHOWN_SERIES + 1 ? groups : groups.slice(0, SHOWN_SERIES);
+  const rest = groups.slice(shown.length).flatMap((each) => each.rows);
+  const all = rest.length === 0 ? shown : [...shown, { name: others, rows: rest }];
+  return all.map(({ name, rows: of }) => ({ name, values: byBucket(of, buckets, value) }));
+}
+
+export function byBucket(
+  rows: readonly UsageRow[],
+  buckets: readonly Bucket[],
+  value: (totals: Totals) => number | undefined,
+): (number | undefined)[] {
+  const inBucket = new Map<string, UsageRow[]>();
+  for (const row of rows) {
+    const key = row.hour ?? row.day ?? '';
+    inBucket.set(key, [...(inBucket.get(key) ?? []), row]);
+  }
+  return buckets.map(({ key }) => value(totalsOf(inBucket.get(key) ?? [])));
+}
+
+const COLUMNS = [
+  'requests',
+  'errors',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'reasoning_tokens',
+  'cost_usd',
+  'unpriced_requests',
+  'mean_latency_ms',
+  'max_latency_ms',
+  'mean_first_token_ms',
+] as const satisfies readonly (keyof UsageRow)[];
+
+/** An unknown cost is an empty cell. */
+export function usageCsv(rows: readonly UsageRow[]): string {
+  const head = ['time', 'model', 'key', ...COLUMNS];
+  const lines = rows.map((row) => [
+    row.hour ?? row.day ?? '',
+    row.model ?? '',
+    row.key ?? '',
+    ...COLUMNS.map((column) =>
+      column === 'cost_usd' && row.requests > 0 && row.unpriced_requests >= row.requests
+        ? ''
+        : String(row[column] ?? ''),
+    ),
+  ]);
+  return [head, ...lines].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
+}
+
+/** A text that begins like a formula is one to a spreadsheet: names come from outside. */
+function csvCell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) && !/^-?\d/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,87 @@
+import { useMemo } from 'react';
+import { useText } from '../../text/language.js';
+import { type Column, DataTable } from '../../ui/data-table.js';
+import { formatDuration, formatNumber, formatTokens, formatUsd } from '../../ui/format.js';
+import { ShortText } from '../shared/short-text.js';
+import { type Group, groupRows, type Totals, totalsOf, type UsageRow } from './figures.js';
+import { strings } from './strings.js';
+
+interface GroupRow {
+  name: string;
+  totals: Totals;
+}
+
+export function UsageTable({ rows, group }: { rows: readonly UsageRow[]; group: Group }) {
+  const text = useText(strings);
+  const groups = useMemo<readonly GroupRow[]>(
+    () => groupRows(rows, group).map(({ name, rows: of }) => ({ name, totals: totalsOf(of) })),
+    [rows, group],
+  );
+  const columns = useMemo<readonly Column<GroupRow>[]>(() => {
+    const figure = (
+      id: string,
+      label: string,
+      value: (totals: Totals) => number | undefined,
+      format: (value: number) => string,
+    ): Column<GroupRow> => ({
+      id,
+      label,
+      align: 'end',
+      compare: (a, b) => (value(a.totals) ?? -1) - (value(b.totals) ?? -1),
+      render: ({ totals }) => {
+        const given = value(totals);
+        return given === undefined ? <span className="text-muted">{text.unknown}</span> : format(given);
+      },
+    });
+    return [
+      {
+        id: 'name',
+        label: group === 'model' ? text.model : text.key,
+        className: 'max-w-80',
+        compare: (a, b) => a.name.localeCompare(b.name),
+        render: ({ name }) => <ShortText text={name === '' ? text.noName : name} />,
+      },
+      figure('requests', text.requests, ({ requests }) => requests, formatNumber),
+      figure('errors', text.errorsColumn, ({ errors }) => errors, formatNumber),
+      figure('input', text.inputColumn, ({ input_tokens }) => input_tokens, formatTokens),
+      figure('output', text.outputColumn, ({ output_tokens }) => output_tokens, formatTokens),
+      figure(
+        'cache',
+        text.cacheColumn,
+        (totals) => totals.cache_read_tokens + totals.cache_write_tokens,
+        formatTokens,
+      ),
+      {
+        ...figure(
+          'cost',
+          text.cost,
+          ({ costUsd }) => costUsd,
+          (value) => formatUsd(value),
+        ),
+        render: ({ totals }) => <Cost totals={totals} />,
+      },
+      figure('mean', `${text.latency} (${text.mean})`, ({ meanLatencyMs }) => meanLatencyMs, formatDuration),
+      figure('max', text.longest, ({ maxLatencyMs }) => maxLatencyMs, formatDuration),
+    ];
+  }, [text, group]);
+  return (
+    <DataTable
+      label={group === 'model' ? text.byModel : text.byKey}
+      columns={columns}
+      rows={groups}
+      rowKey={({ name }) => name}
+    />
+  );
+}
+
+function Cost({ totals: { costUsd, unpriced } }: { totals: Totals }) {
+  const text = useText(strings);
+  if (costUsd === undefined) return <span className="text-muted">{text.unknown}</span>;
+  if (unpriced === 0) return formatUsd(costUsd);
+  return (
+    <span title={text.costPartly(formatNumber(unpriced))}>
+      ≥ {formatUsd(costUsd)}
+      <span className="sr-only"> {text.costPartly(formatNumber(unpriced))}</span>
+    </span>
+  );
+}

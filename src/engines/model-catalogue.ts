@@ -1,0 +1,90 @@
+/** The models of the configuration as a person chooses among them: what answers, and where it works. */
+import type { Config } from '../config/schema.js';
+import { isGlob, matchesGlob } from '../routing/model-glob.js';
+import { type ModelRule, Router } from '../routing/router.js';
+import { calledModel, mayCall } from './called-model.js';
+import { type Folders, rulesOf } from './create-dispatcher.js';
+import type { Principal } from './engine.js';
+
+export interface OfferedModel {
+  /** As one calls it; a pattern where `pattern` is true. */
+  name: string;
+  pattern: boolean;
+  engine: ModelRule['engine'];
+  displayName: string | undefined;
+  upstreams: readonly string[];
+  /** Of agents: the folder that they work in, absolute. */
+  root: string | undefined;
+  contextWindow: number | undefined;
+  priced: boolean;
+}
+
+type Caller = Pick<Principal, 'name' | 'models'>;
+
+export interface ModelCatalogue {
+  /** Throws `not_found` and `forbidden` as a request to the model does. */
+  find(model: string, principal: Caller): OfferedModel;
+  /** What the key may call: names, those of `listed` that lead somewhere, then patterns. */
+  offered(principal: Caller, listed?: readonly ListedName[]): OfferedModel[];
+}
+
+/** A model that an upstream lists itself. */
+export interface ListedName {
+  id: string;
+  displayName: string;
+  contextWindow?: number;
+}
+
+export function createModelCatalogue({
+  models,
+  ...folders
+}: Folders & { models: Config['models'] }): ModelCatalogue {
+  const router = new Router(rulesOf(models, folders));
+
+  function offer(name: string, rule: ModelRule): OfferedModel {
+    return {
+      name,
+      pattern: isGlob(name),
+      engine: rule.engine,
+      displayName: rule.displayName,
+      upstreams: rule.upstreams,
+      root: rule.engine === 'relay' ? undefined : (rule.cwd ?? folders.startDir),
+      contextWindow: rule.contextWindow,
+      priced: rule.price !== undefined,
+    };
+  }
+
+  /** Names that the key itself says, and that only a pattern of the configuration answers. */
+  function namesOfKey({ models: allowed }: Caller): string[] {
+    return allowed.filter((name) => !isGlob(name));
+  }
+
+  return {
+    find(model, principal) {
+      const { rule } = calledModel(router, model, principal);
+      return offer(router.meant(model), rule);
+    },
+    offered(principal, listed = []) {
+      const found = new Map<string, OfferedModel>();
+      const add = (name: string, more: Partial<ListedName> = {}) => {
+        const rule = router.route(name)?.rule;
+        if (rule === undefined || found.has(name) || !mayCall(router, name, principal)) return;
+        const offered = offer(name, rule);
+        found.set(name, {
+          ...offered,
+          displayName: offered.displayName ?? (more.displayName === name ? undefined : more.displayName),
+          contextWindow: offered.contextWindow ?? more.contextWindow,
+        });
+      };
+      for (const name of router.named().keys()) add(name);
+      for (const name of namesOfKey(principal)) add(name);
+      for (const { id, ...more } of listed) add(id, more);
+      for (const pattern of router.patterns()) {
+        const rule = isGlob(pattern) ? router.rule(pattern) : undefined;
+        const isOffered = principal.models.some((allowed) => matchesGlob(allowed, pattern));
+        if (rule !== undefined && isOffered) found.set(pattern, offer(pattern, rule));
+      }
+      return [...found.values()];
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { probe } from '../../test/attacks/policy-probe.js';
+import type { JudgedCall } from './decision.js';
+
+const bash = (root: string, command: string, more: Partial<JudgedCall> = {}): Partial<JudgedCall> => ({
+  tool: 'Bash',
+  input: { command },
+  effects: [{ kind: 'command', command, cwd: root }],
+  ...more,
+});
+
+describe('rules that the engine suggests', () => {
+  it('stand behind ours, each once, if they would have allowed the call', async () => {
+    const rules = probe();
+    const engineRules = [
+      { rule: 'Bash(npm test:*)', scope: 'project' },
+      { rule: 'Bash(npm test -- a)', scope: 'session' },
+      { rule: 'Bash(npm:*)', scope: 'everywhere' },
+      { rule: 'Bash(npm publish:*)', scope: 'session' },
+      { rule: 'Read(//srv/**)', scope: 'session' },
+      { rule: 'Bash', scope: 'session' },
+      { rule: 'Bash(', scope: 'session' },
+    ] as const;
+    const { suggestions } = await rules.judge(bash(rules.root, 'npm test -- a', { engineRules }));
+    expect(suggestions).toEqual([
+      { rule: 'Bash(npm test -- a)', behaviour: 'allow', covers: 'exactly this command' },
+      { rule: 'Bash(npm test:*)', behaviour: 'allow', covers: expect.any(String) },
+      {
+        rule: 'Bash(npm:*)',
+        behaviour: 'allow',
+        covers: 'every plain command that begins with `npm`',
+        source: 'engine',
+        scope: 'everywhere',
+      },
+    ]);
+  });
+
+  it('are none, as ours, where no rule may be made of the question', async () => {
+    const rules = probe();
+    const call = bash(rules.root, 'npm test', {
+      hints: { suppressAlways: true },
+      engineRules: [{ rule: 'Bash(npm:*)', scope: 'session' }],
+    });
+    expect(await rules.judge(call)).toMatchObject({ behaviour: 'ask', suggestions: [] });
+  });
+});
+
+it('suggests nothing for a part that no rule can allow', async () => {
+  const rules = probe({ ask: ['Bash(git push:*)'] });
+  expect((await rules.bash('git push origin main')).suggestions).toEqual([]);
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { SessionStanding } from '../../sessions/sessions.js';
+import { sessionLease } from '../../store/leases.js';
+import type { Session } from '../../store/sessions.js';
+import { type SessionFacts, sessionsToWire } from './session-wire.js';
+
+const session = (id: string): Session => ({
+  ...{ id, principal: 'alice', model: 'coder', engine: 'native', state: 'live' },
+  ...{ createdAt: 1, updatedAt: 2, expiresAt: 3, metadata: {} },
+});
+
+const turn = { running: false, stopped: false, idempotency: undefined };
+
+function facts(standings: Record<string, SessionStanding>, held: string[] = []) {
+  const asked: string[] = [];
+  const made: SessionFacts = {
+    sessions: { get: async () => undefined, standing: ({ id }) => standings[id] },
+    store: {
+      usage: {
+        summarise: async () => {
+          asked.push('usage');
+          return [];
+        },
+      },
+      approvals: {
+        waiting: async () => {
+          asked.push('approvals');
+          return new Map([['s1', 2]]);
+        },
+      },
+      leases: {
+        holders: async () => {
+          asked.push('leases');
+          return new Map(held.map((id) => [sessionLease(id), 'other']));
+        },
+      },
+    },
+  };
+  return { asked, made };
+}
+
+describe('sessions as they are shown', () => {
+  it('cost three questions to the store, however many there are', async () => {
+    const ids = Array.from({ length: 50 }, (_, index) => `s${index}`);
+    const standings = Object.fromEntries(ids.map((id) => [id, { root: '/w', turn }]));
+    const { asked, made } = facts(standings);
+    const shown = await sessionsToWire(made, ids.map(session));
+    expect(shown).toHaveLength(50);
+    expect(asked.sort()).toEqual(['approvals', 'leases', 'usage']);
+    expect(shown[1]).toMatchObject({ pending_approvals: 2, usage: null, root: '/w' });
+  });
+
+  it('are interrupted only where nobody goes on with the turn and nobody stopped it', async () => {
+    const { made } = facts(
+      {
+        broken: { root: '', turn },
+        running: { root: '', turn: { ...turn, running: true } },
+        stopped: { root: '', turn: { ...turn, stopped: true } },
+        elsewhere: { root: '', turn },
+        done: { root: '', turn: undefined },
+      },
+      ['elsewhere'],
+    );
+    const names = ['broken', 'running', 'stopped', 'elsewhere', 'done'];
+    const shown = await sessionsToWire(made, names.map(session));
+    expect(shown.map(({ interrupted, running }) => [interrupted, running])).toEqual([
+      [true, false],
+      [false, true],
+      [false, false],
+      [false, false],
+      [false, false],
+    ]);
+    expect(shown[0]?.root).toBeNull();
+  });
+});

@@ -1,0 +1,289 @@
+/**
+ * The turns that the console has begun. What was asked is in the store before a turn begins and goes
+ * when it has ended, so that a gateway that starts again goes on with what its predecessor left:
+ * the same request, which the session answers by going on with the turn that broke off.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { GatewayError, toGatewayError } from '../../core/errors.js';
+import type { Dispatcher } from '../../engines/dispatcher.js';
+import type { Principal } from '../../engines/engine.js';
+import type { ModelCatalogue } from '../../engines/model-catalogue.js';
+import type { Log } from '../../observability/log.js';
+import type { TraceSampler } from '../../observability/trace-recorder.js';
+import { mayTakeOver, ownerOfThisProcess, RELEASED } from '../../sessions/owner.js';
+import { busy } from '../../sessions/refusals.js';
+import type { Run } from '../../store/runs.js';
+import type { Store } from '../../store/store.js';
+import type { ChatStarted } from '../wire/sessions.js';
+import { type ChatPlan, type ChatSessions, planChat, readPlan } from './chat-plan.js';
+import type { ChatBody } from './chat-request.js';
+import { type ChatEnd, ChatTurn } from './chat-turn.js';
+import { CHAT_LIMITS } from './limits.js';
+import { isOfRun, nothingToResume } from './resumable.js';
+import { StartedAnswers } from './started-answers.js';
+
+export interface ChatRunsOptions {
+  /** The caller closes it, after the runs. */
+  dispatcher: Pick<Dispatcher, 'run'>;
+  sessions: ChatSessions;
+  models: ModelCatalogue;
+  store: Pick<Store, 'runs' | 'answers'>;
+  log: Log;
+  sampler: TraceSampler | undefined;
+  /** Whoever the key of a run is now; undefined where it is not known any more. */
+  principalOf(name: string): Principal | undefined;
+  /** Told of each turn that is over. */
+  report(turn: ChatTurn): void;
+}
+
+/** One request, from the moment that it came in. */
+interface Starting {
+  digest: string;
+  started: Promise<ChatStarted>;
+}
+
+export class ChatRuns {
+  readonly #options: ChatRunsOptions;
+  /** Two gateways of one process are two owners. */
+  readonly #owner = `${ownerOfThisProcess()}/${randomBytes(4).toString('hex')}`;
+  readonly #answers: StartedAnswers;
+  readonly #starting = new Map<string, Starting>();
+  readonly #turns = new Map<string, { turn: ChatTurn; settled: Promise<void> }>();
+  /** Sessions in which something is about to be said. */
+  readonly #taken = new Set<string>();
+  #closing: GatewayError | undefined;
+
+  constructor(options: ChatRunsOptions) {
+    this.#options = options;
+    this.#answers = new StartedAnswers(options.store.answers);
+  }
+
+  /** Resolves as soon as the turn has a session. Rejects with what the dialect would answer. */
+  start(body: ChatBody, principal: Principal): Promise<ChatStarted> {
+    const id = runId(principal.name, body.client_id);
+    const digest = digestOf(body);
+    const known = this.#starting.get(id);
+    if (known !== undefined) {
+      return known.digest === digest ? known.started : Promise.reject(otherRequest());
+    }
+    const started = this.#start(id, digest, body, principal);
+    this.#starting.set(id, { digest, started });
+    const forget = () => void this.#starting.delete(id);
+    started.then(() => this.#turns.get(id)?.settled.then(forget, forget) ?? forget(), forget);
+    return started;
+  }
+
+  /** Goes on with the turn of a session that broke off. Rejects with `conflict` where that is not ours to do. */
+  async resume(session: string): Promise<ChatStarted> {
+    const { store, sessions } = this.#options;
+    await this.#turnOf(session)?.settled;
+    const row = await sessions.get(session);
+    const run = await store.runs.ofSession(session);
+    const problem = nothingToResume(session, row && sessions.standing(row), run);
+    if (problem !== undefined || run === undefined) throw problem ?? busy(session);
+    const isFree = run.state === 'interrupted' || run.owner === this.#owner || mayTakeOver(run.owner);
+    const claim = { from: run.owner, to: this.#owner, attempts: 1 };
+    const claimed = isFree ? await store.runs.claim(run.id, claim) : undefined;
+    if (claimed === undefined || this.#turns.has(run.id)) throw busy(session);
+    const turn = await this.#goOn(claimed);
+    if (turn === undefined) throw nothingToResume(session, undefined, undefined) ?? busy(session);
+    return { session: await turn.attached, turn: turn.id, how: 'continue' };
+  }
+
+  /** At the start: what a predecessor of this gateway was in the middle of. Never rejects. */
+  async restore(): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      for (const run of await store.runs.running()) {
+        if (mayTakeOver(run.owner)) await this.#restore(run);
+      }
+    } catch (error) {
+      log.error({ err: error }, 'turns that broke off could not be gone on with');
+    }
+  }
+
+  /** The caller has closed the approvals: what waits for a person is still there for the next gateway. */
+  async close(): Promise<void> {
+    this.#closing = new GatewayError('unavailable', 'The gateway stops; the turn goes on when it is back.', {
+      retryable: true,
+    });
+    await Promise.allSettled([...this.#starting.values()].map(({ started }) => started));
+    for (const { turn } of this.#turns.values()) turn.close(this.#closing);
+    await Promise.all([...this.#turns.values()].map(({ settled }) => settled));
+    await this.#options.store.runs.release(this.#owner, RELEASED);
+  }
+
+  async #start(id: string, digest: string, body: ChatBody, principal: Principal): Promise<ChatStarted> {
+    const given = await this.#answers.find(principal.name, id);
+    if (given !== undefined) {
+      if (given.digest === digest) return given.started;
+      throw otherRequest();
+    }
+    const { session } = body;
+    if (session === undefined || body.keep !== undefined) return this.#begin(id, digest, body, principal);
+    if (this.#taken.has(session)) throw busy(session);
+    this.#taken.add(session);
+    try {
+      await this.#untilOver(session);
+      return await this.#begin(id, digest, body, principal);
+    } finally {
+      this.#taken.delete(session);
+    }
+  }
+
+  /** A turn may have come to its end, and not be put away yet. */
+  async #untilOver(id: string): Promise<void> {
+    const turn = this.#turnOf(id);
+    if (turn === undefined) return;
+    const { sessions } = this.#options;
+    const session = await sessions.get(id);
+    if (session !== undefined && sessions.standing(session)?.turn?.running === true) throw busy(id);
+    await turn.settled;
+  }
+
+  async #begin(id: string, digest: string, body: ChatBody, principal: Principal): Promise<ChatStarted> {
+    const { store, sessions, models } = this.#options;
+    const plan = await planChat({ body, principal, sessions, models });
+    if (this.#closing !== undefined) throw this.#closing;
+    const run = { id, principal: principal.name, owner: this.#owner, request: plan };
+    if (!(await store.runs.create(run))) throw beingAnswered();
+    const turn = this.#take(id, plan, principal);
+    try {
+      const session = await turn.attached;
+      const started: ChatStarted = { session, turn: turn.id, how: plan.how };
+      await store.runs.attach(id, session);
+      await store.runs.deleteOthers(session, id);
+      await this.#answers.keep(principal.name, id, { digest, started });
+      return started;
+    } catch (error) {
+      // Nobody has heard of the fork.
+      if (plan.how === 'fork' && plan.session !== undefined && turn.session === undefined) {
+        await sessions.delete(plan.session, principal.name);
+      }
+      throw error;
+    }
+  }
+
+  async #restore(run: Omit<Run, 'request'>): Promise<void> {
+    const { store, log } = this.#options;
+    const { id, session, attempts, owner: from } = run;
+    const isLast = attempts >= CHAT_LIMITS.attempts;
+    const claim = { from, to: this.#owner, attempts: isLast ? attempts : attempts + 1 };
+    const claimed = await store.runs.claim(id, claim);
+    if (claimed === undefined) return;
+    if (isLast) {
+      log.warn(
+        { session, attempts },
+        'a turn of the console broke off again and again; it stays interrupted until a person goes on with it',
+      );
+      await store.runs.interrupt(id, this.#owner);
+      return;
+    }
+    if (session !== undefined && !(await this.#isOpen(claimed, session))) {
+      await store.runs.delete(id);
+      return;
+    }
+    log.info({ session, attempts: claimed.attempts }, 'goes on with a turn of the console that broke off');
+    await this.#goOn(claimed);
+  }
+
+  /** The session still has the turn of the run, and nobody stopped it. */
+  async #isOpen(run: Run, session: string): Promise<boolean> {
+    const { sessions } = this.#options;
+    const found = await sessions.get(session);
+    const turn = found && sessions.standing(found)?.turn;
+    return turn !== undefined && !turn.stopped && isOfRun(turn, run);
+  }
+
+  /** Undefined where it cannot be done any more; that is noted. */
+  async #goOn(run: Run): Promise<ChatTurn | undefined> {
+    const { store, log, principalOf } = this.#options;
+    const principal = principalOf(run.principal);
+    const plan = readPlan(run.request);
+    if (principal !== undefined && plan !== undefined) {
+      const turn = this.#take(run.id, plan, principal);
+      this.#attach(run.id, turn);
+      return turn;
+    }
+    log.warn(
+      { session: run.session, key: run.principal },
+      'a turn is not gone on with: its key is not known any more',
+    );
+    await store.runs.interrupt(run.id, this.#owner);
+    return undefined;
+  }
+
+  #take(run: string, plan: ChatPlan, principal: Principal): ChatTurn {
+    const { dispatcher, sampler, report } = this.#options;
+    const turn = new ChatTurn({ run, plan, principal, dispatcher, recorder: sampler?.begin(), report });
+    const settled = turn.finished.then((end) => this.#settle(run, turn, end));
+    this.#turns.set(run, { turn, settled });
+    if (this.#closing !== undefined) turn.close(this.#closing);
+    return turn;
+  }
+
+  /** Whoever restores does not wait for it. */
+  #attach(run: string, turn: ChatTurn): void {
+    turn.attached
+      .then((session) => this.#options.store.runs.attach(run, session))
+      .catch((error: unknown) => {
+        // A turn that has none tells why when it ends.
+        if (turn.session !== undefined) this.#warn(error, turn);
+      });
+  }
+
+  async #settle(run: string, turn: ChatTurn, end: ChatEnd): Promise<void> {
+    const { runs } = this.#options.store;
+    try {
+      if (end.kind === 'closing') return;
+      // One that nobody has heard of is only an error; else a person may go on with it.
+      if (end.kind === 'failed' && turn.session !== undefined) await runs.interrupt(run, this.#owner);
+      else await runs.delete(run);
+    } catch (error) {
+      this.#warn(error, turn);
+    } finally {
+      this.#turns.delete(run);
+    }
+  }
+
+  #warn(error: unknown, { session }: ChatTurn): void {
+    this.#options.log.warn(
+      { err: toGatewayError(error), session },
+      'a turn of the console could not be noted',
+    );
+  }
+
+  #turnOf(session: string): { turn: ChatTurn; settled: Promise<void> } | undefined {
+    return [...this.#turns.values()].find(({ turn }) => turn.session === session);
+  }
+}
+
+/** The same for the same request of a key; without a name of its own, a request is like no other. */
+function runId(principal: string, clientId: string | undefined): string {
+  if (clientId === undefined) return `run_${randomBytes(16).toString('base64url')}`;
+  return `run_${createHash('sha256')
+    .update(JSON.stringify([principal, clientId]))
+    .digest('base64url')}`;
+}
+
+function digestOf(body: ChatBody): string {
+  const { model, session, keep, content, cwd } = body;
+  const parts = JSON.stringify([model, session ?? null, keep ?? null, content, cwd ?? null]);
+  return createHash('sha256').update(parts).digest('base64url');
+}
+
+function otherRequest(): GatewayError {
+  return new GatewayError(
+    'conflict',
+    'client_id: it belongs to another request. Use a new one for a new request.',
+    { param: 'client_id', detail: 'client_id_reused' },
+  );
+}
+
+function beingAnswered(): GatewayError {
+  return new GatewayError(
+    'conflict',
+    'client_id: the request is known, and another gateway process answers it or it broke off. Look at the sessions.',
+    { param: 'client_id', detail: 'session_busy' },
+  );
+}

@@ -1,0 +1,50 @@
+/** What bounds the event stream, in one place. Tests inject smaller ones. */
+export interface EventLimits {
+  /** What can be replayed to a reader that comes back. */
+  ringEvents: number;
+  ringBytes: number;
+  /** Without a reader, events are still kept for this long, for one that comes back. */
+  keepMs: number;
+  /** Bytes that a reader may be behind, beyond what it was sent first. */
+  readerBytes: number;
+  readersOfKey: number;
+  readers: number;
+  pingMs: number;
+  /** What a browser waits before it connects again. */
+  retryMs: number;
+  /** Characters of what was said to begin a turn. */
+  messageChars: number;
+  /** Characters of a result. */
+  resultChars: number;
+  /** Characters of a call's arguments. */
+  inputChars: number;
+  /** Characters of a title, of a command and of a diff. */
+  titleChars: number;
+  commandChars: number;
+  diffChars: number;
+  progressChars: number;
+  /** Characters of a running turn in a snapshot. */
+  turnChars: number;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+export const EVENT_LIMITS: EventLimits = Object.freeze({
+  ringEvents: 20_000,
+  ringBytes: 8 * MIB,
+  keepMs: 60_000,
+  readerBytes: 4 * MIB,
+  readersOfKey: 64,
+  readers: 512,
+  pingMs: 15_000,
+  retryMs: 1_000,
+  messageChars: 256 * KIB,
+  resultChars: 32 * KIB,
+  inputChars: 256 * KIB,
+  titleChars: 1_000,
+  commandChars: 256 * KIB,
+  diffChars: 256 * KIB,
+  progressChars: 16 * KIB,
+  turnChars: 2 * MIB,
+});

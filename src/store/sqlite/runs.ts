@@ -1,0 +1,99 @@
+import type { NewRun, Run, RunClaim, RunStore } from '../runs.js';
+import type { Context } from './context.js';
+import { json, number, optionalText, type Row, text, toJson, whole } from './rows.js';
+
+const HEAD = 'id, principal, session, state, attempts, owner, started_at';
+
+export class SqliteRuns implements RunStore {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  create({ id, principal, owner, request }: NewRun): Promise<boolean> {
+    const { database, now } = this.#context;
+    const sql = `INSERT INTO runs (id, principal, state, attempts, owner, started_at, request)
+      VALUES (?, ?, 'running', 1, ?, ?, ?) ON CONFLICT DO NOTHING`;
+    const params = [id, principal, owner, whole(now()), toJson(request)];
+    return database.write(() => database.run(sql, params) === 1);
+  }
+
+  get(id: string): Promise<Run | undefined> {
+    return this.#one('SELECT * FROM runs WHERE id = ?', id);
+  }
+
+  attach(id: string, session: string): Promise<boolean> {
+    const { database } = this.#context;
+    const sql = 'UPDATE runs SET session = ? WHERE id = ? AND EXISTS (SELECT 1 FROM sessions WHERE id = ?)';
+    return database.write(() => database.run(sql, [session, id, session]) === 1);
+  }
+
+  ofSession(session: string): Promise<Run | undefined> {
+    const sql = 'SELECT * FROM runs WHERE session = ? ORDER BY started_at DESC, rowid DESC LIMIT 1';
+    return this.#one(sql, session);
+  }
+
+  running(): Promise<Omit<Run, 'request'>[]> {
+    const { database } = this.#context;
+    const sql = `SELECT ${HEAD} FROM runs WHERE state = 'running' ORDER BY started_at, rowid`;
+    return database.read(() => database.all(sql).map(readHead));
+  }
+
+  claim(id: string, { from, to, attempts }: RunClaim): Promise<Run | undefined> {
+    const { database } = this.#context;
+    const sql = `UPDATE runs SET owner = ?, attempts = ?, state = 'running'
+      WHERE id = ? AND owner = ? RETURNING *`;
+    return database.write(() => {
+      const row = database.get(sql, [to, attempts, id, from]);
+      return row && readRun(row);
+    });
+  }
+
+  interrupt(id: string, owner: string): Promise<boolean> {
+    const { database } = this.#context;
+    const sql = `UPDATE runs SET state = 'interrupted' WHERE id = ? AND owner = ?`;
+    return database.write(() => database.run(sql, [id, owner]) === 1);
+  }
+
+  release(owner: string, to: string): Promise<number> {
+    const { database } = this.#context;
+    return database.write(() => database.run('UPDATE runs SET owner = ? WHERE owner = ?', [to, owner]));
+  }
+
+  delete(id: string): Promise<boolean> {
+    const { database } = this.#context;
+    return database.write(() => database.run('DELETE FROM runs WHERE id = ?', [id]) === 1);
+  }
+
+  deleteOthers(session: string, keep: string): Promise<number> {
+    const { database } = this.#context;
+    const sql = 'DELETE FROM runs WHERE session = ? AND id <> ?';
+    return database.write(() => database.run(sql, [session, keep]));
+  }
+
+  #one(sql: string, param: string): Promise<Run | undefined> {
+    const { database } = this.#context;
+    return database.read(() => {
+      const row = database.get(sql, [param]);
+      return row && readRun(row);
+    });
+  }
+}
+
+function readRun(row: Row): Run {
+  return { ...readHead(row), request: json<unknown>(row, 'request') };
+}
+
+function readHead(row: Row): Omit<Run, 'request'> {
+  const session = optionalText(row, 'session');
+  return {
+    id: text(row, 'id'),
+    principal: text(row, 'principal'),
+    ...(session !== undefined && { session }),
+    state: row['state'] === 'running' ? 'running' : 'interrupted',
+    attempts: number(row, 'attempts'),
+    owner: text(row, 'owner'),
+    startedAt: number(row, 'started_at'),
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * What the rules say about a call that nobody makes: classified as a real one, judged by the same
+ * gate; nobody is asked, nothing is written, and no file is opened.
+ */
+import type { JsonObject } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import type { Decision } from '../../permissions/decision.js';
+import type { Description, PermissionGate } from '../../permissions/gate.js';
+import type { Sandbox } from '../../sandbox/sandbox.js';
+import { type CallScope, createCallContext, judgedCall, placeOf } from './call-context.js';
+import { strangerTool } from './foreign-input.js';
+import { classify, plainDescription, withoutPersonFields } from './preflight.js';
+import { toOffer } from './registry.js';
+import type { OpenToolSession, RunRequest } from './runtime.js';
+import { settleWithin } from './settle-within.js';
+import type { Tool } from './tool.js';
+import { isToolError } from './tool-error.js';
+
+export interface ExamineRequest {
+  tool: string;
+  input: JsonObject;
+  principal: string;
+  /** The folder that it would be made in. */
+  root: string;
+  /** Whose rules hold; without it those for all. */
+  session?: string;
+  signal: AbortSignal;
+}
+
+export type Examined =
+  | { decision: Decision; describe: Description; question: boolean }
+  /** No such input can be judged: what the model would be told. */
+  | { problem: string };
+
+export interface ExamineParts {
+  /** Opened for this alone, and closed by whoever opened it. */
+  session: OpenToolSession;
+  gate: PermissionGate;
+  sandbox: Sandbox;
+  find(name: string): Promise<Tool | undefined>;
+  limits: { planMs: number; graceMs: number };
+}
+
+/** Rejects for bugs of a tool and a store that is down. */
+export async function examineCall(parts: ExamineParts, request: ExamineRequest): Promise<Examined> {
+  const { gate, sandbox, limits, session } = parts;
+  const { signal } = request;
+  const tool = (await parts.find(request.tool)) ?? strangerTool(request.tool);
+  const run: RunRequest = {
+    calls: [],
+    offer: toOffer([]),
+    session,
+    options: { commands: [], model: '', forkNumber: 0, logName: session.id },
+    signal,
+  };
+  const scope: CallScope = {
+    ...{ request: run, toolUseId: '', tool, gate, sandbox, signal },
+    readable: await gate.readable(placeOf(run), session.id),
+    plan: () => undefined,
+    clock: () => undefined,
+    onWaiting: () => {},
+  };
+  const settled = await settleWithin(judge(scope, request.input), {
+    signal,
+    graceMs: limits.graceMs,
+    limitMs: limits.planMs,
+  });
+  return settled.state === 'settled'
+    ? settled.value
+    : { problem: `${tool.name} took too long to look at its input.` };
+}
+
+async function judge(scope: CallScope, input: JsonObject): Promise<Examined> {
+  const { tool, gate } = scope;
+  const classified = classify(tool, withoutPersonFields(tool, input));
+  if ('problem' in classified) return classified;
+  try {
+    const effects = (await tool.effects?.(classified.input, createCallContext(scope))) ?? [];
+    const decision = await gate.judge(judgedCall(scope, { ...classified, effects }));
+    return { decision, describe: plainDescription(tool, effects), question: tool.question === true };
+  } catch (error) {
+    if (isToolError(error) || error instanceof GatewayError) return { problem: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,183 @@
+/** Several questions, tabs and agents at once: each is decided once, and everyone sees how. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from '../support/browser.js';
+import { resultsIn } from '../support/told.js';
+import { call, callsAnswer, textAnswer } from '../support/wire.js';
+import {
+  type ApprovalBench,
+  cardIs,
+  cardOf,
+  chatRoute,
+  PATIENCE,
+  panelIs,
+  panelOf,
+  press,
+  startBench,
+} from './approvals-bench.js';
+
+const FILES = Object.fromEntries(
+  Array.from({ length: 8 }, (_, index) => [`f${index}.txt`, `text ${index}\n`]),
+);
+
+let browser: Browser;
+let bench: ApprovalBench;
+beforeAll(async () => {
+  browser = await launchBrowser();
+  bench = await startBench({ files: FILES });
+});
+afterAll(async () => {
+  await browser.close();
+  await bench.close();
+});
+
+const read = (name: string) => callsAnswer(call('Read', { file_path: bench.path('f0.txt') }, `${name}-0`));
+
+/** Sub-agents that work side by side, each with a call to ask about. */
+function helpers(name: string, count: number) {
+  const indexes = Array.from({ length: count }, (_, index) => index);
+  for (const index of indexes) {
+    bench.model.play(`${name}: look into file ${index}`, [
+      callsAnswer(call('Read', { file_path: bench.path(`f${index}.txt`) }, `${name}-${index}`)),
+      ({ told }) => textAnswer(`Seen: ${resultsIn(told).map((result) => result.text)}`),
+    ]);
+  }
+  return callsAnswer(
+    ...indexes.map((index) =>
+      call(
+        'Task',
+        {
+          description: `Helper ${index}`,
+          prompt: `${name}: look into file ${index}`,
+          subagent_type: 'Explore',
+        },
+        `${name}-task-${index}`,
+      ),
+    ),
+  );
+}
+
+describe('many approvals', () => {
+  it('decides eight at once in any order, each for its own call', async () => {
+    const turn = bench.model.play('read eight files', [helpers('eight', 8), textAnswer('Read them.')]);
+    const said = bench.say('read eight files');
+    const first = await bench.asked('eight-0');
+    const { page } = await bench.open(browser, chatRoute(first));
+    for (const index of [5, 0, 7, 2, 6, 1, 4, 3]) {
+      const approval = await bench.asked(`eight-${index}`);
+      await press(panelOf(page, approval), index % 2 === 0 ? 'Allow once' : 'Deny');
+      const state = index % 2 === 0 ? 'allowed' : 'denied';
+      await expect.poll(async () => (await bench.approvalOf(`eight-${index}`)).state, PATIENCE).toBe(state);
+    }
+    await said;
+    const results = resultsIn(turn.requests.at(-1)?.told ?? []);
+    expect(results).toHaveLength(8);
+    for (const [index, result] of results.entries()) {
+      expect(result.text.includes(`text ${index}`)).toBe(index % 2 === 0);
+    }
+  });
+
+  it('has a pending one again after a reload, with its buttons', async () => {
+    bench.model.play('wait for a reload', [read('reload'), textAnswer('Reloaded.')]);
+    const said = bench.say('wait for a reload');
+    const approval = await bench.asked('reload-0');
+    const { page } = await bench.open(browser, chatRoute(approval));
+    await panelOf(page, approval).waitFor();
+    await page.reload();
+    await press(panelOf(page, approval), 'Allow once');
+    await said;
+    await cardIs(page, 'reload-0', 'success');
+    await page.reload();
+    await cardIs(page, 'reload-0', 'success');
+  });
+
+  it('shows in every tab what one of them decided, and keeps what was typed in another', async () => {
+    bench.model.play('two tabs look', [read('tabs'), textAnswer('Seen.')]);
+    const said = bench.say('two tabs look');
+    const approval = await bench.asked('tabs-0');
+    const one = await bench.open(browser, chatRoute(approval));
+    const two = await bench.openTab(one.page, '#/inbox');
+    const typing = panelOf(two.page, approval);
+    await typing.getByRole('button', { name: 'Deny with reason…' }).click();
+    await typing.getByLabel('Reason').fill('I was about to say no.');
+    await press(panelOf(one.page, approval), 'Allow once');
+    await said;
+    await panelIs(two.page, approval, 'allowed');
+    expect(await typing.innerText()).toContain('Allowed by you (console)');
+    expect(await typing.innerText()).toContain('I was about to say no.');
+    expect((await bench.approvalOf('tabs-0')).state).toBe('allowed');
+  });
+
+  it('says whose a question of a sub-agent is, and shows it inside of the card that started it', async () => {
+    bench.model.play('start a helper', [
+      callsAnswer(call('Task', { description: 'Look around', prompt: 'helper looks around now' }, 'task-1')),
+      textAnswer('The helper is done.'),
+    ]);
+    bench.model.play('helper looks around now', [
+      callsAnswer(call('Bash', { command: 'echo from-the-helper' }, 'inner-1')),
+      textAnswer('Seen all.'),
+    ]);
+    const said = bench.say('start a helper');
+    const approval = await bench.asked('inner-1');
+    expect(approval.agent).not.toBeNull();
+    const { page } = await bench.open(browser, chatRoute(approval));
+    const inner = cardOf(page, 'task-1').locator('[data-card="inner-1"]');
+    const panel = inner.locator(`[data-approval="${approval.id}"]`);
+    await panel.waitFor();
+    expect(await panel.innerText()).toContain('The sub-agent “Look around” wants to run');
+    await press(panel, 'Allow once');
+    await said;
+    await cardIs(page, 'task-1', 'success');
+    await page.getByText('The helper is done.').waitFor();
+    expect((await bench.approvalOf('inner-1')).state).toBe('allowed');
+  });
+});
+
+describe('the inbox', () => {
+  it('lists what waits by session, and decides together only what was looked at', async () => {
+    bench.model.play('three for the inbox', [helpers('inbox', 3), textAnswer('Inbox.')]);
+    const said = bench.say('three for the inbox');
+    for (const index of [0, 1, 2]) await bench.asked(`inbox-${index}`);
+    const { page } = await bench.open(browser, '#/inbox');
+    const group = page.getByRole('region', { name: 'three for the inbox' });
+    await group.waitFor();
+    const items = await Promise.all(
+      [0, 1, 2].map(async (index) => {
+        const { id } = await bench.asked(`inbox-${index}`);
+        return group.locator(`[data-inbox-item="${id}"]`);
+      }),
+    );
+    for (const item of items) await item.waitFor();
+    const [first, second, third] = items;
+    if (first === undefined || second === undefined || third === undefined) throw new Error('no items');
+    const boxOf = (item: typeof first) => item.getByRole('checkbox');
+    expect(await boxOf(third).isDisabled()).toBe(true);
+    // One of them is open already; the others are opened, and closed again.
+    for (const item of [first, second]) {
+      const row = item.getByRole('button', { name: /Read/ }).first();
+      if ((await row.getAttribute('aria-expanded')) === 'false') await row.click();
+      await row.click();
+      await boxOf(item).check();
+    }
+    await press(group, 'Allow 2 once');
+    for (const item of [first, second]) await item.getByText('Allowed by you (console)').first().waitFor();
+    expect((await bench.approvalOf('inbox-2')).state).toBe('pending');
+
+    await third.getByRole('button', { name: 'Later', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'In 15 minutes' }).click();
+    await page.getByRole('heading', { name: 'Put aside' }).waitFor();
+    await expect.poll(() => page.title(), PATIENCE).not.toMatch(/^\(/);
+    await page.getByRole('button', { name: 'Take up again' }).click();
+    await expect.poll(() => page.title(), PATIENCE).toMatch(/^\(1\)/);
+    await third.getByRole('button', { name: /Read/ }).first().click();
+    await press(third, 'Deny');
+    await said;
+    await page.getByRole('heading', { name: 'Recent decisions' }).waitFor();
+    await page.getByRole('table').getByText('Denied by you (console)').first().waitFor();
+  });
+
+  it('is empty with a word about it', async () => {
+    const { page } = await bench.open(browser, '#/inbox');
+    await page.getByText('Nothing waits for you').waitFor();
+  });
+});

@@ -1,0 +1,89 @@
+/** Cards of tool calls, live and from the transcript. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from '../support/browser.js';
+import { gate } from '../support/gate.js';
+import { eventByEvent, sse } from '../support/replies.js';
+import { anthropicStream, call, callsAnswer, textAnswer } from '../support/wire.js';
+import { type ApprovalBench, cardIs, cardOf, goTo, startBench } from './approvals-bench.js';
+
+let browser: Browser;
+let bench: ApprovalBench;
+beforeAll(async () => {
+  browser = await launchBrowser();
+  bench = await startBench({
+    permissions: { mode: 'allow' },
+    files: { 'one.txt': 'alpha\nbeta\n', 'two.txt': 'beta\n' },
+  });
+});
+afterAll(async () => {
+  await browser.close();
+  await bench.close();
+});
+
+describe('a card', () => {
+  it('shows arguments as they come, then the change, then that it is done', async () => {
+    const content = Array.from({ length: 40 }, (_, index) => `streamed line ${index}`).join('\n');
+    const answer = callsAnswer(call('Write', { file_path: bench.path('new.txt'), content }, 'stream-1'));
+    const hold = gate();
+    bench.model.play('write it slowly', [
+      () => {
+        const events = eventByEvent(anthropicStream({ model: 'm', ...answer }));
+        const half = Math.floor(events.length / 2);
+        return sse([...events.slice(0, half), hold, ...events.slice(half)]);
+      },
+      textAnswer('Written.'),
+    ]);
+    const { page } = await bench.open(browser, '#/sessions');
+    const said = bench.say('write it slowly');
+    await hold.reached;
+    await page.getByText('write it slowly').first().click();
+    const card = cardOf(page, 'stream-1');
+    await card.getByText('streamed line 3', { exact: true }).waitFor();
+    expect(await card.getAttribute('data-state')).toBe('pending');
+    expect(await card.getByText('streamed line 39').count()).toBe(0);
+    hold.open();
+    await said;
+    await cardIs(page, 'stream-1', 'success');
+    expect(await card.getByText('Done').count()).toBe(1);
+    await card.getByRole('button', { expanded: false }).first().click();
+    await card.getByText('streamed line 39').waitFor();
+    await card.getByRole('button', { name: 'Raw' }).click();
+    await card.getByRole('region', { name: 'Exact input' }).getByText('"file_path"').waitFor();
+  });
+
+  it('is the same after a reload, with a view for each tool', async () => {
+    bench.model.play('use many tools', [
+      callsAnswer(
+        call('Grep', { pattern: 'beta', output_mode: 'content' }, 'many-grep'),
+        call('Read', { file_path: bench.path('one.txt') }, 'many-read'),
+        call('Bash', { command: "printf '\\033[31mred\\033[0m plain\\n'; exit 3" }, 'many-bash'),
+        call(
+          'TodoWrite',
+          { todos: [{ content: 'Look at it', status: 'in_progress', activeForm: 'Looking' }] },
+          'many-todo',
+        ),
+      ),
+      textAnswer('Used.'),
+    ]);
+    const { session } = await bench.say('use many tools');
+    const { page, problems } = await bench.open(browser, `#/chat/${session}`);
+    for (const round of ['first', 'reloaded']) {
+      if (round === 'reloaded') await page.reload();
+      await cardIs(page, 'many-bash', 'error');
+      for (const id of ['many-grep', 'many-read', 'many-todo']) {
+        await cardIs(page, id, 'success');
+        await cardOf(page, id).getByRole('button', { expanded: false }).first().click();
+      }
+      const matches = cardOf(page, 'many-grep').getByRole('region', { name: 'Matches' });
+      expect(await matches.getByRole('listitem').count()).toBe(2);
+      expect(await matches.innerText()).toContain('one.txt');
+      await cardOf(page, 'many-read').getByRole('table').getByText('alpha').waitFor();
+      await cardOf(page, 'many-todo').getByText('in progress').waitFor();
+      const red = cardOf(page, 'many-bash').locator('.ansi-fg-red');
+      expect(await red.innerText()).toBe('red');
+    }
+    expect(problems).toEqual([]);
+    await goTo(page, '#/inbox');
+  });
+});

@@ -1,0 +1,123 @@
+/** A gateway whose model says what a test wants, and conversations to look at in the console. */
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { openPage } from '../support/browser.js';
+import { tempFolder } from '../support/cleanup.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { inDialect } from '../support/scripted-answers.js';
+import {
+  eventByEvent,
+  type Gate,
+  type ScriptedUpstream,
+  type ScriptFunction,
+  startUpstream,
+} from '../support/scripted-upstream.js';
+import { textAnswer } from '../support/wire.js';
+
+export interface ChatBed {
+  gateway: TestGateway;
+  upstream: ScriptedUpstream;
+  /** Where the agent works. */
+  root: string;
+  token: string;
+}
+
+/** `plain` and `other` are models, `coder` is an agent; `script` answers all of them. */
+export async function startChatBed(script: ScriptFunction, rest: object = {}): Promise<ChatBed> {
+  const upstream = await startUpstream(script);
+  const { path: root } = await tempFolder('toolgate-chat');
+  const scripted = { upstream: 'scripted', model: 'm' };
+  const gateway = await startTestGateway({
+    config: {
+      upstreams: { scripted: upstream.config('anthropic-messages') },
+      models: {
+        plain: scripted,
+        other: { upstream: 'scripted', model: 'n' },
+        coder: { engine: 'native', ...scripted, cwd: root },
+        'named-*': scripted,
+      },
+      permissions: { mode: 'allow' },
+      sandbox: 'off',
+      ...rest,
+    },
+  });
+  const token = new URLSearchParams(new URL(gateway.consoleUrl).hash.slice(1)).get('token') ?? '';
+  return { gateway, upstream, root, token };
+}
+
+export interface Said {
+  role: 'user' | 'assistant';
+  content: string | readonly object[];
+}
+
+/** A conversation of another client, as long as wanted, whose last message the model answers. Resolves to its id. */
+export async function importSession({ gateway }: ChatBed, messages: readonly Said[]): Promise<string> {
+  const answer = await fetch(`${gateway.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' },
+    body: JSON.stringify({ model: 'coder', max_tokens: 1000, messages }),
+  });
+  const id = answer.headers.get('x-session-id');
+  const text = await answer.text();
+  if (!answer.ok || id === null) throw new Error(`${answer.status} ${text}`);
+  return id;
+}
+
+export interface ChatPage {
+  page: Page;
+  problems: string[];
+}
+
+/** Signed in, at a place of the console. */
+export async function openChat(
+  browser: Browser,
+  { gateway }: ChatBed,
+  place = '#/',
+  options: BrowserContextOptions = {},
+  /** Another address of the gateway. */
+  origin: string = gateway.url,
+): Promise<ChatPage> {
+  const { page, problems } = await openPage(browser, options);
+  await page.goto(gateway.consoleUrl.replace(gateway.url, origin));
+  await page.getByRole('textbox', { name: /^(Message|消息)$/ }).waitFor();
+  if (place !== '#/') await page.evaluate(`location.assign(${JSON.stringify(place)})`);
+  return { page, problems };
+}
+
+export const composer = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
+
+export const transcript = (page: Page) => page.getByRole('region', { name: 'Conversation' });
+
+/** The rows that are drawn, by kind. */
+export const rowsOf = (page: Page, kind: string) => transcript(page).locator(`[data-row=${kind}]`);
+
+/** Sends as a person does, by keyboard. */
+export async function say(page: Page, text: string): Promise<void> {
+  await composer(page).fill(text);
+  await composer(page).press('Enter');
+}
+
+/** All of it at once. */
+export const sayAll = (text: string): ScriptFunction => inDialect(textAnswer(text));
+
+/** The first piece, and the others when the gate is opened; at once without one. */
+export function sayInPieces(pieces: readonly [string, ...string[]], opened?: Gate): ScriptFunction {
+  return inDialect(textAnswer(pieces), {
+    pieces: (stream) => {
+      const events = eventByEvent(stream);
+      const wanted = JSON.stringify(pieces[1] ?? '').slice(1, -1);
+      const at = events.findIndex((event) => event.includes(wanted));
+      return opened === undefined ? events : [...events.slice(0, at), opened, ...events.slice(at)];
+    },
+  });
+}
+
+/** Answers one request after another; what the gateway asks for itself, such as titles, is none of them. */
+export function inTurn(...answers: readonly ScriptFunction[]): ScriptFunction {
+  let asked = 0;
+  return (request, index) => {
+    const answer = answers[Math.min(asked, answers.length - 1)];
+    if (answer === undefined) throw new Error('There is no answer');
+    asked += 1;
+    return answer(request, index);
+  };
+}

@@ -1,0 +1,279 @@
+/** Conversations that outlive a page: reloads, lost connections, other clients, thousands of messages. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from '../support/browser.js';
+import { startCutProxy } from '../support/cut-proxy.js';
+import { errorInDialect } from '../support/scripted-answers.js';
+import { gate } from '../support/scripted-upstream.js';
+import {
+  composer,
+  importSession,
+  inTurn,
+  openChat,
+  rowsOf,
+  type Said,
+  say,
+  sayAll,
+  sayInPieces,
+  startChatBed,
+  transcript,
+} from './chat-bed.js';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+});
+
+const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+const answered = (page: Page, text: string): Promise<void> =>
+  transcript(page).locator('.md', { hasText: text }).first().waitFor();
+const textIn = (page: Page): Promise<string> => transcript(page).locator('.md').last().innerText();
+
+describe('a turn that runs', () => {
+  it('is shown the same after a reload, and goes on', async () => {
+    const opened = gate();
+    const bed = await startChatBed(sayInPieces(['The first half', ' and the second.'], opened));
+    const { page } = await openChat(browser, bed);
+    await say(page, 'Go');
+    await answered(page, 'The first half');
+    await page.reload();
+    await answered(page, 'The first half');
+    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    expect(await rowsOf(page, 'user').count()).toBe(1);
+    opened.open();
+    await page.getByRole('button', { name: 'Regenerate' }).waitFor();
+    expect(await textIn(page)).toBe('The first half and the second.');
+    expect(await rowsOf(page, 'user').count()).toBe(1);
+  });
+
+  it('is whole after the connection was lost in the middle of it', async () => {
+    const opened = gate();
+    const bed = await startChatBed(sayInPieces(['Before.', ' While away.', ' And after.'], opened), {
+      server: { public_hosts: ['127.0.0.1'] },
+    });
+    const wire = await startCutProxy(bed.gateway.url);
+    const { page } = await openChat(browser, bed, '#/', {}, wire.url);
+    await say(page, 'Go');
+    await answered(page, 'Before.');
+    wire.cut();
+    await page.getByText('The connection to the gateway is lost.').first().waitFor();
+    opened.open();
+    wire.mend();
+    await page.getByRole('button', { name: 'Regenerate' }).waitFor();
+    expect(await textIn(page)).toBe('Before. While away. And after.');
+  });
+
+  it('of another client is shown live, and can be gone on with here', async () => {
+    const opened = gate();
+    const bed = await startChatBed(
+      inTurn(sayInPieces(['From the other', ' client.'], opened), sayAll('From the console.')),
+    );
+    const { page } = await openChat(browser, bed, '#/sessions');
+    const imported = importSession(bed, [{ role: 'user', content: 'Asked elsewhere' }]);
+    await expect.poll(() => bed.upstream.requests.length).toBe(1);
+    const answer = await fetch(`${bed.gateway.url}/api/sessions`, {
+      headers: { authorization: `Bearer ${bed.token}` },
+    });
+    const { data } = JSON.parse(await answer.text());
+    await page.evaluate(`location.hash = '#/chat/${data[0].id}'`);
+    await answered(page, 'From the other');
+    await page.getByText('Another client runs a turn in this conversation.').waitFor();
+    opened.open();
+    expect(await imported).toBe(data[0].id);
+    await page.getByRole('button', { name: 'Regenerate' }).waitFor();
+    expect(await textIn(page)).toBe('From the other client.');
+    await say(page, 'Asked here');
+    await answered(page, 'From the console.');
+    expect(page.url()).toContain(data[0].id);
+  });
+});
+
+describe('what goes wrong', () => {
+  it('says what failed, and tries again', async () => {
+    const bed = await startChatBed(
+      inTurn(errorInDialect(400, 'invalid_request_error', 'The model is tired.'), sayAll('Well rested.')),
+    );
+    const { page } = await openChat(browser, bed);
+    await say(page, 'Hello');
+    await page.getByRole('alert').getByText('The model is tired.').waitFor();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await answered(page, 'Well rested.');
+    expect(await rowsOf(page, 'user').count()).toBe(1);
+  });
+
+  it('keeps what could not be sent, with the reason', async () => {
+    const bed = await startChatBed(sayAll('Fine.'));
+    const { page } = await openChat(browser, bed);
+    await page.route('**/api/chat', (route) =>
+      route.fulfill({
+        status: 429,
+        contentType: 'application/json',
+        body: JSON.stringify({
+          error: { message: 'Too many requests. Wait a minute.', type: 'x', param: null, code: null },
+        }),
+      }),
+    );
+    await say(page, 'Do not lose this');
+    await page.getByRole('alert').getByText('Too many requests. Wait a minute.').waitFor();
+    expect(await composer(page).inputValue()).toBe('Do not lose this');
+    await page.unroute('**/api/chat');
+    await composer(page).press('Enter');
+    await answered(page, 'Fine.');
+  });
+
+  it('says that a conversation is not there', async () => {
+    const bed = await startChatBed(sayAll('Fine.'));
+    const { page } = await openChat(browser, bed, '#/chat/no-such-session');
+    await page.getByText('It was deleted, it expired, or it belongs to another key.').waitFor();
+    await page.getByRole('button', { name: 'Start a new chat' }).click();
+    await composer(page).waitFor();
+  });
+});
+
+describe('writing', () => {
+  it('keeps a draft for each conversation over a reload', async () => {
+    const bed = await startChatBed(sayAll('Fine.'));
+    const { page } = await openChat(browser, bed);
+    await say(page, 'Hello');
+    await page.getByRole('button', { name: 'Regenerate' }).waitFor();
+    await composer(page).fill('half a thought');
+    await page.reload();
+    await expect.poll(() => composer(page).inputValue()).toBe('half a thought');
+    await page.evaluate("location.hash = '#/'");
+    await page.getByRole('list', { name: 'Examples' }).waitFor();
+    expect(await composer(page).inputValue()).toBe('');
+  });
+
+  it('makes a new line with Shift, and sends nothing while an input method composes', async () => {
+    const bed = await startChatBed(sayAll('Fine.'));
+    const { page } = await openChat(browser, bed);
+    await composer(page).fill('one');
+    await composer(page).press('Shift+Enter');
+    await composer(page).pressSequentially('two');
+    expect(await composer(page).inputValue()).toBe('one\ntwo');
+    await composer(page).evaluate((area) => {
+      const { KeyboardEvent } = area.ownerDocument.defaultView;
+      const how = { key: 'Enter', isComposing: true, bubbles: true, cancelable: true };
+      area.dispatchEvent(new KeyboardEvent('keydown', how));
+    });
+    expect(await composer(page).inputValue()).toBe('one\ntwo');
+    expect(bed.upstream.requests).toHaveLength(0);
+    await composer(page).press('Enter');
+    await answered(page, 'Fine.');
+    expect(JSON.stringify(bed.upstream.requests[0]?.json['messages'])).toContain(
+      'one\\\\ntwo'.replace('\\\\', '\\'),
+    );
+  });
+
+  it('needs no mouse', async () => {
+    const bed = await startChatBed(sayInPieces(['On and', ' on'], gate()));
+    const { page } = await openChat(browser, bed);
+    await composer(page).focus();
+    await page.keyboard.type('Go');
+    await page.keyboard.press('Enter');
+    await answered(page, 'On and');
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA');
+    for (let step = 0; step < 6; step++) {
+      await page.keyboard.press('Tab');
+      if ((await page.evaluate('document.activeElement.textContent')) === 'Stop') break;
+    }
+    await page.keyboard.press('Enter');
+    await transcript(page).getByText('You stopped it here.').waitFor();
+  });
+
+  it('fits a phone, where Enter is a new line', async () => {
+    const bed = await startChatBed(
+      sayAll(`A table:\n\n|${'wide column|'.repeat(12)}\n|${'-|'.repeat(12)}\n`),
+    );
+    const { page, problems } = await openChat(browser, bed, '#/', PHONE);
+    await composer(page).fill('one');
+    await composer(page).press('Enter');
+    expect(await composer(page).inputValue()).toBe('one\n');
+    await page.getByRole('button', { name: 'Send' }).tap();
+    await answered(page, 'A table:');
+    const box = await composer(page).boundingBox();
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(740);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    expect(await transcript(page).evaluate((list) => list.scrollWidth - list.clientWidth)).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  it('speaks Chinese', async () => {
+    const bed = await startChatBed(sayAll('你好！**很高兴**见到你。'));
+    const { page } = await openChat(browser, bed, '#/', { locale: 'zh-CN' });
+    const area = page.getByRole('textbox', { name: '消息' });
+    await area.fill('你好');
+    await area.press('Enter');
+    const list = page.getByRole('region', { name: '对话内容' });
+    await list.locator('strong', { hasText: '很高兴' }).waitFor();
+    await page.getByRole('button', { name: '重新生成' }).waitFor();
+    const buttons = await page.locator('main button').allInnerTexts();
+    expect(
+      buttons.filter((text) => /[A-Za-z]{3}/.test(text.replace(/plain|coder|toolgate-chat\S*/g, ''))),
+    ).toEqual([]);
+  });
+});
+
+describe('5,000 messages', () => {
+  const history: Said[] = Array.from({ length: 5_000 }, (_, index) =>
+    index % 2 === 0
+      ? { role: 'user', content: `Question ${index}` }
+      : { role: 'assistant', content: `Answer **${index}** to it.` },
+  );
+  const isAtEnd = (page: Page) =>
+    transcript(page).evaluate((list) => list.scrollHeight - list.clientHeight - list.scrollTop < 2);
+
+  it('are drawn a few at a time, and earlier ones come as one scrolls up', async () => {
+    const bed = await startChatBed(sayAll('The last answer.'));
+    const id = await importSession(bed, [...history, { role: 'user', content: 'The last question' }]);
+    const { page, problems } = await openChat(browser, bed, `#/chat/${id}`);
+    await answered(page, 'The last answer.');
+    await expect.poll(() => isAtEnd(page)).toBe(true);
+    expect(await page.locator('[data-row]').count()).toBeLessThan(150);
+    await transcript(page).hover();
+    // The first page of the transcript ends long before this.
+    for (let first = 5_000; first > 4_600; ) {
+      await page.mouse.wheel(0, -4_000);
+      const [text = ''] = await rowsOf(page, 'user').allInnerTexts();
+      first = Number(/Question (\d+)/.exec(text)?.[1] ?? first);
+      expect(await page.locator('[data-row]').count()).toBeLessThan(150);
+    }
+    await page.getByRole('button', { name: 'Go to the end' }).click();
+    await expect.poll(() => isAtEnd(page)).toBe(true);
+    await answered(page, 'The last answer.');
+    expect(problems).toEqual([]);
+  });
+
+  it('stay where they are while something is written below', async () => {
+    const opened = gate();
+    const bed = await startChatBed(
+      inTurn(
+        sayAll('The last answer.'),
+        sayInPieces(['A piece', `\n\n${'more lines\n\n'.repeat(60)}end`], opened),
+      ),
+    );
+    const id = await importSession(bed, [
+      ...history.slice(0, 200),
+      { role: 'user', content: 'The last question' },
+    ]);
+    const { page } = await openChat(browser, bed, `#/chat/${id}`);
+    await answered(page, 'The last answer.');
+    await say(page, 'Go on');
+    await answered(page, 'A piece');
+    await transcript(page).hover();
+    await page.mouse.wheel(0, -900);
+    await page.getByRole('button', { name: 'Go to the end' }).waitFor();
+    const place = (): Promise<number> => transcript(page).evaluate((list) => list.scrollTop);
+    const before = await place();
+    opened.open();
+    await page.getByRole('button', { name: 'New below' }).waitFor();
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    expect(await place()).toBe(before);
+    await page.getByRole('button', { name: 'New below' }).click();
+    await expect.poll(() => isAtEnd(page)).toBe(true);
+    await transcript(page).getByText('end', { exact: true }).waitFor();
+  });
+});

@@ -1,0 +1,195 @@
+/** The list of sessions, in a real browser. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { axeProblems } from '../support/axe.js';
+import { launchBrowser } from '../support/browser.js';
+import { startTestGateway } from '../support/gateway.js';
+import { shots } from '../support/screenshots.js';
+import { openSignedIn, PHONE } from './console-world.js';
+import {
+  complaints,
+  goTo,
+  HOSTILE,
+  isWithinWidth,
+  KEYS,
+  PATIENT,
+  startWorld,
+  unhurt,
+  type World,
+} from './pages-harness.js';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+});
+
+async function open(world: World, path = 'sessions', options = {}) {
+  const opened = await openSignedIn(browser, world.gateway, options);
+  await goTo(opened.page, world, path);
+  const row = (text: string) => opened.page.locator('main tbody tr, main li').filter({ hasText: text });
+  return { ...opened, row };
+}
+
+describe('sessions', PATIENT, () => {
+  it('says that there are none, and shows one as soon as there is', async () => {
+    const world = await startWorld();
+    const { page, row, problems } = await open(world);
+    await page.getByText('No sessions yet').waitFor();
+    await world.say('coder', 'paint the fence');
+    await row('paint the fence').getByText('Idle').waitFor();
+    expect(complaints(problems)).toEqual([]);
+  });
+
+  it('shows what each does, took and works in', async () => {
+    const world = await startWorld();
+    await world.say('coder', 'first things');
+    const asked = world.say('coder', 'RUN touch a');
+    const busy = world.say('coder', 'HOLD on');
+    await world.held.reached;
+    const { page, row } = await open(world);
+    await row('RUN touch a').getByText('Waiting for you').waitFor();
+    expect(await row('RUN touch a').textContent()).toContain('1 approval');
+    await row('HOLD on').getByText('Running').waitFor();
+    const first = await row('first things').innerText();
+    expect(first).toContain('Idle');
+    expect(first).toContain('coder');
+    expect(first).toContain(world.root);
+    expect(first).toContain('200');
+    expect(first).toContain('unknown');
+    await shots(page, 'sessions');
+    expect(await axeProblems(page)).toEqual([]);
+    world.held.open();
+    await row('HOLD on').getByText('Idle').waitFor();
+    await world.gateway.close();
+    await Promise.allSettled([asked, busy]);
+  });
+
+  it('stops one that runs', async () => {
+    const world = await startWorld();
+    const busy = world.say('coder', 'HOLD on');
+    await world.held.reached;
+    const { page, row } = await open(world);
+    await row('HOLD on').getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('Stopped.').first().waitFor();
+    await row('HOLD on').getByText('Running').waitFor({ state: 'detached' });
+    world.held.open();
+    await busy.catch(() => {});
+  });
+
+  it('resumes one that a restart has interrupted', async () => {
+    const world = await startWorld();
+    await world.say('coder', 'a long story');
+    const messages = [
+      { role: 'user', content: 'a long story' },
+      { role: 'assistant', content: 'It is done.' },
+      { role: 'user', content: 'HOLD on' },
+    ];
+    const busy = world.say('coder', '', { more: { messages } }).catch(() => undefined);
+    await world.held.reached;
+    await world.gateway.close();
+    await busy;
+    world.held.open();
+    const again = { ...world, gateway: await startTestGateway({ folder: world.gateway.folder }) };
+    const { page, row } = await open(again);
+    await row('a long story').getByText('Interrupted').waitFor();
+    await row('a long story').getByRole('button', { name: 'Resume' }).click();
+    await page.waitForURL(/#\/chat\/./);
+    await goTo(page, again, 'sessions');
+    await row('a long story').getByText('Idle').waitFor();
+  });
+
+  it('opens, forks with the fork under its parent, and deletes after a question', async () => {
+    const world = await startWorld();
+    const { session } = await world.say('coder', 'the parent');
+    const { page, row } = await open(world);
+    await row('the parent').getByRole('button', { name: 'Actions for' }).click();
+    await page.getByRole('menuitem', { name: 'Fork' }).click();
+    await page.waitForURL(new RegExp(`#/chat/(?!${session}).`));
+    await goTo(page, world, 'sessions');
+    await page.getByText('2 sessions').waitFor();
+    expect(await page.locator('main tbody tr').nth(1).textContent()).toContain('Fork of the parent');
+    await page.locator('main tbody tr').nth(1).getByRole('button', { name: 'Actions for' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.textContent()).toContain('whole transcript');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('1 session', { exact: true }).waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    await row('the parent').getByRole('button').first().click();
+    await page.waitForURL(`${world.gateway.url}/#/chat/${session}`);
+  });
+
+  it('searches by what is typed, filters by state, and keeps both in the address', async () => {
+    const world = await startWorld();
+    await world.say('coder', 'paint the fence');
+    await world.say('coder', 'mow the lawn');
+    const { page, row } = await open(world);
+    await row('fence').waitFor();
+    await page.getByLabel('Search title, model or id').fill('lawn');
+    await row('fence').waitFor({ state: 'detached' });
+    expect(await row('lawn').count()).toBe(1);
+    expect(page.url()).toContain('search=lawn');
+    await page.getByLabel('State').selectOption('running');
+    await page.getByText('Nothing matches').waitFor();
+    await page.reload();
+    await page.getByText('Nothing matches').waitFor();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await row('fence').waitFor();
+    expect(page.url()).not.toContain('?');
+  });
+
+  it('comes in pages', async () => {
+    const world = await startWorld();
+    for (let index = 0; index < 52; index++) await world.say('coder', `number ${index}.`);
+    const { page, row } = await open(world);
+    await page.getByText('50 sessions').waitFor();
+    expect(await row('number 1.').count()).toBe(0);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.getByText('52 sessions').waitFor();
+    await row('number 1.').waitFor();
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+  });
+
+  it('shows titles as text, whatever is in them, at any length and width', async () => {
+    const world = await startWorld();
+    await world.say('coder', `${HOSTILE} ${'long '.repeat(2000)}`);
+    const { page } = await open(world, 'sessions', { viewport: PHONE });
+    await page.getByText('[U+202E]').first().waitFor();
+    expect(await unhurt(page)).toBe(true);
+    expect(await isWithinWidth(page)).toBe(true);
+    expect(await page.locator('main img, main script').count()).toBe(0);
+  });
+
+  it('shows everyone their own, in Chinese too', async () => {
+    const world = await startWorld({ server: { keys: KEYS } });
+    await world.say('coder', 'of alice', { key: 'key-of-alice' });
+    await world.say('coder', 'of root', { key: 'key-of-root' });
+    const opened = await browser.newContext({ locale: 'zh-CN', serviceWorkers: 'block' });
+    const page = await opened.newPage();
+    await goTo(page, world, 'sessions', 'key-of-alice');
+    await page.getByText('1 个会话').waitFor();
+    const shown = await page.locator('main').innerText();
+    expect(shown).toContain('of alice');
+    expect(shown).toContain('空闲');
+    expect(shown).not.toContain('of root');
+    expect(shown).not.toMatch(/Sessions|Idle|unknown|Updated/);
+    await opened.close();
+  });
+
+  it('says what is wrong, and tries again', async () => {
+    const world = await startWorld();
+    await world.say('coder', 'paint the fence');
+    const { page, row } = await open(world, 'usage');
+    await page.route('**/api/sessions?*', (route) =>
+      route.fulfill({ status: 500, body: '{"error":{"message":"The store is away."}}' }),
+    );
+    await goTo(page, world, 'sessions');
+    await page.getByText('The store is away.').waitFor();
+    await page.unroute('**/api/sessions?*');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await row('fence').waitFor();
+  });
+});

@@ -1,0 +1,173 @@
+/** Tools and MCP servers of every transport, in a real browser. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { axeProblems } from '../support/axe.js';
+import { launchBrowser } from '../support/browser.js';
+import { everythingServer, oddServer, startEverything, startOAuthServer } from '../support/mcp-servers.js';
+import { shots } from '../support/screenshots.js';
+import { openSignedIn, PHONE } from './console-world.js';
+import {
+  complaints,
+  goTo,
+  isWithinWidth,
+  KEYS,
+  PATIENT,
+  startWorld,
+  unhurt,
+  type World,
+} from './pages-harness.js';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+});
+
+async function open(world: World, path = 'tools', options = {}) {
+  const opened = await openSignedIn(browser, world.gateway, options);
+  await goTo(opened.page, world, path);
+  const { page } = opened;
+  return {
+    ...opened,
+    tool: (name: string) => page.locator(`[data-tool="${name}"]`),
+    server: (name: string, state: string) => page.locator(`[data-server="${name}"][data-state="${state}"]`),
+    dialog: page.getByRole('dialog'),
+  };
+}
+
+describe('tools', PATIENT, () => {
+  it('are listed with what they take and who has them, or why they are off', async () => {
+    const world = await startWorld();
+    const { page, tool, problems } = await open(world);
+    await tool('Read').getByText('Only reads').waitFor();
+    await tool('Bash').getByRole('button').first().click();
+    const bash = await tool('Bash').innerText();
+    expect(bash).toContain('command');
+    expect(bash).toContain('required');
+    expect(bash).toMatch(/Models that have it: coder/);
+    expect(await tool('WebSearch').innerText()).toMatch(/Off[\s\S]*tools\.web_search/);
+    await tool('Bash').getByRole('button', { name: 'Schema as JSON' }).click();
+    await tool('Bash').getByText('"object"').first().waitFor();
+    await shots(page, 'tools');
+    expect(await axeProblems(page)).toEqual([]);
+    expect(complaints(problems)).toEqual([]);
+  });
+
+  it('are searched and filtered, in the address too', async () => {
+    const world = await startWorld();
+    const { page, tool } = await open(world, 'tools?search=grep');
+    await tool('Grep').waitFor();
+    expect(await tool('Bash').count()).toBe(0);
+    await page.getByRole('button', { name: 'Clear the search' }).click();
+    await tool('Bash').waitFor();
+    await page.getByRole('switch', { name: 'Only what is off' }).click();
+    await tool('Bash').waitFor({ state: 'detached' });
+    await tool('WebSearch').waitFor();
+    await page.getByLabel('Source').selectOption('mcp');
+    await page.getByText('Nothing matches').waitFor();
+  });
+});
+
+describe('MCP servers', PATIENT, () => {
+  it('are added by program, with their tools, reconnected and removed', async () => {
+    const world = await startWorld();
+    const { page, tool, server, dialog } = await open(world);
+    await page.getByText('No MCP servers').waitFor();
+    await page.getByRole('button', { name: 'Add a server' }).click();
+    await dialog.getByRole('button', { name: 'Add and connect' }).click();
+    await dialog.getByText('Give it a name.').waitFor();
+    await dialog.getByText('Say which program to start.').waitFor();
+    const { command, args } = everythingServer();
+    await dialog.getByLabel('Name', { exact: true }).fill('every');
+    await dialog.getByLabel('Command').fill(command);
+    await dialog.getByLabel('Arguments').fill(args.join('\n'));
+    await dialog.getByRole('button', { name: 'Add: Environment variables' }).click();
+    await dialog.getByLabel('Environment variables: name 1').fill('SECRET_WORD');
+    await dialog.getByLabel('Environment variables: value 1').fill('hush-hush');
+    await shots(page, 'tools-add');
+    await dialog.getByRole('button', { name: 'Add and connect' }).click();
+    await dialog.getByText(/“every” is connected, with \d+ tools/).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await server('every', 'connected').waitFor();
+    await tool('mcp__every__echo').waitFor();
+    expect(await page.content()).not.toContain('hush-hush');
+
+    await server('every', 'connected').getByRole('button', { name: 'Reconnect every' }).click();
+    await page.getByText('“every” is connected.').first().waitFor();
+    await server('every', 'connected').getByRole('button', { name: 'Remove every' }).click();
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('No MCP servers').waitFor();
+    await tool('mcp__every__echo').waitFor({ state: 'detached' });
+  });
+
+  it.each([
+    ['http', 'streamableHttp', '/mcp'],
+    ['sse', 'sse', '/sse'],
+  ] as const)('are added by address: %s', async (type, transport, path) => {
+    const running = await startEverything(transport);
+    const world = await startWorld();
+    const { page, tool, server, dialog } = await open(world);
+    await page.getByRole('button', { name: 'Add a server' }).click();
+    await dialog.getByLabel('Name', { exact: true }).fill('web');
+    await dialog.getByLabel('Transport').selectOption(type);
+    await dialog.getByLabel('Address').fill('example.com');
+    await dialog.getByRole('button', { name: 'Add and connect' }).click();
+    await dialog.getByText('Begin with https:// or http://.').waitFor();
+    await dialog.getByLabel('Address').fill(`${running.url}${path}`);
+    await dialog.getByRole('button', { name: 'Add: Headers' }).click();
+    await dialog.getByLabel('Headers: name 1').fill('X-Hello');
+    await dialog.getByLabel('Headers: value 1').fill('there');
+    await dialog.getByRole('button', { name: 'Add and connect' }).click();
+    await dialog.getByText(/“web” is connected/).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await server('web', 'connected').waitFor();
+    await tool('mcp__web__echo').waitFor();
+    expect(running.received().toLowerCase()).toContain('x-hello: there');
+  });
+
+  it('that fail say why, and one that wants a sign-in where', async () => {
+    const oauth = await startOAuthServer();
+    const world = await startWorld({
+      mcp_servers: {
+        broken: { type: 'stdio', command: 'no-such-program-at-all' },
+        closed: { type: 'http', url: `${oauth.url}/mcp` },
+        fine: oddServer(),
+      },
+    });
+    const { page, server, dialog } = await open(world);
+    await server('fine', 'connected').waitFor();
+    const broken = server('broken', 'failed');
+    await broken.waitFor();
+    expect(await broken.innerText()).toMatch(/Failed[\s\S]*no-such-program-at-all/);
+    const link = server('closed', 'needs-auth').getByRole('link', { name: 'Sign in to closed' });
+    expect(await link.getAttribute('href')).toMatch(/^http:\/\/127\.0\.0\.1/);
+    expect(await link.getAttribute('rel')).toBe('noopener noreferrer');
+    await shots(page, 'tools-mcp');
+    expect(await axeProblems(page)).toEqual([]);
+    await broken.getByRole('button', { name: 'Remove broken' }).click();
+    await dialog.getByText('comes back when the gateway starts again').waitFor();
+  });
+
+  it('are changed by administrators alone, and others are told so', async () => {
+    const world = await startWorld({ server: { keys: KEYS }, mcp_servers: { fine: oddServer() } });
+    const context = await browser.newContext({ serviceWorkers: 'block' });
+    const page = await context.newPage();
+    await goTo(page, world, 'tools', 'key-of-alice');
+    await page.locator('[data-server="fine"]').waitFor();
+    await page.getByText('by a key with the scope “admin”').waitFor();
+    expect(await page.getByRole('button', { name: /Add a server|Reconnect|Remove/ }).count()).toBe(0);
+    await context.close();
+  });
+
+  it('with odd tools change nothing but text, in Chinese and on a phone', async () => {
+    const world = await startWorld({ mcp_servers: { odd: oddServer('odd-tools') } });
+    const { page, server } = await open(world, 'tools', { locale: 'zh-CN', viewport: PHONE });
+    await server('odd', 'connected').waitFor();
+    await page.getByText('已连接').first().waitFor();
+    expect(await unhurt(page)).toBe(true);
+    expect(await isWithinWidth(page)).toBe(true);
+    expect(await page.locator('main').innerText()).not.toMatch(/Connected|Built in|Only reads|Search tools/);
+  });
+});

@@ -1,0 +1,121 @@
+/** What was used, as figures and charts, in a real browser. */
+import { readFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { axeProblems } from '../support/axe.js';
+import { launchBrowser } from '../support/browser.js';
+import { shots } from '../support/screenshots.js';
+import { openSignedIn, PHONE } from './console-world.js';
+import {
+  complaints,
+  goTo,
+  HOSTILE,
+  isWithinWidth,
+  KEYS,
+  PATIENT,
+  startWorld,
+  unhurt,
+  type World,
+} from './pages-harness.js';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+});
+
+async function open(world: World, path = 'usage', options = {}) {
+  const opened = await openSignedIn(browser, world.gateway, options);
+  await goTo(opened.page, world, path);
+  const { page } = opened;
+  return {
+    ...opened,
+    chart: (name: string) => page.getByRole('region', { name, exact: true }),
+    tile: (name: string) =>
+      page.locator('main dl > div').filter({ has: page.getByText(name, { exact: true }) }),
+  };
+}
+
+describe('usage', PATIENT, () => {
+  it('is empty at first, and counts what is asked', async () => {
+    const world = await startWorld();
+    const { page, tile, problems } = await open(world);
+    await page.getByText('Nothing was used in this time').waitFor();
+    expect(await page.getByRole('button', { name: 'Download CSV' }).isDisabled()).toBe(true);
+    await world.say('priced', 'hello');
+    await tile('Requests').getByText('1', { exact: true }).waitFor();
+    expect(complaints(problems)).toEqual([]);
+  });
+
+  it('is shown as figures, charts and a table, with an unknown price as unknown', async () => {
+    const world = await startWorld();
+    for (let index = 0; index < 3; index++) await world.say('priced', 'hello');
+    await world.say('plain', 'hello');
+    await world.say('plain', 'FAIL');
+    const { page, chart, tile } = await open(world);
+    expect(await tile('Requests').innerText()).toMatch(/5[\s\S]*1 with an error \(20%\)/);
+    expect(await tile('Tokens').innerText()).toMatch(/800[\s\S]*480 in · 120 out · 200 from the cache/);
+    // 3 × (120 × 3 + 30 × 15) per million, and the cache at no given price as input.
+    expect(await tile('Cost').innerText()).toMatch(
+      /\$0\.00\d+[\s\S]*without 2 requests whose price is unknown/,
+    );
+    await chart('Requests').locator('[data-bar="priced"]').waitFor();
+    await chart('Requests').locator('[data-bar="plain"]').waitFor();
+    const row = page.getByRole('table', { name: 'By model' }).locator('tr').filter({ hasText: 'plain' });
+    expect(await row.innerText()).toContain('unknown');
+    await shots(page, 'usage');
+    expect(await axeProblems(page)).toEqual([]);
+    await goTo(page, world, 'usage?range=24h&by=key');
+    await chart('Requests').getByText('per hour').waitFor();
+    await chart('Requests').locator('[data-bar="local"]').waitFor();
+    await shots(page, 'usage-day');
+  });
+
+  it('is read point by point with the keyboard, and as a table', async () => {
+    const world = await startWorld();
+    await world.say('priced', 'hello');
+    const { page, chart } = await open(world);
+    const drawing = chart('Requests').getByRole('slider');
+    await drawing.focus();
+    expect(await drawing.getAttribute('aria-valuetext')).toContain('priced 1');
+    await page.keyboard.press('ArrowLeft');
+    expect(await drawing.getAttribute('aria-valuetext')).toContain('nothing');
+    await page.keyboard.press('End');
+    expect(await drawing.getAttribute('aria-valuetext')).toContain('priced 1');
+    await chart('Requests').getByRole('button', { name: 'Show as a table' }).click();
+    const table = chart('Requests').getByRole('table');
+    expect(await table.locator('thead').innerText()).toContain('priced');
+    expect(await table.locator('tbody td').allInnerTexts()).toEqual(['1']);
+  });
+
+  it('is downloaded as a table for a spreadsheet', async () => {
+    const world = await startWorld();
+    await world.say('=1+1', 'hello');
+    const { page } = await open(world);
+    const button = page.getByRole('button', { name: 'Download CSV' });
+    await page.getByRole('table', { name: 'By model' }).waitFor();
+    const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
+    const [head = '', line = ''] = (await readFile(await file.path(), 'utf8')).split('\r\n');
+    expect(head).toMatch(/^time,model,key,requests,errors,input_tokens/);
+    expect(line).toMatch(/^\d{4}-\d\d-\d\d,'=1\+1,local,1,0,120,30,50,0,/);
+    expect(file.suggestedFilename()).toBe('toolgate-usage-7d.csv');
+  });
+
+  it('is one’s own without admin, on a phone, in Chinese, with hostile names', async () => {
+    const world = await startWorld({ server: { keys: KEYS } });
+    await world.say(`m ${HOSTILE} ${'z'.repeat(100)}`, 'hello', { key: 'key-of-eve' });
+    await world.say('of-root', 'hello', { key: 'key-of-root' });
+    const context = await browser.newContext({ locale: 'zh-CN', serviceWorkers: 'block', viewport: PHONE });
+    const page = await context.newPage();
+    await goTo(page, world, 'usage', 'key-of-eve');
+    await page.getByText('仅显示你自己的密钥').waitFor();
+    await page.getByText('没有错误').waitFor();
+    const shown = await page.locator('main').innerText();
+    expect(shown).not.toMatch(/of-root|Requests|Latency|unknown|Others/);
+    expect(await isWithinWidth(page)).toBe(true);
+    expect(await unhurt(page)).toBe(true);
+    await context.close();
+  });
+});

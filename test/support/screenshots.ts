@@ -1,0 +1,39 @@
+/**
+ * Screenshots of a page: light, dark, and at the width of a phone. They are always taken, so that a
+ * page that breaks at one of them is noticed; kept only where TOOLGATE_SHOTS names a folder.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { tempFolder } from './cleanup.js';
+
+const WIDE = { width: 1280, height: 860 };
+const PHONE = { width: 360, height: 740 };
+
+const SHOTS = [
+  { look: 'light', colorScheme: 'light', size: WIDE },
+  { look: 'dark', colorScheme: 'dark', size: WIDE },
+  { look: 'phone', colorScheme: 'light', size: PHONE },
+] as const;
+
+/**
+ * Writes `NAME-light.png`, `NAME-dark.png` and `NAME-phone.png`. Fails where the page is wider than
+ * the screen. Afterwards the page is as wide and as light as before.
+ */
+export async function shots(page: Page, name: string): Promise<void> {
+  const folder = process.env['TOOLGATE_SHOTS'] ?? (await tempFolder('shots')).path;
+  await mkdir(folder, { recursive: true });
+  const before = page.viewportSize() ?? WIDE;
+  for (const { look, colorScheme, size } of SHOTS) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(size);
+    // Two frames: what follows a change of the width has been drawn.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    await page.screenshot({ path: join(folder, `${name}-${look}.png`), animations: 'disabled' });
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    expect(width, `${name} (${look}) is wider than the screen`).toBeLessThanOrEqual(size.width);
+  }
+  await page.emulateMedia({ colorScheme: null });
+  await page.setViewportSize(before);
+}
