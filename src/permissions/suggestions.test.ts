@@ -13,22 +13,22 @@ describe('rules that the engine suggests', () => {
   it('stand behind ours, each once, if they would have allowed the call', async () => {
     const rules = probe();
     const engineRules = [
-      { rule: 'Bash(npm test:*)', scope: 'project' },
-      { rule: 'Bash(npm test -- a)', scope: 'session' },
-      { rule: 'Bash(npm:*)', scope: 'everywhere' },
+      { rule: 'Bash(touch a:*)', scope: 'project' },
+      { rule: 'Bash(touch a b)', scope: 'session' },
+      { rule: 'Bash(touch:*)', scope: 'everywhere' },
       { rule: 'Bash(npm publish:*)', scope: 'session' },
       { rule: 'Read(//srv/**)', scope: 'session' },
       { rule: 'Bash', scope: 'session' },
       { rule: 'Bash(', scope: 'session' },
     ] as const;
-    const { suggestions } = await rules.judge(bash(rules.root, 'npm test -- a', { engineRules }));
+    const { suggestions } = await rules.judge(bash(rules.root, 'touch a b', { engineRules }));
     expect(suggestions).toEqual([
-      { rule: 'Bash(npm test -- a)', behaviour: 'allow', covers: 'exactly this command' },
-      { rule: 'Bash(npm test:*)', behaviour: 'allow', covers: expect.any(String) },
+      { rule: 'Bash(touch a b)', behaviour: 'allow', covers: 'exactly this command' },
+      { rule: 'Bash(touch a:*)', behaviour: 'allow', covers: expect.any(String) },
       {
-        rule: 'Bash(npm:*)',
+        rule: 'Bash(touch:*)',
         behaviour: 'allow',
-        covers: 'every plain command that begins with `npm`',
+        covers: 'every plain command that begins with `touch`',
         source: 'engine',
         scope: 'everywhere',
       },

@@ -1,6 +1,7 @@
 /** Several questions, tabs and agents at once: each is decided once, and everyone sees how. */
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ApprovalWire } from '../../src/server/wire/approvals.js';
 import { launchBrowser } from '../support/browser.js';
 import { resultsIn } from '../support/told.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
@@ -57,17 +58,22 @@ function helpers(name: string, count: number) {
   );
 }
 
+/** The oldest is open by itself. */
+async function openItem(page: Page, approval: ApprovalWire): Promise<void> {
+  const row = page.locator(`[data-inbox-item="${approval.id}"]`).getByRole('button').first();
+  if ((await row.getAttribute('aria-expanded')) === 'false') await row.click();
+}
+
 describe('many approvals', () => {
   it('decides eight at once in any order, each for its own call', async () => {
     const turn = bench.model.play('read eight files', [helpers('eight', 8), textAnswer('Read them.')]);
     const said = bench.say('read eight files');
-    const first = await bench.asked('eight-0');
-    const { page } = await bench.open(browser, chatRoute(first));
+    const { page } = await bench.open(browser, '#/inbox');
     for (const index of [5, 0, 7, 2, 6, 1, 4, 3]) {
       const approval = await bench.asked(`eight-${index}`);
+      await openItem(page, approval);
       await press(panelOf(page, approval), index % 2 === 0 ? 'Allow once' : 'Deny');
-      const state = index % 2 === 0 ? 'allowed' : 'denied';
-      await expect.poll(async () => (await bench.approvalOf(`eight-${index}`)).state, PATIENCE).toBe(state);
+      await panelIs(page, approval, index % 2 === 0 ? 'allowed' : 'denied');
     }
     await said;
     const results = resultsIn(turn.requests.at(-1)?.told ?? []);
@@ -97,6 +103,7 @@ describe('many approvals', () => {
     const approval = await bench.asked('tabs-0');
     const one = await bench.open(browser, chatRoute(approval));
     const two = await bench.openTab(one.page, '#/inbox');
+    await openItem(two.page, approval);
     const typing = panelOf(two.page, approval);
     await typing.getByRole('button', { name: 'Deny with reason…' }).click();
     await typing.getByLabel('Reason').fill('I was about to say no.');

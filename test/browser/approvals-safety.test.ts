@@ -77,7 +77,11 @@ describe('buttons that decide', () => {
     const said = bench.say('double click this');
     const first = await bench.asked('double-1');
     const second = await bench.asked('double-2');
-    const { page } = await bench.open(browser, chatRoute(first));
+    const { page } = await bench.open(browser, '#/inbox');
+    for (const { id } of [first, second]) {
+      const row = page.locator(`[data-inbox-item="${id}"]`).getByRole('button').first();
+      if ((await row.getAttribute('aria-expanded')) === 'false') await row.click();
+    }
     const buttons = panelOf(page, first).locator('[data-armed="true"]');
     await panelOf(page, first).locator('[data-armed]').scrollIntoViewIfNeeded();
     await buttons.getByRole('button', { name: 'Allow once' }).dblclick();

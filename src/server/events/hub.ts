@@ -156,6 +156,7 @@ export class EventHub implements TurnWatcher {
   async snapshot(viewer: Viewer): Promise<{ id: string; snapshot: Snapshot }> {
     const changed = new Map<string, Approval>();
     const unsubscribe = this.#options.approvals.subscribe(({ approval }) => {
+      changed.set(approval.id, approval);
     });
     const pending = await this.#pending(viewer).finally(unsubscribe);
     this.#flush();
