@@ -11,6 +11,7 @@ const FILES = ['%FILES%'];
 const PREFIX = 'toolgate-console-';
 const CACHE = PREFIX + VERSION;
 const PAGE = '/';
+const INBOX = '#/inbox';
 /** Names with a hash of the content: whichever version kept one, it is the right one. */
 const ASSETS = '/assets/';
 /** This version and the one before it, whose pages may still be open. */
@@ -39,10 +40,10 @@ self.addEventListener('fetch', (event) => {
 
 /** A person who presses on a notification wants the page that it is about. */
 self.addEventListener('notificationclick', (event) => {
-  event.notification.close();
-  const wanted = new URL(PAGE, self.location.origin);
-  wanted.hash = event.notification.data?.to ?? '#/inbox';
-  event.waitUntil(open(wanted.href));
+  const { notification } = event;
+  notification.close();
+  const to = notification.data?.to;
+  event.waitUntil(open(typeof to === 'string' && to.startsWith('#/') ? to : INBOX));
 });
 
 /** All or nothing; what the browser has in its own cache is asked for again. */
@@ -85,10 +86,14 @@ async function kept(request) {
   return cache.match(request, { ignoreVary: true, ignoreSearch: true });
 }
 
-async function open(href) {
+/** In the tab that was last in front of somebody; in a new one where none is open. */
+async function open(to) {
   const windows = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
-  const shown = windows.find((each) => each.focused) ?? windows[0];
-  if (shown === undefined) return self.clients.openWindow(href);
-  await shown.navigate(href).catch(() => undefined);
-  return shown.focus();
+  const own = windows.filter(({ url }) => new URL(url).pathname === PAGE);
+  const shown = own.find(({ focused }) => focused) ?? own[0];
+  if (shown === undefined) return self.clients.openWindow(PAGE + to);
+  // The page goes there by itself: what somebody has begun to write in it stays.
+  shown.postMessage({ type: 'go', to });
+  // Refused where the click is too long ago.
+  return shown.focus().catch(() => undefined);
 }

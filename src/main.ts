@@ -26,6 +26,7 @@ import type { EventHub } from './server/events/hub.js';
 import type { EventLimits } from './server/events/limits.js';
 import { openEvents } from './server/events/open-events.js';
 import { GatewayServer, type GatewayServerOptions } from './server/gateway-server.js';
+import { cancelLeftQuestions } from './server/left-questions.js';
 import { DEFAULT_LIMITS, type Limits } from './server/limits.js';
 import type { Sessions } from './sessions/sessions.js';
 import { openStore } from './store/open.js';
@@ -119,6 +120,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       limits: options.eventLimits,
     });
     closers.push(async () => close());
+    const stopCancelling = cancelLeftQuestions({ sessions, approvals, log });
+    closers.push(async () => stopCancelling());
     const innerKeys = new PrivateKeys();
     const parts = { store, metrics, log, agents, sessions, events, innerKeys, selfUrl: () => listening };
     const dispatch = await openDispatcher(options, parts);
@@ -379,7 +382,6 @@ function superviseProcess(close: () => Promise<void>, finished: Promise<void>, l
   });
 }
 
-/** Where a browser on this machine finds it. */
 /** The sources and the bundle stand at different depths. */
 function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));

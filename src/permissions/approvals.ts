@@ -23,6 +23,11 @@ export interface ApprovalCoordinator {
   decide(id: string, answer: PersonAnswer): Promise<AnswerOutcome>;
   extend(id: string, by: { name: string; via: string }): Promise<ExtendResult>;
   /**
+   * Nobody goes on with what the session asked before now: those of its questions that no call in this
+   * process waits for are cancelled.
+   */
+  cancelLeft(session: string, reason: string): Promise<void>;
+  /**
    * Rules that people made, now; making one settles whatever waits and is decided by it. Rejects
    * with GatewayError `invalid_request` where the rule cannot be read.
    */

@@ -1,5 +1,5 @@
 /** Sessions on a store. */
-import type { ToolUseBlock } from '../core/conversation.js';
+import type { Message, ToolUseBlock } from '../core/conversation.js';
 import type { Session } from '../store/sessions.js';
 import type { Page } from '../store/store.js';
 import { Attacher } from './attacher.js';
@@ -8,7 +8,7 @@ import { EventHub } from './event-hub.js';
 import { ExpiryWatch } from './expiry.js';
 import { forkPoint } from './fork-point.js';
 import { seedOf } from './hash-chain.js';
-import type { HeldSession } from './held-session.js';
+import { HeldSession } from './held-session.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { LIMITS } from './limits.js';
 import { Mutex } from './mutex.js';
@@ -18,8 +18,8 @@ import { PlaceFinder } from './place-finder.js';
 import { ended, lost, stopped } from './refusals.js';
 import { SessionMaker } from './session-maker.js';
 import type { SessionParts, SessionsLog, SessionsStore } from './session-parts.js';
-import { SessionReader } from './session-reader.js';
-import { readRecord } from './session-record.js';
+import { type LoadedSession, SessionReader } from './session-reader.js';
+import { readRecord, type SessionRecord, type TurnRecord } from './session-record.js';
 import type { Turn, TurnEnd } from './session-turn.js';
 import type {
   Attachment,
@@ -150,7 +150,7 @@ class StoredSessions implements Sessions {
       const batch = await this.#reader.pending(loaded);
       if (batch !== undefined) open = openIn(batch);
     }
-    return { session, messages: log.messages, open };
+    return { session, messages: log.messages, open, settled: await this.#reader.settledEnd(loaded) };
   }
 
   standing(session: Session): SessionStanding | undefined {
@@ -171,8 +171,8 @@ class StoredSessions implements Sessions {
 
   async stop(id: string, by: string): Promise<boolean> {
     // One that is just beginning is there once it has begun.
-    const turn = await this.#mutex.run(id, async () => this.#running.get(id));
-    if (turn === undefined) return false;
+    const turn = await this.#mutex.run(id, async () => this.#running.get(id) ?? this.#giveUp(id, by));
+    if (typeof turn === 'boolean') return turn;
     turn.stop(stopped(id, by));
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
@@ -225,7 +225,7 @@ class StoredSessions implements Sessions {
       seed,
       title,
       origin: { parent, marks, mark: point.mark, setup },
-      base: point.base,
+      base: await this.#withResults(parent, point.base),
       end: point.end,
       onLost: () => undefined,
       // A client that names no session goes on with the one it has been talking to.
@@ -249,6 +249,14 @@ class StoredSessions implements Sessions {
       await this.#park(held);
     }
     return held.id;
+  }
+
+  /** The calls of a turn that broke off stay with their session: a fork is told what became of them. */
+  async #withResults(parent: LoadedSession, base: readonly Message[]): Promise<readonly Message[]> {
+    const last = base.at(-1);
+    if (last === undefined || last !== parent.log.messages.at(-1)) return base;
+    const settled = await this.#reader.settledEnd(parent);
+    return settled === undefined ? base : [...base, settled];
   }
 
   #onBegin(turn: Turn, { id, principal }: HeldSession): void {
@@ -276,6 +284,28 @@ class StoredSessions implements Sessions {
     });
   }
 
+  /** The turn that broke off, if there is one: nobody goes on with it by itself. */
+  async #giveUp(id: string, by: string): Promise<boolean> {
+    const head = await this.#reader.head(id);
+    if (!isLeftOpen(head?.record)) return false;
+    const grant = await this.#keeper.acquire(id);
+    // Who holds it goes on with it.
+    if (!grant.granted) return false;
+    let held: HeldSession | undefined;
+    try {
+      const loaded = await this.#reader.load(id);
+      if (loaded === undefined || !isLeftOpen(loaded.record)) return false;
+      const { session, record, log } = loaded;
+      held = new HeldSession(this.#parts, session, record, log, grant.lease);
+      await held.write({ record: { turn: { ...record.turn, stopped: true } } });
+      this.#parts.emit({ type: 'turn-left', session: id, principal: session.principal, by });
+      return true;
+    } finally {
+      if (held === undefined) await this.#keeper.release(grant.lease);
+      else await this.#park(held);
+    }
+  }
+
   async #noteStop(held: HeldSession): Promise<void> {
     const { turn } = held.record;
     try {
@@ -294,4 +324,8 @@ class StoredSessions implements Sessions {
     }
     await this.#keeper.release(lease);
   }
+}
+
+function isLeftOpen(record: SessionRecord | undefined): record is SessionRecord & { turn: TurnRecord } {
+  return record?.turn !== undefined && record.turn.stopped !== true;
 }

@@ -1,7 +1,9 @@
 /** Sessions as they are in the store. */
-import type { Block, TextBlock, ToolDefinition } from '../core/conversation.js';
+import type { Block, Message, TextBlock, ToolDefinition } from '../core/conversation.js';
 import type { Session } from '../store/sessions.js';
-import { type Batch, readBatch } from './pending-calls.js';
+import { outstandingOf, settled } from './broken-turn.js';
+import { type Batch, readBatch, recordedCalls } from './pending-calls.js';
+import { answerOf, NO_RESULT } from './repair-history.js';
 import type { SessionsStore } from './session-parts.js';
 import {
   type Mark,
@@ -14,6 +16,7 @@ import {
   type TurnEntry,
 } from './session-record.js';
 import { TranscriptLog } from './transcript-log.js';
+import { callsIn } from './visible-history.js';
 
 export interface SessionHead {
   session: Session;
@@ -96,6 +99,20 @@ export class SessionReader {
       if (entry?.kind === 'said') blocks.push(...entry.blocks);
     }
     return blocks;
+  }
+
+  /** Where it ends with calls: what is known of each, for one who takes it elsewhere without them. */
+  async settledEnd(loaded: LoadedSession): Promise<Message | undefined> {
+    const { session, record, log } = loaded;
+    const calls = callsIn(log.messages.at(-1));
+    if (calls.length === 0) return undefined;
+    const batch = await this.pending(loaded);
+    if (batch !== undefined && record.turn === undefined) {
+      return answerOf(batch, NO_RESULT.wentOn, await this.saidMeanwhile(loaded));
+    }
+    const recorded = await recordedCalls(this.#store, session, calls);
+    const outstanding = outstandingOf(calls, recorded, batch?.results);
+    return outstanding && settled(outstanding);
   }
 
   /** What `own` has is taken from there. */

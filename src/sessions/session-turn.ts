@@ -119,6 +119,8 @@ export class Turn implements SessionTurn {
 
   /** The session is not this turn's any more. */
   lose(reason: GatewayError): void {
+    // Whether somebody had stopped it is nothing to a session that is gone.
+    this.#stopped = false;
     this.#ended ??= reason;
     this.#abort.abort(reason);
   }

@@ -44,7 +44,10 @@ export interface Sessions {
    * `keep` turns of it (see `turns.ts`). Throws `invalid_request` where there are fewer.
    */
   fork(id: string, options?: { keep?: number }): Promise<Session | undefined>;
-  /** Ends the turn that runs here; what it has said and done stays. Resolves when it is over. False when there was none. */
+  /**
+   * Ends the turn that runs here; what it has said and done stays. Resolves when it is over. One that
+   * broke off is given up. False when there was none, or another process has it.
+   */
   stop(id: string, by: string): Promise<boolean>;
   /** Ends a running turn as well. False when there was none. */
   delete(id: string, by: string): Promise<boolean>;
@@ -227,12 +230,16 @@ export interface SessionContent {
   session: Session;
   messages: readonly Message[];
   open: readonly ToolUseBlock[];
+  /** What is known of the calls that it ends with, for one who takes it elsewhere without them. */
+  settled?: Message | undefined;
 }
 
 export type SessionEvent =
   | { type: 'created'; session: string; principal: string; how: AttachKind }
   | { type: 'turn-began'; session: string; principal: string }
   | { type: 'turn-ended'; session: string; principal: string; end: 'complete' | 'parked' | 'broken' }
+  /** It had broken off, and nobody goes on with its calls: `by` stopped it, or the conversation went on behind it. */
+  | { type: 'turn-left'; session: string; principal: string; by?: string }
   /** Its client's results did not come in time: whoever keeps something alive for it lets go. */
   | { type: 'hibernated'; session: string; principal: string }
   | { type: 'ended'; session: string; principal: string; why: 'deleted' | 'expired' };

@@ -217,6 +217,8 @@ export class TurnStarter {
     const { stopped: _, ...turn } = asked;
     const before = held.log.length;
     const isResumed = held.record.turn === asked;
+    // Calls that wait for their run are still to be made, whichever turn makes them.
+    const isLeft = held.record.turn !== undefined && !isResumed && unsettled === undefined;
     const setup = await reader.setup(loadedOf(held), from.request);
     const { entries, record } = newSetup(held.record, from);
     const main = held.log.difference(transcript);
@@ -247,6 +249,7 @@ export class TurnStarter {
       onEnd: (end) => onEnd(begun, held, end),
     });
     onBegin(begun, held);
+    if (isLeft) parts.emit({ type: 'turn-left', session: held.id, principal: held.principal });
     return { kind: 'turn', turn: begun };
   }
 

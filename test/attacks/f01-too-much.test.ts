@@ -22,6 +22,8 @@ const PADDING = [
   'a=b '.repeat(12_000),
   'a://'.repeat(12_000),
   '*a'.repeat(20_000),
+  '-a '.repeat(160_000),
+  `a${' '.repeat(500_000)}`,
 ];
 
 describe('a command that is too much', () => {

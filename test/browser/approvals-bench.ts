@@ -17,6 +17,8 @@ export interface BenchOptions {
   permissions?: object;
   files?: Readonly<Record<string, string>>;
   server?: object;
+  /** Whatever else is in the configuration. */
+  config?: object;
 }
 
 export interface Said {
@@ -144,6 +146,7 @@ export async function startBench(options: BenchOptions = {}): Promise<ApprovalBe
       models: { coder: { engine: 'native', upstream: 'scripted', model: 'm', cwd: root, max_turns: 20 } },
       permissions: { mode: 'ask', unattended: 'wait', ...options.permissions },
       sandbox: 'off',
+      ...options.config,
     },
   });
   const key = new URL(gateway.consoleUrl).hash.replace('#token=', '');

@@ -124,10 +124,10 @@ describe('buttons that decide', () => {
     ).toBe(true);
   });
 
-  it('stay in sight below a command of 95 kB, all of which is shown', async () => {
-    const lines = Array.from({ length: 1_900 }, (_, index) => `: line ${index} ${'x'.repeat(36)}`);
+  it('stay in sight below a command of 200 kB, all of which is shown and then runs', async () => {
+    const lines = Array.from({ length: 4_200 }, (_, index) => `: line ${index} ${'x'.repeat(36)}`);
     const command = `${lines.join('\n')}\necho the-end`;
-    expect(command.length).toBeGreaterThan(90_000);
+    expect(command.length).toBeGreaterThan(200_000);
     const long: CallPart = {
       type: 'call',
       id: 'long-1',
@@ -149,8 +149,12 @@ describe('buttons that decide', () => {
       expect(box === null ? undefined : box.y + box.height).toBeLessThanOrEqual(740);
       expect(box === null ? undefined : box.x + box.width).toBeLessThanOrEqual(360);
     }
-    await press(panel, 'Deny');
+    await press(panel, 'Allow once');
     await said;
+    await cardIs(page, 'long-1', 'success');
+    await cardOf(page, 'long-1').getByRole('button', { expanded: false }).first().click();
+    const output = cardOf(page, 'long-1').getByRole('region', { name: 'Output' });
+    await output.getByText('the-end', { exact: true }).waitFor();
   });
 
   it('speak Chinese to a Chinese browser', async () => {

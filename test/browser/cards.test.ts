@@ -52,6 +52,43 @@ describe('a card', () => {
     await card.getByRole('region', { name: 'Exact input' }).getByText('"file_path"').waitFor();
   });
 
+  it('has the colours of a command while it is watched, and its text for good', async () => {
+    const command = [
+      "printf '\\033[1;31mred\\033[0m plain\\n'",
+      "printf '\\033[2J\\033[H\\033[5Amoved\\033[K \\033]0;title\\007\\033]8;;http://x.test\\033\\\\link\\033]8;;\\033\\\\\\n'",
+      "printf '<b>10%%</b>\\r\\033[38;5;46m100%%\\n\\033['",
+    ].join('; ');
+    const hold = gate();
+    bench.model.play('in colour', [
+      () => {
+        const answer = callsAnswer(call('Bash', { command }, 'colour-1'));
+        return sse([hold, ...eventByEvent(anthropicStream({ model: 'm', ...answer }))]);
+      },
+      textAnswer('Shown.'),
+    ]);
+    const { page, problems } = await bench.open(browser, '#/sessions');
+    const said = bench.say('in colour');
+    await hold.reached;
+    await page.getByText('in colour').first().click();
+    hold.open();
+    await said;
+    await cardIs(page, 'colour-1', 'success');
+    const output = cardOf(page, 'colour-1').getByRole('region', { name: 'Output' });
+    await cardOf(page, 'colour-1').getByRole('button', { expanded: false }).first().click();
+    expect(await output.locator('.ansi-fg-red.ansi-bold').allInnerTexts()).toEqual(['red']);
+    expect(await output.locator('.ansi-fg-bright-green, .ansi-fg-green').allInnerTexts()).toEqual(['100%']);
+    const lines = ['red plain', 'moved link', '100%'];
+    const shown = async () => ((await output.textContent()) ?? '').trim().split('\n');
+    expect(await shown()).toEqual(lines);
+    expect(await page.locator('main').textContent()).not.toMatch(/[\u001b\u009b\u0007]/);
+    await page.reload();
+    await cardIs(page, 'colour-1', 'success');
+    await cardOf(page, 'colour-1').getByRole('button', { expanded: false }).first().click();
+    expect(await shown()).toEqual(lines);
+    expect(await output.locator('[class*=ansi-]').count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
   it('is the same after a reload, with a view for each tool', async () => {
     bench.model.play('use many tools', [
       callsAnswer(
@@ -76,6 +113,7 @@ describe('a card', () => {
         await cardOf(page, id).getByRole('button', { expanded: false }).first().click();
       }
       const matches = cardOf(page, 'many-grep').getByRole('region', { name: 'Matches' });
+      await matches.getByText('two.txt').first().waitFor();
       expect(await matches.getByRole('listitem').count()).toBe(2);
       expect(await matches.innerText()).toContain('one.txt');
       await cardOf(page, 'many-read').getByRole('table').getByText('alpha').waitFor();

@@ -121,3 +121,11 @@ export function inTurn(...answers: readonly ScriptFunction[]): ScriptFunction {
     return answer(request, index);
   };
 }
+
+/** Another model for what is said next. */
+export async function choose(page: Page, model: string): Promise<void> {
+  await page.getByRole('button', { name: /^Model:/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: model }).click();
+  await dialog.waitFor({ state: 'detached' });
+}

@@ -104,6 +104,28 @@ describe('what goes wrong', () => {
     expect(await rowsOf(page, 'user').count()).toBe(1);
   });
 
+  it('does not say it once more beside a turn that runs, and tells why', async () => {
+    const bed = await startChatBed(
+      inTurn(errorInDialect(400, 'invalid_request_error', 'The model is tired.'), sayAll('Well rested.')),
+    );
+    const { page } = await openChat(browser, bed);
+    await say(page, 'Hello');
+    await page.getByRole('button', { name: 'Retry' }).waitFor();
+    const message = 'A turn of this session runs. Wait until it is over.';
+    const busy = { error: { message, type: 'conflict', param: null, code: 'session_busy' } };
+    await page.route('**/resume', (route) => route.fulfill({ status: 409, json: busy }));
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') sent.push(new URL(request.url()).pathname);
+    });
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByText(message).first().waitFor();
+    expect(sent).toHaveLength(1);
+    await page.unroute('**/resume');
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await answered(page, 'Well rested.');
+  });
+
   it('keeps what could not be sent, with the reason', async () => {
     const bed = await startChatBed(sayAll('Fine.'));
     const { page } = await openChat(browser, bed);

@@ -8,6 +8,7 @@ import { errorInDialect } from '../support/scripted-answers.js';
 import { gate } from '../support/scripted-upstream.js';
 import {
   type ChatBed,
+  choose,
   composer,
   inTurn,
   openChat,
@@ -26,13 +27,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
 });
-
-async function choose(page: Page, model: string): Promise<void> {
-  await page.getByRole('button', { name: /^Model:/ }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByRole('button', { name: model }).click();
-  await dialog.waitFor({ state: 'detached' });
-}
 
 /** Plain: what is asked upstream is what was said. */
 async function openPlain(bed: ChatBed): Promise<{ page: Page; problems: string[] }> {

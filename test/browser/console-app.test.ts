@@ -65,6 +65,20 @@ describe('the console as an app', () => {
     expect(problems).toEqual([]);
   });
 
+  it('gives the frame around it the colour of its theme', { timeout: PATIENT }, async () => {
+    const gateway = await startTestGateway();
+    const { page } = await openConsole(browser, gateway.consoleUrl, { colorScheme: 'dark' });
+    await connected(page);
+    const colour = () => page.locator('meta[name="theme-color"]').getAttribute('content');
+    expect(await colour()).toBe('#101216');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await expect.poll(colour).toBe('#f7f7f8');
+    await page.evaluate("localStorage.setItem('toolgate.theme', 'dark')");
+    await page.reload();
+    await connected(page);
+    expect(await colour()).toBe('#101216');
+  });
+
   it('keeps its own files and nothing that the gateway said', { timeout: PATIENT }, async () => {
     const gateway = await startTestGateway();
     const { page } = await openConsole(browser, gateway.consoleUrl, WORKERS);

@@ -110,7 +110,7 @@ describe('usage', PATIENT, () => {
     const context = await browser.newContext({ locale: 'zh-CN', serviceWorkers: 'block', viewport: PHONE });
     const page = await context.newPage();
     await goTo(page, world, 'usage', 'key-of-eve');
-    await page.getByText('仅显示你自己的密钥').waitFor();
+    await page.getByText('仅显示您自己的密钥').waitFor();
     await page.getByText('没有错误').waitFor();
     const shown = await page.locator('main').innerText();
     expect(shown).not.toMatch(/of-root|Requests|Latency|unknown|Others/);

@@ -430,6 +430,7 @@ describe('POST /api/approvals/:id/extend', () => {
       [{ decision: 'allow', updatedPermissions: {} }, 400, /updatedPermissions/],
       [{ decision: 'allow', approved: false }, 400, /decision/],
       [{}, 400, /decision/],
+      [{ decision: 'deny', updatedPermissions: [{ rule: 'Bash(x)' }] }, 400, /updatedPermissions/],
       [{ approved: true, updatedPermissions: [{ ...add, destination: 'userSettings' }] }, 403, /admin/],
       [{ approved: true, updatedPermissions: [{ rule: 'Bash(' }] }, 400, /Nothing was decided/],
     ];

@@ -221,6 +221,8 @@ describe('a turn', () => {
       status: 409,
       body: { error: { code: 'session_busy' } },
     });
+    // Nobody else is told that it is there.
+    expect(await world.person('bob').chat({ session, content: 'mine?' })).toMatchObject({ status: 404 });
     held.open();
     await alice.over(session);
     expect(await alice.texts(session)).toHaveLength(4);

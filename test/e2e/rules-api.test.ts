@@ -199,6 +199,12 @@ describe('POST /api/rules/test', () => {
     expect((await refused({ tool: 'Bash', input: { command: 'ls' }, project: 'x' })).body.error.param).toBe(
       'project',
     );
+    for (const project of ['/', '/no-such-folder']) {
+      expect(await refused({ tool: 'Bash', input: { command: 'ls' }, project })).toMatchObject({
+        status: 404,
+        body: { error: { param: 'project' } },
+      });
+    }
     expect((await refused({ tool: '', input: {} })).status).toBe(400);
   });
 });

@@ -189,6 +189,7 @@ describe('without keys', () => {
       requestBytes(url, { method: 'DELETE', path: '/api/session', headers: { cookie } }),
     );
     expect([out.status, out.headers['set-cookie']]).toEqual([204, expect.stringContaining('Max-Age=0')]);
+    expect(out.headers['clear-site-data']).toBe('"cache"');
     expect(await statusOf(url, 'session', { cookie })).toBe(401);
   });
 

@@ -187,6 +187,7 @@ const NO_APPROVALS: ApprovalCoordinator = {
   get: async () => undefined,
   decide: async () => ({ outcome: 'unknown' }),
   extend: async () => ({ outcome: 'unknown' }),
+  cancelLeft: async () => {},
   addRule: () => Promise.reject(new Error('no rules are made here')),
   revokeRule: async () => undefined,
   attend: () => () => {},

@@ -22,6 +22,8 @@ const TEMPORARY = 'tmp';
 const OWN_FILES = /^(toolgate\.yaml|\.toolgate\/toolgate\.db(-wal|-shm)?)$/;
 
 export interface BedOptions {
+  /** Beside the keys. */
+  server?: object;
   permissions?: object;
   mcpServers?: object;
   sessions?: object;
@@ -184,9 +186,10 @@ export class AgentBed {
   }
 
   #config(): object {
-    const { permissions = { mode: 'allow' }, mcpServers, sessions, model } = this.#options;
+    const { permissions = { mode: 'allow' }, mcpServers, sessions, model, server } = this.#options;
     return {
       server: {
+        ...server,
         keys: Object.entries(KEYS).map(([name, key]) => ({
           key,
           name,

@@ -81,7 +81,7 @@ const outline = (parts: readonly Part[]): string[] =>
       case 'note':
         return `note ${part.note.type}`;
       default:
-        return `${part.kind} ${part.text}`;
+        return `${part.kind} ${part.kind === 'media' ? part.content.length : part.text}`;
     }
   });
 

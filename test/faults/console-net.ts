@@ -21,9 +21,13 @@ const FAULTS = {
 
 const LONGEST_MS = 25;
 const LATE_MS = 300;
+/** Events behind a lost one that may be on their way to a reader who is about to notice. */
+const ON_THE_WAY = 8;
 
 export class FaultNet {
   readonly counts: Record<string, number> = {};
+  /** Lost events whose readers went on as if nothing were missing. */
+  readonly unnoticed: string[] = [];
   readonly #random: Random;
   readonly #origin: () => string | undefined;
   readonly #headers: Readonly<Record<string, string>>;
@@ -90,16 +94,21 @@ export class FaultNet {
   async #disturb(body: ReadableStream<Uint8Array>, writable: WritableStream<string>): Promise<void> {
     const writer = writable.getWriter();
     let held: string | undefined;
+    let lost: { frame: string; since: number } | undefined;
     try {
       for await (const frame of framesOf(body)) {
         await this.#delay();
         if (this.#happens('streamCut')) break;
-        if (this.#happens('eventLost')) continue;
+        if (this.#happens('eventLost')) {
+          lost ??= { frame, since: 0 };
+          continue;
+        }
         if (held === undefined && this.#happens('eventOvertaken')) {
           held = frame;
           continue;
         }
         await writer.write(frame);
+        if (lost !== undefined && lost.since++ === ON_THE_WAY) this.unnoticed.push(lost.frame);
         if (this.#happens('eventTwice')) await writer.write(frame);
         if (held === undefined) continue;
         await writer.write(held);

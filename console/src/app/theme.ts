@@ -29,6 +29,14 @@ export function setTheme(next: Theme): void {
 export function applyTheme(): void {
   const dark = chosen === 'dark' || (chosen === 'system' && matchMedia(DARK).matches);
   document.documentElement.dataset['theme'] = dark ? 'dark' : 'light';
+  colourTheFrame();
+}
+
+/** What the browser, or the system around an installed console, draws beside the page. */
+function colourTheFrame(): void {
+  const colour = getComputedStyle(document.documentElement).getPropertyValue('--tg-bg').trim();
+  if (colour === '') return;
+  document.querySelector('meta[name="theme-color"]')?.setAttribute('content', colour);
 }
 
 /** Follows the system, and what is chosen in another tab. */

@@ -1,5 +1,5 @@
 /** A question about a call: what it would do, and the buttons that answer it. */
-import { useEffect, useId, useRef } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
 import { useIdentity } from '../app/identity.js';
 import { useConsole } from '../data/store.js';
@@ -19,7 +19,7 @@ import { PlanForm } from './plan-form.js';
 import { QuestionForm } from './question-form.js';
 import { RuleForm } from './rule-form.js';
 import { strings } from './strings.js';
-import { type Deciding, useDecision } from './use-decision.js';
+import { type Deciding, isTooLate, useDecision } from './use-decision.js';
 import { WhatItDoes } from './what-it-does.js';
 
 export function ApprovalPanel({ approval: given }: { approval: ApprovalWire }) {
@@ -49,7 +49,11 @@ export function ApprovalPanel({ approval: given }: { approval: ApprovalWire }) {
         <Waiting deciding={deciding} draft={draft} change={change} />
       ) : (
         <>
-          <DecidedNote approval={approval} done={deciding.done} />
+          <DecidedNote
+            approval={approval}
+            done={deciding.done}
+            tooLate={isTooLate(deciding.sent, approval)}
+          />
           <Typed draft={draft} />
         </>
       )}
@@ -70,6 +74,7 @@ function Waiting({ deciding, draft, change }: FormProps) {
       {!question && !plan && <WhatItDoes approval={approval} />}
       <Countdown deciding={deciding} canExtend={may} />
       {lost && <p className="text-xs text-warn">{text.lost}</p>}
+      <OnItsWay deciding={deciding} lost={lost} />
       {problem !== undefined && (
         <ErrorNote
           title={text.decisionFailed}
@@ -81,6 +86,28 @@ function Waiting({ deciding, draft, change }: FormProps) {
       {may && question && <QuestionForm deciding={deciding} draft={draft} change={change} />}
       {may && !approval.question && <Answers deciding={deciding} draft={draft} change={change} />}
     </>
+  );
+}
+
+/** Longer than this, and one asks oneself whether it was pressed at all. */
+const SLOW_MS = 1_000;
+
+function OnItsWay({ deciding: { busy, sent }, lost }: { deciding: Deciding; lost: boolean }) {
+  const text = useText(strings);
+  const [slow, setSlow] = useState(false);
+  useEffect(() => {
+    if (!busy) return;
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => {
+      clearTimeout(timer);
+      setSlow(false);
+    };
+  }, [busy]);
+  if (!busy || sent === undefined || !(slow || lost)) return null;
+  return (
+    <p role="status" className="text-sm font-medium">
+      {text.sending[sent.decision]}
+    </p>
   );
 }
 
@@ -100,6 +127,7 @@ function Answers(props: FormProps) {
 function Buttons({ deciding, change }: FormProps) {
   const text = useText(strings);
   const { hints } = deciding.approval;
+  const sending = deciding.busy ? deciding.sent?.decision : undefined;
   const careful = hints.default_to_no;
   return (
     <ButtonRow>
@@ -107,7 +135,8 @@ function Buttons({ deciding, change }: FormProps) {
         <>
           <Button
             variant={careful ? 'plain' : 'primary'}
-            busy={deciding.busy}
+            busy={sending === 'allow'}
+            disabled={sending === 'deny'}
             onClick={guard(() => void deciding.send({ decision: 'allow' }))}
           >
             {text.allowOnce}
@@ -119,7 +148,8 @@ function Buttons({ deciding, change }: FormProps) {
           )}
           <Button
             variant={careful ? 'danger' : 'plain'}
-            busy={deciding.busy}
+            busy={sending === 'deny'}
+            disabled={sending === 'allow'}
             onClick={guard(() => void deciding.send({ decision: 'deny' }))}
           >
             {text.deny}

@@ -47,7 +47,14 @@ export function decidedText(approval: ApprovalWire, me: string, text: ApprovalTe
   }
 }
 
-export function DecidedNote({ approval, done }: { approval: ApprovalWire; done?: DecidedWire | undefined }) {
+export interface DecidedNoteProps {
+  approval: ApprovalWire;
+  done?: DecidedWire | undefined;
+  /** Of the answer that was sent from here nothing came. */
+  tooLate?: boolean;
+}
+
+export function DecidedNote({ approval, done, tooLate = false }: DecidedNoteProps) {
   const text = useText(strings);
   const { name } = useIdentity();
   const { decision, state } = approval;
@@ -62,6 +69,7 @@ export function DecidedNote({ approval, done }: { approval: ApprovalWire; done?:
           </span>
         )}
       </p>
+      {tooLate && <p className="font-medium text-warn">{text.tooLate}</p>}
       {decision?.reason !== undefined && <Line name={text.withReason} value={decision.reason} />}
       {decision?.rule !== undefined && <Line name={text.withRule} value={decision.rule} />}
       {decision?.updatedInput !== undefined && (

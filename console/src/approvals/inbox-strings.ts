@@ -41,7 +41,7 @@ export const inboxStrings = {
     asked: 'asked',
   },
   zh: {
-    title: '收件箱',
+    title: '待审批',
     intro: '所有会话中等待决定的事项，最早的在前。',
     emptyTitle: '没有等待您处理的事项',
     emptyText: '当智能体需要您作出决定时，会显示在这里，也会显示在对话中对应的卡片上。',

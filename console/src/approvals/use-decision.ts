@@ -2,7 +2,11 @@
 import { useRef, useState } from 'react';
 import type { AnswerWire, ApprovalWire, DecidedWire } from '../../../src/server/wire/approvals.js';
 import { type DecisionResult, decide, extend } from '../data/decisions.js';
+import { useText } from '../text/language.js';
+import { toast } from '../ui/toast.js';
+import { makeVisible } from '../ui/visible.js';
 import { dropDraft } from './drafts.js';
+import { strings } from './strings.js';
 
 export type Answer = Omit<AnswerWire, 'digest'>;
 
@@ -16,6 +20,8 @@ export interface Deciding {
   /** What is to be decided, as it is known to stand. */
   approval: ApprovalWire;
   busy: boolean;
+  /** What was last sent from here, until it was refused. */
+  sent: Answer | undefined;
   problem: Problem | undefined;
   /** What the gateway said to this page's own decision. */
   done: DecidedWire | undefined;
@@ -26,7 +32,9 @@ export interface Deciding {
 }
 
 export function useDecision(given: ApprovalWire): Deciding {
+  const text = useText(strings);
   const [busy, setBusy] = useState(false);
+  const [sent, setSent] = useState<Answer>();
   const [problem, setProblem] = useState<Problem>();
   const [done, setDone] = useState<DecidedWire>();
   const [told, setToldOf] = useState<{ approval: ApprovalWire; over: string }>();
@@ -43,16 +51,21 @@ export function useDecision(given: ApprovalWire): Deciding {
     if (underway.current || approval.state !== 'pending') return undefined;
     underway.current = true;
     setBusy(true);
+    setSent(answer);
     setProblem(undefined);
     const result = await decide(approval, answer);
     underway.current = false;
     setBusy(false);
+    // The card of a call that ran closes, and what stands in it is out of sight.
+    if ('approval' in result && isTooLate(answer, result.approval))
+      toast(`${text.tooLate} ${makeVisible(approval.describe.title)}`, 'danger');
     switch (result.kind) {
       case 'decided':
         setDone(result.decided);
         dropDraft(approval.id);
         break;
       case 'changed':
+        setSent(undefined);
         setTold(result.approval);
         setProblem({ kind: 'changed', message: result.message, param: null });
         break;
@@ -61,6 +74,7 @@ export function useDecision(given: ApprovalWire): Deciding {
         setTold(result.approval);
         break;
       case 'refused':
+        setSent(undefined);
         setProblem({ kind: 'refused', message: result.message, param: result.param });
         break;
     }
@@ -77,7 +91,13 @@ export function useDecision(given: ApprovalWire): Deciding {
     else if (result.kind !== 'refused') setTold(result.approval);
   };
 
-  return { approval, busy, problem, done, send, extending, extendNow, extendProblem };
+  return { approval, busy, sent, problem, done, send, extending, extendNow, extendProblem };
+}
+
+/** Somebody else has said the opposite, or nobody could say anything any more. */
+export function isTooLate(sent: Answer | undefined, { state }: ApprovalWire): boolean {
+  if (sent === undefined || state === 'pending') return false;
+  return sent.decision === 'allow' ? state !== 'allowed' && state !== 'covered' : state !== 'denied';
 }
 
 /** Events and answers come in any order: what is decided stays so, and the later end of time holds. */

@@ -3,6 +3,7 @@ import { memo, useDeferredValue, useId, useMemo, useState } from 'react';
 import { ApprovalPanel } from '../approvals/approval-panel.js';
 import { AskAgain } from '../approvals/ask-again-button.js';
 import { approvalOf } from '../approvals/find-approval.js';
+import { MissingQuestion } from '../approvals/missing-question.js';
 import { useConsole } from '../data/store.js';
 import type { CardState, ToolCard } from '../data/view.js';
 import { useText } from '../text/language.js';
@@ -57,6 +58,14 @@ export const ToolCardView = memo(function ToolCardView({ card, session, agent }:
       {open && (
         <div id={`${id}-body`} className="flex min-w-0 flex-col gap-3 border-t border-line px-3 py-3">
           {approval !== undefined && <ApprovalPanel approval={approval} />}
+          {approval === undefined && state === 'waiting' && (
+            <MissingQuestion
+              session={session}
+              call={card.id}
+              agent={agent?.id ?? null}
+              approval={card.approval}
+            />
+          )}
           {raw ? (
             <RawView card={card} />
           ) : (

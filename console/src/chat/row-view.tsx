@@ -3,7 +3,9 @@ import { ToolCardView } from '../cards/tool-card.js';
 import { AnswerActions } from './answer-actions.js';
 import { useChatActions } from './chat-context.js';
 import { isContinued, MarkdownBlocks } from './markdown.js';
+import { MediaBlocks } from './media-block.js';
 import { NoteView } from './note-view.js';
+import { RowBoundary } from './row-boundary.js';
 import type { Row } from './rows.js';
 import { Thinking } from './thinking.js';
 import { UserMessage } from './user-message.js';
@@ -12,7 +14,9 @@ import { UserMessage } from './user-message.js';
 export const RowView = memo(function RowView({ row }: { row: Row }) {
   return (
     <div data-row={row.kind} className="mx-auto w-full max-w-3xl px-4">
-      <Content row={row} />
+      <RowBoundary of={row}>
+        <Content row={row} />
+      </RowBoundary>
     </div>
   );
 });
@@ -30,6 +34,12 @@ function Content({ row }: { row: Row }) {
       );
     case 'thinking':
       return <Thinking part={row.part} />;
+    case 'media':
+      return (
+        <div className="flex flex-wrap gap-2 pt-3">
+          <MediaBlocks blocks={row.part.content} />
+        </div>
+      );
     case 'tool':
       return (
         <div className="pt-3">

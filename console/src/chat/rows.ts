@@ -2,7 +2,7 @@
  * What the list draws, one row after another. Rows of parts that did not change are the same objects
  * as before, so a piece of text that arrives draws one row anew.
  */
-import type { NotePart, Part, TextPart, ThinkingPart, ToolPart, UserPart } from '../data/view.js';
+import type { MediaPart, NotePart, Part, TextPart, ThinkingPart, ToolPart, UserPart } from '../data/view.js';
 import { type Block, BlockSplitter } from './markdown-blocks.js';
 
 export type Row =
@@ -10,6 +10,7 @@ export type Row =
   /** A long answer is several rows. */
   | { kind: 'text'; key: string; blocks: readonly Block[]; streaming: boolean }
   | { kind: 'thinking'; key: string; part: ThinkingPart }
+  | { kind: 'media'; key: string; part: MediaPart }
   | { kind: 'tool'; key: string; part: ToolPart }
   /** `last`: nothing was said or done since. */
   | { kind: 'note'; key: string; part: NotePart; last: boolean }
@@ -57,6 +58,8 @@ export class RowMaker {
         return [{ kind: 'user', key: part.key, part }];
       case 'thinking':
         return [{ kind: 'thinking', key: part.key, part }];
+      case 'media':
+        return [{ kind: 'media', key: part.key, part }];
       case 'tool':
         return [{ kind: 'tool', key: part.key, part }];
       case 'note':

@@ -1,7 +1,6 @@
 import { useCallback, useMemo, useRef } from 'react';
 import type { ChatStarted } from '../../../src/server/wire/sessions.js';
 import { navigate } from '../app/router.js';
-import { ApiError } from '../data/api.js';
 import { forkSession, resumeTurn, startChat } from '../data/chat.js';
 import type { Conversation } from '../data/conversation.js';
 import type { Part } from '../data/view.js';
@@ -10,6 +9,7 @@ import { toast } from '../ui/toast.js';
 import { type ContentBlock, contentOf, sendAgain, textOf } from './attachments.js';
 import type { ChatActions } from './chat-context.js';
 import { keepFocus } from './kept-focus.js';
+import { resumedOr } from './resumed-or.js';
 import { strings } from './strings.js';
 import type { Choice } from './use-choice.js';
 
@@ -73,14 +73,10 @@ type Say = (content: string | ContentBlock[], keep?: number) => Promise<void>;
 
 /** `otherwise`: what to do where the gateway has nothing to go on with. */
 async function resume(id: string, otherwise: () => Promise<void>, onSent: () => void): Promise<void> {
-  try {
-    const started = await resumeTurn(id);
-    onSent();
-    if (started.session !== id) navigate(addressOf(started));
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 409) throw error;
-    await otherwise();
-  }
+  const started = await resumedOr(() => resumeTurn(id), otherwise);
+  if (started === undefined) return;
+  onSent();
+  if (started.session !== id) navigate(addressOf(started));
 }
 
 /** The last thing that was said, in a branch of its own where it was written down. */

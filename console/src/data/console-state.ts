@@ -28,6 +28,8 @@ export interface TurnView {
   /** What was said first, then what is done. */
   parts: readonly Part[];
   usage: TokenCounts;
+  /** How often the main agent's model was asked: what was done before is in the transcript. */
+  steps: number;
   /** Its beginning is not here: it was too long for a snapshot. The transcript has it. */
   truncated: boolean;
   ended:

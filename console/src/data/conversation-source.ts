@@ -8,9 +8,10 @@ import type { MessageWire, SessionContentWire, SessionWire } from '../../../src/
 import { ApiError, type Request } from './api.js';
 import type { ConsoleState, StateStore, TurnView } from './console-state.js';
 import type { Timers } from './events/ports.js';
-import { drawTurns, questionsOf, twinOf, withCards } from './reducer/draw-conversation.js';
-import { reuse } from './reducer/equal.js';
-import { type HistoryTurn, turnsOfMessages } from './reducer/history.js';
+import { drawTurns, questionsOf, twinOf } from './reducer/draw-conversation.js';
+import { equal } from './reducer/equal.js';
+import { type HistoryTurn, HistoryTurns } from './reducer/history.js';
+import { lacksMedia } from './reducer/media.js';
 import type { Part, ToolCard } from './view.js';
 
 export interface Conversation {
@@ -50,8 +51,10 @@ export interface SourcePorts extends Pick<Timers, 'after'> {
 }
 
 interface Loaded {
-  messages: readonly MessageWire[];
+  /** From this place on, up to `total`; instructions between them are left out. */
+  from: number;
   total: number;
+  messages: readonly MessageWire[];
   openCalls: ReadonlySet<string>;
   approvals: readonly ApprovalWire[];
 }
@@ -76,6 +79,7 @@ export class ConversationSource {
   #cards = new Map<string, ToolCard>();
   /** Turns by their ids while they ran. */
   readonly #names = new Map<number, string>();
+  readonly #turns = new HistoryTurns();
   #base: Base | undefined;
   #shown: Conversation = { ...NO_CONVERSATION, status: 'loading' };
   #fetching: AbortController | undefined;
@@ -130,6 +134,8 @@ export class ConversationSource {
     if (turn !== turnBefore) {
       this.#onTurn(turn);
       fetch ||= turn?.turn !== turnBefore?.turn || turn?.ended !== turnBefore?.ended;
+      // With each step the transcript grows; events have no bytes.
+      fetch ||= turn !== undefined && turn.steps !== turnBefore?.steps && this.#lacksMedia(turn);
     }
     if (session !== sessionBefore) {
       if (session === null) this.#failure = { status: 'missing', problem: undefined };
@@ -201,21 +207,23 @@ export class ConversationSource {
   }
 
   #take(content: SessionContentWire, approvals: readonly ApprovalWire[]): void {
-    const { messages: page, open_calls, total, ...session } = content;
-    const before = this.#loaded?.messages ?? [];
-    const first = page[0]?.index ?? 0;
-    const earlier = before.filter(({ index }) => index < first);
-    // Shorter than before: it was summed up, and everything has another place.
-    const shrunk = total < (this.#loaded?.total ?? 0);
-    const joins = !shrunk && earlier.at(-1)?.index === first - 1;
-    if (shrunk) this.#names.clear();
-    this.#failure = undefined;
+    const { messages, open_calls, total, ...session } = content;
+    const before = this.#loaded;
+    const from = Math.max(0, total - LIMITS.page);
+    const page = kept(before?.messages ?? [], messages, ({ index }) => index);
+    const joins = before !== undefined && isMore(before, { from, total, page });
+    // It was summed up, and everything has another place.
+    if (before !== undefined && total < before.total) this.#names.clear();
+    // What was on its way when it was deleted does not bring it back.
+    const isGone = this.#ports.store.get().sessions.get(this.#id) === null;
+    this.#failure = isGone ? { status: 'missing', problem: undefined } : undefined;
     this.#session = session;
     this.#loaded = {
-      messages: joins ? [...earlier, ...page] : page,
+      from: joins ? Math.min(from, before.from) : from,
       total,
+      messages: joins ? [...before.messages.filter(({ index }) => index < from), ...page] : page,
       openCalls: new Set(open_calls.map(({ id }) => id)),
-      approvals,
+      approvals: kept(before?.approvals ?? [], approvals, ({ id }) => id),
     };
   }
 
@@ -254,18 +262,29 @@ export class ConversationSource {
   }
 
   readonly #loadEarlier = async (): Promise<void> => {
-    const first = this.#loaded?.messages[0]?.index ?? 0;
-    if (first === 0) return;
+    const from = this.#loaded?.from ?? 0;
+    if (from === 0) return;
     try {
-      const { messages } = await this.#page(`before=${first}&limit=${LIMITS.page}`);
+      const { messages, total } = await this.#page(`before=${from}&limit=${LIMITS.page}`);
       const loaded = this.#loaded;
-      if (loaded?.messages[0]?.index !== first || messages.at(-1)?.index !== first - 1) return;
-      this.#loaded = { ...loaded, messages: [...messages, ...loaded.messages] };
+      // Summed up meanwhile, or asked for twice.
+      if (loaded?.from !== from || total < loaded.total) return;
+      this.#loaded = {
+        ...loaded,
+        from: Math.max(0, from - LIMITS.page),
+        messages: [...messages, ...loaded.messages],
+      };
       this.#draw();
     } catch {
       // It can be asked for again.
     }
   };
+
+  /** Something was heard of that only the transcript can show. */
+  #lacksMedia(turn: TurnView): boolean {
+    const written = twinOf(this.#baseOf(true).turns, turn)?.parts ?? [];
+    return lacksMedia(turn.parts, written);
+  }
 
   #draw(): void {
     const live = this.#live;
@@ -273,7 +292,6 @@ export class ConversationSource {
     const { turns } = this.#baseOf(running === true);
     const parts = drawTurns(turns, live);
     const before = this.#shown;
-    const first = this.#loaded?.messages[0]?.index ?? 0;
     const failure =
       this.#failure?.status === 'missing' || this.#loaded === undefined ? this.#failure : undefined;
     const waits = this.#loaded === undefined && live === undefined;
@@ -283,7 +301,7 @@ export class ConversationSource {
       session: this.#session,
       parts: reuseParts(before.parts, withNote(parts, this.#session, running === true)),
       running: running === true,
-      loadEarlier: first > 0 ? this.#loadEarlier : undefined,
+      loadEarlier: (this.#loaded?.from ?? 0) > 0 ? this.#loadEarlier : undefined,
     };
     for (const listener of [...this.#listeners]) listener();
   }
@@ -302,28 +320,35 @@ export class ConversationSource {
       from.every((each, at) => each === before.from[at])
     )
       return before;
-    const turns = withCards(
-      turnsOfMessages(loaded?.messages ?? [], {
-        nameOf: (turn) => this.#names.get(turn) ?? `turn ${turn}`,
-        openCalls: loaded?.openCalls ?? new Set(),
-        approvals: questionsOf(loaded?.approvals, heard),
-        running,
-      }),
-      this.#cards,
-    );
-    const known = before?.turns.flatMap(({ parts }) => parts) ?? [];
-    const kept = new Map(
-      reuse(
-        known,
-        turns.flatMap(({ parts }) => parts),
-      ).map((part) => [part.key, part]),
-    );
-    this.#base = {
-      from,
-      turns: turns.map((turn) => ({ ...turn, parts: turn.parts.map((part) => kept.get(part.key) ?? part) })),
-    };
+    const turns = this.#turns.of(loaded?.messages ?? [], {
+      nameOf: (turn) => this.#names.get(turn) ?? `turn ${turn}`,
+      openCalls: loaded?.openCalls ?? new Set(),
+      approvals: questionsOf(loaded?.approvals, heard),
+      running,
+      cards: this.#cards,
+    });
+    this.#base = { from, turns };
     return this.#base;
   }
+}
+
+/** The old objects wherever they are equal: what is made of them need not be made again. */
+function kept<T>(before: readonly T[], next: readonly T[], keyOf: (each: T) => unknown): readonly T[] {
+  const known = new Map(before.map((each) => [keyOf(each), each]));
+  return next.map((each) => {
+    const old = known.get(keyOf(each));
+    return old !== undefined && equal(old, each) ? old : each;
+  });
+}
+
+/** Whether what is known goes on in the newest page: a conversation that was summed up does not. */
+function isMore(
+  known: Loaded,
+  { from, total, page }: { from: number; total: number; page: readonly MessageWire[] },
+): boolean {
+  if (known.from > from || known.total < from || total < known.total) return false;
+  const first = page.find(({ index }) => index < known.total);
+  return first === undefined || known.messages.includes(first);
 }
 
 /** The same row where every part is the same. */

@@ -55,6 +55,11 @@ export function startNotifications(): void {
     if (key === KEY || key === null) refresh();
   });
   addEventListener('focus', refresh);
+  // Somebody pressed on a notification that the service worker shows.
+  navigator.serviceWorker?.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    const to = placeIn(data);
+    if (to !== undefined) location.hash = to;
+  });
   if (view.permission === 'unsupported') return;
   const presence = new Presence();
   presence.start();
@@ -83,17 +88,30 @@ function show({ tag, title, body, to, again }: Notice): () => void {
     };
     return () => notification.close();
   } catch {
-    const registration = navigator.serviceWorker?.ready;
-    void registration?.then((worker) => worker.showNotification(title, options)).catch(() => {});
-    return () => {
-      void registration
-        ?.then((worker) => worker.getNotifications({ tag }))
-        .then((shown) => {
-          for (const each of shown) each.close();
-        })
-        .catch(() => {});
-    };
+    return showByWorker(title, options);
   }
+}
+
+/** Phones let only the service worker show any; a click is then for its handler. */
+function showByWorker(title: string, options: NotificationOptions & { tag: string }): () => void {
+  const registration = navigator.serviceWorker?.ready;
+  const shown = registration?.then((worker) => worker.showNotification(title, options));
+  shown?.catch(() => {});
+  return () => {
+    void shown
+      ?.then(() => registration)
+      .then((worker) => worker.getNotifications({ tag: options.tag }))
+      .then((found) => {
+        for (const each of found) each.close();
+      })
+      .catch(() => {});
+  };
+}
+
+function placeIn(message: unknown): string | undefined {
+  if (typeof message !== 'object' || message === null) return undefined;
+  if (!('type' in message) || message.type !== 'go' || !('to' in message)) return undefined;
+  return typeof message.to === 'string' && message.to.startsWith('#/') ? message.to : undefined;
 }
 
 function refresh(): void {

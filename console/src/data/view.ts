@@ -4,7 +4,7 @@
  */
 import type { BlockWire, TokenCounts } from '../../../src/server/wire/shared.js';
 
-export type Part = UserPart | TextPart | ThinkingPart | ToolPart | NotePart;
+export type Part = UserPart | TextPart | ThinkingPart | MediaPart | ToolPart | NotePart;
 
 /** Stable for as long as the part is there, in whichever form it came. */
 interface PartBase {
@@ -30,6 +30,14 @@ export interface ThinkingPart extends PartBase {
   text: string;
   streaming: boolean;
   redacted: boolean;
+}
+
+export type MediaBlock = Extract<BlockWire, { type: 'image' | 'document' }>;
+
+/** Pictures and documents of an answer itself. */
+export interface MediaPart extends PartBase {
+  kind: 'media';
+  content: readonly MediaBlock[];
 }
 
 export interface ToolPart extends PartBase {
@@ -80,6 +88,8 @@ export interface ToolCard {
   diff: string | undefined;
   progress: string | undefined;
   result: readonly BlockWire[] | undefined;
+  /** The text of the result with its terminal codes, where it was watched. */
+  shown: string | undefined;
   truncated: boolean;
   /** When it began to run and how long it took, by the gateway's clock. */
   startedAt: number | undefined;

@@ -1,20 +1,24 @@
 /** What a plain model has said so far, also where it is stopped in the middle. */
 import type { Block, Message, StopReason, ToolDefinition, Usage } from '../../core/conversation.js';
-import type { GatewayError } from '../../core/errors.js';
+import { GatewayError } from '../../core/errors.js';
 import type { StreamEvent, TurnEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
+import { LIMITS } from '../agent/limits.js';
 
 type Said = Extract<Block, { type: 'text' | 'thinking' }>;
 
 export class PlainAnswer {
   readonly #lifecycle: StreamLifecycle;
   readonly #blocks: Block[] = [];
+  readonly #mostChars: number;
+  #chars = 0;
   #open: Said | undefined;
   #end: { reason: StopReason; stopSequence?: string; usage: Usage } | undefined;
   #error: GatewayError | undefined;
 
-  constructor(model: string) {
+  constructor(model: string, mostChars: number = LIMITS.message.chars) {
     this.#lifecycle = new StreamLifecycle({ id: '', model });
+    this.#mostChars = mostChars;
   }
 
   /** Returns what there is to tell of them. */
@@ -53,7 +57,10 @@ export class PlainAnswer {
         }
         case 'block-delta': {
           const { delta } = event;
-          if (delta.type === 'text' || delta.type === 'thinking') told.push(delta);
+          if (delta.type === 'text' || delta.type === 'thinking') {
+            this.#count(delta.text);
+            told.push(delta);
+          }
           this.#add(delta);
           break;
         }
@@ -71,6 +78,13 @@ export class PlainAnswer {
       }
     }
     return told;
+  }
+
+  /** All of it is held until it is over. */
+  #count(text: string): void {
+    this.#chars += text.length;
+    if (this.#chars <= this.#mostChars) return;
+    this.#error ??= new GatewayError('upstream_failed', 'The upstream sent a message that is too large.');
   }
 
   #add(delta: Extract<StreamEvent, { type: 'block-delta' }>['delta']): void {

@@ -136,6 +136,23 @@ class Coordinator implements ApprovalCoordinator {
     return result;
   }
 
+  async cancelLeft(session: string, reason: string): Promise<void> {
+    const until = this.#now();
+    const { approvals, waiting } = this.#desk;
+    let cursor: string | undefined;
+    do {
+      // What waits when the gateway stops is there for the next one.
+      if (this.#closed) return;
+      const query = { session, state: 'pending', limit: ROWS_A_ROUND } as const;
+      const { items, next } = await approvals.list({ ...query, ...(cursor !== undefined && { cursor }) });
+      for (const { id, createdAt } of items) {
+        // A call of the turn that runs now waits before its row is there.
+        if (createdAt <= until && waiting.countOf(id) === 0 && !this.#closed) await this.#cancel(id, reason);
+      }
+      cursor = next;
+    } while (cursor !== undefined);
+  }
+
   async addRule(rule: NewRule): Promise<{ rule: Rule } & Settled> {
     const problem = problemOfRule(rule);
     if (problem !== undefined) {

@@ -110,6 +110,7 @@ function tokensOf(analysis: ShellAnalysis, running: readonly (readonly string[])
   const all = command.slice(0, MAX_TEXT).split(TOKEN_BREAKS);
   if (joined !== undefined) all.push(...joined.split(TOKEN_BREAKS));
   const sed = running.some((words) => /^g?sed$/.test(programName(words[0] ?? '')));
+  const expands = command.includes('${');
   const found = new Set<string>();
   for (const token of all) {
     if (token === '') continue;
@@ -120,7 +121,7 @@ function tokensOf(analysis: ShellAnalysis, running: readonly (readonly string[])
     if (token.startsWith('/')) found.add(token.slice(1));
     // `${x:-rm}`, of which the braces are gone.
     const otherwise = /^\w*:?[-+?=](.+)$/.exec(token)?.[1];
-    if (otherwise !== undefined && command.includes('${')) found.add(otherwise);
+    if (otherwise !== undefined && expands) found.add(otherwise);
     // sed needs no space behind `e`, `r` and `w`.
     if (sed) for (const { index } of token.matchAll(/[erRwW](?=.)/g)) found.add(token.slice(index + 1));
   }

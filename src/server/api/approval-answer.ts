@@ -48,8 +48,12 @@ export const answerSchema = z
     },
     { error: 'expected a JSON object' },
   )
-  .superRefine(({ decision, approved }, context) => {
+  .superRefine(({ decision, approved, updatedPermissions }, context) => {
     const given = decisionOf({ decision, approved });
+    if (given === 'deny' && updatedPermissions?.length) {
+      const message = 'expected none with a refusal: they allow. Send `rule` to deny such calls from now on';
+      context.addIssue({ code: 'custom', path: ['updatedPermissions'], message });
+    }
     if (given === undefined || (decision !== undefined && approved !== undefined && given !== decision)) {
       const message =
         given === undefined ? 'expected "allow" or "deny"' : 'expected the same as `approved` says';

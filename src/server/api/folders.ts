@@ -16,6 +16,16 @@ import type { FoldersWire } from '../wire/sessions.js';
 /** More of them are no help in choosing. */
 const MOST = 1000;
 
+/** The real path of a folder that this key may name. Throws `not_found`. */
+export async function ownFolder(
+  asked: string,
+  param: string,
+  exchange: Exchange,
+  context: ServerContext,
+): Promise<string> {
+  return folderIn(asked, await rootsOf(exchange, context), exchange, param);
+}
+
 export const listFolders: Handler = async (exchange, context) => {
   const roots = await rootsOf(exchange, context);
   const asked = new URLSearchParams(exchange.query).get('path');
@@ -43,14 +53,19 @@ async function rootsOf({ principal }: Exchange, { models }: ServerContext): Prom
   return [...new Set(real.filter((path) => path !== undefined))];
 }
 
-async function folderIn(asked: string, roots: readonly string[], exchange: Exchange): Promise<string> {
+async function folderIn(
+  asked: string,
+  roots: readonly string[],
+  exchange: Exchange,
+  param = 'path',
+): Promise<string> {
   const real = isAbsolute(asked) && !asked.includes('\0') ? await realFolder(asked) : undefined;
   // A folder that is not theirs is as unknown as one that is not there.
   if (real !== undefined && isAllowed(real, roots, exchange)) return real;
   throw new GatewayError(
     'not_found',
-    'path: there is no such folder, or this key may not choose it. Begin at one of the roots.',
-    { param: 'path' },
+    `${param}: there is no such folder, or this key may not choose it. Begin at one of the roots.`,
+    { param },
   );
 }
 

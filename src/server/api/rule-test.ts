@@ -2,7 +2,6 @@
  * `POST /api/rules/test`: what the rules say about a call that nobody makes, in a session, a folder,
  * or where the gateway was started. Asks nobody, writes nothing.
  */
-import { isAbsolute } from 'node:path';
 import * as z from 'zod';
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
@@ -14,6 +13,7 @@ import type { Exchange } from '../exchange.js';
 import { sendJson } from '../respond.js';
 import type { RuleTest } from '../wire/approvals.js';
 import { describeToWire, suggestionsToWire } from './approval-wire.js';
+import { ownFolder } from './folders.js';
 import { readJson } from './json-request.js';
 import { requireOwnSession } from './rules.js';
 
@@ -46,12 +46,7 @@ async function rootOf(
   { session, project }: z.output<typeof testSchema>,
 ): Promise<string> {
   if (session) await requireOwnSession(exchange, context, session);
-  if (project) {
-    if (isAbsolute(project)) return project;
-    throw new GatewayError('invalid_request', 'project: expected the absolute path of a folder.', {
-      param: 'project',
-    });
-  }
+  if (project) return ownFolder(project, 'project', exchange, context);
   const known = session ? await context.store.sessions.get(session) : undefined;
   const record = known === undefined ? undefined : readRecord(known);
   return record?.root ?? context.findPlace(undefined, exchange.principal).root;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ownerOfThisProcess, RELEASED } from '../../sessions/owner.js';
 import type { SessionStanding } from '../../sessions/sessions.js';
 import { sessionLease } from '../../store/leases.js';
 import type { Session } from '../../store/sessions.js';
@@ -11,7 +12,7 @@ const session = (id: string): Session => ({
 
 const turn = { running: false, stopped: false, idempotency: undefined };
 
-function facts(standings: Record<string, SessionStanding>, held: string[] = []) {
+function facts(standings: Record<string, SessionStanding>, held: Record<string, string> = {}) {
   const asked: string[] = [];
   const made: SessionFacts = {
     sessions: { get: async () => undefined, standing: ({ id }) => standings[id] },
@@ -31,7 +32,7 @@ function facts(standings: Record<string, SessionStanding>, held: string[] = []) 
       leases: {
         holders: async () => {
           asked.push('leases');
-          return new Map(held.map((id) => [sessionLease(id), 'other']));
+          return new Map(Object.entries(held).map(([id, owner]) => [sessionLease(id), owner]));
         },
       },
     },
@@ -57,17 +58,19 @@ describe('sessions as they are shown', () => {
         running: { root: '', turn: { ...turn, running: true } },
         stopped: { root: '', turn: { ...turn, stopped: true } },
         elsewhere: { root: '', turn },
+        dead: { root: '', turn },
         done: { root: '', turn: undefined },
       },
-      ['elsewhere'],
+      { elsewhere: ownerOfThisProcess(), dead: RELEASED },
     );
-    const names = ['broken', 'running', 'stopped', 'elsewhere', 'done'];
+    const names = ['broken', 'running', 'stopped', 'elsewhere', 'dead', 'done'];
     const shown = await sessionsToWire(made, names.map(session));
     expect(shown.map(({ interrupted, running }) => [interrupted, running])).toEqual([
       [true, false],
       [false, true],
       [false, false],
       [false, false],
+      [true, false],
       [false, false],
     ]);
     expect(shown[0]?.root).toBeNull();

@@ -1,4 +1,5 @@
 /** Sessions as `/api` and `/api/events` show them. However many there are, the store is asked the same few things. */
+import { mayTakeOver } from '../../sessions/owner.js';
 import type { Sessions } from '../../sessions/sessions.js';
 import { sessionLease } from '../../store/leases.js';
 import type { Session } from '../../store/sessions.js';
@@ -48,7 +49,8 @@ export async function sessionsToWire(
   return sessions.map((session) => {
     const standing = standings.get(session.id);
     const turn = standing?.turn;
-    const isElsewhere = held.has(sessionLease(session.id));
+    const holder = held.get(sessionLease(session.id));
+    const isElsewhere = holder !== undefined && !mayTakeOver(holder);
     return {
       id: session.id,
       key: session.principal,

@@ -28,7 +28,11 @@ export const showSession: Handler = (exchange) => {
 };
 
 export const closeSession: Handler = (exchange, { auth }) => {
-  sendStatus(exchange, 204, { 'set-cookie': auth.sessions.close(exchange.request.headers.cookie) });
+  sendStatus(exchange, 204, {
+    'set-cookie': auth.sessions.close(exchange.request.headers.cookie),
+    // Images of conversations.
+    'clear-site-data': '"cache"',
+  });
 };
 
 async function readToken(exchange: Exchange, { limits }: ServerContext): Promise<string> {

@@ -5,6 +5,7 @@
 import { GatewayError } from '../../core/errors.js';
 import type { SessionState } from '../../store/sessions.js';
 import type { Handler } from '../context.js';
+import { stoppedBy } from '../left-questions.js';
 import { sendJson, sendStatus } from '../respond.js';
 import type { SessionContentWire, StopAnswer } from '../wire/sessions.js';
 import { findSession, unknownSession } from './find-session.js';
@@ -72,7 +73,10 @@ export const forkSession: Handler = async (exchange, context, parameters) => {
 /** Whoever began the turn: what it has said and done so far stays. */
 export const stopSession: Handler = async (exchange, context, parameters) => {
   const { id } = await findSession(exchange, context, parameters);
-  const answer: StopAnswer = { stopped: await context.sessions.stop(id, exchange.principal.name) };
+  const { name } = exchange.principal;
+  const answer: StopAnswer = { stopped: await context.sessions.stop(id, name) };
+  // Whoever has stopped it finds no question of it any more.
+  if (answer.stopped) await context.approvals.cancelLeft(id, stoppedBy(name));
   sendJson(exchange, 200, answer, NO_STORE);
 };
 

@@ -32,6 +32,8 @@ const chatPlan = z.object({
   root: z.string().optional(),
   /** The session that the messages were taken from. */
   parent: z.string().optional(),
+  /** Of the request, for who sends it again. */
+  digest: z.string().optional(),
 });
 
 export type ChatPlan = z.infer<typeof chatPlan> & { how: ChatStarted['how'] };
@@ -155,7 +157,8 @@ async function carryOver(
 async function messagesOf(id: string, sessions: ChatSessions): Promise<readonly Message[]> {
   const content = await sessions.read(id);
   if (content === undefined) throw unknownSession(id);
-  return content.messages;
+  const { messages, settled } = content;
+  return settled === undefined ? messages : [...messages, settled];
 }
 
 function keepNeedsSession(): GatewayError {

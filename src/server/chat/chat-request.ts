@@ -23,15 +23,13 @@ const SAYABLE: ReadonlySet<Block['type']> = new Set(['text', 'image', 'document'
 
 /** Undefined for nothing at all. Throws `invalid_request` as the dialect does. */
 export function saidIn({ content, keep }: ChatBody): Message | undefined {
-  const isEmpty = content.length === 0 || (typeof content === 'string' && content.trim() === '');
-  if (isEmpty && keep !== undefined) return undefined;
-  if (isEmpty) {
+  const [message] = content.length === 0 ? [] : decodeMessages([{ role: 'user', content }]);
+  if (message === undefined || message.content.every(isBlank)) {
+    if (keep !== undefined) return undefined;
     throw new GatewayError('invalid_request', 'content: say something. Send text, or content blocks.', {
       param: 'content',
     });
   }
-  const [message] = decodeMessages([{ role: 'user', content }]);
-  if (message === undefined) throw new Error('One message was decoded into none.');
   for (const { type } of message.content) {
     if (SAYABLE.has(type)) continue;
     throw new GatewayError(
@@ -41,4 +39,8 @@ export function saidIn({ content, keep }: ChatBody): Message | undefined {
     );
   }
   return message;
+}
+
+function isBlank(block: Block): boolean {
+  return block.type === 'text' && block.text.trim() === '';
 }

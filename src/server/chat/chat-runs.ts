@@ -12,6 +12,7 @@ import type { Log } from '../../observability/log.js';
 import type { TraceSampler } from '../../observability/trace-recorder.js';
 import { mayTakeOver, ownerOfThisProcess, RELEASED } from '../../sessions/owner.js';
 import { busy } from '../../sessions/refusals.js';
+import { sessionLease } from '../../store/leases.js';
 import type { Run } from '../../store/runs.js';
 import type { Store } from '../../store/store.js';
 import type { ChatStarted } from '../wire/sessions.js';
@@ -27,7 +28,7 @@ export interface ChatRunsOptions {
   dispatcher: Pick<Dispatcher, 'run'>;
   sessions: ChatSessions;
   models: ModelCatalogue;
-  store: Pick<Store, 'runs' | 'answers'>;
+  store: Pick<Store, 'runs' | 'answers' | 'leases'>;
   log: Log;
   sampler: TraceSampler | undefined;
   /** Whoever the key of a run is now; undefined where it is not known any more. */
@@ -51,6 +52,8 @@ export class ChatRuns {
   readonly #turns = new Map<string, { turn: ChatTurn; settled: Promise<void> }>();
   /** Sessions in which something is about to be said. */
   readonly #taken = new Set<string>();
+  /** While it is found out what a predecessor was in the middle of. */
+  #restoring: Promise<void> | undefined;
   #closing: GatewayError | undefined;
 
   constructor(options: ChatRunsOptions) {
@@ -60,6 +63,8 @@ export class ChatRuns {
 
   /** Resolves as soon as the turn has a session. Rejects with what the dialect would answer. */
   start(body: ChatBody, principal: Principal): Promise<ChatStarted> {
+    // It may be one of those.
+    if (this.#restoring !== undefined) return this.#restoring.then(() => this.start(body, principal));
     const id = runId(principal.name, body.client_id);
     const digest = digestOf(body);
     const known = this.#starting.get(id);
@@ -67,31 +72,49 @@ export class ChatRuns {
       return known.digest === digest ? known.started : Promise.reject(otherRequest());
     }
     const started = this.#start(id, digest, body, principal);
-    this.#starting.set(id, { digest, started });
-    const forget = () => void this.#starting.delete(id);
-    started.then(() => this.#turns.get(id)?.settled.then(forget, forget) ?? forget(), forget);
+    this.#remember(id, { digest, started });
     return started;
+  }
+
+  /** For as long as it runs. */
+  #remember(id: string, starting: Starting): void {
+    this.#starting.set(id, starting);
+    const forget = () => void (this.#starting.get(id) === starting && this.#starting.delete(id));
+    starting.started.then(() => this.#turns.get(id)?.settled.then(forget, forget) ?? forget(), forget);
   }
 
   /** Goes on with the turn of a session that broke off. Rejects with `conflict` where that is not ours to do. */
   async resume(session: string): Promise<ChatStarted> {
     const { store, sessions } = this.#options;
-    await this.#turnOf(session)?.settled;
+    await this.#untilOver(session);
     const row = await sessions.get(session);
     const run = await store.runs.ofSession(session);
     const problem = nothingToResume(session, row && sessions.standing(row), run);
     if (problem !== undefined || run === undefined) throw problem ?? busy(session);
-    const isFree = run.state === 'interrupted' || run.owner === this.#owner || mayTakeOver(run.owner);
     const claim = { from: run.owner, to: this.#owner, attempts: 1 };
-    const claimed = isFree ? await store.runs.claim(run.id, claim) : undefined;
+    const claimed = (await this.#isFree(run, session)) ? await store.runs.claim(run.id, claim) : undefined;
     if (claimed === undefined || this.#turns.has(run.id)) throw busy(session);
     const turn = await this.#goOn(claimed);
     if (turn === undefined) throw nothingToResume(session, undefined, undefined) ?? busy(session);
     return { session: await turn.attached, turn: turn.id, how: 'continue' };
   }
 
+  /** Whoever takes a turn holds its session: of an owner on another machine that is all that can be told. */
+  async #isFree({ state, owner }: Run, session: string): Promise<boolean> {
+    if (state === 'interrupted' || owner === this.#owner || mayTakeOver(owner)) return true;
+    const lease = sessionLease(session);
+    return !(await this.#options.store.leases.holders([lease])).has(lease);
+  }
+
   /** At the start: what a predecessor of this gateway was in the middle of. Never rejects. */
-  async restore(): Promise<void> {
+  restore(): Promise<void> {
+    this.#restoring = this.#restoreAll().finally(() => {
+      this.#restoring = undefined;
+    });
+    return this.#restoring;
+  }
+
+  async #restoreAll(): Promise<void> {
     const { store, log } = this.#options;
     try {
       for (const run of await store.runs.running()) {
@@ -107,8 +130,9 @@ export class ChatRuns {
     this.#closing = new GatewayError('unavailable', 'The gateway stops; the turn goes on when it is back.', {
       retryable: true,
     });
-    await Promise.allSettled([...this.#starting.values()].map(({ started }) => started));
+    // Those that have no session yet as well: whoever waits for it hears that the gateway stops.
     for (const { turn } of this.#turns.values()) turn.close(this.#closing);
+    await Promise.allSettled([...this.#starting.values()].map(({ started }) => started));
     await Promise.all([...this.#turns.values()].map(({ settled }) => settled));
     await this.#options.store.runs.release(this.#owner, RELEASED);
   }
@@ -120,7 +144,10 @@ export class ChatRuns {
       throw otherRequest();
     }
     const { session } = body;
-    if (session === undefined || body.keep !== undefined) return this.#begin(id, digest, body, principal);
+    const row = session === undefined ? undefined : await this.#options.sessions.get(session);
+    // Of another key's nobody is told that it is busy: the plan says that there is none.
+    if (session === undefined || row?.principal !== principal.name || body.keep !== undefined)
+      return this.#begin(id, digest, body, principal);
     if (this.#taken.has(session)) throw busy(session);
     this.#taken.add(session);
     try {
@@ -144,11 +171,12 @@ export class ChatRuns {
   async #begin(id: string, digest: string, body: ChatBody, principal: Principal): Promise<ChatStarted> {
     const { store, sessions, models } = this.#options;
     const plan = await planChat({ body, principal, sessions, models });
-    if (this.#closing !== undefined) throw this.#closing;
-    const run = { id, principal: principal.name, owner: this.#owner, request: plan };
-    if (!(await store.runs.create(run))) throw beingAnswered();
-    const turn = this.#take(id, plan, principal);
+    let turn: ChatTurn | undefined;
     try {
+      if (this.#closing !== undefined) throw this.#closing;
+      const run = { id, principal: principal.name, owner: this.#owner, request: { ...plan, digest } };
+      if (!(await store.runs.create(run))) throw beingAnswered();
+      turn = this.#take(id, plan, principal);
       const session = await turn.attached;
       const started: ChatStarted = { session, turn: turn.id, how: plan.how };
       await store.runs.attach(id, session);
@@ -157,7 +185,7 @@ export class ChatRuns {
       return started;
     } catch (error) {
       // Nobody has heard of the fork.
-      if (plan.how === 'fork' && plan.session !== undefined && turn.session === undefined) {
+      if (plan.how === 'fork' && plan.session !== undefined && turn?.session === undefined) {
         await sessions.delete(plan.session, principal.name);
       }
       throw error;
@@ -201,43 +229,60 @@ export class ChatRuns {
     const principal = principalOf(run.principal);
     const plan = readPlan(run.request);
     if (principal !== undefined && plan !== undefined) {
-      const turn = this.#take(run.id, plan, principal);
-      this.#attach(run.id, turn);
+      const turn = this.#take(run.id, plan, principal, run.session !== undefined);
+      const started = this.#attach(run.id, turn, plan);
+      if (plan.digest !== undefined) this.#remember(run.id, { digest: plan.digest, started });
       return turn;
     }
     log.warn(
       { session: run.session, key: run.principal },
-      'a turn is not gone on with: its key is not known any more',
+      principal === undefined
+        ? 'a turn is not gone on with: its key is not known any more'
+        : 'a turn is not gone on with: another version of the gateway wrote it',
     );
     await store.runs.interrupt(run.id, this.#owner);
     return undefined;
   }
 
-  #take(run: string, plan: ChatPlan, principal: Principal): ChatTurn {
+  /** `heardOf`: it has a session, also where this try finds none. */
+  #take(run: string, plan: ChatPlan, principal: Principal, heardOf = false): ChatTurn {
     const { dispatcher, sampler, report } = this.#options;
     const turn = new ChatTurn({ run, plan, principal, dispatcher, recorder: sampler?.begin(), report });
-    const settled = turn.finished.then((end) => this.#settle(run, turn, end));
+    const settled = turn.finished.then((end) => this.#settle(run, turn, end, heardOf));
     this.#turns.set(run, { turn, settled });
     if (this.#closing !== undefined) turn.close(this.#closing);
     return turn;
   }
 
   /** Whoever restores does not wait for it. */
-  #attach(run: string, turn: ChatTurn): void {
-    turn.attached
-      .then((session) => this.#options.store.runs.attach(run, session))
-      .catch((error: unknown) => {
-        // A turn that has none tells why when it ends.
-        if (turn.session !== undefined) this.#warn(error, turn);
-      });
+  #attach(run: string, turn: ChatTurn, plan: ChatPlan): Promise<ChatStarted> {
+    const started = this.#startedAgain(run, turn, plan);
+    started.catch((error: unknown) => {
+      // A turn that has none tells why when it ends.
+      if (turn.session !== undefined) this.#warn(error, turn);
+    });
+    return started;
   }
 
-  async #settle(run: string, turn: ChatTurn, end: ChatEnd): Promise<void> {
+  /** The answer to the request that was lost with the gateway, or the one that was given. */
+  async #startedAgain(run: string, turn: ChatTurn, { digest, how }: ChatPlan): Promise<ChatStarted> {
+    const session = await turn.attached;
+    await this.#options.store.runs.attach(run, session);
+    const { name } = turn.principal;
+    const given = await this.#answers.find(name, run);
+    if (given !== undefined) return given.started;
+    const started: ChatStarted = { session, turn: turn.id, how };
+    if (digest !== undefined) await this.#answers.keep(name, run, { digest, started });
+    return started;
+  }
+
+  async #settle(run: string, turn: ChatTurn, end: ChatEnd, heardOf: boolean): Promise<void> {
     const { runs } = this.#options.store;
     try {
       if (end.kind === 'closing') return;
       // One that nobody has heard of is only an error; else a person may go on with it.
-      if (end.kind === 'failed' && turn.session !== undefined) await runs.interrupt(run, this.#owner);
+      const isKnown = heardOf || turn.session !== undefined;
+      if (end.kind === 'failed' && isKnown) await runs.interrupt(run, this.#owner);
       else await runs.delete(run);
     } catch (error) {
       this.#warn(error, turn);

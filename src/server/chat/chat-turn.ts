@@ -68,8 +68,7 @@ export class ChatTurn {
     });
     this.attached.catch(() => {});
     this.finished = this.#take().then((end) => {
-      if (end.kind === 'failed') onFailed(end.error);
-      else onFailed(notKept());
+      onFailed(this.facts.error ?? notKept());
       options.report(this);
       return end;
     });

@@ -111,6 +111,9 @@ function toolBody(event: ToolRunEvent, limits: EventLimits): ChunkBody {
         is_error: event.isError,
         duration_ms: Math.round(event.durationMs),
         ...resultToShow(event.content, limits),
+        ...(event.shown === undefined || event.shown.length > limits.resultChars
+          ? {}
+          : { shown: event.shown }),
         because: explain(event.because, RAN.has(event.outcome)),
       };
   }

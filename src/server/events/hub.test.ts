@@ -92,6 +92,28 @@ describe('EventHub', () => {
     }
   });
 
+  it.each(Array.from({ length: 12 }, (_, ticks) => ticks))(
+    'loses no question that comes up while a reader connects, %i steps in',
+    async (ticks) => {
+      const { hub, approvals, open } = start();
+      approvals.subscribe(({ type, approval: { id, principal } }) => {
+        hub.publish(principal, { type: 'mcp', server: id, state: type });
+      });
+      approvals.onList = () => {
+        let later = Promise.resolve();
+        for (let step = 0; step < ticks; step += 1) later = later.then(() => {});
+        void later.then(() => approvals.tell({ type: 'requested', approval: approval('new') }));
+      };
+      const reader = await open();
+      await flushed();
+      await flushed();
+      const told = reader.events.map((event) =>
+        event.type === 'snapshot' ? event.approvals.length : event.type,
+      );
+      expect([[1], [0, 'mcp'], [1, 'mcp']]).toContainEqual(told);
+    },
+  );
+
   it('makes the bytes once for all readers that see the same', async () => {
     const { hub, open } = start();
     const readers = [await open(), await open(), await open()];

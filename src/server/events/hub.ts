@@ -130,10 +130,11 @@ export class EventHub implements TurnWatcher {
       this.#give(place, missed, new Map());
       return;
     }
-    const { id, snapshot } = await this.snapshot(reader.viewer);
-    if (signal.aborted) return;
-    this.#readers.set(reader, { reader, last: id });
-    reader.write(frame(id, null, JSON.stringify(snapshot).slice(1)));
+    await this.#withSnapshot(reader.viewer, (id, snapshot) => {
+      if (signal.aborted) return;
+      this.#readers.set(reader, { reader, last: id });
+      reader.write(frame(id, null, JSON.stringify(snapshot).slice(1)));
+    });
   }
 
   leave(reader: EventReader): void {
@@ -153,26 +154,32 @@ export class EventHub implements TurnWatcher {
   }
 
   /** As of the event `id`. */
-  async snapshot(viewer: Viewer): Promise<{ id: string; snapshot: Snapshot }> {
+  snapshot(viewer: Viewer): Promise<{ id: string; snapshot: Snapshot }> {
+    return this.#withSnapshot(viewer, (id, snapshot) => ({ id, snapshot }));
+  }
+
+  /** `use` is called in the very moment that the snapshot is of: what is told behind it is behind it for all. */
+  async #withSnapshot<T>(viewer: Viewer, use: (id: string, snapshot: Snapshot) => T): Promise<T> {
     const changed = new Map<string, Approval>();
     const unsubscribe = this.#options.approvals.subscribe(({ approval }) => {
       changed.set(approval.id, approval);
     });
-    const pending = await this.#pending(viewer).finally(unsubscribe);
-    this.#flush();
-    for (const approval of changed.values())
-      if (sees(viewer, approval.principal)) pending.set(approval.id, approval);
-    const approvals = [...pending.values()].filter(({ state }) => state === 'pending');
-    const turns = [...this.#turns.values()].filter(({ principal }) => sees(viewer, principal));
-    return {
-      id: this.#id(this.#seq),
-      snapshot: {
+    try {
+      const pending = await this.#pending(viewer);
+      this.#flush();
+      for (const approval of changed.values())
+        if (sees(viewer, approval.principal)) pending.set(approval.id, approval);
+      const approvals = [...pending.values()].filter(({ state }) => state === 'pending');
+      const turns = [...this.#turns.values()].filter(({ principal }) => sees(viewer, principal));
+      return use(this.#id(this.#seq), {
         type: 'snapshot',
         now: this.#time(),
         approvals: approvals.map(approvalToWire),
         turns: turns.map((turn) => turn.toWire()),
-      },
-    };
+      });
+    } finally {
+      unsubscribe();
+    }
   }
 
   async #pending({ principal, all }: Viewer): Promise<Map<string, Approval>> {

@@ -43,7 +43,7 @@ export const EVENT_LIMITS: EventLimits = Object.freeze({
   resultChars: 32 * KIB,
   inputChars: 256 * KIB,
   titleChars: 1_000,
-  commandChars: 256 * KIB,
+  commandChars: 512 * KIB,
   diffChars: 256 * KIB,
   progressChars: 16 * KIB,
   turnChars: 2 * MIB,

@@ -28,7 +28,7 @@ const whole = (id: string, rest: { was?: string; input?: unknown } = {}): Chunk 
 const progress = (said: string): Chunk => ({
   ...{ ...BASE, type: 'tool_progress', tool_use_id: 'c', name: 'Bash', text: said },
 });
-const result = (id: string, said: string): Chunk => ({
+const result = (id: string, said: string): Extract<Chunk, { type: 'tool_result' }> => ({
   ...{ ...BASE, type: 'tool_result', tool_use_id: id, name: 'Read', outcome: 'done', is_error: false },
   ...{ duration_ms: 1, content: [{ type: 'text', text: said }], truncated: false, because: null },
 });
@@ -40,6 +40,17 @@ function turnOf(chunks: readonly Chunk[], limits = ROOMY) {
 }
 
 describe('LiveTurn', () => {
+  it('counts the coloured text of a result, which goes first', () => {
+    const coloured = (id: string): Chunk => ({ ...result(id, 'short'), shown: 'x'.repeat(5_000) });
+    const { chunks } = turnOf([coloured('a'), coloured('b'), coloured('c')], { ...ROOMY, turnChars: 12_000 });
+    expect(chunks.map((chunk) => 'shown' in chunk)).toEqual([false, false, true]);
+    expect(chunks.map((chunk) => chunk.type === 'tool_result' && chunk.truncated)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
   it('puts pieces together as long as nothing comes in between', () => {
     const { chunks } = turnOf([text('a'), text('b'), { ...BASE, type: 'thinking', text: 'c' }, text('d')]);
     expect(chunks.map((chunk) => 'text' in chunk && chunk.text)).toEqual(['ab', 'c', 'd']);

@@ -200,7 +200,8 @@ function shortened(chunk: Chunk): Chunk | undefined {
       const content = chunk.content.map((block) =>
         block.type === 'text' ? { ...block, text: cut(block.text, OLD_CHARS) } : block,
       );
-      return { ...chunk, content, truncated: true };
+      const { shown: _, ...rest } = chunk;
+      return { ...rest, content, truncated: true };
     }
     case 'tool_start': {
       const command = chunk.command === null ? null : cut(chunk.command, OLD_CHARS);
@@ -228,7 +229,7 @@ function charsOf(chunk: Chunk): number {
     case 'tool_start':
       return CHUNK_CHARS + (chunk.command?.length ?? 0) + (chunk.diff?.length ?? 0);
     case 'tool_result':
-      return CHUNK_CHARS + JSON.stringify(chunk.content).length;
+      return CHUNK_CHARS + JSON.stringify(chunk.content).length + (chunk.shown?.length ?? 0);
     default:
       return CHUNK_CHARS;
   }

@@ -105,6 +105,8 @@ export type Chunk = { session: string; turn: string; agent: AgentRef | null; at:
       is_error: boolean;
       duration_ms: number;
       content: BlockWire[];
+      /** The text of `content` with its terminal codes, where it has any. In no transcript. */
+      shown?: string;
       /** The whole of it is in `GET /api/sessions/:id`. */
       truncated: boolean;
       because: string | null;

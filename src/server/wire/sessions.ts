@@ -76,7 +76,7 @@ export interface ChatStarted {
   how: 'new' | 'continue' | 'fork' | 'import';
 }
 
-/** `POST /api/sessions/:id/stop`: `stopped` is false where nothing ran. `POST …/resume` → ChatStarted. */
+/** `POST /api/sessions/:id/stop`: `stopped` is false where nothing ran and no turn had broken off. `POST …/resume` → ChatStarted. */
 export interface StopAnswer {
   stopped: boolean;
 }

@@ -56,13 +56,18 @@ export const bashOutputTool: Tool<BashOutputInput> = {
     if (input.block === true) await waitFor(job, input.timeout ?? LIMITS.waitMs, context.signal);
     // Asked first: whatever was printed before the end is then in what is read.
     const state = job.state();
-    const { text, omitted } = await job.readNew();
-    const shown = input.filter === undefined ? text : await filtered(text, input.filter, context.signal);
-    const output = shown.trimEnd();
+    const { text, shown, omitted } = await job.readNew();
+    const output = input.filter === undefined ? text : await filtered(text, input.filter, context.signal);
+    const report = (body: string): string => {
+      const said = body.trimEnd();
+      return `${heading(job, state)}\n${said === '' ? '(nothing new)' : `\n${said}`}`;
+    };
     yield {
       type: 'result',
-      resultForAssistant: `${heading(job, state)}\n${output === '' ? '(nothing new)' : `\n${output}`}`,
-      data: { task_id: job.id, command: job.command, state, output: shown, omitted, logPath: job.logPath },
+      resultForAssistant: report(output),
+      data: { task_id: job.id, command: job.command, state, output, omitted, logPath: job.logPath },
+      // Lines are chosen by their text alone.
+      ...(shown === undefined || input.filter !== undefined ? {} : { shown: report(shown) }),
     };
   },
 };

@@ -1,6 +1,7 @@
 /** A command that goes on while the conversation does. */
 import { type OutputSlice, wholeCharacters } from '../../workspace/process/output-buffer.js';
 import type { CommandEnd } from '../../workspace/process/run-command.js';
+import { resetBehind } from '../../workspace/process/terminal-text.js';
 import type { Job, JobState } from '../runtime/jobs.js';
 import { presentOutput } from './present-output.js';
 import { setAsideNote } from './sandbox-hint.js';
@@ -34,10 +35,16 @@ export function createJob(id: string, command: string, started: StartedCommand, 
       const all = started.output.since(position);
       const { slice, held } = state.status === 'running' ? withoutBegun(all) : { slice: all, held: 0 };
       position = started.output.total - held;
-      const { text, omitted } = presentOutput(slice, started.log);
+      const { text, shown, omitted } = presentOutput(slice, started.log);
       const note = noted ? undefined : setAsideNote(started.setAside);
       noted ||= note !== undefined;
-      return { text: note === undefined ? text : `${text.trimEnd()}\n\n[${note}]\n`, omitted };
+      const noting = (output: string): string =>
+        note === undefined ? output : `${output.trimEnd()}${resetBehind(output)}\n\n[${note}]\n`;
+      return {
+        text: noting(text),
+        ...(shown === undefined ? {} : { shown: noting(shown) }),
+        omitted,
+      };
     },
     stop: () => started.stop(),
   };

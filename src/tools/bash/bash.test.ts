@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSandbox } from '../../sandbox/create-sandbox.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
+import { bashOutputTool } from '../bash-output/bash-output.js';
 import { createTestContext, runTool, type TestContext, type TestContextOptions } from '../runtime/testing.js';
 import { ToolError } from '../runtime/tool.js';
 import { createBashTool } from './bash.js';
+import { BASH_LIMITS } from './limits.js';
 
 const bash = createBashTool({});
 
@@ -45,6 +47,14 @@ describe('Bash', () => {
     });
   });
 
+  it('has a title of one line, in no time, whatever the command', async () => {
+    const context = await open();
+    const titleOf = async (command: string) => (await bash.describe({ command }, context)).title;
+    expect(await titleOf('  ls\n')).toBe('Run ls');
+    expect(await titleOf('x'.repeat(121))).toBe(`Run ${'x'.repeat(119)}…`);
+    expect(await titleOf(`a${' '.repeat(400_000)}b`)).toBe('Run a…');
+  });
+
   it('shows what is printed while it is, each part once', async () => {
     const context = await open();
     const fifo = join(context.root, 'go');
@@ -63,6 +73,32 @@ describe('Bash', () => {
     const { text, result } = await runTool(bash, { command: "printf '\\033[31mred\\033[0m'" }, context);
     expect(text).toBe('red');
     expect(result.data).toMatchObject({ output: '\u001b[31mred\u001b[0m', exitCode: 0 });
+    expect(result.shown).toBe('\u001b[31mred\u001b[0m');
+    expect((await runTool(bash, { command: 'echo plain' }, context)).result).not.toHaveProperty('shown');
+  });
+
+  it('shows people the same notes as the model, without the colour of the output', async () => {
+    const context = await open();
+    const { text, result } = await runTool(bash, { command: "printf '\\033[31mred'; exit 3" }, context);
+    expect(text).toBe('red\n\n[Exit code 3]');
+    expect(result.shown).toBe('\u001b[31mred\u001b[0m\n\n[Exit code 3]');
+  });
+
+  it('reads the colours of a background command as well, but for lines that are chosen', async () => {
+    const context = await open();
+    const started = "printf '\\033[32mgreen\\033[0m\\n'";
+    await runTool(bash, { command: started, run_in_background: true }, context);
+    const { text, result } = await runTool(bashOutputTool, { bash_id: 'bash_1', block: true }, context);
+    expect(text).toContain('\n\ngreen');
+    expect(result.shown).toBe(text.replace('green', '\u001b[32mgreen\u001b[0m'));
+    await runTool(bash, { command: started, run_in_background: true }, context);
+    const chosen = await runTool(
+      bashOutputTool,
+      { bash_id: 'bash_2', block: true, filter: 'green' },
+      context,
+    );
+    expect(chosen.text).toContain('green');
+    expect(chosen.result).not.toHaveProperty('shown');
   });
 
   it('keeps a long output in a file that only its owner can read', async () => {
@@ -122,6 +158,69 @@ describe('Bash', () => {
     expect(bash.isConcurrencySafe(input)).toBe(readOnly);
   });
 });
+
+describe.each(['off', 'required'] as const)(
+  'a command that is longer than an argument, sandbox %s',
+  (mode) => {
+    const long = (command: string): string => {
+      const padding = `# ${"it's all \\\\ padding".repeat(4)}\n`;
+      return `${command}\n${padding.repeat(Math.ceil(200_000 / padding.length))}`;
+    };
+
+    it.each([
+      ['its output and status', 'echo out; echo err >&2; (exit 3)'],
+      ['where it ended', 'mkdir -p a/b && cd a/b'],
+      ['that it left', 'cd /tmp; exit 7'],
+      ['nothing to read', 'cat; read -r line; echo "$? [$line]"'],
+      ['its name and arguments', 'echo "$0 $# $BASH_SUBSHELL $SHLVL"; return 2>/dev/null; echo "$?"'],
+      ['here documents and quotes', "cat <<'E'\n$HOME `x` \\ \"é😀\"\nE\nprintf '%s\\n' 'a\nb'"],
+      ['its own lines in messages', 'true\nno-such-program\necho "$LINENO"'],
+      ['what is wrong with it', 'echo one\necho (\n'],
+      ['its traps and jobs', "trap 'echo bye' EXIT; sleep 300 & echo on"],
+      ['descriptors of its own', 'exec 4>four; echo x >&4; cat four; ls /proc/self/fd | wc -l'],
+    ])('keeps %s', async (_, command) => {
+      const sandbox = await walled({ mode });
+      const [short, padded] = [await open({ sandbox }), await open({ sandbox })];
+      const told = async (context: TestContext, text: string) => {
+        const { text: said, result } = await runTool(bash, { command: text }, context);
+        const folder = context.session.cwd.replace(context.root, '');
+        return {
+          said: said.replaceAll(context.root, ''),
+          folder,
+          isError: result.isError,
+          data: result.data,
+        };
+      };
+      const [{ data: a, ...expected }, { data: b, ...given }] = [
+        await told(short, command),
+        await told(padded, long(command)),
+      ];
+      expect(given).toEqual(expected);
+      expect(Reflect.get(Object(b), 'exitCode')).toBe(Reflect.get(Object(a), 'exitCode'));
+      expect((await readdir(await padded.session.scratch())).sort()).toEqual(
+        (await readdir(await short.session.scratch())).sort(),
+      );
+    });
+
+    it('runs to its last line, up to the limit', async () => {
+      const context = await open({ sandbox: await walled({ mode }) });
+      const line = ": 'line' \\\\\n";
+      const most = line.repeat(Math.floor((BASH_LIMITS.commandBytes - 20) / line.length));
+      expect((await runTool(bash, { command: `${most}echo the-end` }, context)).text).toBe('the-end');
+      await expect(runTool(bash, { command: `${most}${most}` }, context)).rejects.toThrow(
+        'longer than 512000',
+      );
+    });
+
+    it('goes on in the background', async () => {
+      const context = await open({ sandbox: await walled({ mode }) });
+      await runTool(bash, { command: long('echo behind'), run_in_background: true }, context);
+      const { text } = await runTool(bashOutputTool, { bash_id: 'bash_1', block: true }, context);
+      expect(text).toContain('it ended with exit code 0');
+      expect(text).toContain('behind');
+    });
+  },
+);
 
 describe('Bash in the sandbox', () => {
   it('writes in the workspace, and says what a refusal may come from', async () => {

@@ -4,6 +4,7 @@ import { isReadOnlyCommand } from '../../permissions/shell/read-only.js';
 import { cleanPath } from '../../sandbox/environment.js';
 import { findProgram } from '../../workspace/process/find-program.js';
 import type { CommandEnd } from '../../workspace/process/run-command.js';
+import { resetBehind } from '../../workspace/process/terminal-text.js';
 import type { ToolContext } from '../runtime/context.js';
 import type { Tool, ToolYield } from '../runtime/tool.js';
 import { ToolError } from '../runtime/tool.js';
@@ -183,7 +184,7 @@ function report(
   more: { timeoutMs: number | undefined; note: string | undefined },
 ): ToolYield {
   if (end.kind === 'failed') throw new ToolError(`The command could not be started: ${end.message}`);
-  const { text, raw } = presentOutput(started.output.since(0), started.log);
+  const { text, raw, shown } = presentOutput(started.output.since(0), started.log);
   const aborted = context.signal.aborted;
   const meaning = end.kind === 'exited' ? exitMeaning(command, end.code) : undefined;
   const failed =
@@ -202,8 +203,11 @@ function report(
     sandboxHint(context.sandbox.status, failed, text),
     setAsideNote(started.setAside),
   ].filter((each) => each !== undefined);
-  const output = text.trimEnd();
-  const separator = output === '' || notes.length === 0 ? '' : '\n\n';
+  const withNotes = (said: string): string => {
+    const output = said.trimEnd();
+    const separator = output === '' || notes.length === 0 ? '' : `${resetBehind(output)}\n\n`;
+    return `${output}${separator}${notes.map((each) => `[${each}]`).join('\n')}`;
+  };
   const data: BashData = {
     output: raw,
     interrupted: aborted,
@@ -216,8 +220,9 @@ function report(
   };
   return {
     type: 'result',
-    resultForAssistant: `${output}${separator}${notes.map((each) => `[${each}]`).join('\n')}`,
+    resultForAssistant: withNotes(text),
     data,
+    ...(shown === undefined ? {} : { shown: withNotes(shown) }),
     isError: failed,
   };
 }
@@ -237,7 +242,16 @@ function howItEnded(
   return meaning === undefined ? `Exit code ${end.code}` : `Exit code ${end.code}: ${meaning}`;
 }
 
+const TITLE_CHARS = 120;
+
 function oneLine(command: string): string {
-  const line = command.trim().replace(/\s*\n\s*/g, ' ⏎ ');
-  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
+  // Of a long one only the beginning: looking for the ends of lines in all of it takes its time.
+  const start = command
+    .trimStart()
+    .slice(0, TITLE_CHARS * 4)
+    .trimEnd();
+  const line = start.replace(/\s*\n\s*/g, ' ⏎ ');
+  return line.length > TITLE_CHARS || command.trim().length > start.length
+    ? `${line.slice(0, TITLE_CHARS - 1)}…`
+    : line;
 }

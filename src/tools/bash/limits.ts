@@ -6,8 +6,12 @@ export const BASH_LIMITS = {
   maxBackgroundTimeoutMs: 7_200_000,
   /** That run at the same time, in one session. */
   jobs: 16,
-  /** A command is one argument of the shell, and the system's longest is 128 KiB. */
-  commandBytes: 100_000,
+  commandBytes: 512_000,
+  /**
+   * Of the script around a command that is given as an argument: the system's longest is 128 KiB, and
+   * a sandbox may quote it once more. The command of a longer one is read from a descriptor.
+   */
+  scriptBytes: 32_000,
   /** Characters of output for the model; notes come on top. */
   outputChars: 29_000,
   /** Characters of output for people. */

@@ -1,14 +1,22 @@
 /** A command's output as the model and as people get it. */
 import { decodeOutput, type OutputSlice } from '../../workspace/process/output-buffer.js';
-import { looksBinary, plainText } from '../../workspace/process/terminal-text.js';
+import {
+  behindCode,
+  looksBinary,
+  plainText,
+  resetBehind,
+  withoutBegunCode,
+} from '../../workspace/process/terminal-text.js';
 import { headOf, tailOf } from '../runtime/clean-text.js';
 import { BASH_LIMITS } from './limits.js';
 
 export interface PresentedOutput {
   /** For the model: plain text, bounded. */
   text: string;
-  /** For people: with its colours, bounded as well. */
+  /** For people: with its terminal codes, bounded as well. */
   raw: string;
+  /** `text` with its terminal codes, and as short; undefined where it has none. */
+  shown: string | undefined;
   /** About how many characters are not in `text`. */
   omitted: number;
 }
@@ -23,11 +31,22 @@ export function presentOutput(slice: OutputSlice, log: WholeLog | undefined): Pr
   if (looksBinary(before)) {
     const bytes = slice.before.length + slice.omitted + slice.after.length;
     const where = log === undefined ? 'Redirect it to a file to keep it.' : `It is in ${log.path}.`;
-    return { text: `[Binary output of ${bytes} bytes, not shown. ${where}]`, raw: '', omitted: bytes };
+    return {
+      text: `[Binary output of ${bytes} bytes, not shown. ${where}]`,
+      raw: '',
+      shown: undefined,
+      omitted: bytes,
+    };
   }
   const raw = bounded(before, after, omitted, BASH_LIMITS.dataChars, undefined);
   const plain = bounded(plainText(before), plainText(after), omitted, BASH_LIMITS.outputChars, log);
-  return { text: plain.text, raw: raw.text, omitted: plain.omitted };
+  const shown = withoutBegunCode(bounded(before, after, omitted, BASH_LIMITS.outputChars, log).text);
+  return {
+    text: plain.text,
+    raw: raw.text,
+    shown: shown === plain.text ? undefined : shown,
+    omitted: plain.omitted,
+  };
 }
 
 /** Head and tail, cut between lines where the end of one is near. */
@@ -41,11 +60,14 @@ function bounded(
   if (missing === 0 && before.length + after.length <= limit) return { text: before + after, omitted: 0 };
   const half = Math.floor(limit / 2);
   const whole = missing === 0 ? before + after : undefined;
-  const head = toLineEnd(headOf(whole ?? before, half));
-  const tail = toLineStart(tailOf(whole ?? after, half));
+  const head = withoutBegunCode(toLineEnd(headOf(whole ?? before, half)));
+  const tail = toLineStart(behindCode(whole ?? after, tailOf(whole ?? after, half)));
   const omitted = before.length + after.length + missing - head.length - tail.length;
   const note = `[About ${omitted} characters left out here.${whereIs(log)}]`;
-  return { text: `${head}${head.endsWith('\n') ? '' : '\n'}\n${note}\n\n${tail}`, omitted };
+  return {
+    text: `${head}${resetBehind(head)}${head.endsWith('\n') ? '' : '\n'}\n${note}\n\n${tail}`,
+    omitted,
+  };
 }
 
 function whereIs(log: WholeLog | undefined): string {

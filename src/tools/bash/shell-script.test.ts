@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { BASH_LIMITS } from './limits.js';
 import { quote, readReport, shellScript } from './shell-script.js';
 
 describe('quote', () => {
@@ -27,11 +28,21 @@ describe('readReport', () => {
 });
 
 it('keeps status and output of the command', () => {
-  const script = shellScript('echo hi; (exit 3)');
+  const { script, command } = shellScript('echo hi; (exit 3)');
+  expect(command).toBeUndefined();
   expect(() =>
     execFileSync('bash', ['-c', `${script} 3>/dev/null`], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore', 'ignore'],
     }),
   ).toThrow(expect.objectContaining({ status: 3, stdout: 'hi\n' }));
+});
+
+it.each(['x', "'", '\\', 'é'])('is an argument of any system, however long a command of %j', (character) => {
+  for (const length of [10_000, 20_000, 40_000, 500_000]) {
+    const text = character.repeat(length);
+    const { script, command } = shellScript(text);
+    expect(Buffer.byteLength(script)).toBeLessThanOrEqual(BASH_LIMITS.scriptBytes);
+    expect(command === undefined ? script.includes(quote(text)) : command === text).toBe(true);
+  }
 });

@@ -1,4 +1,12 @@
 /** The script around a command, which tells where the command ended. */
+import { BASH_LIMITS } from './limits.js';
+
+export interface ShellScript {
+  /** An argument of bash. */
+  script: string;
+  /** What it reads from descriptor 4: the command, where it is too long for an argument. */
+  command?: string;
+}
 
 /** On one line, whatever is in it. */
 export function quote(word: string): string {
@@ -12,14 +20,21 @@ export function quote(word: string): string {
  * `exit`. Jobs that still run are told of as well. `eval` keeps a syntax error what it is: bash's
  * message and a status; all stands on one line, so that the message counts the command's own lines.
  */
-export function shellScript(command: string): string {
+export function shellScript(command: string): ShellScript {
+  const short = command.length > BASH_LIMITS.scriptBytes ? undefined : around('', quote(command));
+  if (short !== undefined && Buffer.byteLength(short) <= BASH_LIMITS.scriptBytes) return { script: short };
+  const read = "IFS= builtin read -rd '' -u 4 __toolgate_command; exec 4<&-; ";
+  return { script: around(read, '"$__toolgate_command"'), command };
+}
+
+function around(before: string, command: string): string {
   const report =
     "[[ -z $(builtin jobs -pr) ]] || builtin printf 'jobs\\0'; builtin pwd -P && builtin printf '\\0'";
   return [
     'exec {TOOLGATE_REPORT}>&3 3>&-',
     `__toolgate_report() { { ${report}; } 2>/dev/null >&"$TOOLGATE_REPORT"; }`,
     'trap __toolgate_report EXIT',
-    `eval ${quote(command)}`,
+    `${before}eval ${command}`,
     '__toolgate_status=$?',
     '__toolgate_report',
     'exit $__toolgate_status',

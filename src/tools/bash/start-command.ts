@@ -25,6 +25,7 @@ export async function startCommand(
   const folder = await session.scratch();
   const tmp = join(folder, 'tmp');
   await mkdir(tmp, { recursive: true, mode: 0o700 });
+  const { script, command: long } = shellScript(command);
   const wrapped = await wrap();
   try {
     const running = await runCommand({
@@ -35,6 +36,7 @@ export async function startCommand(
       folder,
       logAlways: options.logAlways,
       isolated: wrapped.isolated === true,
+      ...(long === undefined ? {} : { given: long }),
     });
     let setAside: readonly SetAside[] = [];
     const ended = running.ended.then(async (end) => {
@@ -68,7 +70,7 @@ export async function startCommand(
 
   async function wrap(): Promise<WrappedCommand> {
     try {
-      return await sandbox.wrap(shellScript(command), {
+      return await sandbox.wrap(script, {
         // Not the private folder: a link in the place of `tmp` would choose what the next command may write.
         writable: [workspace.root],
         hidden: await context.hidden(),

@@ -16,6 +16,7 @@ export interface Execution {
   content: string | readonly ToolResultContent[];
   isError: boolean;
   data?: unknown;
+  shown?: string;
   outcome: Extract<ToolRunResult['outcome'], 'done' | 'failed' | 'aborted' | 'timed-out'>;
 }
 
@@ -131,7 +132,8 @@ function fromResult(tool: Tool, result: ToolResult, signal: AbortSignal, options
     // would have it done twice.
     const cut = isError && signal.aborted;
     const outcome = cut ? (options.timedOut() ? 'timed-out' : 'aborted') : isError ? 'failed' : 'done';
-    return { content, isError, ...data, outcome };
+    const shown = typeof result.shown === 'string' ? { shown: result.shown } : {};
+    return { content, isError, ...data, ...shown, outcome };
   } catch (error) {
     options.log.error({ err: error, tool: tool.name }, 'the result of a tool could not be rendered');
     return { content: INTERNAL_ERROR, isError: true, ...data, outcome: 'failed' };

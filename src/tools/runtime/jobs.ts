@@ -23,6 +23,8 @@ export type JobState =
 
 export interface JobOutput {
   text: string;
+  /** The same with its terminal codes, where it has any. */
+  shown?: string;
   /** Characters left out of `text`; the log file has them. */
   omitted: number;
 }

@@ -150,6 +150,8 @@ export interface ToolRunResult {
   isError: boolean;
   /** For people. */
   data?: unknown;
+  /** The text of `content` as people see it: with its terminal codes. Bounded as that is; never kept. */
+  shown?: string;
   /** What ran, where a person had changed it. */
   input?: unknown;
   durationMs: number;

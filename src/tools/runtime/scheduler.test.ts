@@ -420,6 +420,21 @@ describe('the result of a call', () => {
     expect(textOf(answer)).toBe('kept');
   });
 
+  it('is told with its terminal codes where it has any, unless they are too many', async () => {
+    const tool = fakeTool('Paint', {
+      async *call(input) {
+        const chars = Number(Reflect.get(Object(input), 'chars'));
+        yield { type: 'result', resultForAssistant: 'red', shown: `\u001b[31mred${' '.repeat(chars)}` };
+      },
+      limits: { resultChars: 100 },
+    });
+    const { results } = await world([tool]);
+    const [short, long] = await results([callOf('Paint', { chars: 1 }), callOf('Paint', { chars: 200 })]);
+    expect(short).toMatchObject({ content: [{ type: 'text', text: 'red' }], shown: '\u001b[31mred ' });
+    expect(long).toMatchObject({ content: [{ type: 'text', text: 'red' }] });
+    expect(long).not.toHaveProperty('shown');
+  });
+
   it('passes over what is neither progress nor a result', async () => {
     const odd: ToolYield[] = JSON.parse(
       '[null, 5, {"type":"result"}, {"type":"result","resultForAssistant":[{}]}]',

@@ -8,7 +8,7 @@ import type { ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { PermissionGate } from '../../permissions/gate.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
-import { boundResult } from './bound-result.js';
+import { boundResult, RESULT_LIMITS } from './bound-result.js';
 import { type CallScope, type Plan, placeOf } from './call-context.js';
 import { createEventQueue, type EventQueue } from './event-queue.js';
 import { execute, INTERNAL_ERROR } from './execute.js';
@@ -239,7 +239,7 @@ class Run {
     });
     const durationMs = Math.round(clock.elapsed());
     current.release();
-    const { content, isError, data, outcome } = execution;
+    const { content, isError, data, shown, outcome } = execution;
     return {
       content: await this.#bound(tool, content),
       isError,
@@ -248,15 +248,15 @@ class Run {
       because,
       describe: plan.describe,
       ...(data === undefined ? {} : { data }),
+      ...(shown === undefined || shown.length > charsOf(tool) ? {} : { shown }),
       ...(changed ? { input: plan.input } : {}),
     };
   }
 
   #bound(tool: Tool, content: Parameters<typeof boundResult>[0]): ReturnType<typeof boundResult> {
-    const limit = tool.limits?.resultChars;
     const { session } = this.#request;
     return boundResult(content, {
-      ...(limit === undefined ? {} : { limit }),
+      limit: charsOf(tool),
       scratch: () => session.scratch(),
       tool: tool.name,
       log: this.#options.log,
@@ -292,6 +292,10 @@ class Run {
       void this.events.push(next);
     }
   }
+}
+
+function charsOf({ limits }: Tool): number {
+  return limits?.resultChars ?? RESULT_LIMITS.chars;
 }
 
 const NOT_STARTED: Refusal = {

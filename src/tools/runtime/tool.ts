@@ -84,6 +84,11 @@ export interface ToolResult {
   resultForAssistant: string | readonly ToolResultContent[];
   /** For people: plain JSON. */
   data?: unknown;
+  /**
+   * For people, who see it in place of the text while the turn is watched: the same with its terminal
+   * codes. Left out where it is longer than what the model may have.
+   */
+  shown?: string;
   isError?: boolean;
 }
 

@@ -3,7 +3,7 @@
  * its output bounded, and ended with everything that it started.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, constants, openSync, readSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMAND_LIMITS, type CommandLimits } from './limits.js';
 import { createLogFile, type LogFile } from './log-file.js';
@@ -24,6 +24,8 @@ export interface CommandOptions {
   logAlways?: boolean;
   /** It has its own pid namespace: what it starts ends with it. */
   isolated?: boolean;
+  /** A text that it can read from descriptor 4. */
+  given?: string;
   limits?: Partial<CommandLimits>;
 }
 
@@ -59,7 +61,7 @@ export async function runCommand(options: CommandOptions): Promise<RunningComman
   const limits: CommandLimits = { ...COMMAND_LIMITS, ...options.limits };
   const id = createCommandId();
   const pipe = await openOutputPipe(join(options.folder, `output-${id}`));
-  const captureFd = openUnnamed(join(options.folder, `capture-${id}`));
+  const { captureFd, givenFd } = openFiles(options, id, pipe);
   const mark: ProcessMark = { variable: `${COMMAND_ID_VARIABLE}=${id}`, output: pipe.path };
   const output = createOutputBuffer(limits);
   const listeners: (() => void)[] = [];
@@ -93,7 +95,7 @@ export async function runCommand(options: CommandOptions): Promise<RunningComman
     pipe.stream.once('error', () => pipe.stream.destroy());
   });
 
-  const child = start(options, id, pipe, captureFd);
+  const child = start(options, id, pipe, { captureFd, givenFd });
   const tree = createProcessTree(child, mark, options.isolated === true);
   /** Of what is left when the command itself has ended. */
   let graceMs = limits.graceMs;
@@ -139,14 +141,19 @@ export async function runCommand(options: CommandOptions): Promise<RunningComman
   };
 }
 
-function start(options: CommandOptions, id: string, pipe: OutputPipe, captureFd: number): Started {
+function start(
+  options: CommandOptions,
+  id: string,
+  pipe: OutputPipe,
+  { captureFd, givenFd }: OpenFiles,
+): Started {
   try {
     const child = spawn(options.file, [...options.args], {
       cwd: options.cwd,
       env: { ...options.env, [COMMAND_ID_VARIABLE]: id },
       // A session of its own: no terminal to read from, and a group that can be ended whole.
       detached: true,
-      stdio: ['ignore', pipe.writeFd, pipe.writeFd, captureFd],
+      stdio: ['ignore', pipe.writeFd, pipe.writeFd, captureFd, ...(givenFd === undefined ? [] : [givenFd])],
     });
     return {
       process: child,
@@ -164,6 +171,26 @@ function start(options: CommandOptions, id: string, pipe: OutputPipe, captureFd:
     return { process: undefined, exited: Promise.resolve({ kind: 'failed', message }) };
   } finally {
     pipe.closeWriteEnd();
+    if (givenFd !== undefined) closeSync(givenFd);
+  }
+}
+
+interface OpenFiles {
+  captureFd: number;
+  givenFd: number | undefined;
+}
+
+function openFiles({ folder, given }: CommandOptions, id: string, pipe: OutputPipe): OpenFiles {
+  let captureFd: number | undefined;
+  try {
+    captureFd = openUnnamed(join(folder, `capture-${id}`));
+    const givenFd = given === undefined ? undefined : openGiven(join(folder, `given-${id}`), given);
+    return { captureFd, givenFd };
+  } catch (error) {
+    if (captureFd !== undefined) closeSync(captureFd);
+    pipe.closeWriteEnd();
+    pipe.stream.destroy();
+    throw error;
   }
 }
 
@@ -173,6 +200,16 @@ function openUnnamed(path: string): number {
   const fd = openSync(path, flags, 0o600);
   unlinkSync(path);
   return fd;
+}
+
+/** From its beginning, and to be read alone. */
+function openGiven(path: string, text: string): number {
+  try {
+    writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } finally {
+    rmSync(path, { force: true });
+  }
 }
 
 function readCapture(fd: number, maxBytes: number): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { looksBinary, plainText } from './terminal-text.js';
+import { behindCode, looksBinary, plainText, withoutBegunCode } from './terminal-text.js';
 
 describe('plainText', () => {
   it.each([
@@ -20,6 +20,27 @@ describe('plainText', () => {
   it('takes time in proportion to a text full of beginnings', () => {
     expect(plainText('\u001b]'.repeat(200_000))).toBe('');
     expect(plainText(`${'\u001b['.repeat(200_000)}m`)).not.toContain('\u001b');
+  });
+});
+
+describe('a text that is cut', () => {
+  const CODES =
+    '\u001b[1;31mred\u001b[0m \u001b]8;;http://x\u001b\\link\u001b]8;;\u0007 \u001b(B\u001b7 \u001bPq#0\u001b\\ é';
+
+  it('ends and begins between codes, wherever that is', () => {
+    for (let at = 0; at <= CODES.length; at += 1) {
+      const head = withoutBegunCode(CODES.slice(0, at));
+      expect(CODES.startsWith(head)).toBe(true);
+      expect(plainText(`${head}|`)).toBe(`${plainText(head)}|`);
+      const tail = behindCode(CODES, CODES.slice(at));
+      expect(CODES.endsWith(tail)).toBe(true);
+      expect(plainText(CODES).endsWith(plainText(tail))).toBe(true);
+    }
+  });
+
+  it('is not held up by a text full of beginnings', () => {
+    expect(withoutBegunCode('\u001b]'.repeat(200_000))).toBe('');
+    expect(withoutBegunCode('\u001b'.repeat(200_000))).toBe('');
   });
 });
 

@@ -28,6 +28,39 @@ function overwritten(line: string): string {
   return shown;
 }
 
+/** A whole code of any kind; those that hold a text, up to its end. */
+const WHOLE_CODE =
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[PX^_][^\u001b]*\u001b\\|[ -/]+[0-~]|[0-OQ-WYZ\\`-~])/y;
+
+/** Where a text was cut off: a code that has only begun would take what comes behind it for its own. */
+export function withoutBegunCode(text: string): string {
+  let end = text.length;
+  for (;;) {
+    const at = end === 0 ? -1 : text.lastIndexOf('\u001b', end - 1);
+    if (at === -1 || isWhole(text, at, end)) return text.slice(0, end);
+    end = at;
+  }
+}
+
+/** `tail`, which `text` ends with, without the rest of a code that begins in front of it. */
+export function behindCode(text: string, tail: string): string {
+  const start = text.length - tail.length;
+  const at = start === 0 ? -1 : text.lastIndexOf('\u001b', start - 1);
+  if (at === -1) return tail;
+  WHOLE_CODE.lastIndex = at;
+  return WHOLE_CODE.test(text) && WHOLE_CODE.lastIndex > start ? text.slice(WHOLE_CODE.lastIndex) : tail;
+}
+
+/** What stands behind `text` has none of its colours. */
+export function resetBehind(text: string): string {
+  return text.includes('\u001b') ? '\u001b[0m' : '';
+}
+
+function isWhole(text: string, at: number, end: number): boolean {
+  WHOLE_CODE.lastIndex = at;
+  return WHOLE_CODE.test(text) && WHOLE_CODE.lastIndex <= end;
+}
+
 /** How much of a sample may be unreadable before all of it counts as binary. */
 const BINARY_SHARE = 0.1;
 const ZERO_SHARE = 0.3;

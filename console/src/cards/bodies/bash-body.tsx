@@ -36,7 +36,7 @@ export function BashBody({ card, input }: BodyProps) {
   const text = useText(strings);
   // What runs is what the gateway describes; before that, what the model has said so far.
   const command = card.command ?? textField(input.value, 'command') ?? input.text ?? '';
-  const output = card.result === undefined ? (card.progress ?? '') : resultText(card.result);
+  const output = card.result === undefined ? (card.progress ?? '') : (card.shown ?? resultText(card.result));
   const label = card.result === undefined ? text.progress : text.output;
   return (
     <>

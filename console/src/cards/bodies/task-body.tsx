@@ -9,6 +9,7 @@ import { textField } from '../parse/tool-output.js';
 import { strings } from '../strings.js';
 import { ToolCardView } from '../tool-card.js';
 import { LongText } from '../view/long-text.js';
+import { MediaList } from '../view/media.js';
 import { ScrollArea } from '../view/scroll-area.js';
 import { type BodyProps, failed, Labelled, ResultText, resultText } from './body.js';
 
@@ -84,6 +85,8 @@ function Step({ part, session, agent }: { part: Part; session: string; agent: Su
           </div>
         </Disclosure>
       );
+    case 'media':
+      return <MediaList blocks={part.content} />;
     case 'note':
       return <p className="text-xs text-muted">{noteText(part.note, text)}</p>;
     case 'user':

@@ -3,29 +3,31 @@ import { makeVisible } from '../../ui/visible.js';
 import { textField } from './tool-output.js';
 
 /** By tool: the argument that says most. */
-const TELLING: Readonly<Record<string, readonly string[]>> = {
-  Bash: ['command'],
-  BashOutput: ['bash_id', 'shell_id'],
-  KillShell: ['shell_id'],
-  Edit: ['file_path'],
-  MultiEdit: ['file_path'],
-  Write: ['file_path'],
-  Read: ['file_path'],
-  NotebookEdit: ['notebook_path'],
-  NotebookRead: ['notebook_path'],
-  Grep: ['pattern'],
-  Glob: ['pattern'],
-  LS: ['path'],
-  WebFetch: ['url'],
-  WebSearch: ['query'],
-  Task: ['description'],
-  Agent: ['description'],
-};
+const TELLING: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    Bash: ['command'],
+    BashOutput: ['bash_id', 'shell_id'],
+    KillShell: ['shell_id'],
+    Edit: ['file_path'],
+    MultiEdit: ['file_path'],
+    Write: ['file_path'],
+    Read: ['file_path'],
+    NotebookEdit: ['notebook_path'],
+    NotebookRead: ['notebook_path'],
+    Grep: ['pattern'],
+    Glob: ['pattern'],
+    LS: ['path'],
+    WebFetch: ['url'],
+    WebSearch: ['query'],
+    Task: ['description'],
+    Agent: ['description'],
+  }),
+);
 const ANY = ['command', 'file_path', 'path', 'url', 'query', 'pattern', 'description', 'name', 'title'];
 const LONGEST = 200;
 
 export function titleFromInput(name: string, input: unknown): string {
-  for (const field of TELLING[name] ?? ANY) {
+  for (const field of TELLING.get(name) ?? ANY) {
     const value = textField(input, field);
     if (value !== undefined && value.trim() !== '') return oneLine(value);
   }

@@ -76,7 +76,7 @@ export function isTwin(a: Part, b: Part): boolean {
   if (a.kind === 'user' || b.kind === 'user') return a.kind === b.kind;
   if (a.kind === 'note' || b.kind === 'note')
     return a.kind === 'note' && b.kind === 'note' && a.note.type === b.note.type;
-  if (a.kind !== b.kind) return false;
+  if (!isSaid(a) || !isSaid(b) || a.kind !== b.kind) return false;
   const [left, right] = [a.text.trim(), b.text.trim()];
   return left !== '' && right !== '' ? left.startsWith(right) || right.startsWith(left) : left === right;
 }

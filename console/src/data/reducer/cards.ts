@@ -47,6 +47,7 @@ export function newCard(id: string, name: string): ToolCard {
     diff: undefined,
     progress: undefined,
     result: undefined,
+    shown: undefined,
     truncated: false,
     startedAt: undefined,
     durationMs: undefined,
@@ -105,6 +106,7 @@ export function endCard(card: ToolCard, chunk: Of<'tool_result'>): ToolCard {
     // Claude Code tells a refusal as an error like any other.
     state: state === 'error' && REFUSED.has(card.state) ? card.state : state,
     result: chunk.content,
+    shown: chunk.shown,
     truncated: chunk.truncated,
     durationMs: chunk.duration_ms,
     progress: undefined,

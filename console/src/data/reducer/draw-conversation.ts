@@ -2,10 +2,10 @@
 import type { ApprovalWire } from '../../../../src/server/wire/approvals.js';
 import type { BlockWire } from '../../../../src/server/wire/shared.js';
 import type { TurnView } from '../console-state.js';
-import type { Part, ToolCard } from '../view.js';
-import { alignTurn, isTwin, mergeCards } from './align.js';
+import type { Part } from '../view.js';
+import { alignTurn, isTwin } from './align.js';
 import { mergeApproval } from './approvals.js';
-import { type HistoryTurn, isShown, withUniqueKey } from './history.js';
+import { type HistoryTurn, isShown, uniqueKey } from './history.js';
 import { isSaid } from './parts.js';
 
 /** How the gateway marks a text that it has cut. */
@@ -13,12 +13,39 @@ const CUT = ' […]';
 
 /** `live`: what was heard of the newest turn; undefined where the transcript says all. */
 export function drawTurns(turns: readonly HistoryTurn[], live: TurnView | undefined): readonly Part[] {
-  if (live === undefined) return turns.flatMap(({ parts }) => parts);
+  const all = partsOf(turns);
+  if (live === undefined) return all;
   const twin = twinOf(turns, live);
-  const before = (twin === undefined ? turns : turns.slice(0, -1)).flatMap(({ parts }) => parts);
+  const before = twin === undefined ? all : all.slice(0, all.length - twin.parts.length);
   const own = alignTurn(twin?.parts ?? [], live.parts).filter(isShown);
-  const seen = new Set(before.map(({ key }) => key));
-  return [...before, ...own.map((part) => withUniqueKey(part, seen))];
+  const taken = keysOf(turns, twin);
+  const seen = new Set<string>();
+  return [
+    ...before,
+    ...own.map((part) => {
+      const key = uniqueKey(part.key, taken, seen);
+      return key === part.key ? part : { ...part, key };
+    }),
+  ];
+}
+
+/** A turn that runs is drawn anew with every frame; those in front of it are not. */
+const rows = new WeakMap<readonly HistoryTurn[], readonly Part[]>();
+const keys = new WeakMap<readonly HistoryTurn[], { without: HistoryTurn | undefined; all: Set<string> }>();
+
+function partsOf(turns: readonly HistoryTurn[]): readonly Part[] {
+  const row = rows.get(turns) ?? turns.flatMap(({ parts }) => parts);
+  rows.set(turns, row);
+  return row;
+}
+
+function keysOf(turns: readonly HistoryTurn[], without: HistoryTurn | undefined): ReadonlySet<string> {
+  const known = keys.get(turns);
+  if (known !== undefined && known.without === without) return known.all;
+  const all = new Set<string>();
+  for (const turn of turns) if (turn !== without) for (const { key } of turn.parts) all.add(key);
+  keys.set(turns, { without, all });
+  return all;
 }
 
 /** The newest turn of the transcript, where it is the one that was heard. */
@@ -32,20 +59,6 @@ export function twinOf(turns: readonly HistoryTurn[], live: TurnView): HistoryTu
   if (!isSame(said.content, prompt.content)) return undefined;
   // The same words again, behind an answer that is whole, begin another turn.
   return !last.closed || sharesText(last.parts, live.parts) ? last : undefined;
-}
-
-/** What is known of calls beside their results: kept from turns that were watched. */
-export function withCards(
-  turns: readonly HistoryTurn[],
-  cards: ReadonlyMap<string, ToolCard>,
-): HistoryTurn[] {
-  return turns.map((turn) => ({ ...turn, parts: turn.parts.map((part) => withCard(part, cards)) }));
-}
-
-function withCard(part: Part, cards: ReadonlyMap<string, ToolCard>): Part {
-  if (part.kind !== 'tool') return part;
-  const watched = cards.get(part.card.id);
-  return watched === undefined ? part : { ...part, card: mergeCards(part.card, watched) };
 }
 
 /** The question about each call of the main agent: the one that waits, else the newest. */

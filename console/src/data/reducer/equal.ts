@@ -4,10 +4,9 @@ export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const [left, right] = [Object.entries(a), Object.entries(b)];
-  if (left.length !== right.length) return false;
-  const others = new Map(right);
-  return left.every(([key, value]) => others.has(key) && equal(value, others.get(key)));
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && equal(Reflect.get(a, key), Reflect.get(b, key)));
 }
 
 /** `next`, with the objects of `before` wherever they are equal under the same key. */

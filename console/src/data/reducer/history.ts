@@ -2,9 +2,11 @@
 import type { ApprovalWire } from '../../../../src/server/wire/approvals.js';
 import type { MessageWire } from '../../../../src/server/wire/sessions.js';
 import type { BlockWire } from '../../../../src/server/wire/shared.js';
-import type { Part, ToolCard } from '../view.js';
+import type { MediaBlock, Part, TextPart, ThinkingPart, ToolCard } from '../view.js';
+import { mergeCards } from './align.js';
 import { askCard, newCard } from './cards.js';
-import { addCard, changeCard, isBlank, isSaid, keyBehind, type Level, userKey } from './parts.js';
+import { reuse } from './equal.js';
+import { cardKey, changeCard, isBlank, isSaid, keyBehind, type Level, userKey } from './parts.js';
 import { withResult } from './turns.js';
 
 export interface HistoryOptions {
@@ -16,6 +18,8 @@ export interface HistoryOptions {
   approvals?: ReadonlyMap<string, ApprovalWire>;
   /** A turn runs, and will deal with what has no result yet. */
   running?: boolean;
+  /** What is known of calls beside their results: from turns that were watched. */
+  cards?: ReadonlyMap<string, ToolCard>;
 }
 
 /** The parts of each turn, in order. */
@@ -33,33 +37,161 @@ export function partsOfMessages(messages: readonly MessageWire[], options: Histo
 export function turnsOfMessages(
   messages: readonly MessageWire[],
   options: HistoryOptions = {},
-): HistoryTurn[] {
-  const { nameOf = (turn) => `turn ${turn}` } = options;
-  const turns: HistoryTurn[] = [];
-  for (const message of messages) {
-    let current = turns.at(-1);
-    if (current === undefined || current.turn !== message.turn) {
-      current = { turn: message.turn, parts: [], closed: false };
-      turns.push(current);
-    }
-    if (message.role === 'assistant') {
-      current.parts = addAnswer(current.parts, message.content, nameOf(message.turn));
-      current.closed = !message.content.some(({ type }) => type === 'tool_use');
-      continue;
-    }
-    current.closed = false;
-    for (const block of message.content) if (block.type === 'tool_result') giveResult(turns, block);
-    current.parts = addUser(current.parts, message, nameOf(message.turn));
-  }
-  for (const [index, each] of turns.entries()) {
-    const last = index === turns.length - 1;
-    each.parts = each.parts.map((part) => finished(part, options, last));
-  }
-  return withUniqueKeys(turns);
+): readonly HistoryTurn[] {
+  return new HistoryTurns().of(messages, options);
 }
 
-function addAnswer(level: Level, content: readonly BlockWire[], name: string): Level {
-  let next = level;
+/** One turn, from its own messages alone. */
+interface RawTurn {
+  parts: readonly Part[];
+  closed: boolean;
+  /** Where the newest card of each call is. */
+  calls: ReadonlyMap<string, number>;
+  /** Of calls that other turns made. */
+  results: readonly Result[];
+}
+
+type Result = Extract<BlockWire, { type: 'tool_result' }>;
+
+interface KnownTurn {
+  messages: readonly MessageWire[];
+  name: string;
+  raw: RawTurn;
+  /** All else that `shown` was made of. */
+  from: readonly unknown[];
+  shown: HistoryTurn | undefined;
+}
+
+/**
+ * The turns of one conversation, again and again: only those whose messages, or what else is known of
+ * them, have changed are made anew, and of them the parts that stay the same are the same objects.
+ * Messages are told apart by their identity.
+ */
+export class HistoryTurns {
+  #known = new Map<number, KnownTurn>();
+
+  of(messages: readonly MessageWire[], options: HistoryOptions = {}): readonly HistoryTurn[] {
+    const { nameOf = (turn) => `turn ${turn}` } = options;
+    const before = this.#known;
+    const turns = new Map<number, KnownTurn>();
+    for (const [turn, own] of byTurn(messages)) {
+      const [known, name] = [before.get(turn), nameOf(turn)];
+      const same = known !== undefined && known.name === name && sameItems(known.messages, own);
+      turns.set(
+        turn,
+        same ? known : { messages: own, name, raw: rawTurn(own, name), from: [], shown: known?.shown },
+      );
+    }
+    this.#known = turns;
+    const all = [...turns];
+    const given = givenResults(all.map(([, { raw }]) => raw));
+    const seen = new Set<string>();
+    return all.map(([turn, known], at) =>
+      show(turn, known, {
+        results: given.get(at) ?? NO_RESULTS,
+        keys: uniqueKeys(known.raw.parts, seen),
+        running: at === all.length - 1 && options.running === true,
+        options,
+      }),
+    );
+  }
+}
+
+interface Around {
+  results: readonly Result[];
+  keys: readonly string[];
+  /** It is the newest, and runs. */
+  running: boolean;
+  options: HistoryOptions;
+}
+
+const NO_RESULTS: readonly Result[] = [];
+
+function show(turn: number, known: KnownTurn, { results, keys, running, options }: Around): HistoryTurn {
+  const { raw, shown } = known;
+  const { approvals, openCalls, cards } = options;
+  const from: unknown[] = [raw, running, ...results];
+  for (const id of raw.calls.keys()) from.push(approvals?.get(id), openCalls?.has(id), cards?.get(id));
+  // Few are other than they were made.
+  for (const [at, key] of keys.entries()) if (key !== raw.parts[at]?.key) from.push(key);
+  if (shown !== undefined && sameItems(known.from, from)) return shown;
+  let parts: Level = raw.parts;
+  for (const result of results)
+    parts = changeCard(parts, result.tool_use_id, (card) => withResult(card, result));
+  const finishedParts = parts.map((part, at) => {
+    const key = keys[at] ?? part.key;
+    return finished(key === part.key ? part : { ...part, key }, options, running);
+  });
+  const next = { turn, parts: reuse(shown?.parts ?? [], finishedParts), closed: raw.closed };
+  known.from = from;
+  known.shown = next;
+  return next;
+}
+
+function byTurn(messages: readonly MessageWire[]): Map<number, MessageWire[]> {
+  const turns = new Map<number, MessageWire[]>();
+  for (const message of messages) {
+    const own = turns.get(message.turn);
+    if (own === undefined) turns.set(message.turn, [message]);
+    else own.push(message);
+  }
+  return turns;
+}
+
+/** Of a client's tools a result stands in a later turn than the call: by the place of the call's turn. */
+function givenResults(turns: readonly RawTurn[]): ReadonlyMap<number, readonly Result[]> {
+  const given = new Map<number, Result[]>();
+  const takes = (at: number, id: string): boolean => {
+    const { calls, parts } = turns[at] ?? NO_TURN;
+    const part = parts[calls.get(id) ?? -1];
+    const has = given.get(at)?.some(({ tool_use_id }) => tool_use_id === id) === true;
+    return part?.kind === 'tool' && part.card.result === undefined && !has;
+  };
+  for (const [from, { results }] of turns.entries())
+    for (const result of results) {
+      let at = from;
+      while (at >= 0 && !takes(at, result.tool_use_id)) at -= 1;
+      if (at < 0) continue;
+      const own = given.get(at);
+      if (own === undefined) given.set(at, [result]);
+      else own.push(result);
+    }
+  return given;
+}
+
+const NO_TURN: RawTurn = { parts: [], closed: false, calls: new Map(), results: [] };
+
+function rawTurn(messages: readonly MessageWire[], name: string): RawTurn {
+  const parts: Part[] = [];
+  const calls = new Map<string, number>();
+  const results: Result[] = [];
+  let closed = false;
+  for (const message of messages) {
+    if (message.role === 'assistant') {
+      addAnswer(parts, calls, message.content, name);
+      closed = !message.content.some(({ type }) => type === 'tool_use');
+      continue;
+    }
+    closed = false;
+    for (const block of message.content) {
+      if (block.type !== 'tool_result') continue;
+      const at = calls.get(block.tool_use_id) ?? -1;
+      const part = parts[at];
+      if (part?.kind === 'tool' && part.card.result === undefined)
+        parts[at] = { ...part, card: withResult(part.card, block) };
+      else results.push(block);
+    }
+    addUser(parts, message, name);
+  }
+  return { parts, closed, calls, results };
+}
+
+function addAnswer(
+  parts: Part[],
+  calls: Map<string, number>,
+  content: readonly BlockWire[],
+  name: string,
+): void {
   // Texts of one message are one; those of the next are said anew.
   let open = false;
   for (const block of content) {
@@ -67,81 +199,87 @@ function addAnswer(level: Level, content: readonly BlockWire[], name: string): L
       case 'text':
       case 'thinking': {
         const text = block.type === 'text' ? block.text : block.thinking;
-        next = addSaid(next, block.type, text, { name, joins: open });
+        addSaid(parts, block.type, text, { name, joins: open });
         open = true;
         break;
       }
       case 'redacted_thinking':
-        next = [
-          ...next,
-          { kind: 'thinking', key: keyBehind(next, name), text: '', streaming: false, redacted: true },
-        ];
+        parts.push({
+          kind: 'thinking',
+          key: keyBehind(parts, name),
+          text: '',
+          streaming: false,
+          redacted: true,
+        });
         open = false;
         break;
-      case 'tool_use':
-        next = addCard(next, { ...newCard(block.id, block.name), input: block.input });
+      case 'image':
+      case 'document':
+        addMedia(parts, block, name);
         open = false;
         break;
+      case 'tool_use': {
+        const again = calls.has(block.id);
+        const key = again ? cardKey(parts, block.id) : block.id;
+        const card = { ...newCard(block.id, block.name), input: block.input };
+        calls.set(block.id, parts.push({ kind: 'tool', key, card }) - 1);
+        open = false;
+        break;
+      }
       default:
         break;
     }
   }
-  return next;
 }
 
 function addSaid(
-  level: Level,
+  parts: Part[],
   kind: 'text' | 'thinking',
   text: string,
   { name, joins }: { name: string; joins: boolean },
-): Level {
-  const last = level.at(-1);
-  if (joins && last !== undefined && last.kind === kind && !(last.kind === 'thinking' && last.redacted))
-    return [...level.slice(0, -1), { ...last, text: last.text + text }];
-  const key = keyBehind(level, name);
-  const part: Part =
+): void {
+  const last = parts.at(-1);
+  if (joins && last !== undefined && last.kind === kind && !(last.kind === 'thinking' && last.redacted)) {
+    parts[parts.length - 1] = { ...last, text: last.text + text };
+    return;
+  }
+  const key = keyBehind(parts, name);
+  const part: TextPart | ThinkingPart =
     kind === 'text'
       ? { kind, key, text, streaming: false }
       : { kind, key, text, streaming: false, redacted: false };
-  return isBlank(part) ? level : [...level, part];
+  if (!isBlank(part)) parts.push(part);
 }
 
-function addUser(level: Level, { content, turn }: MessageWire, name: string): Level {
+/** Events do not tell of it: it has no place among the texts, whose keys are the same without it. */
+function addMedia(parts: Part[], block: MediaBlock, name: string): void {
+  const last = parts.at(-1);
+  if (last?.kind === 'media') parts[parts.length - 1] = { ...last, content: [...last.content, block] };
+  else parts.push({ kind: 'media', key: `${keyBehind(parts, name)}~media`, content: [block] });
+}
+
+function addUser(parts: Part[], { content, turn }: MessageWire, name: string): void {
   const said = content.filter(({ type }) => type !== 'tool_result');
-  if (said.length === 0) return level;
-  const before = level.filter(({ kind }) => kind === 'user').length;
+  if (said.length === 0) return;
+  const before = parts.filter(({ kind }) => kind === 'user').length;
   const key = before === 0 ? userKey(name) : `${userKey(name)}${before}`;
-  return [...level, { kind: 'user', key, turn: level.length === 0 ? turn : undefined, content: said }];
+  parts.push({ kind: 'user', key, turn: parts.length === 0 ? turn : undefined, content: said });
 }
 
-/** Of a client's tools it stands in a later turn than the call. */
-function giveResult(turns: HistoryTurn[], block: Extract<BlockWire, { type: 'tool_result' }>): void {
-  for (const each of turns.toReversed()) {
-    const parts = changeCard(each.parts, block.tool_use_id, (card) =>
-      card.result === undefined ? withResult(card, block) : card,
-    );
-    if (parts === each.parts) continue;
-    each.parts = parts;
-    return;
-  }
-}
-
-function finished(part: Part, options: HistoryOptions, last: boolean): Part {
+function finished(part: Part, options: HistoryOptions, runs: boolean): Part {
   if (part.kind !== 'tool') return part;
-  const card = finishedCard(part.card, options, last);
+  const card = finishedCard(part.card, options, runs);
+  const watched = options.cards?.get(card.id);
+  if (watched !== undefined) return { ...part, card: mergeCards(card, watched) };
   return card === part.card ? part : { ...part, card };
 }
 
-function finishedCard(
-  card: ToolCard,
-  { openCalls, approvals, running }: HistoryOptions,
-  last: boolean,
-): ToolCard {
+function finishedCard(card: ToolCard, { openCalls, approvals }: HistoryOptions, runs: boolean): ToolCard {
   const approval = approvals?.get(card.id);
   const asked = approval === undefined ? card : withReason(askCard(card, approval), approval);
   if (asked.state !== 'pending') return asked;
   if (openCalls?.has(card.id)) return { ...asked, state: 'handed-back' };
-  return last && running ? asked : { ...asked, state: 'unknown' };
+  return runs ? asked : { ...asked, state: 'unknown' };
 }
 
 /** In the words of the gateway. */
@@ -154,17 +292,20 @@ export function withReason(card: ToolCard, { state, decision }: ApprovalWire): T
   return { ...card, because: `${state} by ${by} (${via})${made}${said}` };
 }
 
-function withUniqueKeys(turns: HistoryTurn[]): HistoryTurn[] {
-  const seen = new Set<string>();
-  for (const each of turns) each.parts = each.parts.map((part) => withUniqueKey(part, seen));
-  return turns;
+function uniqueKeys(parts: readonly Part[], seen: Set<string>): string[] {
+  return parts.map(({ key }) => uniqueKey(key, seen, seen));
 }
 
-export function withUniqueKey<T extends Part>(part: T, seen: Set<string>): T {
-  let { key } = part;
-  for (let count = 2; seen.has(key); count++) key = `${part.key}'${count}`;
+/** Not among those that are `taken`, and from now on one of `seen`. */
+export function uniqueKey(wanted: string, taken: ReadonlySet<string>, seen: Set<string>): string {
+  let key = wanted;
+  for (let count = 2; taken.has(key) || seen.has(key); count++) key = `${wanted}'${count}`;
   seen.add(key);
-  return key === part.key ? part : { ...part, key };
+  return key;
+}
+
+function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, at) => item === b[at]);
 }
 
 /** What a page draws of a row of parts. */

@@ -12,7 +12,7 @@ export function keyBehind(level: Level, name: string): string {
   let place = 0;
   for (let at = level.length - 1; at >= 0; at--) {
     const part = level[at];
-    if (part === undefined || part.kind === 'user') continue;
+    if (part === undefined || part.kind === 'user' || part.kind === 'media') continue;
     if (part.kind === 'tool') return `${part.key}~${place}`;
     if (!isSaid(part) || !isBlank(part)) place += 1;
   }

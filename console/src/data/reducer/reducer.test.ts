@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type ConsoleState, INITIAL_STATE } from '../console-state.js';
 import type { Part, ToolCard } from '../view.js';
+import { mergeCards } from './align.js';
 import { applyEvent, noteApproval } from './apply-event.js';
+import { newCard } from './cards.js';
 import { approvalOf, type NewChunk, ScriptedGateway, TIME } from './scripted-gateway.js';
 
 const call = (id: string) =>
@@ -17,7 +19,7 @@ const start = (id: string) =>
     diff: null,
     because: null,
   }) as const;
-const result = (id: string, outcome = 'done'): NewChunk => ({
+const result = (id: string, outcome = 'done'): Extract<NewChunk, { type: 'tool_result' }> => ({
   type: 'tool_result',
   tool_use_id: id,
   name: 'Bash',
@@ -48,6 +50,17 @@ function begun(): ScriptedGateway {
 }
 
 describe('the state of the page', () => {
+  it('has the colours of a result where it was watched, and keeps them beside what is written', () => {
+    const gateway = begun();
+    gateway.chunk(call('c1'));
+    gateway.chunk({ ...result('c1'), shown: '\u001b[32mmade\u001b[0m' });
+    const watched = cardOf(partsOf(after(gateway)), 'c1');
+    expect(watched).toMatchObject({ shown: '\u001b[32mmade\u001b[0m', state: 'success' });
+    const written: ToolCard = { ...newCard('c1', 'Bash'), state: 'success', result: watched.result };
+    expect(mergeCards(written, watched).shown).toBe('\u001b[32mmade\u001b[0m');
+    expect(written.shown).toBeUndefined();
+  });
+
   it('shows what was said, what is thought and said, and each call in its place', () => {
     const gateway = begun();
     gateway.chunk({ type: 'thinking', text: 'Hm' });

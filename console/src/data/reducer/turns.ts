@@ -54,6 +54,7 @@ export function beginTurn(
     beganAt: timeOf(began.began_at) ?? 0,
     parts: partsOfPrompt(message, turn),
     usage: NO_TOKENS,
+    steps: 0,
     truncated: false,
     ended: undefined,
   };
@@ -74,6 +75,7 @@ export function applyChunk(turn: TurnView, chunk: Chunk): TurnView {
     agent === null
       ? onLevel(turn.parts, chunk, turn.turn)
       : inAgent(turn.parts, agent, (view) => onAgent(view, chunk));
+  if (chunk.type === 'model_start' && agent === null) return { ...turn, parts, steps: turn.steps + 1 };
   if (chunk.type === 'usage') return { ...turn, parts, usage: sum(turn.usage, chunk.usage) };
   return parts === turn.parts ? turn : { ...turn, parts };
 }

@@ -73,7 +73,7 @@ export function ModelCell({ session }: { session: SessionWire }) {
   return (
     <span className="flex min-w-0 flex-col">
       <ShortText text={model} />
-      <span className="inline-flex items-center gap-1 text-xs text-muted">
+      <span className="inline-flex items-center gap-1 text-xs whitespace-nowrap text-muted">
         {engine === 'relay' ? <ChatIcon size={12} /> : <BotIcon size={12} />}
         {text.engines[engine] ?? engine}
       </span>
@@ -104,7 +104,7 @@ export function CostCell({ usage }: { usage: SessionUsageWire | null | undefined
   const { requests, unpriced_requests: unpriced } = usage;
   if (usage.cost_usd === null || (requests > 0 && unpriced >= requests)) {
     return (
-      <span className="text-muted" title={text.costUnknownHint}>
+      <span className="whitespace-nowrap text-muted" title={text.costUnknownHint}>
         {text.costUnknown}
       </span>
     );

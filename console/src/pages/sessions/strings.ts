@@ -78,7 +78,7 @@ const zh: typeof en = {
   all: '全部状态',
   status: {
     running: '运行中',
-    waiting: '等待你审批',
+    waiting: '等待您审批',
     client: '等待客户端',
     idle: '空闲',
     interrupted: '已中断',

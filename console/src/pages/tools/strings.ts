@@ -152,7 +152,7 @@ const zh: typeof en = {
   temporary: '网关停止前有效',
   perSession: '每个会话一个',
   connectingText: '网关正在等待服务器响应。',
-  needsAuthText: '该服务器需要你登录。登录页会在新标签页中打开，完成后请回到这里。',
+  needsAuthText: '该服务器需要您登录。登录页会在新标签页中打开，完成后请回到这里。',
   needsAuthOthers: '该服务器需要管理员登录。',
   signIn: '登录',
   signInOf: (name) => `登录 ${name}`,

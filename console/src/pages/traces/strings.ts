@@ -96,7 +96,7 @@ const en = {
 };
 
 const zh: typeof en = {
-  title: '追踪',
+  title: '请求追踪',
   intro: '发往模型或智能体的每个请求：收到了什么、发出了什么、上游返回了什么、最终答复了什么。',
   list: '请求',
   time: '时间',

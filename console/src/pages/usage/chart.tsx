@@ -16,6 +16,8 @@ export interface ChartProps {
   labels: readonly string[];
   series: readonly Series[];
   format: (value: number) => string;
+  /** There are no parts of what is counted. */
+  whole?: boolean;
 }
 
 const HEIGHT = 180;
@@ -25,7 +27,7 @@ const LEFT = 52;
 const RIGHT = 4;
 const LABEL_WIDTH = 56;
 
-export function Chart({ title, hint, kind, labels, series, format }: ChartProps) {
+export function Chart({ title, hint, kind, labels, series, format, whole = false }: ChartProps) {
   const text = useText(strings);
   const [table, setTable] = useState(false);
   return (
@@ -46,18 +48,18 @@ export function Chart({ title, hint, kind, labels, series, format }: ChartProps)
       {table ? (
         <ChartTable title={title} labels={labels} series={series} format={format} />
       ) : (
-        <Drawing title={title} kind={kind} labels={labels} series={series} format={format} />
+        <Drawing title={title} kind={kind} labels={labels} series={series} format={format} whole={whole} />
       )}
     </section>
   );
 }
 
-function Drawing({ title, kind, labels, series, format }: Omit<ChartProps, 'hint'>) {
+function Drawing({ title, kind, labels, series, format, whole = false }: Omit<ChartProps, 'hint'>) {
   const text = useText(strings);
   const id = useId();
   const [box, width] = useWidth();
   const [at, setAt] = useState<number>();
-  const scale = niceScale(greatest(series, kind));
+  const scale = niceScale(greatest(series, kind), { whole });
   const inner = Math.max(1, width - LEFT - RIGHT);
   const step = inner / Math.max(1, labels.length);
   const x = (index: number): number => LEFT + index * step;

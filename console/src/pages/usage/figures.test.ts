@@ -83,6 +83,8 @@ describe('a chart', () => {
   it('has round numbers at its side', () => {
     expect(niceScale(87)).toEqual({ max: 100, ticks: [0, 25, 50, 75, 100] });
     expect(niceScale(0.3).ticks).toEqual([0, 0.1, 0.2, 0.3]);
+    expect(niceScale(1, { whole: true }).ticks).toEqual([0, 1]);
+    expect(niceScale(9, { whole: true }).ticks).toEqual([0, 3, 6, 9]);
     expect(niceScale(0)).toEqual({ max: 1, ticks: [0, 1] });
     expect(niceScale(Number.NaN)).toEqual({ max: 1, ticks: [0, 1] });
   });

@@ -5,12 +5,13 @@ export interface Scale {
   ticks: readonly number[];
 }
 
-/** Round numbers from nothing to a little more than `most`. */
-export function niceScale(most: number, wanted = 4): Scale {
+/** Round numbers from nothing to a little more than `most`; whole ones for what is counted. */
+export function niceScale(most: number, { wanted = 4, whole = false } = {}): Scale {
   if (!(most > 0) || !Number.isFinite(most)) return { max: 1, ticks: [0, 1] };
   const rough = most / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 2.5, 5, 10].find((each) => each * power >= rough) ?? 10);
+  const round = power * ([1, 2, 2.5, 5, 10].find((each) => each * power >= rough) ?? 10);
+  const step = whole ? Math.ceil(round) : round;
   const count = Math.ceil(most / step - 1e-9);
   const ticks = Array.from({ length: count + 1 }, (_, index) => Number((index * step).toPrecision(12)));
   return { max: ticks.at(-1) ?? 1, ticks };

@@ -100,7 +100,7 @@ const zh: typeof en = {
   emptyTitle: '这段时间没有用量',
   emptyText: '从第一个请求开始，对模型和智能体的请求都会统计在这里。',
   allKeys: '显示所有密钥。',
-  ownKey: '仅显示你自己的密钥。',
+  ownKey: '仅显示您自己的密钥。',
 };
 
 export const strings = { en, zh };

@@ -183,8 +183,15 @@ function Charts({ rows, buckets, range, group }: ChartsProps) {
   const shared = { labels, hint };
   return (
     <div className="mb-6 grid gap-3 xl:grid-cols-2">
-      <Chart {...shared} title={text.requests} kind="bars" series={series.requests} format={formatNumber} />
-      <Chart {...shared} title={text.tokens} kind="bars" series={series.tokens} format={formatTokens} />
+      <Chart
+        {...shared}
+        title={text.requests}
+        kind="bars"
+        series={series.requests}
+        format={formatNumber}
+        whole
+      />
+      <Chart {...shared} title={text.tokens} kind="bars" series={series.tokens} format={formatTokens} whole />
       <Chart
         {...shared}
         title={text.cost}

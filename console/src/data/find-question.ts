@@ -1,0 +1,62 @@
+/**
+ * The question about a call that waits comes with the events, mostly before the call is told of. Where
+ * it does not come, it is asked for: nobody looks at a card that waits for them and has no buttons.
+ */
+import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import { ApiError, type Request } from './api.js';
+import type { StateStore } from './console-state.js';
+import type { Timers } from './events/ports.js';
+import { noteApproval } from './reducer/apply-event.js';
+
+export interface WantedQuestion {
+  session: string;
+  call: string;
+  agent: string | null;
+  /** Its id, where the events named it. */
+  approval: string | undefined;
+}
+
+export interface FindPorts extends Pick<Timers, 'after'> {
+  request: Request;
+  store: StateStore;
+}
+
+export const FIND_TIMES = { firstMs: 1_000, againMs: 3_000 } as const;
+
+/** `onAnswer`: the gateway has said what there is. Returns how to give up. */
+export function findQuestion(wanted: WantedQuestion, ports: FindPorts, onAnswer: () => void): () => void {
+  const { request, store, after } = ports;
+  let stopped = false;
+  const look = async (): Promise<void> => {
+    try {
+      const found = await ask(wanted, request);
+      if (stopped) return;
+      if (found !== undefined) store.update((state) => noteApproval(state, found));
+      onAnswer();
+    } catch {
+      if (!stopped) cancel = after(FIND_TIMES.againMs, () => void look());
+    }
+  };
+  let cancel = after(FIND_TIMES.firstMs, () => void look());
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}
+
+/** Undefined where there is none for this person's eyes. Rejects where that cannot be said. */
+async function ask(
+  { approval, session, call, agent }: WantedQuestion,
+  request: Request,
+): Promise<ApprovalWire | undefined> {
+  try {
+    if (approval !== undefined)
+      return await request<ApprovalWire>('GET', `/api/approvals/${encodeURIComponent(approval)}`);
+    const query = `session=${encodeURIComponent(session)}&state=pending&limit=500`;
+    const { data } = await request<{ data: ApprovalWire[] }>('GET', `/api/approvals?${query}`);
+    return data.find((each) => each.tool_use_id === call && each.agent === agent);
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500 && error.status !== 429) return undefined;
+    throw error;
+  }
+}

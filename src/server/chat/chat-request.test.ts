@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { saidIn } from './chat-request.js';
+
+const BLANK = ['', ' \n', [], [{ type: 'text', text: '' }], [{ type: 'text', text: ' ' }]];
+
+describe('what is said', () => {
+  it('is something', () => {
+    for (const content of BLANK) {
+      expect(() => saidIn({ model: 'm', content })).toThrow('say something');
+    }
+    expect(saidIn({ model: 'm', content: 'hi' })?.content).toEqual([{ type: 'text', text: 'hi' }]);
+  });
+
+  it('is what was said before where turns are kept', () => {
+    for (const content of BLANK) expect(saidIn({ model: 'm', keep: 0, content })).toBeUndefined();
+  });
+});
