@@ -51,14 +51,17 @@ describe('broken requests', () => {
   it('are answered or ended when they are not even HTTP', async () => {
     const { url } = await startServer({ limits: { headersMs: 50, checkMs: 10, lingerMs: 10 } });
     await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }).filter(isMoreThanBlank), async (bytes) => {
-        const connection = await openRaw(url);
-        await connection.send(Buffer.concat([bytes, Buffer.from('\r\n\r\n')]));
-        connection.end();
-        const response = await connection.response();
-        expect(response.status).toBe(400);
-        await connection.leave('close');
-      }),
+      fc.asyncProperty(
+        fc.uint8Array({ minLength: 1, maxLength: 200 }).filter(isMoreThanBlank),
+        async (bytes) => {
+          const connection = await openRaw(url);
+          await connection.send(Buffer.concat([bytes, Buffer.from('\r\n\r\n')]));
+          connection.end();
+          const response = await connection.response();
+          expect(response.status).toBe(400);
+          await connection.leave('close');
+        },
+      ),
       { numRuns: 100 },
     );
     expect((await sendRaw(url, turnBytes(url))).status).toBe(200);

@@ -10,6 +10,7 @@ import {
   user,
   type World,
 } from '../../../test/support/claude-world.js';
+import { allGone, descendants } from '../../../test/support/processes.js';
 import { call } from '../../../test/support/wire.js';
 
 const TOOLS = [tool('weather')];
@@ -55,8 +56,8 @@ describe('processes', { timeout: 90_000 }, () => {
     const world = await openWorld({ config: { sessions: { tool_timeout_s: 1 } } });
     const before = claudeProcesses(world.root).length;
     const { messages } = await park(world, 'Rome');
-    const own = claudeProcesses(world.root)[0];
-    while (own !== undefined && claudeProcesses(world.root).includes(own)) await new Promise(setImmediate);
+    const own = claudeProcesses(world.root);
+    await allGone(descendants(process.pid).filter(({ pid }) => own.includes(pid)));
     expect(before).toBe(0);
     expect(contentOf(await wake(world, 'Rome', messages))).toEqual([{ type: 'text', text: 'Fine in Rome.' }]);
   });

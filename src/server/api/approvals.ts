@@ -167,6 +167,9 @@ function decidedToWire(
 }
 
 function alreadyDecided({ state, decision }: Approval): string {
+  if (state === 'cancelled' && decision?.reason !== undefined) {
+    return `It is already cancelled, and nothing runs for it. ${decision.reason}`;
+  }
   const who =
     decision === undefined
       ? ''

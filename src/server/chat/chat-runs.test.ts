@@ -6,6 +6,7 @@ import type { Principal } from '../../engines/engine.js';
 import { ScriptedRelay, says } from '../../engines/native/testing.js';
 import { PlainEngine } from '../../engines/plain/plain-engine.js';
 import type { Route } from '../../routing/router.js';
+import { RELEASED } from '../../sessions/owner.js';
 import { SessionsBench } from '../../sessions/testing.js';
 import { ChatRuns, type ChatRunsOptions } from './chat-runs.js';
 
@@ -147,5 +148,54 @@ describe('a turn that has no session yet', () => {
     expect(await made()).toBe(2);
     await expect(runs.start(body, ALICE)).rejects.toMatchObject({ code: 'conflict' });
     expect(await made()).toBe(2);
+  });
+});
+
+describe('a request that is sent again after its gateway was killed', () => {
+  const body = said('hi', { client_id: 'x' });
+  const held: Pick<Dispatcher, 'run'> = { run: () => new Promise(nothing) };
+
+  /** One that has noted the run and gone, before it answered. */
+  async function leftBehind({ open, bench }: World): Promise<void> {
+    open({ dispatcher: held }).start(body, ALICE).catch(nothing);
+    for (; (await bench.store.runs.running()).length === 0; ) await new Promise(setImmediate);
+    const [run] = await bench.store.runs.running();
+    if (run === undefined) throw new Error('There is no run.');
+    await bench.store.runs.release(run.owner, RELEASED);
+  }
+
+  it('is answered with the turn that the next one goes on with', async () => {
+    const world = await openWorld(silence);
+    await leftBehind(world);
+    const restored = world.runs.restore();
+    const early = await world.runs.start(body, ALICE);
+    await restored;
+    expect(early).toMatchObject({ how: 'new' });
+    expect(await world.runs.start(body, ALICE)).toEqual(early);
+    expect((await world.bench.sessions.list({ limit: 10 })).items.map(({ id }) => id)).toEqual([
+      early.session,
+    ]);
+    await expect(world.runs.start(said('no', { client_id: 'x' }), ALICE)).rejects.toMatchObject({
+      detail: 'client_id_reused',
+    });
+  });
+
+  it('is answered the same when that turn is over', async () => {
+    const world = await openWorld(says('Here.'));
+    await leftBehind(world);
+    await world.runs.restore();
+    const started = await world.runs.start(body, ALICE);
+    for (; (await world.bench.store.runs.running()).length > 0; ) await new Promise(setImmediate);
+    expect(await world.runs.start(body, ALICE)).toEqual(started);
+    expect((await world.bench.sessions.list({ limit: 10 })).items).toHaveLength(1);
+  });
+
+  it('is answered as before where the answer had been given', async () => {
+    const world = await openWorld(silence, silence);
+    const first = world.open();
+    const started = await first.start(body, ALICE);
+    await first.close();
+    await world.runs.restore();
+    expect(await world.runs.start(body, ALICE)).toEqual(started);
   });
 });

@@ -7,37 +7,34 @@ import { GatewayError } from '../../core/errors.js';
 import type { Principal } from '../../engines/engine.js';
 import type { ApprovalCoordinator } from '../../permissions/approvals.js';
 import type { Exchange } from '../exchange.js';
-import { baseHeaders } from '../respond.js';
-import { SseWriter } from '../sse-writer.js';
-import type { EventHub, EventReader, Viewer } from './hub.js';
+import { EventStream, viewerOf } from './event-stream.js';
+import type { EventHub } from './hub.js';
+
+export { viewerOf };
 
 export interface EventStreamsOptions {
   hub: EventHub;
   approvals: Pick<ApprovalCoordinator, 'attend' | 'seen'>;
   /** Whether what the request came with still lets it in. */
   isSignedIn(headers: IncomingHttpHeaders): boolean;
+  /** Milliseconds from any beginning. */
+  now?: () => number;
 }
 
-const HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-store',
-  // Proxies that collect what they pass on would hold back a question until the next one.
-  'x-accel-buffering': 'no',
-} as const;
-
-export function viewerOf({ name, scopes }: Principal): Viewer {
-  return { principal: name, all: scopes.includes('admin') };
-}
+/** How often it is looked after stalled readers while one of them may be. */
+const LOOKS_A_STALL = 4;
 
 export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #streams = new Set<EventStream>();
   readonly #byKey = new Map<string, number>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #now: () => number;
+  #timers: NodeJS.Timeout[] = [];
   #closed = false;
 
   constructor(options: EventStreamsOptions) {
     this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
   }
 
   get size(): number {
@@ -49,12 +46,13 @@ export class EventStreams {
     const { hub } = this.#options;
     const { name } = exchange.principal;
     this.#checkRoom(name);
-    const stream = new EventStream(exchange, hub.limits.readerBytes);
+    const stream = new EventStream(exchange, { behindBytes: hub.limits.readerBytes, now: this.#now });
     this.#add(stream, name);
     const depart = this.#attend(exchange.principal);
     try {
       await hub.open(stream, lastId, stream.signal);
       stream.start(hub.limits.retryMs);
+      this.relieve();
       await stream.over;
     } finally {
       hub.leave(stream);
@@ -71,10 +69,47 @@ export class EventStreams {
     }
   }
 
+  /**
+   * Cuts off who takes nothing: all that have not for too long, and where too much waits as a whole,
+   * those first that have not for the longest.
+   */
+  relieve(): void {
+    const { stallMs, waitingBytes } = this.#options.hub.limits;
+    const overdue = this.#now() - stallMs;
+    const stalled: { stream: EventStream; since: number }[] = [];
+    const firsts = new Map<Buffer, number>();
+    let waiting = 0;
+    for (const stream of [...this.#streams]) {
+      const { stalledSince: since, firstWaiting: first } = stream;
+      if (since === undefined) continue;
+      if (since <= overdue) {
+        stream.cutOff();
+        continue;
+      }
+      stalled.push({ stream, since });
+      waiting += stream.behind;
+      if (first === undefined) continue;
+      const holders = firsts.get(first) ?? 0;
+      if (holders === 0) waiting += first.length;
+      firsts.set(first, holders + 1);
+    }
+    if (waiting <= waitingBytes) return;
+    for (const { stream } of stalled.sort((a, b) => a.since - b.since)) {
+      if (waiting <= waitingBytes) return;
+      const { behind, firstWaiting: first } = stream;
+      stream.cutOff();
+      waiting -= behind;
+      if (first === undefined) continue;
+      const holders = (firsts.get(first) ?? 1) - 1;
+      firsts.set(first, holders);
+      if (holders === 0) waiting -= first.length;
+    }
+  }
+
   /** Ends all of them, and takes no more. */
   close(): void {
     this.#closed = true;
-    clearInterval(this.#timer);
+    this.#stopTimers();
     for (const stream of [...this.#streams]) stream.finish();
   }
 
@@ -94,10 +129,16 @@ export class EventStreams {
   #add(stream: EventStream, name: string): void {
     this.#streams.add(stream);
     this.#byKey.set(name, (this.#byKey.get(name) ?? 0) + 1);
-    this.#timer ??= setInterval(() => {
+    if (this.#timers.length > 0) return;
+    const { hub } = this.#options;
+    const ping = () => {
       this.check();
-      this.#options.hub.ping();
-    }, this.#options.hub.limits.pingMs).unref();
+      hub.ping();
+    };
+    this.#timers = [
+      setInterval(ping, hub.limits.pingMs).unref(),
+      setInterval(() => this.relieve(), hub.limits.stallMs / LOOKS_A_STALL).unref(),
+    ];
   }
 
   #remove(stream: EventStream, name: string): void {
@@ -105,9 +146,11 @@ export class EventStreams {
     const left = (this.#byKey.get(name) ?? 1) - 1;
     if (left > 0) this.#byKey.set(name, left);
     else this.#byKey.delete(name);
-    if (this.#streams.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    if (this.#streams.size === 0) this.#stopTimers();
+  }
+
+  #stopTimers(): void {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
   }
 
   /** Whoever reads and may answer is there; a connection that is lost is usually back in a moment. */
@@ -120,84 +163,5 @@ export class EventStreams {
       if (mayComeBack) approvals.seen(whose);
       depart();
     };
-  }
-}
-
-class EventStream implements EventReader {
-  readonly viewer: Viewer;
-  readonly #exchange: Exchange;
-  readonly #stop = new AbortController();
-  readonly #behindBytes: number;
-  #writer: SseWriter | undefined;
-  #cut = false;
-  /** Before the head is out. */
-  #early: Buffer[] = [];
-  /** What the reader may be behind: what it is given first is not held against it. */
-  #limit: number;
-  #finish: () => void = () => {};
-  /** Resolves when nothing more is to be said, or nobody is there to hear it. */
-  readonly over = new Promise<void>((resolve) => {
-    this.#finish = resolve;
-  });
-
-  constructor(exchange: Exchange, behindBytes: number) {
-    this.#exchange = exchange;
-    this.#behindBytes = behindBytes;
-    this.#limit = behindBytes;
-    this.viewer = viewerOf(exchange.principal);
-    const onAbort = () => this.finish();
-    if (exchange.signal.aborted) onAbort();
-    else exchange.signal.addEventListener('abort', onAbort, { once: true });
-  }
-
-  get headers(): IncomingHttpHeaders {
-    return this.#exchange.request.headers;
-  }
-
-  get signal(): AbortSignal {
-    return this.#stop.signal;
-  }
-
-  /** The connection went, and nobody had ended it. */
-  get isLost(): boolean {
-    return this.#cut || this.#exchange.clientGone;
-  }
-
-  /** What was written before is given out behind the head. */
-  start(retryMs: number): void {
-    if (this.#stop.signal.aborted) return;
-    const exchange = this.#exchange;
-    this.#writer = new SseWriter(exchange.response, 200, { ...baseHeaders(exchange), ...HEADERS });
-    const first = Buffer.concat([Buffer.from(`retry: ${retryMs}\n\n`), ...this.#early.splice(0)]);
-    this.#limit = this.#behindBytes + first.length;
-    this.#writer.writeBytes(first);
-  }
-
-  write(bytes: Buffer): void {
-    if (this.#stop.signal.aborted) return;
-    if (this.#writer === undefined) {
-      this.#early.push(bytes);
-      return;
-    }
-    this.#writer.writeBytes(bytes);
-    const { response } = this.#exchange;
-    const behind = response.socket?.writableLength ?? response.writableLength;
-    if (behind <= this.#limit) {
-      if (behind === 0) this.#limit = this.#behindBytes;
-      return;
-    }
-    this.#cut = true;
-    // Not `end`, which would wait for what it does not take.
-    response.socket?.destroy();
-    this.finish();
-  }
-
-  finish(): void {
-    this.#stop.abort();
-    this.#finish();
-  }
-
-  end(): void {
-    this.#writer?.end();
   }
 }

@@ -124,6 +124,54 @@ describe('EventHub', () => {
     expect(last[2]).toBe(last[0]);
   });
 
+  it('makes a snapshot once for all who see the same, until something happens', async () => {
+    const { hub, time, open } = start();
+    const turn = begin(hub);
+    const first = async (reader: FakeReader) => (await open(reader)).writes[0];
+    const alice = await first(new FakeReader());
+    expect(await first(new FakeReader())).toBe(alice);
+    expect(String(await first(new FakeReader('bob')))).not.toContain('t1');
+    const root = await first(new FakeReader('root', true));
+    expect(await first(new FakeReader('admin', true))).toBe(root);
+    // A key may have any name.
+    expect(String(await first(new FakeReader('all')))).not.toContain('t1');
+    turn.observe({ session: 's1', type: 'text', text: 'new' });
+    const after = await open();
+    expect(after.events).toMatchObject([{ turns: [{ chunks: [{ text: 'new' }] }] }]);
+    time.now = 60_000;
+    expect((await open()).events).toMatchObject([{ now: new Date(60_000).toISOString() }]);
+  });
+
+  it('makes what was missed once for all who missed the same', async () => {
+    const { hub, open } = start();
+    const last = (await open()).events[0]?.id;
+    begin(hub);
+    const [one, two] = [await open(new FakeReader(), last), await open(new FakeReader(), last)];
+    expect(one.events).toMatchObject([{ type: 'turn', prev: last }]);
+    expect(two.writes[0]).toBe(one.writes[0]);
+    const bob = await open(new FakeReader('bob'), last);
+    expect(bob.events).toEqual([]);
+  });
+
+  it('bounds a snapshot, but has every question whole, and goes on from it without a gap', async () => {
+    const { hub, approvals, open } = start({ snapshotBytes: 40_000 });
+    const asked = { ...approval('large'), input: { command: 'x'.repeat(35_000) } };
+    approvals.items.push(asked);
+    const turns = ['t1', 't2', 't3'].map((id) => begin(hub, 'alice', id));
+    for (const turn of turns) turn.observe({ session: 's1', type: 'text', text: 'y'.repeat(30_000) });
+    const reader = await open();
+    turns[0]?.observe({ session: 's1', type: 'text', text: 'more' });
+    await flushed();
+    const [snapshot, next] = reader.events;
+    expect(snapshot).toMatchObject({
+      approvals: [{ id: 'large', input: asked.input }],
+      turns: ['t1', 't2', 't3'].map((turn) => ({ turn, truncated: true, chunks: [{ type: 'text' }] })),
+    });
+    // A quarter is for the turns, however much is asked.
+    expect(reader.writes[0]?.length).toBeLessThan(35_000 + 10_000 + 2_000);
+    expect(next).toMatchObject({ text: 'more', prev: snapshot?.id });
+  });
+
   it('puts pieces that come in one go together', async () => {
     const { hub, open } = start();
     const reader = await open();

@@ -15,11 +15,13 @@ import type { Log } from '../../observability/log.js';
 import type { Approval, ApprovalCoordinator } from '../../permissions/approvals.js';
 import { approvalToWire } from '../api/approval-wire.js';
 import type { Chunk, ConsoleEvent, Snapshot } from '../wire/events.js';
+import { boundTurns } from './bound-turns.js';
 import { chunkOf } from './chunk-of.js';
 import { type Audience, EventRing, type RingEntry } from './event-ring.js';
 import { EVENT_LIMITS, type EventLimits } from './limits.js';
 import { LiveTurn } from './live-turn.js';
 import { messageToShow } from './preview.js';
+import { SharedBytes } from './shared-bytes.js';
 
 type Distributed<Event> = Event extends unknown ? Omit<Event, 'id' | 'prev'> : never;
 /** An event before it has its number. */
@@ -57,6 +59,10 @@ interface Place {
 }
 
 const PAGE = 500;
+/** A snapshot says what time it is: it is not given to others for longer than this. */
+const SHARED_MS = 1_000;
+/** Snapshots, each as large as it may be. */
+const SHARED = 4;
 
 export class EventHub implements TurnWatcher {
   readonly limits: EventLimits;
@@ -66,6 +72,8 @@ export class EventHub implements TurnWatcher {
   readonly #ring: EventRing;
   readonly #readers = new Map<EventReader, Place>();
   readonly #turns = new Map<string, LiveTurn>();
+  /** What readers were given first, for others that come before anything else happens. */
+  readonly #shared: SharedBytes;
   #seq = 0;
   #waiting: Waiting[] = [];
   #flushing: NodeJS.Immediate | undefined;
@@ -77,6 +85,8 @@ export class EventHub implements TurnWatcher {
     this.#now = options.now ?? Date.now;
     this.limits = { ...EVENT_LIMITS, ...options.limits };
     this.#ring = new EventRing({ events: this.limits.ringEvents, bytes: this.limits.ringBytes });
+    const bytes = SHARED * this.limits.snapshotBytes;
+    this.#shared = new SharedBytes({ bytes, ms: SHARED_MS, now: this.#now });
   }
 
   /** Somebody reads, or may come back to what happens now: it is worth the effort to say more. */
@@ -103,8 +113,7 @@ export class EventHub implements TurnWatcher {
   publish(audience: Audience, event: NewEvent): void {
     if (!this.watched) {
       this.#waiting = [];
-      this.#seq += 1;
-      this.#ring.lose(this.#seq);
+      this.#ring.lose(this.#next());
       return;
     }
     const last = this.#waiting.at(-1);
@@ -127,39 +136,43 @@ export class EventHub implements TurnWatcher {
     if (missed !== undefined && lastId !== undefined) {
       const place = { reader, last: lastId };
       this.#readers.set(reader, place);
-      this.#give(place, missed, new Map());
+      this.#give(place, missed, this.#shared);
       return;
     }
-    await this.#withSnapshot(reader.viewer, (id, snapshot) => {
+    await this.#withSnapshot(reader.viewer, (id, make) => {
       if (signal.aborted) return;
       this.#readers.set(reader, { reader, last: id });
-      reader.write(frame(id, null, JSON.stringify(snapshot).slice(1)));
+      reader.write(
+        this.#shared.of(`snapshot ${classOf(reader.viewer)}`, () =>
+          frame(id, null, JSON.stringify(make()).slice(1)),
+        ),
+      );
     });
   }
 
   leave(reader: EventReader): void {
-    if (this.#readers.delete(reader) && this.#readers.size === 0)
-      this.#keepUntil = this.#now() + this.limits.keepMs;
+    if (!this.#readers.delete(reader) || this.#readers.size > 0) return;
+    this.#keepUntil = this.#now() + this.limits.keepMs;
+    this.#shared.clear();
   }
 
   /** Once for all: it is no part of what can be replayed. */
   ping(): void {
     if (this.#readers.size === 0) return;
     this.#flush();
-    this.#seq += 1;
     const event: NewEvent = { type: 'ping', now: this.#time() };
-    const entry = { seq: this.#seq, audience: null, tail: JSON.stringify(event).slice(1) };
-    const made = new Map<string, Buffer>();
+    const entry = { seq: this.#next(), audience: null, tail: JSON.stringify(event).slice(1) };
+    const made = new SharedBytes();
     for (const place of [...this.#readers.values()]) this.#give(place, [entry], made);
   }
 
   /** As of the event `id`. */
   snapshot(viewer: Viewer): Promise<{ id: string; snapshot: Snapshot }> {
-    return this.#withSnapshot(viewer, (id, snapshot) => ({ id, snapshot }));
+    return this.#withSnapshot(viewer, (id, make) => ({ id, snapshot: make() }));
   }
 
   /** `use` is called in the very moment that the snapshot is of: what is told behind it is behind it for all. */
-  async #withSnapshot<T>(viewer: Viewer, use: (id: string, snapshot: Snapshot) => T): Promise<T> {
+  async #withSnapshot<T>(viewer: Viewer, use: (id: string, make: () => Snapshot) => T): Promise<T> {
     const changed = new Map<string, Approval>();
     const unsubscribe = this.#options.approvals.subscribe(({ approval }) => {
       changed.set(approval.id, approval);
@@ -169,17 +182,26 @@ export class EventHub implements TurnWatcher {
       this.#flush();
       for (const approval of changed.values())
         if (sees(viewer, approval.principal)) pending.set(approval.id, approval);
-      const approvals = [...pending.values()].filter(({ state }) => state === 'pending');
-      const turns = [...this.#turns.values()].filter(({ principal }) => sees(viewer, principal));
-      return use(this.#id(this.#seq), {
-        type: 'snapshot',
-        now: this.#time(),
-        approvals: approvals.map(approvalToWire),
-        turns: turns.map((turn) => turn.toWire()),
-      });
+      return use(this.#id(this.#seq), () => this.#snapshotOf(viewer, pending));
     } finally {
       unsubscribe();
     }
+  }
+
+  #snapshotOf(viewer: Viewer, known: ReadonlyMap<string, Approval>): Snapshot {
+    const approvals = [...known.values()].filter(({ state }) => state === 'pending').map(approvalToWire);
+    const turns = [...this.#turns.values()].filter(({ principal }) => sees(viewer, principal));
+    const { snapshotBytes } = this.limits;
+    const room = snapshotBytes - Buffer.byteLength(JSON.stringify(approvals));
+    return {
+      type: 'snapshot',
+      now: this.#time(),
+      approvals,
+      turns: boundTurns(
+        turns.map((turn) => turn.toWire()),
+        Math.max(room, snapshotBytes / 4),
+      ),
+    };
   }
 
   async #pending({ principal, all }: Viewer): Promise<Map<string, Approval>> {
@@ -232,34 +254,30 @@ export class EventHub implements TurnWatcher {
     if (waiting.length === 0) return;
     this.#waiting = [];
     const entries = waiting.map(({ audience, event }): RingEntry => {
-      this.#seq += 1;
-      const entry = { seq: this.#seq, audience, tail: JSON.stringify(event).slice(1) };
+      const entry = { seq: this.#next(), audience, tail: JSON.stringify(event).slice(1) };
       this.#ring.push(entry);
       return entry;
     });
-    const made = new Map<string, Buffer>();
+    const made = new SharedBytes();
     for (const place of [...this.#readers.values()]) this.#give(place, entries, made);
   }
 
   /** `made`: what was made of the same entries for readers before this one. */
-  #give(place: Place, entries: readonly RingEntry[], made: Map<string, Buffer>): void {
+  #give(place: Place, entries: readonly RingEntry[], made: SharedBytes): void {
     const { reader, last } = place;
     const { viewer } = reader;
     const seen = entries.filter(({ audience }) => sees(viewer, audience));
     const newest = seen.at(-1);
     if (newest === undefined) return;
     place.last = this.#id(newest.seq);
-    const name = `${last} ${viewer.all ? '' : viewer.principal}`;
-    let bytes = made.get(name);
-    if (bytes === undefined) {
-      bytes = Buffer.concat(
+    const bytes = made.of(`${last} ${classOf(viewer)}`, () =>
+      Buffer.concat(
         seen.map(({ seq, tail }, index) => {
           const before = seen[index - 1];
           return frame(this.#id(seq), before === undefined ? last : this.#id(before.seq), tail);
         }),
-      );
-      made.set(name, bytes);
-    }
+      ),
+    );
     reader.write(bytes);
   }
 
@@ -271,6 +289,13 @@ export class EventHub implements TurnWatcher {
     return this.#ring.since(seq);
   }
 
+  /** The number of what happens now: nobody is given any more how things stood before. */
+  #next(): number {
+    this.#shared.clear();
+    this.#seq += 1;
+    return this.#seq;
+  }
+
   #id(seq: number): string {
     return `${this.#epoch}.${seq}`;
   }
@@ -278,6 +303,11 @@ export class EventHub implements TurnWatcher {
   #time(): string {
     return new Date(this.#now()).toISOString();
   }
+}
+
+/** Viewers of one class see the same. */
+function classOf({ principal, all }: Viewer): string {
+  return all ? 'all' : `key ${principal}`;
 }
 
 function sees({ principal, all }: Viewer, audience: Audience): boolean {

@@ -7,6 +7,10 @@ export interface EventLimits {
   keepMs: number;
   /** Bytes that a reader may be behind, beyond what it was sent first. */
   readerBytes: number;
+  /** A reader that takes nothing for this long, although something waits for it, is cut off. */
+  stallMs: number;
+  /** Bytes that may wait for all readers together. */
+  waitingBytes: number;
   readersOfKey: number;
   readers: number;
   pingMs: number;
@@ -23,8 +27,10 @@ export interface EventLimits {
   commandChars: number;
   diffChars: number;
   progressChars: number;
-  /** Characters of a running turn in a snapshot. */
+  /** Characters that are kept of a running turn. */
   turnChars: number;
+  /** A snapshot. Questions are whole in any case: turns give way to them, down to a quarter of it. */
+  snapshotBytes: number;
 }
 
 const KIB = 1024;
@@ -35,8 +41,10 @@ export const EVENT_LIMITS: EventLimits = Object.freeze({
   ringBytes: 8 * MIB,
   keepMs: 60_000,
   readerBytes: 4 * MIB,
-  readersOfKey: 64,
-  readers: 512,
+  stallMs: 20_000,
+  waitingBytes: 128 * MIB,
+  readersOfKey: 32,
+  readers: 256,
   pingMs: 15_000,
   retryMs: 1_000,
   messageChars: 256 * KIB,
@@ -47,4 +55,5 @@ export const EVENT_LIMITS: EventLimits = Object.freeze({
   diffChars: 256 * KIB,
   progressChars: 16 * KIB,
   turnChars: 2 * MIB,
+  snapshotBytes: 4 * MIB,
 });

@@ -193,7 +193,7 @@ function nameOf(agent: string, id: string): string {
 }
 
 /** Undefined where nothing in it is long. */
-function shortened(chunk: Chunk): Chunk | undefined {
+export function shortened(chunk: Chunk): Chunk | undefined {
   if (charsOf(chunk) <= OLD_CHARS + CHUNK_CHARS) return undefined;
   switch (chunk.type) {
     case 'tool_result': {
