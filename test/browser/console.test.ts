@@ -60,7 +60,7 @@ describe('signing in', () => {
     expect(await page.getByText('printed when it started').isVisible()).toBe(true);
     expect(await page.getByRole('navigation').count()).toBe(0);
     expect(await axeProblems(page)).toEqual([]);
-    await shots(page, 'sign-in');
+    await shots(page, 'sign-in', { always: true });
     await page.getByLabel('Token or key').fill(tokenOf(gateway));
     await page.keyboard.press('Enter');
     await connected(page);

@@ -130,7 +130,7 @@ async function look(page: Page, name: string): Promise<void> {
   await page.locator('html[data-theme=dark]').waitFor();
   expect(await axeProblems(page, ['color-contrast']), `${name}, dark`).toEqual([]);
   await page.emulateMedia({ colorScheme: null });
-  await shots(page, name);
+  await shots(page, name, { always: true });
 }
 
 describe.each(LANGUAGES)('the console in $name', PATIENT, ({ locale, code }) => {

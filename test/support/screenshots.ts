@@ -1,11 +1,13 @@
 /**
- * Screenshots of a page: light, dark, and at the width of a phone. They are always taken, so that a
- * page that breaks at one of them is noticed; kept only where TOOLGATE_SHOTS names a folder.
+ * Screenshots of a page: light, dark, and at the width of a phone, kept where TOOLGATE_SHOTS names a
+ * folder. Those of every page are taken in any case, so that one that breaks at a width is noticed;
+ * those of its many states only to be kept, and in the long run.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { LONG } from '../faults/counts.js';
 import { tempFolder } from './cleanup.js';
 
 const WIDE = { width: 1280, height: 860 };
@@ -21,7 +23,8 @@ const SHOTS = [
  * Writes `NAME-light.png`, `NAME-dark.png` and `NAME-phone.png`. Fails where the page is wider than
  * the screen. Afterwards the page is as wide and as light as before.
  */
-export async function shots(page: Page, name: string): Promise<void> {
+export async function shots(page: Page, name: string, { always = false } = {}): Promise<void> {
+  if (!always && !LONG && process.env['TOOLGATE_SHOTS'] === undefined) return;
   const folder = process.env['TOOLGATE_SHOTS'] ?? (await tempFolder('shots')).path;
   await mkdir(folder, { recursive: true });
   const before = page.viewportSize() ?? WIDE;
