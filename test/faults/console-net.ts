@@ -100,7 +100,8 @@ export class FaultNet {
         await this.#delay();
         if (this.#happens('streamCut')) break;
         if (this.#happens('eventLost')) {
-          lost ??= { frame, since: 0 };
+          // How long to wait before connecting again is no event.
+          if (frame.includes('data:')) lost ??= { frame, since: 0 };
           continue;
         }
         if (held === undefined && this.#happens('eventOvertaken')) {
