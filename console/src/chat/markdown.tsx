@@ -4,6 +4,7 @@ import { useText } from '../text/language.js';
 import { CodeBlock } from '../ui/code-block.js';
 import { copyText } from '../ui/copy-button.js';
 import { toast } from '../ui/toast.js';
+import { makeProseVisible } from '../ui/visible.js';
 import { type Block, BlockSplitter } from './markdown-blocks.js';
 import { markdownStrings } from './markdown-strings.js';
 import './markdown.css';
@@ -74,11 +75,13 @@ const BlockView = memo(function BlockView({ block, streaming }: { block: Block; 
     );
   }
   if (block.type === 'plain') {
-    return <p className={isContinued(block) ? 'md-plain md-more' : 'md-plain'}>{block.text}</p>;
+    return (
+      <p className={isContinued(block) ? 'md-plain md-more' : 'md-plain'}>{makeProseVisible(block.text)}</p>
+    );
   }
   return (
-    <Suspense fallback={<p className="md-plain">{block.source}</p>}>
-      <Html source={block.source} streaming={streaming} />
+    <Suspense fallback={<p className="md-plain">{makeProseVisible(block.source)}</p>}>
+      <Html source={makeProseVisible(block.source)} streaming={streaming} />
     </Suspense>
   );
 });

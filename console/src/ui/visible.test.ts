@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasHidden, makeVisible, visiblePieces } from './visible.js';
+import { hasHidden, makeProseVisible, makeVisible, visiblePieces } from './visible.js';
 
 describe('what cannot be seen', () => {
   it.each([
@@ -33,5 +33,13 @@ describe('what cannot be seen', () => {
     const many = visiblePieces('x\u200b'.repeat(5000));
     expect(many.length).toBeLessThan(2100);
     expect(many.map(({ text }) => text).join('')).toBe('x[U+200B]'.repeat(5000));
+  });
+});
+
+describe('makeProseVisible', () => {
+  it('shows controls and what turns text round, and leaves marks that languages need', () => {
+    expect(makeProseVisible('a\u001b[31m\u202egnp\u2066')).not.toMatch(/[\u001b\u202e\u2066]/);
+    const persian = 'می\u200cخواهم \u200f';
+    expect(makeProseVisible(`${persian}\n\t👩\u200d💻`)).toBe(`${persian}\n\t👩\u200d💻`);
   });
 });

@@ -73,6 +73,14 @@ export function makeVisible(text: string): string {
     .join('');
 }
 
+/** Of these, what no language needs: controls, and orders to show text in another order. */
+const NOT_PROSE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/** For what a model says in any language: joiners and marks are left as they are. */
+export function makeProseVisible(text: string): string {
+  return text.replace(NOT_PROSE, (found) => nameOf(found));
+}
+
 /** Whether there is anything that could not be seen. */
 export function hasHidden(text: string): boolean {
   return visiblePieces(text).some((piece) => piece.hidden);
