@@ -260,9 +260,11 @@ describe('language and colours', () => {
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
     const light = await ground();
     await page.emulateMedia({ colorScheme: 'dark' });
+    await page.waitForSelector('html[data-theme="dark"]');
     expect(await ground()).not.toBe(light);
     await settings(page).click();
     await page.getByRole('group', { name: 'Colours' }).getByText('Light').click();
+    await page.waitForSelector('html[data-theme="light"]');
     expect(await ground()).toBe(light);
     await page.getByRole('group', { name: 'Language' }).getByText('中文').click();
     await page.getByRole('link', { name: '会话' }).waitFor();
