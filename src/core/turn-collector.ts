@@ -1,7 +1,9 @@
 /** Strict events into one whole answer: how a client that did not ask for a stream is served. */
+
 import type { AssistantTurn, Block, JsonObject } from './conversation.js';
 import { GatewayError } from './errors.js';
 import type { BlockStart, StreamEvent } from './events.js';
+import { isObject } from './is-object.js';
 import { completeJson } from './json-text.js';
 
 /** A stream is passed on as it comes; a whole answer has to be held. */
@@ -105,8 +107,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

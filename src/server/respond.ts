@@ -3,6 +3,9 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { GatewayError } from '../core/errors.js';
 import type { Exchange } from './exchange.js';
 
+/** What is about a person's own things is kept nowhere. */
+export const NO_STORE = { 'cache-control': 'no-store' } as const;
+
 /** On every answer. */
 export function baseHeaders(exchange: Exchange): Record<string, string> {
   const headers: Record<string, string> = {

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { once } from 'node:events';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { call, result, SessionsBench, said, user } from './testing.js';
 
 const TTL_MS = 40;
@@ -13,8 +13,9 @@ async function open(ttlMs?: number): Promise<SessionsBench> {
 it('keeps what there is when a turn is stopped, and the session stays', async () => {
   const bench = await open();
   const turn = await bench.turn([user('hi')]);
+  const aborted = once(turn.signal, 'abort');
   const stopping = bench.sessions.stop(turn.id, 'bob');
-  while (!turn.signal.aborted) await delay(1);
+  await aborted;
   turn.transcript.push(said('so far'));
   await turn.save();
   await turn.abandon();
@@ -25,14 +26,17 @@ it('keeps what there is when a turn is stopped, and the session stays', async ()
 });
 
 it('says once that a session has ended that was deleted while its turn was being stopped', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
   const bench = await open(TTL_MS);
   const turn = await bench.turn([user('hi')]);
+  const aborted = once(turn.signal, 'abort');
   const stopping = bench.sessions.stop(turn.id, 'bob');
-  while (!turn.signal.aborted) await delay(1);
+  await aborted;
   await bench.sessions.delete(turn.id, 'bob');
   await turn.abandon();
   await stopping;
-  await delay(TTL_MS * 3);
+  await vi.advanceTimersByTimeAsync(TTL_MS * 3);
   expect(bench.events.filter(({ type }) => type === 'ended')).toMatchObject([{ why: 'deleted' }]);
 });
 

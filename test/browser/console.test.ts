@@ -369,7 +369,8 @@ it('is shown in no frame of another page', async () => {
 /** Resolves when the title is this one. */
 async function titled(page: Page, title: string): Promise<void> {
   await page.evaluate(`new Promise((done) => {
-    const look = () => (document.title === ${JSON.stringify(title)} ? done() : setTimeout(look, 20));
+    const look = () => document.title === ${JSON.stringify(title)} && done();
+    new MutationObserver(look).observe(document.head, { childList: true, subtree: true, characterData: true });
     look();
   })`);
 }

@@ -1,5 +1,7 @@
 /** What an engine saves beside the transcript, and how it is read again. */
+
 import type { JsonObject } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import type { SessionTurn } from '../../sessions/sessions.js';
 
 export interface TurnState {
@@ -29,8 +31,4 @@ function textsOf(values: JsonObject): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [key, value] of Object.entries(values)) if (typeof value === 'string') texts[key] = value;
   return texts;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

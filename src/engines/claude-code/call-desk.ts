@@ -3,9 +3,11 @@
  * rules and people of the gateway, the gateway's are run, the client's wait for the client. Calls
  * that must not run twice are written down by the turn that runs; between two turns nothing begins.
  */
+
 import type { CanUseTool, HookCallback, HookInput, PermissionResult } from '@anthropic-ai/claude-agent-sdk';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import type { ReviewOutcome } from '../../tools/runtime/review.js';
 import type { OpenToolSession, RunRequest, ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { CallLedger } from '../agent/call-ledger.js';
@@ -385,8 +387,4 @@ function mustRunOnce({ readOnly, verdict }: ReviewOutcome): boolean {
 
 function deny(message: string): PermissionResult {
   return { behavior: 'deny', message };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,8 +2,10 @@
  * What Claude Code's own tools have read and written, told to the session of the gateway's tools:
  * to them a file that was just read must not be one that nobody has seen.
  */
+
 import type { HookInput } from '@anthropic-ai/claude-agent-sdk';
 import type { JsonObject } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import type { OpenToolSession } from '../../tools/runtime/runtime.js';
 import { readSnapshot } from '../../tools/runtime/snapshot.js';
 import { realTarget } from '../../workspace/real-path.js';
@@ -41,8 +43,4 @@ function linesOf({ offset, limit }: JsonObject): { from: number; to: number } | 
   if (typeof offset !== 'number' && typeof limit !== 'number') return undefined;
   const from = typeof offset === 'number' && offset > 0 ? offset : 1;
   return { from, to: typeof limit === 'number' ? from + limit - 1 : Number.MAX_SAFE_INTEGER };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,12 +1,8 @@
 /** Results of tools on their way into Claude Code and out of it. */
+
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
-import type {
-  Block,
-  JsonObject,
-  MediaSource,
-  ToolResultBlock,
-  ToolResultContent,
-} from '../../core/conversation.js';
+import type { Block, MediaSource, ToolResultBlock, ToolResultContent } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.js';
 
 export function toMcpResult({
@@ -79,8 +75,4 @@ function fallback(block: unknown): Block | undefined {
   if (type !== 'tool_result' || typeof toolUseId !== 'string') return undefined;
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? '');
   return { type: 'tool_result', toolUseId, content: [{ type: 'text', text }], isError: isError === true };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

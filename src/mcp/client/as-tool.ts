@@ -1,6 +1,7 @@
 /** Tools of MCP servers as tools of the runtime, under the same permissions as all others. */
+
 import * as z from 'zod';
-import type { JsonObject } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import type { ToolSource } from '../../tools/runtime/registry.js';
 import type { Tool, ToolYield } from '../../tools/runtime/tool.js';
 import type { McpCallResult, McpClient, McpTool } from './mcp-client.js';
@@ -84,10 +85,6 @@ function dataOf(tool: McpTool, { content, structured }: McpCallResult): object {
 function sentenceOf(step: { progress: number; total?: number; message?: string }): string {
   const counted = step.total === undefined ? `${step.progress}` : `${step.progress} of ${step.total}`;
   return step.message === undefined ? counted : `${step.message} (${counted})`;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function shorten(text: string): string {

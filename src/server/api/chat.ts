@@ -1,11 +1,9 @@
 /** Says something, and goes on with what broke off. The turn is the gateway's: nobody has to wait for it. */
 import { chatBody } from '../chat/chat-request.js';
 import type { Handler } from '../context.js';
-import { sendJson } from '../respond.js';
+import { NO_STORE, sendJson } from '../respond.js';
 import { findSession } from './find-session.js';
 import { readJson } from './json-request.js';
-
-const NO_STORE = { 'cache-control': 'no-store' } as const;
 
 export const startChat: Handler = async (exchange, context) => {
   const body = await readJson(exchange, context, chatBody, context.limits.bodyBytes);

@@ -6,9 +6,7 @@ import { checkContentType, readBody } from '../body.js';
 import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../exchange.js';
 import { parseJsonBody } from '../json-body.js';
-import { sendJson, sendStatus, sendText } from '../respond.js';
-
-const NO_STORE = { 'cache-control': 'no-store' } as const;
+import { NO_STORE, sendJson, sendStatus, sendText } from '../respond.js';
 
 export const listMcpServers: Handler = (exchange, { mcp }) => {
   const data = mcp.status().map((status) => toWire(status, exchange));

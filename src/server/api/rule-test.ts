@@ -2,9 +2,11 @@
  * `POST /api/rules/test`: what the rules say about a call that nobody makes, in a session, a folder,
  * or where the gateway was started. Asks nobody, writes nothing.
  */
+
 import * as z from 'zod';
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
+import { isObject } from '../../core/is-object.js';
 import type { Decision } from '../../permissions/decision.js';
 import { readRecord } from '../../sessions/session-record.js';
 import type { Examined } from '../../tools/runtime/examine.js';
@@ -83,8 +85,4 @@ function causeOf({ because }: Decision): Pick<RuleTest, 'rule' | 'source'> {
     case 'harmless':
       return { rule: null, source: 'harmless' };
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,7 +6,7 @@ import { GatewayError } from '../../core/errors.js';
 import type { SessionState } from '../../store/sessions.js';
 import type { Handler } from '../context.js';
 import { stoppedBy } from '../left-questions.js';
-import { sendJson, sendStatus } from '../respond.js';
+import { NO_STORE, sendJson, sendStatus } from '../respond.js';
 import type { SessionContentWire, StopAnswer } from '../wire/sessions.js';
 import { findSession, unknownSession } from './find-session.js';
 import { hrefIn } from './media.js';
@@ -16,7 +16,6 @@ import { sessionsToWire, sessionToWire } from './session-wire.js';
 import { ownOnly } from './traces.js';
 
 const STATES: readonly SessionState[] = ['live', 'parked', 'hibernated', 'expired'];
-const NO_STORE = { 'cache-control': 'no-store' } as const;
 const PAGES = { sessions: { default: 50, min: 1, max: 500 }, messages: { default: 200, min: 1, max: 1000 } };
 
 export const listSessions: Handler = async (exchange, context) => {

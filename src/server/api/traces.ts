@@ -5,10 +5,9 @@ import { GatewayError } from '../../core/errors.js';
 import type { Trace, TraceQuery } from '../../store/traces.js';
 import type { Handler } from '../context.js';
 import type { Exchange } from '../exchange.js';
-import { sendJson } from '../respond.js';
+import { NO_STORE, sendJson } from '../respond.js';
 import { readInteger, readSwitch } from './query.js';
 
-const NO_STORE = { 'cache-control': 'no-store' } as const;
 const ERRORS = { from: 400, to: 599 } as const;
 
 export const listTraces: Handler = async (exchange, { store }) => {

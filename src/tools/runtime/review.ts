@@ -4,9 +4,11 @@
  * only the other side can know (whether a file was read before, whether a text occurs in it) is
  * left to it.
  */
+
 import { setMaxListeners } from 'node:events';
 import type { JsonObject, ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
+import { isObject } from '../../core/is-object.js';
 import type { Effect } from '../../permissions/effects.js';
 import type { Description, PermissionGate, Revision, Verdict } from '../../permissions/gate.js';
 import type { AskHints, EngineRule } from '../../permissions/hints.js';
@@ -295,8 +297,4 @@ function shown(
 
 function pretty(value: JsonObject): string {
   return JSON.stringify(value, undefined, 2);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

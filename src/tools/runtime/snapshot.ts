@@ -3,7 +3,9 @@
  * run, the list of things to do, and which files were read in which state. Background jobs and
  * private files are not in it: they end with the process.
  */
+
 import type { JsonObject } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import type { FileState, ReadRecord } from '../../workspace/file-state.js';
 import { TODO_STATES, type Todo, type TodoList } from './todos.js';
 
@@ -72,8 +74,4 @@ function todoOf(value: unknown): Todo | undefined {
 
 function arrayOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
