@@ -29,7 +29,7 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'] } },
+      { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'], isolate: false } },
     ],
   },
 });

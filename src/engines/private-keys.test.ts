@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memorySignIns } from '../../test/support/memory-sign-ins.js';
 import { Auth } from '../server/auth.js';
 import type { PinnedCalls } from './engine.js';
 import { PrivateKeys } from './private-keys.js';
@@ -22,7 +23,8 @@ describe('the credential of a process', () => {
   it('opens model calls and nothing else', () => {
     const keys = new PrivateKeys();
     keys.add('secret', { name: 'alice' }, PINNED);
-    const auth = new Auth([], 3000, keys);
+    const log = { warn: () => {} };
+    const auth = new Auth({ keys: [], port: 3000, store: memorySignIns(), log, inner: keys });
     const headers = { 'x-api-key': 'secret' };
     expect(auth.inner('/v1/messages', headers)?.pinned).toBe(PINNED);
     expect(auth.inner('/v1/messages/count_tokens', headers)?.pinned).toBe(PINNED);

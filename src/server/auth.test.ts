@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Access, Auth } from './auth.js';
+import { memorySignIns } from '../../test/support/memory-sign-ins.js';
+import { type Access, Auth, type KeyOptions } from './auth.js';
 
 const CALL: Access = { area: 'models', scope: 'call' };
 const CONSOLE: Access = { area: 'console' };
@@ -13,7 +14,9 @@ const KEYS = [
   { key: 'key-eve', name: 'eve', scopes: ['approve'], models: ['*'] },
 ] as const;
 
-const withKeys = () => new Auth(KEYS, 3000);
+const authOf = (keys: readonly KeyOptions[]) =>
+  new Auth({ keys, port: 3000, store: memorySignIns(), log: { warn: () => {} } });
+const withKeys = () => authOf(KEYS);
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
 
 describe('with keys', () => {
@@ -59,20 +62,32 @@ describe('with keys', () => {
     expect(auth.admit(CONSOLE, bearer('key-bob')).name).toBe('bob');
   });
 
-  it('has no console token; a key signs in and the cookie stands for it', () => {
+  it('has no console token; a key signs in and the cookie stands for it', async () => {
     const auth = withKeys();
     expect(auth.consoleToken).toBeUndefined();
-    const owner = auth.owner('key-bob');
-    expect(owner?.name).toBe('bob');
-    const cookie = owner === undefined ? '' : auth.sessions.open(owner, false);
+    const credential = auth.credentialOf('key-bob');
+    expect(credential?.principal.name).toBe('bob');
+    const cookie = credential === undefined ? '' : await auth.sessions.open(credential, false);
     const sent = { cookie: cookie.split(';')[0] ?? '' };
     expect(auth.admit(CONSOLE, sent).name).toBe('bob');
     expect(() => auth.admit(ADMIN, sent)).toThrow('does not have the scope');
   });
+
+  it('takes a cookie that is not known here for a stranger, unless a key says who it is', () => {
+    const cookie = 'toolgate_3000=unknown';
+    const isStranger = (access: Access, headers: Record<string, string>) =>
+      withKeys().isStranger(access, headers);
+    expect(isStranger(CONSOLE, { cookie })).toBe(true);
+    expect(isStranger(CALL, { cookie, ...bearer('key-wrong') })).toBe(true);
+    expect(isStranger(CONSOLE, { cookie, ...bearer('key-bob') })).toBe(false);
+    expect(isStranger(PUBLIC, { cookie })).toBe(false);
+    expect(isStranger(CONSOLE, { cookie: 'toolgate_3001=unknown' })).toBe(false);
+    expect(isStranger(CONSOLE, {})).toBe(false);
+  });
 });
 
 describe('without keys', () => {
-  const auth = new Auth([], 3000);
+  const auth = authOf([]);
   const token = auth.consoleToken ?? '';
 
   it.each([{}, bearer('anything'), { 'x-api-key': 'anything' }])(
@@ -94,6 +109,15 @@ describe('without keys', () => {
   });
 
   it('has another token each time', () => {
-    expect(new Auth([], 3000).consoleToken).not.toBe(token);
+    expect(authOf([]).consoleToken).not.toBe(token);
+  });
+
+  it('asks for no cookie where models and figures are open', () => {
+    const cookie = 'toolgate_3000=unknown';
+    expect([CALL, METRICS, CONSOLE].map((access) => auth.isStranger(access, { cookie }))).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 });

@@ -7,7 +7,8 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 import type { Principal, Scope } from '../engines/engine.js';
-import { ConsoleSessions } from './console-sessions.js';
+import { ConsoleSessions, type ConsoleSessionsOptions } from './console-sessions.js';
+import { type Credential, OPERATOR_TIE } from './console-sessions-cookie.js';
 import { digestOf, findByDigest, presentedSecrets } from './credentials.js';
 import { RateWindow } from './rate-window.js';
 
@@ -38,9 +39,13 @@ export interface InnerKeys {
 /** All that such a process may call. */
 const INNER_PATHS: ReadonlySet<string> = new Set(['/v1/messages', '/v1/messages/count_tokens']);
 
-interface KnownKey {
+interface KnownKey extends Credential {
   digest: Buffer;
-  principal: Principal;
+}
+
+export interface AuthOptions extends Pick<ConsoleSessionsOptions, 'port' | 'store' | 'log' | 'found'> {
+  keys: readonly KeyOptions[];
+  inner?: InnerKeys | undefined;
 }
 
 const LOCAL_CLIENT: Principal = { name: 'local', scopes: ['call'], models: ['*'] };
@@ -66,17 +71,17 @@ export class Auth {
   readonly #rates = new Map<Principal, RateWindow>();
   readonly #inner: InnerKeys | undefined;
 
-  constructor(keys: readonly KeyOptions[], port: number, inner?: InnerKeys) {
+  constructor({ keys, inner, ...sessions }: AuthOptions) {
     this.#inner = inner;
     this.consoleToken = keys.length > 0 ? undefined : randomBytes(32).toString('base64url');
-    this.sessions = new ConsoleSessions(port);
     this.#known =
       this.consoleToken === undefined
-        ? keys.map(({ key, name, scopes, models }) => ({
-            digest: digestOf(key),
-            principal: { name, scopes, models },
-          }))
-        : [{ digest: digestOf(this.consoleToken), principal: LOCAL_OPERATOR }];
+        ? keys.map(({ key, name, scopes, models }) => {
+            const digest = digestOf(key);
+            return { digest, tie: digest, principal: { name, scopes, models } };
+          })
+        : [{ digest: digestOf(this.consoleToken), tie: OPERATOR_TIE, principal: LOCAL_OPERATOR }];
+    this.sessions = new ConsoleSessions({ ...sessions, credentials: this.#known });
     for (const [index, { rpm }] of keys.entries()) {
       const principal = this.#known[index]?.principal;
       if (rpm !== undefined && principal !== undefined) this.#rates.set(principal, new RateWindow(rpm));
@@ -85,9 +90,7 @@ export class Auth {
 
   /** Throws `unauthenticated`, `forbidden` or `rate_limited`. */
   admit(access: Access, headers: IncomingHttpHeaders): Principal {
-    if (access.area === 'public') return LOCAL_CLIENT;
-    const open = this.consoleToken !== undefined && access.area !== 'console';
-    const principal = open ? LOCAL_CLIENT : this.#identify(headers);
+    const principal = this.#isOpen(access) ? LOCAL_CLIENT : this.#identify(headers);
     const scope = 'scope' in access ? access.scope : undefined;
     if (scope !== undefined && !principal.scopes.includes(scope)) {
       throw new GatewayError(
@@ -98,6 +101,12 @@ export class Auth {
     const isCounted = access.area === 'models' || (access.area === 'console' && access.counted === true);
     if (isCounted) this.#countAgainstRate(principal);
     return principal;
+  }
+
+  /** Whether the store has to be asked (`sessions.recall`) before `admit` can know who this is. */
+  isStranger(access: Access, headers: IncomingHttpHeaders): boolean {
+    if (this.#isOpen(access) || !this.sessions.isStranger(headers.cookie)) return false;
+    return presentedSecrets(headers).every((secret) => this.credentialOf(secret) === undefined);
   }
 
   /** Whether somebody who was let in to the console would be let in again. */
@@ -118,9 +127,14 @@ export class Auth {
     return undefined;
   }
 
-  /** Who a secret belongs to: a key, or the console token. */
-  owner(secret: string): Principal | undefined {
-    return findByDigest(this.#known, secret)?.principal;
+  /** A key, or the console token. */
+  credentialOf(secret: string): Credential | undefined {
+    return findByDigest(this.#known, secret);
+  }
+
+  /** Models and figures of a gateway without keys are open, and some routes always are. */
+  #isOpen({ area }: Access): boolean {
+    return area === 'public' || (this.consoleToken !== undefined && area !== 'console');
   }
 
   #identify(headers: IncomingHttpHeaders): Principal {
@@ -131,8 +145,8 @@ export class Auth {
 
   #find(headers: IncomingHttpHeaders): Principal | undefined {
     for (const secret of presentedSecrets(headers)) {
-      const principal = this.owner(secret);
-      if (principal !== undefined) return principal;
+      const known = this.credentialOf(secret);
+      if (known !== undefined) return known.principal;
     }
     return this.sessions.find(headers.cookie);
   }

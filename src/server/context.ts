@@ -13,6 +13,7 @@ import type { RulePreviews } from '../permissions/preview.js';
 import type { Sessions } from '../sessions/sessions.js';
 import type { ApprovalStore } from '../store/approvals.js';
 import type { RuleStore } from '../store/rules.js';
+import type { RunStore } from '../store/runs.js';
 import type { SessionStore } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
 import type { ToolRuntime } from '../tools/runtime/runtime.js';
@@ -70,14 +71,18 @@ export interface ServerContext {
 }
 
 /** The part of the store that the server uses itself. */
-export type GatewayStore = Pick<Store, 'answers' | 'info' | 'leases' | 'traces' | 'usage'> & {
+export type GatewayStore = Pick<Store, 'answers' | 'info' | 'leases' | 'signIns' | 'traces' | 'usage'> & {
   rules: Pick<RuleStore, 'list'>;
   sessions: Pick<SessionStore, 'get'>;
   approvals: Pick<ApprovalStore, 'waiting'>;
+  runs: Pick<RunStore, 'ofSessions'>;
 };
 
 /** What people see of sessions and do with them. */
-export type ShownSessions = Pick<Sessions, 'list' | 'get' | 'read' | 'fork' | 'delete' | 'standing' | 'stop'>;
+export type ShownSessions = Pick<
+  Sessions,
+  'list' | 'get' | 'read' | 'fork' | 'delete' | 'running' | 'standing' | 'stop'
+>;
 
 /** What people see of tools. */
 export type ShownTools = Pick<ToolRuntime, 'list' | 'examine'>;

@@ -13,11 +13,13 @@ import { Metrics } from '../observability/metrics.js';
 import { TraceSampler } from '../observability/trace-recorder.js';
 import type { ApprovalCoordinator } from '../permissions/approvals.js';
 import type { RulePreviews } from '../permissions/preview.js';
+import type { SignIn } from '../store/sign-ins.js';
 import type { About } from './about.js';
 import { addressOf } from './address.js';
 import { Auth, type InnerKeys, type KeyOptions } from './auth.js';
 import { onClientError, refuseConnect, sayLastWords } from './client-errors.js';
 import { Connections } from './connections.js';
+import { loadSignIns } from './console-sessions.js';
 import type { ConfiguredRules, GatewayStore, ServerContext, ShownSessions, ShownTools } from './context.js';
 import { errorShapeOf } from './error-shapes.js';
 import { EventStreams } from './events/event-streams.js';
@@ -91,7 +93,9 @@ export class GatewayServer {
 
   /** Rejects with the error of `listen` as Node says it. */
   static async listen(options: GatewayServerOptions): Promise<GatewayServer> {
-    const { limits } = options;
+    const { limits, store, log } = options;
+    // Before anybody can ask: a page that comes back must not be told that it is signed out.
+    const found = await loadSignIns(store.signIns, log);
     const server = createServer({
       headersTimeout: limits.headersMs,
       // Bodies are timed where they are read; this ends those that nobody reads.
@@ -107,17 +111,18 @@ export class GatewayServer {
     });
     server.listen(options.port, options.host);
     await once(server, 'listening');
-    return new GatewayServer(server, options);
+    return new GatewayServer(server, options, found);
   }
 
-  private constructor(server: Server, options: GatewayServerOptions) {
+  private constructor(server: Server, options: GatewayServerOptions, found: readonly SignIn[]) {
     const { host, loopback, publicHosts, keys, limits } = options;
     const { store, log } = options;
     const leases = new AnswerLeases(store.leases);
     const address = server.address();
     this.port = typeof address === 'object' && address !== null ? address.port : options.port;
     const events = options.events ?? new EventHub({ approvals: options.approvals, log });
-    const auth = new Auth(keys, this.port, options.innerKeys);
+    const signIns = { port: this.port, store: store.signIns, log, found };
+    const auth = new Auth({ keys, inner: options.innerKeys, ...signIns });
     const streams = new EventStreams({
       hub: events,
       approvals: options.approvals,
@@ -202,6 +207,7 @@ export class GatewayServer {
     this.#server.close();
     this.#server.closeAllConnections();
     await closed;
+    await this.#context.auth.sessions.stop();
   }
 
   #accept(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
@@ -246,6 +252,9 @@ export class GatewayServer {
     // Also while it drains: an answer that may still be finished needs its agent's model calls.
     const inner = auth.inner(route.path, request.headers);
     if (inner === undefined) this.#refuseWhileDraining(route);
+    if (inner === undefined && auth.isStranger(route.access, request.headers)) {
+      await auth.sessions.recall(request.headers.cookie);
+    }
     exchange.principal = inner ?? auth.admit(route.access, request.headers);
     await route.handle(exchange, this.#context, parameters);
   }

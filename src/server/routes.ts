@@ -87,7 +87,7 @@ export const ROUTES: readonly Route[] = [
   { method: 'GET', path: '/metrics', access: { area: 'metrics' }, handle: metrics, whileDraining: true },
   { method: 'POST', path: '/api/session', access: PUBLIC, handle: openSession },
   { method: 'GET', path: '/api/session', access: CONSOLE, handle: showSession },
-  { method: 'DELETE', path: '/api/session', access: PUBLIC, handle: closeSession },
+  { method: 'DELETE', path: '/api/session', access: PUBLIC, handle: closeSession, whileDraining: true },
   { method: 'GET', path: '/api/sessions', access: CONSOLE, handle: listSessions },
   { method: 'GET', path: '/api/sessions/:id', access: CONSOLE, handle: getSession },
   { method: 'DELETE', path: '/api/sessions/:id', access: CONSOLE, handle: deleteSession },

@@ -1,6 +1,6 @@
 /** Sessions on a store. */
 import type { Message, ToolUseBlock } from '../core/conversation.js';
-import type { Session } from '../store/sessions.js';
+import type { ListedSession, Session, SessionQuery } from '../store/sessions.js';
 import type { Page } from '../store/store.js';
 import { Attacher } from './attacher.js';
 import { Deliveries } from './deliveries.js';
@@ -26,7 +26,6 @@ import type {
   AttachRequest,
   SessionContent,
   SessionEvent,
-  SessionListQuery,
   SessionStanding,
   Sessions,
 } from './sessions.js';
@@ -133,7 +132,7 @@ class StoredSessions implements Sessions {
     this.#deliveries.delivered(session, key);
   }
 
-  list(query: SessionListQuery): Promise<Page<Session>> {
+  list(query: SessionQuery): Promise<Page<ListedSession>> {
     return this.#parts.store.sessions.list(query);
   }
 
@@ -162,6 +161,10 @@ class StoredSessions implements Sessions {
       root,
       turn: turn && { running, stopped: turn.stopped === true, idempotency: turn.asks.idempotency },
     };
+  }
+
+  running(): string[] {
+    return [...this.#running.keys()];
   }
 
   async fork(id: string, { keep }: { keep?: number } = {}): Promise<Session | undefined> {

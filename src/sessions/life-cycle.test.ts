@@ -244,7 +244,7 @@ describe('a session', () => {
     expect(
       (await bench.sessions.list({ principal: 'alice', limit: 5 })).items.map((each) => each.id),
     ).toEqual([id]);
-    expect((await bench.sessions.list({ limit: 5, state: 'parked' })).items).toHaveLength(1);
+    expect((await bench.sessions.list({ limit: 5, states: ['parked'] })).items).toHaveLength(1);
     expect(await bench.sessions.read('ses_none')).toBeUndefined();
   });
 

@@ -139,7 +139,7 @@ describe('while a request looks', () => {
 /** A store's methods are on its class: a copy has only what is named. */
 function wholeOf(store: Store): Store {
   const { leases, sessions, transcripts, index, calls, answers } = store;
-  const { approvals, rules, audit, traces, quirks, usage, runs } = store;
+  const { approvals, rules, audit, traces, quirks, usage, runs, signIns } = store;
   return {
     ...{
       leases,
@@ -155,6 +155,7 @@ function wholeOf(store: Store): Store {
       quirks,
       usage,
       runs,
+      signIns,
     },
     prune: (now) => store.prune(now),
     info: () => store.info(),

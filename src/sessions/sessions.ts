@@ -16,7 +16,7 @@ import type {
   ToolUseBlock,
 } from '../core/conversation.js';
 import type { Loss } from '../core/losses.js';
-import type { Session, SessionState } from '../store/sessions.js';
+import type { ListedSession, Session, SessionQuery } from '../store/sessions.js';
 import type { Page } from '../store/store.js';
 
 export interface Sessions {
@@ -33,12 +33,14 @@ export interface Sessions {
    */
   delivered(session: string, key: string): void;
   /** For people; `principal` undefined sees all. Newest first. */
-  list(query: SessionListQuery): Promise<Page<Session>>;
+  list(query: SessionQuery): Promise<Page<ListedSession>>;
   get(id: string): Promise<Session | undefined>;
   /** The conversation as the model has it, and the calls that wait for the client. */
   read(id: string): Promise<SessionContent | undefined>;
   /** What of a session is known without reading its conversation; undefined for one of another kind. */
   standing(session: Session): SessionStanding | undefined;
+  /** Sessions with a turn that runs in this process. */
+  running(): string[];
   /**
    * A session of its own with the same conversation, up to its last finished turn, or only the first
    * `keep` turns of it (see `turns.ts`). Throws `invalid_request` where there are fewer.
@@ -216,14 +218,6 @@ export interface StandingTurn {
   stopped: boolean;
   /** Of the request that it is to answer; compared with `idempotencyMark`. */
   idempotency: string | undefined;
-}
-
-export interface SessionListQuery {
-  principal?: string;
-  state?: SessionState;
-  search?: string;
-  cursor?: string;
-  limit: number;
 }
 
 export interface SessionContent {

@@ -16,7 +16,9 @@ import { racesContract } from './contract/races.js';
 import { redactionContract } from './contract/redaction.js';
 import { rulesContract } from './contract/rules.js';
 import { runsContract } from './contract/runs.js';
+import { searchContract } from './contract/search.js';
 import { sessionsContract } from './contract/sessions.js';
+import { signInsContract } from './contract/sign-ins.js';
 import { tracesContract } from './contract/traces.js';
 import { transcriptsContract } from './contract/transcripts.js';
 import { usageContract } from './contract/usage.js';
@@ -28,6 +30,7 @@ export function storeContract(name: string, makePlace: () => Promise<Place>): vo
     const bench = useBench(makePlace);
     leasesContract(bench);
     sessionsContract(bench);
+    searchContract(bench);
     transcriptsContract(bench);
     historyContract(bench);
     callsContract(bench);
@@ -39,6 +42,7 @@ export function storeContract(name: string, makePlace: () => Promise<Place>): vo
     quirksContract(bench);
     usageContract(bench);
     runsContract(bench);
+    signInsContract(bench);
     pruneContract(bench);
     redactionContract(bench);
   });

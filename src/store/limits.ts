@@ -22,6 +22,10 @@ export const STORE_LIMITS = {
   leases: { maxAgeMs: HOUR },
   /** Turns that never came to a session, and that nobody went on with. */
   runs: { maxAgeMs: 7 * DAY },
+  /** Each says itself when its time is over. */
+  signIns: { maxRows: 1000 },
+  /** Transcripts that one answer looks through; its next page goes on behind them. */
+  search: { maxBytes: 512 * MIB },
   buffer: { delayMs: SECOND, flushRows: 200, maxRows: 10_000, maxPayloadBytes: 32 * MIB },
   /** The other process that holds the write lock is waited for this long, without blocking. */
   lockWaitMs: 5 * SECOND,
@@ -45,6 +49,8 @@ export function resolveLimits(overrides: LimitOverrides = {}): StoreLimits {
     usage: { ...STORE_LIMITS.usage, ...overrides.usage },
     leases: { ...STORE_LIMITS.leases, ...overrides.leases },
     runs: { ...STORE_LIMITS.runs, ...overrides.runs },
+    signIns: { ...STORE_LIMITS.signIns, ...overrides.signIns },
+    search: { ...STORE_LIMITS.search, ...overrides.search },
     buffer: { ...STORE_LIMITS.buffer, ...overrides.buffer },
     lockWaitMs: overrides.lockWaitMs ?? STORE_LIMITS.lockWaitMs,
   };

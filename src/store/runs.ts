@@ -37,6 +37,8 @@ export interface RunStore {
   attach(id: string, session: string): Promise<boolean>;
   /** The newest run of a session. */
   ofSession(session: string): Promise<Run | undefined>;
+  /** The newest of each that has one, without what was asked. */
+  ofSessions(sessions: readonly string[]): Promise<ReadonlyMap<string, Omit<Run, 'request'>>>;
   /** All that are `running`, the oldest first, without what was asked. */
   running(): Promise<Omit<Run, 'request'>[]>;
   /** For exactly one of those who race: it is `running` and theirs. */

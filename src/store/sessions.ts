@@ -1,6 +1,7 @@
 import type { JsonObject } from '../core/conversation.js';
 import type { NewAnswer } from './answers.js';
 import type { NewCall } from './calls.js';
+import type { Excerpt } from './excerpt.js';
 import type { HistoryEntry } from './history-index.js';
 import type { Lease } from './leases.js';
 import type { Page } from './store.js';
@@ -36,11 +37,28 @@ export type NewSession = Pick<Session, 'id' | 'principal' | 'model' | 'engine' |
 
 export interface SessionQuery {
   principal?: string;
-  state?: SessionState;
-  /** Part of the title, the model's name or the id. */
+  /** One of these. */
+  states?: readonly SessionState[];
+  /** Only these; none of these. */
+  among?: readonly string[];
+  except?: readonly string[];
+  /** Whether questions of it wait for a person. */
+  waiting?: boolean;
+  /** A turn has begun (`turn` in the metadata), and neither come to its end nor been stopped. */
+  turnOpen?: true;
+  /**
+   * Words, or parts of words. Each is in the title, the model's name, the id or in what was said;
+   * case and accents do not count, and no character means anything but itself. A page may have fewer
+   * than `limit` although there is a next one: one answer looks only so far back.
+   */
   search?: string;
   cursor?: string;
   limit: number;
+}
+
+export interface ListedSession extends Session {
+  /** Where a search found a word in what was said; redacted. */
+  match?: Excerpt;
 }
 
 /**
@@ -82,7 +100,7 @@ export interface SessionStore {
   /** False when the id is taken. */
   create(session: NewSession): Promise<boolean>;
   get(id: string): Promise<Session | undefined>;
-  list(query: SessionQuery): Promise<Page<Session>>;
+  list(query: SessionQuery): Promise<Page<ListedSession>>;
   /** `lease` is the session's own: `sessionLease(id)`. */
   checkpoint(id: string, lease: Lease, change: Checkpoint): Promise<CheckpointOutcome>;
   /**

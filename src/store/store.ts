@@ -22,6 +22,7 @@ import type { QuirkStore } from './quirks.js';
 import type { RuleStore } from './rules.js';
 import type { RunStore } from './runs.js';
 import type { SessionStore } from './sessions.js';
+import type { SignInStore } from './sign-ins.js';
 import type { TraceStore } from './traces.js';
 import type { TranscriptStore } from './transcripts.js';
 import type { UsageStore } from './usage.js';
@@ -40,6 +41,7 @@ export interface Store {
   readonly quirks: QuirkStore;
   readonly usage: UsageStore;
   readonly runs: RunStore;
+  readonly signIns: SignInStore;
   /**
    * Deletes what is too old or too much, in steps that each take a few milliseconds. Safe to call
    * from several nodes at once; a call while one runs in this process joins it. Rejects when the
@@ -95,4 +97,5 @@ export interface PruneReport {
   usage: number;
   leases: number;
   runs: number;
+  signIns: number;
 }

@@ -7,6 +7,7 @@ import { closeAfterTest, tempFolder } from '../support/cleanup.js';
 import { startGatewayProcess, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { inDialect } from '../support/scripted-answers.js';
 import { type ScriptedUpstream, startUpstream } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 
 export interface AgentOptions {
@@ -138,13 +139,11 @@ export async function openAgent(options: AgentOptions = {}): Promise<AgentProbe>
     });
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
-  const waiting: AgentProbe['waiting'] = async (key, state = 'pending') => {
-    for (;;) {
+  const waiting: AgentProbe['waiting'] = (key, state = 'pending') =>
+    until(async () => {
       const { text } = await api('GET', `/api/approvals?state=${state}`, undefined, key);
-      const [first] = waitingSchema.parse(JSON.parse(text)).data;
-      if (first !== undefined) return first;
-    }
-  };
+      return waitingSchema.parse(JSON.parse(text)).data[0];
+    });
   const told = (): Outcome[] => outcomesIn(upstream.requests.at(-1)?.json);
   return {
     root,

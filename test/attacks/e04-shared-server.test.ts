@@ -5,6 +5,7 @@ import { startTestGateway } from '../support/gateway.js';
 import { everythingServer, oddServer } from '../support/mcp-servers.js';
 import { inDialect } from '../support/scripted-answers.js';
 import { startUpstream } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
 import { callAnswer, textAnswer } from '../support/wire.js';
 import { MODEL, openAgent } from './agent-probe.js';
 
@@ -15,7 +16,7 @@ const KEYS = ['k-alice-0123456789', 'k-bob-01234567890', 'k-carol-012345678'].ma
 }));
 
 async function connected(look: () => Promise<string>): Promise<void> {
-  while (!(await look()).includes('"connected"'));
+  await until(async () => (await look()).includes('"connected"'));
 }
 
 describe('E4: a server that several clients use at once', () => {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { everythingServer } from '../support/mcp-servers.js';
+import { until } from '../support/until.js';
 import { type AgentProbe, type Attempt, openAgent, UPSTREAM_KEY } from './agent-probe.js';
 
 const ENV = {
@@ -116,10 +117,7 @@ describe('E6: the secrets of the gateway', () => {
       env: ENV,
       rest: { mcp_servers: { every: { ...everythingServer(), env: { MINE: 'meant-for-it' } } } },
     });
-    for (;;) {
-      const { text } = await agent.api('GET', '/api/mcp');
-      if (text.includes('"connected"')) break;
-    }
+    await until(async () => (await agent.api('GET', '/api/mcp')).text.includes('"connected"'));
     const [text] = await refuted(agent, [['mcp__every__get-env', {}]]);
     expect(text).toContain('meant-for-it');
     expect(text).not.toMatch(SECRETS);

@@ -187,12 +187,18 @@ export async function panelIs(page: Page, { id }: Pick<ApprovalWire, 'id'>, stat
   await page.locator(`[data-approval="${id}"][data-approval-state="${state}"]`).waitFor();
 }
 
-/** Presses a button that decides, once it takes a press: see console/src/approvals/arming.ts. */
+/**
+ * Presses a button that decides, as a person would: once it takes a press, and again when it says
+ * that it has just moved. See console/src/approvals/arming.ts.
+ */
 export async function press(where: Locator, name: string | RegExp): Promise<void> {
   const exact = typeof name === 'string';
   const button = { has: where.page().getByRole('button', { name, exact }) };
   // To scroll is to move it.
   await where.locator('[data-armed]').filter(button).scrollIntoViewIfNeeded();
   const armed = where.locator('[data-armed="true"]').filter(button);
-  await armed.getByRole('button', { name, exact }).click();
+  const refused = where.locator('[data-armed]').filter(button).getByRole('status');
+  do {
+    await armed.getByRole('button', { name, exact }).click();
+  } while (await refused.isVisible());
 }

@@ -120,6 +120,53 @@ describe('signing in', () => {
   });
 });
 
+describe('an address with a token, where somebody is signed in', () => {
+  const BOB = 'another-key-of-the-gateway';
+  const TWO = { ...MODELS, server: { keys: [...WITH_KEYS.server.keys, { key: BOB, name: 'bob' }] } };
+  const arrive = (page: Page, token: string) => page.evaluate(`location.hash = '#token=${token}'`);
+  const question = (page: Page) => page.getByRole('dialog', { name: 'Sign in as bob?' });
+
+  it('asks before it signs in somebody else', async () => {
+    const gateway = await startTestGateway({ config: TWO });
+    const { page } = await openConsole(browser, `${gateway.url}/#token=${KEY}`);
+    await connected(page);
+    const composer = page.getByRole('main').getByRole('textbox').first();
+    await composer.fill('What alice types');
+    await arrive(page, BOB);
+    await question(page).waitFor();
+    expect(page.url()).toBe(`${gateway.url}/`);
+    expect(await question(page).innerText()).toContain('You are signed in as alice.');
+    expect(await axeProblems(page)).toEqual([]);
+    await question(page).getByRole('button', { name: 'Cancel' }).click();
+    await question(page).waitFor({ state: 'detached' });
+    expect(await settings(page).textContent()).toBe('alice');
+    expect(await composer.inputValue()).toBe('What alice types');
+
+    // Opened anew, as from a mail; alice's own token asks nothing.
+    const fresh = await page.context().newPage();
+    await fresh.goto(`${gateway.url}/#token=${KEY}`);
+    await connected(fresh);
+    await fresh.goto('about:blank');
+    await fresh.goto(`${gateway.url}/#token=${BOB}`);
+    await question(fresh).getByRole('button', { name: 'Sign in as bob' }).click();
+    await fresh.getByRole('button', { name: 'Settings: bob' }).waitFor();
+    // The cookie is of the whole browser, so what is alice's goes from her tab, too.
+    await page.getByRole('button', { name: 'Settings: bob' }).waitFor();
+    expect(await composer.inputValue()).toBe('');
+  });
+
+  it('goes on as before where the token is of an earlier start', async () => {
+    const { page } = await openSignedIn(browser, gateway);
+    await arrive(page, 'of-an-earlier-start');
+    await page
+      .getByText('The token in the address is not valid. You are still signed in as local.')
+      .first()
+      .waitFor();
+    await connected(page);
+    expect(await signInForm(page).count()).toBe(0);
+  });
+});
+
 describe('the connection', () => {
   it('is always there in words, says since when it is lost and what to do, and comes back by itself', async () => {
     const gateway = await startTestGateway({ config: BEHIND_A_PROXY });
@@ -145,6 +192,17 @@ describe('the connection', () => {
     await page.waitForURL(`${gateway.url}/`);
     expect(await signInForm(page).count()).toBe(0);
   });
+});
+
+it('asks nobody to sign in while the gateway cannot say who is', async () => {
+  const { page } = await openSignedIn(browser, gateway);
+  const error = { message: 'The gateway is shutting down.', type: 'unavailable', param: null, code: null };
+  await page.route('**/api/session', (route) => route.fulfill({ status: 503, json: { error } }));
+  await page.reload();
+  await page.getByText('The gateway refused: The gateway is shutting down.').waitFor();
+  expect(await signInForm(page).count()).toBe(0);
+  await page.unroute('**/api/session');
+  await connected(page);
 });
 
 describe('pages', () => {

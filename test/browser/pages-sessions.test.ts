@@ -1,6 +1,7 @@
 /** The list of sessions, in a real browser. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ChatStarted } from '../../src/server/wire/sessions.js';
 import { axeProblems } from '../support/axe.js';
 import { launchBrowser } from '../support/browser.js';
 import { startTestGateway } from '../support/gateway.js';
@@ -79,7 +80,7 @@ describe('sessions', PATIENT, () => {
     await busy.catch(() => {});
   });
 
-  it('shows one that a restart has interrupted, and why it cannot be resumed here', async () => {
+  it('resumes what was interrupted, and says where only its client can', async () => {
     const world = await startWorld();
     await world.say('coder', 'a long story');
     const messages = [
@@ -89,16 +90,19 @@ describe('sessions', PATIENT, () => {
     ];
     const busy = world.say('coder', '', { more: { messages } }).catch(() => undefined);
     await world.held.reached;
+    const said = { model: 'coder', content: 'FAIL at once' };
+    const { session } = await world.api<ChatStarted>('POST', '/api/chat', said);
     await world.gateway.close();
     await busy;
     world.held.open();
     const again = { ...world, gateway: await startTestGateway({ folder: world.gateway.folder }) };
     const { page, row } = await open(again);
     await row('a long story').getByText('Interrupted').waitFor();
-    await row('a long story').getByRole('button', { name: 'Resume' }).click();
     // Begun by a client of /v1, it is that client's to go on with.
-    await page.getByText('only that client can go on with it').first().waitFor();
-    expect(page.url()).toContain('#/sessions');
+    await row('a long story').getByText('Only its client can resume it.').waitFor();
+    expect(await row('a long story').getByRole('button', { name: 'Resume' }).count()).toBe(0);
+    await row('FAIL at once').getByRole('button', { name: 'Resume' }).click();
+    await page.waitForURL(`${again.gateway.url}/#/chat/${session}`);
   });
 
   it('opens, forks with the fork under its parent, and deletes after a question', async () => {
@@ -128,7 +132,11 @@ describe('sessions', PATIENT, () => {
     await world.say('coder', 'mow the lawn');
     const { page, row } = await open(world);
     await row('fence').waitFor();
-    await page.getByLabel('Search title, model or id').fill('lawn');
+    await page.getByLabel('Search what was said').fill('DONE');
+    await row('fence').locator('mark', { hasText: 'done' }).waitFor();
+    expect(await row('fence').innerText()).toContain('It is done.');
+    expect(await row('lawn').count()).toBe(1);
+    await page.getByLabel('Search what was said').fill('lawn');
     await row('fence').waitFor({ state: 'detached' });
     expect(await row('lawn').count()).toBe(1);
     expect(page.url()).toContain('search=lawn');
@@ -136,6 +144,11 @@ describe('sessions', PATIENT, () => {
     await page.getByText('Nothing matches').waitFor();
     await page.reload();
     await page.getByText('Nothing matches').waitFor();
+    const busy = world.say('coder', 'HOLD the lawn');
+    await row('HOLD the lawn').getByText('Running').waitFor();
+    world.held.open();
+    await busy;
+    await row('HOLD the lawn').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Show all' }).click();
     await row('fence').waitFor();
     expect(page.url()).not.toContain('?');
@@ -155,10 +168,11 @@ describe('sessions', PATIENT, () => {
     expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
   });
 
-  it('shows titles as text, whatever is in them, at any length and width', async () => {
+  it('shows titles and what was said as text, whatever is in them, at any length and width', async () => {
     const world = await startWorld();
-    await world.say('coder', `${HOSTILE} ${'long '.repeat(2000)}`);
-    const { page } = await open(world, 'sessions', { viewport: PHONE });
+    await world.say('coder', `${HOSTILE} ${'long '.repeat(2000)} ${HOSTILE} behind ${HOSTILE}`);
+    const { page } = await open(world, 'sessions?search=behind', { viewport: PHONE });
+    await page.locator('main mark', { hasText: 'behind' }).waitFor();
     await page.getByText('[U+202E]').first().waitFor();
     expect(await unhurt(page)).toBe(true);
     expect(await isWithinWidth(page)).toBe(true);

@@ -1,89 +1,82 @@
 /**
- * A page that is open while its gateway is killed, stopped and started again: the question is the
- * same one, its buttons work, and what it was about runs once.
+ * Pages that are open while their gateway is killed, stopped and started again: they come back by
+ * themselves, the questions are the same ones, their buttons work, and what they were about runs once.
  */
-import type { Browser } from 'playwright-core';
+import { rm } from 'node:fs/promises';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AgentBed, ENGINES, KEYS } from '../faults/agent-bed.js';
+import { AgentBed, KEYS, MODEL } from '../faults/agent-bed.js';
 import { launchBrowser } from '../support/browser.js';
-import { startCutProxy } from '../support/cut-proxy.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import { cardIs, cardOf, press } from './approvals-bench.js';
-import { composer, rowsOf, say, transcript } from './chat-bed.js';
+import { composer, rowsOf, transcript } from './chat-bed.js';
 import { connected, openConsole } from './console-world.js';
 
 /** Processes that start, on a machine that has more to do. */
 const PATIENT = { timeout: 180_000 };
+const CLAUDE = 'claude';
 const SETTINGS = {
-  permissions: { mode: 'ask', unattended: 'wait' },
-  server: { public_hosts: ['127.0.0.1'] },
-};
+  permissions: { mode: 'ask', unattended: 'wait', allow: ['Task'] },
+  others: { [CLAUDE]: { engine: 'claude-code', tools: ['Bash', 'Task'] } },
+} as const;
 
 let browser: Browser;
+let bed: AgentBed;
+/** Signed in. */
+let context: BrowserContext;
+/** Every answer by which the gateway has asked somebody to sign in. */
+const refused: string[] = [];
+
 beforeAll(async () => {
   browser = await launchBrowser();
-});
+  bed = await AgentBed.start('native', SETTINGS);
+  const { page } = await openConsole(browser, `${bed.url}/#token=${KEYS.storm}`);
+  await connected(page);
+  context = page.context();
+  context.setDefaultTimeout(60_000);
+  context.on('response', (answer) => {
+    if (answer.status() === 401) refused.push(answer.url());
+  });
+}, PATIENT.timeout);
 afterAll(async () => {
   await browser.close();
+  await bed.gateway.kill();
+  await bed.upstream.close();
+  await rm(bed.folder, { recursive: true, force: true });
 });
 
-describe.each(ENGINES)('a page of %s whose gateway starts again', PATIENT, (engine) => {
-  it('has the same question, and what is decided then is done once', async () => {
-    const bed = await AgentBed.start(engine, SETTINGS);
-    bed.model.play('write the line', [
-      callsAnswer(call('Bash', { command: 'echo once >> lines', description: 'Write' }, 'c1')),
-      textAnswer('It is written.'),
-    ]);
-    const wire = await startCutProxy(bed.url);
-    const { page } = await openConsole(browser, `${wire.url}/#token=${KEYS.storm}`);
-    page.setDefaultTimeout(60_000);
-    await connected(page);
-    await say(page, 'write the line');
-    const panel = page.locator('[data-approval]');
-    const id = await panel.getAttribute('data-approval');
-    await composer(page).fill('What I say next');
-    const address = page.url();
+/** A turn of the console that has come to its question, on a page of its own. */
+interface Asking {
+  page: Page;
+  panel: Locator;
+  approval: string;
+  call: string;
+  file: string;
+}
 
-    const stopped = () => bed.gateway.close();
-    for (const end of [() => bed.kill(), ...(engine === 'native' ? [stopped] : [])]) {
-      await end();
-      await connected(page, 'lost');
-      await panel.getByText('The connection to the gateway is lost.').waitFor();
-      await bed.restart();
-      wire.lead(bed.url);
-      // Sign-ins end with the process; what was there is behind the form.
-      await page.getByLabel('Token or key').fill(KEYS.storm);
-      await page.keyboard.press('Enter');
-      await connected(page);
-      // The turn waits again, for the same question.
-      await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
-      expect(await panel.getAttribute('data-approval')).toBe(id);
-      expect(await panel.getAttribute('data-approval-state')).toBe('pending');
-    }
+/** Says it to the model, and opens the conversation. */
+async function talk(model: string, content: string): Promise<Page> {
+  const { session } = await bed.api('POST', '/api/chat', { model, content });
+  const page = await context.newPage();
+  await page.goto(`${bed.url}/#/chat/${encodeURIComponent(String(session))}`);
+  return page;
+}
 
-    await press(panel, 'Allow once');
-    await cardIs(page, 'c1', 'success');
-    await transcript(page).getByText('It is written.').waitFor();
-    await page.getByRole('button', { name: 'Regenerate' }).waitFor();
-    expect(await bed.linesOf('lines')).toEqual(['once']);
-    expect(await cardOf(page, 'c1').count()).toBe(1);
-    expect(await rowsOf(page, 'user').count()).toBe(1);
-    expect(await composer(page).inputValue()).toBe('What I say next');
-    expect(page.url()).toBe(address);
-    expect(bed.model.problems).toEqual([]);
-    await page.context().close();
-    await bed.nothingLeft();
-    await bed.close();
-  });
-});
+async function ask(model: string): Promise<Asking> {
+  const [id, file] = [`call-of-${model}`, `lines-of-${model}`];
+  bed.model.play(`line of ${model}`, [
+    callsAnswer(call('Bash', { command: `echo once >> ${file}`, description: 'Write' }, id)),
+    textAnswer(`It is written by ${model}.`),
+  ]);
+  const page = await talk(model, `line of ${model}`);
+  const panel = page.locator('[data-approval]');
+  const approval = await panel.getAttribute('data-approval');
+  await composer(page).fill(`What I say next to ${model}`);
+  return { page, panel, approval: approval ?? '', call: id, file };
+}
 
 describe('a sub-agent of Claude Code', PATIENT, () => {
   it('asks inside of the card that started it', async () => {
-    const bed = await AgentBed.start('claude-code', {
-      ...SETTINGS,
-      permissions: { ...SETTINGS.permissions, allow: ['Task'] },
-      model: { tools: ['Bash', 'Task'] },
-    });
     bed.model.play('start a helper', [
       callsAnswer(
         call(
@@ -98,10 +91,7 @@ describe('a sub-agent of Claude Code', PATIENT, () => {
       callsAnswer(call('Bash', { command: 'echo inner >> lines', description: 'Write' }, 'inner-1')),
       textAnswer('Seen all.'),
     ]);
-    const { page } = await openConsole(browser, `${bed.url}/#token=${KEYS.storm}`);
-    page.setDefaultTimeout(60_000);
-    await connected(page);
-    await say(page, 'start a helper');
+    const page = await talk(CLAUDE, 'start a helper');
     const panel = cardOf(page, 'task-1').locator('[data-card="inner-1"] [data-approval]');
     await panel.waitFor();
     expect(await panel.innerText()).toContain('The sub-agent “Look around” wants to run');
@@ -109,7 +99,51 @@ describe('a sub-agent of Claude Code', PATIENT, () => {
     await transcript(page).getByText('The helper is done.').waitFor();
     expect(await bed.linesOf('lines')).toEqual(['inner']);
     expect(bed.model.problems).toEqual([]);
-    await page.context().close();
+    await page.close();
+  });
+});
+
+/** The last: the gateway that it has started ends with it. */
+describe('pages of both engines whose gateway starts again', PATIENT, () => {
+  it('have the same questions without a sign-in, and what is decided then is done once', async () => {
+    const asking = [await ask(MODEL), await ask(CLAUDE)];
+    const addresses = asking.map(({ page }) => page.url());
+
+    for (const end of [() => bed.kill(), () => bed.gateway.close()]) {
+      await end();
+      for (const { page, panel } of asking) {
+        await connected(page, 'lost');
+        await panel.getByText('The connection to the gateway is lost.').waitFor();
+      }
+      await bed.restartThere();
+      for (const { page, panel, approval } of asking) {
+        await connected(page);
+        // The turn waits again, for the same question.
+        await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
+        expect(await panel.getAttribute('data-approval')).toBe(approval);
+        expect(await panel.getAttribute('data-approval-state')).toBe('pending');
+      }
+    }
+    // A page that knows nothing of before is told of them as well.
+    const fresh = await context.newPage();
+    await fresh.goto(`${bed.url}/#/inbox`);
+    for (const { approval } of asking) await fresh.locator(`[data-inbox-item="${approval}"]`).waitFor();
+    expect(refused).toEqual([]);
+
+    for (const { page, panel, call: id, file } of asking) {
+      await press(panel, 'Allow once');
+      await cardIs(page, id, 'success');
+      await transcript(page).getByText('It is written by').waitFor();
+      await page.getByRole('button', { name: 'Regenerate' }).waitFor();
+      expect(await bed.linesOf(file)).toEqual(['once']);
+      expect(await cardOf(page, id).count()).toBe(1);
+      expect(await rowsOf(page, 'user').count()).toBe(1);
+      expect(await composer(page).inputValue()).toMatch(/^What I say next to /);
+    }
+    expect(asking.map(({ page }) => page.url())).toEqual(addresses);
+    expect(bed.model.problems).toEqual([]);
+    await context.close();
+    await bed.nothingLeft();
     await bed.close();
   });
 });

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { COMMAND } from '../support/gateway.js';
-import { deadUrl, startUpstream } from '../support/scripted-upstream.js';
+import { freePort, startUpstream } from '../support/scripted-upstream.js';
 import { call } from '../support/wire.js';
 import { clientProgram } from './programs.js';
 import { ScriptedModel, say, use } from './scripted-model.js';
@@ -31,7 +31,7 @@ it('a session in the terminal, from the first word to the exit code', async () =
   });
   const upstream = await startUpstream(model.script);
   const config = {
-    server: { port: Number(new URL(await deadUrl()).port) },
+    server: { port: await freePort() },
     upstreams: { scripted: upstream.config('openai-chat') },
     models: { 'claude-*': { upstream: 'scripted', model: 'gpt-scripted' } },
   };

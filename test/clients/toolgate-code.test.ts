@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { closeAfterTest } from '../support/cleanup.js';
 import { type GatewayProcess, runCommand, startGatewayProcess } from '../support/gateway.js';
-import { deadUrl, type ScriptedUpstream, startUpstream } from '../support/scripted-upstream.js';
+import { freePort, type ScriptedUpstream, startUpstream } from '../support/scripted-upstream.js';
 import { isRecord, type JsonRecord } from '../support/violation.js';
 import { call } from '../support/wire.js';
 import { clientProgram } from './programs.js';
@@ -23,7 +23,7 @@ async function makeSetting(conversations: Conversations, models?: object): Promi
   const workspace = await makeWorkspace({ 'a.txt': 'alpha\n' });
   const model = new ScriptedModel(conversations);
   const upstream = await startUpstream(model.script);
-  const port = Number(new URL(await deadUrl()).port);
+  const port = await freePort();
   const config = {
     server: { port },
     upstreams: { scripted: upstream.config('openai-chat') },

@@ -16,6 +16,7 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
 import type { Scripted } from '../support/wire.js';
 
 /** What the model says next, whoever asks. */
@@ -79,11 +80,11 @@ export class Person {
 
   /** Resolves when no turn of the session runs. Each look is a request of its own. */
   async over(id: string): Promise<SessionContentWire> {
-    for (;;) {
+    return until(async () => {
       const { status, body } = await this.session(id);
       if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
-      if (!body.running) return body;
-    }
+      return !body.running && body;
+    });
   }
 
   /** What was said, as role and text. */
@@ -97,14 +98,13 @@ export class Person {
 
   /** The question that waits, once there is one. */
   async question(): Promise<{ id: string; digest: string; session: string }> {
-    for (;;) {
+    return until(async () => {
       const { body } = await this.call<{ data: { id: string; digest: string; session: string }[] }>(
         'GET',
         '/api/approvals?state=pending',
       );
-      const [first] = body.data;
-      if (first !== undefined) return first;
-    }
+      return body.data[0];
+    });
   }
 
   async allow({ id, digest }: { id: string; digest: string }): Promise<number> {

@@ -2,10 +2,10 @@
 import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { FoldersWire, ModelWire } from '../../src/server/wire/sessions.js';
+import type { FoldersWire, ModelWire, SessionWire } from '../../src/server/wire/sessions.js';
 import { hang } from '../support/scripted-upstream.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
-import { type ChatWorld, openChatWorld, textsOf } from './console-chat-harness.js';
+import { type ChatWorld, openChatWorld, type Person, textsOf } from './console-chat-harness.js';
 
 /** Resolves when the model has been asked for all that is scripted. Each look is a request of its own. */
 async function asked(world: ChatWorld, session: string): Promise<void> {
@@ -139,7 +139,133 @@ describe('a long conversation', () => {
   });
 });
 
+interface SessionPage {
+  data: SessionWire[];
+  next: string | null;
+}
+
+async function list(person: Person, query: Record<string, string>): Promise<SessionPage> {
+  const { status, body } = await person.call<SessionPage>(
+    'GET',
+    `/api/sessions?${new URLSearchParams(query)}`,
+  );
+  expect(status, JSON.stringify(query)).toBe(200);
+  return body;
+}
+
+const idsOf = async (person: Person, query: Record<string, string>): Promise<string[]> =>
+  (await list(person, query)).data.map(({ id }) => id);
+
+describe('a search', () => {
+  it('finds what was said in the own sessions, shows where, and finds nothing of one that is deleted', async () => {
+    const world = await openChatWorld();
+    const [alice, bob, root] = [world.person('alice'), world.person('bob'), world.person('root')];
+    world.steps.push(
+      callsAnswer(call('Bash', { command: 'echo heron', description: 'x' }, 'c1')),
+      textAnswer('明天的天气预报：Sunny.'),
+      textAnswer('A kingfisher.'),
+    );
+    const { session } = await alice.say({ model: 'coder', content: 'look outside' });
+    const other = await bob.say({ content: 'which bird' });
+    for (const word of ['heron', 'bash', '天气', 'sunny', 'OUTSIDE heron', '天气预报：S']) {
+      expect(await idsOf(alice, { search: word }), word).toEqual([session]);
+    }
+    const [found] = (await list(alice, { search: 'SUNNY' })).data;
+    const { text, from, to } = found?.match ?? { text: '', from: 0, to: 0 };
+    expect([text, text.slice(from, to)]).toEqual(['明天的天气预报：Sunny.', 'Sunny']);
+    expect((await list(alice, { search: 'outside' })).data[0]).not.toHaveProperty('match');
+    expect(await idsOf(alice, { search: 'kingfisher' })).toEqual([]);
+    expect(await idsOf(alice, { search: 'kingfisher', key: 'bob' })).toEqual([]);
+    expect(await idsOf(root, { search: 'kingfisher' })).toEqual([other.session]);
+
+    const { body: forked } = await alice.call<SessionWire>('POST', `/api/sessions/${session}/fork`);
+    expect(await idsOf(alice, { search: 'heron' })).toEqual([forked.id, session]);
+    expect((await alice.fetch('DELETE', `/api/sessions/${session}`)).status).toBe(204);
+    expect(await idsOf(alice, { search: 'heron' })).toEqual([forked.id]);
+  });
+
+  it('takes a query for plain text', async () => {
+    const world = await openChatWorld();
+    const alice = world.person('alice');
+    world.steps.push(textAnswer('It is 100% "done" AND dusted.'));
+    const { session } = await alice.say({ content: 'hi' });
+    for (const word of ['100%', '"done"', '%', 'AND', '"done" and']) {
+      expect(await idsOf(alice, { search: word }), word).toEqual([session]);
+    }
+    const strange = ['10%0', 'd%d', '*', '"dusted" OR hi', 'NEAR(', "';--", '\\', '^', '\0', '\u202e', '🙂'];
+    for (const word of strange) expect(await idsOf(alice, { search: word }), word).toEqual([]);
+    expect(await idsOf(alice, { search: '"' })).toEqual([session]);
+    expect(await idsOf(alice, { search: '  ' })).toEqual([session]);
+  });
+});
+
+describe('the list of one status', () => {
+  it('has the sessions that are in it, page by page', async () => {
+    const world = await openChatWorld({ rest: { permissions: { mode: 'ask', unattended: 'wait' } } });
+    const alice = world.person('alice');
+    const idle: string[] = [];
+    for (const turn of ['one', 'two', 'three']) {
+      world.steps.push(textAnswer(turn));
+      idle.unshift((await alice.say({ content: turn })).session);
+    }
+    world.steps.push(callsAnswer(call('Bash', { command: 'touch a', description: 'x' }, 'c1')));
+    const waiting = (await alice.chat({ model: 'coder', content: 'touch it' })).body.session;
+    await alice.question();
+    world.steps.push(hang());
+    const running = (await alice.chat({ content: 'for long' })).body.session;
+    await asked(world, running);
+    const tools = [{ name: 'lookup', input_schema: { type: 'object' } }];
+    world.steps.push(callsAnswer(call('lookup', { city: 'Bern' }, 'c2')));
+    const messages = [{ role: 'user', content: 'where' }];
+    const client = await alice.fetch('POST', '/v1/messages', {
+      model: 'coder',
+      max_tokens: 9,
+      messages,
+      tools,
+    });
+    const parked = client.headers.get('x-session-id');
+    await client.text();
+
+    expect(await idsOf(alice, { status: 'waiting' })).toEqual([waiting]);
+    expect(await idsOf(alice, { status: 'running' })).toEqual([running]);
+    expect(await idsOf(alice, { status: 'client' })).toEqual([parked]);
+    expect(await idsOf(alice, { status: 'interrupted' })).toEqual([]);
+    expect(await idsOf(alice, { status: 'idle' })).toEqual(idle);
+    expect(await idsOf(alice, { status: 'idle', search: 'two' })).toEqual([idle[1]]);
+    expect(await idsOf(alice, { status: 'waiting', state: 'parked' })).toEqual([]);
+    expect(await idsOf(world.person('bob'), { status: 'idle' })).toEqual([]);
+    // The newest are in other states: a page is full all the same, and the next one goes on behind it.
+    const first = await list(alice, { status: 'idle', limit: '2' });
+    expect(first.data.map(({ id }) => id)).toEqual(idle.slice(0, 2));
+    const second = await list(alice, { status: 'idle', limit: '2', cursor: first.next ?? '' });
+    expect(second).toMatchObject({ data: [{ id: idle[2] }], next: null });
+    const wrong = await alice.call('GET', '/api/sessions?status=asleep');
+    expect(wrong).toMatchObject({ status: 400, body: { error: { param: 'status' } } });
+  });
+});
+
 describe('a gateway that stops in the middle of a turn', () => {
+  it('tells what can be resumed here from what only its client can go on with', async () => {
+    const world = await openChatWorld();
+    const alice = world.person('alice');
+    const ask = (...messages: object[]) =>
+      alice.fetch('POST', '/v1/messages', { model: 'coder', max_tokens: 9, messages });
+    const hi = { role: 'user', content: 'of a client' };
+    world.steps.push(textAnswer('Hello.'));
+    await (await ask(hi)).text();
+    world.steps.push(hang());
+    const busy = ask(hi, { role: 'assistant', content: 'Hello.' }, { role: 'user', content: 'go on' });
+    while (world.steps.length > 0) await alice.sessions();
+    await world.restart();
+    await busy.then((answer) => answer.text()).catch(() => undefined);
+    const [session] = await alice.sessions();
+    expect(session).toMatchObject({ running: false, interrupted: true, resumable: false });
+    expect(await idsOf(alice, { status: 'interrupted' })).toEqual([session?.id]);
+    expect(await idsOf(alice, { status: 'idle' })).toEqual([]);
+    const refused = await alice.call('POST', `/api/sessions/${session?.id}/resume`);
+    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'nothing_to_resume' } } });
+  });
+
   it('goes on when it is back: a plain model is asked again', async () => {
     const world = await openChatWorld();
     const alice = world.person('alice');
@@ -181,7 +307,9 @@ describe('a gateway that stops in the middle of a turn', () => {
       expect((await alice.session(body.session)).body).toMatchObject({ running: true });
     }
     await world.restart();
-    expect((await alice.session(body.session)).body).toMatchObject({ running: false, interrupted: true });
+    expect((await alice.session(body.session)).body).toMatchObject({
+      ...{ running: false, interrupted: true, resumable: true },
+    });
     world.steps.push(textAnswer('By hand.'));
     expect((await alice.call('POST', `/api/sessions/${body.session}/resume`)).status).toBe(202);
     await alice.over(body.session);

@@ -6,6 +6,7 @@ import { gate } from '../support/gate.js';
 import { startTestGateway } from '../support/gateway.js';
 import { openRaw, requestBytes } from '../support/raw-http.js';
 import { inDialect } from '../support/scripted-answers.js';
+import { until } from '../support/until.js';
 import { call, callsAnswer, cut, textAnswer } from '../support/wire.js';
 import { repository } from './native-agent-harness.js';
 
@@ -235,10 +236,7 @@ describe('a stream', () => {
     expect((await world.read('bob')).status).toBe(200);
     first?.close();
     await first?.ended;
-    for (;;) {
-      const next = await world.read();
-      if (next.status === 200) break;
-    }
+    await until(async () => (await world.read()).status === 200);
   });
 
   it('is refused without a key', async () => {

@@ -11,6 +11,7 @@ import type { Dispatcher } from '../../src/engines/dispatcher.js';
 import type { VirtualLimits } from '../../src/mcp/virtual/limits.js';
 import { closeAfterTest, tempFolder } from '../support/cleanup.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
 import { isRecord, type JsonRecord } from '../support/violation.js';
 
 export const KEYS = [
@@ -174,12 +175,11 @@ export const lookIn = (gateway: TestGateway): Promise<unknown> =>
 
 /** The question that waits; asked for until it is there. */
 export async function pending(gateway: TestGateway, key?: string): Promise<JsonRecord> {
-  for (;;) {
+  return until(async () => {
     const { json } = await api(gateway, '/api/approvals?state=pending', key === undefined ? {} : { key });
     const [first] = Array.isArray(json['data']) ? json['data'] : [];
-    if (isRecord(first)) return first;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+    return isRecord(first) && first;
+  });
 }
 
 export function decide(gateway: TestGateway, approval: JsonRecord, answer: object): ReturnType<typeof api> {

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { TestGateway } from '../support/gateway.js';
 import { descendants } from '../support/processes.js';
 import { requestBytes, sendRaw } from '../support/raw-http.js';
+import { until } from '../support/until.js';
 import {
   api,
   connect,
@@ -143,12 +144,8 @@ describe('a session', () => {
   it('that is not used for long ends, and the client is told how to go on', async () => {
     const gateway = await startVirtual({ limits: { idleMs: 1, sweepMs: 5 } });
     const session = await openRaw(gateway);
-    for (;;) {
-      const { status } = await raw(gateway, INITIALIZED, { session });
-      if (status === 404) break;
-      // A use is what keeps it: longer than a sweep without one.
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    // A use is what keeps it: the pause between two looks is longer than a sweep.
+    await until(async () => (await raw(gateway, INITIALIZED, { session })).status === 404);
     expect(await openRaw(gateway)).not.toBe(session);
   });
 
@@ -323,12 +320,11 @@ describe('a connection that breaks', () => {
     await raw(gateway, call(7, 'Bash', { command: 'echo x' }), { session, signal: controller.signal });
     const approval = await pending(gateway);
     controller.abort();
-    for (;;) {
+    const decided = await until(async () => {
       const { json } = await api(gateway, `/api/approvals/${String(approval['id'])}`);
-      if (json['state'] === 'pending') continue;
-      expect(json['state']).toBe('cancelled');
-      break;
-    }
+      return json['state'] !== 'pending' && json['state'];
+    });
+    expect(decided).toBe('cancelled');
   });
 
   it('leaves the question open when it is the gateway that stops', async () => {

@@ -10,6 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { deferred } from '../support/gate.js';
 import { everythingServer } from '../support/mcp-servers.js';
 import { allGone, descendants } from '../support/processes.js';
+import { until } from '../support/until.js';
 import {
   api,
   connect,
@@ -192,13 +193,11 @@ describe('approvals', () => {
     const approval = await pending(gateway);
     controller.abort();
     expect(await calling).toBeInstanceOf(Error);
-    for (;;) {
+    const decided = await until(async () => {
       const { json } = await api(gateway, `/api/approvals/${String(approval['id'])}`);
-      if (json['state'] !== 'pending') {
-        expect(json['state']).toBe('cancelled');
-        break;
-      }
-    }
+      return json['state'] !== 'pending' && json['state'];
+    });
+    expect(decided).toBe('cancelled');
   });
 });
 

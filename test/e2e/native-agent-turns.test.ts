@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { gone } from '../support/mcp-servers.js';
 import { errorInDialect } from '../support/scripted-answers.js';
 import { anthropicClient, openaiClient } from '../support/sdk.js';
+import { until } from '../support/until.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import { repository, resultsOf, startAgent } from './native-agent-harness.js';
 
@@ -191,10 +192,10 @@ describe('client tools', () => {
 
 /** The number in the file, once it is there. */
 async function pidIn(path: string): Promise<number> {
-  for (;;) {
+  return until(async () => {
     const text = await readFile(path, 'utf8').catch(() => '');
-    if (text.endsWith('\n')) return Number(text);
-  }
+    return text.endsWith('\n') && Number(text);
+  });
 }
 
 function fail(): never {

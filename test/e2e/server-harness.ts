@@ -14,6 +14,7 @@ import type { NewTrace } from '../../src/store/traces.js';
 import type { UsageRecord } from '../../src/store/usage.js';
 import { closeAfterTest } from '../support/cleanup.js';
 import { deferred } from '../support/gate.js';
+import { memorySignIns } from '../support/memory-sign-ins.js';
 import { requestBytes } from '../support/raw-http.js';
 
 export interface LogLine {
@@ -52,7 +53,9 @@ export type ServerOptions = Partial<
   >
 > & {
   /** Parts of the store that are real. */
-  parts?: Partial<Pick<GatewayServerOptions['store'], 'answers' | 'leases' | 'rules' | 'sessions'>>;
+  parts?: Partial<
+    Pick<GatewayServerOptions['store'], 'answers' | 'leases' | 'rules' | 'sessions' | 'signIns'>
+  >;
   loopback?: boolean;
   run?: (call: Call) => Promise<Answer>;
   countTokens?: (call: Call) => Promise<number>;
@@ -126,6 +129,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
         delete: async () => false,
       },
       leases: NO_LEASES,
+      signIns: memorySignIns(),
       info:
         options.storeInfo ??
         (async () => ({ kind: 'sqlite', location: ':memory:', schemaVersion: 1, sizeBytes: 0 })),
@@ -138,6 +142,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       rules: { list: async () => [] },
       sessions: { get: async () => undefined },
       approvals: { waiting: async () => new Map() },
+      runs: { ofSessions: async () => new Map() },
       ...parts,
     },
   });
@@ -207,6 +212,7 @@ const NO_SESSIONS: GatewayServerOptions['sessions'] = {
   read: async () => undefined,
   fork: async () => undefined,
   delete: async () => false,
+  running: () => [],
   standing: () => undefined,
   stop: async () => false,
 };

@@ -4,6 +4,7 @@ import { startGatewayProcess, startTestGateway } from '../support/gateway.js';
 import { openRaw } from '../support/raw-http.js';
 import { gate, sse, startUpstream } from '../support/scripted-upstream.js';
 import { parseSse } from '../support/sse.js';
+import { until } from '../support/until.js';
 import { turnBytes } from './server-harness.js';
 
 const FIRST =
@@ -36,7 +37,7 @@ describe('signals', () => {
     async (signal) => {
       const { gateway, connection, hold } = await processInStream(60);
       gateway.signal(signal);
-      while ((await fetch(`${gateway.url}/readyz`)).status !== 503);
+      await until(async () => (await fetch(`${gateway.url}/readyz`)).status === 503);
       hold.open();
       const { text, complete } = await connection.response();
       expect(complete).toBe(true);
@@ -55,7 +56,7 @@ describe('signals', () => {
   it('a second one ends at once', async () => {
     const { gateway, connection } = await processInStream(60);
     gateway.signal('SIGTERM');
-    while ((await fetch(`${gateway.url}/readyz`)).status !== 503);
+    await until(async () => (await fetch(`${gateway.url}/readyz`)).status === 503);
     gateway.signal('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 143, signal: null });
     await connection.until(() => false);

@@ -7,6 +7,7 @@ import { gone } from '../support/mcp-servers.js';
 import { inDialect } from '../support/scripted-answers.js';
 import { startUpstream } from '../support/scripted-upstream.js';
 import { anthropicClient } from '../support/sdk.js';
+import { until } from '../support/until.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import { repository, startAgent } from './native-agent-harness.js';
 import { startServer } from './server-harness.js';
@@ -188,6 +189,7 @@ describe('one session', () => {
         read: async () => ({ session, messages: [], open: [] }),
         fork: async () => session,
         delete: async () => true,
+        running: () => [],
         standing: () => undefined,
         stop: async () => false,
       },
@@ -284,6 +286,7 @@ describe('a fork', () => {
         read: async () => undefined,
         fork: () => Promise.reject(new GatewayError('conflict', 'Busy.')),
         delete: async () => false,
+        running: () => [],
         standing: () => undefined,
         stop: async () => false,
       },
@@ -296,8 +299,8 @@ describe('a fork', () => {
 });
 
 async function pidIn(path: string): Promise<number> {
-  for (;;) {
+  return until(async () => {
     const text = await readFile(path, 'utf8').catch(() => '');
-    if (text.endsWith('\n')) return Number(text);
-  }
+    return text.endsWith('\n') && Number(text);
+  });
 }

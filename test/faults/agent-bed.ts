@@ -2,11 +2,13 @@
 import { mkdir, readdir, readFile, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { expect } from 'vitest';
+import { FEW_PROCESSES } from '../support/claude-world.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.js';
 import { allGone, descendants, type SeenProcess } from '../support/processes.js';
 import { ScriptedAgentModel } from '../support/scripted-agent-model.js';
 import { type ScriptedUpstream, startUpstream } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
 import { isRecord, type JsonRecord } from '../support/violation.js';
 
 export type EngineName = 'native' | 'claude-code';
@@ -28,6 +30,8 @@ export interface BedOptions {
   mcpServers?: object;
   sessions?: object;
   model?: object;
+  /** Beside the one of the engine, on the same scripted model. */
+  others?: Readonly<Record<string, { engine: EngineName; tools: readonly string[] }>>;
   env?: Readonly<Record<string, string>>;
 }
 
@@ -88,6 +92,13 @@ export class AgentBed {
     return startGatewayProcess({ folder: this.folder, env: this.#env });
   }
 
+  /** At the same address, for pages that are open. */
+  async restartThere(): Promise<void> {
+    const { port } = new URL(this.url);
+    const args = ['start', '--port', port, '--log-level', 'silent'];
+    this.#gateway = await startGatewayProcess({ folder: this.folder, env: this.#env, args });
+  }
+
   /** `kill -9`, at this very moment; remembers what it leaves. */
   async kill(): Promise<void> {
     this.#left.push(...descendants(this.gateway.pid));
@@ -142,12 +153,12 @@ export class AgentBed {
 
   /** Resolves when no request of a client is open any more. */
   async idle(): Promise<void> {
-    for (;;) {
-      const headers = { authorization: `Bearer ${KEYS.storm}` };
+    const headers = { authorization: `Bearer ${KEYS.storm}` };
+    await until(async () => {
       const text = await (await fetch(`${this.url}/metrics`, { headers })).text();
       // The one for the figures is open itself.
-      if (/^toolgate_open_requests 1$/m.test(text)) return;
-    }
+      return /^toolgate_open_requests 1$/m.test(text);
+    });
   }
 
   async waitingApprovals(key: KeyName = 'storm'): Promise<JsonRecord[]> {
@@ -157,10 +168,7 @@ export class AgentBed {
 
   /** Resolves with the question once there is one. Each look is a request of its own. */
   async approvalWaits(key: KeyName = 'storm'): Promise<JsonRecord> {
-    for (;;) {
-      const [first] = await this.waitingApprovals(key);
-      if (first !== undefined) return first;
-    }
+    return until(async () => (await this.waitingApprovals(key))[0]);
   }
 
   /** Allows the question that waits. One that was called off meanwhile is asked again. */
@@ -186,7 +194,8 @@ export class AgentBed {
   }
 
   #config(): object {
-    const { permissions = { mode: 'allow' }, mcpServers, sessions, model, server } = this.#options;
+    const { permissions = { mode: 'allow' }, mcpServers, sessions, model, server, others } = this.#options;
+    const agent = { upstream: 'scripted', model: 'm', cwd: this.work };
     return {
       server: {
         ...server,
@@ -198,19 +207,15 @@ export class AgentBed {
       },
       upstreams: { scripted: this.upstream.config('anthropic-messages') },
       models: {
-        [MODEL]: {
-          engine: this.engine,
-          upstream: 'scripted',
-          model: 'm',
-          cwd: this.work,
-          tools: ['Bash', 'Read'],
-          ...model,
-        },
+        [MODEL]: { ...agent, engine: this.engine, tools: ['Bash', 'Read'], ...model },
+        ...Object.fromEntries(
+          Object.entries(others ?? {}).map(([name, other]) => [name, { ...agent, ...other }]),
+        ),
       },
       permissions,
       sandbox: 'off',
       ...(mcpServers === undefined ? {} : { mcp_servers: mcpServers }),
-      ...(sessions === undefined ? {} : { sessions }),
+      sessions: { ...FEW_PROCESSES, ...sessions },
     };
   }
 }

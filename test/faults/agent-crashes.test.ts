@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { oddServer } from '../support/mcp-servers.js';
 import { descendants, isClaudeCode, type SeenProcess } from '../support/processes.js';
 import type { AgentStep } from '../support/scripted-agent-model.js';
+import { until } from '../support/until.js';
 import { AgentBed, ENGINES, KEYS, MODEL } from './agent-bed.js';
 import { CLIENTS, type Line, type Reply, resultOf, results, said, user } from './agent-client.js';
 import { bash, HeldStep, lookup, says, words } from './agent-script.js';
@@ -92,7 +93,7 @@ describe('Claude Code itself is killed', () => {
   };
 
   it('while its conversation waits for the client', { timeout: TIMEOUT_MS }, async () => {
-    const bed = await AgentBed.start('claude-code');
+    const bed = await AgentBed.start('claude-code', { sessions: { max_live: 8 } });
     bed.model.play('Parked.', [
       says('Looking. ', bash('parked_x', 'echo ran >> parked_x.txt'), lookup('parked_a'), lookup('parked_b')),
       words(FINAL),
@@ -149,8 +150,5 @@ describe('Claude Code itself is killed', () => {
 
 /** Resolves when the MCP servers of the bed are connected. Each look is a request of its own. */
 async function connected(bed: AgentBed): Promise<void> {
-  for (;;) {
-    const { data } = await bed.api('GET', '/api/mcp');
-    if (JSON.stringify(data).includes('"connected"')) return;
-  }
+  await until(async () => JSON.stringify(await bed.api('GET', '/api/mcp')).includes('"connected"'));
 }

@@ -102,9 +102,9 @@ it(`claude-code: no more than ${MAX_LIVE} processes, and each conversation wakes
     const own = descendants(pid).filter((each) => each.parent === pid && isClaudeCode(each));
     most = Math.max(most, own.length);
   };
-  const watch = setInterval(look, 25);
+  const watch = setInterval(look, 100);
   try {
-    const numbers = Array.from({ length: count(8, PARKED) }, (_, number) => number);
+    const numbers = Array.from({ length: count(5, PARKED) }, (_, number) => number);
     for (const number of numbers) await lot.park(number);
     await inParallel(new Random(SEED).shuffled(numbers), 4, (number) => lot.wake(number));
     look();

@@ -111,8 +111,8 @@ class Opener {
 
 /** How a request is broken off, and how often in all. */
 const WAYS = [
-  { name: 'the client leaves', times: count(60, 1000), breakOff: leaves },
-  { name: 'the gateway is killed', times: count(5, 100), breakOff: isKilled },
+  { name: 'the client leaves', times: count(30, 1000), breakOff: leaves },
+  { name: 'the gateway is killed', times: count(3, 100), breakOff: isKilled },
 ];
 
 async function leaves({ bed, random, leave }: Breaking): Promise<void> {

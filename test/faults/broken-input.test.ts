@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.js';
 import { openRaw, type RawResponse, sendRaw } from '../support/raw-http.js';
 import { startUpstream } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
 import { isRecord } from '../support/violation.js';
 import { type BrokenRequest, brokenRequest, KINDS, mistyped } from './broken-requests.js';
 import { count, LONG, SEED, TIMEOUT_MS } from './counts.js';
@@ -222,7 +223,7 @@ describe('broken requests', () => {
       }),
     );
     // What is refused lingers a moment; then the request for the figures is the only one.
-    while ((await metric(url, 'toolgate_open_requests')) !== 1);
+    await until(async () => (await metric(url, 'toolgate_open_requests')) === 1);
   });
 
   it.each(WIRES)('of 100 MB to $path are refused before they are sent', async ({ path, isError }) => {

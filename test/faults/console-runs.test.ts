@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { SessionContentWire } from '../../src/server/wire/sessions.js';
+import { until } from '../support/until.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import { AgentBed, ENGINES, KEYS, MODEL } from './agent-bed.js';
 import { TIMEOUT_MS } from './counts.js';
@@ -22,14 +23,14 @@ async function look(bed: AgentBed, session: string): Promise<SessionContentWire>
 
 /** What was said in the end; each look is a request of its own. */
 async function over(bed: AgentBed, session: string): Promise<string[]> {
-  for (;;) {
-    const { running, interrupted, messages } = await look(bed, session);
-    if (running) continue;
-    expect(interrupted).toBe(false);
-    return messages.flatMap(({ content }) =>
-      content.flatMap((block) => (block.type === 'text' ? [block.text] : [])),
-    );
-  }
+  const { interrupted, messages } = await until(async () => {
+    const seen = await look(bed, session);
+    return !seen.running && seen;
+  });
+  expect(interrupted).toBe(false);
+  return messages.flatMap(({ content }) =>
+    content.flatMap((block) => (block.type === 'text' ? [block.text] : [])),
+  );
 }
 
 describe.each(ENGINES)('a turn of the console with %s', (engine) => {
@@ -45,11 +46,11 @@ describe.each(ENGINES)('a turn of the console with %s', (engine) => {
     const { id } = await bed.approvalWaits();
     await bed.kill();
     await bed.restart();
-    for (;;) if ((await look(bed, session)).running) break;
+    await until(async () => (await look(bed, session)).running);
     expect((await bed.approvalWaits())['id']).toBe(id);
     await bed.gateway.close();
     await bed.restart();
-    for (;;) if ((await look(bed, session)).running) break;
+    await until(async () => (await look(bed, session)).running);
     expect((await bed.approvalWaits())['id']).toBe(id);
     await bed.allowNext();
     expect(await over(bed, session)).toEqual(['write the line', 'It is written.']);
@@ -68,7 +69,7 @@ describe.each(ENGINES)('a turn of the console with %s', (engine) => {
       textAnswer('I looked, and it is there.'),
     ]);
     const session = await begin(bed, 'run the long one');
-    for (;;) if ((await bed.linesOf('lines')).length > 0) break;
+    await until(async () => (await bed.linesOf('lines')).length > 0);
     await bed.kill();
     await bed.restart();
     expect((await over(bed, session)).at(-1)).toBe('I looked, and it is there.');

@@ -4,7 +4,7 @@ import type { RawResponse } from '../support/raw-http.js';
 import {
   answer,
   closeEarly,
-  deadUrl,
+  DEAD_URL,
   hang,
   json,
   type Reply,
@@ -64,7 +64,7 @@ describe.each(PAIRS)('$upstream.name with another behind it, to $client.name', (
       name,
       { reply: reply(upstream, start), extra: { timeout_s: 0.1 } },
     ]);
-    const dead = { reply: reset(), extra: { base_url: `${await deadUrl()}/v1` } };
+    const dead = { reply: reset(), extra: { base_url: `${DEAD_URL}/v1` } };
     bed = await startFaultBed(
       upstream,
       { ...Object.fromEntries(faults), 'is dead': dead },

@@ -1,5 +1,6 @@
 /** A question whose turn was killed and left: nobody can allow what would never run. */
 import { expect, it } from 'vitest';
+import { until } from '../support/until.js';
 import { call, callsAnswer, type Scripted, textAnswer } from '../support/wire.js';
 import { AgentBed, KEYS, MODEL } from './agent-bed.js';
 import { TIMEOUT_MS } from './counts.js';
@@ -54,10 +55,10 @@ async function waits(bed: AgentBed): Promise<Question> {
 
 /** Once it does not wait any more; each look is a request of its own. */
 async function decided(bed: AgentBed, { id }: Question): Promise<unknown> {
-  for (;;) {
+  return until(async () => {
     const approval = await bed.api('GET', `/api/approvals/${id}`);
-    if (approval['state'] !== 'pending') return approval;
-  }
+    return approval['state'] !== 'pending' && approval;
+  });
 }
 
 async function nothingToAllow(bed: AgentBed, { id, digest }: Question, reason: string): Promise<void> {
@@ -96,7 +97,7 @@ it('stays for a fork of its conversation, and when the same is asked again', {
   const { session, digest } = question;
   const again = { model: MODEL, session, keep: 0, content: 'something else' };
   const fork = await bed.api('POST', '/api/chat', again);
-  for (;;) if (!(await bed.api('GET', `/api/sessions/${String(fork['session'])}`))['running']) break;
+  await until(async () => !(await bed.api('GET', `/api/sessions/${String(fork['session'])}`))['running']);
   expect(await waits(bed)).toEqual({ id: question.id, digest, session });
   const asked = fetch(`${bed.url}/v1/messages`, {
     method: 'POST',
@@ -123,7 +124,7 @@ it('of a turn that broke off too often waits until something else is said', {
     await bed.kill();
     await bed.restart();
     const isRunning = attempt < ATTEMPTS;
-    for (;;) if ((await bed.api('GET', path))['running'] === isRunning) break;
+    await until(async () => (await bed.api('GET', path))['running'] === isRunning);
   }
   expect(await bed.api('GET', path)).toMatchObject({ interrupted: true, pending_approvals: 1 });
   await bed.api('POST', '/api/chat', { model: MODEL, session, content: 'something else' });

@@ -16,7 +16,7 @@ import type {
 import { SANDBOX_OFF } from '../../src/tools/runtime/testing.js';
 import { count, TIMEOUT_MS } from './counts.js';
 
-const SESSIONS = count(100, 500);
+const SESSIONS = count(50, 500);
 const AT_ONCE = 25;
 
 const ALLOW_ALL: PermissionGate = {

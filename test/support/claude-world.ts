@@ -15,6 +15,7 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from './scripted-upstream.js';
+import { until } from './until.js';
 import type { Scripted } from './wire.js';
 
 export type Step =
@@ -34,9 +35,13 @@ export interface WorldOptions {
   dialect?: DialectName;
   model?: object;
   config?: object;
+  sessions?: object;
   limits?: Partial<Limits>;
   patience?: Partial<Patience>;
 }
+
+/** None that waits for a conversation: starting one for nobody is half of what such a test costs. */
+export const FEW_PROCESSES = { max_live: 2 };
 
 const NO_MORE: Scripted = { parts: [{ type: 'text', text: 'No more.' }] };
 
@@ -89,11 +94,11 @@ export class World {
 
   /** The question that waits, once there is one. */
   async approval(): Promise<Wire> {
-    for (;;) {
+    return until(async () => {
       const { data } = await this.#api('GET', '/api/approvals?state=pending');
       const [first]: unknown[] = Array.isArray(data) ? data : [];
-      if (isWire(first)) return first;
-    }
+      return isWire(first) && first;
+    });
   }
 
   async decide({ id, digest }: Wire, decision: Wire): Promise<void> {
@@ -106,12 +111,11 @@ export class World {
 
   /** Once an MCP server is there. */
   async connected(name: string): Promise<void> {
-    for (;;) {
+    await until(async () => {
       const { data } = await this.#api('GET', '/api/mcp');
       const servers: unknown[] = Array.isArray(data) ? data : [];
-      if (servers.some((each) => isWire(each) && each['name'] === name && each['state'] === 'connected'))
-        return;
-    }
+      return servers.some((each) => isWire(each) && each['name'] === name && each['state'] === 'connected');
+    });
   }
 
   async #api(method: string, path: string, body?: Wire): Promise<Wire> {
@@ -137,6 +141,7 @@ export async function openWorld({
   dialect = 'anthropic-messages',
   model,
   config,
+  sessions,
   limits = {},
   patience = {},
 }: WorldOptions = {}): Promise<World> {
@@ -156,6 +161,7 @@ export async function openWorld({
       permissions: { mode: 'allow' },
       sandbox: 'off',
       ...config,
+      sessions: { ...FEW_PROCESSES, ...sessions },
     },
     limits,
     patience,

@@ -1,6 +1,5 @@
 /**
- * A wire between a browser and a gateway that can be cut and mended, and led to another gateway: the
- * address stays the same. The gateway behind it needs `server.public_hosts: ['127.0.0.1']`.
+ * A wire between a browser and a gateway that can be cut and mended. The gateway behind it needs `server.public_hosts: ['127.0.0.1']`.
  */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
@@ -12,12 +11,10 @@ export interface CutProxy {
   /** Everything that is open breaks, and nothing new gets through. */
   cut(): void;
   mend(): void;
-  /** From now on to this one. */
-  lead(target: string): void;
 }
 
 export async function startCutProxy(target: string): Promise<CutProxy> {
-  let port = Number(new URL(target).port);
+  const port = Number(new URL(target).port);
   let whole = true;
   const open = new Set<Socket>();
   const server = createServer((client) => {
@@ -58,10 +55,6 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
     },
     mend() {
       whole = true;
-    },
-    lead(next) {
-      port = Number(new URL(next).port);
-      drop();
     },
   };
 }

@@ -4,7 +4,7 @@ import {
   answer,
   byteByByte,
   closeEarly,
-  deadUrl,
+  DEAD_URL,
   eventByEvent,
   gate,
   hang,
@@ -288,6 +288,6 @@ describe('what a scripted upstream knows of its clients', () => {
   });
 
   it('knows an address where nobody listens', async () => {
-    await expect(openRaw(await deadUrl())).rejects.toThrow('ECONNREFUSED');
+    await expect(openRaw(DEAD_URL)).rejects.toThrow('ECONNREFUSED');
   });
 });

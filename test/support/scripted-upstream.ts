@@ -88,14 +88,20 @@ function portOf(server: Server): number {
   return address.port;
 }
 
-/** An address of this machine where nobody listens. */
-export async function deadUrl(): Promise<string> {
+/**
+ * An address where nobody listens. A port that was free a moment ago may be another test's by now;
+ * this one needs privileges and no program uses it.
+ */
+export const DEAD_URL = 'http://127.0.0.1:1';
+
+/** A port that is free now, for a program that has to be told one. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const port = portOf(server);
   server.close();
   await once(server, 'close');
-  return `http://127.0.0.1:${port}`;
+  return port;
 }
 
 export class ScriptedUpstream {

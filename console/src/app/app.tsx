@@ -5,7 +5,8 @@ import { useConsole } from '../data/store.js';
 import { useText } from '../text/language.js';
 import { Toaster } from '../ui/toaster.js';
 import { LiveRegion } from './live-region.js';
-import { check, type SessionState, useSession } from './session.js';
+import { OtherSignIn } from './other-sign-in.js';
+import { check, refresh, type SessionState, useSession } from './session.js';
 import { Shell } from './shell.js';
 import { SignIn } from './sign-in.js';
 import { strings } from './strings.js';
@@ -33,6 +34,7 @@ export function App() {
           <SignIn state={session} kept={entered.current} />
         </>
       )}
+      <OtherSignIn />
       <Toaster />
       <LiveRegion />
     </>
@@ -43,6 +45,7 @@ export function App() {
 function useEvents(session: SessionState): void {
   const connection = useConsole((state) => state.connection);
   const heard = useRef(false);
+  const wasLive = useRef(false);
   useEffect(() => {
     if (session.kind !== 'in') return;
     if (heard.current) reconnect();
@@ -54,6 +57,9 @@ function useEvents(session: SessionState): void {
   }, [session]);
   useEffect(() => {
     if (connection === 'signed-out') void check();
+    if (connection !== 'live') return;
+    if (wasLive.current) void refresh();
+    wasLive.current = true;
   }, [connection]);
 }
 

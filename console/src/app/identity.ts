@@ -1,14 +1,10 @@
 /** Who is signed in, and what they may do. */
 import { useSyncExternalStore } from 'react';
+import type { IdentityWire } from '../../../src/server/wire/session.js';
 
 export type Scope = 'call' | 'approve' | 'admin';
 
-export interface Identity {
-  /** Of the key; the console's own token has one too. */
-  name: string;
-  scopes: readonly string[];
-  models: readonly string[];
-}
+export type Identity = IdentityWire;
 
 export interface IdentityView extends Identity {
   can(scope: Scope): boolean;

@@ -1,15 +1,25 @@
 /** Being signed in: the token of the printed address, or one typed in, becomes a cookie. */
 import { useSyncExternalStore } from 'react';
-import { ApiError, get, onRefused, post, remove, Unreachable } from '../data/api.js';
+import type { OtherSignInWire } from '../../../src/server/wire/session.js';
+import { ApiError, get, onRefused, post, remove } from '../data/api.js';
+import { language } from '../text/language.js';
+import { toast } from '../ui/toast.js';
 import { type Identity, identity, setIdentity } from './identity.js';
+import { setOffer } from './offer.js';
+import { strings } from './strings.js';
 
 export type SessionState =
   | { kind: 'checking' }
   | { kind: 'in' }
   | { kind: 'out'; why: 'none' | 'bad-token' | 'ended' }
-  | { kind: 'unreachable' }
-  /** The gateway answered, but with neither yes nor no: too many tries, draining. */
+  /** `message`: it, or something before it, answered that it cannot say now. */
+  | { kind: 'unreachable'; message?: string }
+  /** The gateway answered, but with neither yes nor no: too many tries. */
   | { kind: 'refused'; message: string };
+
+const PATH = '/api/session';
+/** The gateway has ended the sign-in, and goes on trying to write that down. */
+const ENDED_UNWRITTEN = 'store_unavailable';
 
 /** How long until a gateway that does not answer is asked again. */
 const RETRY_MS = [500, 1000, 2000, 4000, 8000] as const;
@@ -40,37 +50,81 @@ export function takeToken(): string | undefined {
 
 /** Signs in with what the address brings, or finds out whether somebody is signed in. */
 export function startSession(): void {
-  onRefused(() => {
-    if (state.kind === 'in') set({ kind: 'out', why: 'ended' });
+  onRefused((path) => {
+    // Whoever asks here knows better what a refusal means.
+    if (state.kind === 'in' && path !== PATH) set({ kind: 'out', why: 'ended' });
   });
   // The address of a gateway that was started again, pasted into a tab that is open.
   addEventListener('hashchange', () => {
     const token = takeToken();
-    if (token !== undefined) void signIn(token);
+    if (token !== undefined) void arrive(token);
   });
   addEventListener('online', () => {
     if (state.kind === 'unreachable') void check();
   });
   const token = takeToken();
-  void (token === undefined ? check() : signIn(token));
+  void (token === undefined ? check() : arrive(token));
 }
 
 /** The events say that nobody is signed in: asked once more, then believed. */
 export async function check(): Promise<void> {
-  await settle(() => get<Identity>('/api/session'), 'none');
+  await settle(() => get<Identity>(PATH), 'none');
+}
+
+/** The connection is back: the keys may have other names and scopes since, or another tab another sign-in. */
+export async function refresh(): Promise<void> {
+  if (state.kind !== 'in') return;
+  try {
+    enter(await get<Identity>(PATH));
+  } catch {
+    // The events say when the sign-in is over.
+  }
 }
 
 export async function signIn(token: string): Promise<void> {
   if (state.kind !== 'in' && state.kind !== 'out') set({ kind: 'checking' });
-  await settle(() => post<Identity>('/api/session', { token }), 'bad-token');
+  await settle(() => post<Identity>(PATH, { token }), 'bad-token');
+}
+
+/** Rejects with why it did not work; then nothing has changed. */
+export async function replaceSignIn(token: string): Promise<void> {
+  enter(await post<Identity>(PATH, { token }));
+}
+
+/** With the token of an address. */
+async function arrive(token: string): Promise<void> {
+  if (state.kind !== 'in' && state.kind !== 'out') set({ kind: 'checking' });
+  await settle(() => signInOrStay(token), 'bad-token');
+}
+
+/** Who is signed in stays so: a link may come from anybody, and the token may be one of an earlier start. */
+async function signInOrStay(token: string): Promise<Identity> {
+  try {
+    return await post<Identity>(PATH, { token, replace: false });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (isOtherSignIn(error.body)) {
+      setOffer({ token, name: error.body.offered.name });
+      return error.body.signed_in;
+    }
+    if (error.status !== 401) throw error;
+    const present = await get<Identity>(PATH);
+    toast(strings[language()].signIn.staleToken(present.name), 'warn');
+    return present;
+  }
+}
+
+function isOtherSignIn(body: unknown): body is OtherSignInWire {
+  return typeof body === 'object' && body !== null && 'offered' in body && 'signed_in' in body;
 }
 
 /** Resolves to false where the gateway could not be told. Everything that was shown is forgotten. */
 export async function signOut(): Promise<boolean> {
   try {
-    await remove('/api/session');
+    await remove(PATH);
   } catch (error) {
-    if (error instanceof Unreachable) return false;
+    if (!(error instanceof ApiError)) return false;
+    if (error.status >= 500 && error.code !== ENDED_UNWRITTEN) return false;
   }
   forgetDrafts();
   location.reload();
@@ -83,29 +137,38 @@ async function settle(ask: () => Promise<Identity>, refusal: 'none' | 'bad-token
   try {
     const found = await ask();
     tries = 0;
-    if (before !== '' && before !== found.name) {
-      // What is shown is of somebody else.
-      forgetDrafts();
-      location.reload();
-      return;
-    }
-    setIdentity(found);
-    set({ kind: 'in' });
+    if (enter(found)) set({ kind: 'in' });
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) {
       set({ kind: 'out', why: refusal === 'none' && before !== '' ? 'ended' : refusal });
-    } else if (error instanceof ApiError) {
+    } else if (error instanceof ApiError && error.status < 500) {
       set({ kind: 'refused', message: error.message });
     } else {
-      unreachable(ask, refusal);
+      unreachable(ask, refusal, error instanceof ApiError ? error.message : undefined);
     }
   }
 }
 
+/** False where what is shown is of somebody else: the page begins anew. */
+function enter(found: Identity): boolean {
+  const before = identity().name;
+  if (before !== '' && before !== found.name) {
+    forgetDrafts();
+    location.reload();
+    return false;
+  }
+  setIdentity(found);
+  return true;
+}
+
 /** Who was signed in stays so: the connection says that it is lost, and comes back by itself. */
-function unreachable(ask: () => Promise<Identity>, refusal: 'none' | 'bad-token'): void {
+function unreachable(
+  ask: () => Promise<Identity>,
+  refusal: 'none' | 'bad-token',
+  message: string | undefined,
+): void {
   if (state.kind === 'in') return;
-  set({ kind: 'unreachable' });
+  set({ kind: 'unreachable', ...(message !== undefined && { message }) });
   const delay = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)];
   tries += 1;
   timer = setTimeout(() => void settle(ask, refusal), delay);

@@ -31,11 +31,11 @@ export function SignIn({ state, kept }: { state: Exclude<SessionState, { kind: '
 function Body({ state, kept }: { state: Exclude<SessionState, { kind: 'in' }>; kept: boolean }) {
   const text = useText(strings);
   if (state.kind === 'checking') return <Spinner label={text.signIn.checking} show />;
-  if (state.kind === 'unreachable') return <Gone />;
+  if (state.kind === 'unreachable') return <Gone message={state.message} />;
   return <Form state={state} kept={kept} />;
 }
 
-function Gone() {
+function Gone({ message }: { message: string | undefined }) {
   const text = useText(strings);
   const [busy, setBusy] = useState(false);
   const retry = async () => {
@@ -45,7 +45,11 @@ function Gone() {
   };
   return (
     <div className="flex flex-col gap-4">
-      <ErrorNote title={text.signIn.unreachable} message={text.signIn.unreachableHint} />
+      {message === undefined ? (
+        <ErrorNote title={text.signIn.unreachable} message={text.signIn.unreachableHint} />
+      ) : (
+        <ErrorNote title={text.signIn.failed(message)} message={text.signIn.retrying} />
+      )}
       <Button variant="primary" busy={busy} onClick={retry}>
         {text.signIn.retry}
       </Button>

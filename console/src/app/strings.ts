@@ -30,6 +30,12 @@ export interface AppText {
     retry: string;
     retrying: string;
     failed: (message: string) => string;
+    staleToken: (name: string) => string;
+  };
+  otherSignIn: {
+    title: (name: string) => string;
+    text: (present: string, name: string) => string;
+    action: (name: string) => string;
   };
   signedInAs: string;
   scopes: string;
@@ -81,13 +87,21 @@ const en: AppText = {
     checking: 'Asking the gateway…',
     none: 'You are not signed in.',
     badToken: 'This token or key is not valid.',
-    ended: 'You are no longer signed in: the gateway was started again, or the time was over.',
+    ended:
+      'You are no longer signed in: somebody signed out, the time was over, or the key is not valid any more.',
     keptNote: 'What you typed is still there once you have signed in again.',
     unreachable: 'The gateway cannot be reached.',
     unreachableHint: 'Start it with “npm start”, or check the network. This page goes on trying.',
     retry: 'Try now',
     retrying: 'Trying again…',
     failed: (message) => `The gateway refused: ${message}`,
+    staleToken: (name) => `The token in the address is not valid. You are still signed in as ${name}.`,
+  },
+  otherSignIn: {
+    title: (name) => `Sign in as ${name}?`,
+    text: (present, name) =>
+      `You are signed in as ${present}. The address that was opened would sign this browser in as ${name} instead, in all tabs. Go on only if you opened it on purpose.`,
+    action: (name) => `Sign in as ${name}`,
   },
   signedInAs: 'Signed in as',
   scopes: 'May',
@@ -153,13 +167,20 @@ const zh: AppText = {
     checking: '正在连接网关…',
     none: '您尚未登录。',
     badToken: '令牌或密钥无效。',
-    ended: '登录已失效：网关已重新启动，或登录已过期。',
+    ended: '登录已失效：已在别处退出登录、登录已过期，或密钥不再有效。',
     keptNote: '重新登录后，已输入的内容仍然保留。',
     unreachable: '无法连接网关。',
     unreachableHint: '请运行“npm start”启动网关，或检查网络。本页会持续重试。',
     retry: '立即重试',
     retrying: '正在重试…',
     failed: (message) => `网关拒绝了请求：${message}`,
+    staleToken: (name) => `地址中的令牌无效。您仍以 ${name} 的身份登录。`,
+  },
+  otherSignIn: {
+    title: (name) => `以 ${name} 的身份登录？`,
+    text: (present, name) =>
+      `您当前以 ${present} 的身份登录。刚打开的地址会让此浏览器的所有标签页改以 ${name} 的身份登录。仅当您确实要打开该地址时才继续。`,
+    action: (name) => `以 ${name} 的身份登录`,
   },
   signedInAs: '当前登录',
   scopes: '权限',

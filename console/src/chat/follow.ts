@@ -16,7 +16,7 @@ export interface Follow {
 const NEAR_PX = 48;
 /** A wheel, a finger or a key moves the list for so long afterwards. */
 const INPUT_MS = 1_000;
-/** Something was opened or closed: it stays where it is until it has its new size. */
+/** Something was opened or closed: it stays where it is until it has its new size, and is drawn. */
 const HOLD_MS = 500;
 const INPUTS = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
 
@@ -24,19 +24,19 @@ export function useFollow(): Follow {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const [atEnd, setAtEnd] = useState(true);
-  const seen = useRef({ following: true, top: 0, height: 0, input: Number.NEGATIVE_INFINITY, hold: 0 });
+  const seen = useRef({ following: true, top: 0, height: 0, input: Number.NEGATIVE_INFINITY, held: false });
 
   const settle = useCallback(() => {
     const element = scroller.current;
     const now = seen.current;
     if (element === null) return;
-    if (now.following && performance.now() >= now.hold) element.scrollTop = element.scrollHeight;
+    if (now.following && !now.held) element.scrollTop = element.scrollHeight;
     now.height = element.scrollHeight;
   }, []);
 
   const toEnd = useCallback(() => {
     seen.current.following = true;
-    seen.current.hold = 0;
+    seen.current.held = false;
     setAtEnd(true);
     settle();
   }, [settle]);
@@ -48,7 +48,12 @@ export function useFollow(): Follow {
     const inside = content.current;
     if (element === null || inside === null) return;
     const now = seen.current;
-    let held: ReturnType<typeof setTimeout> | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let frame = 0;
+    const forget = (): void => {
+      clearTimeout(timer);
+      cancelAnimationFrame(frame);
+    };
     const decide = (): void => {
       const distance = element.scrollHeight - element.clientHeight - element.scrollTop;
       const moved = element.scrollTop < now.top - 1;
@@ -62,14 +67,22 @@ export function useFollow(): Follow {
     const onInput = (): void => {
       now.input = performance.now();
     };
+    const release = (): void => {
+      if (!now.held) return;
+      now.held = false;
+      const distance = element.scrollHeight - element.clientHeight - element.scrollTop;
+      now.following = now.following && distance <= NEAR_PX;
+      setAtEnd(now.following);
+    };
     const onClick = ({ target }: Event): void => {
       if (!(target instanceof Element) || target.closest('[aria-expanded], summary') === null) return;
-      now.hold = performance.now() + HOLD_MS;
-      clearTimeout(held);
-      held = setTimeout(() => {
-        const distance = element.scrollHeight - element.clientHeight - element.scrollTop;
-        now.following = now.following && distance <= NEAR_PX;
-        setAtEnd(now.following);
+      now.held = true;
+      forget();
+      // A page that is slow has not drawn it when the time is over: the frame after that has.
+      timer = setTimeout(() => {
+        frame = requestAnimationFrame(() => {
+          frame = requestAnimationFrame(release);
+        });
       }, HOLD_MS);
     };
     const sizes = new ResizeObserver(settle);
@@ -79,7 +92,7 @@ export function useFollow(): Follow {
     element.addEventListener('click', onClick, { capture: true });
     for (const name of INPUTS) element.addEventListener(name, onInput, { passive: true });
     return () => {
-      clearTimeout(held);
+      forget();
       sizes.disconnect();
       element.removeEventListener('scroll', decide);
       element.removeEventListener('click', onClick, { capture: true });

@@ -26,10 +26,11 @@ export class Unreachable extends Error {
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
-const refused = new Set<() => void>();
+type RefusedListener = (path: string) => void;
+const refused = new Set<RefusedListener>();
 
-/** Told of every answer that says that nobody is signed in (any more). */
-export function onRefused(listener: () => void): () => void {
+/** Told of every answer that says that nobody is signed in (any more), and what was asked for. */
+export function onRefused(listener: RefusedListener): () => void {
   refused.add(listener);
   return () => refused.delete(listener);
 }
@@ -70,7 +71,7 @@ async function requestBy<T>(
     throw new Unreachable('The gateway does not answer.', { cause: error });
   }
   const value = parse(text);
-  if (answer.status === 401) for (const listener of refused) listener();
+  if (answer.status === 401) for (const listener of refused) listener(path);
   if (!answer.ok) throw new ApiError(answer.status, value);
   return value as T;
 }

@@ -47,6 +47,7 @@ const SESSION: SessionWire = {
   expires_at: TIME,
   running: false,
   interrupted: false,
+  resumable: false,
   pending_approvals: 0,
   usage: null,
 };

@@ -32,7 +32,7 @@ async function wake(world: World, city: string, messages: object[]): Promise<Ans
 
 describe('processes', { timeout: 90_000 }, () => {
   it('are at most as many as there may be, and who lost its own is woken right', async () => {
-    const world = await openWorld({ config: { sessions: { max_live: 1 } } });
+    const world = await openWorld({ sessions: { max_live: 1 } });
     const rome = await park(world, 'Rome');
     const before = claudeProcesses(world.root);
     const oslo = await park(world, 'Oslo');
@@ -53,7 +53,7 @@ describe('processes', { timeout: 90_000 }, () => {
   });
 
   it('end when the client’s results do not come in time, and a late result wakes the conversation', async () => {
-    const world = await openWorld({ config: { sessions: { tool_timeout_s: 1 } } });
+    const world = await openWorld({ sessions: { max_live: 8, tool_timeout_s: 1 } });
     const before = claudeProcesses(world.root).length;
     const { messages } = await park(world, 'Rome');
     // Those behind it are spare ones, which stay.
@@ -64,7 +64,7 @@ describe('processes', { timeout: 90_000 }, () => {
   });
 
   it('are gone with the gateway', async () => {
-    const world = await openWorld();
+    const world = await openWorld({ sessions: { max_live: 8 } });
     await park(world, 'Rome');
     await world.gateway.close();
     expect(claudeProcesses(world.root)).toEqual([]);

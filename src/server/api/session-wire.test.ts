@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ownerOfThisProcess, RELEASED } from '../../sessions/owner.js';
 import type { SessionStanding } from '../../sessions/sessions.js';
+import { idempotencyMark } from '../../sessions/telling.js';
 import { sessionLease } from '../../store/leases.js';
 import type { Session } from '../../store/sessions.js';
 import { type SessionFacts, sessionsToWire } from './session-wire.js';
@@ -11,6 +12,11 @@ const session = (id: string): Session => ({
 });
 
 const turn = { running: false, stopped: false, idempotency: undefined };
+
+const RUN = {
+  ...{ id: '', principal: 'alice', owner: RELEASED, attempts: 1, startedAt: 1 },
+  state: 'interrupted' as const,
+};
 
 function facts(standings: Record<string, SessionStanding>, held: Record<string, string> = {}) {
   const asked: string[] = [];
@@ -35,19 +41,26 @@ function facts(standings: Record<string, SessionStanding>, held: Record<string, 
           return new Map(Object.entries(held).map(([id, owner]) => [sessionLease(id), owner]));
         },
       },
+      runs: {
+        ofSessions: async (sessions) => {
+          asked.push('runs');
+          const of = sessions.map((id) => ({ ...RUN, id: `run-of-${id}`, session: id }));
+          return new Map(of.map((run) => [run.session, run]));
+        },
+      },
     },
   };
   return { asked, made };
 }
 
 describe('sessions as they are shown', () => {
-  it('cost three questions to the store, however many there are', async () => {
+  it('cost four questions to the store, however many there are', async () => {
     const ids = Array.from({ length: 50 }, (_, index) => `s${index}`);
     const standings = Object.fromEntries(ids.map((id) => [id, { root: '/w', turn }]));
     const { asked, made } = facts(standings);
     const shown = await sessionsToWire(made, ids.map(session));
     expect(shown).toHaveLength(50);
-    expect(asked.sort()).toEqual(['approvals', 'leases', 'usage']);
+    expect(asked.sort()).toEqual(['approvals', 'leases', 'runs', 'usage']);
     expect(shown[1]).toMatchObject({ pending_approvals: 2, usage: null, root: '/w' });
   });
 
@@ -74,5 +87,22 @@ describe('sessions as they are shown', () => {
       [false, false],
     ]);
     expect(shown[0]?.root).toBeNull();
+  });
+
+  it('are resumable where the turn that broke off is that of the newest run', async () => {
+    const ofRun = { ...turn, idempotency: idempotencyMark('run-of-own') };
+    const { made } = facts({
+      own: { root: '', turn: ofRun },
+      client: { root: '', turn },
+      stopped: { root: '', turn: { ...ofRun, stopped: true } },
+      done: { root: '', turn: undefined },
+    });
+    const shown = await sessionsToWire(made, ['own', 'client', 'stopped', 'done'].map(session));
+    expect(shown.map(({ interrupted, resumable }) => [interrupted, resumable])).toEqual([
+      [true, true],
+      [true, false],
+      [false, false],
+      [false, false],
+    ]);
   });
 });

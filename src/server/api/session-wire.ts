@@ -2,9 +2,10 @@
 import { mayTakeOver } from '../../sessions/owner.js';
 import type { Sessions } from '../../sessions/sessions.js';
 import { sessionLease } from '../../store/leases.js';
-import type { Session } from '../../store/sessions.js';
+import type { ListedSession, Session } from '../../store/sessions.js';
 import type { Store } from '../../store/store.js';
 import type { UsageSum } from '../../store/usage.js';
+import { nothingToResume } from '../chat/resumable.js';
 import type { SessionUsageWire, SessionWire } from '../wire/sessions.js';
 
 export interface SessionFacts {
@@ -13,6 +14,7 @@ export interface SessionFacts {
     usage: Pick<Store['usage'], 'summarise'>;
     approvals: Pick<Store['approvals'], 'waiting'>;
     leases: Pick<Store['leases'], 'holders'>;
+    runs: Pick<Store['runs'], 'ofSessions'>;
   };
 }
 
@@ -33,7 +35,7 @@ export async function sessionToWire(facts: SessionFacts, session: Session): Prom
 
 export async function sessionsToWire(
   facts: SessionFacts,
-  sessions: readonly Session[],
+  sessions: readonly ListedSession[],
 ): Promise<SessionWire[]> {
   if (sessions.length === 0) return [];
   const { store } = facts;
@@ -46,13 +48,19 @@ export async function sessionsToWire(
     usageOf(store, sessions),
     idle.length === 0 ? new Map<string, string>() : store.leases.holders(idle.map(sessionLease)),
   ]);
-  return sessions.map((session) => {
-    const standing = standings.get(session.id);
-    const turn = standing?.turn;
-    const holder = held.get(sessionLease(session.id));
+  const isInterrupted = (id: string): boolean => {
+    const turn = standings.get(id)?.turn;
+    const holder = held.get(sessionLease(id));
     const isElsewhere = holder !== undefined && !mayTakeOver(holder);
+    return turn !== undefined && !turn.running && !turn.stopped && !isElsewhere;
+  };
+  const interrupted = new Set(ids.filter(isInterrupted));
+  const runs = interrupted.size === 0 ? undefined : await store.runs.ofSessions([...interrupted]);
+  return sessions.map((session) => {
+    const { id } = session;
+    const standing = standings.get(id);
     return {
-      id: session.id,
+      id,
       key: session.principal,
       model: session.model,
       engine: engineOf(session.engine),
@@ -63,10 +71,12 @@ export async function sessionsToWire(
       created_at: time(session.createdAt),
       updated_at: time(session.updatedAt),
       expires_at: time(session.expiresAt),
-      running: turn?.running === true,
-      interrupted: turn !== undefined && !turn.running && !turn.stopped && !isElsewhere,
-      pending_approvals: waiting.get(session.id) ?? 0,
-      usage: usage.get(session.id) ?? null,
+      running: standing?.turn?.running === true,
+      interrupted: interrupted.has(id),
+      resumable: interrupted.has(id) && nothingToResume(id, standing, runs?.get(id)) === undefined,
+      pending_approvals: waiting.get(id) ?? 0,
+      usage: usage.get(id) ?? null,
+      ...(session.match && { match: session.match }),
     };
   });
 }

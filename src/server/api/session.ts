@@ -1,49 +1,109 @@
 /** Sign-in of the console: a token or key for a cookie. */
-import { GatewayError } from '../../core/errors.js';
+import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Principal } from '../../engines/engine.js';
 import { checkContentType, readBody } from '../body.js';
+import { isUnavailable } from '../console-sessions.js';
 import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../exchange.js';
 import { parseJsonBody } from '../json-body.js';
-import { sendJson, sendStatus } from '../respond.js';
+import { NO_STORE, sendError, sendJson, sendStatus } from '../respond.js';
+import type { IdentityWire } from '../wire/session.js';
+
+interface SignInRequest {
+  token: string;
+  /** False: whoever is signed in with this browser stays so. */
+  replace: boolean;
+}
 
 export const openSession: Handler = async (exchange, context) => {
-  const principal = context.auth.owner(await readToken(exchange, context));
-  if (principal === undefined) {
+  const { auth } = context;
+  const { token, replace } = await readRequest(exchange, context);
+  const credential = auth.credentialOf(token);
+  if (credential === undefined) {
     throw new GatewayError(
       'unauthenticated',
       'The token is not valid. Open the address that the gateway printed when it last started, or sign in with a key.',
     );
   }
+  const { cookie, origin } = exchange.request.headers;
+  const present = replace ? undefined : await findPresent(cookie, context);
+  if (present !== undefined) {
+    answerPresent(exchange, present, credential.principal);
+    return;
+  }
   // The guard has let only our own origin through; its scheme is what the browser sees.
-  const secure = exchange.request.headers.origin?.startsWith('https:') ?? false;
-  sendJson(exchange, 200, toWire(principal), {
-    'set-cookie': context.auth.sessions.open(principal, secure),
-    'cache-control': 'no-store',
+  const secure = origin?.startsWith('https:') ?? false;
+  sendJson(exchange, 200, toWire(credential.principal), {
+    'set-cookie': await auth.sessions.open(credential, secure, cookie),
+    ...NO_STORE,
   });
 };
 
 export const showSession: Handler = (exchange) => {
-  sendJson(exchange, 200, toWire(exchange.principal), { 'cache-control': 'no-store' });
+  sendJson(exchange, 200, toWire(exchange.principal), NO_STORE);
 };
 
-export const closeSession: Handler = (exchange, { auth }) => {
-  sendStatus(exchange, 204, {
-    'set-cookie': auth.sessions.close(exchange.request.headers.cookie),
+/** The browser forgets its cookie in any case; whoever has a copy of it is refused from now on. */
+export const closeSession: Handler = async (exchange, { auth, limits }) => {
+  const headers = {
+    'set-cookie': auth.sessions.takenCookie,
     // Images of conversations.
     'clear-site-data': '"cache"',
-  });
+  };
+  try {
+    await auth.sessions.close(exchange.request.headers.cookie);
+  } catch (thrown) {
+    if (!isUnavailable(thrown)) throw thrown;
+    const error = toGatewayError(thrown);
+    exchange.facts.error = error;
+    sendError(exchange, error, limits.lingerMs, headers);
+    return;
+  }
+  sendStatus(exchange, 204, headers);
 };
 
-async function readToken(exchange: Exchange, { limits }: ServerContext): Promise<string> {
-  checkContentType(exchange.request.headers['content-type']);
-  const body = parseJsonBody(await readBody(exchange, limits, limits.apiBodyBytes), limits.jsonDepth);
-  if (typeof body === 'object' && body !== null && 'token' in body && typeof body.token === 'string') {
-    return body.token;
+/** Who is signed in with the browser. Where the store cannot say, nobody whom this process knows. */
+async function findPresent(
+  cookie: string | undefined,
+  { auth: { sessions }, log }: ServerContext,
+): Promise<Principal | undefined> {
+  try {
+    await sessions.recall(cookie);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    log.warn({ err: error }, 'a sign-in could not be looked for');
   }
-  throw new GatewayError('invalid_request', 'token: expected a string.', { param: 'token' });
+  return sessions.find(cookie);
 }
 
-function toWire({ name, scopes, models }: Principal): object {
+function answerPresent(exchange: Exchange, present: Principal, offered: Principal): void {
+  if (present.name === offered.name) {
+    sendJson(exchange, 200, toWire(present), NO_STORE);
+    return;
+  }
+  const error = new GatewayError(
+    'conflict',
+    `This browser is signed in as "${present.name}". To sign in as "${offered.name}" instead, say "replace": true.`,
+    { detail: 'other_sign_in' },
+  );
+  exchange.facts.error = error;
+  const shown = { signed_in: toWire(present), offered: toWire(offered) };
+  sendJson(exchange, error.status, { ...exchange.encodeError(error, exchange.id), ...shown }, NO_STORE);
+}
+
+async function readRequest(exchange: Exchange, { limits }: ServerContext): Promise<SignInRequest> {
+  checkContentType(exchange.request.headers['content-type']);
+  const body = parseJsonBody(await readBody(exchange, limits, limits.apiBodyBytes), limits.jsonDepth);
+  if (typeof body !== 'object' || body === null || !('token' in body) || typeof body.token !== 'string') {
+    throw new GatewayError('invalid_request', 'token: expected a string.', { param: 'token' });
+  }
+  const replace = 'replace' in body ? body.replace : true;
+  if (typeof replace !== 'boolean') {
+    throw new GatewayError('invalid_request', 'replace: expected true or false.', { param: 'replace' });
+  }
+  return { token: body.token, replace };
+}
+
+function toWire({ name, scopes, models }: Principal): IdentityWire {
   return { name, scopes, models };
 }

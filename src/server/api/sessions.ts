@@ -7,33 +7,39 @@ import type { SessionState } from '../../store/sessions.js';
 import type { Handler } from '../context.js';
 import { stoppedBy } from '../left-questions.js';
 import { NO_STORE, sendJson, sendStatus } from '../respond.js';
+import { SESSION_STATUSES } from '../wire/session-status.js';
 import type { SessionContentWire, StopAnswer } from '../wire/sessions.js';
 import { findSession, unknownSession } from './find-session.js';
 import { hrefIn } from './media.js';
 import { messagesToWire } from './message-shape.js';
 import { readInteger } from './query.js';
-import { sessionsToWire, sessionToWire } from './session-wire.js';
+import { listAll, listByStatus } from './session-list.js';
+import { sessionToWire } from './session-wire.js';
 import { ownOnly } from './traces.js';
 
 const STATES: readonly SessionState[] = ['live', 'parked', 'hibernated', 'expired'];
 const PAGES = { sessions: { default: 50, min: 1, max: 500 }, messages: { default: 200, min: 1, max: 1000 } };
 
+/** `status` is what it does, `state` how it is kept. */
 export const listSessions: Handler = async (exchange, context) => {
   const query = new URLSearchParams(exchange.query);
-  const state = readState(query);
+  const state = readOne(query, 'state', STATES);
+  const status = readOne(query, 'status', SESSION_STATUSES);
   const search = query.get('search');
   const cursor = query.get('cursor');
   const key = query.get('key');
-  const page = await context.sessions.list({
+  const asked = {
     ...(key === null ? {} : { principal: key }),
     ...ownOnly(exchange),
-    ...(state === undefined ? {} : { state }),
-    ...(search === null || search === '' ? {} : { search }),
+    ...(state === undefined ? {} : { states: [state] }),
+    ...(search === null ? {} : { search }),
     ...(cursor === null ? {} : { cursor }),
     limit: readInteger(query, 'limit', PAGES.sessions),
-  });
-  const data = await sessionsToWire(context, page.items);
-  sendJson(exchange, 200, { data, next: page.next ?? null }, NO_STORE);
+  };
+  const { items, next } = await (status === undefined
+    ? listAll(context, asked)
+    : listByStatus(context, asked, status));
+  sendJson(exchange, 200, { data: items, next: next ?? null }, NO_STORE);
 };
 
 /** The newest messages, or those in front of a place. */
@@ -79,12 +85,10 @@ export const stopSession: Handler = async (exchange, context, parameters) => {
   sendJson(exchange, 200, answer, NO_STORE);
 };
 
-function readState(query: URLSearchParams): SessionState | undefined {
-  const given = query.get('state');
+function readOne<T extends string>(query: URLSearchParams, name: string, known: readonly T[]): T | undefined {
+  const given = query.get(name);
   if (given === null) return undefined;
-  const state = STATES.find((each) => each === given);
-  if (state !== undefined) return state;
-  throw new GatewayError('invalid_request', `state: expected one of ${STATES.join(', ')}.`, {
-    param: 'state',
-  });
+  const found = known.find((each) => each === given);
+  if (found !== undefined) return found;
+  throw new GatewayError('invalid_request', `${name}: expected one of ${known.join(', ')}.`, { param: name });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { until } from '../../../test/support/until.js';
 import { GatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
 import type { Dispatcher } from '../../engines/dispatcher.js';
@@ -61,11 +62,10 @@ async function openWorld(...script: ConstructorParameters<typeof ScriptedRelay>)
     runs,
     open,
     async over(id) {
-      for (;;) {
+      await until(async () => {
         const session = await sessions.get(id);
-        if (session === undefined || sessions.standing(session)?.turn?.running !== true) return;
-        await new Promise(setImmediate);
-      }
+        return session === undefined || sessions.standing(session)?.turn?.running !== true;
+      });
     },
   };
 }
@@ -82,9 +82,7 @@ describe('going on with a turn', () => {
   it('can be tried again where the try came to nothing', async () => {
     const { bench, runs, open, over } = await openWorld(BROKEN, says('At last.'));
     const { session } = await runs.start(said('hi'), ALICE);
-    while ((await bench.store.runs.ofSession(session))?.state !== 'interrupted') {
-      await new Promise(setImmediate);
-    }
+    await until(async () => (await bench.store.runs.ofSession(session))?.state === 'interrupted');
     const refused: Pick<Dispatcher, 'run'> = { run: () => Promise.reject(BROKEN) };
     const other = open({ dispatcher: refused });
     await expect(other.resume(session)).rejects.toBe(BROKEN);

@@ -13,7 +13,7 @@ export function isOfRun({ idempotency }: StandingTurn, { id }: Pick<Run, 'id'>):
 export function nothingToResume(
   session: string,
   standing: SessionStanding | undefined,
-  run: Run | undefined,
+  run: Pick<Run, 'id'> | undefined,
 ): GatewayError | undefined {
   const turn = standing?.turn;
   if (turn?.running === true) return busy(session);

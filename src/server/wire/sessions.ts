@@ -19,11 +19,22 @@ export interface SessionWire {
   expires_at: Time;
   /** A turn runs in this gateway now. */
   running: boolean;
-  /** The last turn broke off, and can be gone on with. */
+  /** The last turn broke off. */
   interrupted: boolean;
+  /** It is `interrupted`, and `…/resume` goes on with it. False where a client of /v1 began it: only that client can. */
+  resumable: boolean;
   pending_approvals: number;
   /** Null where nothing was counted yet. */
   usage: SessionUsageWire | null;
+  /** In the list, with `search`: where a word of it was said. */
+  match?: MatchWire;
+}
+
+/** A line of what was said; the word is from `from` up to `to`, in UTF-16 units of `text`. */
+export interface MatchWire {
+  text: string;
+  from: number;
+  to: number;
 }
 
 export interface SessionUsageWire extends TokenCounts {

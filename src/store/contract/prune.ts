@@ -17,6 +17,7 @@ const NOTHING: PruneReport = {
   usage: 0,
   leases: 0,
   runs: 0,
+  signIns: 0,
 };
 
 const usage = (at: number) => ({

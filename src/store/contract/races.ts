@@ -105,6 +105,8 @@ export function racesContract(bench: () => Bench): void {
       expect(await b.rules.revision()).not.toBe(before);
       await ownSession(a, 's1');
       expect(await b.sessions.get('s1')).toMatchObject({ principal: 'alice' });
+      await a.signIns.add({ id: 'digest', binding: 'binding', expiresAt: START + TTL });
+      expect(await b.signIns.get('digest')).toMatchObject({ binding: 'binding' });
     });
 
     it('write at the same time without losing anything', async () => {
@@ -146,6 +148,7 @@ export function racesContract(bench: () => Bench): void {
         cacheWriteTokens: 0,
         latencyMs: 1,
       });
+      await first.signIns.add({ id: 'digest', binding: 'binding', expiresAt: START + TTL });
       void first.audit.append({ event: 'e', by: 'x', principal: 'p' });
       await first.close();
       await first.close();
@@ -156,6 +159,7 @@ export function racesContract(bench: () => Bench): void {
       expect((await second.traces.get('r1'))?.payload).toEqual({ a: 1 });
       expect(await second.usage.summarise(sum)).toHaveLength(1);
       expect((await second.audit.list({ limit: 9 })).items).toHaveLength(1);
+      expect(await second.signIns.list()).toHaveLength(1);
     });
   });
 }

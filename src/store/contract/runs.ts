@@ -36,6 +36,23 @@ export function runsContract(bench: () => Bench): void {
       expect(await store.runs.attach('r9', 's1')).toBe(false);
     });
 
+    it('is the newest of each session', async () => {
+      const store = await bench().open();
+      for (const [id, session] of [
+        ['r1', 's1'],
+        ['r2', 's1'],
+        ['r3', 's2'],
+      ] as const) {
+        if (id !== 'r2') await ownSession(store, session);
+        await store.runs.create(run(id));
+        await store.runs.attach(id, session);
+        bench().now += 1;
+      }
+      const found = await store.runs.ofSessions(['s1', 's9']);
+      expect([...found].map(([session, { id }]) => [session, id])).toEqual([['s1', 'r2']]);
+      expect([...found.values()].some((each) => 'request' in each)).toBe(false);
+    });
+
     it('goes with its session', async () => {
       const store = await bench().open();
       await ownSession(store, 's1');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sessionLease } from '../leases.js';
+import { approval } from './approvals.js';
 import { acquire, allPages, type Bench, ownSession, START, TTL } from './place.js';
 
 export function sessionsContract(bench: () => Bench): void {
@@ -130,11 +131,34 @@ export function sessionsContract(bench: () => Bench): void {
         (await store.sessions.list(query)).items.map((session) => session.id);
       expect(await ids({ limit: 10 })).toEqual(['s4', 's3', 's2', 's1']);
       expect(await ids({ limit: 10, principal: 'alice' })).toEqual(['s4', 's3', 's1']);
-      expect(await ids({ limit: 10, state: 'parked' })).toEqual(['s3']);
-      expect(await ids({ limit: 10, state: 'live' })).toEqual(['s2', 's1']);
-      expect(await ids({ limit: 10, state: 'expired' })).toEqual(['s4']);
+      expect(await ids({ limit: 10, states: ['parked'] })).toEqual(['s3']);
+      expect(await ids({ limit: 10, states: ['live'] })).toEqual(['s2', 's1']);
+      expect(await ids({ limit: 10, states: ['expired'] })).toEqual(['s4']);
+      expect(await ids({ limit: 10, states: ['expired', 'parked'] })).toEqual(['s4', 's3']);
+      expect(await ids({ limit: 10, states: [] })).toEqual([]);
       expect(await ids({ limit: 10, search: '100%' })).toEqual(['s1']);
       expect(await ids({ limit: 10, search: 'OTHER' })).toEqual(['s2']);
+    });
+
+    it('lists by what waits, by open turns, and only some of them', async () => {
+      const store = await bench().open();
+      const turns = { s1: { key: 'k' }, s2: { key: 'k', stopped: true }, s3: undefined, s4: { key: 'k' } };
+      for (const [id, turn] of Object.entries(turns)) {
+        bench().now += 1;
+        await ownSession(store, id, { metadata: turn === undefined ? {} : { turn } });
+      }
+      await store.approvals.create(approval('a1', { session: 's1' }));
+      await store.approvals.create(approval('a2', { session: 's3' }));
+      await store.approvals.decide('a2', { state: 'denied', digest: 'digest-a2', by: 'bob', via: 'api' });
+      const ids = async (query: Omit<Parameters<typeof store.sessions.list>[0], 'limit'>) =>
+        (await store.sessions.list({ limit: 10, ...query })).items.map((session) => session.id);
+      expect(await ids({ waiting: true })).toEqual(['s1']);
+      expect(await ids({ waiting: false })).toEqual(['s4', 's3', 's2']);
+      expect(await ids({ turnOpen: true })).toEqual(['s4', 's1']);
+      expect(await ids({ turnOpen: true, principal: 'alice', waiting: false })).toEqual(['s4']);
+      expect(await ids({ among: ['s3', 's1', 's9'] })).toEqual(['s3', 's1']);
+      expect(await ids({ among: [] })).toEqual([]);
+      expect(await ids({ except: ['s3', 's1'] })).toEqual(['s4', 's2']);
     });
 
     it('pages through sessions that were used in the same moment', async () => {

@@ -7,6 +7,7 @@ import { insertAnswer } from './answers.js';
 import type { Context } from './context.js';
 import { holds } from './leases.js';
 import { number, text, toJson, whole } from './rows.js';
+import { SpokenNotes } from './spoken.js';
 
 /** Thrown to roll back; never leaves this file. */
 class Refused extends Error {
@@ -36,7 +37,7 @@ export async function checkpoint(
 function apply(context: Context, id: string, lease: Lease, change: Checkpoint): void {
   const { database, redact } = context;
   const at = whole(context.now());
-  const session = database.get('SELECT principal, expires_at FROM sessions WHERE id = ?', [id]);
+  const session = database.get('SELECT principal, expires_at, spoken FROM sessions WHERE id = ?', [id]);
   if (session === undefined || number(session, 'expires_at') <= at) {
     throw new Refused({ ok: false, reason: 'gone' });
   }
@@ -44,8 +45,9 @@ function apply(context: Context, id: string, lease: Lease, change: Checkpoint): 
     throw new Refused({ ok: false, reason: 'fenced' });
   }
   const principal = text(session, 'principal');
+  const spoken = new SpokenNotes(context, id, number(session, 'spoken'));
   let size = 0;
-  for (const append of change.append ?? []) size += appendEntries(context, id, append, at);
+  for (const append of change.append ?? []) size += appendEntries(context, id, append, at, spoken);
   for (const entry of change.index ?? []) {
     const sql =
       'INSERT INTO history (principal, hash, session, position) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
@@ -61,7 +63,7 @@ function apply(context: Context, id: string, lease: Lease, change: Checkpoint): 
   const sql = `UPDATE sessions SET
       state = coalesce(?, state), title = coalesce(?, title), model = coalesce(?, model),
       metadata = coalesce(?, metadata),
-      expires_at = coalesce(?, expires_at), updated_at = ?, size = size + ? WHERE id = ?`;
+      expires_at = coalesce(?, expires_at), updated_at = ?, size = size + ?, spoken = ? WHERE id = ?`;
   database.run(sql, [
     change.state ?? null,
     change.title === undefined ? null : redact(change.title),
@@ -70,12 +72,19 @@ function apply(context: Context, id: string, lease: Lease, change: Checkpoint): 
     change.expiresAt === undefined ? null : whole(change.expiresAt),
     at,
     size,
+    spoken.upTo,
     id,
   ]);
 }
 
 /** Characters added. */
-function appendEntries(context: Context, session: string, append: TranscriptAppend, at: number): number {
+function appendEntries(
+  context: Context,
+  session: string,
+  append: TranscriptAppend,
+  at: number,
+  spoken: SpokenNotes,
+): number {
   const { database, redact } = context;
   const channel = append.channel ?? MAIN_CHANNEL;
   const lastSql = 'SELECT coalesce(max(seq), 0) AS last FROM transcript WHERE session = ? AND channel = ?';
@@ -91,6 +100,7 @@ function appendEntries(context: Context, session: string, append: TranscriptAppe
     const notes = meta === undefined ? null : toJson(redactJson(meta, redact));
     if (database.run(sql, [session, channel, last + 1, uuid, at, notes, body]) === 0) continue;
     last += 1;
+    spoken.note(channel, last, message);
     size += body.length + (notes?.length ?? 0);
   }
   return size;

@@ -8,6 +8,8 @@ import { number } from './rows.js';
 import { SCHEMA_1 } from './schema-1.js';
 import { SCHEMA_2 } from './schema-2.js';
 import { SCHEMA_3 } from './schema-3.js';
+import { SCHEMA_4 } from './schema-4.js';
+import { SCHEMA_5 } from './schema-5.js';
 
 export interface Migration {
   version: number;
@@ -18,6 +20,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: SCHEMA_1 },
   { version: 2, sql: SCHEMA_2 },
   { version: 3, sql: SCHEMA_3 },
+  { version: 4, sql: SCHEMA_4 },
+  { version: 5, sql: SCHEMA_5 },
 ];
 
 /** `TGAT`: tells our file from any other program's database. */

@@ -36,6 +36,7 @@ const USAGE: CappedTable = { table: 'usage', key: 'seq', size: '0', where: '1' }
 const ANSWERS: CappedTable = { table: 'answers', key: 'number', size: 'size', where: '1' };
 const QUIRKS: CappedTable = { table: 'quirks', key: 'rowid', size: '0', where: '1' };
 const RUNS: CappedTable = { table: 'runs', key: 'rowid', size: '0', where: 'session IS NULL' };
+const SIGN_INS: CappedTable = { table: 'sign_ins', key: 'rowid', size: '0', where: '1' };
 const APPROVALS: CappedTable = { table: 'approvals', key: 'number', size: '0', where: `state <> 'pending'` };
 
 export async function prune(context: Context, now: number): Promise<PruneReport> {
@@ -66,6 +67,9 @@ export async function prune(context: Context, now: number): Promise<PruneReport>
       'relaxed',
     ),
     runs: await aged('started_at', RUNS, limits.runs.maxAgeMs),
+    signIns:
+      (await deleteRows(context, SIGN_INS, 'expires_at <= ?', [now])) +
+      (await deleteBeyond(context, SIGN_INS, limits.signIns)),
   };
   await giveSpaceBack(context);
   return report;

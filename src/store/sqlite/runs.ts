@@ -34,6 +34,17 @@ export class SqliteRuns implements RunStore {
     return this.#one(sql, session);
   }
 
+  ofSessions(sessions: readonly string[]): Promise<ReadonlyMap<string, Omit<Run, 'request'>>> {
+    const { database } = this.#context;
+    const sql = `SELECT ${HEAD} FROM runs
+      WHERE session IN (SELECT value FROM json_each(?)) ORDER BY started_at, rowid`;
+    return database.read(() => {
+      const rows = database.all(sql, [JSON.stringify(sessions)]);
+      // The last of a session takes the place of those before it.
+      return new Map(rows.map((row) => [text(row, 'session'), readHead(row)]));
+    });
+  }
+
   running(): Promise<Omit<Run, 'request'>[]> {
     const { database } = this.#context;
     const sql = `SELECT ${HEAD} FROM runs WHERE state = 'running' ORDER BY started_at, rowid`;

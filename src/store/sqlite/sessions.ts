@@ -1,8 +1,10 @@
 import type { JsonObject } from '../../core/conversation.js';
+import { foldedWords } from '../fold.js';
 import { type Lease, sessionLease } from '../leases.js';
 import type {
   Checkpoint,
   CheckpointOutcome,
+  ListedSession,
   NewSession,
   Session,
   SessionQuery,
@@ -17,6 +19,7 @@ import type { Context } from './context.js';
 import { badCursor, Conditions, pageSize, toPage } from './paging.js';
 import { json, number, optionalText, type Row, text, toJson, whole } from './rows.js';
 import { dropSessionRules } from './rules.js';
+import { type ListPlace, type SessionFilter, searchSessions } from './session-search.js';
 
 const STATES: readonly WritableState[] = ['live', 'parked', 'hibernated'];
 
@@ -61,28 +64,20 @@ export class SqliteSessions implements SessionStore {
     });
   }
 
-  async list(query: SessionQuery): Promise<Page<Session>> {
+  async list(query: SessionQuery): Promise<Page<ListedSession>> {
     const { database, now } = this.#context;
-    const where = new Conditions();
-    where.equal('principal', query.principal);
-    if (query.state === 'expired') where.add('expires_at <= ?', now());
-    else if (query.state !== undefined) where.add('state = ? AND expires_at > ?', query.state, now());
-    if (query.search !== undefined) {
-      const pattern = `%${query.search.replace(/[\\%_]/g, '\\$&')}%`;
-      where.add(
-        `(title LIKE ? ESCAPE '\\' OR model LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\')`,
-        pattern,
-        pattern,
-        pattern,
-      );
+    const filter = filterOf(query, now());
+    const words = foldedWords(query.search ?? '');
+    if (words.length > 0) {
+      const { rows, next } = await searchSessions(this.#context, filter, words, query.limit);
+      const items = rows.map(({ row, match }) => ({ ...readSession(row, now()), ...(match && { match }) }));
+      return { items, ...(next !== undefined && { next: `${next.at}:${next.id}` }) };
     }
-    if (query.cursor !== undefined) {
-      const parts = /^(\d{1,15}):(.+)$/s.exec(query.cursor);
-      if (parts?.[1] === undefined || parts[2] === undefined) throw badCursor();
-      where.add('(updated_at, id) < (?, ?)', Number(parts[1]), parts[2]);
-    }
-    const sql = `SELECT * FROM sessions WHERE ${where} ORDER BY updated_at DESC, id DESC LIMIT ?`;
-    const rows = await database.read(() => database.all(sql, [...where.params, pageSize(query.limit) + 1]));
+    const { from, where, params, after } = filter;
+    const sql = `SELECT * FROM ${from} WHERE ${where} AND (updated_at, id) < (?, ?)
+      ORDER BY updated_at DESC, id DESC LIMIT ?`;
+    const all = [...params, after.at, after.id, pageSize(query.limit) + 1];
+    const rows = await database.read(() => database.all(sql, all));
     const cursorOf = (row: Row) => `${number(row, 'updated_at')}:${text(row, 'id')}`;
     return toPage(rows, query.limit, (row) => readSession(row, now()), cursorOf);
   }
@@ -103,6 +98,45 @@ export function deleteSession(context: Context, id: string, by: string): boolean
   dropSessionRules(database, id);
   database.run('DELETE FROM leases WHERE name = ?', [sessionLease(id)]);
   return database.run('DELETE FROM sessions WHERE id = ?', [id]) === 1;
+}
+
+/** Before everything: the start of the list. */
+const NEWEST: ListPlace = { at: Number.MAX_SAFE_INTEGER, id: '' };
+
+function filterOf(query: SessionQuery, now: number): SessionFilter {
+  const where = new Conditions();
+  where.equal('principal', query.principal);
+  if (query.states !== undefined) {
+    const written = query.states.filter((state) => state !== 'expired');
+    const isExpired = query.states.includes('expired') ? 'expires_at <= ?' : '0 AND expires_at <= ?';
+    const isWritten = 'state IN (SELECT value FROM json_each(?)) AND expires_at > ?';
+    where.add(`(${isExpired} OR ${isWritten})`, now, JSON.stringify(written), now);
+  }
+  const listed = 'IN (SELECT value FROM json_each(?))';
+  if (query.among !== undefined) where.add(`id ${listed}`, JSON.stringify(query.among));
+  if (query.except !== undefined) where.add(`id NOT ${listed}`, JSON.stringify(query.except));
+  if (query.waiting !== undefined) {
+    const not = query.waiting ? '' : 'NOT ';
+    where.add(`id ${not}IN (SELECT session FROM approvals WHERE state = 'pending')`);
+  }
+  if (query.turnOpen) {
+    where.add(
+      `json_extract(metadata, '$.turn') IS NOT NULL AND json_extract(metadata, '$.turn.stopped') IS NOT 1`,
+    );
+  }
+  return {
+    // There are few of them, and the planner does not know.
+    from: query.turnOpen ? 'sessions INDEXED BY sessions_with_turn' : 'sessions',
+    where: String(where),
+    params: where.params,
+    after: query.cursor === undefined ? NEWEST : readCursor(query.cursor),
+  };
+}
+
+function readCursor(cursor: string): ListPlace {
+  const [, at, id] = /^(\d{1,15}):(.+)$/s.exec(cursor) ?? [];
+  if (at === undefined || id === undefined) throw badCursor();
+  return { at: Number(at), id };
 }
 
 function readSession(row: Row, now: number): Session {

@@ -20,6 +20,7 @@ import { number } from './rows.js';
 import { SqliteRules } from './rules.js';
 import { SqliteRuns } from './runs.js';
 import { SqliteSessions } from './sessions.js';
+import { SqliteSignIns } from './sign-ins.js';
 import { SqliteTraces } from './traces.js';
 import { SqliteTranscripts } from './transcripts.js';
 import { SqliteUsage } from './usage.js';
@@ -40,6 +41,7 @@ class SqliteStore implements Store {
   readonly quirks: SqliteQuirks;
   readonly usage: SqliteUsage;
   readonly runs: SqliteRuns;
+  readonly signIns: SqliteSignIns;
   readonly #context: Context;
   readonly #location: string;
   readonly #schemaVersion: number;
@@ -63,6 +65,7 @@ class SqliteStore implements Store {
     this.quirks = new SqliteQuirks(context);
     this.usage = new SqliteUsage(context);
     this.runs = new SqliteRuns(context);
+    this.signIns = new SqliteSignIns(context);
   }
 
   prune(now = this.#context.now()): Promise<PruneReport> {

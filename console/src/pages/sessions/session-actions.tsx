@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { ChatStarted, SessionWire, StopAnswer } from '../../../../src/server/wire/sessions.js';
+import { useIdentity } from '../../app/identity.js';
 import { navigate } from '../../app/router.js';
 import { post, remove } from '../../data/api.js';
 import { useText } from '../../text/language.js';
@@ -62,16 +63,17 @@ export function SessionActions({ session, status, heard, onRemove, onDone }: Ses
       openSession(forked.id);
     });
   const running = isRunning(session, heard);
+  const canResume = useIdentity().can('call') && status === 'interrupted' && session.resumable;
   const items: MenuItem[] = [
     { label: text.open, icon: <ChatIcon />, onSelect: () => openSession(session.id) },
-    ...(status === 'interrupted' ? [{ label: text.resume, icon: <PlayIcon />, onSelect: resume }] : []),
+    ...(canResume ? [{ label: text.resume, icon: <PlayIcon />, onSelect: resume }] : []),
     ...(running ? [{ label: text.stop, icon: <StopIcon />, onSelect: stop }] : []),
     { label: text.fork, icon: <ForkIcon />, onSelect: fork },
     { label: text.remove, icon: <TrashIcon />, tone: 'danger', onSelect: onRemove },
   ];
   return (
     <span className="inline-flex items-center gap-1">
-      {status === 'interrupted' && (
+      {canResume && (
         <Button size="small" busy={busy} icon={<PlayIcon size={12} />} onClick={resume}>
           {text.resume}
         </Button>

@@ -1,8 +1,10 @@
-import type { SessionUsageWire, SessionWire } from '../../../../src/server/wire/sessions.js';
+import type { MatchWire, SessionUsageWire, SessionWire } from '../../../../src/server/wire/sessions.js';
 import { useText } from '../../text/language.js';
 import { Badge, type Tone } from '../../ui/badge.js';
 import { formatTokens, formatUsd } from '../../ui/format.js';
 import { BotIcon, ChatIcon, ClockIcon, PlayIcon, WarnIcon } from '../../ui/icons.js';
+import { makeVisible } from '../../ui/visible.js';
+import { VisibleText } from '../../ui/visible-text.js';
 import { ShortText } from '../shared/short-text.js';
 import type { SessionRow, Status } from './session-rows.js';
 import { strings } from './strings.js';
@@ -23,15 +25,51 @@ const ICONS = {
   interrupted: WarnIcon,
 };
 
-export function StatusBadge({ status, approvals }: { status: Status; approvals: number }) {
+export function StatusBadge({
+  status,
+  approvals,
+  resumable,
+}: {
+  status: Status;
+  approvals: number;
+  resumable: boolean;
+}) {
   const text = useText(strings);
   const Icon = ICONS[status];
+  const isClients = status === 'interrupted' && !resumable;
   return (
     <span className="inline-flex flex-wrap items-center gap-1">
-      <Badge tone={TONES[status]} title={text.statusHint[status]} icon={<Icon size={12} />}>
+      <Badge
+        tone={TONES[status]}
+        title={isClients ? text.clientsHint : text.statusHint[status]}
+        icon={<Icon size={12} />}
+      >
         {text.status[status]}
       </Badge>
       {approvals > 0 && <span className="text-xs text-warn">{text.approvals(approvals)}</span>}
+      {isClients && (
+        <span className="text-xs text-muted" title={text.clientsHint}>
+          {text.clients}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** What was said, with the word that was looked for. */
+function MatchLine({ match: { text: said, from, to } }: { match: MatchWire }) {
+  const text = useText(strings);
+  return (
+    <span
+      className="line-clamp-2 min-w-0 text-xs font-normal break-words text-muted"
+      title={makeVisible(said)}
+    >
+      <span className="sr-only">{text.said} </span>
+      <VisibleText text={said.slice(0, from)} />
+      <mark className="rounded-sm bg-warn-soft text-ink">
+        <VisibleText text={said.slice(from, to)} />
+      </mark>
+      <VisibleText text={said.slice(to)} />
     </span>
   );
 }
@@ -55,6 +93,7 @@ export function TitleCell({ row, parentTitle }: { row: SessionRow; parentTitle: 
         )}
         <ShortText text={session.title ?? text.untitled} lines={2} />
       </span>
+      {session.match !== undefined && <MatchLine match={session.match} />}
       {session.root !== null && session.root !== undefined && (
         <span className="font-normal text-muted">
           <ShortText text={session.root} mono />

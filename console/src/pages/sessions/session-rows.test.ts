@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionWire } from '../../../../src/server/wire/sessions.js';
-import { familyRows, type Heard, NOTHING_HEARD, statusOf } from './session-rows.js';
+import { familyRows, type Heard, NOTHING_HEARD, statusOf, stillIn } from './session-rows.js';
 
 const session = (id: string, more: Partial<SessionWire> = {}): SessionWire => ({
   id,
@@ -16,6 +16,7 @@ const session = (id: string, more: Partial<SessionWire> = {}): SessionWire => ({
   expires_at: '2026-03-02T00:00:00Z',
   running: false,
   interrupted: false,
+  resumable: false,
   pending_approvals: 0,
   usage: null,
   ...more,
@@ -38,6 +39,22 @@ describe('the state of a session', () => {
     expect(statusOf(session('a'), heard({ running: new Set(['a']) }))).toBe('running');
     expect(statusOf(session('a', { running: true }), heard({ ended: new Set(['a']) }))).toBe('idle');
     expect(statusOf(session('a'), heard({ waiting: new Map([['a', 1]]) }))).toBe('waiting');
+  });
+});
+
+describe('a list of one state', () => {
+  const list = [session('a'), session('b', { running: true }), session('c', { state: 'expired' })];
+  const ids = (sessions: SessionWire[]) => sessions.map(({ id }) => id);
+
+  it('loses who has left the state since it was fetched', () => {
+    const heard = { ...NOTHING_HEARD, running: new Set(['a']) };
+    expect(ids(stillIn(list, 'idle', NOTHING_HEARD))).toEqual(['a']);
+    expect(ids(stillIn(list, 'idle', heard))).toEqual([]);
+    expect(ids(stillIn(list, 'running', heard))).toEqual(['a', 'b']);
+  });
+
+  it('is everything that can still be opened where none was asked for', () => {
+    expect(ids(stillIn(list, undefined, NOTHING_HEARD))).toEqual(['a', 'b']);
   });
 });
 

@@ -1,9 +1,13 @@
 /** Sessions as lines of a list: what state they are in, and forks with what they were forked from. */
+import {
+  SESSION_STATUSES,
+  type SessionStatus,
+  sessionStatus,
+} from '../../../../src/server/wire/session-status.js';
 import type { SessionWire } from '../../../../src/server/wire/sessions.js';
 
-/** In the order in which they want attention. */
-export const STATUSES = ['waiting', 'running', 'interrupted', 'client', 'idle'] as const;
-export type Status = (typeof STATUSES)[number];
+export const STATUSES = SESSION_STATUSES;
+export type Status = SessionStatus;
 
 export const isStatus = (value: string | null): value is Status =>
   STATUSES.some((status) => status === value);
@@ -29,11 +33,23 @@ export function isRunning(session: SessionWire, { running, ended }: Heard): bool
 }
 
 export function statusOf(session: SessionWire, heard: Heard): Status {
-  const runs = isRunning(session, heard);
-  if (pendingOf(session, heard) > 0) return 'waiting';
-  if (runs) return 'running';
-  if (session.interrupted === true) return 'interrupted';
-  return session.state === 'parked' || session.state === 'hibernated' ? 'client' : 'idle';
+  return sessionStatus({
+    pending_approvals: pendingOf(session, heard),
+    running: isRunning(session, heard),
+    interrupted: session.interrupted,
+    state: session.state,
+  });
+}
+
+/** What the list of the gateway is now: it was asked for one state, and sessions have left it since. */
+export function stillIn(
+  sessions: readonly SessionWire[],
+  status: Status | undefined,
+  heard: Heard,
+): SessionWire[] {
+  return sessions.filter(
+    (session) => session.state !== 'expired' && (status === undefined || statusOf(session, heard) === status),
+  );
 }
 
 export interface SessionRow {

@@ -27,6 +27,7 @@ import {
   type SessionRow,
   STATUSES,
   statusOf,
+  stillIn,
 } from './session-rows.js';
 import { strings } from './strings.js';
 import { useHeard } from './use-heard.js';
@@ -45,11 +46,7 @@ export function SessionsPage() {
     () => new Map(list.items.map(({ id, title }) => [id, title ?? text.untitled])),
     [list.items, text],
   );
-  const shown = useMemo(
-    () =>
-      familyRows(list.items.filter((session) => status === undefined || statusOf(session, heard) === status)),
-    [list.items, status, heard],
-  );
+  const shown = useMemo(() => familyRows(stillIn(list.items, status, heard)), [list.items, status, heard]);
   const columns = useColumns(heard, titles, setRemoving, list.reload);
   const filtered = search !== '' || status !== undefined;
   const clear = (
@@ -95,11 +92,7 @@ export function SessionsPage() {
           onRow={({ session }) => navigate(`#/chat/${encodeURIComponent(session.id)}`)}
           empty={
             filtered ? (
-              <EmptyState
-                title={text.noneTitle}
-                text={list.hasMore ? text.noneLoaded : text.noneText}
-                action={clear}
-              />
+              <EmptyState title={text.noneTitle} text={text.noneText} action={clear} />
             ) : (
               <EmptyState
                 title={text.emptyTitle}
@@ -145,7 +138,11 @@ function useColumns(
         id: 'state',
         label: text.state,
         render: ({ session }) => (
-          <StatusBadge status={statusOf(session, heard)} approvals={pendingOf(session, heard)} />
+          <StatusBadge
+            status={statusOf(session, heard)}
+            approvals={pendingOf(session, heard)}
+            resumable={session.resumable}
+          />
         ),
       },
       { id: 'model', label: text.model, render: ({ session }) => <ModelCell session={session} /> },

@@ -4,7 +4,8 @@ const en = {
   title: 'Sessions',
   intro: 'Conversations with agents and models. They go on when the client asks again, here or elsewhere.',
   newChat: 'New conversation',
-  search: 'Search title, model or id',
+  search: 'Search what was said, title, model or id',
+  said: 'In the conversation:',
   filter: 'State',
   all: 'All states',
   status: {
@@ -21,6 +22,9 @@ const en = {
     idle: 'Nothing runs. It goes on with the next message.',
     interrupted: 'The last turn broke off. It can be gone on with.',
   } satisfies Record<Status, string>,
+  clients: 'Only its client can resume it.',
+  clientsHint:
+    'The last turn broke off. A client of /v1 began it, and goes on with it by sending the same request again. To go on here, open it and say something.',
   approvals: (count: number) => (count === 1 ? '1 approval' : `${count} approvals`),
   conversation: 'Conversation',
   state: 'State',
@@ -64,7 +68,6 @@ const en = {
     'A conversation appears here as soon as someone talks to an agent, from this console or from any client.',
   noneTitle: 'Nothing matches',
   noneText: 'No session matches this search and state.',
-  noneLoaded: 'None of those that are shown is in this state. Show more to look further back.',
   clear: 'Show all',
   shown: (count: number) => (count === 1 ? '1 session' : `${count} sessions`),
 };
@@ -73,7 +76,8 @@ const zh: typeof en = {
   title: '会话',
   intro: '与智能体和模型的对话。客户端再次请求时，无论在这里还是别处，都会接着进行。',
   newChat: '新建对话',
-  search: '搜索标题、模型或 ID',
+  search: '搜索对话内容、标题、模型或 ID',
+  said: '对话中：',
   filter: '状态',
   all: '全部状态',
   status: {
@@ -90,6 +94,9 @@ const zh: typeof en = {
     idle: '没有任务在运行，发送下一条消息即可继续。',
     interrupted: '上一轮对话中途断开，可以继续执行。',
   },
+  clients: '只有原客户端可以继续。',
+  clientsHint:
+    '上一轮对话中途断开。它由 /v1 的客户端发起，该客户端再次发送相同请求即可继续。若要在这里继续，请打开会话并发送消息。',
   approvals: (count) => `${count} 个待审批`,
   conversation: '对话',
   state: '状态',
@@ -129,7 +136,6 @@ const zh: typeof en = {
   emptyText: '只要有人通过本控制台或任何客户端与智能体对话，会话就会出现在这里。',
   noneTitle: '没有匹配项',
   noneText: '没有会话符合当前的搜索和状态。',
-  noneLoaded: '已显示的会话中没有处于该状态的。可以显示更多以查看更早的会话。',
   clear: '显示全部',
   shown: (count) => `${count} 个会话`,
 };

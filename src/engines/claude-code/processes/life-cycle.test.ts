@@ -12,6 +12,7 @@ import { closeAfterTest, tempFolder } from '../../../../test/support/cleanup.js'
 import { allGone, allProcesses, descendants, isClaudeCode } from '../../../../test/support/processes.js';
 import { inDialect } from '../../../../test/support/scripted-answers.js';
 import { startUpstream } from '../../../../test/support/scripted-upstream.js';
+import { until } from '../../../../test/support/until.js';
 import { GatewayError } from '../../../core/errors.js';
 import { findProcesses, isAlive, readProcess } from '../../../workspace/process/process-list.js';
 import type { ClaudeProcess } from '../claude-processes.js';
@@ -30,12 +31,10 @@ const callsBash = inDialect({
 
 /** Resolves when the process that the command leaves behind is there. */
 async function whenStubborn(of: number) {
-  for (;;) {
+  return until(() => {
     const all = descendants(of);
-    const found = all.filter(({ command }) => command.startsWith('sleep 60'));
-    if (found.length > 0) return all;
-    await new Promise(setImmediate);
-  }
+    return all.some(({ command }) => command.startsWith('sleep 60')) && all;
+  });
 }
 
 const rejection = (opened: Promise<ClaudeProcess>): Promise<unknown> =>
@@ -86,8 +85,8 @@ describe('a spare that nobody takes', () => {
   it('is let go after a while', async () => {
     const bench = await createBench({ spares: 1, spareIdleMs: 1 });
     bench.processes.warm(bench.profile);
-    while ((await bench.folders()).length === 0);
-    while ((await bench.folders()).length > 0);
+    await until(async () => (await bench.folders()).length > 0);
+    await until(async () => (await bench.folders()).length === 0);
     await expectNothingLeft(bench);
   });
 

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { excerptOf } from './excerpt.js';
+import { fold, foldedWords, placeOf } from './fold.js';
+import { SPOKEN_LIMITS, spokenIn } from './spoken.js';
+
+describe('a place in a text', () => {
+  it.each([
+    ['Paint the Fence', 'fence', 'Fence'],
+    ['ein Spaß', 'ss', 'ß'],
+    ['der Maßstab', 'sst', 'ßst'],
+    ['e\u0301te\u0301', 'ete', 'e\u0301te\u0301'],
+    ['😀 天气预报', '气预', '气预'],
+    ['İstanbul', 'istan', 'İstan'],
+    ['한국어', fold('국'), '국'],
+  ])('of %s, %s', (text, word, found) => {
+    const place = placeOf(text, word);
+    expect(text.slice(place?.from, place?.to)).toBe(found);
+  });
+
+  it('is none where the word is not', () => {
+    expect(placeOf('fence', 'gate')).toBeUndefined();
+    expect(placeOf('Zäune', 'gate')).toBeUndefined();
+  });
+});
+
+describe('an excerpt', () => {
+  it('is the whole of a short text, on one line', () => {
+    expect(excerptOf(' paint\n\tthe fence\n', 'fence')).toEqual({
+      text: 'paint the fence',
+      from: 10,
+      to: 15,
+    });
+  });
+
+  it('cuts no character in half', () => {
+    const { text, from, to } = excerptOf(`${'😀'.repeat(60)}x${'😀'.repeat(100)}`, 'x');
+    expect(text.slice(from, to)).toBe('x');
+    // It throws for half a character.
+    expect(() => encodeURIComponent(text)).not.toThrow();
+  });
+
+  it('marks nothing where the word cannot be found', () => {
+    expect(excerptOf('fence', 'gate')).toEqual({ text: 'fence', from: 0, to: 0 });
+  });
+});
+
+describe('a query', () => {
+  it('is its words, each once, and not too many', () => {
+    expect(foldedWords(' The  the\u3000门\n"x" \u0301 ')).toEqual(['the', '门', '"x"']);
+    expect(foldedWords(Array.from({ length: 99 }, (_, index) => index).join(' '))).toHaveLength(16);
+  });
+});
+
+describe('what is looked through', () => {
+  const entry = (...content: unknown[]) => ({ kind: 'message', message: { role: 'user', content } });
+  const text = (length: number) => ({ type: 'text', text: 'x'.repeat(length) });
+
+  it('is bounded, in all and in the input of a call', () => {
+    const { entryChars, inputChars } = SPOKEN_LIMITS;
+    expect(spokenIn(entry(text(entryChars - 10), text(50), text(50)))).toHaveLength(entryChars);
+    const input = { content: 'y'.repeat(inputChars * 2), path: 'behind' };
+    const said = spokenIn(entry({ type: 'tool_use', id: 'c', name: 'Write', input }));
+    expect(said).toBe(`Write ${'y'.repeat(inputChars)}`);
+  });
+
+  it('is nothing of what is no message', () => {
+    for (const other of [undefined, null, 'text', [], { kind: 'keep', count: 1 }, { kind: 'message' }]) {
+      expect(spokenIn(other)).toBe('');
+    }
+    expect(spokenIn(entry(null, 'text', { type: 'text' }, { type: 'image' }))).toBe('');
+  });
+});

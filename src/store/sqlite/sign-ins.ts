@@ -1,0 +1,51 @@
+import type { SignIn, SignInStore } from '../sign-ins.js';
+import type { Context } from './context.js';
+import { number, type Row, text, whole } from './rows.js';
+
+export class SqliteSignIns implements SignInStore {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  async add({ id, binding, expiresAt }: SignIn): Promise<void> {
+    const { database } = this.#context;
+    const sql = 'INSERT INTO sign_ins (id, binding, expires_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+    await database.write(() => database.run(sql, [id, binding, whole(expiresAt)]));
+  }
+
+  get(id: string): Promise<SignIn | undefined> {
+    const { database, now } = this.#context;
+    const sql = 'SELECT * FROM sign_ins WHERE id = ? AND expires_at > ?';
+    return database.read(() => {
+      const row = database.get(sql, [id, whole(now())]);
+      return row && readSignIn(row);
+    });
+  }
+
+  list(): Promise<SignIn[]> {
+    const { database, now } = this.#context;
+    const sql = 'SELECT * FROM sign_ins WHERE expires_at > ? ORDER BY rowid';
+    return database.read(() => database.all(sql, [whole(now())]).map(readSignIn));
+  }
+
+  extend(ends: readonly Pick<SignIn, 'id' | 'expiresAt'>[]): Promise<void> {
+    const { database } = this.#context;
+    const sql = 'UPDATE sign_ins SET expires_at = ? WHERE id = ? AND expires_at < ?';
+    return database.write(() => {
+      for (const { id, expiresAt } of ends) database.run(sql, [whole(expiresAt), id, whole(expiresAt)]);
+    }, 'relaxed');
+  }
+
+  remove(ids: readonly string[]): Promise<void> {
+    const { database } = this.#context;
+    return database.write(() => {
+      for (const id of ids) database.run('DELETE FROM sign_ins WHERE id = ?', [id]);
+    });
+  }
+}
+
+function readSignIn(row: Row): SignIn {
+  return { id: text(row, 'id'), binding: text(row, 'binding'), expiresAt: number(row, 'expires_at') };
+}
