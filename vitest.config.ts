@@ -18,7 +18,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     pool: 'forks',
     // One fewer than the cores would be one on a machine with two.
-    maxWorkers: 2,
+    maxWorkers: 3,
     projects: [
       {
         extends: true,

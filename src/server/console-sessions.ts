@@ -16,18 +16,25 @@ import { bindingOf, boundTo, type Credential, keyOf, SessionCookie } from './con
 export const SIGN_IN_LIMITS = {
   /** Since the last use. */
   lifetimeMs: 24 * 3600 * 1000,
+  /** Since it began, however much it is used. */
+  longestMs: 30 * 24 * 3600 * 1000,
   /** The store learns of a later end when it is later by so much. */
   slideMs: 3600 * 1000,
   /** Between two looks at the store: what it does not know yet, and what others have ended. */
   syncMs: 60 * 1000,
-  /** The oldest sign-in goes when there are more. */
-  most: 1000,
+  /** Of one key; of more, the one unused for longest goes. */
+  perKey: 100,
+  /** Cookies of nobody that are remembered until the next look at the store. */
+  unknown: 1000,
 } as const;
 
 interface ConsoleSession {
+  /** Of the key; that of earlier until its cookie comes. */
+  name: string;
   binding: string;
   /** Unknown until its cookie comes: only that tells whose it is. */
   principal: Principal | undefined;
+  beganAt: number;
   expiresAt: number;
   /** The end that the store knows; undefined where it could not be told of the sign-in. */
   storedUntil: number | undefined;
@@ -57,10 +64,17 @@ export async function loadSignIns(store: SignInStore, log: Pick<Log, 'warn'>): P
 export class ConsoleSessions {
   readonly #options: ConsoleSessionsOptions;
   readonly #cookie: SessionCookie;
-  /** By the digest of their id, in the order in which they began. */
+  readonly #names: ReadonlySet<string>;
+  /** By the digest of their id, the one unused for longest first. */
   readonly #sessions = new Map<string, ConsoleSession>();
-  /** Ended, but still in the store. */
+  /** Ended, but perhaps still in the store. No more than the store keeps. */
   readonly #leaving = new Set<string>();
+  /** Who has ended all of theirs, and when: none that began before is good. */
+  readonly #everywhere = new Map<string, number>();
+  /** Some of those may still be in the store. */
+  #sweeping = false;
+  /** Looked for, and not there. */
+  readonly #unknown = new Set<string>();
   readonly #listeners = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
   #syncing: Promise<void> | undefined;
@@ -68,6 +82,7 @@ export class ConsoleSessions {
   constructor(options: ConsoleSessionsOptions) {
     this.#options = options;
     this.#cookie = new SessionCookie(options.port);
+    this.#names = new Set(options.credentials.map(({ principal }) => principal.name));
     for (const signIn of options.found ?? []) this.#adopt(signIn);
     this.#timer = setInterval(() => void this.sync(), SIGN_IN_LIMITS.syncMs).unref();
   }
@@ -78,15 +93,22 @@ export class ConsoleSessions {
    */
   async open(credential: Credential, secure: boolean, replaced?: string, now = Date.now()): Promise<string> {
     const id = randomBytes(32).toString('base64url');
+    const { name } = credential.principal;
     const session: ConsoleSession = {
+      name,
       binding: bindingOf(id, credential),
       principal: credential.principal,
+      // After all that ended everywhere, also where the clock was set back.
+      beganAt: Math.max(now, (this.#everywhere.get(name) ?? 0) + 1),
       expiresAt: now + SIGN_IN_LIMITS.lifetimeMs,
       storedUntil: undefined,
     };
     await this.#patiently('a sign-in will end with this process', () => this.#write(keyOf(id), session));
     this.#put(keyOf(id), session);
-    await this.#patiently('a sign-in that was replaced is still in the store', () => this.close(replaced));
+    const before = this.#cookie.idIn(replaced);
+    if (before !== undefined) this.#end([keyOf(before)]);
+    // Also what had to make room: the store must not fill up with it.
+    await this.#patiently('a sign-in that was replaced is still in the store', () => this.#removeLeaving());
     return this.#cookie.give(id, secure);
   }
 
@@ -101,18 +123,19 @@ export class ConsoleSessions {
     const key = keyOf(id);
     const session = this.#sessions.get(key);
     if (session === undefined) return undefined;
-    if (session.expiresAt <= now) {
-      this.#sessions.delete(key);
-      return undefined;
-    }
-    session.principal ??= boundTo(id, session.binding, this.#options.credentials)?.principal;
+    this.#sessions.delete(key);
+    if (session.expiresAt <= now) return undefined;
     if (session.principal === undefined) {
+      session.principal = boundTo(id, session.binding, this.#options.credentials)?.principal;
+      session.name = session.principal?.name ?? session.name;
+    }
+    if (session.principal === undefined || this.#isOver(session)) {
       // Its key is gone, and so is it: it does not come back with the key.
-      this.#sessions.delete(key);
-      this.#leaving.add(key);
+      this.#leave(key);
       return undefined;
     }
-    session.expiresAt = now + SIGN_IN_LIMITS.lifetimeMs;
+    session.expiresAt = Math.min(now + SIGN_IN_LIMITS.lifetimeMs, session.beganAt + SIGN_IN_LIMITS.longestMs);
+    this.#sessions.set(key, session);
     return session.principal;
   }
 
@@ -121,15 +144,17 @@ export class ConsoleSessions {
     const id = this.#cookie.idIn(cookieHeader);
     if (id === undefined) return false;
     const key = keyOf(id);
-    return !this.#sessions.has(key) && !this.#leaving.has(key);
+    return !this.#knows(key) && !this.#unknown.has(key);
   }
 
   /** From then on `find` knows a stranger that another gateway on this store let in. Rejects as the store does. */
   async recall(cookieHeader: string | undefined): Promise<void> {
     const id = this.#cookie.idIn(cookieHeader);
     if (id === undefined || !this.isStranger(cookieHeader)) return;
-    const signIn = await this.#options.store.get(keyOf(id));
-    if (signIn !== undefined && this.isStranger(cookieHeader)) this.#adopt(signIn);
+    const key = keyOf(id);
+    const signIn = await this.#options.store.get(key);
+    if (signIn === undefined) addBounded(this.#unknown, key, SIGN_IN_LIMITS.unknown);
+    else if (!this.#knows(key)) this.#adopt(signIn);
   }
 
   /**
@@ -139,13 +164,25 @@ export class ConsoleSessions {
   async close(cookieHeader: string | undefined): Promise<void> {
     const id = this.#cookie.idIn(cookieHeader);
     if (id === undefined) return;
-    await this.recall(cookieHeader);
     const key = keyOf(id);
-    if (this.#sessions.delete(key)) {
-      this.#leaving.add(key);
-      this.#tell();
+    if (!this.#knows(key)) {
+      // Anybody can send a cookie: it neither displaces what others have ended, nor costs a write.
+      if (this.#leaving.size < this.#options.store.most) this.#leave(key);
+      if ((await this.#options.store.get(key)) === undefined) {
+        this.#leaving.delete(key);
+        return;
+      }
     }
-    if (this.#leaving.has(key)) await this.#removeLeaving();
+    this.#end([key]);
+    await this.#removeLeaving();
+  }
+
+  /** All of theirs, also those that only the store knows. As `close` otherwise. */
+  async closeAll({ name }: Principal, now = Date.now()): Promise<void> {
+    this.#everywhere.set(name, now);
+    this.#sweeping = true;
+    this.#end([...this.#sessions].filter(([, session]) => this.#isOver(session)).map(([key]) => key));
+    await this.#removeLeaving();
   }
 
   /** The value of `set-cookie` that makes the browser forget. */
@@ -166,28 +203,40 @@ export class ConsoleSessions {
     clearInterval(this.#timer);
     await this.#syncing;
     await this.sync(Date.now(), 1);
+    const [left, everywhere] = [this.#leaving.size, this.#sweeping];
+    if (left === 0 && !everywhere) return;
+    const problem = 'sign-ins that were ended are still in the store: good again after a restart';
+    this.#options.log.warn({ left, everywhere }, problem);
   }
 
   async #sync(now: number, slideMs: number): Promise<void> {
     for (const [key, { expiresAt }] of this.#sessions) if (expiresAt <= now) this.#sessions.delete(key);
+    this.#unknown.clear();
+    let problem = 'sign-ins that were ended could not be removed; this process refuses them';
     try {
       await this.#removeLeaving();
-      await this.#writeBehind(slideMs);
+      problem = 'sign-ins could not be written; they are good for this process';
+      await this.#writeBehind(now, slideMs);
+      problem = 'sign-ins could not be read; what others have ended is not known';
       await this.#endRemoved();
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'sign-ins could not be written; they are good for this process');
+      this.#options.log.warn({ err: error }, problem);
     }
   }
 
-  async #writeBehind(slideMs: number): Promise<void> {
+  async #writeBehind(now: number, slideMs: number): Promise<void> {
     const slid: { id: string; expiresAt: number; session: ConsoleSession }[] = [];
     for (const [id, session] of [...this.#sessions]) {
       const { expiresAt, storedUntil } = session;
       if (storedUntil === undefined) {
         await this.#write(id, session);
         // It has ended meanwhile, before the store knew of it.
-        if (!this.#sessions.has(id)) this.#leaving.add(id);
-      } else if (expiresAt - storedUntil >= slideMs) slid.push({ id, expiresAt, session });
+        if (!this.#sessions.has(id)) this.#leave(id);
+        continue;
+      }
+      const slide = expiresAt - storedUntil;
+      if (slide >= slideMs || (slide > 0 && storedUntil - now <= slideMs))
+        slid.push({ id, expiresAt, session });
     }
     await this.#removeLeaving();
     if (slid.length === 0) return;
@@ -195,7 +244,7 @@ export class ConsoleSessions {
     for (const { expiresAt, session } of slid) session.storedUntil = expiresAt;
   }
 
-  /** Somebody signed out at another gateway. */
+  /** Somebody signed out at another gateway. Before, the store is told of all whose time is over there alone. */
   async #endRemoved(): Promise<void> {
     const known = [...this.#sessions].filter(([, { storedUntil }]) => storedUntil !== undefined);
     if (known.length === 0) return;
@@ -205,29 +254,58 @@ export class ConsoleSessions {
   }
 
   async #write(id: string, session: ConsoleSession): Promise<void> {
-    const { binding, expiresAt } = session;
-    await this.#options.store.add({ id, binding, expiresAt });
+    const { name, binding, beganAt, expiresAt } = session;
+    await this.#options.store.add({ id, name, binding, beganAt, expiresAt });
     session.storedUntil = expiresAt;
   }
 
   async #removeLeaving(): Promise<void> {
-    const keys = [...this.#leaving];
-    if (keys.length === 0) return;
-    await this.#options.store.remove(keys);
-    for (const key of keys) this.#leaving.delete(key);
+    const { store } = this.#options;
+    const sweeping = this.#sweeping;
+    this.#sweeping = false;
+    try {
+      const keys = new Set(this.#leaving);
+      const stored = sweeping ? await store.list() : [];
+      for (const signIn of stored) if (this.#isOver(signIn)) keys.add(signIn.id);
+      if (keys.size > 0) await store.remove([...keys]);
+      for (const key of keys) this.#leaving.delete(key);
+    } catch (error) {
+      this.#sweeping ||= sweeping;
+      throw error;
+    }
   }
 
-  #adopt({ id, binding, expiresAt }: SignIn): void {
-    this.#put(id, { binding, principal: undefined, expiresAt, storedUntil: expiresAt });
+  #adopt({ id, expiresAt, ...rest }: SignIn): void {
+    this.#put(id, { ...rest, principal: undefined, expiresAt, storedUntil: expiresAt });
   }
 
+  /** Whoever signs in makes room among their own: nobody ends the sign-ins of others by it. */
   #put(key: string, session: ConsoleSession): void {
     this.#sessions.set(key, session);
-    const oldest = this.#sessions.keys().next();
-    if (this.#sessions.size <= SIGN_IN_LIMITS.most || oldest.done) return;
-    this.#sessions.delete(oldest.value);
-    this.#leaving.add(oldest.value);
-    this.#tell();
+    const own = [...this.#sessions].filter(([, { name }]) => name === session.name);
+    if (own.length <= SIGN_IN_LIMITS.perKey && this.#sessions.size <= this.#options.store.most) return;
+    const [first] = own.length > 1 ? own : this.#sessions;
+    if (first !== undefined) this.#end([first[0]]);
+  }
+
+  /** Ended with all others of its key. Whose one is whose key has another name by now, nobody can say: it ends too. */
+  #isOver({ name, beganAt }: Pick<SignIn, 'name' | 'beganAt'>): boolean {
+    const ends = this.#names.has(name) ? [this.#everywhere.get(name) ?? 0] : [...this.#everywhere.values()];
+    return ends.some((end) => beganAt <= end);
+  }
+
+  #knows(key: string): boolean {
+    return this.#sessions.has(key) || this.#leaving.has(key);
+  }
+
+  #end(keys: readonly string[]): void {
+    const known = keys.filter((key) => this.#sessions.delete(key));
+    for (const key of keys) this.#leave(key);
+    if (known.length > 0) this.#tell();
+  }
+
+  #leave(key: string): void {
+    addBounded(this.#leaving, key, this.#options.store.most);
   }
 
   async #patiently(problem: string, work: () => Promise<void>): Promise<void> {
@@ -242,6 +320,13 @@ export class ConsoleSessions {
   #tell(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** The first goes when there are more. */
+function addBounded(set: Set<string>, value: string, most: number): void {
+  set.add(value);
+  const [first] = set;
+  if (set.size > most && first !== undefined) set.delete(first);
 }
 
 export function isUnavailable(error: unknown): boolean {

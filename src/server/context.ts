@@ -18,6 +18,7 @@ import type { SessionStore } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
 import type { ToolRuntime } from '../tools/runtime/runtime.js';
 import type { About } from './about.js';
+import type { Searches } from './api/searches.js';
 import type { Auth } from './auth.js';
 import type { ChatRuns } from './chat/chat-runs.js';
 import type { EventStreams } from './events/event-streams.js';
@@ -46,6 +47,8 @@ export interface ServerContext {
   findPlace: FindPlace;
   /** Conversations with agents. */
   sessions: ShownSessions;
+  /** How many look through them. */
+  searches: Searches;
   /** What happens, for those who watch. */
   events: EventHub;
   streams: EventStreams;

@@ -16,6 +16,7 @@ import type { RulePreviews } from '../permissions/preview.js';
 import type { SignIn } from '../store/sign-ins.js';
 import type { About } from './about.js';
 import { addressOf } from './address.js';
+import { Searches } from './api/searches.js';
 import { Auth, type InnerKeys, type KeyOptions } from './auth.js';
 import { onClientError, refuseConnect, sayLastWords } from './client-errors.js';
 import { Connections } from './connections.js';
@@ -143,6 +144,7 @@ export class GatewayServer {
       virtualMcp: options.virtualMcp,
       findPlace: options.findPlace,
       sessions: options.sessions,
+      searches: new Searches(),
       chat: options.chat,
       models: options.models,
       permissions: options.permissions,

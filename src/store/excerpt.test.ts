@@ -17,6 +17,15 @@ describe('a place in a text', () => {
     expect(text.slice(place?.from, place?.to)).toBe(found);
   });
 
+  it.each([
+    [`${'ﬀ😀e\u0301'.repeat(1000)}天气`, '天气', '天气'],
+    [`${'x'.repeat(511)}𝐀天气`, '天', '天'],
+    [`${'天'.repeat(510)}Maßstab`, 'sst', 'ßst'],
+  ])('of a long text, %#', (text, word, found) => {
+    const place = placeOf(text, word);
+    expect(text.slice(place?.from, place?.to)).toBe(found);
+  });
+
   it('is none where the word is not', () => {
     expect(placeOf('fence', 'gate')).toBeUndefined();
     expect(placeOf('Zäune', 'gate')).toBeUndefined();
@@ -52,21 +61,41 @@ describe('a query', () => {
 });
 
 describe('what is looked through', () => {
+  const spoken = (given: unknown, redact = (words: string) => words) => spokenIn(given, redact);
   const entry = (...content: unknown[]) => ({ kind: 'message', message: { role: 'user', content } });
   const text = (length: number) => ({ type: 'text', text: 'x'.repeat(length) });
 
   it('is bounded, in all and in the input of a call', () => {
     const { entryChars, inputChars } = SPOKEN_LIMITS;
-    expect(spokenIn(entry(text(entryChars - 10), text(50), text(50)))).toHaveLength(entryChars);
+    expect(spoken(entry(text(entryChars - 10), text(50), text(50)))).toHaveLength(entryChars);
     const input = { content: 'y'.repeat(inputChars * 2), path: 'behind' };
-    const said = spokenIn(entry({ type: 'tool_use', id: 'c', name: 'Write', input }));
+    const said = spoken(entry({ type: 'tool_use', id: 'c', name: 'Write', input }));
     expect(said).toBe(`Write ${'y'.repeat(inputChars)}`);
+  });
+
+  it('is redacted before it is cut, in all and in the input of a call', () => {
+    const { entryChars, inputChars, secretChars } = SPOKEN_LIMITS;
+    const redact = (words: string) => words.replaceAll(/<[a-z ]*>/g, '***');
+    const secret = `<${'s'.repeat(200)}>`;
+    for (const before of [1, 100, 201]) {
+      const long = `${'x'.repeat(entryChars - before)}${secret} tail`;
+      expect(spoken(entry({ type: 'text', text: long }), redact)).not.toContain('s');
+      expect(spoken(entry(text(10), { type: 'text', text: long }), redact)).not.toContain('s');
+      const input = { content: `${'y'.repeat(inputChars - before)}${secret} tail` };
+      const said = spoken(entry({ type: 'tool_use', id: 'c', name: 'Write', input }), redact);
+      expect(said).toMatch(/^Write y+\*/);
+      expect(said).not.toContain('s');
+    }
+    // So much is taken out in front of it that the end of what was redacted comes into what is kept.
+    const many = secret.repeat(1000);
+    const cut = `${many.slice(0, entryChars + secretChars - 50)}<${'z'.repeat(100)}>`;
+    expect(spoken(entry({ type: 'text', text: `${cut} tail` }), redact)).not.toMatch(/[sz]/);
   });
 
   it('is nothing of what is no message', () => {
     for (const other of [undefined, null, 'text', [], { kind: 'keep', count: 1 }, { kind: 'message' }]) {
-      expect(spokenIn(other)).toBe('');
+      expect(spoken(other)).toBe('');
     }
-    expect(spokenIn(entry(null, 'text', { type: 'text' }, { type: 'image' }))).toBe('');
+    expect(spoken(entry(null, 'text', { type: 'text' }, { type: 'image' }))).toBe('');
   });
 });

@@ -24,8 +24,8 @@ export const STORE_LIMITS = {
   runs: { maxAgeMs: 7 * DAY },
   /** Each says itself when its time is over. */
   signIns: { maxRows: 1000 },
-  /** Transcripts that one answer looks through; its next page goes on behind them. */
-  search: { maxBytes: 512 * MIB },
+  /** What was said, as far as one answer looks through it, once for each word; its next page goes on behind. */
+  search: { maxBytes: 64 * MIB },
   buffer: { delayMs: SECOND, flushRows: 200, maxRows: 10_000, maxPayloadBytes: 32 * MIB },
   /** The other process that holds the write lock is waited for this long, without blocking. */
   lockWaitMs: 5 * SECOND,

@@ -49,9 +49,12 @@ export interface SessionQuery {
   /**
    * Words, or parts of words. Each is in the title, the model's name, the id or in what was said;
    * case and accents do not count, and no character means anything but itself. A page may have fewer
-   * than `limit` although there is a next one: one answer looks only so far back.
+   * than `limit` although there is a next one: one answer looks only so far back. What has expired is
+   * not found.
    */
   search?: string;
+  /** Ends a search, which then rejects with its reason. */
+  signal?: AbortSignal;
   cursor?: string;
   limit: number;
 }

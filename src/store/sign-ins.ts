@@ -6,17 +6,22 @@
 export interface SignIn {
   /** A digest of the cookie's id. */
   id: string;
-  /** Ties it to a credential; only who has the cookie's id can tell to which. */
+  /** Of the key when it began. What it says now, only who has the cookie's id can tell by the binding. */
+  name: string;
+  /** Ties it to a credential. */
   binding: string;
+  beganAt: number;
   expiresAt: number;
 }
 
 export interface SignInStore {
+  /** How many are kept; of more, those unused for longest are pruned. */
+  readonly most: number;
   /** One that is there already stays as it is. */
   add(signIn: SignIn): Promise<void>;
   /** Undefined also where its time is over. */
   get(id: string): Promise<SignIn | undefined>;
-  /** Those whose time is not over, the oldest first. */
+  /** Those whose time is not over, the one unused for longest first. */
   list(): Promise<SignIn[]>;
   /** Never makes one end earlier, and brings none back that is gone. */
   extend(ends: readonly Pick<SignIn, 'id' | 'expiresAt'>[]): Promise<void>;

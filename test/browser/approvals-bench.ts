@@ -187,6 +187,9 @@ export async function panelIs(page: Page, { id }: Pick<ApprovalWire, 'id'>, stat
   await page.locator(`[data-approval="${id}"][data-approval-state="${state}"]`).waitFor();
 }
 
+/** What moves the button has come to an end by then. */
+const MOST_PRESSES = 3;
+
 /**
  * Presses a button that decides, as a person would: once it takes a press, and again when it says
  * that it has just moved. See console/src/approvals/arming.ts.
@@ -198,7 +201,9 @@ export async function press(where: Locator, name: string | RegExp): Promise<void
   await where.locator('[data-armed]').filter(button).scrollIntoViewIfNeeded();
   const armed = where.locator('[data-armed="true"]').filter(button);
   const refused = where.locator('[data-armed]').filter(button).getByRole('status');
-  do {
+  for (let pressed = 1; pressed <= MOST_PRESSES; pressed += 1) {
     await armed.getByRole('button', { name, exact }).click();
-  } while (await refused.isVisible());
+    if (!(await refused.isVisible())) return;
+  }
+  throw new Error(`The button ${name} refused ${MOST_PRESSES} presses`);
 }

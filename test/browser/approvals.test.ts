@@ -1,6 +1,6 @@
 /** Deciding on the card of a call: what the person does is what the agent gets. */
 import { readFile } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RuleWire } from '../../src/server/wire/approvals.js';
 import { launchBrowser } from '../support/browser.js';
@@ -19,9 +19,13 @@ import {
 
 let browser: Browser;
 let bench: ApprovalBench;
+/** One for all of them: whoever works with the console leaves it open. */
+let page: Page;
+let problems: string[];
 beforeAll(async () => {
   browser = await launchBrowser();
   bench = await startBench({ files: { 'app.txt': 'first\nsecond\nthird\n' } });
+  ({ page, problems } = await bench.open(browser, '#/setup'));
 });
 afterAll(async () => {
   await browser.close();
@@ -43,7 +47,7 @@ describe('an approval on its card', () => {
     bench.model.play('allow this one', [bash(command, 'allow-1'), textAnswer('It ran.')]);
     const said = bench.say('allow this one');
     const approval = await bench.asked('allow-1');
-    const { page, problems } = await bench.open(browser, chatRoute(approval));
+    await goTo(page, chatRoute(approval));
     const panel = panelOf(page, approval);
     await panel.getByRole('region', { name: 'Command' }).getByText(command, { exact: true }).waitFor();
     expect(await panel.innerText()).toContain('the mode is ask');
@@ -64,7 +68,7 @@ describe('an approval on its card', () => {
     ]);
     const said = bench.say('deny this one');
     const approval = await bench.asked('deny-1');
-    const { page } = await bench.open(browser, chatRoute(approval));
+    await goTo(page, chatRoute(approval));
     const panel = panelOf(page, approval);
     await panel.getByRole('button', { name: 'Deny with reason…' }).click();
     await panel.getByLabel('Reason').fill('Use make clean instead.');
@@ -84,7 +88,7 @@ describe('an approval on its card', () => {
     ]);
     const said = bench.say('edit this one');
     const approval = await bench.asked('edit-1');
-    const { page } = await bench.open(browser, chatRoute(approval));
+    await goTo(page, chatRoute(approval));
     const panel = panelOf(page, approval);
     await panel.getByRole('button', { name: 'Edit input…' }).click();
     const confirm = panel.getByRole('button', { name: 'Allow the changed input' });
@@ -109,7 +113,7 @@ describe('an approval on its card', () => {
     ]);
     const said = bench.say('edit a file');
     const first = await bench.asked('json-0');
-    const { page } = await bench.open(browser, chatRoute(first));
+    await goTo(page, chatRoute(first));
     await press(panelOf(page, first), 'Allow once');
     const approval = await bench.asked('json-1');
     const panel = panelOf(page, approval);
@@ -133,7 +137,7 @@ describe('an approval on its card', () => {
     bench.model.play('always the first time', [bash('echo rule-run one', 'rule-1'), textAnswer('One.')]);
     const said = bench.say('always the first time');
     const approval = await bench.asked('rule-1');
-    const { page } = await bench.open(browser, chatRoute(approval));
+    await goTo(page, chatRoute(approval));
     const panel = panelOf(page, approval);
     await panel.getByRole('button', { name: 'Always allow…' }).click();
     await panel.getByLabel('Rule', { exact: true }).fill('Bash(echo rule-run:*)');
@@ -168,7 +172,7 @@ describe('an approval on its card', () => {
     bench.model.play('a wrong rule', [bash('echo a > b.txt', 'wrong-1'), textAnswer('Wrong.')]);
     const said = bench.say('a wrong rule');
     const approval = await bench.asked('wrong-1');
-    const { page } = await bench.open(browser, chatRoute(approval));
+    await goTo(page, chatRoute(approval));
     const panel = panelOf(page, approval);
     await panel.getByRole('button', { name: 'Always allow…' }).click();
     const rule = panel.getByLabel('Rule', { exact: true });
@@ -211,7 +215,7 @@ describe('questions to the user', () => {
     ]);
     const said = bench.say('ask me something');
     const approval = await bench.asked('question-1');
-    const { page } = await bench.open(browser, chatRoute(approval));
+    await goTo(page, chatRoute(approval));
     const panel = panelOf(page, approval);
     await panel.getByText('No time limit.').waitFor();
     expect(await panel.getByRole('button', { name: 'Send the answer' }).isDisabled()).toBe(true);
@@ -233,7 +237,7 @@ describe('questions to the user', () => {
     ]);
     const said = bench.say('plan something');
     const first = await bench.asked('plan-1');
-    const { page } = await bench.open(browser, chatRoute(first));
+    await goTo(page, chatRoute(first));
     const panel = panelOf(page, first);
     await panel.getByRole('heading', { name: 'The plan' }).waitFor();
     await panel.getByRole('button', { name: 'Keep planning…' }).click();

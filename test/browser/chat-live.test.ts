@@ -245,6 +245,16 @@ describe('5,000 messages', () => {
       ? { role: 'user', content: `Question ${index}` }
       : { role: 'assistant', content: `Answer **${index}** to it.` },
   );
+  /** The row that a press in the middle would be for, just after the list was moved. */
+  const pressedWhileMoving = (page: Page) =>
+    transcript(page).evaluate(async (list) => {
+      const { requestAnimationFrame } = list.ownerDocument.defaultView;
+      list.scrollTop -= 5;
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      const { left, top, width, height } = list.getBoundingClientRect();
+      const pressed = list.ownerDocument.elementFromPoint(left + width / 2, top + height / 2);
+      return pressed.closest('[data-row]')?.dataset.row ?? '';
+    });
   const isAtEnd = (page: Page) =>
     transcript(page).evaluate((list) => list.scrollHeight - list.clientHeight - list.scrollTop < 2);
 
@@ -269,7 +279,7 @@ describe('5,000 messages', () => {
     expect(problems).toEqual([]);
   });
 
-  it('stay where they are while something is written below', async () => {
+  it('take a press while they move, and stay where they are while something is written below', async () => {
     const opened = gate();
     const bed = await startChatBed(
       inTurn(
@@ -283,6 +293,8 @@ describe('5,000 messages', () => {
     ]);
     const { page } = await openChat(browser, bed, `#/chat/${id}`);
     await answered(page, 'The last answer.');
+    await expect.poll(() => isAtEnd(page)).toBe(true);
+    expect(await pressedWhileMoving(page)).not.toBe('');
     await say(page, 'Go on');
     await answered(page, 'A piece');
     await transcript(page).hover();

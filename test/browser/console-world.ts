@@ -10,13 +10,12 @@ export function tokenOf(gateway: TestGateway): string {
   return new URLSearchParams(new URL(gateway.consoleUrl).hash.slice(1)).get('token') ?? '';
 }
 
-/** Without the service worker, unless the test is about it: it would answer in the network's place. */
 export async function openConsole(
   browser: Browser,
   address: string,
   options: BrowserContextOptions = {},
 ): Promise<ObservedPage> {
-  const opened = await openPage(browser, { serviceWorkers: 'block', ...options });
+  const opened = await openPage(browser, options);
   await opened.page.goto(address);
   return opened;
 }

@@ -144,6 +144,7 @@ describe('sessions', PATIENT, () => {
     await page.getByText('Nothing matches').waitFor();
     await page.reload();
     await page.getByText('Nothing matches').waitFor();
+    await page.getByLabel('Search what was said').fill('');
     const busy = world.say('coder', 'HOLD the lawn');
     await row('HOLD the lawn').getByText('Running').waitFor();
     world.held.open();
@@ -152,6 +153,25 @@ describe('sessions', PATIENT, () => {
     await page.getByRole('button', { name: 'Show all' }).click();
     await row('fence').waitFor();
     expect(page.url()).not.toContain('?');
+  });
+
+  it('asks a search once, and keeps what it has found up to date', async () => {
+    const world = await startWorld();
+    const { session } = await world.say('coder', 'paint the fence');
+    await world.say('coder', 'mend the fence');
+    const { page, row } = await open(world, 'sessions?search=done');
+    await row('mend').locator('mark').waitFor();
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.url().includes('search=')) asked += 1;
+    });
+    await page.clock.install();
+    await world.api('DELETE', `/api/sessions/${session}`);
+    await row('paint').waitFor({ state: 'detached' });
+    // Whatever the page meant to ask for a moment later.
+    await page.clock.runFor(5000);
+    await row('mend').locator('mark').waitFor();
+    expect(asked).toBe(0);
   });
 
   it('comes in pages', async () => {

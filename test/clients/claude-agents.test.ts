@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { gate } from '../support/gate.js';
 import { call } from '../support/wire.js';
 import { ClaudeRun } from './claude-code.js';
-import { LANES, openLane } from './lanes.js';
+import { openLane, sampleOf } from './lanes.js';
 import { resultsOf, sortedResults } from './read-request.js';
 import { heldAfter, say, use } from './scripted-model.js';
 import { makeWorkspace } from './workspace.js';
@@ -10,7 +10,7 @@ import { makeWorkspace } from './workspace.js';
 const agent = (id: string, prompt: string, rest: object = {}) =>
   call('Agent', { description: 'Look', prompt, subagent_type: 'general-purpose', ...rest }, id);
 
-describe.each(LANES)('Claude Code on %s', (dialect) => {
+describe.each(sampleOf('openai-chat'))('Claude Code on %s', (dialect) => {
   it('starts two sub-agents at once and reads what they found', async () => {
     const workspace = await makeWorkspace({ 'a.txt': 'alpha\n', 'b.txt': 'beta\n' });
     const lane = await openLane(dialect, {

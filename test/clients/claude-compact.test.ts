@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { call } from '../support/wire.js';
 import { ClaudeRun } from './claude-code.js';
-import { LANES, openLane } from './lanes.js';
+import { openLane, sampleOf } from './lanes.js';
 import { overflow } from './overflow.js';
 import { say, use } from './scripted-model.js';
 import { makeWorkspace } from './workspace.js';
@@ -10,7 +10,7 @@ const SUMMARY = '<analysis>Short.</analysis><summary>They read a.txt, which says
 /** Words of the request for a summary. */
 const ASKED_FOR_SUMMARY = 'detailed summary';
 
-describe.each(LANES)('Claude Code on %s', (dialect) => {
+describe.each(sampleOf('openai-responses'))('Claude Code on %s', (dialect) => {
   it('compacts by itself when the conversation does not fit any more, and goes on', async () => {
     const workspace = await makeWorkspace({ 'a.txt': 'alpha\n' });
     const lane = await openLane(dialect, {

@@ -4,7 +4,7 @@ import { errorInDialect, inDialect } from '../support/scripted-answers.js';
 import type { JsonRecord } from '../support/violation.js';
 import { call, openaiError, type Scripted } from '../support/wire.js';
 import { ClaudeRun } from './claude-code.js';
-import { LANES, openLane } from './lanes.js';
+import { openLane, sampleOf } from './lanes.js';
 import { type Step, say, use } from './scripted-model.js';
 import { makeWorkspace } from './workspace.js';
 
@@ -22,7 +22,7 @@ const fails =
   ({ recorded }) =>
     errorInDialect(status, type, 'Not now.')(recorded, 0);
 
-describe.each(LANES)('Claude Code on %s', (dialect) => {
+describe.each(sampleOf('openai-chat'))('Claude Code on %s', (dialect) => {
   it('keeps what it has of an answer that breaks off, and goes on from there', async () => {
     const workspace = await makeWorkspace();
     const lane = await openLane(dialect, { 'Tell it all': [breaksOff, say('and so it ends.')] });

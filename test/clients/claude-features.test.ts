@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isRecord } from '../support/violation.js';
 import { call } from '../support/wire.js';
 import { ClaudeRun } from './claude-code.js';
-import { LANES, openLane } from './lanes.js';
+import { openLane, sampleOf } from './lanes.js';
 import { resultsOf, userTexts } from './read-request.js';
 import { say, use } from './scripted-model.js';
 import { makeWorkspace } from './workspace.js';
@@ -11,7 +11,7 @@ import { makeWorkspace } from './workspace.js';
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-describe.each(LANES)('Claude Code on %s', (dialect) => {
+describe.each(sampleOf('openai-chat'))('Claude Code on %s', (dialect) => {
   it('shows images to the model, also from two calls at once', async () => {
     const image = Buffer.from(PNG, 'base64');
     const workspace = await makeWorkspace({ 'a.png': image, 'b.png': image });

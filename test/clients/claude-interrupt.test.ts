@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { gate } from '../support/gate.js';
 import { call } from '../support/wire.js';
 import { ClaudeRun } from './claude-code.js';
-import { LANES, openLane } from './lanes.js';
+import { openLane, sampleOf } from './lanes.js';
 import { assistantTurns, resultsOf, sortedResults, userTexts } from './read-request.js';
 import { heldAfter, say, use } from './scripted-model.js';
 import { makeWorkspace } from './workspace.js';
 
-describe.each(LANES)('Claude Code on %s', (dialect) => {
+describe.each(sampleOf('openai-responses'))('Claude Code on %s', (dialect) => {
   it('is stopped in the middle of an answer and continued', async () => {
     const workspace = await makeWorkspace({ 'a.txt': 'alpha\n' });
     const lane = await openLane(dialect, {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isRecord } from '../support/violation.js';
 import { ClaudeRun } from './claude-code.js';
-import { LANES, openGateway, openLane } from './lanes.js';
+import { openGateway, openLane, sampleOf } from './lanes.js';
 import { COUNTED_TOKENS, LISTED_MODEL, say } from './scripted-model.js';
 import { makeWorkspace, type Workspace } from './workspace.js';
 
@@ -41,7 +41,7 @@ describe('Claude Code finds the models', () => {
   });
 });
 
-describe.each(LANES)('Claude Code on %s', (dialect) => {
+describe.each(sampleOf('anthropic-messages'))('Claude Code on %s', (dialect) => {
   it('is told what its context holds', async () => {
     const workspace = await makeWorkspace();
     const lane = await openLane(dialect, {});

@@ -17,8 +17,6 @@ async function settleIn({ home, path }: Workspace): Promise<void> {
   await writeFile(join(home, '.claude.json'), JSON.stringify(settings));
 }
 
-const CTRL_C = '\x03';
-
 it('a session in the terminal, from the first word to the exit code', async () => {
   const workspace = await makeWorkspace({ 'a.txt': 'alpha\n' });
   await settleIn(workspace);
@@ -66,9 +64,9 @@ it('a session in the terminal, from the first word to the exit code', async () =
   await terminal.shows('Thank you');
   terminal.type('\r');
   await terminal.shows('You are welcome.');
-  terminal.type(CTRL_C);
-  await terminal.shows('again to exit');
-  terminal.type(CTRL_C);
+  terminal.type('/exit');
+  await terminal.shows('/exit');
+  terminal.type('\r');
   expect(await terminal.exited, terminal.written.slice(-2000)).toBe(0);
   expect(model.problems).toEqual([]);
   expect(model.order).toEqual(['Copy the file#1', 'Copy the file#2', 'Thank you#1']);

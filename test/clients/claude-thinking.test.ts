@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DialectName } from '../../src/core/conversation.js';
 import { call, cut, type Part } from '../support/wire.js';
 import { ClaudeRun } from './claude-code.js';
-import { LANES, openLane } from './lanes.js';
+import { openLane, sampleOf } from './lanes.js';
 import { assistantTurns, type SeenRequest } from './read-request.js';
 import { say } from './scripted-model.js';
 import { makeWorkspace } from './workspace.js';
@@ -27,7 +27,7 @@ function effortOf({ dialect, body }: SeenRequest): unknown {
   return { ...Object(body['output_config']), ...Object(body['thinking']) };
 }
 
-describe.each(LANES)('Claude Code on %s', (dialect) => {
+describe.each(sampleOf('openai-responses'))('Claude Code on %s', (dialect) => {
   it('thinks, and gives its thoughts back, also in a resumed session', async () => {
     const workspace = await makeWorkspace({ 'a.txt': 'alpha\n', 'b.txt': 'beta\n' });
     const thoughts = ['I should read the file. 先读文件。', 'Then the other one.', 'That is all.'];

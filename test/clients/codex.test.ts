@@ -3,7 +3,7 @@ import { gate } from '../support/gate.js';
 import { call, cut } from '../support/wire.js';
 import { CodexRun, codexHome } from './codex.js';
 import { freeCall, namespacedCall } from './codex-calls.js';
-import { LANES, openLane } from './lanes.js';
+import { openLane, sampleOf } from './lanes.js';
 import { overflow } from './overflow.js';
 import { assistantTurns, resultsOf, sortedResults } from './read-request.js';
 import { heldAfter, say, use } from './scripted-model.js';
@@ -29,7 +29,7 @@ const PNG =
 /** A model that Codex has no entry for gets plain functions; the others are asked in newer ways. */
 const MODELS = { plain: 'claude-opus-5-5', patching: 'gpt-5.5', scripting: 'gpt-6-sol' } as const;
 
-describe.each(LANES)('Codex on %s', (dialect) => {
+describe.each(sampleOf('openai-chat', 'openai-responses'))('Codex on %s', (dialect) => {
   it('reads, edits and runs commands', async () => {
     const workspace = await makeWorkspace({ 'greeting.txt': 'hello world\n' });
     const lane = await openLane(dialect, {

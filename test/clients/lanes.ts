@@ -1,5 +1,6 @@
 /** A client's way through the gateway: a scripted upstream of each wire behind the same model names. */
 import type { DialectName } from '../../src/core/conversation.js';
+import { LONG } from '../faults/counts.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { type ScriptedUpstream, startUpstream } from '../support/scripted-upstream.js';
 import { type Conversations, ScriptedModel } from './scripted-model.js';
@@ -20,6 +21,10 @@ export interface LaneOptions {
 
 /** The wires that Claude Code is tested on; its own is the byte lane. */
 export const LANES = ['openai-chat', 'openai-responses', 'anthropic-messages'] as const;
+
+/** Starting the clients is most of what these tests take: in a sample, what is named; else every wire. */
+export const sampleOf = (...lanes: (typeof LANES)[number][]): readonly (typeof LANES)[number][] =>
+  LONG ? LANES : lanes;
 
 /** The name by which upstreams know the model, where it is not the client's own. */
 export const UPSTREAM_MODEL = 'scripted-model';

@@ -3,6 +3,7 @@ import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FoldersWire, ModelWire, SessionWire } from '../../src/server/wire/sessions.js';
+import { Database } from '../../src/store/sqlite/database.js';
 import { hang } from '../support/scripted-upstream.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import { type ChatWorld, openChatWorld, type Person, textsOf } from './console-chat-harness.js';
@@ -196,6 +197,31 @@ describe('a search', () => {
     for (const word of strange) expect(await idsOf(alice, { search: word }), word).toEqual([]);
     expect(await idsOf(alice, { search: '"' })).toEqual([session]);
     expect(await idsOf(alice, { search: '  ' })).toEqual([session]);
+  });
+});
+
+describe('searches of one key', () => {
+  it('are two at once; a third is refused, and nobody else is', async () => {
+    const world = await openChatWorld();
+    const [alice, bob] = [world.person('alice'), world.person('bob')];
+    world.steps.push(textAnswer('A heron.'));
+    const { session } = await alice.say({ content: 'which bird' });
+    // As an older version left it, so that a search has to write, and waits for whoever does.
+    const path = join(world.gateway.folder, '.toolgate', 'toolgate.db');
+    const other = await Database.open({ path, memory: false, lockWaitMs: 5000 });
+    await other.write(() => other.exec('DELETE FROM spoken; DELETE FROM spoken_up_to'));
+    other.exec('BEGIN IMMEDIATE');
+    const answers = [1, 2, 3].map(() => alice.call<SessionPage>('GET', '/api/sessions?search=heron'));
+    expect(await Promise.race(answers)).toMatchObject({
+      status: 429,
+      body: { error: { type: 'rate_limited', param: 'search' } },
+    });
+    expect(await idsOf(bob, { search: 'heron' })).toEqual([]);
+    expect(await idsOf(alice, {})).toEqual([session]);
+    other.exec('ROLLBACK');
+    other.close();
+    const found = (await Promise.all(answers)).filter(({ status }) => status === 200);
+    expect(found.map(({ body }) => body.data.map(({ id }) => id))).toEqual([[session], [session]]);
   });
 });
 

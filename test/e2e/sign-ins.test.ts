@@ -42,6 +42,9 @@ const look = (at: At, id: string) =>
 const signOut = (at: At, id: string) =>
   fetch(`${at.url}/api/session`, { method: 'DELETE', headers: { cookie: cookieFor(at, id) } });
 
+const signOutEverywhere = ({ url }: At, headers: Record<string, string>) =>
+  fetch(`${url}/api/session?everywhere=true`, { method: 'DELETE', headers });
+
 /** Who that is; a number where nobody is let in. */
 async function whoIs(at: At, id: string): Promise<unknown> {
   const answer = await look(at, id);
@@ -152,6 +155,60 @@ describe('two gateways on one store', () => {
   });
 });
 
+describe('signing out everywhere', () => {
+  it('ends all sign-ins of the key, also after a restart, and those of no other', async () => {
+    const first = await startTestGateway({ config: keys(ALICE, BOB) });
+    const [one, two] = [await signIn(first, ALICE.key), await signIn(first, ALICE.key)];
+    const other = await signIn(first, BOB.key);
+    await first.close();
+    const again = await startTestGateway({ folder: first.folder });
+    const answer = await signOutEverywhere(again, { cookie: cookieFor(again, one) });
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([
+      204,
+      expect.stringContaining('Max-Age=0'),
+    ]);
+    await again.close();
+    const third = await startTestGateway({ folder: first.folder });
+    expect([await whoIs(third, one), await whoIs(third, two), await whoIs(third, other)]).toEqual([
+      401,
+      401,
+      expect.objectContaining({ name: 'bob' }),
+    ]);
+  });
+
+  it('works with the token of a gateway without keys, so that no cookie is needed', async () => {
+    const first = await startTestGateway({ config: NO_KEYS });
+    const stolen = await signIn(first, tokenOf(first));
+    await first.close();
+    const again = await startTestGateway({ folder: first.folder });
+    const answer = await signOutEverywhere(again, { authorization: `Bearer ${tokenOf(again)}` });
+    expect([answer.status, await whoIs(again, stolen)]).toEqual([204, 401]);
+  });
+
+  it('is for who is signed in, or has a key', async () => {
+    const gateway = await startTestGateway({ config: keys(ALICE) });
+    const id = await signIn(gateway, ALICE.key);
+    expect((await signOutEverywhere(gateway, {})).status).toBe(401);
+    expect((await signOutEverywhere(gateway, { cookie: cookieFor(gateway, 'guess') })).status).toBe(401);
+    const typo = await fetch(`${gateway.url}/api/session?everywhere=perhaps`, { method: 'DELETE' });
+    expect(typo.status).toBe(400);
+    expect(await whoIs(gateway, id)).toMatchObject({ name: 'alice' });
+  });
+});
+
+describe('a key that signs in again and again', () => {
+  it('does not end the sign-ins of others', async () => {
+    const gateway = await startTestGateway({ config: keys(ALICE, BOB) });
+    const alice = await signIn(gateway, ALICE.key);
+    const first = await signIn(gateway, BOB.key);
+    for (let index = 0; index < SIGN_IN_LIMITS.perKey; index++) await signIn(gateway, BOB.key);
+    expect([await whoIs(gateway, alice), await whoIs(gateway, first)]).toEqual([
+      expect.objectContaining({ name: 'alice' }),
+      401,
+    ]);
+  });
+});
+
 describe('the files of the store', () => {
   it('have neither the cookie nor the key, nor a digest of the key', async () => {
     const gateway = await startTestGateway({ config: keys(ALICE) });
@@ -199,6 +256,30 @@ describe('a store that cannot be used', () => {
       expect.stringContaining('Max-Age=0'),
     ]);
     expect(await whoIs({ url }, id)).toBe(401);
+  });
+
+  it('ends a sign-in that only it knows as soon as it works, and everywhere this one at least', async () => {
+    const signIns = memorySignIns();
+    const first = await startServer({ parts: { signIns } });
+    const [one, two] = [await signIn(first, first.token), await signIn(first, first.token)];
+    let works = false;
+    const remove: typeof signIns.remove = (ids) => (works ? signIns.remove(ids) : down());
+    const again = await startServer({ parts: { signIns: { ...signIns, list: down, get: down, remove } } });
+    expect((await signOut(again, one)).status).toBe(503);
+    const answer = await signOutEverywhere(again, { cookie: cookieFor(again, two) });
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([
+      503,
+      expect.stringContaining('Max-Age=0'),
+    ]);
+    works = true;
+    await again.server.close();
+    expect(await signIns.list()).toEqual([]);
+  });
+
+  it('replaces nobody unasked: whoever was signed in may be somebody else', async () => {
+    const { url, token } = await startServer({ parts: { signIns: { ...memorySignIns(), get: down } } });
+    expect((await exchange({ url }, { token, replace: false }, 'perhaps')).status).toBe(503);
+    expect((await exchange({ url }, { token }, 'perhaps')).status).toBe(200);
   });
 
   it('is not needed for those that were there at the start', async () => {

@@ -13,9 +13,9 @@ const COMES_BACK = ['at once', 'when the turn has ended'] as const;
 
 const DURING = MOMENTS.filter(({ when, killsOnly }) => when === 'during' && killsOnly !== true);
 
-/** In a sample one way back for each moment, and every third moment with Claude Code. */
+/** In a sample one way back for each moment, and every fourth moment with Claude Code. */
 const cases = ENGINES.flatMap((engine, shift) =>
-  DURING.filter((_, index) => LONG || engine === 'native' || index % 3 === 0).flatMap((moment, index) =>
+  DURING.filter((_, index) => LONG || engine === 'native' || index % 4 === 0).flatMap((moment, index) =>
     COMES_BACK.filter((_, way) => LONG || way === index % 2).flatMap((back, way) =>
       CLIENTS.filter((_, client) => LONG || client === (index + shift + way + 1) % CLIENTS.length).map(
         (client) => ({

@@ -12,10 +12,10 @@ import { LONG, TIMEOUT_MS } from './counts.js';
 
 /**
  * In a sample every moment has one client, each of them in turn, and Claude Code, whose processes
- * take seconds, every third moment; in the long run all of them.
+ * take seconds, every fourth moment; in the long run all of them.
  */
 const cases = ENGINES.flatMap((engine, shift) =>
-  MOMENTS.filter((_, index) => LONG || engine === 'native' || index % 3 === 0).flatMap((moment, index) =>
+  MOMENTS.filter((_, index) => LONG || engine === 'native' || index % 4 === 0).flatMap((moment, index) =>
     CLIENTS.filter((_, client) => LONG || client === (index + shift) % CLIENTS.length).map((client) => ({
       engine,
       moment,

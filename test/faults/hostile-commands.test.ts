@@ -18,7 +18,7 @@ import { count, TIMEOUT_MS } from './counts.js';
 const bashTool = createBashTool({});
 
 const MEGABYTE = 1024 * 1024;
-const PRINTED = count(20, 1024) * MEGABYTE;
+const PRINTED = count(70, 1024) * MEGABYTE;
 /** Of memory that the gateway may take for an output of any length; most of it is not yet collected. */
 const MAX_GROWTH = 150 * MEGABYTE;
 const MAX_DISK = 65 * MEGABYTE;

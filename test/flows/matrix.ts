@@ -56,7 +56,7 @@ export interface Combination {
 const SAMPLE: Readonly<Record<EngineName, number>> = { native: 2, 'claude-code': 1 };
 
 /** Of so many flows one is in a sample. */
-const EVERY: Readonly<Record<EngineName, number>> = { native: 1, 'claude-code': 3 };
+const EVERY: Readonly<Record<EngineName, number>> = { native: 1, 'claude-code': 6 };
 
 /** Neighbouring flows that share an upstream: Claude Code keeps a process warm for one model at a time. */
 const NEIGHBOURS: Readonly<Record<EngineName, number>> = { native: 1, 'claude-code': 12 };

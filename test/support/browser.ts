@@ -28,9 +28,12 @@ export interface ObservedPage {
   problems: string[];
 }
 
-/** A page in a context of its own, closed after the test. */
+/**
+ * A page in a context of its own, closed after the test. Without a service worker, unless the test
+ * is about it: it would answer in the network's place, and fetches every file of the console first.
+ */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<ObservedPage> {
-  const context = await browser.newContext(options);
+  const context = await browser.newContext({ serviceWorkers: 'block', ...options });
   closeAfterTest(() => context.close());
   const page = await context.newPage();
   const problems: string[] = [];

@@ -5,6 +5,7 @@ export function memorySignIns(): SignInStore {
   const kept = new Map<string, SignIn>();
   const isLive = ({ expiresAt }: SignIn) => expiresAt > Date.now();
   return {
+    most: 1000,
     add: async (signIn) => {
       if (!kept.has(signIn.id)) kept.set(signIn.id, signIn);
     },

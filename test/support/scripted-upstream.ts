@@ -3,6 +3,7 @@
  * asked, byte for byte. It knows no dialect: `wire.ts` makes the bytes of each, `scripted-answers.ts`
  * answers in whatever dialect it is asked.
  */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { DialectName } from '../../src/core/conversation.js';
@@ -94,14 +95,20 @@ function portOf(server: Server): number {
  */
 export const DEAD_URL = 'http://127.0.0.1:1';
 
+/** Below those that the system gives out by itself: another test does not get it meanwhile. */
+const CHOSEN_PORTS = { from: 20_000, count: 10_000 };
+
 /** A port that is free now, for a program that has to be told one. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const port = portOf(server);
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = CHOSEN_PORTS.from + randomInt(CHOSEN_PORTS.count);
+    const server = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
 }
 
 export class ScriptedUpstream {

@@ -1,6 +1,6 @@
 /** Who is signed in, and what they may do. */
-import { useSyncExternalStore } from 'react';
 import type { IdentityWire } from '../../../src/server/wire/session.js';
+import { sharedValue } from './shared-value.js';
 
 export type Scope = 'call' | 'approve' | 'admin';
 
@@ -10,26 +10,13 @@ export interface IdentityView extends Identity {
   can(scope: Scope): boolean;
 }
 
-const NOBODY: IdentityView = { name: '', scopes: [], models: [], can: () => false };
+const current = sharedValue<IdentityView>({ name: '', scopes: [], models: [], can: () => false });
 
-let current: IdentityView = NOBODY;
-const listeners = new Set<() => void>();
-
-export function setIdentity(next: Identity | undefined): void {
-  current = next === undefined ? NOBODY : { ...next, can: (scope) => next.scopes.includes(scope) };
-  for (const listener of listeners) listener();
+export function setIdentity(next: Identity): void {
+  current.set({ ...next, can: (scope) => next.scopes.includes(scope) });
 }
 
-export function identity(): IdentityView {
-  return current;
-}
+export const identity = current.get;
 
 /** Inside of a page somebody is signed in. */
-export function useIdentity(): IdentityView {
-  return useSyncExternalStore(subscribe, identity, identity);
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const useIdentity = current.use;

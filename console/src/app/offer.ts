@@ -1,8 +1,4 @@
-/**
- * A token in the address that is of somebody else than who is signed in: changing that needs a word
- * of the person, for the link may come from anybody.
- */
-import { useSyncExternalStore } from 'react';
+import { sharedValue } from './shared-value.js';
 
 export interface Offer {
   token: string;
@@ -10,23 +6,11 @@ export interface Offer {
   name: string;
 }
 
-let current: Offer | undefined;
-const listeners = new Set<() => void>();
+/**
+ * A token in the address that is of somebody else than who is signed in: changing that needs a word
+ * of the person, for the link may come from anybody.
+ */
+const offer = sharedValue<Offer | undefined>(undefined);
 
-export function useOffer(): Offer | undefined {
-  return useSyncExternalStore(subscribe, offer, offer);
-}
-
-export function offer(): Offer | undefined {
-  return current;
-}
-
-export function setOffer(next: Offer | undefined): void {
-  current = next;
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const useOffer = offer.use;
+export const setOffer = offer.set;

@@ -1,21 +1,24 @@
 /** Being signed in: the token of the printed address, or one typed in, becomes a cookie. */
-import { useSyncExternalStore } from 'react';
 import type { OtherSignInWire } from '../../../src/server/wire/session.js';
 import { ApiError, get, onRefused, post, remove } from '../data/api.js';
 import { language } from '../text/language.js';
 import { toast } from '../ui/toast.js';
 import { type Identity, identity, setIdentity } from './identity.js';
 import { setOffer } from './offer.js';
+import { sharedValue } from './shared-value.js';
 import { strings } from './strings.js';
 
 export type SessionState =
   | { kind: 'checking' }
   | { kind: 'in' }
-  | { kind: 'out'; why: 'none' | 'bad-token' | 'ended' }
+  | { kind: 'out'; why: Refusal | 'ended' }
   /** `message`: it, or something before it, answered that it cannot say now. */
   | { kind: 'unreachable'; message?: string }
   /** The gateway answered, but with neither yes nor no: too many tries. */
   | { kind: 'refused'; message: string };
+
+/** What a refusal means. `unwritten`: somebody signed out, and the gateway may forget that. */
+type Refusal = 'none' | 'bad-token' | 'unwritten';
 
 const PATH = '/api/session';
 /** The gateway has ended the sign-in, and goes on trying to write that down. */
@@ -24,18 +27,11 @@ const ENDED_UNWRITTEN = 'store_unavailable';
 /** How long until a gateway that does not answer is asked again. */
 const RETRY_MS = [500, 1000, 2000, 4000, 8000] as const;
 
-let state: SessionState = { kind: 'checking' };
+const state = sharedValue<SessionState>({ kind: 'checking' });
 let tries = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
-const listeners = new Set<() => void>();
 
-export function useSession(): SessionState {
-  return useSyncExternalStore(subscribe, sessionState, sessionState);
-}
-
-export function sessionState(): SessionState {
-  return state;
-}
+export const useSession = state.use;
 
 /**
  * Takes the token out of the address at once, so that it stays neither on screen nor in the history.
@@ -52,7 +48,7 @@ export function takeToken(): string | undefined {
 export function startSession(): void {
   onRefused((path) => {
     // Whoever asks here knows better what a refusal means.
-    if (state.kind === 'in' && path !== PATH) set({ kind: 'out', why: 'ended' });
+    if (state.get().kind === 'in' && path !== PATH) state.set({ kind: 'out', why: 'ended' });
   });
   // The address of a gateway that was started again, pasted into a tab that is open.
   addEventListener('hashchange', () => {
@@ -60,20 +56,20 @@ export function startSession(): void {
     if (token !== undefined) void arrive(token);
   });
   addEventListener('online', () => {
-    if (state.kind === 'unreachable') void check();
+    if (state.get().kind === 'unreachable') void check();
   });
   const token = takeToken();
-  void (token === undefined ? check() : arrive(token));
+  void (token === undefined ? check(takeUnwritten() ? 'unwritten' : 'none') : arrive(token));
 }
 
 /** The events say that nobody is signed in: asked once more, then believed. */
-export async function check(): Promise<void> {
-  await settle(() => get<Identity>(PATH), 'none');
+export async function check(refusal: Refusal = 'none'): Promise<void> {
+  await settle(() => get<Identity>(PATH), refusal);
 }
 
 /** The connection is back: the keys may have other names and scopes since, or another tab another sign-in. */
 export async function refresh(): Promise<void> {
-  if (state.kind !== 'in') return;
+  if (state.get().kind !== 'in') return;
   try {
     enter(await get<Identity>(PATH));
   } catch {
@@ -82,7 +78,7 @@ export async function refresh(): Promise<void> {
 }
 
 export async function signIn(token: string): Promise<void> {
-  if (state.kind !== 'in' && state.kind !== 'out') set({ kind: 'checking' });
+  showChecking();
   await settle(() => post<Identity>(PATH, { token }), 'bad-token');
 }
 
@@ -91,9 +87,14 @@ export async function replaceSignIn(token: string): Promise<void> {
   enter(await post<Identity>(PATH, { token }));
 }
 
+function showChecking(): void {
+  const { kind } = state.get();
+  if (kind !== 'in' && kind !== 'out') state.set({ kind: 'checking' });
+}
+
 /** With the token of an address. */
 async function arrive(token: string): Promise<void> {
-  if (state.kind !== 'in' && state.kind !== 'out') set({ kind: 'checking' });
+  showChecking();
   await settle(() => signInOrStay(token), 'bad-token');
 }
 
@@ -119,30 +120,38 @@ function isOtherSignIn(body: unknown): body is OtherSignInWire {
 }
 
 /** Resolves to false where the gateway could not be told. Everything that was shown is forgotten. */
-export async function signOut(): Promise<boolean> {
+export async function signOut({ everywhere = false } = {}): Promise<boolean> {
   try {
-    await remove(PATH);
+    await remove(everywhere ? `${PATH}?everywhere=true` : PATH);
   } catch (error) {
     if (!(error instanceof ApiError)) return false;
-    if (error.status >= 500 && error.code !== ENDED_UNWRITTEN) return false;
+    if (error.code === ENDED_UNWRITTEN) history.replaceState(ENDED_UNWRITTEN, '');
+    else if (error.status >= 500) return false;
   }
   forgetDrafts();
   location.reload();
   return true;
 }
 
-async function settle(ask: () => Promise<Identity>, refusal: 'none' | 'bad-token'): Promise<void> {
+/** The page before this one, which signed out. */
+function takeUnwritten(): boolean {
+  if (history.state !== ENDED_UNWRITTEN) return false;
+  history.replaceState(null, '');
+  return true;
+}
+
+async function settle(ask: () => Promise<Identity>, refusal: Refusal): Promise<void> {
   clearTimeout(timer);
   const before = identity().name;
   try {
     const found = await ask();
     tries = 0;
-    if (enter(found)) set({ kind: 'in' });
+    if (enter(found)) state.set({ kind: 'in' });
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) {
-      set({ kind: 'out', why: refusal === 'none' && before !== '' ? 'ended' : refusal });
+      state.set({ kind: 'out', why: refusal === 'none' && before !== '' ? 'ended' : refusal });
     } else if (error instanceof ApiError && error.status < 500) {
-      set({ kind: 'refused', message: error.message });
+      state.set({ kind: 'refused', message: error.message });
     } else {
       unreachable(ask, refusal, error instanceof ApiError ? error.message : undefined);
     }
@@ -162,13 +171,9 @@ function enter(found: Identity): boolean {
 }
 
 /** Who was signed in stays so: the connection says that it is lost, and comes back by itself. */
-function unreachable(
-  ask: () => Promise<Identity>,
-  refusal: 'none' | 'bad-token',
-  message: string | undefined,
-): void {
-  if (state.kind === 'in') return;
-  set({ kind: 'unreachable', ...(message !== undefined && { message }) });
+function unreachable(ask: () => Promise<Identity>, refusal: Refusal, message: string | undefined): void {
+  if (state.get().kind === 'in') return;
+  state.set({ kind: 'unreachable', ...(message !== undefined && { message }) });
   const delay = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)];
   tries += 1;
   timer = setTimeout(() => void settle(ask, refusal), delay);
@@ -180,14 +185,4 @@ function forgetDrafts(): void {
   } catch {
     // Then nothing was kept either.
   }
-}
-
-function set(next: SessionState): void {
-  state = next;
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
 }

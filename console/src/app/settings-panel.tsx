@@ -1,5 +1,7 @@
+import { useRef, useState } from 'react';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';
+import { Confirm } from '../ui/confirm.js';
 import { ChevronUpIcon, SignOutIcon, UserIcon } from '../ui/icons.js';
 import { toast } from '../ui/toast.js';
 import { LanguageChoice, ThemeChoice } from './choices.js';
@@ -39,8 +41,19 @@ export function SettingsPanel() {
   const leave = async () => {
     if (!(await signOut())) toast(text.signOutFailed, 'danger');
   };
+  const [asks, setAsks] = useState(false);
+  const panel = useRef<HTMLElement>(null);
+  const ask = () => {
+    // It would be in front of the question.
+    panel.current?.hidePopover();
+    setAsks(true);
+  };
+  const leaveEverywhere = async () => {
+    if (!(await signOut({ everywhere: true }))) throw new Error(text.signOutFailed);
+  };
   return (
     <section
+      ref={panel}
       id={PANEL}
       popover="auto"
       aria-label={text.settings}
@@ -65,7 +78,18 @@ export function SettingsPanel() {
             {text.signOut}
           </Button>
         </div>
+        <Button size="small" variant="ghost" onClick={ask}>
+          {text.everywhere.action}
+        </Button>
       </div>
+      <Confirm
+        open={asks}
+        title={text.everywhere.title}
+        text={text.everywhere.text(name)}
+        action={text.everywhere.action}
+        onConfirm={leaveEverywhere}
+        onClose={() => setAsks(false)}
+      />
     </section>
   );
 }

@@ -105,5 +105,6 @@ function reason(
 ): string {
   if (state.kind === 'refused') return text.signIn.failed(state.message);
   if (state.why === 'bad-token') return text.signIn.badToken;
+  if (state.why === 'unwritten') return text.signIn.unwritten;
   return state.why === 'ended' ? text.signIn.ended : text.signIn.none;
 }

@@ -23,6 +23,7 @@ export interface AppText {
     checking: string;
     none: string;
     badToken: string;
+    unwritten: string;
     ended: string;
     keptNote: string;
     unreachable: string;
@@ -42,6 +43,7 @@ export interface AppText {
   scopeNames: Record<string, string>;
   signOut: string;
   signOutFailed: string;
+  everywhere: { action: string; title: string; text: (name: string) => string };
   language: string;
   theme: string;
   themes: { system: string; light: string; dark: string };
@@ -87,6 +89,8 @@ const en: AppText = {
     checking: 'Asking the gateway…',
     none: 'You are not signed in.',
     badToken: 'This token or key is not valid.',
+    unwritten:
+      'You are signed out, but the gateway could not write that down yet: where somebody has a copy of your cookie, it is good again if the gateway stops before that works. See its log.',
     ended:
       'You are no longer signed in: somebody signed out, the time was over, or the key is not valid any more.',
     keptNote: 'What you typed is still there once you have signed in again.',
@@ -107,7 +111,14 @@ const en: AppText = {
   scopes: 'May',
   scopeNames: { call: 'call models', approve: 'approve', admin: 'administer' },
   signOut: 'Sign out',
-  signOutFailed: 'Could not sign out: the gateway does not answer. Close this browser to be sure.',
+  signOutFailed:
+    'Could not sign out: the gateway does not answer. Try again later; closing this browser takes the cookie from it, but does not end the sign-in.',
+  everywhere: {
+    action: 'Sign out everywhere',
+    title: 'Sign out everywhere?',
+    text: (name) =>
+      `All sign-ins of ${name} end, in every browser, this one too. To come back you need a key, or the address that the gateway printed when it last started.`,
+  },
   language: 'Language',
   theme: 'Colours',
   themes: { system: 'System', light: 'Light', dark: 'Dark' },
@@ -167,6 +178,8 @@ const zh: AppText = {
     checking: '正在连接网关…',
     none: '您尚未登录。',
     badToken: '令牌或密钥无效。',
+    unwritten:
+      '您已退出登录，但网关暂时未能将此写入存储：如果网关在写入之前停止，他人持有的 Cookie 副本将重新有效。请查看网关日志。',
     ended: '登录已失效：已在别处退出登录、登录已过期，或密钥不再有效。',
     keptNote: '重新登录后，已输入的内容仍然保留。',
     unreachable: '无法连接网关。',
@@ -186,7 +199,13 @@ const zh: AppText = {
   scopes: '权限',
   scopeNames: { call: '调用模型', approve: '审批', admin: '管理' },
   signOut: '退出登录',
-  signOutFailed: '退出失败：网关没有响应。为安全起见，请关闭浏览器。',
+  signOutFailed: '退出失败：网关没有响应。请稍后重试；关闭浏览器只会清除其中的 Cookie，并不会结束登录。',
+  everywhere: {
+    action: '在所有位置退出登录',
+    title: '在所有位置退出登录？',
+    text: (name) =>
+      `${name} 在所有浏览器（包括当前浏览器）中的登录都将结束。再次登录需要密钥，或网关最近一次启动时打印的地址。`,
+  },
   language: '语言',
   theme: '配色',
   themes: { system: '跟随系统', light: '浅色', dark: '深色' },

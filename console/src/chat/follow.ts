@@ -18,19 +18,27 @@ const NEAR_PX = 48;
 const INPUT_MS = 1_000;
 /** Something was opened or closed: it stays where it is until it has its new size, and is drawn. */
 const HOLD_MS = 500;
+const LET_GO = ['pointerup', 'pointercancel', 'blur'] as const;
 const INPUTS = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
 
 export function useFollow(): Follow {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const [atEnd, setAtEnd] = useState(true);
-  const seen = useRef({ following: true, top: 0, height: 0, input: Number.NEGATIVE_INFINITY, held: false });
+  const seen = useRef({
+    following: true,
+    top: 0,
+    height: 0,
+    input: Number.NEGATIVE_INFINITY,
+    held: false,
+    pressed: false,
+  });
 
   const settle = useCallback(() => {
     const element = scroller.current;
     const now = seen.current;
     if (element === null) return;
-    if (now.following && !now.held) element.scrollTop = element.scrollHeight;
+    if (now.following && !now.held && !now.pressed) element.scrollTop = element.scrollHeight;
     now.height = element.scrollHeight;
   }, []);
 
@@ -67,6 +75,18 @@ export function useFollow(): Follow {
     const onInput = (): void => {
       now.input = performance.now();
     };
+    // What is pressed stays under the finger until it is let go: moved away, it would not be clicked.
+    const onPress = (): void => {
+      now.pressed = true;
+    };
+    const onLetGo = (): void => {
+      if (!now.pressed) return;
+      // The click comes after it.
+      setTimeout(() => {
+        now.pressed = false;
+        settle();
+      });
+    };
     const release = (): void => {
       if (!now.held) return;
       now.held = false;
@@ -80,6 +100,8 @@ export function useFollow(): Follow {
       forget();
       // A page that is slow has not drawn it when the time is over: the frame after that has.
       timer = setTimeout(() => {
+        // Out of sight there are no frames, and nobody to hold it still for.
+        if (document.hidden) return release();
         frame = requestAnimationFrame(() => {
           frame = requestAnimationFrame(release);
         });
@@ -90,12 +112,16 @@ export function useFollow(): Follow {
     sizes.observe(inside);
     element.addEventListener('scroll', decide, { passive: true });
     element.addEventListener('click', onClick, { capture: true });
+    element.addEventListener('pointerdown', onPress, { capture: true });
+    for (const name of LET_GO) window.addEventListener(name, onLetGo, { capture: true });
     for (const name of INPUTS) element.addEventListener(name, onInput, { passive: true });
     return () => {
       forget();
       sizes.disconnect();
       element.removeEventListener('scroll', decide);
       element.removeEventListener('click', onClick, { capture: true });
+      element.removeEventListener('pointerdown', onPress, { capture: true });
+      for (const name of LET_GO) window.removeEventListener(name, onLetGo, { capture: true });
       for (const name of INPUTS) element.removeEventListener(name, onInput);
     };
   }, [settle]);

@@ -66,7 +66,8 @@ export function Transcript({ conversation, sent }: TranscriptProps) {
         onScroll={lookAhead}
         className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto overscroll-contain [overflow-anchor:none] focus-visible:-outline-offset-2"
       >
-        <div ref={content} className="pb-6">
+        {/* The list takes no pointer while it scrolls, which it does all the time while an answer comes. */}
+        <div ref={content} className="pb-6 *:pointer-events-auto!">
           <Virtualizer scrollRef={scroller} data={rows} shift={shift} bufferSize={BUFFER_PX}>
             {drawRow}
           </Virtualizer>

@@ -1,15 +1,15 @@
 /** Pages of sessions: all of them, or those that do something certain now, which only in part is in the store. */
+import type { Sessions } from '../../sessions/sessions.js';
 import type { SessionQuery, SessionState } from '../../store/sessions.js';
 import type { Page } from '../../store/store.js';
-import type { ServerContext } from '../context.js';
 import { type SessionStatus, sessionStatus } from '../wire/session-status.js';
 import type { SessionWire } from '../wire/sessions.js';
-import { sessionsToWire } from './session-wire.js';
+import { type SessionFacts, sessionsToWire } from './session-wire.js';
 
-/** Where so many looks into the store have not filled the page, the next page goes on. */
-const MOST_LOOKS = 20;
+/** Where so many looks into the store have not filled the page, the next page goes on; a search is long enough. */
+const MOST_LOOKS = { list: 20, search: 1 };
 
-type ListContext = Pick<ServerContext, 'sessions' | 'store'>;
+type ListContext = SessionFacts & { sessions: Pick<Sessions, 'list' | 'running'> };
 
 export async function listAll(context: ListContext, query: SessionQuery): Promise<Page<SessionWire>> {
   const { items, ...rest } = await context.sessions.list(query);
@@ -21,6 +21,7 @@ export async function listByStatus(
   query: SessionQuery,
   status: SessionStatus,
 ): Promise<Page<SessionWire>> {
+  const mostLooks = query.search === undefined ? MOST_LOOKS.list : MOST_LOOKS.search;
   const items: SessionWire[] = [];
   let { cursor } = query;
   for (let looks = 1; ; looks++) {
@@ -37,7 +38,7 @@ export async function listByStatus(
     items.push(...shown.filter((session) => sessionStatus(session) === status));
     cursor = page.next;
     if (cursor === undefined) return { items };
-    if (items.length >= query.limit || looks >= MOST_LOOKS) return { items, next: cursor };
+    if (items.length >= query.limit || looks >= mostLooks) return { items, next: cursor };
   }
 }
 

@@ -1,6 +1,8 @@
 /** Sign-in of the console: a token or key for a cookie. */
+import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Principal } from '../../engines/engine.js';
+import type { Access, Auth } from '../auth.js';
 import { checkContentType, readBody } from '../body.js';
 import { isUnavailable } from '../console-sessions.js';
 import type { Handler, ServerContext } from '../context.js';
@@ -8,6 +10,9 @@ import type { Exchange } from '../exchange.js';
 import { parseJsonBody } from '../json-body.js';
 import { NO_STORE, sendError, sendJson, sendStatus } from '../respond.js';
 import type { IdentityWire } from '../wire/session.js';
+import { readSwitch } from './query.js';
+
+const CONSOLE: Access = { area: 'console' };
 
 interface SignInRequest {
   token: string;
@@ -26,7 +31,7 @@ export const openSession: Handler = async (exchange, context) => {
     );
   }
   const { cookie, origin } = exchange.request.headers;
-  const present = replace ? undefined : await findPresent(cookie, context);
+  const present = replace ? undefined : await findPresent(cookie, auth);
   if (present !== undefined) {
     answerPresent(exchange, present, credential.principal);
     return;
@@ -45,13 +50,15 @@ export const showSession: Handler = (exchange) => {
 
 /** The browser forgets its cookie in any case; whoever has a copy of it is refused from now on. */
 export const closeSession: Handler = async (exchange, { auth, limits }) => {
+  const { headers: asked } = exchange.request;
+  const everywhere = readSwitch(new URLSearchParams(exchange.query), 'everywhere');
   const headers = {
     'set-cookie': auth.sessions.takenCookie,
     // Images of conversations.
     'clear-site-data': '"cache"',
   };
   try {
-    await auth.sessions.close(exchange.request.headers.cookie);
+    await (everywhere ? closeEverywhere(asked, auth) : auth.sessions.close(asked.cookie));
   } catch (thrown) {
     if (!isUnavailable(thrown)) throw thrown;
     const error = toGatewayError(thrown);
@@ -62,17 +69,22 @@ export const closeSession: Handler = async (exchange, { auth, limits }) => {
   sendStatus(exchange, 204, headers);
 };
 
-/** Who is signed in with the browser. Where the store cannot say, nobody whom this process knows. */
-async function findPresent(
-  cookie: string | undefined,
-  { auth: { sessions }, log }: ServerContext,
-): Promise<Principal | undefined> {
-  try {
-    await sessions.recall(cookie);
-  } catch (error) {
-    if (!isUnavailable(error)) throw error;
-    log.warn({ err: error }, 'a sign-in could not be looked for');
+/** Throws `unauthenticated` where nobody is signed in, and has no key or token either. */
+async function closeEverywhere(headers: IncomingHttpHeaders, auth: Auth): Promise<void> {
+  const { sessions } = auth;
+  if (auth.isStranger(CONSOLE, headers)) {
+    await sessions.recall(headers.cookie).catch(async (error: unknown) => {
+      // Nobody can say whose it is now; this one ends at least.
+      await sessions.close(headers.cookie);
+      throw error;
+    });
   }
+  await sessions.closeAll(auth.admit(CONSOLE, headers));
+}
+
+/** Who is signed in with the browser. Rejects as the store does: then nobody is replaced unasked. */
+async function findPresent(cookie: string | undefined, { sessions }: Auth): Promise<Principal | undefined> {
+  await sessions.recall(cookie);
   return sessions.find(cookie);
 }
 

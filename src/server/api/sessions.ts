@@ -32,13 +32,14 @@ export const listSessions: Handler = async (exchange, context) => {
     ...(key === null ? {} : { principal: key }),
     ...ownOnly(exchange),
     ...(state === undefined ? {} : { states: [state] }),
-    ...(search === null ? {} : { search }),
+    ...(search === null ? {} : { search, signal: exchange.signal }),
     ...(cursor === null ? {} : { cursor }),
     limit: readInteger(query, 'limit', PAGES.sessions),
   };
-  const { items, next } = await (status === undefined
-    ? listAll(context, asked)
-    : listByStatus(context, asked, status));
+  const list = () => (status === undefined ? listAll(context, asked) : listByStatus(context, asked, status));
+  const { items, next } = await (search === null
+    ? list()
+    : context.searches.run(exchange.principal.name, list));
   sendJson(exchange, 200, { data: items, next: next ?? null }, NO_STORE);
 };
 

@@ -105,8 +105,8 @@ export function racesContract(bench: () => Bench): void {
       expect(await b.rules.revision()).not.toBe(before);
       await ownSession(a, 's1');
       expect(await b.sessions.get('s1')).toMatchObject({ principal: 'alice' });
-      await a.signIns.add({ id: 'digest', binding: 'binding', expiresAt: START + TTL });
-      expect(await b.signIns.get('digest')).toMatchObject({ binding: 'binding' });
+      await a.signIns.add({ id: 'digest', name: 'a', binding: 'b', beganAt: START, expiresAt: START + TTL });
+      expect(await b.signIns.get('digest')).toMatchObject({ binding: 'b' });
     });
 
     it('write at the same time without losing anything', async () => {
@@ -148,7 +148,13 @@ export function racesContract(bench: () => Bench): void {
         cacheWriteTokens: 0,
         latencyMs: 1,
       });
-      await first.signIns.add({ id: 'digest', binding: 'binding', expiresAt: START + TTL });
+      await first.signIns.add({
+        id: 'digest',
+        name: 'a',
+        binding: 'b',
+        beganAt: START,
+        expiresAt: START + TTL,
+      });
       void first.audit.append({ event: 'e', by: 'x', principal: 'p' });
       await first.close();
       await first.close();

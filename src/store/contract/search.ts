@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../store.js';
-import { allPages, type Bench, ownSession } from './place.js';
+import { allPages, type Bench, ownSession, START, TTL } from './place.js';
 
 type Said = [role: string, ...content: object[]];
 
@@ -144,6 +144,58 @@ export function searchContract(bench: () => Bench): void {
       const { items } = await store.sessions.list({ limit: 1, search: 'opens' });
       expect(items[0]?.match?.text).toBe('the key *** opens it');
       expect(await finder(store)(secret)).toEqual([]);
+    });
+
+    it('cuts no secret in half', async () => {
+      const secret = 'sk-123456';
+      const store = await bench().open({ redact: (given) => given.replaceAll(secret, '***') });
+      const long = `${'x'.repeat(65_536 - 8)} ${secret} tail`;
+      const input = { text: `${'y'.repeat(4096 - 8)} ${secret} tail` };
+      await talk(store, 's1', [
+        ['user', text(long)],
+        ['assistant', { type: 'tool_use', id: 'c1', name: 'Write', input }],
+      ]);
+      expect(await finder(store)('sk-123')).toEqual([]);
+      const { items } = await store.sessions.list({ limit: 1, search: 'write' });
+      expect(items[0]?.match?.text).not.toContain('sk-');
+    });
+
+    it('finds nothing of what has expired', async () => {
+      const store = await bench().open();
+      await talk(store, 's1', [['user', text('fence')]]);
+      await talk(store, 's2', [['user', text('fence')]], { expiresAt: START + TTL });
+      expect(await finder(store)('fence')).toEqual(['s2', 's1']);
+      bench().now = START + 2 * TTL;
+      expect(await finder(store)('fence')).toEqual(['s1']);
+      expect(await finder(store)('title')).toEqual(['s1']);
+    });
+
+    it('ends when its signal says so', async () => {
+      const store = await bench().open();
+      await talk(store, 's1', [['user', text('fence')]]);
+      const left = new AbortController();
+      const page = store.sessions.list({ limit: 1, search: 'fence', signal: left.signal });
+      left.abort(new Error('left'));
+      await expect(page).rejects.toThrow('left');
+    });
+
+    it('finds the newest place in a session of any length', async () => {
+      const store = await bench().open();
+      const long = 'x'.repeat(60_000);
+      const said = Array.from(
+        { length: 80 },
+        (_, n): Said => ['user', text(`${long} ${n % 7 ? '' : 'fence'} n${n}.`)],
+      );
+      await talk(store, 's1', [['user', text('paint')], ...said]);
+      const matchOf = async (search: string) => {
+        const { items } = await store.sessions.list({ limit: 1, search });
+        return items[0]?.match?.text.replace(/^.*x/, '');
+      };
+      expect(await matchOf('fence')).toBe(' fence n77.');
+      expect(await matchOf('fence n7.')).toBe(' fence n7.');
+      expect(await matchOf('paint')).toBe('paint');
+      expect(await matchOf('paint n3.')).toBe('paint');
+      expect(await matchOf('paint gate')).toBeUndefined();
     });
 
     it('goes on behind a page, also where nothing was found on it', async () => {

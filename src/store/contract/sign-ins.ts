@@ -4,7 +4,9 @@ import { type Bench, START, TTL } from './place.js';
 
 const signIn = (id: string, more: Partial<SignIn> = {}): SignIn => ({
   id,
+  name: 'alice',
   binding: `binding of ${id}`,
+  beganAt: START,
   expiresAt: START + TTL,
   ...more,
 });
@@ -19,10 +21,12 @@ export function signInsContract(bench: () => Bench): void {
       expect(await store.signIns.get('b')).toBeUndefined();
     });
 
-    it('are listed in the order in which they began', async () => {
+    it('are listed with the one unused for longest first', async () => {
       const store = await bench().open();
       for (const id of ['c', 'a', 'b']) await store.signIns.add(signIn(id));
-      expect(await store.signIns.list()).toEqual([signIn('c'), signIn('a'), signIn('b')]);
+      const used = { id: 'c', expiresAt: START + TTL + 1 };
+      await store.signIns.extend([used]);
+      expect(await store.signIns.list()).toEqual([signIn('a'), signIn('b'), signIn('c', used)]);
     });
 
     it('are not there any more when their time is over', async () => {
@@ -42,9 +46,9 @@ export function signInsContract(bench: () => Bench): void {
         { id: 'a', expiresAt: START + 2 * TTL },
         { id: 'b', expiresAt: START + 1 },
       ]);
-      expect((await store.signIns.list()).map(({ expiresAt }) => expiresAt)).toEqual([
-        START + 2 * TTL,
-        START + TTL,
+      expect((await store.signIns.list()).map(({ id, expiresAt }) => [id, expiresAt])).toEqual([
+        ['b', START + TTL],
+        ['a', START + 2 * TTL],
       ]);
     });
 
@@ -56,13 +60,16 @@ export function signInsContract(bench: () => Bench): void {
       expect(await store.signIns.list()).toEqual([signIn('b')]);
     });
 
-    it('are pruned when their time is over, and the oldest of too many', async () => {
+    it('are pruned when their time is over, and of too many those unused for longest', async () => {
       const store = await bench().open({ limits: { signIns: { maxRows: 2 } } });
       await store.signIns.add(signIn('over', { expiresAt: START + 1 }));
       for (const id of ['a', 'b', 'c']) await store.signIns.add(signIn(id));
+      const used = { id: 'a', expiresAt: START + TTL + 1 };
+      await store.signIns.extend([used]);
       bench().now = START + 1;
+      expect(store.signIns.most).toBe(2);
       expect(await store.prune()).toMatchObject({ signIns: 2 });
-      expect(await store.signIns.list()).toEqual([signIn('b'), signIn('c')]);
+      expect(await store.signIns.list()).toEqual([signIn('c'), signIn('a', used)]);
       expect(await store.prune()).toMatchObject({ signIns: 0 });
     });
   });

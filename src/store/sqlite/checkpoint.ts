@@ -37,7 +37,7 @@ export async function checkpoint(
 function apply(context: Context, id: string, lease: Lease, change: Checkpoint): void {
   const { database, redact } = context;
   const at = whole(context.now());
-  const session = database.get('SELECT principal, expires_at, spoken FROM sessions WHERE id = ?', [id]);
+  const session = database.get('SELECT principal, expires_at FROM sessions WHERE id = ?', [id]);
   if (session === undefined || number(session, 'expires_at') <= at) {
     throw new Refused({ ok: false, reason: 'gone' });
   }
@@ -45,9 +45,7 @@ function apply(context: Context, id: string, lease: Lease, change: Checkpoint): 
     throw new Refused({ ok: false, reason: 'fenced' });
   }
   const principal = text(session, 'principal');
-  const spoken = new SpokenNotes(context, id, number(session, 'spoken'));
-  let size = 0;
-  for (const append of change.append ?? []) size += appendEntries(context, id, append, at, spoken);
+  let size = appendAll(context, id, change.append ?? [], at);
   for (const entry of change.index ?? []) {
     const sql =
       'INSERT INTO history (principal, hash, session, position) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
@@ -63,7 +61,7 @@ function apply(context: Context, id: string, lease: Lease, change: Checkpoint): 
   const sql = `UPDATE sessions SET
       state = coalesce(?, state), title = coalesce(?, title), model = coalesce(?, model),
       metadata = coalesce(?, metadata),
-      expires_at = coalesce(?, expires_at), updated_at = ?, size = size + ?, spoken = ? WHERE id = ?`;
+      expires_at = coalesce(?, expires_at), updated_at = ?, size = size + ? WHERE id = ?`;
   database.run(sql, [
     change.state ?? null,
     change.title === undefined ? null : redact(change.title),
@@ -72,9 +70,22 @@ function apply(context: Context, id: string, lease: Lease, change: Checkpoint): 
     change.expiresAt === undefined ? null : whole(change.expiresAt),
     at,
     size,
-    spoken.upTo,
     id,
   ]);
+}
+
+/** Characters added. */
+function appendAll(
+  context: Context,
+  session: string,
+  appends: readonly TranscriptAppend[],
+  at: number,
+): number {
+  if (appends.length === 0) return 0;
+  const spoken = new SpokenNotes(context, session);
+  let size = 0;
+  for (const append of appends) size += appendEntries(context, session, append, at, spoken);
+  return size + spoken.end();
 }
 
 /** Characters added. */

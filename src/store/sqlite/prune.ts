@@ -36,7 +36,6 @@ const USAGE: CappedTable = { table: 'usage', key: 'seq', size: '0', where: '1' }
 const ANSWERS: CappedTable = { table: 'answers', key: 'number', size: 'size', where: '1' };
 const QUIRKS: CappedTable = { table: 'quirks', key: 'rowid', size: '0', where: '1' };
 const RUNS: CappedTable = { table: 'runs', key: 'rowid', size: '0', where: 'session IS NULL' };
-const SIGN_INS: CappedTable = { table: 'sign_ins', key: 'rowid', size: '0', where: '1' };
 const APPROVALS: CappedTable = { table: 'approvals', key: 'number', size: '0', where: `state <> 'pending'` };
 
 export async function prune(context: Context, now: number): Promise<PruneReport> {
@@ -67,9 +66,7 @@ export async function prune(context: Context, now: number): Promise<PruneReport>
       'relaxed',
     ),
     runs: await aged('started_at', RUNS, limits.runs.maxAgeMs),
-    signIns:
-      (await deleteRows(context, SIGN_INS, 'expires_at <= ?', [now])) +
-      (await deleteBeyond(context, SIGN_INS, limits.signIns)),
+    signIns: await pruneSignIns(context, now),
   };
   await giveSpaceBack(context);
   return report;
@@ -181,6 +178,13 @@ function pruneRules(context: Context, now: number): Promise<number> {
     if (deleted > 0) nextCount(database, 'rules');
     return deleted;
   }, 'relaxed');
+}
+
+/** Beyond the cap those unused for longest. */
+function pruneSignIns({ database, limits }: Context, now: number): Promise<number> {
+  const sql = `DELETE FROM sign_ins WHERE expires_at <= ? OR id NOT IN
+    (SELECT id FROM sign_ins ORDER BY expires_at DESC, rowid DESC LIMIT ?)`;
+  return database.write(() => database.run(sql, [now, limits.signIns.maxRows]), 'relaxed');
 }
 
 async function giveSpaceBack({ database }: Context): Promise<void> {

@@ -2,7 +2,9 @@
 export const SCHEMA_4 = `
 CREATE TABLE sign_ins (
   id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
   binding TEXT NOT NULL,
+  began_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL
 ) STRICT;
 `;

@@ -4,8 +4,9 @@
  * and whole. A full-text index was measured: FTS5 leaves the words of deleted rows in its segments;
  * its `secure-delete` takes 0.1 to 2 s a session, and fails its own integrity check in SQLite 3.45.1.
  *
- * `sessions.spoken` is the entry up to which it is there. What was written before this table, or by a
- * gateway that does not know it, is behind that, and is read when a search comes to the session.
+ * `spoken_up_to` has the entry up to which it is there, and how many characters that are. What was
+ * written before this table, or by a gateway that does not know it, is behind that, and is read when a
+ * search comes to the session.
  */
 export const SCHEMA_5 = `
 CREATE TABLE spoken (
@@ -14,10 +15,12 @@ CREATE TABLE spoken (
   folded TEXT NOT NULL,
   PRIMARY KEY (session, seq)
 ) STRICT;
-ALTER TABLE sessions ADD COLUMN spoken INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE spoken_up_to (
+  session TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+  seq INTEGER NOT NULL,
+  size INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TRIGGER spoken_goes AFTER DELETE ON transcript WHEN old.channel = 'main' BEGIN
   DELETE FROM spoken WHERE session = old.session AND seq = old.seq;
 END;
-
-CREATE INDEX sessions_with_turn ON sessions (updated_at, id) WHERE json_extract(metadata, '$.turn') IS NOT NULL;
 `;

@@ -1,8 +1,8 @@
 /**
- * Looks for words from the newest session back, until the page is full. Between sessions other work
- * has its turn: 100,000 entries take about a tenth of a second.
+ * Looks for words from the newest session back, until the page is full or enough was looked through.
+ * Between its steps other work has its turn: 100,000 entries take one or two tenths of a second.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { GatewayError } from '../../core/errors.js';
 import type { Excerpt } from '../excerpt.js';
 import { fold } from '../fold.js';
 import { MAIN_CHANNEL } from '../transcripts.js';
@@ -10,11 +10,12 @@ import type { Context } from './context.js';
 import type { SqlValue } from './database.js';
 import { pageSize } from './paging.js';
 import { number, optionalNumber, optionalText, type Row, text } from './rows.js';
+import { Slices } from './slices.js';
 import { excerptFrom, fillSpoken, findSpoken } from './spoken.js';
 
 const BATCH_ROWS = 200;
-/** Longer than this nothing else waits. */
-const SLICE_MS = 8;
+/** Reading a transcript takes so many times as long as looking through what was said in it. */
+const FILL_COST = 8;
 
 /** Of `sessions`, in the order of the list. */
 export interface ListPlace {
@@ -23,12 +24,16 @@ export interface ListPlace {
 }
 
 export interface SessionFilter {
-  /** `sessions`, with the index to use where one has to be named. */
-  from: string;
   where: string;
   params: readonly SqlValue[];
   /** Behind this place. */
   after: ListPlace;
+}
+
+export interface SearchOptions {
+  words: readonly string[];
+  limit: number;
+  signal: AbortSignal | undefined;
 }
 
 export interface Found {
@@ -36,40 +41,27 @@ export interface Found {
   next: ListPlace | undefined;
 }
 
-/** Reading a transcript takes so many times as long as looking through what was said in it. */
-const FILL_COST = 8;
-
-/** `cost`: characters, as `limits.search` counts them. */
-type Outcome = { found: boolean; match?: Excerpt | undefined; cost: number };
-
 export async function searchSessions(
   context: Context,
   filter: SessionFilter,
-  words: readonly string[],
-  limit: number,
+  { words, limit, signal }: SearchOptions,
 ): Promise<Found> {
   const { database, limits } = context;
-  const sql = `SELECT id, title, model, size, updated_at, spoken,
+  const sql = `SELECT id, title, model, updated_at, spoken_up_to.seq AS noted, spoken_up_to.size AS size,
       (SELECT max(seq) FROM transcript WHERE session = sessions.id AND channel = ?) AS written
-    FROM ${filter.from}
+    FROM sessions LEFT JOIN spoken_up_to ON spoken_up_to.session = sessions.id
     WHERE ${filter.where} AND (updated_at, id) < (?, ?)
     ORDER BY updated_at DESC, id DESC LIMIT ${BATCH_ROWS}`;
+  const search = new Search(context, words, signal);
   const rows: Found['rows'] = [];
   let end = filter.after;
-  let looked = 0;
-  let sliceEnd = performance.now() + SLICE_MS;
   for (let place = filter.after; ; ) {
     const { at, id: last } = place;
     const batch = await database.read(() => database.all(sql, [MAIN_CHANNEL, ...filter.params, at, last]));
     for (const head of batch) {
-      if (looked > limits.search.maxBytes) return { rows, next: place };
-      if (performance.now() > sliceEnd) {
-        await nextTurn();
-        sliceEnd = performance.now() + SLICE_MS;
-      }
+      if (search.looked > limits.search.maxBytes) return { rows, next: place };
       const id = text(head, 'id');
-      const outcome = await look(context, head, words);
-      looked += outcome.cost;
+      const outcome = await search.look(head);
       place = { at: number(head, 'updated_at'), id };
       if (!outcome.found) continue;
       const row = await database.read(() => database.get('SELECT * FROM sessions WHERE id = ?', [id]));
@@ -83,23 +75,64 @@ export async function searchSessions(
   }
 }
 
-/** A word that is in the title, the model's name or the id is seen there, and not looked for behind them. */
-async function look(context: Context, head: Row, words: readonly string[]): Promise<Outcome> {
-  const id = text(head, 'id');
-  const shown = fold([optionalText(head, 'title') ?? '', text(head, 'model'), id].join('\n'));
-  const rest = words.filter((word) => !shown.includes(word));
-  const [first] = rest;
-  if (first === undefined) return { found: true, cost: 0 };
-  const isBehind = number(head, 'spoken') < (optionalNumber(head, 'written') ?? 0);
-  if (isBehind) await fillSpoken(context, id);
-  const cost = number(head, 'size') * (isBehind ? FILL_COST : 1);
-  let seq: number | undefined;
-  for (const word of rest) {
-    const found = await findSpoken(context, id, [word]);
-    if (found === undefined) return { found: false, cost };
-    seq ??= found;
+type Outcome = { found: false } | { found: true; match?: Excerpt | undefined };
+
+class Search {
+  readonly #context: Context;
+  readonly #words: readonly string[];
+  readonly #slices: Slices;
+  /** Not asked of a store again that has refused it: a lock is waited for each time. */
+  #fills = true;
+  /** Characters, as `limits.search` counts them. */
+  looked = 0;
+
+  constructor(context: Context, words: readonly string[], signal: AbortSignal | undefined) {
+    this.#context = context;
+    this.#words = words;
+    this.#slices = new Slices(signal);
   }
-  if (rest.length > 1) seq = (await findSpoken(context, id, rest)) ?? seq;
-  const match = seq === undefined ? undefined : await excerptFrom(context, id, seq, first);
-  return { found: true, match, cost };
+
+  /** A word that is in the title, the model's name or the id is seen there, and not looked for behind them. */
+  async look(head: Row): Promise<Outcome> {
+    await this.#slices.next();
+    const id = text(head, 'id');
+    const shown = fold([optionalText(head, 'title') ?? '', text(head, 'model'), id].join('\n'));
+    const rest = this.#words.filter((word) => !shown.includes(word));
+    const [first] = rest;
+    if (first === undefined) return { found: true };
+    const isBehind = (optionalNumber(head, 'noted') ?? 0) < (optionalNumber(head, 'written') ?? 0);
+    if (isBehind) await this.#fill(id);
+    const size = isBehind ? await this.#sizeOf(id) : (optionalNumber(head, 'size') ?? 0);
+    const find = (words: readonly string[]) => {
+      this.looked += size;
+      return findSpoken(this.#context, { session: id, size }, words, this.#slices);
+    };
+    let seq: number | undefined;
+    for (const word of rest) {
+      const found = await find([word]);
+      if (found === undefined) return { found: false };
+      seq ??= found;
+    }
+    if (rest.length > 1) seq = (await find(rest)) ?? seq;
+    if (seq === undefined) return { found: false };
+    return { found: true, match: await excerptFrom(this.#context, id, seq, first) };
+  }
+
+  /** A store that is full, read-only or locked is searched all the same, as far as it was noted. */
+  async #fill(id: string): Promise<void> {
+    if (!this.#fills) return;
+    try {
+      this.looked += FILL_COST * (await fillSpoken(this.#context, id, this.#slices));
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== 'unavailable') throw error;
+      this.#fills = false;
+    }
+  }
+
+  async #sizeOf(id: string): Promise<number> {
+    const { database } = this.#context;
+    const sql = 'SELECT size FROM spoken_up_to WHERE session = ?';
+    const row = await database.read(() => database.get(sql, [id]));
+    return row === undefined ? 0 : number(row, 'size');
+  }
 }

@@ -66,15 +66,16 @@ export class SqliteSessions implements SessionStore {
 
   async list(query: SessionQuery): Promise<Page<ListedSession>> {
     const { database, now } = this.#context;
-    const filter = filterOf(query, now());
     const words = foldedWords(query.search ?? '');
+    const filter = filterOf(query, now(), words.length > 0);
     if (words.length > 0) {
-      const { rows, next } = await searchSessions(this.#context, filter, words, query.limit);
+      const { limit, signal } = query;
+      const { rows, next } = await searchSessions(this.#context, filter, { words, limit, signal });
       const items = rows.map(({ row, match }) => ({ ...readSession(row, now()), ...(match && { match }) }));
       return { items, ...(next !== undefined && { next: `${next.at}:${next.id}` }) };
     }
-    const { from, where, params, after } = filter;
-    const sql = `SELECT * FROM ${from} WHERE ${where} AND (updated_at, id) < (?, ?)
+    const { where, params, after } = filter;
+    const sql = `SELECT * FROM sessions WHERE ${where} AND (updated_at, id) < (?, ?)
       ORDER BY updated_at DESC, id DESC LIMIT ?`;
     const all = [...params, after.at, after.id, pageSize(query.limit) + 1];
     const rows = await database.read(() => database.all(sql, all));
@@ -103,8 +104,9 @@ export function deleteSession(context: Context, id: string, by: string): boolean
 /** Before everything: the start of the list. */
 const NEWEST: ListPlace = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
-function filterOf(query: SessionQuery, now: number): SessionFilter {
+function filterOf(query: SessionQuery, now: number, lastingOnly: boolean): SessionFilter {
   const where = new Conditions();
+  if (lastingOnly) where.add('expires_at > ?', now);
   where.equal('principal', query.principal);
   if (query.states !== undefined) {
     const written = query.states.filter((state) => state !== 'expired');
@@ -125,8 +127,6 @@ function filterOf(query: SessionQuery, now: number): SessionFilter {
     );
   }
   return {
-    // There are few of them, and the planner does not know.
-    from: query.turnOpen ? 'sessions INDEXED BY sessions_with_turn' : 'sessions',
     where: String(where),
     params: where.params,
     after: query.cursor === undefined ? NEWEST : readCursor(query.cursor),

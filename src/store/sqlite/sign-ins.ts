@@ -9,10 +9,15 @@ export class SqliteSignIns implements SignInStore {
     this.#context = context;
   }
 
-  async add({ id, binding, expiresAt }: SignIn): Promise<void> {
+  get most(): number {
+    return this.#context.limits.signIns.maxRows;
+  }
+
+  async add({ id, name, binding, beganAt, expiresAt }: SignIn): Promise<void> {
     const { database } = this.#context;
-    const sql = 'INSERT INTO sign_ins (id, binding, expires_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-    await database.write(() => database.run(sql, [id, binding, whole(expiresAt)]));
+    const sql = `INSERT INTO sign_ins (id, name, binding, began_at, expires_at) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT DO NOTHING`;
+    await database.write(() => database.run(sql, [id, name, binding, whole(beganAt), whole(expiresAt)]));
   }
 
   get(id: string): Promise<SignIn | undefined> {
@@ -26,7 +31,7 @@ export class SqliteSignIns implements SignInStore {
 
   list(): Promise<SignIn[]> {
     const { database, now } = this.#context;
-    const sql = 'SELECT * FROM sign_ins WHERE expires_at > ? ORDER BY rowid';
+    const sql = 'SELECT * FROM sign_ins WHERE expires_at > ? ORDER BY expires_at, rowid';
     return database.read(() => database.all(sql, [whole(now())]).map(readSignIn));
   }
 
@@ -47,5 +52,11 @@ export class SqliteSignIns implements SignInStore {
 }
 
 function readSignIn(row: Row): SignIn {
-  return { id: text(row, 'id'), binding: text(row, 'binding'), expiresAt: number(row, 'expires_at') };
+  return {
+    id: text(row, 'id'),
+    name: text(row, 'name'),
+    binding: text(row, 'binding'),
+    beganAt: number(row, 'began_at'),
+    expiresAt: number(row, 'expires_at'),
+  };
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ownSession, START, TTL } from '../contract/place.js';
+import type { LimitOverrides } from '../limits.js';
 import { openStore } from '../open.js';
 import type { Store } from '../store.js';
 import { Database } from './database.js';
@@ -24,7 +25,8 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const path = () => join(folder, 'm.db');
-const open = (): Promise<Store> => openStore('sqlite:m.db', { baseDir: folder, now: () => now });
+const open = (limits: LimitOverrides = {}): Promise<Store> =>
+  openStore('sqlite:m.db', { baseDir: folder, now: () => now, limits });
 
 async function inside<T>(look: (database: Database) => T): Promise<T> {
   const database = await Database.open({ path: path(), memory: false, lockWaitMs: 1000 });
@@ -77,23 +79,46 @@ describe('what was said, in the file', () => {
   });
 });
 
+describe('the size of a session', () => {
+  const sizeOf = (id: string) =>
+    inside((database) => number(database.get('SELECT size FROM sessions WHERE id = ?', [id]) ?? {}, 'size'));
+
+  it('has what was said in it twice: as it was written, and as it is searched', async () => {
+    const store = await open();
+    await talk(store, 's1', []);
+    await talk(store, 's2', ['x'.repeat(1000)]);
+    await store.close();
+    // Two channels, one of them searched.
+    expect((await sizeOf('s2')) - (await sizeOf('s1'))).toBe(2 * JSON.stringify(said('')).length + 3000);
+    await forget();
+    const again = await open();
+    await again.sessions.list({ limit: 1, search: HIDDEN });
+    expect((await sizeOf('s2')) - (await sizeOf('s1'))).toBe(2 * JSON.stringify(said('')).length + 4000);
+    await again.close();
+  });
+});
+
+/** As the version before the search left a store: with transcripts, and nothing beside them. */
+const forget = () =>
+  inside((database) => {
+    database.exec(`DROP TRIGGER spoken_goes; DROP TABLE spoken; DROP TABLE spoken_up_to;
+      PRAGMA user_version = 4;`);
+  });
+
 describe('a store that is older than the search', () => {
-  /** As the version before it left one: with transcripts, and nothing beside them. */
+  /** More than one step reads, of rows and of bytes. */
+  const LONG = Array.from({ length: 230 }, (_, n) => `${HIDDEN} ${n} ${'x'.repeat(n % 100 ? 10 : 300_000)}`);
+
   async function oldStore(): Promise<void> {
     const store = await open();
-    await talk(
-      store,
-      's1',
-      Array.from({ length: 45 }, (_, index) => `${HIDDEN} ${index}`),
-    );
+    await talk(store, 's1', LONG);
     await talk(store, 's2', ['nothing of the kind']);
     await store.close();
-    await inside((database) => {
-      database.exec(`DROP TRIGGER spoken_goes; DROP TABLE spoken; DROP INDEX sessions_with_turn;
-        ALTER TABLE sessions DROP COLUMN spoken;
-        PRAGMA user_version = 4;`);
-    });
+    await forget();
   }
+
+  const found = async (store: Store, search: string) =>
+    (await store.sessions.list({ limit: 9, search })).items.map(({ id, match }) => [id, match?.text]);
 
   it('is opened without reading any of it', async () => {
     await oldStore();
@@ -101,7 +126,7 @@ describe('a store that is older than the search', () => {
     expect(await inside(spokenRows)).toBe(0);
   });
 
-  it('is searched whole, also where a session went on since, and each session is read once', async () => {
+  it('is searched whole, also where a session went on since', async () => {
     await oldStore();
     const store = await open();
     now += 2 * TTL;
@@ -109,13 +134,56 @@ describe('a store that is older than the search', () => {
     if (!grant.granted) throw new Error('The lease is held.');
     const entries = [{ uuid: 'later', message: said('and a gate') }];
     await store.sessions.checkpoint('s1', grant.lease, { append: [{ entries }] });
-    const found = async (search: string) =>
-      (await store.sessions.list({ limit: 9, search })).items.map(({ id, match }) => [id, match?.text]);
-    expect(await found(`${HIDDEN} gate`)).toEqual([['s1', `${HIDDEN} 44`]]);
-    expect(await found('gate')).toEqual([['s1', 'and a gate']]);
-    expect(await inside(spokenRows)).toBe(47);
+    expect(await found(store, `${HIDDEN} gate`)).toEqual([['s1', `${HIDDEN} 229 xxxxxxxxxx`]]);
+    expect(await found(store, 'gate')).toEqual([['s1', 'and a gate']]);
+    expect(await inside(spokenRows)).toBe(LONG.length + 2);
     await store.sessions.delete('s1', 'alice');
     expect(await inside((database) => tablesWith(database, HIDDEN))).toEqual([]);
+    await store.close();
+  });
+
+  it('is read once', async () => {
+    await oldStore();
+    const store = await open();
+    expect(await found(store, HIDDEN)).toHaveLength(1);
+    // What was noted is not looked up in the transcript again.
+    await inside((database) => database.exec(`UPDATE transcript SET message = replace(message, 'x', 'w')`));
+    expect(await found(store, 'wwww')).toEqual([]);
+    expect(await inside(spokenRows)).toBe(LONG.length + 1);
+    await store.close();
+  });
+
+  it('is searched by two at once, and noted once', async () => {
+    await oldStore();
+    const stores = [await open(), await open()];
+    const all = await Promise.all(stores.map((store) => found(store, `${HIDDEN} 229`)));
+    expect(all).toEqual([[['s1', `${HIDDEN} 229 xxxxxxxxxx`]], [['s1', `${HIDDEN} 229 xxxxxxxxxx`]]]);
+    expect(await inside(spokenRows)).toBe(LONG.length + 1);
+    for (const store of stores) await store.close();
+  });
+
+  it('is searched as far as it is there where the beginning of a transcript is gone', async () => {
+    await oldStore();
+    await inside((database) => database.exec('DELETE FROM transcript WHERE seq <= 120'));
+    const store = await open();
+    expect(await found(store, `${HIDDEN} 229`)).toHaveLength(1);
+    expect(await found(store, `${HIDDEN} 119`)).toHaveLength(0);
+    expect(await inside(spokenRows)).toBe(LONG.length - 120);
+    await store.close();
+  });
+
+  it('is searched while it cannot be written, as far as it was noted', async () => {
+    await oldStore();
+    const store = await open({ lockWaitMs: 30 });
+    await talk(store, 's3', ['a gate']);
+    const other = await Database.open({ path: path(), memory: false, lockWaitMs: 1000 });
+    other.exec('BEGIN IMMEDIATE');
+    expect(await found(store, 'gate')).toEqual([['s3', 'a gate']]);
+    expect(await found(store, 'coder')).toHaveLength(3);
+    expect(await found(store, HIDDEN)).toEqual([]);
+    other.exec('ROLLBACK');
+    other.close();
+    expect(await found(store, HIDDEN)).toHaveLength(1);
     await store.close();
   });
 });

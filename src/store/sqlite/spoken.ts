@@ -1,72 +1,135 @@
 /** What was said in each entry of a conversation, as a search compares it. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Excerpt, excerptOf } from '../excerpt.js';
 import { fold } from '../fold.js';
 import { spokenIn } from '../spoken.js';
 import { MAIN_CHANNEL } from '../transcripts.js';
 import type { Context } from './context.js';
-import { json, number } from './rows.js';
+import type { Database } from './database.js';
+import { json, number, type Row } from './rows.js';
+import type { Slices } from './slices.js';
 
-/** Not many: one entry may hold images. */
-const FILL_ROWS = 100;
+/** Bytes of one step, a few milliseconds each; `rows` is how far ahead their sizes are looked at. */
+const STEP = { fill: 256 * 1024, find: 1024 * 1024, rows: 64 };
 
-/** Inside of a transaction that writes entries, and then `upTo` to the session. */
+/** Inside of a transaction that writes entries. */
 export class SpokenNotes {
   readonly #context: Context;
   readonly #session: string;
-  /** The last entry in front of which none is missing. */
-  upTo: number;
+  readonly #began: number;
+  #upTo: number;
+  #size = 0;
 
-  constructor(context: Context, session: string, upTo: number) {
+  constructor(context: Context, session: string) {
     this.#context = context;
     this.#session = session;
-    this.upTo = upTo;
+    this.#began = upTo(context.database, session);
+    this.#upTo = this.#began;
   }
 
   note(channel: string, seq: number, message: unknown): void {
     // Where one before it is missing, it is left to `fillSpoken` as well.
-    if (channel !== MAIN_CHANNEL || seq !== this.upTo + 1) return;
-    this.upTo = seq;
-    const words = spokenIn(message);
-    if (words === '') return;
+    if (channel !== MAIN_CHANNEL || seq !== this.#upTo + 1) return;
     const { database, redact } = this.#context;
-    const sql = 'INSERT INTO spoken (session, seq, folded) VALUES (?, ?, ?)';
-    database.run(sql, [this.#session, seq, fold(redact(words))]);
+    this.#upTo = seq;
+    this.#size += insert(database, this.#session, seq, fold(spokenIn(message, redact)));
+  }
+
+  /** Characters added. */
+  end(): number {
+    const { database } = this.#context;
+    if (this.#upTo > this.#began) move(database, this.#session, this.#upTo, this.#size);
+    return this.#size;
   }
 }
 
-/** Entries that were written without. */
-export async function fillSpoken(context: Context, session: string): Promise<void> {
-  const { database } = context;
-  const missing = `SELECT seq, message FROM transcript WHERE session = ? AND channel = ? AND seq > ?
-    ORDER BY seq LIMIT ${FILL_ROWS}`;
+function upTo(database: Database, session: string): number {
+  const row = database.get('SELECT seq FROM spoken_up_to WHERE session = ?', [session]);
+  return row === undefined ? 0 : number(row, 'seq');
+}
+
+/** Characters added: none for an entry that was deleted meanwhile. */
+function insert(database: Database, session: string, seq: number, folded: string): number {
+  if (folded === '') return 0;
+  const sql = `INSERT INTO spoken (session, seq, folded)
+    SELECT session, seq, ? FROM transcript WHERE session = ? AND channel = ? AND seq = ?`;
+  return database.run(sql, [folded, session, MAIN_CHANNEL, seq]) * folded.length;
+}
+
+function move(database: Database, session: string, seq: number, size: number): void {
+  const sql = `INSERT INTO spoken_up_to (session, seq, size) SELECT id, ?, ? FROM sessions WHERE id = ?
+    ON CONFLICT (session) DO UPDATE SET seq = excluded.seq, size = size + excluded.size`;
+  database.run(sql, [seq, size, session]);
+}
+
+/** Bytes read of entries that were written without. Rejects where the store cannot be written. */
+export async function fillSpoken(context: Context, session: string, slices: Slices): Promise<number> {
+  const { database, redact } = context;
+  const ahead = `SELECT seq, octet_length(message) AS bytes FROM transcript
+    WHERE session = ? AND channel = ? AND seq > ? ORDER BY seq LIMIT ${STEP.rows}`;
+  const missing =
+    'SELECT seq, message FROM transcript WHERE session = ? AND channel = ? AND seq > ? AND seq <= ?';
+  let bytes = 0;
   for (;;) {
-    const filled = await database.write(() => {
-      const row = database.get('SELECT spoken FROM sessions WHERE id = ?', [session]);
-      if (row === undefined) return 0;
-      const notes = new SpokenNotes(context, session, number(row, 'spoken'));
-      const entries = database.all(missing, [session, MAIN_CHANNEL, notes.upTo]);
-      for (const entry of entries) {
-        notes.note(MAIN_CHANNEL, number(entry, 'seq'), json<unknown>(entry, 'message'));
-      }
-      database.run('UPDATE sessions SET spoken = ? WHERE id = ?', [notes.upTo, session]);
-      return entries.length;
+    await slices.next();
+    const from = await database.read(() => upTo(database, session));
+    const step = await database.read(() =>
+      oneStep(database.all(ahead, [session, MAIN_CHANNEL, from]), STEP.fill),
+    );
+    if (step === undefined) return bytes;
+    bytes += step.bytes;
+    // Read and folded before the write lock is taken.
+    const rows = await database.read(() => database.all(missing, [session, MAIN_CHANNEL, from, step.last]));
+    const notes = rows.map((row) => ({
+      seq: number(row, 'seq'),
+      folded: fold(spokenIn(json<unknown>(row, 'message'), redact)),
+    }));
+    await database.write(() => {
+      // Another search, here or in another process, was faster.
+      if (upTo(database, session) !== from) return;
+      let size = 0;
+      for (const { seq, folded } of notes) size += insert(database, session, seq, folded);
+      move(database, session, step.last, size);
+      database.run('UPDATE sessions SET size = size + ? WHERE id = ?', [size, session]);
     }, 'relaxed');
-    if (filled < FILL_ROWS) return;
-    await nextTurn();
   }
 }
 
-/** The newest entry that has all of the words. */
+/** The newest entry that has all of the words. `size`: of all that was said in the session. */
 export async function findSpoken(
   { database }: Context,
-  session: string,
+  { session, size }: { session: string; size: number },
   words: readonly string[],
+  slices: Slices,
 ): Promise<number | undefined> {
   const has = words.map(() => 'instr(folded, ?) > 0').join(' AND ');
-  const sql = `SELECT seq FROM spoken WHERE session = ? AND ${has} ORDER BY seq DESC LIMIT 1`;
-  const row = await database.read(() => database.get(sql, [session, ...words]));
-  return row && number(row, 'seq');
+  const sql = `SELECT seq FROM spoken WHERE session = ? AND seq >= ? AND seq < ? AND ${has}
+    ORDER BY seq DESC LIMIT 1`;
+  const back = `SELECT seq, octet_length(folded) AS bytes FROM spoken
+    WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ${STEP.rows}`;
+  const most = STEP.find / words.length;
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+    await slices.next();
+    const from =
+      size <= most
+        ? 0
+        : await database.read(() => oneStep(database.all(back, [session, before]), most)?.last);
+    if (from === undefined) return undefined;
+    const row = await database.read(() => database.get(sql, [session, from, before, ...words]));
+    if (row !== undefined) return number(row, 'seq');
+    if (from === 0) return undefined;
+    before = from;
+  }
+}
+
+/** How many of the rows have together not more than so many bytes; one, where it alone has more. */
+function oneStep(rows: readonly Row[], most: number): { last: number; bytes: number } | undefined {
+  let step: { last: number; bytes: number } | undefined;
+  for (const row of rows) {
+    const bytes = (step?.bytes ?? 0) + number(row, 'bytes');
+    if (step !== undefined && bytes > most) break;
+    step = { last: number(row, 'seq'), bytes };
+  }
+  return step;
 }
 
 export async function excerptFrom(
@@ -77,5 +140,5 @@ export async function excerptFrom(
 ): Promise<Excerpt | undefined> {
   const sql = 'SELECT message FROM transcript WHERE session = ? AND channel = ? AND seq = ?';
   const row = await database.read(() => database.get(sql, [session, MAIN_CHANNEL, seq]));
-  return row && excerptOf(redact(spokenIn(json<unknown>(row, 'message'))), word);
+  return row && excerptOf(spokenIn(json<unknown>(row, 'message'), redact), word);
 }

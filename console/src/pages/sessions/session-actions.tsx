@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import type { SessionStatus } from '../../../../src/server/wire/session-status.js';
 import type { ChatStarted, SessionWire, StopAnswer } from '../../../../src/server/wire/sessions.js';
 import { useIdentity } from '../../app/identity.js';
 import { navigate } from '../../app/router.js';
@@ -10,7 +11,7 @@ import { ChatIcon, ForkIcon, PlayIcon, StopIcon, TrashIcon } from '../../ui/icon
 import { Menu, type MenuItem } from '../../ui/menu.js';
 import { toast } from '../../ui/toast.js';
 import { makeVisible } from '../../ui/visible.js';
-import { type Heard, isRunning, pendingOf, type Status } from './session-rows.js';
+import { type Heard, isRunning, pendingOf } from './session-rows.js';
 import { strings } from './strings.js';
 
 const TITLE_LENGTH = 120;
@@ -25,7 +26,7 @@ function shortTitle(session: SessionWire, untitled: string): string {
 
 export interface SessionActionsProps {
   session: SessionWire;
-  status: Status;
+  status: SessionStatus;
   heard: Heard;
   onRemove: () => void;
   onDone: () => void;

@@ -1,3 +1,4 @@
+import type { SessionStatus } from '../../../../src/server/wire/session-status.js';
 import type { MatchWire, SessionUsageWire, SessionWire } from '../../../../src/server/wire/sessions.js';
 import { useText } from '../../text/language.js';
 import { Badge, type Tone } from '../../ui/badge.js';
@@ -6,10 +7,10 @@ import { BotIcon, ChatIcon, ClockIcon, PlayIcon, WarnIcon } from '../../ui/icons
 import { makeVisible } from '../../ui/visible.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { ShortText } from '../shared/short-text.js';
-import type { SessionRow, Status } from './session-rows.js';
+import type { SessionRow } from './session-rows.js';
 import { strings } from './strings.js';
 
-const TONES: Record<Status, Tone> = {
+const TONES: Record<SessionStatus, Tone> = {
   running: 'info',
   waiting: 'warn',
   client: 'plain',
@@ -30,7 +31,7 @@ export function StatusBadge({
   approvals,
   resumable,
 }: {
-  status: Status;
+  status: SessionStatus;
   approvals: number;
   resumable: boolean;
 }) {

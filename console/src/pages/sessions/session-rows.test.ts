@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionWire } from '../../../../src/server/wire/sessions.js';
-import { familyRows, type Heard, NOTHING_HEARD, statusOf, stillIn } from './session-rows.js';
+import { familyRows, type Heard, NOTHING_HEARD, statusOf, stillIn, upToDate } from './session-rows.js';
 
 const session = (id: string, more: Partial<SessionWire> = {}): SessionWire => ({
   id,
@@ -55,6 +55,24 @@ describe('a list of one state', () => {
 
   it('is everything that can still be opened where none was asked for', () => {
     expect(ids(stillIn(list, undefined, NOTHING_HEARD))).toEqual(['a', 'b']);
+  });
+});
+
+describe('what a search has found', () => {
+  const match = { text: 'the fence', from: 4, to: 9 };
+  const found = [session('a', { match }), session('b'), session('c', { updated_at: '2026-03-01T12:00:00Z' })];
+
+  it('is shown as it is now, where it was found, and without what is gone', () => {
+    const changed = new Map([
+      ['a', session('a', { title: 'painted', updated_at: '2026-03-01T08:00:00Z' })],
+      ['b', null],
+      ['c', session('c', { title: 'heard before it was fetched' })],
+      ['d', session('d')],
+    ]);
+    expect(upToDate(found, changed)).toMatchObject([
+      { id: 'a', title: 'painted', match },
+      { id: 'c', title: null },
+    ]);
   });
 });
 

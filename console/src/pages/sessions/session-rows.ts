@@ -6,11 +6,8 @@ import {
 } from '../../../../src/server/wire/session-status.js';
 import type { SessionWire } from '../../../../src/server/wire/sessions.js';
 
-export const STATUSES = SESSION_STATUSES;
-export type Status = SessionStatus;
-
-export const isStatus = (value: string | null): value is Status =>
-  STATUSES.some((status) => status === value);
+export const isStatus = (value: string | null): value is SessionStatus =>
+  SESSION_STATUSES.some((status) => status === value);
 
 /** What the page has heard since the list was fetched. */
 export interface Heard {
@@ -32,7 +29,7 @@ export function isRunning(session: SessionWire, { running, ended }: Heard): bool
   return session.running === true && !ended.has(session.id);
 }
 
-export function statusOf(session: SessionWire, heard: Heard): Status {
+export function statusOf(session: SessionWire, heard: Heard): SessionStatus {
   return sessionStatus({
     pending_approvals: pendingOf(session, heard),
     running: isRunning(session, heard),
@@ -44,12 +41,25 @@ export function statusOf(session: SessionWire, heard: Heard): Status {
 /** What the list of the gateway is now: it was asked for one state, and sessions have left it since. */
 export function stillIn(
   sessions: readonly SessionWire[],
-  status: Status | undefined,
+  status: SessionStatus | undefined,
   heard: Heard,
 ): SessionWire[] {
   return sessions.filter(
     (session) => session.state !== 'expired' && (status === undefined || statusOf(session, heard) === status),
   );
+}
+
+/** What a search has found, with what was heard of it since; where it was found stays. */
+export function upToDate(
+  fetched: readonly SessionWire[],
+  changed: ReadonlyMap<string, SessionWire | null>,
+): SessionWire[] {
+  return fetched.flatMap((session) => {
+    const now = changed.get(session.id);
+    if (now === null) return [];
+    if (now === undefined || now.updated_at <= session.updated_at) return [session];
+    return [{ ...now, ...(session.match && { match: session.match }) }];
+  });
 }
 
 export interface SessionRow {

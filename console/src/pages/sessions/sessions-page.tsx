@@ -1,5 +1,6 @@
 /** Conversations: what they do now, what they took, and what can be done with them. */
 import { useMemo, useState } from 'react';
+import { SESSION_STATUSES } from '../../../../src/server/wire/session-status.js';
 import type { SessionWire } from '../../../../src/server/wire/sessions.js';
 import { useIdentity } from '../../app/identity.js';
 import { Link, navigate } from '../../app/router.js';
@@ -25,9 +26,9 @@ import {
   isStatus,
   pendingOf,
   type SessionRow,
-  STATUSES,
   statusOf,
   stillIn,
+  upToDate,
 } from './session-rows.js';
 import { strings } from './strings.js';
 import { useHeard } from './use-heard.js';
@@ -38,15 +39,21 @@ export function SessionsPage() {
   const search = query.get('search') ?? '';
   const given = query.get('status');
   const status = isStatus(given) ? given : undefined;
-  const change = useConsole((state) => state.changes.sessions);
+  // A search is asked once: while agents work something changes all the time.
+  const change = useConsole((state) => (search === '' ? state.changes.sessions : 0));
+  const changed = useConsole((state) => state.sessions);
   const heard = useHeard();
   const list = usePages<SessionWire>(withParameters('/api/sessions', { search, status }), change);
   const [removing, setRemoving] = useState<SessionWire>();
-  const titles = useMemo(
-    () => new Map(list.items.map(({ id, title }) => [id, title ?? text.untitled])),
-    [list.items, text],
+  const items = useMemo(
+    () => (search === '' ? list.items : upToDate(list.items, changed)),
+    [list.items, search, changed],
   );
-  const shown = useMemo(() => familyRows(stillIn(list.items, status, heard)), [list.items, status, heard]);
+  const titles = useMemo(
+    () => new Map(items.map(({ id, title }) => [id, title ?? text.untitled])),
+    [items, text],
+  );
+  const shown = useMemo(() => familyRows(stillIn(items, status, heard)), [items, status, heard]);
   const columns = useColumns(heard, titles, setRemoving, list.reload);
   const filtered = search !== '' || status !== undefined;
   const clear = (
@@ -72,7 +79,7 @@ export function SessionsPage() {
           value={status ?? ''}
           options={[
             { value: '', label: text.all },
-            ...STATUSES.map((value) => ({ value, label: text.status[value] })),
+            ...SESSION_STATUSES.map((value) => ({ value, label: text.status[value] })),
           ]}
           onChange={(next) => setQuery({ status: next })}
         />

@@ -1,4 +1,4 @@
-import type { Status } from './session-rows.js';
+import type { SessionStatus } from '../../../../src/server/wire/session-status.js';
 
 const en = {
   title: 'Sessions',
@@ -14,14 +14,14 @@ const en = {
     client: 'Waiting for the client',
     idle: 'Idle',
     interrupted: 'Interrupted',
-  } satisfies Record<Status, string>,
+  } satisfies Record<SessionStatus, string>,
   statusHint: {
     running: 'A turn runs in the gateway now.',
     waiting: 'A tool call waits for a person to allow or deny it.',
     client: 'The client has to run tools and send their results.',
     idle: 'Nothing runs. It goes on with the next message.',
     interrupted: 'The last turn broke off. It can be gone on with.',
-  } satisfies Record<Status, string>,
+  } satisfies Record<SessionStatus, string>,
   clients: 'Only its client can resume it.',
   clientsHint:
     'The last turn broke off. A client of /v1 began it, and goes on with it by sending the same request again. To go on here, open it and say something.',
