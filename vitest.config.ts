@@ -18,7 +18,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     pool: 'forks',
     // One fewer than the cores would be one on a machine with two.
-    maxWorkers: 3,
+    maxWorkers: 2,
     projects: [
       {
         extends: true,
