@@ -7,7 +7,6 @@ import { insertAnswer } from './answers.js';
 import type { Context } from './context.js';
 import { holds } from './leases.js';
 import { number, text, toJson, whole } from './rows.js';
-import { SpokenNotes } from './spoken.js';
 
 /** Thrown to roll back; never leaves this file. */
 class Refused extends Error {
@@ -45,7 +44,8 @@ function apply(context: Context, id: string, lease: Lease, change: Checkpoint): 
     throw new Refused({ ok: false, reason: 'fenced' });
   }
   const principal = text(session, 'principal');
-  let size = appendAll(context, id, change.append ?? [], at);
+  let size = 0;
+  for (const append of change.append ?? []) size += appendEntries(context, id, append, at);
   for (const entry of change.index ?? []) {
     const sql =
       'INSERT INTO history (principal, hash, session, position) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
@@ -75,27 +75,7 @@ function apply(context: Context, id: string, lease: Lease, change: Checkpoint): 
 }
 
 /** Characters added. */
-function appendAll(
-  context: Context,
-  session: string,
-  appends: readonly TranscriptAppend[],
-  at: number,
-): number {
-  if (appends.length === 0) return 0;
-  const spoken = new SpokenNotes(context, session);
-  let size = 0;
-  for (const append of appends) size += appendEntries(context, session, append, at, spoken);
-  return size + spoken.end();
-}
-
-/** Characters added. */
-function appendEntries(
-  context: Context,
-  session: string,
-  append: TranscriptAppend,
-  at: number,
-  spoken: SpokenNotes,
-): number {
+function appendEntries(context: Context, session: string, append: TranscriptAppend, at: number): number {
   const { database, redact } = context;
   const channel = append.channel ?? MAIN_CHANNEL;
   const lastSql = 'SELECT coalesce(max(seq), 0) AS last FROM transcript WHERE session = ? AND channel = ?';
@@ -111,7 +91,6 @@ function appendEntries(
     const notes = meta === undefined ? null : toJson(redactJson(meta, redact));
     if (database.run(sql, [session, channel, last + 1, uuid, at, notes, body]) === 0) continue;
     last += 1;
-    spoken.note(channel, last, message);
     size += body.length + (notes?.length ?? 0);
   }
   return size;

@@ -5,8 +5,7 @@
  * its `secure-delete` takes 0.1 to 2 s a session, and fails its own integrity check in SQLite 3.45.1.
  *
  * `spoken_up_to` has the entry up to which it is there, and how many characters that are. What was
- * written before this table, or by a gateway that does not know it, is behind that, and is read when a
- * search comes to the session.
+ * written since is read when a search comes to the session: no turn waits for it.
  */
 export const SCHEMA_5 = `
 CREATE TABLE spoken (

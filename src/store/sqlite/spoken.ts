@@ -11,37 +11,6 @@ import type { Slices } from './slices.js';
 /** Bytes of one step, a few milliseconds each; `rows` is how far ahead their sizes are looked at. */
 const STEP = { fill: 256 * 1024, find: 1024 * 1024, rows: 64 };
 
-/** Inside of a transaction that writes entries. */
-export class SpokenNotes {
-  readonly #context: Context;
-  readonly #session: string;
-  readonly #began: number;
-  #upTo: number;
-  #size = 0;
-
-  constructor(context: Context, session: string) {
-    this.#context = context;
-    this.#session = session;
-    this.#began = upTo(context.database, session);
-    this.#upTo = this.#began;
-  }
-
-  note(channel: string, seq: number, message: unknown): void {
-    // Where one before it is missing, it is left to `fillSpoken` as well.
-    if (channel !== MAIN_CHANNEL || seq !== this.#upTo + 1) return;
-    const { database, redact } = this.#context;
-    this.#upTo = seq;
-    this.#size += insert(database, this.#session, seq, fold(spokenIn(message, redact)));
-  }
-
-  /** Characters added. */
-  end(): number {
-    const { database } = this.#context;
-    if (this.#upTo > this.#began) move(database, this.#session, this.#upTo, this.#size);
-    return this.#size;
-  }
-}
-
 function upTo(database: Database, session: string): number {
   const row = database.get('SELECT seq FROM spoken_up_to WHERE session = ?', [session]);
   return row === undefined ? 0 : number(row, 'seq');
@@ -61,7 +30,10 @@ function move(database: Database, session: string, seq: number, size: number): v
   database.run(sql, [seq, size, session]);
 }
 
-/** Bytes read of entries that were written without. Rejects where the store cannot be written. */
+/**
+ * Bytes read of entries that no search has come to yet: whoever writes them does not wait for it.
+ * Rejects where the store cannot be written.
+ */
 export async function fillSpoken(context: Context, session: string, slices: Slices): Promise<number> {
   const { database, redact } = context;
   const ahead = `SELECT seq, octet_length(message) AS bytes FROM transcript
