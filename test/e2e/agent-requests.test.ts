@@ -144,7 +144,7 @@ describe.each(DIALECT_NAMES)('%s refuses in its own shape', (dialect) => {
   it('a result for a call that nobody made, and changes nothing', async () => {
     const repo = await repository({ a: 'a' });
     const { gateway, upstream } = await startAgent('openai-chat', repo.root, [
-      callsAnswer(call('lookup', { city: 'Bern' }, 'c1')),
+      callsAnswer(call('lookup', { city: 'Bern' }, 'call_to_lookup')),
       textAnswer('Done.'),
     ]);
     const first = await ask(gateway, dialect, 'go', { fields: { tools: [LOOKUP[dialect]] } });
@@ -154,7 +154,7 @@ describe.each(DIALECT_NAMES)('%s refuses in its own shape', (dialect) => {
     expect(JSON.parse(wrong.text)).toMatchObject(
       shapeOf(dialect, 'invalid_request_error', 'unknown_tool_call', /"call_made_up"/),
     );
-    const [, id = ''] = /"(?:id|call_id)":"(\w*c1\w*)"/.exec(first.text) ?? [];
+    const [, id = ''] = /"(?:id|call_id)":"(\w*call_to_lookup\w*)"/.exec(first.text) ?? [];
     const right = await ask(gateway, dialect, [resultFor(dialect, id, '42')], { headers });
     expect(right).toMatchObject({ status: 200, text: expect.stringContaining('Done.') });
     expect(upstream.requests).toHaveLength(2);
