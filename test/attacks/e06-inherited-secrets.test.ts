@@ -67,17 +67,7 @@ describe('E6: the secrets of the gateway', () => {
     for (const text of await refuted(agent, OTHERS)) expect(text).not.toMatch(SECRETS);
   });
 
-  it.each([
-    'cat /proc/$PPID/environ',
-    'cat /proc/1/environ',
-    'strings /proc/*/environ',
-    'cat /proc/"$PPID"/environ',
-    'cd /proc/$PPID && cat environ',
-    'grep -a KEY /proc/*/environ',
-    'cat ../gateway/toolgate.yaml',
-    'cat ../gateway/.toolgate/toolgate.db',
-    'cp -r ../gateway here',
-  ])('are no matter of a rule for the program, without a sandbox: %s', async (command) => {
+  it('are no matter of a rule for the program, without a sandbox', async () => {
     const agent = await openAgent({
       env: ENV,
       permissions: {
@@ -85,31 +75,47 @@ describe('E6: the secrets of the gateway', () => {
         allow: ['Bash(cat:*)', 'Bash(strings:*)', 'Bash(grep:*)', 'Bash(cd:*)', 'Bash(cp:*)', 'Read', 'Edit'],
       },
     });
-    const [text] = await refuted(agent, commands(command));
-    expect(text).toContain('Bash was not run');
+    const attempts = commands(
+      'cat /proc/$PPID/environ',
+      'cat /proc/1/environ',
+      'strings /proc/*/environ',
+      'cat /proc/"$PPID"/environ',
+      'cd /proc/$PPID && cat environ',
+      'grep -a KEY /proc/*/environ',
+      'cat ../gateway/toolgate.yaml',
+      'cat ../gateway/.toolgate/toolgate.db',
+      'cp -r ../gateway here',
+    );
+    for (const [index, text] of (await refuted(agent, attempts)).entries())
+      expect(text, JSON.stringify(attempts[index])).toContain('Bash was not run');
   });
 
-  it.each(['cat /proc/1/environ', 'cat ../gateway/toolgate.yaml', 'cp ../gateway/.toolgate/toolgate.db x'])(
-    'are denied whatever is allowed, without a sandbox: %s',
-    async (command) => {
-      const agent = await openAgent({ env: ENV, permissions: { mode: 'allow', allow: ['*', 'Bash'] } });
-      const [text] = await refuted(agent, commands(command));
-      expect(text).toMatch(/Bash was not run.*no tool may touch/);
-    },
-  );
+  it('are denied whatever is allowed, without a sandbox', async () => {
+    const agent = await openAgent({ env: ENV, permissions: { mode: 'allow', allow: ['*', 'Bash'] } });
+    const attempts = commands(
+      'cat /proc/1/environ',
+      'cat ../gateway/toolgate.yaml',
+      'cp ../gateway/.toolgate/toolgate.db x',
+    );
+    for (const [index, text] of (await refuted(agent, attempts)).entries())
+      expect(text, JSON.stringify(attempts[index])).toMatch(/Bash was not run.*no tool may touch/);
+  });
 
-  it.each<[tool: string, input: (agent: AgentProbe) => Record<string, unknown>]>([
-    ['Read', () => ({ file_path: '/proc/self/environ' })],
-    ['Read', ({ folder }) => ({ file_path: join(folder, 'toolgate.yaml') })],
-    ['Read', ({ folder }) => ({ file_path: join(folder, '.toolgate', 'toolgate.db') })],
-    ['Grep', ({ folder }) => ({ pattern: 'key', path: folder, output_mode: 'content' })],
-    ['Grep', () => ({ pattern: 'secret', path: '/proc/self', output_mode: 'content', glob: 'environ' })],
-    ['Glob', ({ folder }) => ({ pattern: '**/*', path: folder })],
-  ])('are not shown by %s, whatever is allowed', async (tool, input) => {
+  it('are not shown by tools that read, whatever is allowed', async () => {
     const agent = await openAgent({ env: ENV, permissions: { mode: 'allow', allow: ['*'] } });
-    const [text] = await refuted(agent, [[tool, input(agent)]]);
-    expect(text).not.toMatch(SECRETS);
-    expect(text).not.toMatch(/toolgate\.(?:yaml|db)$/m);
+    const { folder } = agent;
+    const attempts: Attempt[] = [
+      ['Read', { file_path: '/proc/self/environ' }],
+      ['Read', { file_path: join(folder, 'toolgate.yaml') }],
+      ['Read', { file_path: join(folder, '.toolgate', 'toolgate.db') }],
+      ['Grep', { pattern: 'key', path: folder, output_mode: 'content' }],
+      ['Grep', { pattern: 'secret', path: '/proc/self', output_mode: 'content', glob: 'environ' }],
+      ['Glob', { pattern: '**/*', path: folder }],
+    ];
+    for (const [index, text] of (await refuted(agent, attempts)).entries()) {
+      expect(text, JSON.stringify(attempts[index])).not.toMatch(SECRETS);
+      expect(text, JSON.stringify(attempts[index])).not.toMatch(/toolgate\.(?:yaml|db)$/m);
+    }
   });
 
   it('are not given to MCP servers that are programs, but for what is configured for them', async () => {

@@ -136,7 +136,7 @@ describe('a call', () => {
     expect(result.isError).toBe(true);
     expect(textOf(result)).toContain(problem);
     await client.close();
-    expect(isRunning(pid)).toBe(false);
+    await gone(pid);
   });
 
   it('gets its own answer whatever the order', async () => {
@@ -289,7 +289,7 @@ describe('changes', () => {
     const before = textOf(await client.call('odd', 'pid'));
     await client.reconnect('odd');
     expect(textOf(await client.call('odd', 'pid'))).not.toBe(before);
-    expect(isRunning(Number(before))).toBe(false);
+    await gone(Number(before));
     await expect(client.reconnect('none')).rejects.toMatchObject({ code: 'not_found' });
     expect(await client.remove('odd')).toBe(true);
     expect(await client.remove('odd')).toBe(false);
