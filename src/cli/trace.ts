@@ -7,7 +7,8 @@ import { openStore, parseStoreUrl } from '../store/open.js';
 import type { Store } from '../store/store.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments, UsageError } from './command.js';
 import { renderList, renderTrace } from './trace/render.js';
-import { parseTraceFile, replay } from './trace/replay.js';
+import { replay } from './trace/replay.js';
+import { parseTraceFile } from './trace/trace-file.js';
 
 const LISTED = 30;
 const NONE_YET = 'No requests are recorded yet. They appear here a moment after they are answered.';

@@ -1,10 +1,11 @@
 /** Requests, one by one and each from end to end, in a real browser. */
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseTraceFile, replay } from '../../src/cli/trace/replay.js';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { replay } from '../../src/cli/trace/replay.js';
+import { parseTraceFile } from '../../src/cli/trace/trace-file.js';
 import { axeProblems } from '../support/axe.js';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { shots } from '../support/screenshots.js';
 import { openSignedIn, PHONE } from './console-world.js';
 import {
@@ -19,13 +20,7 @@ import {
   type World,
 } from './pages-harness.js';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-});
+const browser = useBrowser();
 
 const LOOKUP = {
   name: 'lookup',

@@ -1,6 +1,7 @@
 /** Trying rules, and what the pages of the console ask besides, on a whole gateway. */
 import { describe, expect, it } from 'vitest';
-import { parseTraceFile, replay } from '../../src/cli/trace/replay.js';
+import { replay } from '../../src/cli/trace/replay.js';
+import { parseTraceFile } from '../../src/cli/trace/trace-file.js';
 import type { RulePreview, RuleTest } from '../../src/server/wire/approvals.js';
 import type { StatusWire } from '../../src/server/wire/status.js';
 import { call } from '../support/wire.js';

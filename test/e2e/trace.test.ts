@@ -6,9 +6,35 @@ import { command } from '../../src/cli/trace.js';
 import { startTestGateway } from '../support/gateway.js';
 import { eventByEvent, json, sse, startUpstream } from '../support/scripted-upstream.js';
 import { anthropicClient } from '../support/sdk.js';
-import { callAnswer, chatStream, openaiError, textAnswer } from '../support/wire.js';
+import {
+  anthropicError,
+  call,
+  callAnswer,
+  callsAnswer,
+  chatStream,
+  openaiError,
+  textAnswer,
+} from '../support/wire.js';
+import { openChatWorld } from './console-chat-harness.js';
+import { repository, startAgent } from './native-agent-harness.js';
 
 const SECRET = 'sk-test-0123456789abcdef0123456789';
+
+interface Asked {
+  positionals?: string[];
+  values?: Record<string, string>;
+  full?: boolean;
+}
+
+/** The command, as it is run in the folder of a gateway. */
+function traceIn(folder: string) {
+  return async ({ positionals = [], values = {}, full = false }: Asked) => {
+    const io = captureIo({ cwd: folder });
+    const switches = new Set(full ? ['full'] : []);
+    const code = await command.run({ positionals, values, switches, rest: [] }, io);
+    return { code, text: io.lines.join('\n'), errors: io.errors.join('\n') };
+  };
+}
 
 async function recorded() {
   const upstream = await startUpstream([
@@ -36,20 +62,15 @@ async function recorded() {
       .finalMessage();
   }
   await gateway.close();
-  const run = async (args: { positionals?: string[]; values?: Record<string, string>; full?: boolean }) => {
-    const io = captureIo({ cwd: gateway.folder });
-    const code = await command.run(
-      {
-        positionals: args.positionals ?? [],
-        values: args.values ?? {},
-        switches: new Set(args.full ? ['full'] : []),
-        rest: [],
-      },
-      io,
-    );
-    return { code, text: io.lines.join('\n'), errors: io.errors.join('\n') };
-  };
+  const run = traceIn(gateway.folder);
   return { run, upstream, folder: gateway.folder };
+}
+
+/** Saves a request to a file and runs that. */
+async function replayed(folder: string, id: string) {
+  const run = traceIn(folder);
+  expect((await run({ positionals: [id], values: { save: 'turn.json' } })).code).toBe(0);
+  return { run, ...(await run({ values: { replay: 'turn.json' } })) };
 }
 
 describe('toolgate trace', () => {
@@ -96,6 +117,66 @@ describe('toolgate trace', () => {
     await writeFile(file, (await readFile(file, 'utf8')).replaceAll('Fertig', 'Fortig'));
     const other = await run({ values: { replay: 'one.json' } });
     expect(other.code).toBe(1);
+  });
+
+  it('reads again what the model of an agent said, and runs none of its tools', async () => {
+    const repo = await repository({ a: 'a' });
+    const { gateway } = await startAgent('openai-chat', repo.root, [
+      callsAnswer(call('Bash', { command: 'echo x >> made', description: 'x' }, 'c1')),
+      textAnswer('Made: 北京'),
+    ]);
+    const client = anthropicClient(gateway.url);
+    const { response } = await client.messages
+      .create({ model: 'coder', max_tokens: 100, messages: [{ role: 'user', content: 'make it' }] })
+      .withResponse();
+    await gateway.close();
+    const { run, code, text } = await replayed(gateway.folder, response.headers.get('request-id') ?? '');
+    expect(text.match(/^── model call .*$/gm)).toEqual([
+      '── model call 1 of 2  scripted  openai-chat  answered 200',
+      '── model call 2 of 2  scripted  openai-chat  answered 200',
+    ]);
+    expect(text).toContain('call: Bash {"command":"echo x >> made","description":"x"}\nstop: tool_use;');
+    expect(text).toContain('Made: 北京\nstop: end_turn;');
+    expect(code).toBe(0);
+    expect(await repo.read('made')).toBe('x\n');
+
+    const file = join(gateway.folder, 'turn.json');
+    await writeFile(file, (await readFile(file, 'utf8')).replaceAll('data: {', 'data: {{'));
+    const broken = await run({ values: { replay: 'turn.json' } });
+    expect(broken).toMatchObject({ code: 1, text: expect.stringContaining('error: ') });
+  });
+
+  it('reads again a turn of the console, and what the model refused', async () => {
+    const world = await openChatWorld();
+    const alice = world.person('alice');
+    world.steps.push(
+      textAnswer('Hello.'),
+      json(anthropicError('invalid_request_error', 'Not in the mood.'), { status: 400 }),
+    );
+    const { turn, session } = await alice.say({ content: 'hi' });
+    const refused = await alice.say({ session, content: 'and now?' });
+    await world.gateway.close();
+    const hello = await replayed(world.gateway.folder, turn);
+    expect(hello).toMatchObject({ code: 0, text: expect.stringContaining('Hello.\nstop: end_turn') });
+    const mood = await replayed(world.gateway.folder, refused.turn);
+    expect(mood).toMatchObject({ code: 0, text: expect.stringContaining('error: Not in the mood.') });
+  });
+
+  it('says why a file has nothing to replay', async () => {
+    const { run, folder } = await recorded();
+    const [id = ''] = /req_\w+/.exec((await run({})).text) ?? [];
+    await run({ positionals: [id], values: { save: 'one.json' } });
+    const file = join(folder, 'one.json');
+    const saved: object = JSON.parse(await readFile(file, 'utf8'));
+    for (const [change, why] of [
+      [{ cut: true }, 'not whole'],
+      [{ attempts: [] }, 'no upstream was asked.'],
+      [{ attempts: [], session: 'ses_1' }, 'are requests of their own'],
+    ] as const) {
+      await writeFile(file, JSON.stringify({ ...saved, ...change }));
+      const answer = await run({ values: { replay: 'one.json' } });
+      expect(answer).toMatchObject({ code: 1, text: expect.stringContaining(why) });
+    }
   });
 
   it('says what to do about a wrong id and a wrong file', async () => {

@@ -4,60 +4,34 @@
  * was recorded. A bug report is one such file.
  */
 import { isDeepStrictEqual } from 'node:util';
-import * as z from 'zod';
 import { GatewayError } from '../../core/errors.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { LossLog } from '../../core/losses.js';
 import { TurnCollector } from '../../core/turn-collector.js';
-import { DIALECTS, dialectOfPath } from '../../dialects/all.js';
+import { dialectOfPath } from '../../dialects/all.js';
 import type { Dialect } from '../../dialects/dialect.js';
-import { decodeChunk } from '../../observability/trace-recorder.js';
-import { HttpUpstream, timeoutsOf } from '../../upstreams/http-upstream.js';
-import { createQuirkSource } from '../../upstreams/quirks/create-quirk-source.js';
-import { TokenMeter } from '../../upstreams/token-meter.js';
-import { UsageError } from '../command.js';
-import { tracePayload } from './payload.js';
-
-const traceFile = tracePayload.extend({ request: z.string(), at: z.number(), model: z.string() });
-export type TraceFile = z.output<typeof traceFile>;
-
-export function parseTraceFile(text: string): TraceFile {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new UsageError('The file is not JSON. `trace ID --save FILE` writes one that can be replayed.');
-  }
-  const parsed = traceFile.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new UsageError(
-    `The file is not a recorded request: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim(),
-  );
-}
-
-export interface Replay {
-  lines: string[];
-  same: boolean;
-}
+import type { HttpUpstream } from '../../upstreams/http-upstream.js';
+import { readAgain } from './read-again.js';
+import { type Replay, recordedUpstream, type TraceFile } from './trace-file.js';
 
 export async function replay(file: TraceFile): Promise<Replay> {
   const { inbound } = file;
   const attempt = file.attempts.at(-1);
-  const dialect = inbound === null ? undefined : dialectOfPath(inbound.path);
-  if (inbound === null || dialect === undefined || attempt === undefined || file.cut) {
-    return {
-      lines: ['There is nothing to replay: no upstream was asked, or the record is not whole.'],
-      same: false,
-    };
+  if (file.cut) return nothing('the record is not whole, because some of it was too large to keep.');
+  if (attempt === undefined) {
+    return nothing(
+      file.session === undefined
+        ? 'no upstream was asked.'
+        : 'no upstream was asked by the gateway itself. Model calls of Claude Code are requests of their own.',
+    );
   }
-  const wire = DIALECTS[attempt.wire];
-  if (wire === dialect)
+  const dialect = inbound === null ? undefined : dialectOfPath(inbound.path);
+  if (inbound === null || dialect === undefined || file.session !== undefined) return readAgain(file);
+  if (attempt.wire === dialect.name)
     return { lines: ['Client and upstream speak the same dialect: the bytes were forwarded.'], same: true };
 
   const sent: string[] = [];
-  const upstream = recordedUpstream(file, wire, sent);
-  const emitted = await run(file, inbound.body, dialect, upstream);
+  const emitted = await run(file, inbound.body, dialect, recordedUpstream(file, attempt, sent));
   const outbound = compareOutbound(attempt.body, sent.at(-1) ?? '');
   const answer = compareAnswer(recordedAnswer(file), emitted);
   return {
@@ -66,41 +40,9 @@ export async function replay(file: TraceFile): Promise<Replay> {
   };
 }
 
+const nothing = (why: string): Replay => ({ lines: [`There is nothing to replay: ${why}`], same: false });
+
 const SAME = 'as recorded';
-
-function recordedUpstream(file: TraceFile, wire: Dialect, sent: string[]): HttpUpstream {
-  const last = file.attempts.length - 1;
-  const {
-    upstream: name,
-    url,
-    status,
-    headers,
-  } = file.attempts[last] ?? { upstream: '', url: '', status: null, headers: {} };
-  const pieces = file.timeline.filter((piece) => piece.from === 'upstream' && piece.attempt === last);
-  return new HttpUpstream({
-    name,
-    dialect: wire,
-    endpoint: { baseUrl: url },
-    client: {
-      request: async ({ body }) => {
-        sent.push(typeof body === 'string' ? body : Buffer.from(body ?? '').toString('utf8'));
-        if (status === null)
-          throw new GatewayError('upstream_failed', 'The upstream did not answer when this was recorded.');
-        return { status, headers, body: chunks(pieces.map(({ data }) => decodeChunk(data))) };
-      },
-    },
-    quirks: createQuirkSource({
-      upstream: name,
-      options: { dialect: wire.name, base_url: url, timeout_s: 1 },
-    }),
-    timeouts: timeoutsOf(1000),
-    meter: new TokenMeter(),
-  });
-}
-
-async function* chunks(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
-  yield* pieces;
-}
 
 /** What the client would be sent today. */
 async function run(file: TraceFile, body: string, dialect: Dialect, upstream: HttpUpstream): Promise<string> {
