@@ -1,10 +1,10 @@
 /** An agent at work in a folder, asked by an ordinary client, and the console in a real browser. */
 import { realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { vi } from 'vitest';
 import type { ApprovalWire } from '../../src/server/wire/approvals.js';
-import { openPage } from '../support/browser.js';
+import { openPage, type TestBrowser } from '../support/browser.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { ScriptedAgentModel } from '../support/scripted-agent-model.js';
@@ -107,7 +107,7 @@ export class ApprovalBench {
     return newest;
   }
 
-  async open(browser: Browser, route: string, options: BrowserContextOptions = {}): Promise<ConsolePage> {
+  async open(browser: TestBrowser, route: string, options: BrowserContextOptions = {}): Promise<ConsolePage> {
     const opened = await openPage(browser, options);
     return this.#signIn(opened.page, route, opened.problems);
   }

@@ -1,8 +1,8 @@
 /** Several questions, tabs and agents at once: each is decided once, and everyone sees how. */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApprovalWire } from '../../src/server/wire/approvals.js';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { resultsIn } from '../support/told.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import {
@@ -21,14 +21,12 @@ const FILES = Object.fromEntries(
   Array.from({ length: 8 }, (_, index) => [`f${index}.txt`, `text ${index}\n`]),
 );
 
-let browser: Browser;
+const browser = useBrowser();
 let bench: ApprovalBench;
 beforeAll(async () => {
-  browser = await launchBrowser();
   bench = await startBench({ files: FILES });
 });
 afterAll(async () => {
-  await browser.close();
   await bench.close();
 });
 

@@ -1,7 +1,6 @@
 /** Nothing is decided by accident, and nothing that a model prints is more than text. */
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { type CallPart, call, callsAnswer, cut, textAnswer } from '../support/wire.js';
 import {
   type ApprovalBench,
@@ -15,14 +14,12 @@ import {
   startBench,
 } from './approvals-bench.js';
 
-let browser: Browser;
+const browser = useBrowser();
 let bench: ApprovalBench;
 beforeAll(async () => {
-  browser = await launchBrowser();
   bench = await startBench({ files: { 'a.txt': 'a\n', 'b.txt': 'b\n' } });
 });
 afterAll(async () => {
-  await browser.close();
   await bench.close();
 });
 

@@ -1,7 +1,6 @@
 /** Time: how much is left, more of it, and what is said when it is over. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../support/browser.js';
+import { describe, expect, it } from 'vitest';
+import { useBrowser } from '../support/browser.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import {
   type ApprovalBench,
@@ -14,13 +13,7 @@ import {
   startBench,
 } from './approvals-bench.js';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-});
+const browser = useBrowser();
 
 const bash = (command: string, id: string) => callsAnswer(call('Bash', { command }, id));
 const left = async (bench: ApprovalBench, id: string) =>

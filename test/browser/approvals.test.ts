@@ -1,9 +1,9 @@
 /** Deciding on the card of a call: what the person does is what the agent gets. */
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RuleWire } from '../../src/server/wire/approvals.js';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { resultsIn } from '../support/told.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import {
@@ -17,18 +17,16 @@ import {
   startBench,
 } from './approvals-bench.js';
 
-let browser: Browser;
+const browser = useBrowser();
 let bench: ApprovalBench;
 /** One for all of them: whoever works with the console leaves it open. */
 let page: Page;
 let problems: string[];
 beforeAll(async () => {
-  browser = await launchBrowser();
   bench = await startBench({ files: { 'app.txt': 'first\nsecond\nthird\n' } });
   ({ page, problems } = await bench.open(browser, '#/setup'));
 });
 afterAll(async () => {
-  await browser.close();
   await bench.close();
 });
 

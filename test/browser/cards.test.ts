@@ -1,23 +1,20 @@
 /** Cards of tool calls, live and from the transcript. */
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { gate } from '../support/gate.js';
 import { eventByEvent, sse } from '../support/replies.js';
 import { anthropicStream, call, callsAnswer, textAnswer } from '../support/wire.js';
 import { type ApprovalBench, cardIs, cardOf, startBench } from './approvals-bench.js';
 
-let browser: Browser;
+const browser = useBrowser();
 let bench: ApprovalBench;
 beforeAll(async () => {
-  browser = await launchBrowser();
   bench = await startBench({
     permissions: { mode: 'allow' },
     files: { 'one.txt': 'alpha\nbeta\n', 'two.txt': 'beta\n' },
   });
 });
 afterAll(async () => {
-  await browser.close();
   await bench.close();
 });
 

@@ -1,6 +1,6 @@
 /** A gateway whose model says what a test wants, and conversations to look at in the console. */
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { openPage } from '../support/browser.js';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { openPage, type TestBrowser } from '../support/browser.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { inDialect } from '../support/scripted-answers.js';
@@ -69,7 +69,7 @@ export interface ChatPage {
 
 /** Signed in, at a place of the console. */
 export async function openChat(
-  browser: Browser,
+  browser: TestBrowser,
   { gateway }: ChatBed,
   place = '#/',
   options: BrowserContextOptions = {},

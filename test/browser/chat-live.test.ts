@@ -1,7 +1,7 @@
 /** Conversations that outlive a page: reloads, lost connections, other clients, thousands of messages. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../support/browser.js';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { useBrowser } from '../support/browser.js';
 import { startCutProxy } from '../support/cut-proxy.js';
 import { errorInDialect } from '../support/scripted-answers.js';
 import { gate } from '../support/scripted-upstream.js';
@@ -19,13 +19,7 @@ import {
   transcript,
 } from './chat-bed.js';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-});
+const browser = useBrowser();
 
 const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
 const answered = (page: Page, text: string): Promise<void> =>

@@ -1,7 +1,7 @@
 /** What a model writes is text, whatever it looks like. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../support/browser.js';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { useBrowser } from '../support/browser.js';
 import {
   type ChatBed,
   importSession,
@@ -15,13 +15,7 @@ import {
   transcript,
 } from './chat-bed.js';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-});
+const browser = useBrowser();
 
 /** Each would change more than text if anything of it were taken at its word. */
 const HOSTILE: readonly string[] = [

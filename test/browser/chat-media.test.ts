@@ -1,11 +1,11 @@
 /** What a conversation shows beside texts: pictures that tools read and answers hold, and questions that come late. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import type { SessionContentWire } from '../../src/server/wire/sessions.js';
 import type { BlockWire } from '../../src/server/wire/shared.js';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { shots } from '../support/screenshots.js';
 import { ScriptedAgentModel } from '../support/scripted-agent-model.js';
 import { call, textAnswer } from '../support/wire.js';
@@ -21,13 +21,7 @@ import {
   transcript,
 } from './chat-bed.js';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-});
+const browser = useBrowser();
 
 const PATIENT = 60_000;
 /** Two pixels wide, one high. */

@@ -1,8 +1,8 @@
 /** Talking in the console: a real gateway, a scripted model, a real browser. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { axeProblems } from '../support/axe.js';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { shots } from '../support/screenshots.js';
 import { errorInDialect } from '../support/scripted-answers.js';
 import { gate } from '../support/scripted-upstream.js';
@@ -20,13 +20,7 @@ import {
   transcript,
 } from './chat-bed.js';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-});
+const browser = useBrowser();
 
 /** Plain: what is asked upstream is what was said. */
 async function openPlain(bed: ChatBed): Promise<{ page: Page; problems: string[] }> {

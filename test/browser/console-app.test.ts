@@ -2,24 +2,18 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { writeWorker } from '../../console/build/finish.mjs';
 import { startServer } from '../e2e/server-harness.js';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startCutProxy } from '../support/cut-proxy.js';
 import { startTestGateway } from '../support/gateway.js';
 import { shots } from '../support/screenshots.js';
 import { connected, openConsole, tokenOf } from './console-world.js';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-});
+const browser = useBrowser();
 
 const CONSOLE = fileURLToPath(new URL('../../console', import.meta.url));
 const WORKERS = { serviceWorkers: 'allow' } as const;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { count } from '../faults/counts.js';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { closeAfterTest, tempFolder } from '../support/cleanup.js';
 import { startTestGateway } from '../support/gateway.js';
 import { inDialect } from '../support/scripted-answers.js';
@@ -14,6 +14,8 @@ import { press } from './approvals-bench.js';
 
 /** In full, more than a browser has connections to one address. */
 const TABS = count(4, 8);
+
+const browser = useBrowser();
 
 it(`has one connection for ${TABS} tabs, which all show a question and its end, also when the first closes`, async () => {
   const upstream = await startUpstream((request, index) => {
@@ -35,7 +37,6 @@ it(`has one connection for ${TABS} tabs, which all show a question and its end, 
       sandbox: 'off',
     },
   });
-  const browser = await launchBrowser();
   const context = await browser.newContext();
   closeAfterTest(() => context.close());
   const streams = countStreams(context);

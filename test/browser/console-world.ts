@@ -1,6 +1,6 @@
 /** The console of a real gateway in a real browser, for the tests of its frame. */
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { type ObservedPage, openPage } from '../support/browser.js';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { type ObservedPage, openPage, type TestBrowser } from '../support/browser.js';
 import type { TestGateway } from '../support/gateway.js';
 
 export const PHONE = { width: 360, height: 740 };
@@ -11,7 +11,7 @@ export function tokenOf(gateway: TestGateway): string {
 }
 
 export async function openConsole(
-  browser: Browser,
+  browser: TestBrowser,
   address: string,
   options: BrowserContextOptions = {},
 ): Promise<ObservedPage> {
@@ -22,7 +22,7 @@ export async function openConsole(
 
 /** Signed in, with the events coming in. */
 export async function openSignedIn(
-  browser: Browser,
+  browser: TestBrowser,
   gateway: TestGateway,
   options: BrowserContextOptions = {},
 ): Promise<ObservedPage> {

@@ -1,9 +1,9 @@
 /** The console's frame in a real browser, served by a real gateway: pages, language, colours. */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startAgent } from '../e2e/native-agent-harness.js';
 import { axeProblems } from '../support/axe.js';
-import { launchBrowser, openPage } from '../support/browser.js';
+import { openPage, useBrowser } from '../support/browser.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startCutProxy } from '../support/cut-proxy.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -18,15 +18,13 @@ const WITH_KEYS = {
   ...MODELS,
 };
 
-let browser: Browser;
+const browser = useBrowser();
 /** For whatever does not change it. */
 let gateway: TestGateway;
 beforeAll(async () => {
-  browser = await launchBrowser();
   gateway = await startTestGateway({ config: MODELS });
 });
 afterAll(async () => {
-  await browser.close();
   await gateway.close();
 });
 

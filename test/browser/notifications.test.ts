@@ -1,20 +1,14 @@
 /** Calls to somebody who looks elsewhere: one for each question, however many tabs, gone when it is decided. */
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { BrowserContext, Page } from 'playwright-core';
+import { describe, expect, it, vi } from 'vitest';
 import type { ApprovalWire } from '../../src/server/wire/approvals.js';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { closeAfterTest } from '../support/cleanup.js';
 import { call, textAnswer } from '../support/wire.js';
 import { type ApprovalBench, chatRoute, PATIENCE, startBench } from './approvals-bench.js';
 import { connected } from './console-world.js';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-});
+const browser = useBrowser();
 
 const PATIENT = 60_000;
 

@@ -1,9 +1,8 @@
 /** The list of sessions, in a real browser. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ChatStarted } from '../../src/server/wire/sessions.js';
 import { axeProblems } from '../support/axe.js';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { startTestGateway } from '../support/gateway.js';
 import { shots } from '../support/screenshots.js';
 import { openSignedIn, PHONE } from './console-world.js';
@@ -19,13 +18,7 @@ import {
   type World,
 } from './pages-harness.js';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-});
+const browser = useBrowser();
 
 async function open(world: World, path = 'sessions', options = {}) {
   const opened = await openSignedIn(browser, world.gateway, options);

@@ -1,8 +1,7 @@
 /** Tools and MCP servers of every transport, in a real browser. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { axeProblems } from '../support/axe.js';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { everythingServer, oddServer, startEverything, startOAuthServer } from '../support/mcp-servers.js';
 import { shots } from '../support/screenshots.js';
 import { openSignedIn, PHONE } from './console-world.js';
@@ -17,13 +16,7 @@ import {
   type World,
 } from './pages-harness.js';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-});
+const browser = useBrowser();
 
 async function open(world: World, path = 'tools', options = {}) {
   const opened = await openSignedIn(browser, world.gateway, options);

@@ -3,9 +3,9 @@
  * of its calls, what they print, and something that looks like a question of the console. On every
  * page where that is shown it is text.
  */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { shots } from '../support/screenshots.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import {
@@ -43,14 +43,12 @@ const FAKE_MARKDOWN = `### Wants to run
 const ALL = [SCRIPT, ANSI, BIDI, LONE, FAKE_HTML, FAKE_MARKDOWN, LONG_WORD].join('\n\n');
 const TOOL = '<img src=x onerror=window.hurt=1>';
 
-let browser: Browser;
+const browser = useBrowser();
 let bench: ApprovalBench;
 beforeAll(async () => {
-  browser = await launchBrowser();
   bench = await startBench({ permissions: { allow: ['Read'] }, files: { 'hostile.txt': ALL } });
 });
 afterAll(async () => {
-  await browser.close();
   await bench.close();
 });
 

@@ -1,19 +1,17 @@
 /** A whole visit without a mouse: only keys, and what has the focus. */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import { type ApprovalBench, cardIs, startBench } from './approvals-bench.js';
 import { connected, openConsole, tokenOf } from './console-world.js';
 
-let browser: Browser;
+const browser = useBrowser();
 let bench: ApprovalBench;
 beforeAll(async () => {
-  browser = await launchBrowser();
   bench = await startBench();
 });
 afterAll(async () => {
-  await browser.close();
   await bench.close();
 });
 

@@ -1,9 +1,9 @@
 /** Answers on a bad line: each arrives once or is honestly too late, and the page says which. */
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApprovalWire } from '../../src/server/wire/approvals.js';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import {
@@ -22,14 +22,12 @@ import { connected, openConsole, tokenOf } from './console-world.js';
 
 const PATIENT = { timeout: 60_000 };
 
-let browser: Browser;
+const browser = useBrowser();
 let bench: ApprovalBench;
 beforeAll(async () => {
-  browser = await launchBrowser();
   bench = await startBench({ server: { public_hosts: ['127.0.0.1'] } });
 });
 afterAll(async () => {
-  await browser.close();
   await bench.close();
 });
 

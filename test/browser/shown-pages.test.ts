@@ -2,11 +2,11 @@
  * Every page of the console with something on it, in both languages: light, dark, on a phone; for
  * keyboards and screen readers; and nothing that the browser would complain about.
  */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApprovalWire } from '../../src/server/wire/approvals.js';
 import { axeProblems } from '../support/axe.js';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { oddServer } from '../support/mcp-servers.js';
 import { shots } from '../support/screenshots.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
@@ -36,14 +36,13 @@ export const words = ['first', '2nd', 'third'];
 \`\`\`
 `;
 
-let browser: Browser;
+const browser = useBrowser();
 let bench: ApprovalBench;
 let asked: ApprovalWire;
 let done: string;
 let trace: string;
 
 beforeAll(async () => {
-  browser = await launchBrowser();
   bench = await startBench({
     files: { 'words.txt': 'first\nsecond\nthird\n' },
     permissions: { allow: ['Read', 'Edit', 'TodoWrite', 'Grep', 'Bash(printf:*)'], deny: ['Bash(curl:*)'] },
@@ -86,7 +85,6 @@ beforeAll(async () => {
   trace = body.data[0]?.id ?? '';
 });
 afterAll(async () => {
-  await browser.close();
   await bench.close();
 });
 

@@ -3,10 +3,10 @@
  * themselves, the questions are the same ones, their buttons work, and what they were about runs once.
  */
 import { rm } from 'node:fs/promises';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentBed, KEYS, MODEL } from '../faults/agent-bed.js';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import { cardIs, cardOf, press } from './approvals-bench.js';
 import { composer, rowsOf, transcript } from './chat-bed.js';
@@ -20,7 +20,7 @@ const SETTINGS = {
   others: { [CLAUDE]: { engine: 'claude-code', tools: ['Bash', 'Task'] } },
 } as const;
 
-let browser: Browser;
+const browser = useBrowser();
 let bed: AgentBed;
 /** Signed in. */
 let context: BrowserContext;
@@ -28,7 +28,6 @@ let context: BrowserContext;
 const refused: string[] = [];
 
 beforeAll(async () => {
-  browser = await launchBrowser();
   bed = await AgentBed.start('native', SETTINGS);
   const { page } = await openConsole(browser, `${bed.url}/#token=${KEYS.storm}`);
   await connected(page);
@@ -39,7 +38,6 @@ beforeAll(async () => {
   });
 }, PATIENT.timeout);
 afterAll(async () => {
-  await browser.close();
   await bed.gateway.kill();
   await bed.upstream.close();
   await rm(bed.folder, { recursive: true, force: true });

@@ -1,10 +1,10 @@
 /** Signing in to the console and out of it, in a real browser, at a real gateway. */
 import { join } from 'node:path';
 import Libsql from 'libsql';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axeProblems } from '../support/axe.js';
-import { launchBrowser } from '../support/browser.js';
+import { useBrowser } from '../support/browser.js';
 import { closeAfterTest } from '../support/cleanup.js';
 import { startCutProxy } from '../support/cut-proxy.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -19,15 +19,13 @@ const WITH_KEYS = {
 };
 const BEHIND_A_PROXY = { server: { public_hosts: ['127.0.0.1'] } };
 
-let browser: Browser;
+const browser = useBrowser();
 /** For whatever does not change it. */
 let gateway: TestGateway;
 beforeAll(async () => {
-  browser = await launchBrowser();
   gateway = await startTestGateway({ config: MODELS });
 });
 afterAll(async () => {
-  await browser.close();
   await gateway.close();
 });
 

@@ -151,14 +151,19 @@ export class AgentBed {
     });
   }
 
-  /** Resolves when no request of a client is open any more. */
-  async idle(): Promise<void> {
+  /** Resolves when no request of a client is open any more. The one for the figures is open itself. */
+  idle(): Promise<void> {
+    return this.#measured(/^toolgate_open_requests 1$/m);
+  }
+
+  /** Resolves when the gateway has noticed that a client is gone. */
+  clientGone(): Promise<void> {
+    return this.#measured(/^toolgate_requests_total\{.*status="499".*\} [1-9]/m);
+  }
+
+  async #measured(line: RegExp): Promise<void> {
     const headers = { authorization: `Bearer ${KEYS.storm}` };
-    await until(async () => {
-      const text = await (await fetch(`${this.url}/metrics`, { headers })).text();
-      // The one for the figures is open itself.
-      return /^toolgate_open_requests 1$/m.test(text);
-    });
+    await until(async () => line.test(await (await fetch(`${this.url}/metrics`, { headers })).text()));
   }
 
   async waitingApprovals(key: KeyName = 'storm'): Promise<JsonRecord[]> {

@@ -76,7 +76,7 @@ export class Talker {
         disturbed && when === 'during' ? await this.#brokenOff(lines, headers, played, disturb) : undefined;
       const running = early ?? this.ask(lines, { headers });
       const [reply] = await inTime(
-        Promise.all([running, ...(disturbed ? [played.duringRepeat?.(), this.#letGo(played)] : [])]),
+        Promise.all([running, disturbed ? this.#goOn(played, early !== undefined) : undefined]),
         `request ${request + 1} of ${this.#moment.name}`,
       );
       if (disturbed && when === 'after') await disturb(() => {});
@@ -92,8 +92,10 @@ export class Talker {
     throw new Error('The conversation does not end');
   }
 
-  async #letGo(played: Played): Promise<void> {
-    if (this.#goesOn) await played.letGo();
+  /** An answer that is written whole before the gateway knows that nobody hears it counts as heard. */
+  async #goOn(played: Played, answered: boolean): Promise<void> {
+    if (this.#goesOn && !answered) await this.#bed.clientGone();
+    await Promise.all([played.duringRepeat?.(), this.#goesOn ? played.letGo() : undefined]);
   }
 
   /** What the client sends after these calls: all results, or one more than before. */

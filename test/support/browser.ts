@@ -1,5 +1,6 @@
 /** A real Chromium, the one of the system. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
 import { findTestProgram, howToGet, TEST_PROGRAMS } from '../../scripts/test-programs.mjs';
 import { closeAfterTest } from './cleanup.js';
 
@@ -14,12 +15,22 @@ function chromiumPath(): string {
   throw new Error(`${NAME} is not installed: ${advice.join()}`);
 }
 
-/** Inside a test it is closed after the test; in `beforeAll` the caller closes. */
-export async function launchBrowser(): Promise<Browser> {
-  // Its own sandbox needs privileges that containers and root do not have; the pages are our own.
-  const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
-  closeAfterTest(() => browser.close());
-  return browser;
+export type TestBrowser = Pick<Browser, 'newContext'>;
+
+/** One for the tests of a file: there before they and their own `beforeAll` begin, closed after them. */
+export function useBrowser(): TestBrowser {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    // Its own sandbox needs privileges that containers and root do not have; the pages are our own.
+    browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
+  });
+  afterAll(() => browser?.close());
+  return {
+    newContext: (options) => {
+      if (browser === undefined) throw new Error('The browser is launched when the tests begin');
+      return browser.newContext(options);
+    },
+  };
 }
 
 export interface ObservedPage {
@@ -32,7 +43,10 @@ export interface ObservedPage {
  * A page in a context of its own, closed after the test. Without a service worker, unless the test
  * is about it: it would answer in the network's place, and fetches every file of the console first.
  */
-export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<ObservedPage> {
+export async function openPage(
+  browser: TestBrowser,
+  options: BrowserContextOptions = {},
+): Promise<ObservedPage> {
   const context = await browser.newContext({ serviceWorkers: 'block', ...options });
   closeAfterTest(() => context.close());
   const page = await context.newPage();
