@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { StreamEvent, TurnEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
+import { streamFixtures } from '../shared/fixtures/load-streams.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { createStreamDecoder } from './decode-stream.js';
-import { streamFixtures } from './fixtures/load.js';
 import { nameLimits } from './wire.js';
 
 const OFFERED = ['Bash', 'Read', 'ReadFile', 'Now', 'calculate', 'patch'];
@@ -38,7 +38,7 @@ function asJson(events: readonly TurnEvent[]): unknown {
   );
 }
 
-const fixtures = streamFixtures();
+const fixtures = streamFixtures(import.meta.url);
 
 describe('captured streams', () => {
   it.each(fixtures)('$name', ({ name, events, expected }) => {

@@ -6,6 +6,7 @@ import type {
   ToolChoice,
   ToolDefinition,
 } from '../../core/conversation.js';
+import { describeTool } from '../shared/openai-tools.js';
 import { fail, isObject, readArray, readNonEmpty, readObject, readOneOf } from '../shared/read.js';
 import { DIALECT, extend, extraFields, FUNCTION_FIELDS, TOOL_FIELDS } from './wire.js';
 
@@ -48,18 +49,9 @@ function decodeTool(value: unknown, path: string, request: ConversationRequest):
 
 function decodeFunction(value: unknown, path: string): ToolDefinition {
   if (!isObject(value)) return fail(path, 'an object', value);
-  const { name, description, parameters, strict } = value;
+  const { name, strict } = value;
   if (typeof name !== 'string' || name === '') return fail(`${path}.name`, 'a non-empty string', name);
-  const tool: ToolDefinition = { name };
-  if (description !== undefined && description !== null) {
-    tool.description =
-      typeof description === 'string' ? description : fail(`${path}.description`, 'a string', description);
-  }
-  if (parameters !== undefined && parameters !== null) {
-    tool.inputSchema = isObject(parameters)
-      ? parameters
-      : fail(`${path}.parameters`, 'an object', parameters);
-  }
+  const tool = describeTool({ name }, value, path);
   if (strict !== undefined && strict !== null) {
     tool.strict = typeof strict === 'boolean' ? strict : fail(`${path}.strict`, 'true or false', strict);
   }

@@ -2,7 +2,6 @@
 import type {
   Block,
   DocumentBlock,
-  Extensions,
   ImageBlock,
   JsonObject,
   OpaqueBlock,
@@ -11,7 +10,7 @@ import type {
 } from '../../core/conversation.js';
 import type { LossLog } from '../../core/losses.js';
 import { dataUrl } from '../shared/data-url.js';
-import { loseForeign } from '../shared/foreign-extensions.js';
+import { restorerOf } from '../shared/foreign-extensions.js';
 import type { Quirks } from '../shared/quirks.js';
 import { isObject } from '../shared/read.js';
 import type { ToolNames } from '../shared/tool-names.js';
@@ -23,19 +22,7 @@ export interface EncodeContext {
   names: ToolNames;
 }
 
-/** Puts back what only this wire has, and reports what only another one has. */
-export function restore(
-  wire: JsonObject,
-  extensions: Extensions | undefined,
-  path: string,
-  losses: LossLog,
-): JsonObject {
-  if (extensions === undefined) return wire;
-  const own = extensions[DIALECT];
-  for (const key in own) if (!key.startsWith('$')) wire[key] ??= own[key];
-  loseForeign(path, extensions, DIALECT, losses);
-  return wire;
-}
+export const restore = restorerOf(DIALECT);
 
 /** The blocks from `from` on as text, or as parts where there is more. Empty when nothing is left. */
 export function encodeContent(

@@ -1,17 +1,17 @@
 /** The body of `POST /chat/completions`, as an upstream with these quirks takes it. */
-import { createHash } from 'node:crypto';
 import type { ConversationRequest, Effort, JsonObject, OutputFormat } from '../../core/conversation.js';
 import type { EncodedRequest, Target } from '../dialect.js';
 import { clampEffort, wantedEffort } from '../shared/effort.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
 import { normaliseOutputSchema } from '../shared/json-schema.js';
+import { encodeIdentity } from '../shared/openai-identity.js';
 import { isObject } from '../shared/read.js';
 import { strictSchema } from '../shared/strict-schema.js';
 import { fitName, ToolNames } from '../shared/tool-names.js';
 import type { EncodeContext } from './encode-content.js';
 import { encodeMessages } from './encode-messages.js';
 import { encodeTools } from './encode-tools.js';
-import { CACHE_KEY_LIMIT, DIALECT, FORMAT_NAME, nameLimits, SERVICE_TIERS } from './wire.js';
+import { DIALECT, FORMAT_NAME, nameLimits } from './wire.js';
 
 const PATH = '/chat/completions';
 
@@ -178,30 +178,6 @@ function writeEffort(effort: Effort, field: EncodeContext['quirks']['effortField
     case 'thinking':
       body['thinking'] = { type: effort === 'none' ? 'disabled' : 'enabled' };
   }
-}
-
-function encodeIdentity(
-  request: ConversationRequest,
-  { quirks, losses }: EncodeContext,
-  body: JsonObject,
-): void {
-  const { userId, cacheKey, serviceTier } = request;
-  if (userId !== undefined) {
-    if (quirks.user === false) losses.add('user', 'the upstream takes no user');
-    else body['user'] = within(userId, quirks.user);
-  }
-  // A hint about caching, and mostly the gateway's own: leaving it out changes no answer.
-  if (cacheKey !== undefined && quirks.cacheKey) body['prompt_cache_key'] = within(cacheKey, CACHE_KEY_LIMIT);
-  if (serviceTier !== undefined) {
-    const tier = SERVICE_TIERS.get(serviceTier);
-    if (tier === undefined) losses.add('service_tier', `this wire has no tier ${serviceTier}`);
-    else if (tier !== 'auto') body['service_tier'] = tier;
-  }
-}
-
-/** The same user is the same name every time, whatever its length. */
-function within(text: string, limit: number): string {
-  return text.length <= limit ? text : createHash('sha256').update(text).digest('hex').slice(0, limit);
 }
 
 function encodeExtensions(

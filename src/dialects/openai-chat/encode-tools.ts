@@ -3,6 +3,7 @@ import type { ConversationRequest, JsonObject, ToolChoice, ToolDefinition } from
 import { wantedTools } from '../shared/deferred-tools.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
 import { normaliseSchema } from '../shared/json-schema.js';
+import { takenChoice } from '../shared/openai-tools.js';
 import { isObject } from '../shared/read.js';
 import { strictSchema } from '../shared/strict-schema.js';
 import type { EncodeContext } from './encode-content.js';
@@ -92,22 +93,10 @@ function encodeChoice(
   context: EncodeContext,
   body: JsonObject,
 ): void {
-  const { losses, names, quirks } = context;
-  let { type } = choice;
-  if (!quirks.toolChoice.includes(type)) {
-    const weaker = type === 'tool' && quirks.toolChoice.includes('any') ? 'any' : 'auto';
-    losses.add(
-      'tool_choice',
-      `the upstream does not know ${type}; ${type === 'none' ? 'no tool was sent' : `sent ${weaker}`}`,
-    );
-    if (type === 'none') {
-      delete body['tools'];
-      return;
-    }
-    type = weaker;
-    if (!quirks.toolChoice.includes(type)) return;
-    if (type === 'any' && choice.type === 'tool') onlyTool(body, names.encode(choice.name));
-  }
+  const { names } = context;
+  const type = takenChoice(choice, context, body);
+  if (type === undefined) return;
+  if (type === 'any' && choice.type === 'tool') onlyTool(body, names.encode(choice.name));
   if (type === 'tool' && choice.type === 'tool') {
     const tool = request.tools.find(({ name }) => name === choice.name);
     const kind = isObject(tool?.extensions?.[DIALECT]?.['$custom']) ? 'custom' : 'function';

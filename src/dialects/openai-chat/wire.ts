@@ -124,8 +124,6 @@ export function nameLimits(maxLength: number): NameLimits {
   return { pattern: NAME, maxLength };
 }
 
-/** `prompt_cache_key` is cut off silently beyond this. */
-export const CACHE_KEY_LIMIT = 64;
 /** The name of a `json_schema` format is required here and unknown elsewhere. */
 export const FORMAT_NAME = 'answer';
 
@@ -179,17 +177,6 @@ export function stopReasonFrom(wire: string): StopReason | undefined {
   if (FAILURES.has(word)) return undefined;
   return STOP_REASONS.get(word) ?? 'end_turn';
 }
-
-/** Tiers by what Anthropic calls them. */
-export const SERVICE_TIERS: ReadonlyMap<string, string> = new Map([
-  ['standard_only', 'default'],
-  ['standard', 'default'],
-  ['auto', 'auto'],
-  ['default', 'default'],
-  ['flex', 'flex'],
-  ['scale', 'scale'],
-  ['priority', 'priority'],
-]);
 
 export function encodeUsage(usage: Usage): CompletionUsage {
   const prompt = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;

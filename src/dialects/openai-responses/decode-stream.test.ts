@@ -4,10 +4,10 @@ import type { StreamEvent, TurnEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
 import { TurnCollector } from '../../core/turn-collector.js';
+import { streamFixtures } from '../shared/fixtures/load-streams.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { decodeResponse } from './decode-response.js';
 import { createStreamDecoder } from './decode-stream.js';
-import { streamFixtures } from './fixtures/load.js';
 import { nameLimits } from './wire.js';
 
 const names = (): ToolNames => new ToolNames(nameLimits(64));
@@ -38,7 +38,7 @@ function throughLifecycle(events: readonly TurnEvent[]): StreamEvent[] {
   return [...lifecycle.push(events), ...lifecycle.end()];
 }
 
-const fixtures = streamFixtures();
+const fixtures = streamFixtures(import.meta.url);
 
 describe('streams', () => {
   it.each(fixtures)('$name', ({ events, expected }) => {

@@ -7,6 +7,7 @@ import type {
 } from '../../core/conversation.js';
 import { extraFields } from '../shared/extra-fields.js';
 import { FREE_TEXT_SCHEMA } from '../shared/free-text.js';
+import { describeTool } from '../shared/openai-tools.js';
 import { fail, isObject, readArray, readNonEmpty, readObject, readOneOf } from '../shared/read.js';
 import type { FlatNames } from './flat-names.js';
 import {
@@ -110,25 +111,11 @@ function decodeNamespace(value: JsonObject, path: string, names: FlatNames): Too
 function decodeFunction(value: JsonObject, path: string): ToolDefinition {
   const { name, strict } = value;
   if (typeof name !== 'string' || name === '') return fail(`${path}.name`, 'a non-empty string', name);
-  const tool = describe({ name }, value, path);
+  const tool = describeTool({ name }, value, path);
   if (strict !== undefined && strict !== null) {
     tool.strict = typeof strict === 'boolean' ? strict : fail(`${path}.strict`, 'true or false', strict);
   } else extend(tool, { $strict: 'unsaid' });
   return extend(tool, extraFields(value, FUNCTION_FIELDS));
-}
-
-function describe(tool: ToolDefinition, value: JsonObject, path: string): ToolDefinition {
-  const { description, parameters } = value;
-  if (description !== undefined && description !== null) {
-    tool.description =
-      typeof description === 'string' ? description : fail(`${path}.description`, 'a string', description);
-  }
-  if (parameters !== undefined && parameters !== null) {
-    tool.inputSchema = isObject(parameters)
-      ? parameters
-      : fail(`${path}.parameters`, 'an object', parameters);
-  }
-  return tool;
 }
 
 /** The original is kept whole; what other wires get says in words what a grammar says here. */
@@ -154,7 +141,7 @@ function grammarText(format: unknown): string {
 
 /** A search for tools that the client does itself is a tool like any other. */
 function decodeSearch(value: JsonObject, path: string): ToolDefinition {
-  return extend(describe({ name: SEARCH_NAME }, value, path), { $search: value });
+  return extend(describeTool({ name: SEARCH_NAME }, value, path), { $search: value });
 }
 
 function decodeServerTool(value: JsonObject, path: string): ServerToolDefinition {

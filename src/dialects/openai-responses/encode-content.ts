@@ -2,7 +2,6 @@
 import type {
   Block,
   DocumentBlock,
-  Extensions,
   ImageBlock,
   JsonObject,
   OpaqueBlock,
@@ -11,7 +10,7 @@ import type {
 import type { LossLog } from '../../core/losses.js';
 import { isAnthropicFile, omittedText, plainText, resultText, textOfOpaque } from '../shared/as-text.js';
 import { dataUrl } from '../shared/data-url.js';
-import { loseForeign } from '../shared/foreign-extensions.js';
+import { restorerOf } from '../shared/foreign-extensions.js';
 import type { Quirks } from '../shared/quirks.js';
 import type { ToolNames } from '../shared/tool-names.js';
 import { DIALECT } from './wire.js';
@@ -24,19 +23,7 @@ export interface EncodeContext {
   held: boolean;
 }
 
-/** Puts back what only this wire has, and reports what only another one has. */
-export function restore(
-  wire: JsonObject,
-  extensions: Extensions | undefined,
-  path: string,
-  losses: LossLog,
-): JsonObject {
-  if (extensions === undefined) return wire;
-  const own = extensions[DIALECT];
-  for (const key in own) if (!key.startsWith('$')) wire[key] ??= own[key];
-  loseForeign(path, extensions, DIALECT, losses);
-  return wire;
-}
+export const restore = restorerOf(DIALECT);
 
 /** One block as parts of a message or of a tool's result. */
 export function encodePart(block: Block, path: string, context: EncodeContext): JsonObject[] {

@@ -7,6 +7,7 @@ import type { StreamEvent, TurnEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { LossLog } from '../../core/losses.js';
 import { TurnCollector } from '../../core/turn-collector.js';
+import { streamFixtures } from '../shared/fixtures/load-streams.js';
 import { isObject } from '../shared/read.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { answerForm } from './answer-form.js';
@@ -14,7 +15,6 @@ import { decodeRequest } from './decode-request.js';
 import { createStreamDecoder } from './decode-stream.js';
 import { encodeResponse } from './encode-response.js';
 import { createStreamEncoder } from './encode-stream.js';
-import { streamFixtures } from './fixtures/load.js';
 
 const CONTEXT = { model: 'asked', requestId: 'req_1', created: 1700000000 };
 const STOP: TurnEvent = { type: 'stop', reason: 'end_turn' };
@@ -354,7 +354,7 @@ describe('failures', () => {
 });
 
 describe('any upstream stream', () => {
-  it.each(streamFixtures())('$name is one that clients accept', ({ events }) => {
+  it.each(streamFixtures(import.meta.url))('$name is one that clients accept', ({ events }) => {
     const decoder = createStreamDecoder(new ToolNames({ pattern: /^/, maxLength: 64 }));
     const turn: TurnEvent[] = [];
     for (const event of events) decoder.push(event, turn);

@@ -87,24 +87,11 @@ export function nameLimits(maxLength: number): NameLimits {
 export const CALL_ID_LIMIT = 64;
 /** Fewer are refused. */
 export const MIN_OUTPUT_TOKENS = 16;
-/** `prompt_cache_key` is cut off silently beyond this. */
-export const CACHE_KEY_LIMIT = 64;
 /** The name of a `json_schema` format is required here and unknown elsewhere. */
 export const FORMAT_NAME = 'answer';
 /** What the model's search for tools is called on wires where it is a function like any other. */
 export const SEARCH_NAME = 'tool_search';
 export const ENCRYPTED_REASONING = 'reasoning.encrypted_content';
-
-/** Tiers by what Anthropic calls them. */
-export const SERVICE_TIERS: ReadonlyMap<string, string> = new Map([
-  ['standard_only', 'default'],
-  ['standard', 'default'],
-  ['auto', 'auto'],
-  ['default', 'default'],
-  ['flex', 'flex'],
-  ['scale', 'scale'],
-  ['priority', 'priority'],
-]);
 
 type IncompleteReason = NonNullable<NonNullable<Response['incomplete_details']>['reason']>;
 

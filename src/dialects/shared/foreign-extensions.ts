@@ -1,5 +1,10 @@
 /** Fields of another dialect that this wire has no place for: a loss, unless leaving them out changes nothing. */
-import { DIALECT_NAMES, type DialectName, type Extensions } from '../../core/conversation.js';
+import {
+  DIALECT_NAMES,
+  type DialectName,
+  type Extensions,
+  type JsonObject,
+} from '../../core/conversation.js';
 import type { LossLog } from '../../core/losses.js';
 
 /** Fields that steer the provider's bookkeeping or caching and never the answer. */
@@ -46,6 +51,22 @@ const DEFAULTS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['top_logprobs', 0],
   ['truncation', 'disabled'],
 ]);
+
+/** Puts back what only this wire has, and reports what only another one has. */
+export function restorerOf(dialect: DialectName) {
+  return (
+    wire: JsonObject,
+    extensions: Extensions | undefined,
+    path: string,
+    losses: LossLog,
+  ): JsonObject => {
+    if (extensions === undefined) return wire;
+    const own = extensions[dialect];
+    for (const key in own) if (!key.startsWith('$')) wire[key] ??= own[key];
+    loseForeign(path, extensions, dialect, losses);
+    return wire;
+  };
+}
 
 /** Adds a loss for each field in `extensions` that only another dialect than `own` understands. */
 export function loseForeign(
