@@ -1,6 +1,8 @@
-import { useSyncExternalStore } from 'react';
 import { useLanguage } from '../text/language.js';
+import { clockEvery } from './clock.js';
 import { formatRelative, formatTime, type Moment } from './format.js';
+
+const useNow = clockEvery(15_000);
 
 export interface TimeProps {
   at: Moment;
@@ -18,33 +20,4 @@ export function Time({ at, relative = false }: TimeProps) {
       {relative ? formatRelative(at, now) : formatTime(at)}
     </time>
   );
-}
-
-const EVERY_MS = 15_000;
-const listeners = new Set<() => void>();
-let now = Date.now();
-let timer: ReturnType<typeof setInterval> | undefined;
-
-/** One clock for all of them. */
-function useNow(wanted: boolean): number {
-  return useSyncExternalStore(
-    wanted ? watchClock : () => () => {},
-    () => (wanted ? now : 0),
-    () => 0,
-  );
-}
-
-function watchClock(listener: () => void): () => void {
-  listeners.add(listener);
-  now = Date.now();
-  timer ??= setInterval(() => {
-    now = Date.now();
-    for (const each of listeners) each();
-  }, EVERY_MS);
-  return () => {
-    listeners.delete(listener);
-    if (listeners.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
-  };
 }
