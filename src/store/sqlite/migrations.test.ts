@@ -72,3 +72,15 @@ describe('migrations', () => {
     await expect(refused).rejects.toThrow(/m\.db cannot be used.*another program/);
   });
 });
+
+it('the requests of a session are found by an index, whoever asks', async () => {
+  const database = await open();
+  await migrate(database, MIGRATIONS);
+  const plan = database.all(
+    `EXPLAIN QUERY PLAN SELECT * FROM traces
+      WHERE seq < ? AND principal = ? AND json_extract(summary, '$.session') = ? ORDER BY seq DESC LIMIT 51`,
+    [1, 'alice', 'ses_1'],
+  );
+  expect(JSON.stringify(plan)).toContain('traces_by_session');
+  database.close();
+});

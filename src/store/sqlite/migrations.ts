@@ -10,6 +10,7 @@ import { SCHEMA_2 } from './schema-2.js';
 import { SCHEMA_3 } from './schema-3.js';
 import { SCHEMA_4 } from './schema-4.js';
 import { SCHEMA_5 } from './schema-5.js';
+import { SCHEMA_6 } from './schema-6.js';
 
 export interface Migration {
   version: number;
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, sql: SCHEMA_3 },
   { version: 4, sql: SCHEMA_4 },
   { version: 5, sql: SCHEMA_5 },
+  { version: 6, sql: SCHEMA_6 },
 ];
 
 /** `TGAT`: tells our file from any other program's database. */
