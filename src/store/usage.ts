@@ -1,5 +1,6 @@
 /** One row a request, buffered; summed up for charts. */
 import type { Usage } from '../core/conversation.js';
+import type { Histogram } from '../core/histogram.js';
 
 export interface UsageRecord extends Usage {
   at: number;
@@ -28,6 +29,8 @@ export interface UsageQuery {
   sessions?: readonly string[];
   /** Where a day and an hour begin; minutes east of UTC. */
   utcOffsetMinutes?: number;
+  /** Counts how long requests took as well; without it the histograms are empty. */
+  histograms?: boolean;
 }
 
 export interface UsageSum extends Required<Usage> {
@@ -39,10 +42,14 @@ export interface UsageSum extends Required<Usage> {
   /** Of the requests with a known price. */
   costUsd: number;
   unpriced: number;
+  /** Of all requests, those with an error too: what a client waited for. */
   meanLatencyMs: number;
   maxLatencyMs: number;
+  latencies: Histogram;
   /** Of the requests that streamed; absent where none did. */
   meanFirstTokenMs?: number;
+  /** Of the requests that streamed. */
+  firstTokens: Histogram;
 }
 
 export interface UsageStore {

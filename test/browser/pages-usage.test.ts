@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { axeProblems } from '../support/axe.js';
 import { useBrowser } from '../support/browser.js';
 import { shots } from '../support/screenshots.js';
+import { recordUsage } from '../support/usage-rows.js';
 import { openSignedIn, PHONE } from './console-world.js';
 import {
   complaints,
@@ -18,6 +19,21 @@ import {
 } from './pages-harness.js';
 
 const browser = useBrowser();
+
+const DAY_MS = 86_400_000;
+
+/** Most answers are quick, a few take long: `swift` streams, `slow` does not. */
+const SPREAD = [
+  ...Array.from({ length: 37 }, (_, index) => ({
+    at: Date.now() - (index % 5) * DAY_MS,
+    model: 'swift',
+    latencyMs: 400,
+    firstTokenMs: 104,
+  })),
+  { at: Date.now() - 2 * DAY_MS, model: 'slow', latencyMs: 8000 },
+  { model: 'slow', latencyMs: 8000 },
+  { model: 'slow', latencyMs: 30_000 },
+];
 
 async function open(world: World, path = 'usage', options = {}) {
   const opened = await openSignedIn(browser, world.gateway, options);
@@ -66,6 +82,28 @@ describe('usage', PATIENT, () => {
     await shots(page, 'usage-day');
   });
 
+  it('says how long half of the answers took, and all but a few', async () => {
+    const world = await startWorld();
+    await recordUsage(world.gateway, SPREAD);
+    const { page, chart, tile } = await open(world);
+    // The middle of what is counted together: 400 to 415, 7936 to 8191.
+    expect(await tile('Latency (median)').innerText()).toMatch(
+      /408 ms[\s\S]*95% within 8\.1 sec · longest 30 sec/,
+    );
+    const row = page.getByRole('table', { name: 'By model' }).locator('tr').filter({ hasText: 'slow' });
+    expect((await row.locator('td').allInnerTexts()).slice(-3)).toEqual(['8.1 sec', '30 sec', '30 sec']);
+    expect(await page.getByRole('slider').count()).toBe(6);
+    await shots(page, 'usage-spread');
+    const figures = async (title: string) => {
+      await chart(title).getByRole('button', { name: 'Show as a table' }).click();
+      return chart(title).locator('tbody tr').last().locator('td').allInnerTexts();
+    };
+    // Never more than the longest of a group.
+    expect(await figures('Latency (median)')).toEqual(['400 ms', '8.1 sec']);
+    expect(await figures('Latency (95%)')).toEqual(['400 ms', '30 sec']);
+    expect(await figures('First token (median)')).toEqual(['106 ms', 'unknown']);
+  });
+
   it('is read point by point with the keyboard, and as a table', async () => {
     const world = await startWorld();
     await world.say('priced', 'hello');
@@ -106,7 +144,11 @@ describe('usage', PATIENT, () => {
     await page.getByText('仅显示您自己的密钥').waitFor();
     await page.getByText('没有错误').waitFor();
     const shown = await page.locator('main').innerText();
-    expect(shown).not.toMatch(/of-root|Requests|Latency|unknown|Others/);
+    expect(shown).toMatch(/延迟（中位数）[\s\S]*95% 在 .+ 以内 · 最长/);
+    for (const title of ['延迟（中位数）', '延迟（95%）', '首个 Token（中位数）']) {
+      await page.getByRole('region', { name: title, exact: true }).waitFor();
+    }
+    expect(shown).not.toMatch(/of-root|Requests|Latency|First token|within|unknown|Others/);
     expect(await isWithinWidth(page)).toBe(true);
     expect(await unhurt(page)).toBe(true);
     await context.close();

@@ -4,6 +4,9 @@ import { replay } from '../../src/cli/trace/replay.js';
 import { parseTraceFile } from '../../src/cli/trace/trace-file.js';
 import type { RulePreview, RuleTest } from '../../src/server/wire/approvals.js';
 import type { StatusWire } from '../../src/server/wire/status.js';
+import type { UsageWire } from '../../src/server/wire/usage.js';
+import { startTestGateway } from '../support/gateway.js';
+import { recordUsage } from '../support/usage-rows.js';
 import { call } from '../support/wire.js';
 import { type Repository, repository, startAgent } from './native-agent-harness.js';
 
@@ -253,6 +256,47 @@ describe('GET /api/usage', () => {
     ]);
     expect(await rows('by=hour,model&bucket=hour')).toMatchObject([{ hour, model: 'coder', requests: 2 }]);
     expect(await api.get('/api/usage?bucket=week')).toMatchObject({ error: { param: 'bucket' } });
+  });
+
+  it('has percentiles of each row, and histograms for those who ask', async () => {
+    const gateway = await startTestGateway({ config: { server: { keys: KEYS } } });
+    const headers = { authorization: 'Bearer k-root' };
+    const get = async (query: string): Promise<UsageWire & Refusal> =>
+      JSON.parse(await (await fetch(`${gateway.url}/api/usage?${query}`, { headers })).text());
+    await recordUsage(gateway, [
+      ...Array.from({ length: 18 }, () => ({ model: 'a', latencyMs: 400, firstTokenMs: 20 })),
+      { model: 'a', latencyMs: 8000, firstTokenMs: 104 },
+      { model: 'a', latencyMs: 30_000 },
+      { model: 'b', latencyMs: 12, status: 500 },
+    ]);
+    const { data } = await get('by=model');
+    expect(data).toMatchObject([
+      // The middle of what is counted together: 400 to 415, 7936 to 8191.
+      { model: 'a', p50_latency_ms: 408, p95_latency_ms: 8064, max_latency_ms: 30_000 },
+      { model: 'b', p50_latency_ms: 12, p95_latency_ms: 12, mean_latency_ms: 12 },
+    ]);
+    expect(data).toMatchObject([
+      { p50_first_token_ms: 20, p95_first_token_ms: 106 },
+      { p50_first_token_ms: null, p95_first_token_ms: null },
+    ]);
+    expect(data.flatMap(Object.keys).filter((name) => name.includes('histogram'))).toEqual([]);
+    expect((await get('by=model&histograms=1')).data).toMatchObject([
+      {
+        latency_histogram: [
+          [400, 18],
+          [7936, 1],
+          [29_696, 1],
+        ],
+        first_token_histogram: [
+          [20, 18],
+          [104, 1],
+        ],
+      },
+      { latency_histogram: [[12, 1]], first_token_histogram: [] },
+    ]);
+    expect(await get('histograms=all')).toMatchObject({
+      error: { message: 'histograms: expected 1 or 0.', param: 'histograms' },
+    });
   });
 });
 

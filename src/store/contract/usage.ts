@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { histogramOf } from '../../core/histogram.js';
 import type { UsageRecord } from '../usage.js';
 import { type Bench, START, TTL } from './place.js';
 
@@ -20,7 +21,7 @@ const row = (more: Partial<UsageRecord> = {}): UsageRecord => ({
   ...more,
 });
 
-const everything = { from: 0, to: AT + 10 * DAY };
+const everything = { from: 0, to: AT + 10 * DAY, histograms: true };
 
 export function usageContract(bench: () => Bench): void {
   describe('usage', () => {
@@ -43,9 +44,49 @@ export function usageContract(bench: () => Bench): void {
           unpriced: 1,
           meanLatencyMs: 500 / 3,
           maxLatencyMs: 300,
+          latencies: [
+            [100, 2],
+            [288, 1],
+          ],
           meanFirstTokenMs: 30,
+          firstTokens: [
+            [20, 1],
+            [40, 1],
+          ],
         },
       ]);
+    });
+
+    it('counts how long answers and first tokens of each group took', async () => {
+      const store = await bench().open();
+      for (const latencyMs of [10, 10, 2000]) store.usage.record(row({ model: 'a', latencyMs }));
+      store.usage.record(row({ model: 'b', latencyMs: 4100, firstTokenMs: 0 }));
+      store.usage.record(row({ model: 'b', latencyMs: 12, status: 500 }));
+      const sums = await store.usage.summarise({ ...everything, by: ['model'] });
+      expect(sums.map(({ latencies, firstTokens }) => ({ latencies, firstTokens }))).toEqual([
+        {
+          latencies: [
+            [10, 2],
+            [1984, 1],
+          ],
+          firstTokens: [],
+        },
+        {
+          latencies: [
+            [12, 1],
+            [4096, 1],
+          ],
+          firstTokens: [[0, 1]],
+        },
+      ]);
+      expect(sums.map((sum) => 'meanFirstTokenMs' in sum)).toEqual([false, true]);
+    });
+
+    it('counts no times unless it is asked to', async () => {
+      const store = await bench().open();
+      store.usage.record(row({ latencyMs: 10, firstTokenMs: 5 }));
+      const [sum] = await store.usage.summarise({ ...everything, by: [], histograms: false });
+      expect(sum).toMatchObject({ requests: 1, latencies: [], firstTokens: [] });
     });
 
     it('has nothing to say about nothing', async () => {
@@ -133,9 +174,12 @@ export function usageContract(bench: () => Bench): void {
     it('adds up more rows than it reads in one step', async () => {
       const store = await bench().open({ limits: { buffer: { flushRows: 5000, maxRows: 100_000 } } });
       const half = 12_000;
+      const taken: number[][] = [[], []];
       // The largest comes first, so that every later step has to leave it.
       for (let n = 2 * half; n > 0; n--) {
-        store.usage.record(row({ at: AT + half - Math.floor(n / 3), model: `m${n % 2}`, latencyMs: n }));
+        const times = { latencyMs: n, ...(n % 3 === 0 && { firstTokenMs: n / 3 }) };
+        store.usage.record(row({ at: AT + half - Math.floor(n / 3), model: `m${n % 2}`, ...times }));
+        taken[n % 2]?.push(n);
       }
       const sums = await store.usage.summarise({ ...everything, by: ['model'] });
       const figures = sums.map(({ requests, inputTokens, maxLatencyMs, meanLatencyMs }) => [
@@ -148,6 +192,10 @@ export function usageContract(bench: () => Bench): void {
         [half, half * 10, 2 * half, half + 1],
         [half, half * 10, 2 * half - 1, half],
       ]);
+      expect(sums.map(({ latencies }) => latencies)).toEqual(taken.map(histogramOf));
+      expect(sums.map(({ firstTokens }) => firstTokens)).toEqual(
+        taken.map((of) => histogramOf(of.filter((n) => n % 3 === 0).map((n) => n / 3))),
+      );
     });
   });
 }

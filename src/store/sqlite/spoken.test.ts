@@ -104,7 +104,8 @@ describe('the size of a session', () => {
 /** As the version before the search left a store: with transcripts, and nothing beside them. */
 const forget = () =>
   inside((database) => {
-    database.exec(`DROP TRIGGER spoken_goes; DROP TABLE spoken; DROP TABLE spoken_up_to;
+    database.exec(`DROP INDEX traces_by_session;
+      DROP TRIGGER spoken_goes; DROP TABLE spoken; DROP TABLE spoken_up_to;
       PRAGMA user_version = 4;`);
   });
 

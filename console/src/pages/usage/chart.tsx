@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.js';
 import { ChartTable } from './chart-table.js';
 import type { Series } from './figures.js';
 import { PATTERNS, PatternDefinitions, Swatch } from './patterns.js';
-import { labelledIndexes, linePath, niceScale, type Scale, stack } from './scale.js';
+import { labelledIndexes, linePath, type Scale, stack } from './scale.js';
 import { strings } from './strings.js';
 
 export interface ChartProps {
@@ -16,8 +16,8 @@ export interface ChartProps {
   labels: readonly string[];
   series: readonly Series[];
   format: (value: number) => string;
-  /** There are no parts of what is counted. */
-  whole?: boolean;
+  /** What stands at its side, for values up to this one. */
+  scale: (most: number) => Scale;
 }
 
 const HEIGHT = 180;
@@ -27,7 +27,7 @@ const LEFT = 52;
 const RIGHT = 4;
 const LABEL_WIDTH = 56;
 
-export function Chart({ title, hint, kind, labels, series, format, whole = false }: ChartProps) {
+export function Chart({ title, hint, kind, labels, series, format, scale }: ChartProps) {
   const text = useText(strings);
   const [table, setTable] = useState(false);
   return (
@@ -48,18 +48,18 @@ export function Chart({ title, hint, kind, labels, series, format, whole = false
       {table ? (
         <ChartTable title={title} labels={labels} series={series} format={format} />
       ) : (
-        <Drawing title={title} kind={kind} labels={labels} series={series} format={format} whole={whole} />
+        <Drawing title={title} kind={kind} labels={labels} series={series} format={format} scale={scale} />
       )}
     </section>
   );
 }
 
-function Drawing({ title, kind, labels, series, format, whole = false }: Omit<ChartProps, 'hint'>) {
+function Drawing({ title, kind, labels, series, format, scale: scaleFor }: Omit<ChartProps, 'hint'>) {
   const text = useText(strings);
   const id = useId();
   const [box, width] = useWidth();
   const [at, setAt] = useState<number>();
-  const scale = niceScale(greatest(series, kind), { whole });
+  const scale = scaleFor(greatest(series, kind));
   const inner = Math.max(1, width - LEFT - RIGHT);
   const step = inner / Math.max(1, labels.length);
   const x = (index: number): number => LEFT + index * step;

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { bucketsOf, groupRows, seriesBy, totalsOf, type UsageRow, usageCsv } from './figures.js';
-import { labelledIndexes, linePath, niceScale, stack } from './scale.js';
+import { histogramOf, percentile } from '../../../../src/core/histogram.js';
+import type { UsageRowWire } from '../../../../src/server/wire/usage.js';
+import { bucketsOf, groupRows, linesBy, totalsOf, usageCsv } from './figures.js';
+import { durationScale, labelledIndexes, linePath, niceScale, stack } from './scale.js';
 
-const row = (more: Partial<UsageRow>): UsageRow => ({
+const row = (more: Partial<UsageRowWire>): UsageRowWire => ({
   requests: 1,
   errors: 0,
   input_tokens: 10,
@@ -15,16 +17,55 @@ const row = (more: Partial<UsageRow>): UsageRow => ({
   mean_latency_ms: 100,
   max_latency_ms: 100,
   mean_first_token_ms: null,
+  p50_latency_ms: 100,
+  p95_latency_ms: 100,
+  p50_first_token_ms: null,
+  p95_first_token_ms: null,
+  latency_histogram: [[100, 1]],
+  first_token_histogram: [],
   ...more,
 });
 
+/** As the gateway sums up requests that took so long. */
+const taking = (latencies: readonly number[], firstTokens: readonly number[] = []): UsageRowWire =>
+  row({
+    requests: latencies.length,
+    max_latency_ms: Math.max(...latencies),
+    latency_histogram: histogramOf(latencies),
+    first_token_histogram: histogramOf(firstTokens),
+  });
+
 describe('totals', () => {
-  it('weigh the latency by requests and take the longest', () => {
-    const totals = totalsOf([
-      row({ requests: 3, mean_latency_ms: 100, max_latency_ms: 200 }),
-      row({ requests: 1, mean_latency_ms: 500, max_latency_ms: 900 }),
-    ]);
-    expect(totals).toMatchObject({ requests: 4, meanLatencyMs: 200, maxLatencyMs: 900, costUsd: 1 });
+  it('have the percentiles of all requests together', () => {
+    const fast = Array.from({ length: 90 }, (_, index) => 200 + index);
+    const slow = Array.from({ length: 30 }, (_, index) => 9000 + 10 * index);
+    const totals = totalsOf([taking(fast, [50, 60]), taking(slow, [70])]);
+    const together = histogramOf([...fast, ...slow]);
+    expect(totals).toMatchObject({
+      requests: 120,
+      medianLatencyMs: percentile(together, 50, 9290),
+      p95LatencyMs: percentile(together, 95, 9290),
+      maxLatencyMs: 9290,
+      // 60 and 61 are counted as one.
+      medianFirstTokenMs: 61,
+    });
+    // Far from what the mean of the two medians would be.
+    expect(totals.medianLatencyMs).toBeLessThan(300);
+    expect(totals.p95LatencyMs).toBeGreaterThan(9000);
+  });
+
+  it('do not have a percentile above the longest', () => {
+    expect(totalsOf([taking([1024]), taking([1025])])).toMatchObject({
+      medianLatencyMs: 1025,
+      p95LatencyMs: 1025,
+      maxLatencyMs: 1025,
+    });
+  });
+
+  it('know no times of what did not happen', () => {
+    const unknown = { medianLatencyMs: undefined, p95LatencyMs: undefined, maxLatencyMs: undefined };
+    expect(totalsOf([])).toMatchObject({ ...unknown, medianFirstTokenMs: undefined });
+    expect(totalsOf([taking([100])]).medianFirstTokenMs).toBeUndefined();
   });
 
   it('do not take an unknown price for nothing', () => {
@@ -33,7 +74,7 @@ describe('totals', () => {
       costUsd: 0.5,
       unpriced: 1,
     });
-    expect(totalsOf([])).toMatchObject({ costUsd: 0, meanLatencyMs: undefined });
+    expect(totalsOf([]).costUsd).toBe(0);
   });
 });
 
@@ -61,21 +102,31 @@ describe('series', () => {
     const rows = Array.from({ length: 9 }, (_, index) =>
       row({ model: `m${index}`, day: '2026-03-01', requests: 10 - index }),
     );
-    const series = seriesBy(rows, buckets, 'model', 'others', ({ requests }) => requests);
-    expect(series.map(({ name }) => name)).toEqual(['m0', 'm1', 'm2', 'm3', 'm4', 'others']);
-    expect(series.map(({ values }) => values.at(-1))).toEqual([10, 9, 8, 7, 6, 5 + 4 + 3 + 2]);
-    expect(series[0]?.values.slice(0, 6)).toEqual([0, 0, 0, 0, 0, 0]);
+    const lines = linesBy(rows, buckets, 'model', 'others');
+    const requests = lines.map(({ totals }) => totals.map((each) => each.requests));
+    expect(lines.map(({ name }) => name)).toEqual(['m0', 'm1', 'm2', 'm3', 'm4', 'others']);
+    expect(requests.map((values) => values.at(-1))).toEqual([10, 9, 8, 7, 6, 5 + 4 + 3 + 2]);
+    expect(requests[0]?.slice(0, 6)).toEqual([0, 0, 0, 0, 0, 0]);
     expect(groupRows(rows, 'model')[0]?.name).toBe('m0');
   });
 });
 
 describe('the table for a spreadsheet', () => {
+  it('has the percentiles of each row', () => {
+    const times = { p50_latency_ms: 61, p95_latency_ms: 62, p50_first_token_ms: 63, p95_first_token_ms: 64 };
+    const [head = '', line = ''] = usageCsv([row(times)]).split('\r\n');
+    const cells = new Map(head.split(',').map((name, index) => [name, line.split(',')[index]]));
+    for (const [name, value] of Object.entries(times)) expect(cells.get(name), name).toBe(String(value));
+    expect(cells.get('mean_latency_ms')).toBe('100');
+    expect(head).not.toContain('histogram');
+  });
+
   it('keeps names from being formulas or further cells, and an unknown cost empty', () => {
     const text = usageCsv([
       row({ day: '2026-03-01', model: '=HYPERLINK("x")', key: 'a,b', cost_usd: 0, unpriced_requests: 1 }),
     ]);
     const [, line] = text.split('\r\n');
-    expect(line).toBe(`2026-03-01,"'=HYPERLINK(""x"")","a,b",1,0,10,5,0,0,0,,1,100,100,`);
+    expect(line).toBe(`2026-03-01,"'=HYPERLINK(""x"")","a,b",1,0,10,5,0,0,0,,1,100,100,,100,100,,`);
   });
 });
 
@@ -87,6 +138,14 @@ describe('a chart', () => {
     expect(niceScale(9, { whole: true }).ticks).toEqual([0, 3, 6, 9]);
     expect(niceScale(0)).toEqual({ max: 1, ticks: [0, 1] });
     expect(niceScale(Number.NaN)).toEqual({ max: 1, ticks: [0, 1] });
+  });
+
+  it('has times of one unit at its side', () => {
+    expect(durationScale(450).ticks).toEqual([0, 200, 400, 600]);
+    expect(durationScale(45_000).ticks).toEqual([0, 20_000, 40_000, 60_000]);
+    expect(durationScale(98_000)).toEqual({ max: 120_000, ticks: [0, 60_000, 120_000] });
+    expect(durationScale(5.7 * 60_000).ticks.map((tick) => tick / 60_000)).toEqual([0, 2, 4, 6]);
+    expect(durationScale(90 * 60_000).ticks.map((tick) => tick / 3_600_000)).toEqual([0, 1, 2]);
   });
 
   it('writes as many labels as there is room for', () => {

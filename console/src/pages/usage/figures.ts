@@ -1,29 +1,7 @@
 /** Sums of the gateway as figures to draw: by time, by model or key, and in all. */
+import { merge, percentile } from '../../../../src/core/histogram.js';
 import type { TokenCounts } from '../../../../src/server/wire/shared.js';
-
-/** A line of `GET /api/usage`. */
-export interface UsageRow extends TokenCounts {
-  model?: string;
-  key?: string;
-  /** `YYYY-MM-DD`, `YYYY-MM-DDTHH`: in the time of this browser. */
-  day?: string;
-  hour?: string;
-  requests: number;
-  errors: number;
-  reasoning_tokens: number;
-  /** Of the requests with a known price. */
-  cost_usd: number | null;
-  unpriced_requests: number;
-  mean_latency_ms: number;
-  max_latency_ms: number;
-  mean_first_token_ms: number | null;
-}
-
-export interface UsageAnswer {
-  from: string;
-  to: string;
-  data: UsageRow[];
-}
+import type { UsageRowWire } from '../../../../src/server/wire/usage.js';
 
 export const RANGES = {
   '24h': { step: 'hour', count: 24 },
@@ -71,14 +49,21 @@ export interface Totals extends TokenCounts {
   /** Undefined where no price is known for any of it, which is not the same as nothing. */
   costUsd: number | undefined;
   unpriced: number;
-  meanLatencyMs: number | undefined;
+  /** Undefined where there was no request. */
+  medianLatencyMs: number | undefined;
+  p95LatencyMs: number | undefined;
   maxLatencyMs: number | undefined;
+  /** Undefined where nothing streamed. */
+  medianFirstTokenMs: number | undefined;
 }
 
-export function totalsOf(rows: readonly UsageRow[]): Totals {
-  const sum = (of: (row: UsageRow) => number): number => rows.reduce((all, row) => all + of(row), 0);
+export function totalsOf(rows: readonly UsageRowWire[]): Totals {
+  const sum = (of: (row: UsageRowWire) => number): number => rows.reduce((all, row) => all + of(row), 0);
   const requests = sum((row) => row.requests);
   const unpriced = sum((row) => row.unpriced_requests);
+  const longest = Math.max(0, ...rows.map((row) => row.max_latency_ms));
+  const latencies = merge(rows.map((row) => row.latency_histogram ?? []));
+  const firstTokens = merge(rows.map((row) => row.first_token_histogram ?? []));
   return {
     requests,
     errors: sum((row) => row.errors),
@@ -86,10 +71,12 @@ export function totalsOf(rows: readonly UsageRow[]): Totals {
     output_tokens: sum((row) => row.output_tokens),
     cache_read_tokens: sum((row) => row.cache_read_tokens),
     cache_write_tokens: sum((row) => row.cache_write_tokens),
-    costUsd: requests > 0 && unpriced >= requests ? undefined : sum((row) => row.cost_usd ?? 0),
+    costUsd: requests > 0 && unpriced >= requests ? undefined : sum((row) => row.cost_usd),
     unpriced,
-    meanLatencyMs: requests === 0 ? undefined : sum((row) => row.mean_latency_ms * row.requests) / requests,
-    maxLatencyMs: requests === 0 ? undefined : Math.max(...rows.map((row) => row.max_latency_ms)),
+    medianLatencyMs: percentile(latencies, 50, longest),
+    p95LatencyMs: percentile(latencies, 95, longest),
+    maxLatencyMs: requests === 0 ? undefined : longest,
+    medianFirstTokenMs: percentile(firstTokens, 50, longest),
   };
 }
 
@@ -102,50 +89,53 @@ export interface Series {
 /** More are one series "others". */
 const SHOWN_SERIES = 5;
 
-const nameOf = (row: UsageRow, group: Group): string => row[group] ?? '';
-
 /** Rows by their group, the one with the most requests first. */
-export function groupRows(rows: readonly UsageRow[], group: Group): { name: string; rows: UsageRow[] }[] {
-  const groups = new Map<string, UsageRow[]>();
-  for (const row of rows) {
-    const name = nameOf(row, group);
-    const known = groups.get(name);
-    if (known === undefined) groups.set(name, [row]);
-    else known.push(row);
-  }
-  return [...groups]
-    .map(([name, of]) => ({ name, rows: of }))
-    .toSorted(
-      (a, b) => totalsOf(b.rows).requests - totalsOf(a.rows).requests || a.name.localeCompare(b.name),
-    );
+export function groupRows(
+  rows: readonly UsageRowWire[],
+  group: Group,
+): { name: string; rows: readonly UsageRowWire[] }[] {
+  return [...rowsBy(rows, (row) => row[group] ?? '')]
+    .map(([name, of]) => ({ name, rows: of, requests: of.reduce((all, row) => all + row.requests, 0) }))
+    .toSorted((a, b) => b.requests - a.requests || a.name.localeCompare(b.name));
 }
 
-/** One series for each of the most used groups, and one for what is left. */
-export function seriesBy(
-  rows: readonly UsageRow[],
+/** What a series of each chart is made of: totals for each bucket. */
+export interface Line {
+  name: string;
+  totals: readonly Totals[];
+}
+
+/** One line for each of the most used groups, and one for what is left. */
+export function linesBy(
+  rows: readonly UsageRowWire[],
   buckets: readonly Bucket[],
   group: Group,
   others: string,
-  value: (totals: Totals) => number | undefined,
-): Series[] {
+): Line[] {
   const groups = groupRows(rows, group);
   const shown = groups.length <= SHOWN_SERIES + 1 ? groups : groups.slice(0, SHOWN_SERIES);
   const rest = groups.slice(shown.length).flatMap((each) => each.rows);
   const all = rest.length === 0 ? shown : [...shown, { name: others, rows: rest }];
-  return all.map(({ name, rows: of }) => ({ name, values: byBucket(of, buckets, value) }));
+  return all.map(({ name, rows: of }) => ({ name, totals: byBucket(of, buckets) }));
 }
 
-export function byBucket(
-  rows: readonly UsageRow[],
-  buckets: readonly Bucket[],
-  value: (totals: Totals) => number | undefined,
-): (number | undefined)[] {
-  const inBucket = new Map<string, UsageRow[]>();
+export function byBucket(rows: readonly UsageRowWire[], buckets: readonly Bucket[]): Totals[] {
+  const inBucket = rowsBy(rows, (row) => row.hour ?? row.day ?? '');
+  return buckets.map(({ key }) => totalsOf(inBucket.get(key) ?? []));
+}
+
+function rowsBy(
+  rows: readonly UsageRowWire[],
+  keyOf: (row: UsageRowWire) => string,
+): Map<string, UsageRowWire[]> {
+  const found = new Map<string, UsageRowWire[]>();
   for (const row of rows) {
-    const key = row.hour ?? row.day ?? '';
-    inBucket.set(key, [...(inBucket.get(key) ?? []), row]);
+    const key = keyOf(row);
+    const known = found.get(key);
+    if (known === undefined) found.set(key, [row]);
+    else known.push(row);
   }
-  return buckets.map(({ key }) => value(totalsOf(inBucket.get(key) ?? [])));
+  return found;
 }
 
 const COLUMNS = [
@@ -161,10 +151,14 @@ const COLUMNS = [
   'mean_latency_ms',
   'max_latency_ms',
   'mean_first_token_ms',
-] as const satisfies readonly (keyof UsageRow)[];
+  'p50_latency_ms',
+  'p95_latency_ms',
+  'p50_first_token_ms',
+  'p95_first_token_ms',
+] as const satisfies readonly (keyof UsageRowWire)[];
 
 /** An unknown cost is an empty cell. */
-export function usageCsv(rows: readonly UsageRow[]): string {
+export function usageCsv(rows: readonly UsageRowWire[]): string {
   const head = ['time', 'model', 'key', ...COLUMNS];
   const lines = rows.map((row) => [
     row.hour ?? row.day ?? '',

@@ -17,6 +17,19 @@ export function niceScale(most: number, { wanted = 4, whole = false } = {}): Sca
   return { max: ticks.at(-1) ?? 1, ticks };
 }
 
+/** Of what is counted. */
+export const wholeScale = (most: number): Scale => niceScale(most, { whole: true });
+
+const LARGE_UNITS_MS = [86_400_000, 3_600_000, 60_000];
+
+/** Of milliseconds: whole minutes, hours or days where there is at least one, so that labels stay short. */
+export function durationScale(most: number): Scale {
+  const unit = LARGE_UNITS_MS.find((each) => most >= each);
+  if (unit === undefined) return niceScale(most);
+  const { max, ticks } = wholeScale(most / unit);
+  return { max: max * unit, ticks: ticks.map((tick) => tick * unit) };
+}
+
 /** Which of `count` labels to write, so that they do not touch; the last is always there. */
 export function labelledIndexes(count: number, width: number, labelWidth: number): Set<number> {
   const fitting = Math.max(1, Math.floor(width / labelWidth));

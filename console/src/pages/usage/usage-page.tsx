@@ -1,5 +1,6 @@
 /** What was used: in all, over time, and by model or key. */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import type { UsageRowWire, UsageWire } from '../../../../src/server/wire/usage.js';
 import { useIdentity } from '../../app/identity.js';
 import { useConsole } from '../../data/store.js';
 import { langTag, useLanguage, useText } from '../../text/language.js';
@@ -21,17 +22,16 @@ import {
   byBucket,
   type Group,
   isRange,
+  linesBy,
   RANGES,
   type Range,
   type Series,
-  seriesBy,
   type Totals,
   totalsOf,
-  type UsageAnswer,
-  type UsageRow,
   usageCsv,
   utcOffset,
 } from './figures.js';
+import { durationScale, niceScale, wholeScale } from './scale.js';
 import { strings } from './strings.js';
 import { UsageTable } from './usage-table.js';
 
@@ -48,11 +48,12 @@ export function UsagePage() {
   const change = useConsole((state) => state.changes.requests);
   const now = useNow();
   const buckets = useMemo(() => bucketsOf(range, now), [range, now]);
-  const usage = useFetched<UsageAnswer>(
+  const usage = useFetched<UsageWire>(
     withParameters('/api/usage', {
       by: `${RANGES[range].step},model,key`,
       from: buckets[0]?.begins.toISOString(),
       utc_offset_minutes: String(utcOffset(now)),
+      histograms: '1',
     }),
     change,
   );
@@ -95,7 +96,7 @@ export function UsagePage() {
           <EmptyState title={text.emptyTitle} text={text.emptyText} />
         ) : (
           <>
-            <Tiles totals={totalsOf(rows)} />
+            <Tiles rows={rows} />
             <Charts rows={rows} buckets={buckets} range={range} group={group} />
             <Section title={group === 'model' ? text.byModel : text.byKey}>
               <UsageTable rows={rows} group={group} />
@@ -107,8 +108,9 @@ export function UsagePage() {
   );
 }
 
-function Tiles({ totals }: { totals: Totals }) {
+function Tiles({ rows }: { rows: readonly UsageRowWire[] }) {
   const text = useText(strings);
+  const totals = useMemo(() => totalsOf(rows), [rows]);
   const { requests, errors, costUsd, unpriced } = totals;
   const tokens =
     totals.input_tokens + totals.output_tokens + totals.cache_read_tokens + totals.cache_write_tokens;
@@ -142,9 +144,17 @@ function Tiles({ totals }: { totals: Totals }) {
         }
       />
       <Tile
-        label={text.latency}
-        value={formatDuration(totals.meanLatencyMs ?? 0)}
-        note={text.latencyMax(formatDuration(totals.maxLatencyMs ?? 0))}
+        label={text.latencyMedian}
+        value={formatDuration(totals.medianLatencyMs ?? 0)}
+        note={
+          // Each part on a line of its own, where both do not fit on one.
+          <>
+            <span className="inline-block">
+              {text.latencyMost(formatDuration(totals.p95LatencyMs ?? 0))} ·
+            </span>{' '}
+            <span className="inline-block">{text.latencyMax(formatDuration(totals.maxLatencyMs ?? 0))}</span>
+          </>
+        }
       />
     </dl>
   );
@@ -161,7 +171,7 @@ function Tile({ label, value, note }: { label: string; value: string; note: Reac
 }
 
 interface ChartsProps {
-  rows: readonly UsageRow[];
+  rows: readonly UsageRowWire[];
   buckets: readonly Bucket[];
   range: Range;
   group: Group;
@@ -189,48 +199,65 @@ function Charts({ rows, buckets, range, group }: ChartsProps) {
         kind="bars"
         series={series.requests}
         format={formatNumber}
-        whole
+        scale={wholeScale}
       />
-      <Chart {...shared} title={text.tokens} kind="bars" series={series.tokens} format={formatTokens} whole />
+      <Chart
+        {...shared}
+        title={text.tokens}
+        kind="bars"
+        series={series.tokens}
+        format={formatTokens}
+        scale={wholeScale}
+      />
       <Chart
         {...shared}
         title={text.cost}
         kind="bars"
         series={series.cost}
         format={(value) => formatUsd(value)}
+        scale={niceScale}
       />
-      <Chart {...shared} title={text.latency} kind="lines" series={series.latency} format={formatDuration} />
+      {LATENCIES.map((name) => (
+        <Chart
+          key={name}
+          {...shared}
+          title={text[name]}
+          kind="lines"
+          series={series[name]}
+          format={formatDuration}
+          scale={durationScale}
+        />
+      ))}
     </div>
   );
 }
 
 type Words = (typeof strings)['en'];
 
+const LATENCIES = ['latencyMedian', 'latencyP95', 'firstTokenMedian'] as const;
+
 function seriesOf(
-  rows: readonly UsageRow[],
+  rows: readonly UsageRowWire[],
   buckets: readonly Bucket[],
   group: Group,
   text: Words,
-): Record<'requests' | 'tokens' | 'cost' | 'latency', Series[]> {
+): Record<'requests' | 'tokens' | 'cost' | (typeof LATENCIES)[number], Series[]> {
+  const lines = linesBy(rows, buckets, group, text.others);
+  const all = byBucket(rows, buckets);
   const grouped = (value: (totals: Totals) => number | undefined): Series[] =>
-    seriesBy(rows, buckets, group, text.others, value).map((each) => ({
-      ...each,
-      name: each.name === '' ? text.noName : each.name,
-    }));
-  const all = (name: string, value: (totals: Totals) => number | undefined): Series => ({
-    name,
-    values: byBucket(rows, buckets, value),
-  });
+    lines.map(({ name, totals }) => ({ name: name === '' ? text.noName : name, values: totals.map(value) }));
   return {
     requests: grouped(({ requests }) => requests),
     tokens: [
-      all(text.input, (totals) => totals.input_tokens),
-      all(text.output, (totals) => totals.output_tokens),
-      all(text.cacheRead, (totals) => totals.cache_read_tokens),
-      all(text.cacheWrite, (totals) => totals.cache_write_tokens),
+      { name: text.input, values: all.map((totals) => totals.input_tokens) },
+      { name: text.output, values: all.map((totals) => totals.output_tokens) },
+      { name: text.cacheRead, values: all.map((totals) => totals.cache_read_tokens) },
+      { name: text.cacheWrite, values: all.map((totals) => totals.cache_write_tokens) },
     ],
     cost: grouped(({ costUsd }) => costUsd),
-    latency: grouped(({ meanLatencyMs }) => meanLatencyMs),
+    latencyMedian: grouped(({ medianLatencyMs }) => medianLatencyMs),
+    latencyP95: grouped(({ p95LatencyMs }) => p95LatencyMs),
+    firstTokenMedian: grouped(({ medianFirstTokenMs }) => medianFirstTokenMs),
   };
 }
 

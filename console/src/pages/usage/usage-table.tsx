@@ -1,9 +1,10 @@
 import { useMemo } from 'react';
+import type { UsageRowWire } from '../../../../src/server/wire/usage.js';
 import { useText } from '../../text/language.js';
 import { type Column, DataTable } from '../../ui/data-table.js';
 import { formatDuration, formatNumber, formatTokens, formatUsd } from '../../ui/format.js';
 import { ShortText } from '../shared/short-text.js';
-import { type Group, groupRows, type Totals, totalsOf, type UsageRow } from './figures.js';
+import { type Group, groupRows, type Totals, totalsOf } from './figures.js';
 import { strings } from './strings.js';
 
 interface GroupRow {
@@ -11,7 +12,7 @@ interface GroupRow {
   totals: Totals;
 }
 
-export function UsageTable({ rows, group }: { rows: readonly UsageRow[]; group: Group }) {
+export function UsageTable({ rows, group }: { rows: readonly UsageRowWire[]; group: Group }) {
   const text = useText(strings);
   const groups = useMemo<readonly GroupRow[]>(
     () => groupRows(rows, group).map(({ name, rows: of }) => ({ name, totals: totalsOf(of) })),
@@ -60,7 +61,8 @@ export function UsageTable({ rows, group }: { rows: readonly UsageRow[]; group: 
         ),
         render: ({ totals }) => <Cost totals={totals} />,
       },
-      figure('mean', `${text.latency} (${text.mean})`, ({ meanLatencyMs }) => meanLatencyMs, formatDuration),
+      figure('median', text.latencyMedian, ({ medianLatencyMs }) => medianLatencyMs, formatDuration),
+      figure('p95', text.latencyP95, ({ p95LatencyMs }) => p95LatencyMs, formatDuration),
       figure('max', text.longest, ({ maxLatencyMs }) => maxLatencyMs, formatDuration),
     ];
   }, [text, group]);
