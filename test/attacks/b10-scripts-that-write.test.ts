@@ -42,27 +42,56 @@ const isFolder = (path: string): boolean => NAMES.has(`${path}/`) || NAMES.has(`
 /** The file that is attacked: of a folder one in it. */
 const fileOf = (path: string): string => (isFolder(path) ? `${path}/x` : path);
 
-/** Whatever a script can do about a path and the folder that it is in. Each step goes on where the last failed. */
-function attack(path: string): string {
-  const file = fileOf(path);
-  const parent = dirname(path);
-  const write = `mkdir -p '${dirname(file)}'; echo evil > '${file}'; echo evil >> '${file}'`;
-  return [
-    write,
-    `dd if=/dev/zero of='${file}' bs=1 count=1`,
-    `echo evil > own; mv -f own '${file}'; cp -f own '${file}'; ln -sf "$PWD/own" '${file}'; ln '${file}' hard && echo evil > hard`,
-    `chmod 777 '${file}'; truncate -s 0 '${file}'; rm -rf '${path}'`,
-    `mv '${path}' moved-away; mv -T '${path}' other-name`,
-    ...(parent === '.'
-      ? []
-      : [
-          `mv '${parent}' parent-moved; rm -rf '${parent}'; mkdir -p planted; ln -s "$PWD/planted" '${parent}'`,
-        ]),
-    'rm -rf own hard moved-away other-name parent-moved/*',
-    write,
-    'true',
-  ].join('\n');
-}
+/**
+ * Whatever a script can do about paths and the folders that they are in, by the calls that `echo`,
+ * `dd`, `mv`, `cp`, `ln`, `chmod`, `truncate` and `rm` make. Each step goes on where the last failed.
+ */
+const ATTACK = `
+  const fs = require('node:fs');
+  const { dirname, join } = require('node:path');
+  const here = (name) => join(process.cwd(), name);
+  const all = (...steps) => { for (const step of steps) try { step(); } catch {} };
+  const remove = (path) => fs.rmSync(path, { recursive: true, force: true });
+  for (const [path, file] of JSON.parse(process.argv[1])) {
+    const parent = dirname(path);
+    const write = () => all(
+      () => fs.mkdirSync(dirname(file), { recursive: true }),
+      () => fs.writeFileSync(file, 'evil'),
+      () => fs.appendFileSync(file, 'evil'),
+    );
+    write();
+    all(
+      () => fs.writeFileSync(fs.openSync(file, 'r+'), 'evil'),
+      () => fs.writeFileSync('own', 'evil'),
+      () => fs.renameSync('own', file),
+      () => fs.writeFileSync('own', 'evil'),
+      () => fs.copyFileSync('own', file),
+      () => fs.symlinkSync(here('own'), file + '-link'),
+      () => fs.renameSync(file + '-link', file),
+      () => fs.linkSync(file, 'hard'),
+      () => fs.writeFileSync('hard', 'evil'),
+      () => fs.chmodSync(file, 0o777),
+      () => fs.truncateSync(file),
+      () => remove(path),
+      () => fs.renameSync(path, 'moved-away'),
+      () => fs.renameSync(path, 'other-name'),
+    );
+    if (parent !== '.') all(
+      () => fs.renameSync(parent, 'parent-moved'),
+      () => remove(parent),
+      () => fs.mkdirSync('planted', { recursive: true }),
+      () => fs.symlinkSync(here('planted'), parent),
+    );
+    for (const name of ['own', 'hard', 'moved-away', 'other-name', file + '-link']) all(() => remove(name));
+    all(() => { for (const name of fs.readdirSync('parent-moved')) remove(join('parent-moved', name)); });
+    write();
+  }
+`;
+
+const attack = (paths: readonly string[]): string =>
+  `node -e ${quoted(ATTACK)} ${quoted(JSON.stringify(paths.map((path) => [path, fileOf(path)])))}`;
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const rows = CODE_FILES.map(({ names, what, parts }) => {
   const held = HELD_PATHS.filter(({ path }) =>
@@ -84,7 +113,7 @@ describe('B10: a script in the sandbox, and files that run code', () => {
       await mkdir(dirname(join(root, fileOf(path))), { recursive: true });
       await writeFile(join(root, fileOf(path)), 'old');
     }
-    expect(await run(held.map(({ path }) => attack(path)).join('\n'))).toEqual([]);
+    expect(await run(attack(held.map(({ path }) => path)))).toEqual([]);
     for (const { path } of held) {
       expect(lstatSync(join(root, fileOf(path))).isFile(), path).toBe(true);
       expect(await readFile(join(root, fileOf(path)), 'utf8'), path).toBe('old');
@@ -93,7 +122,7 @@ describe('B10: a script in the sandbox, and files that run code', () => {
 
   it.each(rows)('cannot make them where they are missing: $names', async ({ held }) => {
     const wanted = held.filter(({ whenMissing }) => whenMissing !== 'leave');
-    const undone = await run(held.map(({ path }) => attack(path)).join('\n'));
+    const undone = await run(attack(held.map(({ path }) => path)));
     for (const { path } of wanted) expect(existsSync(join(root, path)), path).toBe(false);
     const planted = wanted.filter(({ whenMissing }: HeldPath) => whenMissing === 'undo');
     // Of several in one folder, the folder's link is what is set aside.

@@ -135,14 +135,15 @@ async function look(page: Page, name: string): Promise<void> {
   expect(await page.getByRole('main').count(), name).toBe(1);
   if (name.startsWith('zh-')) {
     expect(await axeProblems(page, RULES_OF_WORDS), name).toEqual([]);
+    await shots(page, name, { always: true, looks: ['phone'] });
   } else {
     expect(await axeProblems(page), `${name}, light`).toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.locator('html[data-theme=dark]').waitFor();
     expect(await axeProblems(page, ['color-contrast']), `${name}, dark`).toEqual([]);
     await page.emulateMedia({ colorScheme: null });
+    await shots(page, name, { always: true });
   }
-  await shots(page, name, { always: true });
 }
 
 describe.each(LANGUAGES)('the console in $name', PATIENT, ({ locale, code }) => {

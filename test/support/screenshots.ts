@@ -19,16 +19,24 @@ const SHOTS = [
   { look: 'phone', colorScheme: 'light', size: PHONE },
 ] as const;
 
+type Look = (typeof SHOTS)[number]['look'];
+const ALL: readonly Look[] = ['light', 'dark', 'phone'];
+
 /**
- * Writes `NAME-light.png`, `NAME-dark.png` and `NAME-phone.png`. Fails where the page is wider than
+ * Writes `NAME-light.png`, `NAME-dark.png` and `NAME-phone.png`; where none is kept, `looks` alone. Fails where the page is wider than
  * the screen. Afterwards the page is as wide and as light as before.
  */
-export async function shots(page: Page, name: string, { always = false } = {}): Promise<void> {
-  if (!always && !LONG && process.env['TOOLGATE_SHOTS'] === undefined) return;
+export async function shots(
+  page: Page,
+  name: string,
+  { always = false, looks = ALL }: { always?: boolean; looks?: readonly Look[] } = {},
+): Promise<void> {
+  const kept = LONG || process.env['TOOLGATE_SHOTS'] !== undefined;
+  if (!always && !kept) return;
   const folder = process.env['TOOLGATE_SHOTS'] ?? (await tempFolder('shots')).path;
   await mkdir(folder, { recursive: true });
   const before = page.viewportSize() ?? WIDE;
-  for (const { look, colorScheme, size } of SHOTS) {
+  for (const { look, colorScheme, size } of SHOTS.filter((shot) => kept || looks.includes(shot.look))) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(size);
     // Two frames: what follows a change of the width has been drawn.
