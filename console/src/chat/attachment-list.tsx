@@ -12,12 +12,14 @@ export function AttachmentList({ files }: { files: Attachments }) {
   return (
     <>
       {files.problems.length > 0 && (
-        <ul role="alert" className="px-3 pt-2 text-xs text-danger">
-          {files.problems.map((problem) => {
-            const words = problemText(problem, text);
-            return <li key={words}>{words}</li>;
-          })}
-        </ul>
+        <div role="alert" className="px-3 pt-2 text-xs text-danger">
+          <ul>
+            {files.problems.map((problem) => {
+              const words = problemText(problem, text);
+              return <li key={words}>{words}</li>;
+            })}
+          </ul>
+        </div>
       )}
       {files.items.length > 0 && (
         <ul aria-label={text.attached} className="flex max-h-40 flex-wrap gap-2 overflow-y-auto px-3 pt-3">
