@@ -1,5 +1,6 @@
 /** A gateway whose model says what a test wants, and conversations to look at in the console. */
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
 import { openPage, type TestBrowser } from '../support/browser.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -128,4 +129,38 @@ export async function choose(page: Page, model: string): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: model }).click();
   await dialog.waitFor({ state: 'detached' });
+}
+
+export interface SharedChat extends ChatPage {
+  bed: ChatBed;
+}
+
+/**
+ * One gateway and one page for the tests of a file: whoever works with the console leaves it open.
+ * What it returns begins a new conversation with a model that says this, and with nothing asked yet.
+ */
+export function useChat(browser: TestBrowser): (says: ScriptFunction, model?: string) => Promise<SharedChat> {
+  let script: ScriptFunction;
+  let shared: SharedChat;
+  beforeAll(async () => {
+    const bed = await startChatBed((request, index) => script(request, index));
+    shared = { bed, ...(await openChat(browser, bed)) };
+  });
+  afterAll(async () => {
+    await shared.bed.gateway.close();
+    await shared.bed.upstream.close();
+  });
+  return async (says, model = 'plain') => {
+    script = says;
+    const { bed, page, problems } = shared;
+    bed.upstream.requests.length = 0;
+    problems.length = 0;
+    // From elsewhere: what was written and not sent is not there any more.
+    await page.evaluate("location.hash = '#/setup'");
+    await composer(page).waitFor({ state: 'detached' });
+    await page.evaluate("location.hash = '#/'");
+    await composer(page).waitFor();
+    await choose(page, model);
+    return shared;
+  };
 }

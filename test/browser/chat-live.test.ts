@@ -17,9 +17,11 @@ import {
   sayInPieces,
   startChatBed,
   transcript,
+  useChat,
 } from './chat-bed.js';
 
 const browser = useBrowser();
+const begin = useChat(browser);
 
 const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
 const answered = (page: Page, text: string): Promise<void> =>
@@ -29,8 +31,7 @@ const textIn = (page: Page): Promise<string> => transcript(page).locator('.md').
 describe('a turn that runs', () => {
   it('is shown the same after a reload, and goes on', async () => {
     const opened = gate();
-    const bed = await startChatBed(sayInPieces(['The first half', ' and the second.'], opened));
-    const { page } = await openChat(browser, bed);
+    const { page } = await begin(sayInPieces(['The first half', ' and the second.'], opened));
     await say(page, 'Go');
     await answered(page, 'The first half');
     await page.reload();
@@ -87,10 +88,9 @@ describe('a turn that runs', () => {
 
 describe('what goes wrong', () => {
   it('says what failed, and tries again', async () => {
-    const bed = await startChatBed(
+    const { page } = await begin(
       inTurn(errorInDialect(400, 'invalid_request_error', 'The model is tired.'), sayAll('Well rested.')),
     );
-    const { page } = await openChat(browser, bed);
     await say(page, 'Hello');
     await page.getByRole('alert').getByText('The model is tired.').waitFor();
     await page.getByRole('button', { name: 'Retry' }).click();
@@ -99,10 +99,9 @@ describe('what goes wrong', () => {
   });
 
   it('does not say it once more beside a turn that runs, and tells why', async () => {
-    const bed = await startChatBed(
+    const { page } = await begin(
       inTurn(errorInDialect(400, 'invalid_request_error', 'The model is tired.'), sayAll('Well rested.')),
     );
-    const { page } = await openChat(browser, bed);
     await say(page, 'Hello');
     await page.getByRole('button', { name: 'Retry' }).waitFor();
     const message = 'A turn of this session runs. Wait until it is over.';
@@ -121,8 +120,7 @@ describe('what goes wrong', () => {
   });
 
   it('keeps what could not be sent, with the reason', async () => {
-    const bed = await startChatBed(sayAll('Fine.'));
-    const { page } = await openChat(browser, bed);
+    const { page } = await begin(sayAll('Fine.'));
     await page.route('**/api/chat', (route) =>
       route.fulfill({
         status: 429,
@@ -141,8 +139,8 @@ describe('what goes wrong', () => {
   });
 
   it('says that a conversation is not there', async () => {
-    const bed = await startChatBed(sayAll('Fine.'));
-    const { page } = await openChat(browser, bed, '#/chat/no-such-session');
+    const { page } = await begin(sayAll('Fine.'));
+    await page.evaluate("location.hash = '#/chat/no-such-session'");
     await page.getByText('It was deleted, it expired, or it belongs to another key.').waitFor();
     await page.getByRole('button', { name: 'Start a new chat' }).click();
     await composer(page).waitFor();
@@ -151,8 +149,7 @@ describe('what goes wrong', () => {
 
 describe('writing', () => {
   it('keeps a draft for each conversation over a reload', async () => {
-    const bed = await startChatBed(sayAll('Fine.'));
-    const { page } = await openChat(browser, bed);
+    const { page } = await begin(sayAll('Fine.'));
     await say(page, 'Hello');
     await page.getByRole('button', { name: 'Regenerate' }).waitFor();
     await composer(page).fill('half a thought');
@@ -164,8 +161,7 @@ describe('writing', () => {
   });
 
   it('makes a new line with Shift, and sends nothing while an input method composes', async () => {
-    const bed = await startChatBed(sayAll('Fine.'));
-    const { page } = await openChat(browser, bed);
+    const { bed, page } = await begin(sayAll('Fine.'));
     await composer(page).fill('one');
     await composer(page).press('Shift+Enter');
     await composer(page).pressSequentially('two');
@@ -185,8 +181,7 @@ describe('writing', () => {
   });
 
   it('needs no mouse', async () => {
-    const bed = await startChatBed(sayInPieces(['On and', ' on'], gate()));
-    const { page } = await openChat(browser, bed);
+    const { page } = await begin(sayInPieces(['On and', ' on'], gate()));
     await composer(page).focus();
     await page.keyboard.type('Go');
     await page.keyboard.press('Enter');

@@ -1,72 +1,48 @@
 /** Talking in the console: a real gateway, a scripted model, a real browser. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { axeProblems } from '../support/axe.js';
 import { useBrowser } from '../support/browser.js';
 import { shots } from '../support/screenshots.js';
 import { errorInDialect } from '../support/scripted-answers.js';
-import { gate, type ScriptFunction } from '../support/scripted-upstream.js';
+import { gate } from '../support/scripted-upstream.js';
 import {
   type ChatBed,
   choose,
   composer,
   inTurn,
-  openChat,
   rowsOf,
   say,
   sayAll,
   sayInPieces,
-  startChatBed,
   transcript,
+  useChat,
 } from './chat-bed.js';
 
 const browser = useBrowser();
 
-let bed: ChatBed;
-let script: ScriptFunction;
-/** One for all of them: whoever works with the console leaves it open. */
-let page: Page;
-let problems: string[];
-beforeAll(async () => {
-  bed = await startChatBed((request, index) => script(request, index));
-  ({ page, problems } = await openChat(browser, bed));
-});
-afterAll(async () => {
-  await bed.gateway.close();
-  await bed.upstream.close();
-});
-
-/** A new conversation with a model that says this. Plain: what is asked upstream is what was said. */
-async function begin(says: ScriptFunction, model = 'plain'): Promise<void> {
-  script = says;
-  bed.upstream.requests.length = 0;
-  problems.length = 0;
-  // From elsewhere: what was written and not sent is not there any more.
-  await page.evaluate("location.hash = '#/setup'");
-  await composer(page).waitFor({ state: 'detached' });
-  await page.evaluate("location.hash = '#/'");
-  await composer(page).waitFor();
-  await choose(page, model);
-}
+const begin = useChat(browser);
 
 /** The ids of all conversations, with what was said first in them. */
-async function sessions(): Promise<string[]> {
-  const answer = await fetch(`${bed.gateway.url}/api/sessions`, {
-    headers: { authorization: `Bearer ${bed.token}` },
+async function sessionsOf({ gateway, token }: ChatBed): Promise<string[]> {
+  const answer = await fetch(`${gateway.url}/api/sessions`, {
+    headers: { authorization: `Bearer ${token}` },
   });
   const { data } = JSON.parse(await answer.text());
   return data.map(({ id }: { id: string }) => id);
 }
 
-const sessionShown = (): string => decodeURIComponent(page.url().split('#/chat/')[1] ?? '');
-const answered = (text: string): Promise<void> =>
+const sessionIn = (page: Page): string => decodeURIComponent(page.url().split('#/chat/')[1] ?? '');
+const answered = (page: Page, text: string): Promise<void> =>
   transcript(page).locator('.md', { hasText: text }).first().waitFor();
-const idle = (): Promise<void> => page.getByRole('button', { name: 'Send' }).waitFor();
+const idle = (page: Page): Promise<void> => page.getByRole('button', { name: 'Send' }).waitFor();
 
 describe('a chat', () => {
   it('streams an answer in markdown, at an address of its own', async () => {
     const opened = gate();
-    await begin(sayInPieces(['Half of **it', ' is** here.\n\n- one\n- two'], opened));
+    const { page, problems } = await begin(
+      sayInPieces(['Half of **it', ' is** here.\n\n- one\n- two'], opened),
+    );
     await say(page, 'What is it?');
     await transcript(page).getByText('What is it?').waitFor();
     await transcript(page).locator('.md strong', { hasText: /^it$/ }).waitFor();
@@ -76,79 +52,79 @@ describe('a chat', () => {
       .locator('.md strong', { hasText: /^it is$/ })
       .waitFor();
     await transcript(page).locator('.md li', { hasText: 'two' }).waitFor();
-    await idle();
+    await idle(page);
     expect(page.url()).toMatch(/#\/chat\/.+/);
     expect(await composer(page).inputValue()).toBe('');
     expect(problems).toEqual([]);
   });
 
   it('goes on with what was said before', async () => {
-    await begin(inTurn(sayAll('First answer.'), sayAll('Second answer.')));
+    const { bed, page } = await begin(inTurn(sayAll('First answer.'), sayAll('Second answer.')));
     await say(page, 'First question');
-    await answered('First answer.');
-    await idle();
-    const id = sessionShown();
+    await answered(page, 'First answer.');
+    await idle(page);
+    const id = sessionIn(page);
     await say(page, 'Second question');
-    await answered('Second answer.');
-    expect(sessionShown()).toBe(id);
+    await answered(page, 'Second answer.');
+    expect(sessionIn(page)).toBe(id);
     const asked = JSON.stringify(bed.upstream.requests.at(-1)?.json['messages']);
     expect(asked).toContain('First question');
     expect(asked).toContain('First answer.');
   });
 
   it('is stopped', async () => {
-    await begin(sayInPieces(['This goes on', ' for ever'], gate()));
+    const { page } = await begin(sayInPieces(['This goes on', ' for ever'], gate()));
     await say(page, 'Begin');
-    await answered('This goes on');
+    await answered(page, 'This goes on');
     await page.getByRole('button', { name: 'Stop' }).click();
     await transcript(page).getByText('You stopped it here.').waitFor();
-    await idle();
+    await idle(page);
     expect(await transcript(page).locator('.md').innerText()).toBe('This goes on');
   });
 
   it('makes a branch of an edited message and keeps the old one', async () => {
-    await begin(inTurn(sayAll('Old answer.'), sayAll('New answer.')));
+    const { bed, page } = await begin(inTurn(sayAll('Old answer.'), sayAll('New answer.')));
     await say(page, 'Old question');
-    await answered('Old answer.');
-    await idle();
-    const old = sessionShown();
+    await answered(page, 'Old answer.');
+    await idle(page);
+    const old = sessionIn(page);
     await page.getByRole('button', { name: 'Edit this message' }).click();
     const editor = page.getByRole('textbox', { name: 'Edit this message' });
     expect(await editor.inputValue()).toBe('Old question');
     await editor.fill('New question');
     await page.getByRole('button', { name: 'Save and send' }).click();
-    await answered('New answer.');
-    const fork = sessionShown();
+    await answered(page, 'New answer.');
+    const fork = sessionIn(page);
     expect(fork).not.toBe(old);
     expect(await transcript(page).innerText()).not.toContain('Old');
     expect(JSON.stringify(bed.upstream.requests.at(-1)?.json['messages'])).not.toContain('Old');
-    expect(await sessions()).toEqual(expect.arrayContaining([fork, old]));
+    expect(await sessionsOf(bed)).toEqual(expect.arrayContaining([fork, old]));
     await page.evaluate(`location.hash = '#/chat/${old}'`);
-    await answered('Old answer.');
+    await answered(page, 'Old answer.');
   });
 
   it('makes an answer again, in a branch of its own', async () => {
-    await begin(inTurn(sayAll('One.'), sayAll('Two.'), sayAll('Another two.')));
+    const { bed, page } = await begin(inTurn(sayAll('One.'), sayAll('Two.'), sayAll('Another two.')));
     await say(page, 'First');
-    await answered('One.');
-    await idle();
+    await answered(page, 'One.');
+    await idle(page);
     await say(page, 'Second');
-    await answered('Two.');
-    await idle();
-    const old = sessionShown();
+    await answered(page, 'Two.');
+    await idle(page);
+    const old = sessionIn(page);
     await page.getByRole('button', { name: 'Regenerate' }).last().click();
-    await answered('Another two.');
-    expect(sessionShown()).not.toBe(old);
+    await answered(page, 'Another two.');
+    expect(sessionIn(page)).not.toBe(old);
     expect(await rowsOf(page, 'user').allInnerTexts()).toHaveLength(2);
     expect(await transcript(page).innerText()).toContain('One.');
-    expect(await sessions()).toContain(old);
+    expect(await sessionsOf(bed)).toContain(old);
   });
 
   it('goes on with another model', async () => {
-    await begin(sayAll('Fine.'));
+    const { bed, page } = await begin(sayAll('Fine.'));
     await say(page, 'First');
-    await answered('Fine.');
-    await idle();
+    await answered(page, 'Fine.');
+    await idle(page);
     await choose(page, 'other');
     await say(page, 'Second');
     await expect.poll(() => bed.upstream.requests.length).toBe(2);
@@ -157,7 +133,7 @@ describe('a chat', () => {
   });
 
   it('takes the name of a model that is only a pattern', async () => {
-    await begin(sayAll('Fine.'));
+    const { page } = await begin(sayAll('Fine.'));
     await page.getByRole('button', { name: /^Model:/ }).click();
     const name = page.getByRole('textbox', { name: /named-\*/ });
     await name.fill('something-else');
@@ -167,11 +143,11 @@ describe('a chat', () => {
     await name.press('Enter');
     await page.getByRole('button', { name: 'Model: named-for-me' }).waitFor();
     await say(page, 'Hello');
-    await answered('Fine.');
+    await answered(page, 'Fine.');
   });
 
   it('asks an agent in a folder that was chosen', async () => {
-    await begin(sayAll('I am here.'), 'coder');
+    const { bed, page } = await begin(sayAll('I am here.'), 'coder');
     await page.getByRole('button', { name: /^Folder:/ }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Path' }).fill(bed.gateway.folder);
@@ -179,7 +155,7 @@ describe('a chat', () => {
     await expect.poll(() => dialog.getByRole('button', { name: 'Use this folder' }).isEnabled()).toBe(true);
     await dialog.getByRole('button', { name: 'Use this folder' }).click();
     await say(page, 'Where are you?');
-    await answered('I am here.');
+    await answered(page, 'I am here.');
     expect(JSON.stringify(bed.upstream.requests.at(-1)?.json)).toContain(bed.gateway.folder);
   });
 });
@@ -191,14 +167,14 @@ describe('attachments', () => {
   );
 
   it('reach the model, and are seen in the conversation', async () => {
-    await begin(sayAll('A dot, and a list.'));
+    const { bed, page, problems } = await begin(sayAll('A dot, and a list.'));
     await page.locator('input[type=file]').setInputFiles([
       { name: 'dot.png', mimeType: 'image/png', buffer: PNG },
       { name: 'list.md', mimeType: 'text/markdown', buffer: Buffer.from('- milk') },
     ]);
     await page.getByRole('list', { name: 'Attached files' }).getByText('list.md').waitFor();
     await say(page, 'What is this?');
-    await answered('A dot, and a list.');
+    await answered(page, 'A dot, and a list.');
     const asked = JSON.stringify(bed.upstream.requests.at(-1)?.json['messages']);
     expect(asked).toContain(PNG.toString('base64'));
     expect(asked).toContain('- milk');
@@ -212,7 +188,7 @@ describe('attachments', () => {
   });
 
   it('are pasted, removed, and refused with a reason', async () => {
-    await begin(sayAll('Fine.'));
+    const { page } = await begin(sayAll('Fine.'));
     await composer(page).evaluate((area, base64) => {
       const { ClipboardEvent, DataTransfer, File } = area.ownerDocument.defaultView;
       const data = new DataTransfer();
@@ -242,7 +218,7 @@ describe('how it looks', () => {
     const opened = gate();
     const long =
       '# A title\n\nText with `code`, [a link](https://a.example).\n\n```sh\nls\n```\n\n|a|b|\n|-|-|\n|1|2|';
-    await begin(
+    const { page } = await begin(
       inTurn(
         sayInPieces(['Streaming **so', ' far**'], opened),
         errorInDialect(400, 'x', 'It broke.'),
@@ -255,16 +231,16 @@ describe('how it looks', () => {
     };
     await look('empty');
     await say(page, 'Begin');
-    await answered('Streaming');
+    await answered(page, 'Streaming');
     await look('streaming');
     opened.open();
-    await idle();
+    await idle(page);
     await say(page, 'Again');
     await page.getByRole('button', { name: 'Retry' }).waitFor();
     await look('error');
     await say(page, 'And again');
-    await answered('A title');
-    await idle();
+    await answered(page, 'A title');
+    await idle(page);
     await look('markdown');
     await page.getByRole('button', { name: 'Edit this message' }).last().click();
     await look('editing');
