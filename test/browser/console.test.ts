@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startAgent } from '../e2e/native-agent-harness.js';
 import { axeProblems } from '../support/axe.js';
-import { openPage, useBrowser } from '../support/browser.js';
+import { type ObservedPage, openPage, useBrowser } from '../support/browser.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startCutProxy } from '../support/cut-proxy.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -21,12 +21,26 @@ const WITH_KEYS = {
 const browser = useBrowser();
 /** For whatever does not change it. */
 let gateway: TestGateway;
+/** For whatever begins as anybody does: whoever works with the console leaves it open. */
+let opened: ObservedPage;
 beforeAll(async () => {
   gateway = await startTestGateway({ config: MODELS });
+  opened = await openSignedIn(browser, gateway, { permissions: ['clipboard-read', 'clipboard-write'] });
 });
 afterAll(async () => {
   await gateway.close();
 });
+
+/** At the chat, from elsewhere: what was typed and opened is not there any more. */
+async function begin(): Promise<ObservedPage> {
+  const { page, problems } = opened;
+  await page.goto(`${gateway.url}/#/inbox`);
+  await page.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor();
+  problems.length = 0;
+  await page.goto(`${gateway.url}/#/`);
+  await titled(page, 'Toolgate – Chat');
+  return opened;
+}
 
 const BEHIND_A_PROXY = { server: { public_hosts: ['127.0.0.1'] } };
 
@@ -63,7 +77,7 @@ describe('the connection', () => {
 
 describe('pages', () => {
   it('have their address: by link, from outside, back and forward', async () => {
-    const { page } = await openSignedIn(browser, gateway);
+    const { page } = await begin();
     const navigation = page.getByRole('navigation', { name: 'Pages' });
     expect((await navigation.getByRole('link').allInnerTexts()).map((text) => text.trim())).toEqual(
       NAVIGATION,
@@ -82,12 +96,13 @@ describe('pages', () => {
     await other.goto(`${gateway.url}/#/rules`);
     await other.getByRole('heading', { level: 1 }).waitFor();
     expect(await other.title()).toBe('Toolgate – Rules');
+    await other.close();
   });
 
   it('break no rule of the content policy, and fit every screen, with nothing on them yet', {
     timeout: 60_000,
   }, async () => {
-    const { page, problems } = await openSignedIn(browser, gateway);
+    const { page, problems } = await begin();
     for (const [index, name] of PAGES.entries()) {
       await page.goto(`${gateway.url}/#/${name}`);
       const title = name === '' ? /./ : (NAVIGATION[index] ?? '');
@@ -100,7 +115,7 @@ describe('pages', () => {
   });
 
   it('that do not exist say so, with a way on', async () => {
-    const { page } = await openSignedIn(browser, gateway);
+    const { page } = await begin();
     await page.goto(`${gateway.url}/#/nowhere/at/all`);
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
     expect(await page.getByText('“/nowhere/at/all”').isVisible()).toBe(true);
@@ -241,9 +256,7 @@ describe('what waits for a decision', () => {
 
 describe('setup', () => {
   it('shows what is connected, and examples with this gateway and a chosen model that can be copied', async () => {
-    const { page } = await openSignedIn(browser, gateway, {
-      permissions: ['clipboard-read', 'clipboard-write'],
-    });
+    const { page } = await begin();
     await page.goto(`${gateway.url}/#/setup`);
     await page.getByRole('heading', { name: 'What is connected' }).waitFor();
     expect(await page.locator('[data-models] li').allInnerTexts()).toContain('coder');

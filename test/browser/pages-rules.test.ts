@@ -1,5 +1,7 @@
 /** Rules: seen, tried, made and revoked, in a real browser. */
-import { describe, expect, it } from 'vitest';
+import { rm } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axeProblems } from '../support/axe.js';
 import { useBrowser } from '../support/browser.js';
 import { shots } from '../support/screenshots.js';
@@ -18,21 +20,34 @@ import {
 
 const browser = useBrowser();
 
-async function open(world: World, path = 'rules', options = {}) {
-  const opened = await openSignedIn(browser, world.gateway, options);
-  await goTo(opened.page, world, path);
-  const { page } = opened;
-  return {
-    ...opened,
-    made: (text: string) =>
-      page
-        .getByRole('table', { name: 'Rules that people made' })
-        .locator('tbody tr')
-        .filter({ hasText: text }),
-    dialog: page.getByRole('dialog'),
-    result: (behaviour: string) => page.locator(`[data-result="${behaviour}"]`),
-  };
+/** For whatever takes the mode as it is; each test has rules of its own. */
+let world: World;
+/** One for all of them: whoever works with the console leaves it open. */
+let page: Page;
+let problems: string[];
+beforeAll(async () => {
+  world = await startWorld();
+  ({ page, problems } = await openSignedIn(browser, world.gateway));
+});
+afterAll(async () => {
+  await world.gateway.close();
+  await world.upstream.close();
+  await rm(world.root, { recursive: true });
+});
+
+/** From elsewhere: what was typed, tried and opened is not there any more. */
+async function begin(path = 'rules'): Promise<void> {
+  await goTo(page, world, 'setup');
+  await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
+  problems.length = 0;
+  await goTo(page, world, path);
+  await page.getByRole('heading', { level: 1, name: 'Rules' }).waitFor();
 }
+
+const made = (text: string) =>
+  page.getByRole('table', { name: 'Rules that people made' }).locator('tbody tr').filter({ hasText: text });
+const dialogIn = (shown: Page) => shown.getByRole('dialog');
+const result = (behaviour: string) => page.locator(`[data-result="${behaviour}"]`);
 
 const rule = (text: string, more: object = {}) => ({
   rule: text,
@@ -43,16 +58,19 @@ const rule = (text: string, more: object = {}) => ({
 
 describe('rules', PATIENT, () => {
   it('are shown with where they are from, the mode and how to write them', async () => {
-    const world = await startWorld();
     const { session } = await world.say('coder', 'hello');
-    await world.api('POST', '/api/rules', rule('Bash(npm test)', { scope: 'session', session }));
-    await world.api('POST', '/api/rules', rule('Edit(./src/**)', { scope: 'project', project: world.root }));
+    await world.api('POST', '/api/rules', rule('Bash(npm run shown)', { scope: 'session', session }));
+    await world.api(
+      'POST',
+      '/api/rules',
+      rule('Edit(./shown/**)', { scope: 'project', project: world.root }),
+    );
     await world.api('POST', '/api/rules', rule('WebFetch', { behaviour: 'deny' }));
-    const { page, made, problems } = await open(world);
-    expect(await made('npm test').innerText()).toMatch(
+    await begin();
+    expect(await made('npm run shown').innerText()).toMatch(
       new RegExp(`Allow[\\s\\S]*One session[\\s\\S]*${session}`),
     );
-    expect(await made('Edit').innerText()).toContain(world.root);
+    expect(await made('Edit(./shown/**)').innerText()).toContain(world.root);
     expect(await made('WebFetch').innerText()).toMatch(/Deny[\s\S]*Everywhere/);
     await page.getByText('What no rule is about waits for a person.').waitFor();
     const configured = page.getByRole('table', { name: 'Rules of the configuration' });
@@ -66,23 +84,22 @@ describe('rules', PATIENT, () => {
   });
 
   it('are revoked after a question, and gone', async () => {
-    const world = await startWorld();
-    await world.api('POST', '/api/rules', rule('Bash(npm test)'));
-    await world.api('POST', '/api/rules', rule('Bash(npm run)'));
-    const { page, made, dialog } = await open(world);
-    await made('npm test').getByRole('button', { name: 'Revoke Bash(npm test)' }).click();
-    expect(await dialog.innerText()).toContain('Bash(npm test)');
+    await world.api('POST', '/api/rules', rule('Bash(npm run gone)'));
+    await world.api('POST', '/api/rules', rule('Bash(npm run kept)'));
+    await begin();
+    const dialog = dialogIn(page);
+    await made('npm run gone').getByRole('button', { name: 'Revoke Bash(npm run gone)' }).click();
+    expect(await dialog.innerText()).toContain('Bash(npm run gone)');
     await dialog.getByRole('button', { name: 'Revoke' }).click();
-    await made('npm test').waitFor({ state: 'detached' });
+    await made('npm run gone').waitFor({ state: 'detached' });
     await page.getByText('The rule was revoked.').first().waitFor();
-    expect(await made('npm run').count()).toBe(1);
+    expect(await made('npm run kept').count()).toBe(1);
     const left = await world.api<{ data: { rule: string }[] }>('GET', '/api/rules');
-    expect(left.data.map((each) => each.rule)).not.toContain('Bash(npm test)');
+    expect(left.data.map((each) => each.rule)).not.toContain('Bash(npm run gone)');
   });
 
   it('appear and go as others make and revoke them', async () => {
-    const world = await startWorld();
-    const { made } = await open(world);
+    await begin();
     const { id } = await world.api<{ id: string }>('POST', '/api/rules', rule('Bash(make:*)'));
     await made('make').waitFor();
     await world.api('DELETE', `/api/rules/${id}`);
@@ -90,29 +107,30 @@ describe('rules', PATIENT, () => {
   });
 
   it('are made with a preview of what they would have decided', async () => {
-    const world = await startWorld({ permissions: { mode: 'allow' } });
-    await world.say('coder', 'RUN echo hello');
-    const { page, made, dialog } = await open(world);
+    // Allowed by the configuration: nobody has to be asked.
+    await world.say('coder', 'RUN git log --graph --all');
+    await begin();
+    const dialog = dialogIn(page);
     await page.getByRole('button', { name: 'Add a rule' }).click();
     await dialog.getByText('Type a rule to see').waitFor();
-    await dialog.getByLabel('Rule', { exact: true }).fill('Bash(echo');
+    await dialog.getByLabel('Rule', { exact: true }).fill('Bash(git log --graph');
     await dialog
       .getByRole('region', { name: /would have decided/ })
       .locator('.text-danger')
       .waitFor();
-    await dialog.getByLabel('Rule', { exact: true }).fill('Bash(echo:*)');
-    await dialog.getByText(/1 of the last 1 calls/).waitFor();
-    await dialog.getByText('echo hello').waitFor();
+    await dialog.getByLabel('Rule', { exact: true }).fill('Bash(git log --graph:*)');
+    await dialog.getByText(/^1 of the last \d+ calls/).waitFor();
+    await dialog.getByText('git log --graph --all').waitFor();
     await dialog.getByLabel('What it does').selectOption('ask');
     await shots(page, 'rules-add');
     await dialog.getByRole('button', { name: 'Add the rule' }).click();
     await dialog.waitFor({ state: 'detached' });
-    expect(await made('Bash(echo:*)').innerText()).toMatch(/Ask[\s\S]*Everywhere/);
+    expect(await made('Bash(git log --graph:*)').innerText()).toMatch(/Ask[\s\S]*Everywhere/);
   });
 
   it('are tried on a call: what would happen, why, and which rule would change it', async () => {
-    const world = await startWorld();
-    const { page, result, dialog, made } = await open(world);
+    await begin();
+    const dialog = dialogIn(page);
     const command = page.getByLabel('command *');
     await command.fill('curl example.com');
     await page.getByRole('button', { name: 'Test', exact: true }).click();
@@ -137,8 +155,7 @@ describe('rules', PATIENT, () => {
   });
 
   it('are tried on any tool, by its fields or as JSON', async () => {
-    const world = await startWorld();
-    const { page, result } = await open(world, 'rules?tool=Read');
+    await begin('rules?tool=Read');
     await page.getByLabel('file_path *').fill('/etc/passwd');
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     await result('ask').waitFor();
@@ -152,6 +169,17 @@ describe('rules', PATIENT, () => {
     expect(page.url()).toContain('tool=Bash');
   });
 
+  it('are not tried before it is known which tools there are, and that says so', async () => {
+    await page.route('**/api/tools', (route) => route.fulfill({ status: 503, json: {} }));
+    await begin('rules?tool=Read');
+    const again = page.getByRole('button', { name: 'Try again' });
+    await again.waitFor();
+    expect(await page.getByRole('button', { name: 'Test', exact: true }).count()).toBe(0);
+    await page.unroute('**/api/tools');
+    await again.click();
+    await page.getByLabel('file_path *').waitFor();
+  });
+
   it('beyond a session are for administrators, and the rest for those who may approve', async () => {
     const world = await startWorld({ server: { keys: KEYS } });
     await world.api('POST', '/api/rules', rule('WebFetch'), 'key-of-root');
@@ -161,7 +189,7 @@ describe('rules', PATIENT, () => {
     await goTo(page, world, 'rules', 'key-of-alice');
     expect(await page.getByRole('button', { name: 'Revoke WebFetch' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Add a rule' }).click();
-    const dialog = page.getByRole('dialog');
+    const dialog = dialogIn(page);
     expect(await dialog.getByLabel('Where it holds').inputValue()).toBe('session');
     await dialog.getByLabel('Rule', { exact: true }).fill('Bash(ls)');
     await dialog.getByRole('button', { name: 'Add the rule' }).click();
@@ -176,14 +204,14 @@ describe('rules', PATIENT, () => {
   });
 
   it('fit a phone and Chinese, and what is hostile is text', async () => {
-    const world = await startWorld();
     await world.say('coder', HOSTILE);
     await world.api(
       'POST',
       '/api/rules',
       rule(`Bash(echo ${'<img src=x onerror=window.hurt=1>'.repeat(40)})`),
     );
-    const { page } = await open(world, 'rules', { locale: 'zh-CN', viewport: PHONE });
+    const { page } = await openSignedIn(browser, world.gateway, { locale: 'zh-CN', viewport: PHONE });
+    await goTo(page, world, 'rules');
     await page.getByText('没有规则涉及的调用会等待人工决定').waitFor();
     await page.locator('main code').filter({ hasText: '<img src=x' }).waitFor();
     expect(await unhurt(page)).toBe(true);

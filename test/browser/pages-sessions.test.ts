@@ -1,8 +1,11 @@
 /** The list of sessions, in a real browser. */
-import { describe, expect, it } from 'vitest';
+import { rm } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChatStarted } from '../../src/server/wire/sessions.js';
 import { axeProblems } from '../support/axe.js';
 import { useBrowser } from '../support/browser.js';
+import { closeAfterTest } from '../support/cleanup.js';
 import { startTestGateway } from '../support/gateway.js';
 import { shots } from '../support/screenshots.js';
 import { openSignedIn, PHONE } from './console-world.js';
@@ -20,11 +23,42 @@ import {
 
 const browser = useBrowser();
 
-async function open(world: World, path = 'sessions', options = {}) {
-  const opened = await openSignedIn(browser, world.gateway, options);
+/** For all but those that need one of their own: each looks at what it has said itself. */
+let world: World;
+let page: Page;
+beforeAll(async () => {
+  world = await startWorld();
+  ({ page } = await openSignedIn(browser, world.gateway));
+});
+afterAll(async () => {
+  await world.gateway.close();
+  await world.upstream.close();
+  for (const folder of [world.root, world.gateway.folder]) await rm(folder, { recursive: true, force: true });
+});
+
+const rowsOf = (page: Page) => (text: string) =>
+  page.locator('main tbody tr, main li').filter({ hasText: text });
+const row = (text: string) => rowsOf(page)(text);
+
+/** The list as one finds it who comes from another page. */
+async function begin(path = 'sessions'): Promise<void> {
+  await goTo(page, world, 'usage');
+  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+  await goTo(page, world, path);
+  await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
+}
+
+/** A page of its own, for what would show to the others. */
+async function open(world: World, path = 'sessions') {
+  const opened = await openSignedIn(browser, world.gateway);
   await goTo(opened.page, world, path);
-  const row = (text: string) => opened.page.locator('main tbody tr, main li').filter({ hasText: text });
-  return { ...opened, row };
+  return { ...opened, row: rowsOf(opened.page) };
+}
+
+async function narrow(): Promise<void> {
+  const before = page.viewportSize();
+  closeAfterTest(() => before && page.setViewportSize(before));
+  await page.setViewportSize(PHONE);
 }
 
 describe('sessions', PATIENT, () => {
@@ -62,14 +96,13 @@ describe('sessions', PATIENT, () => {
   });
 
   it('stops one that runs', async () => {
-    const world = await startWorld();
-    const busy = world.say('coder', 'HOLD on');
-    await world.held.reached;
-    const { page, row } = await open(world);
-    await row('HOLD on').getByRole('button', { name: 'Stop' }).click();
+    const busy = world.say('coder', 'HOLD the door');
+    const { requests } = world.upstream;
+    await expect.poll(() => requests.some(({ text }) => text.includes('HOLD the door'))).toBe(true);
+    await begin();
+    await row('HOLD the door').getByRole('button', { name: 'Stop' }).click();
     await page.getByText('Stopped.').first().waitFor();
-    await row('HOLD on').getByText('Running').waitFor({ state: 'detached' });
-    world.held.open();
+    await row('HOLD the door').getByText('Running').waitFor({ state: 'detached' });
     await busy.catch(() => {});
   });
 
@@ -99,71 +132,71 @@ describe('sessions', PATIENT, () => {
   });
 
   it('opens, forks with the fork under its parent, and deletes after a question', async () => {
-    const world = await startWorld();
     const { session } = await world.say('coder', 'the parent');
-    const { page, row } = await open(world);
+    await begin();
     await row('the parent').getByRole('button', { name: 'Actions for' }).click();
     await page.getByRole('menuitem', { name: 'Fork' }).click();
     await page.waitForURL(new RegExp(`#/chat/(?!${session}).`));
     await goTo(page, world, 'sessions');
-    await page.getByText('2 sessions').waitFor();
-    expect(await page.locator('main tbody tr').nth(1).textContent()).toContain('Fork of the parent');
-    await page.locator('main tbody tr').nth(1).getByRole('button', { name: 'Actions for' }).click();
+    await row('Fork of the parent').waitFor();
+    const below = page.locator('main tbody tr:has-text("the parent") + tr').first();
+    expect(await below.textContent()).toContain('Fork of the parent');
+    await below.getByRole('button', { name: 'Actions for' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     const dialog = page.getByRole('dialog');
     expect(await dialog.textContent()).toContain('whole transcript');
     await dialog.getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('1 session', { exact: true }).waitFor();
+    await row('Fork of the parent').waitFor({ state: 'detached' });
     await dialog.waitFor({ state: 'detached' });
+    expect(await row('the parent').count()).toBe(1);
     await row('the parent').getByRole('button').first().click();
     await page.waitForURL(`${world.gateway.url}/#/chat/${session}`);
   });
 
   it('searches by what is typed, filters by state, and keeps both in the address', async () => {
-    const world = await startWorld();
-    await world.say('coder', 'paint the fence');
+    await world.say('coder', 'paint the hedge');
     await world.say('coder', 'mow the lawn');
-    const { page, row } = await open(world);
-    await row('fence').waitFor();
+    await begin();
+    await row('hedge').waitFor();
     await page.getByLabel('Search what was said').fill('DONE');
-    await row('fence').locator('mark', { hasText: 'done' }).waitFor();
-    expect(await row('fence').innerText()).toContain('It is done.');
+    await row('hedge').locator('mark', { hasText: 'done' }).waitFor();
+    expect(await row('hedge').innerText()).toContain('It is done.');
     expect(await row('lawn').count()).toBe(1);
     await page.getByLabel('Search what was said').fill('lawn');
-    await row('fence').waitFor({ state: 'detached' });
-    expect(await row('lawn').count()).toBe(1);
+    await row('hedge').waitFor({ state: 'detached' });
+    await row('lawn').waitFor();
+    expect(await row('hedge').count()).toBe(0);
     expect(page.url()).toContain('search=lawn');
     await page.getByLabel('State').selectOption('running');
     await page.getByText('Nothing matches').waitFor();
     await page.reload();
     await page.getByText('Nothing matches').waitFor();
     await page.getByLabel('Search what was said').fill('');
-    const busy = world.say('coder', 'HOLD the lawn');
+    const said = { model: 'coder', content: 'HOLD the lawn' };
+    const { session } = await world.api<ChatStarted>('POST', '/api/chat', said);
     await row('HOLD the lawn').getByText('Running').waitFor();
-    world.held.open();
-    await busy;
+    await world.api('POST', `/api/sessions/${session}/stop`);
     await row('HOLD the lawn').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Show all' }).click();
-    await row('fence').waitFor();
+    await row('hedge').waitFor();
     expect(page.url()).not.toContain('?');
   });
 
   it('asks a search once, and keeps what it has found up to date', async () => {
-    const world = await startWorld();
-    const { session } = await world.say('coder', 'paint the fence');
-    await world.say('coder', 'mend the fence');
+    const { session } = await world.say('coder', 'paint the gate once');
+    await world.say('coder', 'mend the gate once');
     const { page, row } = await open(world, 'sessions?search=done');
-    await row('mend').locator('mark').waitFor();
+    await row('mend the gate').locator('mark').waitFor();
     let asked = 0;
     page.on('request', (request) => {
       if (request.url().includes('search=')) asked += 1;
     });
     await page.clock.install();
     await world.api('DELETE', `/api/sessions/${session}`);
-    await row('paint').waitFor({ state: 'detached' });
+    await row('paint the gate').waitFor({ state: 'detached' });
     // Whatever the page meant to ask for a moment later.
     await page.clock.runFor(5000);
-    await row('mend').locator('mark').waitFor();
+    await row('mend the gate').locator('mark').waitFor();
     expect(asked).toBe(0);
   });
 
@@ -182,9 +215,9 @@ describe('sessions', PATIENT, () => {
   });
 
   it('shows titles and what was said as text, whatever is in them, at any length and width', async () => {
-    const world = await startWorld();
     await world.say('coder', `${HOSTILE} ${'long '.repeat(2000)} ${HOSTILE} behind ${HOSTILE}`);
-    const { page } = await open(world, 'sessions?search=behind', { viewport: PHONE });
+    await narrow();
+    await begin('sessions?search=behind');
     await page.locator('main mark', { hasText: 'behind' }).waitFor();
     await page.getByText('[U+202E]').first().waitFor();
     expect(await unhurt(page)).toBe(true);
@@ -209,16 +242,15 @@ describe('sessions', PATIENT, () => {
   });
 
   it('says what is wrong, and tries again', async () => {
-    const world = await startWorld();
-    await world.say('coder', 'paint the fence');
-    const { page, row } = await open(world, 'usage');
+    await world.say('coder', 'paint the shed');
+    closeAfterTest(() => page.unroute('**/api/sessions?*'));
     await page.route('**/api/sessions?*', (route) =>
       route.fulfill({ status: 500, body: '{"error":{"message":"The store is away."}}' }),
     );
-    await goTo(page, world, 'sessions');
+    await begin();
     await page.getByText('The store is away.').waitFor();
     await page.unroute('**/api/sessions?*');
     await page.getByRole('button', { name: 'Try again' }).click();
-    await row('fence').waitFor();
+    await row('shed').waitFor();
   });
 });

@@ -1,7 +1,8 @@
 /** Tools and MCP servers of every transport, in a real browser. */
-import { describe, expect, it } from 'vitest';
+import { rm } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { axeProblems } from '../support/axe.js';
-import { useBrowser } from '../support/browser.js';
+import { type ObservedPage, useBrowser } from '../support/browser.js';
 import { everythingServer, oddServer, startEverything, startOAuthServer } from '../support/mcp-servers.js';
 import { shots } from '../support/screenshots.js';
 import { openSignedIn, PHONE } from './console-world.js';
@@ -18,22 +19,52 @@ import {
 
 const browser = useBrowser();
 
-async function open(world: World, path = 'tools', options = {}) {
-  const opened = await openSignedIn(browser, world.gateway, options);
-  await goTo(opened.page, world, path);
-  const { page } = opened;
-  return {
-    ...opened,
-    tool: (name: string) => page.locator(`[data-tool="${name}"]`),
-    server: (name: string, state: string) => page.locator(`[data-server="${name}"][data-state="${state}"]`),
-    dialog: page.getByRole('dialog'),
-  };
+/** For whatever needs no configuration of its own. */
+let shared: World;
+/** One for all of them: whoever works with the console leaves it open. */
+let opened: ObservedPage;
+beforeAll(async () => {
+  shared = await startWorld();
+  opened = await openSignedIn(browser, shared.gateway);
+});
+afterEach(async () => {
+  const { data } = await shared.api<{ data: { name: string }[] }>('GET', '/api/mcp');
+  for (const { name } of data) await shared.api('DELETE', `/api/mcp/${name}`);
+});
+afterAll(async () => {
+  await shared.gateway.close();
+  await shared.upstream.close();
+  await rm(shared.root, { recursive: true });
+});
+
+const shownOn = ({ page, problems }: ObservedPage) => ({
+  page,
+  problems,
+  tool: (name: string) => page.locator(`[data-tool="${name}"]`),
+  server: (name: string, state: string) => page.locator(`[data-server="${name}"][data-state="${state}"]`),
+  dialog: page.getByRole('dialog'),
+});
+
+/** From elsewhere: what was searched, typed and opened is not there any more. */
+async function begin(path = 'tools') {
+  const { page, problems } = opened;
+  await goTo(page, shared, 'setup');
+  await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
+  problems.length = 0;
+  await goTo(page, shared, path);
+  await page.getByRole('heading', { level: 1, name: 'Tools' }).waitFor();
+  return shownOn(opened);
+}
+
+async function open(world: World, options = {}) {
+  const own = await openSignedIn(browser, world.gateway, options);
+  await goTo(own.page, world, 'tools');
+  return shownOn(own);
 }
 
 describe('tools', PATIENT, () => {
   it('are listed with what they take and who has them, or why they are off', async () => {
-    const world = await startWorld();
-    const { page, tool, problems } = await open(world);
+    const { page, tool, problems } = await begin();
     await tool('Read').getByText('Only reads').waitFor();
     await tool('Bash').getByRole('button').first().click();
     const bash = await tool('Bash').innerText();
@@ -49,8 +80,7 @@ describe('tools', PATIENT, () => {
   });
 
   it('are searched and filtered, in the address too', async () => {
-    const world = await startWorld();
-    const { page, tool } = await open(world, 'tools?search=grep');
+    const { page, tool } = await begin('tools?search=grep');
     await tool('Grep').waitFor();
     expect(await tool('Bash').count()).toBe(0);
     await page.getByRole('button', { name: 'Clear the search' }).click();
@@ -65,8 +95,7 @@ describe('tools', PATIENT, () => {
 
 describe('MCP servers', PATIENT, () => {
   it('are added by program, with their tools, reconnected and removed', async () => {
-    const world = await startWorld();
-    const { page, tool, server, dialog } = await open(world);
+    const { page, tool, server, dialog } = await begin();
     await page.getByText('No MCP servers').waitFor();
     await page.getByRole('button', { name: 'Add a server' }).click();
     await dialog.getByRole('button', { name: 'Add and connect' }).click();
@@ -100,10 +129,9 @@ describe('MCP servers', PATIENT, () => {
     ['sse', 'sse', '/sse'],
   ] as const)('are added by address: %s', async (type, transport, path) => {
     const running = await startEverything(transport);
-    const world = await startWorld();
-    const { page, tool, server, dialog } = await open(world);
+    const { page, tool, server, dialog } = await begin();
     await page.getByRole('button', { name: 'Add a server' }).click();
-    await dialog.getByLabel('Name', { exact: true }).fill('web');
+    await dialog.getByLabel('Name', { exact: true }).fill(type);
     await dialog.getByLabel('Transport').selectOption(type);
     await dialog.getByLabel('Address').fill('example.com');
     await dialog.getByRole('button', { name: 'Add and connect' }).click();
@@ -113,10 +141,10 @@ describe('MCP servers', PATIENT, () => {
     await dialog.getByLabel('Headers: name 1').fill('X-Hello');
     await dialog.getByLabel('Headers: value 1').fill('there');
     await dialog.getByRole('button', { name: 'Add and connect' }).click();
-    await dialog.getByText(/“web” is connected/).waitFor();
+    await dialog.getByText(`“${type}” is connected`).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
-    await server('web', 'connected').waitFor();
-    await tool('mcp__web__echo').waitFor();
+    await server(type, 'connected').waitFor();
+    await tool(`mcp__${type}__echo`).waitFor();
     expect(running.received().toLowerCase()).toContain('x-hello: there');
   });
 
@@ -156,7 +184,7 @@ describe('MCP servers', PATIENT, () => {
 
   it('with odd tools change nothing but text, in Chinese and on a phone', async () => {
     const world = await startWorld({ mcp_servers: { odd: oddServer('odd-tools') } });
-    const { page, server } = await open(world, 'tools', { locale: 'zh-CN', viewport: PHONE });
+    const { page, server } = await open(world, { locale: 'zh-CN', viewport: PHONE });
     await server('odd', 'connected').waitFor();
     await page.getByText('已连接').first().waitFor();
     expect(await unhurt(page)).toBe(true);

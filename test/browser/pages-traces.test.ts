@@ -1,11 +1,12 @@
 /** Requests, one by one and each from end to end, in a real browser. */
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replay } from '../../src/cli/trace/replay.js';
 import { parseTraceFile } from '../../src/cli/trace/trace-file.js';
 import { axeProblems } from '../support/axe.js';
 import { useBrowser } from '../support/browser.js';
+import { closeAfterTest } from '../support/cleanup.js';
 import { shots } from '../support/screenshots.js';
 import { openSignedIn, PHONE } from './console-world.js';
 import {
@@ -28,15 +29,46 @@ const LOOKUP = {
   input_schema: { type: 'object', properties: { city: { type: 'string' } } },
 };
 
-async function open(world: World, path = 'traces', options = {}) {
-  const opened = await openSignedIn(browser, world.gateway, options);
-  await goTo(opened.page, world, path);
-  const row = (text: string) => opened.page.locator('main tbody tr, main li').filter({ hasText: text });
-  return { ...opened, row };
+/** For all but those that need one of their own: each looks at what it has said itself. */
+let world: World;
+let page: Page;
+beforeAll(async () => {
+  world = await startWorld({ permissions: { mode: 'allow' } });
+  ({ page } = await openSignedIn(browser, world.gateway));
+});
+afterAll(async () => {
+  await world.gateway.close();
+  await world.upstream.close();
+  for (const folder of [world.root, world.gateway.folder]) await rm(folder, { recursive: true, force: true });
+});
+
+const rowsOf = (page: Page) => (text: string) =>
+  page.locator('main tbody tr, main li').filter({ hasText: text });
+const row = (text: string) => rowsOf(page)(text);
+
+/** The list as one finds it who comes from another page. */
+async function begin(): Promise<void> {
+  await goTo(page, world, 'usage');
+  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+  await goTo(page, world, 'traces');
+  await page.getByRole('heading', { level: 1, name: 'Traces' }).waitFor();
+}
+
+/** A page of its own, for what would show to the others. */
+async function open(world: World) {
+  const opened = await openSignedIn(browser, world.gateway);
+  await goTo(opened.page, world, 'traces');
+  return { ...opened, row: rowsOf(opened.page) };
+}
+
+async function narrow(): Promise<void> {
+  const before = page.viewportSize();
+  closeAfterTest(() => before && page.setViewportSize(before));
+  await page.setViewportSize(PHONE);
 }
 
 /** Opens the request whose line holds `text`, and gives its panes. */
-async function openTrace(page: Page, text: string) {
+async function openTrace(text: string) {
   await page.locator('main tbody tr').filter({ hasText: text }).first().getByRole('button').first().click();
   const pane = (id: string) => page.locator(`[data-pane="${id}"]`);
   await pane('inbound').waitFor();
@@ -58,42 +90,44 @@ describe('the list of requests', PATIENT, () => {
   });
 
   it('marks failures, losses and repairs', async () => {
-    const world = await startWorld();
-    await world.say('fine', 'hello');
-    await world.say('bad', 'FAIL');
-    await world.say('lossy', 'hello', { more: { top_k: 7 } });
-    await world.say('broken', 'BROKEN', { more: { tools: [LOOKUP] } });
+    await world.say('marked-fine', 'hello');
+    await world.say('marked-bad', 'FAIL');
+    await world.say('marked-lossy', 'hello', { more: { top_k: 7 } });
+    await world.say('marked-broken', 'BROKEN', { more: { tools: [LOOKUP] } });
     const { session } = await world.say('coder', 'an agent');
-    const { page, row } = await open(world);
-    await row('bad').getByText('400 Refused').waitFor();
-    await row('lossy').getByText('1 loss').waitFor();
-    await row('broken').getByText('1 repair').waitFor();
-    expect(await row('coder').getByRole('link').getAttribute('href')).toBe(`#/chat/${session}`);
+    await begin();
+    await row('marked-bad').getByText('400 Refused').waitFor();
+    await row('marked-lossy').getByText('1 loss').waitFor();
+    await row('marked-broken').getByText('1 repair').waitFor();
+    expect(await row(session).getByRole('link').getAttribute('href')).toBe(`#/chat/${session}`);
     await shots(page, 'traces');
     expect(await axeProblems(page)).toEqual([]);
   });
 
   it('is filtered by model, status, session and errors', async () => {
-    const world = await startWorld();
-    await world.say('fine', 'hello');
-    await world.say('bad', 'FAIL');
+    await world.say('sieved-fine', 'hello');
+    await world.say('sieved-bad', 'FAIL');
     const { session } = await world.say('coder', 'an agent');
-    const { page, row } = await open(world);
-    await row('fine').waitFor();
+    await begin();
+    await row('sieved-fine').waitFor();
     await page.getByRole('switch', { name: 'Errors only' }).click();
-    await row('fine').waitFor({ state: 'detached' });
-    expect(await row('bad').count()).toBe(1);
+    await row('sieved-fine').waitFor({ state: 'detached' });
+    await row('sieved-bad').waitFor();
+    expect(await row('sieved-fine').count()).toBe(0);
     await page.getByRole('switch', { name: 'Errors only' }).click();
     await page.getByLabel('Model').selectOption('coder');
-    await row('fine').waitFor({ state: 'detached' });
+    await row('sieved-fine').waitFor({ state: 'detached' });
+    await row(session).waitFor();
+    expect(await row('sieved-fine').count()).toBe(0);
     expect(page.url()).toContain('model=coder');
     await page.getByLabel('Status').selectOption('5xx');
     await page.getByText('Nothing matches').waitFor();
     await page.getByRole('button', { name: 'Show all' }).click();
-    await row('fine').waitFor();
+    await row('sieved-fine').waitFor();
     await goTo(page, world, `traces?session=${session}`);
-    await row('fine').waitFor({ state: 'detached' });
-    expect(await row('coder').count()).toBeGreaterThan(0);
+    await row('sieved-fine').waitFor({ state: 'detached' });
+    await row(session).waitFor();
+    expect(await row('sieved-fine').count()).toBe(0);
   });
 
   it('shows everyone their own, in Chinese too', async () => {
@@ -114,10 +148,9 @@ describe('the list of requests', PATIENT, () => {
 
 describe('one request', PATIENT, () => {
   it('is shown from inbound to emitted events, with what was lost marked where it was', async () => {
-    const world = await startWorld();
-    await world.say('lossy', 'tell me', { more: { top_k: 7, stream: true } });
-    const { page } = await open(world);
-    const pane = await openTrace(page, 'lossy');
+    await world.say('shown-whole', 'tell me', { more: { top_k: 7, stream: true } });
+    await begin();
+    const pane = await openTrace('shown-whole');
     expect(await pane('inbound').textContent()).toContain('tell me');
     expect(await pane('outbound').textContent()).toContain('"m"');
     expect(await pane('upstream').textContent()).toContain('delta.content');
@@ -139,19 +172,17 @@ describe('one request', PATIENT, () => {
   });
 
   it('says what was put right, and marks events of that kind', async () => {
-    const world = await startWorld();
-    await world.say('broken', 'BROKEN', { more: { tools: [LOOKUP], stream: true } });
-    const { page } = await open(world);
-    const pane = await openTrace(page, 'broken');
+    await world.say('put-right', 'BROKEN', { more: { tools: [LOOKUP], stream: true } });
+    await begin();
+    const pane = await openTrace('put-right');
     expect(await page.locator('[data-list="repairs"]').textContent()).toContain('the JSON was completed');
     await pane('emitted').locator('[data-repaired]').first().waitFor();
   });
 
   it('is downloaded as a file that replays', async () => {
-    const world = await startWorld();
-    await world.say('one', 'tell me', { more: { stream: true } });
-    const { page } = await open(world);
-    await openTrace(page, 'one');
+    await world.say('replayed', 'tell me', { more: { stream: true } });
+    await begin();
+    await openTrace('replayed');
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download for replay' }).click(),
@@ -163,10 +194,9 @@ describe('one request', PATIENT, () => {
   });
 
   it('has a tab for every attempt and every call of an agent', async () => {
-    const world = await startWorld({ permissions: { mode: 'allow' } });
     const { session } = await world.say('coder', 'RUN echo hi');
-    const { page } = await open(world);
-    const pane = await openTrace(page, 'coder');
+    await begin();
+    const pane = await openTrace(session);
     const tabs = page.getByRole('tab');
     expect(await tabs.allTextContents()).toEqual([
       expect.stringMatching(/^Call 1 · up \(answered 200\)$/),
@@ -182,14 +212,13 @@ describe('one request', PATIENT, () => {
   });
 
   it('of megabytes is drawn a screen at a time', async () => {
-    const world = await startWorld();
     const messages = Array.from({ length: 3001 }, (_, index) => ({
       role: index % 2 === 0 ? 'user' : 'assistant',
       content: `message ${index} ${'x'.repeat(index === 0 ? 300_000 : 200)}`,
     }));
-    await world.say('large', '', { more: { messages } });
-    const { page } = await open(world);
-    const pane = await openTrace(page, 'large');
+    await world.say('megabytes', '', { more: { messages } });
+    await begin();
+    const pane = await openTrace('megabytes');
     await pane('inbound')
       .getByRole('button', { name: /messages/ })
       .waitFor();
@@ -214,10 +243,10 @@ describe('one request', PATIENT, () => {
   });
 
   it('fits a phone with a tab for each pane, and shows what is hostile as text', async () => {
-    const world = await startWorld();
-    await world.say(`m ${HOSTILE}`.slice(0, 120), `${HOSTILE} ${'y'.repeat(10_000)}`);
-    const { page } = await open(world, 'traces', { viewport: PHONE });
-    await page.locator('main li button').first().click();
+    await world.say(`hostile ${HOSTILE}`.slice(0, 120), `${HOSTILE} ${'y'.repeat(10_000)}`);
+    await narrow();
+    await begin();
+    await row('hostile').getByRole('button').first().click();
     await page.getByRole('tab', { name: 'Inbound' }).waitFor();
     expect(await page.getByRole('tab').count()).toBe(4);
     await page.getByRole('tab', { name: 'Outbound' }).click();

@@ -11,6 +11,7 @@ import { Section } from '../../ui/page.js';
 import { Select } from '../../ui/select.js';
 import { TextArea } from '../../ui/text-area.js';
 import { Toggle } from '../../ui/toggle.js';
+import { ListState } from '../shared/list-state.js';
 import { useFetched } from '../shared/use-fetched.js';
 import { useQuery } from '../shared/use-query.js';
 import type { ToolWire } from '../tools/tool-types.js';
@@ -74,62 +75,69 @@ export function TestCall({ onSuggestion }: { onSuggestion: (suggestion: Suggesti
   if (!may) return null;
   return (
     <Section title={text.test} intro={text.testIntro}>
-      <div className="grid gap-4 rounded-lg border border-line bg-surface p-4 lg:grid-cols-2">
-        <form noValidate onSubmit={submit} className="flex min-w-0 flex-col gap-3">
-          <div className="flex flex-wrap gap-3">
-            <Select
-              label={text.tool}
-              className="w-56"
-              value={tool}
-              options={names.map((name) => ({ value: name, label: name.slice(0, 80) }))}
-              onChange={(name) => {
-                setQuery({ tool: name });
-                setValues({});
-                setJson('{}');
-                setOutcome({ state: 'none' });
-              }}
-            />
-            <Select
-              label={text.workspace}
-              className="w-56"
-              value={session}
-              options={[
-                { value: '', label: text.anyWorkspace },
-                ...known.sessions.map((each) => ({ value: each.id, label: sessionLabel(each) })),
-              ]}
-              onChange={setSession}
-            />
-          </div>
-          {asJson ? (
-            <Field label={text.json} error={wrong === undefined ? undefined : text.badJson}>
-              <TextArea
-                value={json}
-                rows={6}
-                spellCheck={false}
-                className="font-mono !text-xs"
-                onChange={(event) => setJson(event.target.value)}
+      <ListState
+        loading={tools.loading}
+        error={tools.error}
+        present={tools.data !== undefined}
+        onReload={tools.reload}
+      >
+        <div className="grid gap-4 rounded-lg border border-line bg-surface p-4 lg:grid-cols-2">
+          <form noValidate onSubmit={submit} className="flex min-w-0 flex-col gap-3">
+            <div className="flex flex-wrap gap-3">
+              <Select
+                label={text.tool}
+                className="w-56"
+                value={tool}
+                options={names.map((name) => ({ value: name, label: name.slice(0, 80) }))}
+                onChange={(name) => {
+                  setQuery({ tool: name });
+                  setValues({});
+                  setJson('{}');
+                  setOutcome({ state: 'none' });
+                }}
               />
-            </Field>
-          ) : (
-            <CallFields
-              fields={fields}
-              values={values}
-              wrong={wrong}
-              onChange={(name, value) => setValues((before) => ({ ...before, [name]: value }))}
-            />
-          )}
-          <div className="flex flex-wrap items-center gap-4">
-            <Button type="submit" variant="primary" busy={busy}>
-              {text.run}
-            </Button>
-            <Toggle label={text.asJson} checked={asJson} onChange={toggleJson} />
+              <Select
+                label={text.workspace}
+                className="w-56"
+                value={session}
+                options={[
+                  { value: '', label: text.anyWorkspace },
+                  ...known.sessions.map((each) => ({ value: each.id, label: sessionLabel(each) })),
+                ]}
+                onChange={setSession}
+              />
+            </div>
+            {asJson ? (
+              <Field label={text.json} error={wrong === undefined ? undefined : text.badJson}>
+                <TextArea
+                  value={json}
+                  rows={6}
+                  spellCheck={false}
+                  className="font-mono !text-xs"
+                  onChange={(event) => setJson(event.target.value)}
+                />
+              </Field>
+            ) : (
+              <CallFields
+                fields={fields}
+                values={values}
+                wrong={wrong}
+                onChange={(name, value) => setValues((before) => ({ ...before, [name]: value }))}
+              />
+            )}
+            <div className="flex flex-wrap items-center gap-4">
+              <Button type="submit" variant="primary" busy={busy}>
+                {text.run}
+              </Button>
+              <Toggle label={text.asJson} checked={asJson} onChange={toggleJson} />
+            </div>
+          </form>
+          <div aria-live="polite" className="min-w-0">
+            {outcome.state === 'failed' && <ErrorNote message={outcome.message} />}
+            {outcome.state === 'told' && <TestResult test={outcome.test} onSuggestion={onSuggestion} />}
           </div>
-        </form>
-        <div aria-live="polite" className="min-w-0">
-          {outcome.state === 'failed' && <ErrorNote message={outcome.message} />}
-          {outcome.state === 'told' && <TestResult test={outcome.test} onSuggestion={onSuggestion} />}
         </div>
-      </div>
+      </ListState>
     </Section>
   );
 }
