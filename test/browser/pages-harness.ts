@@ -1,14 +1,14 @@
 /** A gateway with something to show on every page, for the tests of the console's lists. */
-import { realpath } from 'node:fs/promises';
+import { realpath, rm } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { tempFolder } from '../support/cleanup.js';
+import { closeAfterTest, tempFolder } from '../support/cleanup.js';
 import { gate } from '../support/gate.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { json } from '../support/replies.js';
 import { inDialect } from '../support/scripted-answers.js';
 import { type ScriptedUpstream, type ScriptFunction, startUpstream } from '../support/scripted-upstream.js';
 import { callAnswer, openaiError, textAnswer } from '../support/wire.js';
-import { connected } from './console-world.js';
+import { connected, PHONE } from './console-world.js';
 
 export const KEYS = [
   { key: 'key-of-root', name: 'root', scopes: ['call', 'approve', 'admin'] },
@@ -32,6 +32,8 @@ export interface World {
   /** Talks to a model as any client would; gives the session of an agent. */
   say(model: string, content: string, options?: SayOptions): Promise<{ status: number; session: string }>;
   api<T>(method: string, path: string, body?: unknown, key?: string): Promise<T>;
+  /** For one that outlives a test: what is started in a test is closed after it. */
+  close(): Promise<void>;
 }
 
 export interface SayOptions {
@@ -104,7 +106,12 @@ export async function startWorld(config: object = {}): Promise<World> {
     await answer.text();
     return { status: answer.status, session: answer.headers.get('x-session-id') ?? '' };
   };
-  return { gateway, upstream, root, held, say, api };
+  const close = async (): Promise<void> => {
+    await gateway.close();
+    await upstream.close();
+    for (const folder of [root, gateway.folder]) await rm(folder, { recursive: true, force: true });
+  };
+  return { gateway, upstream, root, held, say, api, close };
 }
 
 function lastSaid({ messages }: Record<string, unknown>): string {
@@ -123,6 +130,25 @@ export async function goTo(page: Page, { gateway }: World, path: string, key?: s
     await page.evaluate(`location.hash = ${JSON.stringify(`#/${path}`)}`);
   }
   await page.locator('main h1').waitFor();
+}
+
+/** From elsewhere: what was typed, searched and opened is not there any more. */
+export async function comeTo(page: Page, world: World, path: string): Promise<void> {
+  await goTo(page, world, 'setup');
+  await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
+  await goTo(page, world, path);
+  await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor({ state: 'detached' });
+  await page.locator('main h1').waitFor();
+}
+
+export const rowsOf = (page: Page) => (text: string) =>
+  page.locator('main tbody tr, main li').filter({ hasText: text });
+
+/** As wide as a phone until the end of the test. */
+export async function narrow(page: Page): Promise<void> {
+  const before = page.viewportSize();
+  closeAfterTest(() => before && page.setViewportSize(before));
+  await page.setViewportSize(PHONE);
 }
 
 /** Nothing of what came from outside was run. */

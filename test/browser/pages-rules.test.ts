@@ -1,5 +1,3 @@
-/** Rules: seen, tried, made and revoked, in a real browser. */
-import { rm } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axeProblems } from '../support/axe.js';
@@ -7,6 +5,7 @@ import { useBrowser } from '../support/browser.js';
 import { shots } from '../support/screenshots.js';
 import { openSignedIn, PHONE } from './console-world.js';
 import {
+  comeTo,
   complaints,
   goTo,
   HOSTILE,
@@ -29,19 +28,11 @@ beforeAll(async () => {
   world = await startWorld();
   ({ page, problems } = await openSignedIn(browser, world.gateway));
 });
-afterAll(async () => {
-  await world.gateway.close();
-  await world.upstream.close();
-  await rm(world.root, { recursive: true });
-});
+afterAll(() => world.close());
 
-/** From elsewhere: what was typed, tried and opened is not there any more. */
 async function begin(path = 'rules'): Promise<void> {
-  await goTo(page, world, 'setup');
-  await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
   problems.length = 0;
-  await goTo(page, world, path);
-  await page.getByRole('heading', { level: 1, name: 'Rules' }).waitFor();
+  await comeTo(page, world, path);
 }
 
 const made = (text: string) =>

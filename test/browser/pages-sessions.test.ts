@@ -1,5 +1,3 @@
-/** The list of sessions, in a real browser. */
-import { rm } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChatStarted } from '../../src/server/wire/sessions.js';
@@ -8,14 +6,17 @@ import { useBrowser } from '../support/browser.js';
 import { closeAfterTest } from '../support/cleanup.js';
 import { startTestGateway } from '../support/gateway.js';
 import { shots } from '../support/screenshots.js';
-import { openSignedIn, PHONE } from './console-world.js';
+import { openSignedIn } from './console-world.js';
 import {
+  comeTo,
   complaints,
   goTo,
   HOSTILE,
   isWithinWidth,
   KEYS,
+  narrow,
   PATIENT,
+  rowsOf,
   startWorld,
   unhurt,
   type World,
@@ -30,22 +31,13 @@ beforeAll(async () => {
   world = await startWorld();
   ({ page } = await openSignedIn(browser, world.gateway));
 });
-afterAll(async () => {
-  await world.gateway.close();
-  await world.upstream.close();
-  for (const folder of [world.root, world.gateway.folder]) await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => world.close());
 
-const rowsOf = (page: Page) => (text: string) =>
-  page.locator('main tbody tr, main li').filter({ hasText: text });
 const row = (text: string) => rowsOf(page)(text);
 
 /** The list as one finds it who comes from another page. */
 async function begin(path = 'sessions'): Promise<void> {
-  await goTo(page, world, 'usage');
-  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
-  await goTo(page, world, path);
-  await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
+  await comeTo(page, world, path);
 }
 
 /** A page of its own, for what would show to the others. */
@@ -53,12 +45,6 @@ async function open(world: World, path = 'sessions') {
   const opened = await openSignedIn(browser, world.gateway);
   await goTo(opened.page, world, path);
   return { ...opened, row: rowsOf(opened.page) };
-}
-
-async function narrow(): Promise<void> {
-  const before = page.viewportSize();
-  closeAfterTest(() => before && page.setViewportSize(before));
-  await page.setViewportSize(PHONE);
 }
 
 describe('sessions', PATIENT, () => {
@@ -216,7 +202,7 @@ describe('sessions', PATIENT, () => {
 
   it('shows titles and what was said as text, whatever is in them, at any length and width', async () => {
     await world.say('coder', `${HOSTILE} ${'long '.repeat(2000)} ${HOSTILE} behind ${HOSTILE}`);
-    await narrow();
+    await narrow(page);
     await begin('sessions?search=behind');
     await page.locator('main mark', { hasText: 'behind' }).waitFor();
     await page.getByText('[U+202E]').first().waitFor();

@@ -1,5 +1,3 @@
-/** Tools and MCP servers of every transport, in a real browser. */
-import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { axeProblems } from '../support/axe.js';
 import { type ObservedPage, useBrowser } from '../support/browser.js';
@@ -7,6 +5,7 @@ import { everythingServer, oddServer, startEverything, startOAuthServer } from '
 import { shots } from '../support/screenshots.js';
 import { openSignedIn, PHONE } from './console-world.js';
 import {
+  comeTo,
   complaints,
   goTo,
   isWithinWidth,
@@ -31,11 +30,7 @@ afterEach(async () => {
   const { data } = await shared.api<{ data: { name: string }[] }>('GET', '/api/mcp');
   for (const { name } of data) await shared.api('DELETE', `/api/mcp/${name}`);
 });
-afterAll(async () => {
-  await shared.gateway.close();
-  await shared.upstream.close();
-  await rm(shared.root, { recursive: true });
-});
+afterAll(() => shared.close());
 
 const shownOn = ({ page, problems }: ObservedPage) => ({
   page,
@@ -45,14 +40,9 @@ const shownOn = ({ page, problems }: ObservedPage) => ({
   dialog: page.getByRole('dialog'),
 });
 
-/** From elsewhere: what was searched, typed and opened is not there any more. */
 async function begin(path = 'tools') {
-  const { page, problems } = opened;
-  await goTo(page, shared, 'setup');
-  await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
-  problems.length = 0;
-  await goTo(page, shared, path);
-  await page.getByRole('heading', { level: 1, name: 'Tools' }).waitFor();
+  opened.problems.length = 0;
+  await comeTo(opened.page, shared, path);
   return shownOn(opened);
 }
 

@@ -1,21 +1,23 @@
 /** Requests, one by one and each from end to end, in a real browser. */
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replay } from '../../src/cli/trace/replay.js';
 import { parseTraceFile } from '../../src/cli/trace/trace-file.js';
 import { axeProblems } from '../support/axe.js';
 import { useBrowser } from '../support/browser.js';
-import { closeAfterTest } from '../support/cleanup.js';
 import { shots } from '../support/screenshots.js';
-import { openSignedIn, PHONE } from './console-world.js';
+import { openSignedIn } from './console-world.js';
 import {
+  comeTo,
   complaints,
   goTo,
   HOSTILE,
   isWithinWidth,
   KEYS,
+  narrow,
   PATIENT,
+  rowsOf,
   startWorld,
   unhurt,
   type World,
@@ -36,22 +38,13 @@ beforeAll(async () => {
   world = await startWorld({ permissions: { mode: 'allow' } });
   ({ page } = await openSignedIn(browser, world.gateway));
 });
-afterAll(async () => {
-  await world.gateway.close();
-  await world.upstream.close();
-  for (const folder of [world.root, world.gateway.folder]) await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => world.close());
 
-const rowsOf = (page: Page) => (text: string) =>
-  page.locator('main tbody tr, main li').filter({ hasText: text });
 const row = (text: string) => rowsOf(page)(text);
 
 /** The list as one finds it who comes from another page. */
 async function begin(): Promise<void> {
-  await goTo(page, world, 'usage');
-  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
-  await goTo(page, world, 'traces');
-  await page.getByRole('heading', { level: 1, name: 'Traces' }).waitFor();
+  await comeTo(page, world, 'traces');
 }
 
 /** A page of its own, for what would show to the others. */
@@ -59,12 +52,6 @@ async function open(world: World) {
   const opened = await openSignedIn(browser, world.gateway);
   await goTo(opened.page, world, 'traces');
   return { ...opened, row: rowsOf(opened.page) };
-}
-
-async function narrow(): Promise<void> {
-  const before = page.viewportSize();
-  closeAfterTest(() => before && page.setViewportSize(before));
-  await page.setViewportSize(PHONE);
 }
 
 /** Opens the request whose line holds `text`, and gives its panes. */
@@ -244,7 +231,7 @@ describe('one request', PATIENT, () => {
 
   it('fits a phone with a tab for each pane, and shows what is hostile as text', async () => {
     await world.say(`hostile ${HOSTILE}`.slice(0, 120), `${HOSTILE} ${'y'.repeat(10_000)}`);
-    await narrow();
+    await narrow(page);
     await begin();
     await row('hostile').getByRole('button').first().click();
     await page.getByRole('tab', { name: 'Inbound' }).waitFor();
