@@ -14,13 +14,14 @@ export default defineConfig({
   test: {
     exclude: ['**/node_modules/**', 'test/scenarios/**'],
     globalSetup: ['test/support/build-once.ts'],
+    setupFiles: ['test/support/leave-nothing.ts'],
     testTimeout: 20_000,
     hookTimeout: 30_000,
     pool: 'forks',
     // One more than two cores: the tests of processes and pages wait a quarter of their time.
     maxWorkers: 3,
     include: ['src/**/*.test.ts', 'console/src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-    // A file leaves nothing behind for the next: loading the sources once halves the time.
+    // A file leaves nothing behind for the next (test/support/leave-nothing.ts): loading the sources once halves the time.
     isolate: false,
   },
 });

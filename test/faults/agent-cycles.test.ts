@@ -9,7 +9,7 @@ import Database from 'libsql';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { tempFolder } from '../support/cleanup.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
-import { descendants } from '../support/processes.js';
+import { descendants, type SeenProcess } from '../support/processes.js';
 import { ScriptedAgentModel } from '../support/scripted-agent-model.js';
 import { startUpstream } from '../support/scripted-upstream.js';
 import { isRecord } from '../support/violation.js';
@@ -92,8 +92,12 @@ function resources(): Record<string, number> {
   return counts;
 }
 
-const look = async (folder: string): Promise<Left> => ({
-  processes: descendants(process.pid).map(({ command }) => command),
+/** Without those that were there before the test. */
+const processesBut = (others: ReadonlySet<number>): SeenProcess[] =>
+  descendants(process.pid).filter(({ pid }) => !others.has(pid));
+
+const look = async (folder: string, others: ReadonlySet<number>): Promise<Left> => ({
+  processes: processesBut(others).map(({ command }) => command),
   files: await filesIn(folder),
   rows: rowsIn(folder),
   timers: vi.getTimerCount(),
@@ -124,18 +128,18 @@ describe.each(ENGINES)('%s', (engine) => {
         sessions: { ttl_s: TTL_S },
       },
     });
-    const cycle = new Cycle(gateway, model);
+    const cycle = new Cycle(gateway, model, () => look(folder, others));
     // The first ones load what all of them use.
     await cycle.run(batch, atOnce);
-    const before = await cycle.settled(folder);
+    const before = await cycle.settled();
     expect(before.rows).toEqual(Object.fromEntries(TABLES.map((table) => [table, 0])));
     expect(before.files).toEqual([...KEPT]);
     for (let done = batch; done < all; done += batch) await cycle.run(batch, atOnce);
-    expect(await cycle.settled(folder)).toEqual(before);
+    expect(await cycle.settled()).toEqual(before);
     expect(model.problems).toEqual([]);
     vi.useRealTimers();
     await gateway.close();
-    expect(descendants(process.pid).filter(({ pid }) => !others.has(pid))).toEqual([]);
+    expect(processesBut(others)).toEqual([]);
     expect(await filesIn(folder)).toEqual([...KEPT]);
   });
 });
@@ -143,11 +147,13 @@ describe.each(ENGINES)('%s', (engine) => {
 class Cycle {
   readonly #gateway: TestGateway;
   readonly #model: ScriptedAgentModel;
+  readonly #look: () => Promise<Left>;
   #number = 0;
 
-  constructor(gateway: TestGateway, model: ScriptedAgentModel) {
+  constructor(gateway: TestGateway, model: ScriptedAgentModel, look: () => Promise<Left>) {
     this.#gateway = gateway;
     this.#model = model;
+    this.#look = look;
   }
 
   /** So many conversations wait for results that never come, until their time is over. */
@@ -170,8 +176,8 @@ class Cycle {
   }
 
   /** What is left once what ends by itself has ended: looks again until nothing changes for better. */
-  async settled(folder: string): Promise<Left> {
-    let left = await look(folder);
+  async settled(): Promise<Left> {
+    let left = await this.#look();
     const sum = ({ processes, files, timers, rows, resources: open }: Left): number =>
       processes.length +
       files.length +
@@ -180,7 +186,7 @@ class Cycle {
     for (let quiet = 0; quiet < 6; quiet += 1) {
       await vi.advanceTimersByTimeAsync(PASS_MS);
       await new Promise<void>((resolve) => setTimeout(resolve, 50));
-      const now = await look(folder);
+      const now = await this.#look();
       if (sum(now) < sum(left)) quiet = 0;
       left = now;
     }

@@ -46,6 +46,8 @@ const PLANS: readonly Plan[] = [
   ...(['abort', 'extend', 'cover', 'change', 'remote', 'silent'] as const),
 ];
 
+const UNDISTURBED: readonly Plan[] = ['cover', 'abort'];
+
 interface PlannedCall extends ChildCall {
   plan: Plan;
 }
@@ -93,9 +95,10 @@ class Storm {
     const calls = Array.from({ length: CALLS_A_WAVE }, (_, n) => this.#plan(number, n));
     this.calls.push(...calls);
     await this.#ask(calls);
-    const killAt = this.random.below(CALLS_A_WAVE);
+    await this.#undisturbed(calls);
+    const killAt = this.random.below(CALLS_A_WAVE - UNDISTURBED.length);
     const acts: Promise<void>[] = [];
-    for (const [index, call] of this.random.shuffled(calls).entries()) {
+    for (const [index, call] of this.random.shuffled(calls.slice(UNDISTURBED.length)).entries()) {
       acts.push(this.#act(call));
       if (index !== killAt) continue;
       await this.#core.kill();
@@ -116,12 +119,23 @@ class Storm {
     }
   }
 
+  /** Whether the process hears of these before it is killed is chance: once, it is not killed. */
+  async #undisturbed(calls: readonly PlannedCall[]): Promise<void> {
+    const first = calls.slice(0, UNDISTURBED.length);
+    await Promise.all(first.map((call) => this.#act(call)));
+    if (!(await this.#core.until(() => first.every(({ id }) => this.#core.ended.has(id))))) {
+      throw new Error('it died before anyone killed it');
+    }
+  }
+
   #plan(wave: number, n: number): PlannedCall {
-    const plan = this.random.pick(PLANS);
+    const plan = UNDISTURBED[n] ?? this.random.pick(PLANS);
     const command = `${plan}-${wave}-${n} --go`;
     const call = { id: `w${wave}-${n}`, session: `s${n % 7}`, command, plan };
     // One in each wave ends the process at the worst moment.
-    return n === 0 ? { ...call, plan: 'allow', dies: wave % 2 === 0 ? 'before' : 'after' } : call;
+    return n === UNDISTURBED.length
+      ? { ...call, plan: 'allow', dies: wave % 2 === 0 ? 'before' : 'after' }
+      : call;
   }
 
   async #ask(calls: readonly PlannedCall[]): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { turnOfLoop } from '../support/gate.js';
+import { openHandles } from '../support/handles.js';
 import { openRaw, type RawConnection } from '../support/raw-http.js';
 import { answer, hang, json, sse } from '../support/scripted-upstream.js';
 import { count, TIMEOUT_MS } from './counts.js';
@@ -85,9 +86,8 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await turnOfLoop();
 }
 
-/** Sockets and timers that keep this process alive; servers that listen are not among them. */
-const openHandles = (): string[] =>
-  process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap' || kind === 'Timeout');
+/** Those of requests; the servers listen all the time. */
+const ofRequests = (): string[] => openHandles().filter((kind) => kind !== 'TCPServerWrap');
 
 /** Not by a timer: one would be among the handles that are waited for. */
 async function patiently(work: () => Promise<void>, when: string): Promise<void> {
@@ -97,7 +97,7 @@ async function patiently(work: () => Promise<void>, when: string): Promise<void>
     over = true;
   });
   while (!over && performance.now() < deadline) await turnOfLoop();
-  if (!over) throw new Error(`Still open ${when}: ${openHandles().join(', ') || 'requests'}`);
+  if (!over) throw new Error(`Still open ${when}: ${ofRequests().join(', ') || 'requests'}`);
   await working;
 }
 
@@ -122,7 +122,7 @@ describe.each(WIRES)('clients that leave a gateway in front of $name', (upstream
     await bed.server.whenIdle();
     await bed.server.whenDisconnected();
     // What the store writes a moment later has a timer of its own, which ends by itself.
-    await until(() => openHandles().length === 0);
+    await until(() => ofRequests().length === 0);
   }
 
   async function abandon(client: Wire, model: string, stage: Stage): Promise<void> {

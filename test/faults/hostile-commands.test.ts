@@ -138,6 +138,7 @@ describe.each(WAYS)('a command $name', ({ mode }) => {
     const last = await call.next();
     expect(last.value).toMatchObject({ type: 'result', isError: true });
     expect(processesWith(id)).toEqual([]);
+    await call.return();
   });
 
   it('whose call is not followed to its end is ended', async () => {

@@ -90,9 +90,11 @@ function sse(
       throw failure() ?? error;
     }
   };
-  // Its event source connects again by itself, but to a session that nobody has initialised.
+  // Its event source connects again by itself, but to a session that nobody has initialised. It says
+  // so before it sets its timer: whoever closes it there and then does not stop the timer.
   transport.onerror = (error) => {
-    if (started && error instanceof sdk.SseError) context.onBroken('it closed the connection');
+    if (!started || !(error instanceof sdk.SseError)) return;
+    queueMicrotask(() => context.onBroken('it closed the connection'));
   };
   return { transport, close: () => transport.close() };
 }
