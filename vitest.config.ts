@@ -17,6 +17,7 @@ export default defineConfig({
     setupFiles: ['test/support/leave-nothing.ts'],
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
     // One more than two cores: the tests of processes and pages wait a quarter of their time.
     maxWorkers: 3,

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { loadConfig } from '../config/load.js';
+import { toReplayFile } from '../observability/replay-file.js';
 import { openStore, parseStoreUrl } from '../store/open.js';
 import type { Store } from '../store/store.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments, UsageError } from './command.js';
@@ -77,8 +78,8 @@ async function show(store: Store, id: string, args: ParsedArguments, io: CliIo):
     io.err('Of this request only the facts were kept: under load a sample is recorded whole.');
     return EXIT.failed;
   }
-  const { id: request, at, model, payload } = found;
-  await writeFile(resolve(io.cwd, save), `${JSON.stringify({ request, at, model, ...payload }, null, 2)}\n`);
+  const file = toReplayFile(found, found.payload);
+  await writeFile(resolve(io.cwd, save), `${JSON.stringify(file, null, 2)}\n`);
   io.out(`Written to ${save}. Replay it with \`${io.program} trace --replay ${save}\`.`);
   return EXIT.ok;
 }

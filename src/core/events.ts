@@ -59,3 +59,6 @@ export type StreamEvent =
   /** Final; whatever was open is closed before it. */
   | { type: 'error'; error: GatewayError }
   | { type: 'ping' };
+
+/** Something that the model said, rather than something about the answer. */
+export const isContent = ({ type }: StreamEvent): boolean => type === 'block-start' || type === 'block-delta';

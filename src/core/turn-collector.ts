@@ -27,6 +27,11 @@ export class TurnCollector {
     for (const event of events) this.#add(event);
   }
 
+  /** The blocks that are whole so far. */
+  get content(): readonly Block[] {
+    return this.#content;
+  }
+
   /** Call after the lifecycle's `end`. */
   finish(): AssistantTurn {
     if (this.#head === undefined || this.#tail === undefined) {

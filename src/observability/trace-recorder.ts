@@ -12,8 +12,6 @@ export interface TracePayload {
   version: 1;
   /** Something was too large to keep. */
   cut: boolean;
-  /** Of a turn in a conversation that the gateway keeps. */
-  session?: string;
   inbound: { path: string; headers: Headers; body: string } | null;
   /** Every try, the failed ones too. */
   attempts: TracedAttempt[];
@@ -90,7 +88,7 @@ export class TraceRecorder {
   }
 
   /** Call once, when the exchange is over. */
-  finish(session?: string): TracePayload & JsonObject {
+  finish(): TracePayload & JsonObject {
     this.#finished = true;
     this.#budget.release(this.#bytes);
     this.#bytes = 0;
@@ -98,7 +96,6 @@ export class TraceRecorder {
     return {
       version: 1,
       cut: this.#cut,
-      ...(session === undefined ? {} : { session }),
       inbound: inbound === undefined ? null : { ...inbound, body: textOf(inbound.body) },
       attempts: this.#attempts.map((attempt) => ({ ...attempt, body: textOf(attempt.body) })),
       timeline: this.#timeline.map((piece) => ({

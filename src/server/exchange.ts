@@ -15,7 +15,10 @@ export interface Facts {
   model?: string;
   stream?: boolean;
   upstream?: string;
-  /** `performance.now()` of the first piece of a streamed answer. */
+  /**
+   * `performance.now()` of the first thing that the model said in a stream; of its first bytes where
+   * they are passed on unread.
+   */
   firstTokenAt?: number;
   usage?: Usage;
   price?: Price;

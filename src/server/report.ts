@@ -137,7 +137,7 @@ function keepTurn(
       error: facts.error === undefined ? null : { code: facts.error.code, message: facts.error.message },
     },
   };
-  store.traces.record(recorder === undefined ? trace : { ...trace, payload: recorder.finish(facts.session) });
+  store.traces.record(recorder === undefined ? trace : { ...trace, payload: recorder.finish() });
   if (events.watched) events.publish(principal.name, { type: 'request', trace: traceToWire(trace) });
 }
 

@@ -1,7 +1,7 @@
 /** Streams an answer to its reader: never faster than it is read, never longer than it is wanted. */
 import { type DialectName, NO_USAGE } from '../core/conversation.js';
 import { GatewayError, toGatewayError } from '../core/errors.js';
-import type { StreamEvent, TurnEvent } from '../core/events.js';
+import { isContent, type StreamEvent, type TurnEvent } from '../core/events.js';
 import type { StreamLifecycle } from '../core/lifecycle.js';
 import type { StreamEncoder } from '../dialects/dialect.js';
 import type { AnswerBody } from '../engines/engine.js';
@@ -35,6 +35,7 @@ export async function streamEvents(
   encoder: StreamEncoder,
   feed?: ActivityFeed,
 ): Promise<void> {
+  const { facts } = exchange;
   feed?.open(writer, (text) => exchange.recorder?.emitted(text));
   const say = (events: readonly StreamEvent[]): boolean => {
     if (lifecycle.finished) {
@@ -43,7 +44,7 @@ export async function streamEvents(
     } else feed?.flush();
     const text = encoder.encode(events);
     if (text === '') return true;
-    exchange.facts.firstTokenAt ??= performance.now();
+    if (facts.firstTokenAt === undefined && events.some(isContent)) facts.firstTokenAt = performance.now();
     exchange.recorder?.emitted(text);
     return writer.write(text);
   };
@@ -77,8 +78,10 @@ export async function streamBytes(
   await streaming(exchange, context, writer, body.chunks, {
     take: (chunk) => {
       if (chunk.length === 0) return true;
-      exchange.facts.firstTokenAt ??= performance.now();
-      if (isEvents) betweenEvents = endsEvent(chunk);
+      if (isEvents) {
+        exchange.facts.firstTokenAt ??= performance.now();
+        betweenEvents = endsEvent(chunk);
+      }
       return writer.writeBytes(chunk);
     },
     finished: () => false,

@@ -95,6 +95,7 @@ async function openTurn(
   const early = encoder === undefined ? undefined : new EarlyStream(exchange, encoder, feed);
   call.announce = (headers) => {
     exchange.announced = headers;
+    noteSession(exchange, headers);
     early?.announce(headers);
   };
   const own = exchange.id.replace(/^req_/, ID_PREFIX[dialect.name]);
@@ -126,6 +127,12 @@ async function openTurn(
     record: answer.body.kind === 'events' && answer.identity === undefined ? keep() : undefined,
     feed,
   };
+}
+
+/** Which conversation it is about is known before it is known whether it fails. */
+function noteSession({ facts }: Exchange, headers: Readonly<Record<string, string>>): void {
+  const session = headers['x-session-id'];
+  if (session !== undefined) facts.session = session;
 }
 
 /** Asks the engines, or for the answer under the client's `Idempotency-Key`. */
@@ -232,10 +239,9 @@ async function answerTurn(
 ): Promise<void> {
   const { facts } = exchange;
   const { body, upstream, losses, price, counts = () => true } = answer;
-  const session = answer.headers['x-session-id'];
   facts.upstream = upstream;
   if (price !== undefined) facts.price = price;
-  if (session !== undefined) facts.session = session;
+  noteSession(exchange, answer.headers);
   facts.losses = losses;
   const { delivered } = answer;
   if (delivered !== undefined) exchange.response.once('finish', () => delivered());

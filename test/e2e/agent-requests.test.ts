@@ -320,5 +320,10 @@ describe('an upstream that fails', () => {
     expect(sessionOf(failed)).toBe(headers['x-session-id']);
     const again = await ask(gateway, 'openai-chat', 'more', { headers });
     expect(again.text).toContain('Again.');
+    const traces = await fetch(`${gateway.url}/api/traces?errors=1&session=${headers['x-session-id']}`, {
+      headers: { authorization: `Bearer ${new URL(gateway.consoleUrl).hash.replace('#token=', '')}` },
+    });
+    const { data } = JSON.parse(await traces.text());
+    expect(data.map(({ id }: { id: string }) => id)).toEqual([failed.headers.get('x-request-id')]);
   });
 });

@@ -4,6 +4,8 @@ import { GatewayError } from '../../src/core/errors.js';
 import { requestBytes, sendRaw } from '../support/raw-http.js';
 import { answerOf, HELLO, startServer, turnBytes } from './server-harness.js';
 
+const BUSY = { type: 'error', error: new GatewayError('overloaded', 'busy') } as const;
+
 describe('a turn', () => {
   it('leaves one line, one usage row and one trace under its request id', async () => {
     const { url, lines, usage, traces, nextRequest } = await startServer({
@@ -85,13 +87,34 @@ describe('a turn', () => {
     expect(traces[0]?.summary['error']).toEqual({ code: 'upstream_failed', message: 'Nobody answers.' });
   });
 
+  it.each([
+    ['a stream', true, [HELLO.flat()], true],
+    ['an answer that is sent whole', false, [HELLO.flat()], false],
+    ['a stream in which nothing was said', true, [[{ type: 'start' }], [{ type: 'ping' }], [BUSY]], false],
+  ] as const)('first token of %s', async (_name, stream, batches, has) => {
+    const { url, usage, nextRequest } = await startServer({ run: async () => answerOf(batches) });
+    await sendRaw(url, turnBytes(url, { stream }));
+    await nextRequest();
+    expect(typeof usage[0]?.firstTokenMs).toBe(has ? 'number' : 'undefined');
+  });
+
+  it.each([
+    ['text/event-stream', true],
+    ['application/json', false],
+  ])('first token of bytes that are passed on as %s', async (contentType, has) => {
+    const chunks = (async function* () {
+      yield Buffer.from('{}');
+    })();
+    const body = { kind: 'bytes', status: 200, contentType, chunks, usage: () => undefined } as const;
+    const { url, usage, nextRequest } = await startServer({ run: async () => ({ ...answerOf([]), body }) });
+    await sendRaw(url, turnBytes(url, { stream: has }));
+    await nextRequest();
+    expect(typeof usage[0]?.firstTokenMs).toBe(has ? 'number' : 'undefined');
+  });
+
   it('that broke in the middle is a failure in usage, though its status was 200', async () => {
     const { url, usage, nextRequest } = await startServer({
-      run: async () =>
-        answerOf([
-          [{ type: 'text', text: 'x' }],
-          [{ type: 'error', error: new GatewayError('overloaded', 'busy') }],
-        ]),
+      run: async () => answerOf([[{ type: 'text', text: 'x' }], [BUSY]]),
     });
     await sendRaw(url, turnBytes(url, { stream: true }));
     expect(await nextRequest()).toMatchObject({ status: 200, error: 'overloaded' });

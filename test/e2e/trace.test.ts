@@ -131,9 +131,9 @@ describe('toolgate trace', () => {
       .withResponse();
     await gateway.close();
     const { run, code, text } = await replayed(gateway.folder, response.headers.get('request-id') ?? '');
-    expect(text.match(/^── model call .*$/gm)).toEqual([
-      '── model call 1 of 2  scripted  openai-chat  answered 200',
-      '── model call 2 of 2  scripted  openai-chat  answered 200',
+    expect(text.match(/^── request .*$/gm)).toEqual([
+      '── request 1 of 2 to a model  scripted  openai-chat  answered 200',
+      '── request 2 of 2 to a model  scripted  openai-chat  answered 200',
     ]);
     expect(text).toContain('call: Bash {"command":"echo x >> made","description":"x"}\nstop: tool_use;');
     expect(text).toContain('Made: 北京\nstop: end_turn;');
@@ -144,6 +144,34 @@ describe('toolgate trace', () => {
     await writeFile(file, (await readFile(file, 'utf8')).replaceAll('data: {', 'data: {{'));
     const broken = await run({ values: { replay: 'turn.json' } });
     expect(broken).toMatchObject({ code: 1, text: expect.stringContaining('error: ') });
+  });
+
+  it('reads again what the model of an agent said before its answer broke off', async () => {
+    const repo = await repository({ a: 'a' });
+    const whole = eventByEvent(chatStream(textAnswer('As far as here')));
+    const said = whole.findIndex((event) => event.includes('As far as here'));
+    const upstream = await startUpstream([sse(whole.slice(0, said + 1), { end: 'truncate' })]);
+    const gateway = await startTestGateway({
+      config: {
+        upstreams: { scripted: upstream.config('openai-chat') },
+        models: { coder: { engine: 'native', upstream: 'scripted', model: 'm', cwd: repo.root } },
+      },
+    });
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'coder', stream: true, messages: [{ role: 'user', content: 'go on' }] }),
+    });
+    expect(await response.text()).toContain('"error"');
+    await gateway.close();
+    const { run, code, text } = await replayed(gateway.folder, response.headers.get('x-request-id') ?? '');
+    expect(text).toMatch(/answered 200\nAs far as here\nerror: \S/);
+    expect(code).toBe(0);
+
+    // The same bytes of a turn that did not fail then cannot be read any more.
+    const file = join(gateway.folder, 'turn.json');
+    await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), status: 200 }));
+    expect(await run({ values: { replay: 'turn.json' } })).toMatchObject({ code: 1 });
   });
 
   it('reads again a turn of the console, and what the model refused', async () => {
@@ -171,7 +199,7 @@ describe('toolgate trace', () => {
     for (const [change, why] of [
       [{ cut: true }, 'not whole'],
       [{ attempts: [] }, 'no upstream was asked.'],
-      [{ attempts: [], session: 'ses_1' }, 'are requests of their own'],
+      [{ attempts: [], session: 'ses_1' }, 'no upstream was asked over HTTP'],
     ] as const) {
       await writeFile(file, JSON.stringify({ ...saved, ...change }));
       const answer = await run({ values: { replay: 'one.json' } });

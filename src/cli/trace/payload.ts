@@ -6,7 +6,6 @@ const headers = z.record(z.string(), z.string());
 export const tracePayload = z.object({
   version: z.literal(1),
   cut: z.boolean(),
-  session: z.string().exactOptional(),
   inbound: z.object({ path: z.string(), headers, body: z.string() }).nullable(),
   attempts: z.array(
     z.object({

@@ -2,8 +2,9 @@
  * A turn of an agent or of the console is no translation between two wires, and no tool is run again:
  * what the model said is read again, call by call, from the bytes that came then.
  */
-import type { AssistantTurn, Block } from '../../core/conversation.js';
+import type { Block } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
+import type { StreamEvent, TurnEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { TurnCollector } from '../../core/turn-collector.js';
 import { DIALECTS } from '../../dialects/all.js';
@@ -18,38 +19,70 @@ export async function readAgain(file: TraceFile): Promise<Replay> {
   let same = true;
   for (const [index, attempt] of file.attempts.entries()) {
     const { upstream, wire, status } = attempt;
-    const title = `model call ${index + 1} of ${file.attempts.length}`;
+    const title = `request ${index + 1} of ${file.attempts.length} to a model`;
     lines.push(
       '',
       `── ${title}  ${upstream}  ${wire}  ${status === null ? 'no answer' : `answered ${status}`}`,
     );
-    try {
-      lines.push(...told(await readAttempt(file, attempt)));
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      lines.push(`error: ${error.message}`);
-      // Where the model refused, that is what there is to read.
-      same &&= status === null || status >= FAILED;
-    }
+    const { content, end, error } = await readAttempt(file, attempt);
+    lines.push(...content.flatMap(blockLines));
+    if (end !== undefined) lines.push(end);
+    if (error === undefined) continue;
+    lines.push(`error: ${error.message}`);
+    // Where the model refused, or its answer broke off then too, that is what there is to read.
+    same &&= status === null || status >= FAILED || failedThen(file, index);
   }
   return { lines, same };
 }
 
-async function readAttempt(file: TraceFile, attempt: RecordedAttempt): Promise<AssistantTurn> {
-  const request = DIALECTS[attempt.wire].ingress.decodeRequest(JSON.parse(attempt.body));
-  const { model } = request;
-  const signal = new AbortController().signal;
-  const answer = await recordedUpstream(file, attempt).call({ request, model, headers: {}, signal });
-  const lifecycle = new StreamLifecycle({ id: file.request, model });
-  const collector = new TurnCollector();
-  for await (const batch of answer.batches) collector.push(lifecycle.push(batch));
-  collector.push(lifecycle.end());
-  return collector.finish();
+/** It was asked again, or the turn failed with it. */
+function failedThen({ attempts, status = 0 }: TraceFile, index: number): boolean {
+  const [attempt, next] = attempts.slice(index, index + 2);
+  if (next === undefined) return status >= FAILED;
+  return next.upstream !== attempt?.upstream || next.body === attempt.body;
 }
 
-function told({ content, stopReason, usage }: AssistantTurn): string[] {
-  const tokens = `${usage.inputTokens} tokens in, ${usage.outputTokens} out`;
-  return [...content.flatMap(blockLines), `stop: ${stopReason}; ${tokens}`];
+interface Read {
+  content: readonly Block[];
+  end?: string;
+  error?: GatewayError;
+}
+
+/** With an error also what was said before it. */
+async function readAttempt(file: TraceFile, attempt: RecordedAttempt): Promise<Read> {
+  const lifecycle = new StreamLifecycle({ id: file.request, model: file.model });
+  const collector = new TurnCollector();
+  let error: GatewayError | undefined;
+  const take = (events: readonly StreamEvent[]): void => {
+    for (const event of events) {
+      if (event.type === 'error') error = event.error;
+      else collector.push([event]);
+    }
+  };
+  try {
+    for await (const batch of await answerOf(file, attempt)) take(lifecycle.push(batch));
+    take(lifecycle.end());
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError)) throw thrown;
+    take(lifecycle.push([{ type: 'error', error: thrown }]));
+  }
+  if (error !== undefined) return { content: collector.content, error };
+  const { content, stopReason, usage } = collector.finish();
+  return {
+    content,
+    end: `stop: ${stopReason}; ${usage.inputTokens} tokens in, ${usage.outputTokens} out`,
+  };
+}
+
+async function answerOf(
+  file: TraceFile,
+  attempt: RecordedAttempt,
+): Promise<AsyncIterable<readonly TurnEvent[]>> {
+  const request = DIALECTS[attempt.wire].ingress.decodeRequest(JSON.parse(attempt.body));
+  const { signal } = new AbortController();
+  const upstream = recordedUpstream(file, attempt);
+  const { batches } = await upstream.call({ request, model: request.model, headers: {}, signal });
+  return batches;
 }
 
 function blockLines(block: Block): string[] {

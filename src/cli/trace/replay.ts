@@ -22,7 +22,7 @@ export async function replay(file: TraceFile): Promise<Replay> {
     return nothing(
       file.session === undefined
         ? 'no upstream was asked.'
-        : 'no upstream was asked by the gateway itself. Model calls of Claude Code are requests of their own.',
+        : 'no upstream was asked over HTTP. If the agent is Claude Code, its model calls are requests of their own.',
     );
   }
   const dialect = inbound === null ? undefined : dialectOfPath(inbound.path);

@@ -9,7 +9,13 @@ import { TokenMeter } from '../../upstreams/token-meter.js';
 import { UsageError } from '../command.js';
 import { tracePayload } from './payload.js';
 
-const traceFile = tracePayload.extend({ request: z.string(), at: z.number(), model: z.string() });
+const traceFile = tracePayload.extend({
+  request: z.string(),
+  at: z.number(),
+  model: z.string(),
+  status: z.number().exactOptional(),
+  session: z.string().exactOptional(),
+});
 export type TraceFile = z.output<typeof traceFile>;
 export type RecordedAttempt = TraceFile['attempts'][number];
 

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
+import { toReplayFile } from '../../observability/replay-file.js';
 import type { Trace, TraceQuery } from '../../store/traces.js';
 import type { Handler } from '../context.js';
 import type { Exchange } from '../exchange.js';
@@ -39,7 +40,8 @@ export const getTrace: Handler = async (exchange, { store }, { id = '' }) => {
 };
 
 /** The file that `toolgate trace --replay` reads; `trace ID --save` writes the same. */
-function sendReplay(exchange: Exchange, { id, at, model, payload }: Trace & { payload?: JsonObject }): void {
+function sendReplay(exchange: Exchange, trace: Trace & { payload?: JsonObject }): void {
+  const { id, payload } = trace;
   if (payload === undefined) {
     throw new GatewayError(
       'not_found',
@@ -47,12 +49,10 @@ function sendReplay(exchange: Exchange, { id, at, model, payload }: Trace & { pa
     );
   }
   const name = id.replace(/[^\w.-]/g, '_');
-  sendJson(
-    exchange,
-    200,
-    { request: id, at, model, ...payload },
-    { ...NO_STORE, 'content-disposition': `attachment; filename="${name}.trace.json"` },
-  );
+  sendJson(exchange, 200, toReplayFile(trace, payload), {
+    ...NO_STORE,
+    'content-disposition': `attachment; filename="${name}.trace.json"`,
+  });
 }
 
 /** `status`: `2xx`, `4xx`, `5xx` or one number; `errors=1`: 400 and more. */

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ConversationRequest } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
+import { isContent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.js';
 import type { StreamEncoder } from '../../dialects/dialect.js';
@@ -145,7 +146,7 @@ export class ChatTurn {
     const encoder = this.#encoder();
     const take = (events: ReturnType<StreamLifecycle['push']>) => {
       if (events.length === 0) return;
-      facts.firstTokenAt ??= performance.now();
+      if (facts.firstTokenAt === undefined && events.some(isContent)) facts.firstTokenAt = performance.now();
       const failed = events.find((event) => event.type === 'error');
       if (failed?.type === 'error') facts.error = failed.error;
       if (encoder !== undefined) this.recorder?.emitted(encoder.encode(events));
