@@ -29,6 +29,8 @@ export interface DispatcherOptions {
   watcher?: TurnWatcher | undefined;
   /** For all tries of one request. */
   retryBudgetMs?: number;
+  /** By which upstreams that failed are left alone for a while. */
+  now?: () => number;
   /** For models with `engine: native`; without it they are refused. */
   native?: NativeOptions;
   /** For models with `engine: claude-code`; without it they are refused. */
@@ -60,13 +62,14 @@ export interface ClosableDispatcher extends Dispatcher {
 }
 
 export function createDispatcher(options: DispatcherOptions): ClosableDispatcher {
-  const { config, onUpstreamFailure, retryBudgetMs } = options;
+  const { config, onUpstreamFailure, retryBudgetMs, now } = options;
   const router = new Router(rulesOf(config.models, options.native ?? options.claudeCode));
   const { upstreams, close: closeUpstreams } = createUpstreams(config, options);
   const relay = new Relay({
     upstreams,
     ...(onUpstreamFailure ? { onFailure: onUpstreamFailure } : {}),
     ...(retryBudgetMs === undefined ? {} : { retryBudgetMs }),
+    ...(now === undefined ? {} : { now }),
   });
   const models = new ModelList(router, upstreams);
   const native = options.native === undefined ? undefined : openNative(options.native);

@@ -152,18 +152,19 @@ export class AgentBed {
   }
 
   /** Resolves when no request of a client is open any more. The one for the figures is open itself. */
-  idle(): Promise<void> {
-    return this.#measured(/^toolgate_open_requests 1$/m);
+  async idle(): Promise<void> {
+    await until(async () => /^toolgate_open_requests 1$/m.test(await this.#figures()));
   }
 
-  /** Resolves when the gateway has noticed that a client is gone. */
-  clientGone(): Promise<void> {
-    return this.#measured(/^toolgate_requests_total\{.*status="499".*\} [1-9]/m);
+  /** How many requests ended because their client had gone. */
+  async clientsGone(): Promise<number> {
+    const lines = (await this.#figures()).matchAll(/^toolgate_requests_total\{.*status="499".*\} (\d+)$/gm);
+    return [...lines].reduce((sum, [, count]) => sum + Number(count), 0);
   }
 
-  async #measured(line: RegExp): Promise<void> {
+  async #figures(): Promise<string> {
     const headers = { authorization: `Bearer ${KEYS.storm}` };
-    await until(async () => line.test(await (await fetch(`${this.url}/metrics`, { headers })).text()));
+    return (await fetch(`${this.url}/metrics`, { headers })).text();
   }
 
   async waitingApprovals(key: KeyName = 'storm'): Promise<JsonRecord[]> {

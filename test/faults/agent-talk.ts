@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { deferred } from '../support/gate.js';
 import type { AgentRequest, ScriptedTurn } from '../support/scripted-agent-model.js';
 import { resultsIn } from '../support/told.js';
+import { until } from '../support/until.js';
 import { type AgentBed, KEYS, type KeyName, MODEL } from './agent-bed.js';
 import {
   type AgentClient,
@@ -43,6 +44,8 @@ export class Talker {
   readonly #key: KeyName;
   /** A turn that was not ended goes on only when it is let go. */
   readonly #goesOn: boolean;
+  /** Clients that had gone before this one. */
+  #goneBefore = 0;
 
   constructor(bed: AgentBed, client: AgentClient, moment: Moment, key: KeyName, goesOn = false) {
     this.#goesOn = goesOn;
@@ -94,7 +97,8 @@ export class Talker {
 
   /** An answer that is written whole before the gateway knows that nobody hears it counts as heard. */
   async #goOn(played: Played, answered: boolean): Promise<void> {
-    if (this.#goesOn && !answered) await this.#bed.clientGone();
+    if (this.#goesOn && !answered)
+      await until(async () => (await this.#bed.clientsGone()) > this.#goneBefore);
     await Promise.all([played.duringRepeat?.(), this.#goesOn ? played.letGo() : undefined]);
   }
 
@@ -147,6 +151,7 @@ export class Talker {
     await inTime(Promise.race([played.reached(), early]), `the moment: ${this.#moment.name}`);
     if (this.#client.stream && played.visible !== undefined)
       await inTime(Promise.race([seen.promise, early]), `the text ${played.visible}`);
+    if (this.#goesOn) this.#goneBefore = await this.#bed.clientsGone();
     await disturb(() => leaving.abort());
     const outcome = await answer;
     if (mayBeAnswered && 'reply' in outcome) return outcome.reply;

@@ -65,6 +65,7 @@ describe.each(ENGINES)('%s on two gateways', (engine) => {
     expect(await bed.linesOf('over_x.txt')).toEqual(['ran']);
     expect(bed.model.problems).toEqual([]);
     await other.close();
+    await bed.nothingLeft();
   });
 
   it('both go on with sessions of the other', { timeout: TIMEOUT_MS }, async () => {

@@ -8,13 +8,13 @@ import { createApprovalCoordinator } from '../../src/permissions/coordinator/coo
 import { createGate } from '../../src/permissions/create-gate.js';
 import { openStore } from '../../src/store/open.js';
 import { callOf, simplePolicy, type TestCall } from '../support/simple-policy.js';
-import type { ChildCall, ChildLine, Command } from './approval-lines.js';
+import { type ChildCall, type ChildLine, type Command, PATIENT } from './approval-lines.js';
 
 const [path = '', journal = '', at = '0', timeoutMs = '0'] = process.argv.slice(2);
 
 let clock = Number(at);
 const now = () => clock;
-const store = await openStore(`sqlite:${path}`, { baseDir: '/', now });
+const store = await openStore(`sqlite:${path}`, { baseDir: '/', now, limits: PATIENT });
 const policy = simplePolicy();
 const log = {
   warn: (facts: object, message: string) =>

@@ -1,6 +1,9 @@
 /** What the killed process and the one that kills it say to each other. */
 import type { PersonAnswer } from '../../src/permissions/approvals.js';
 
+/** Three processes write to the store at once, and none of them lets go for long: it is worth waiting for. */
+export const PATIENT = { lockWaitMs: 60_000 };
+
 export interface ChildCall {
   id: string;
   session: string;

@@ -18,7 +18,7 @@ import type { Page, Store } from '../../src/store/store.js';
 import { bundleForChild } from '../support/child-bundle.js';
 import { simplePolicy } from '../support/simple-policy.js';
 import { ApprovalCore } from './approval-core.js';
-import type { ChildCall } from './approval-lines.js';
+import { type ChildCall, PATIENT } from './approval-lines.js';
 import { count, SEED } from './counts.js';
 import { Random } from './random.js';
 
@@ -260,7 +260,8 @@ it('decides each of many approvals exactly once or expires it honestly, while th
   let storm: Storm | undefined;
   const now = () => storm?.clock ?? START;
   try {
-    for (let n = 0; n < 2; n++) stores.push(await openStore(`sqlite:${path}`, { baseDir: '/', now }));
+    for (let n = 0; n < 2; n++)
+      stores.push(await openStore(`sqlite:${path}`, { baseDir: '/', now, limits: PATIENT }));
     const places = stores.map((store) =>
       createApprovalCoordinator({
         ...{ store, policy: simplePolicy(), timeoutMs: TIMEOUT_MS, unattended: 'wait', now, log: quiet },

@@ -55,6 +55,7 @@ class Page {
       this.#onShown();
     });
     closeAfterTest(end);
+    closeAfterTest(store.subscribe(() => this.#onShown()));
   }
 
   get now(): Conversation {
@@ -68,6 +69,15 @@ class Page {
         this.#onShown = resolve;
       });
     return this.now;
+  }
+
+  /** What is shown once it waits, and the page has heard of the question itself: either may be first. */
+  asked(): Promise<Conversation> {
+    const { store } = this.client;
+    return this.until(
+      ({ parts, session }) =>
+        session !== undefined && outline(parts).includes('Bash waiting') && store.get().approvals.size > 0,
+    );
   }
 }
 
@@ -126,7 +136,7 @@ describe('a conversation with a real gateway', () => {
     const page = open();
     const { session } = await page.say('change a.txt');
     page.look(session);
-    const waiting = await page.until(({ parts }) => outline(parts).includes('Bash waiting'));
+    const waiting = await page.asked();
     const [approval] = [...page.client.store.get().approvals.values()];
     if (approval === undefined) throw new Error('Nothing was asked');
     await page.client.decisions.decide(approval, { decision: 'allow' });
@@ -150,12 +160,10 @@ describe('a conversation with a real gateway', () => {
     const first = open();
     const { session } = await first.say('change a.txt');
     first.look(session);
-    const waits = ({ parts, session: loaded }: Conversation) =>
-      loaded !== undefined && outline(parts).includes('Bash waiting');
-    const before = await first.until(waits);
+    const before = await first.asked();
     const second = open();
     second.look(session);
-    const again = await second.until((now) => waits(now) && second.client.store.get().approvals.size > 0);
+    const again = await second.asked();
     expect(outline(again.parts)).toEqual(outline(before.parts));
     const [approval] = [...second.client.store.get().approvals.values()];
     if (approval === undefined) throw new Error('The question is lost');
@@ -188,7 +196,7 @@ describe('a conversation with a real gateway', () => {
     const page = open();
     const { session } = await page.say('change a.txt');
     page.look(session);
-    await page.until(({ parts }) => outline(parts).includes('Bash waiting'));
+    await page.asked();
     const [approval] = [...page.client.store.get().approvals.values()];
     if (approval === undefined) throw new Error('Nothing was asked');
     await page.client.decisions.decide(approval, { decision: 'deny', reason: 'not now' });

@@ -19,6 +19,8 @@ const FAULTS = {
   refused: 0.05,
 } as const;
 
+/** Which chance of a fault is always taken: by then there is something to break. */
+const SURELY = 2;
 const LONGEST_MS = 25;
 const LATE_MS = 300;
 /** Events behind a lost one that may be on their way to a reader who is about to notice. */
@@ -28,6 +30,7 @@ export class FaultNet {
   readonly counts: Record<string, number> = {};
   /** Lost events whose readers went on as if nothing were missing. */
   readonly unnoticed: string[] = [];
+  readonly #asked: Partial<Record<keyof typeof FAULTS, number>> = {};
   readonly #random: Random;
   readonly #origin: () => string | undefined;
   readonly #headers: Readonly<Record<string, string>>;
@@ -127,7 +130,10 @@ export class FaultNet {
   }
 
   #happens(fault: keyof typeof FAULTS): boolean {
-    if (this.#calm || !this.#random.chance(FAULTS[fault])) return false;
+    if (this.#calm) return false;
+    this.#asked[fault] = (this.#asked[fault] ?? 0) + 1;
+    // Each happens once for certain, the rest by chance.
+    if (this.#asked[fault] !== SURELY && !this.#random.chance(FAULTS[fault])) return false;
     this.counts[fault] = (this.counts[fault] ?? 0) + 1;
     return true;
   }

@@ -9,4 +9,4 @@ export const SEED = Number(process.env['TOOLGATE_SEED'] ?? 20_260_101);
 export const count = (sample: number, all: number): number => (LONG ? all : sample);
 
 /** For tests whose length depends on the count. */
-export const TIMEOUT_MS = LONG ? 1_800_000 : 60_000;
+export const TIMEOUT_MS = LONG ? 1_800_000 : 180_000;

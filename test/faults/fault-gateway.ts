@@ -22,15 +22,20 @@ export interface FaultGatewayOptions {
   /** 0: what fails is not tried again. */
   retryBudgetMs?: number;
   limits?: Partial<Limits>;
+  /** By which upstreams that failed are left alone for a while. */
+  now?: () => number;
 }
 
 /** Closed after the test; outside of one the caller closes. */
 export async function startFaultGateway(options: FaultGatewayOptions): Promise<TestGateway> {
-  const { upstreams, retryBudgetMs = 0, limits } = options;
+  const { upstreams, retryBudgetMs = 0, limits, now } = options;
   const models = options.models ?? { m: { upstream: Object.keys(upstreams), model: 'upstream-model' } };
   const config = JSON.stringify({ upstreams, models });
   const loaded = await loadConfigText(config, { baseDir: '/nonexistent', env: {} });
-  const dispatcher = createDispatcher({ config: loaded.config, retryBudgetMs });
+  const dispatcher = createDispatcher({
+    ...{ config: loaded.config, retryBudgetMs },
+    ...(now === undefined ? {} : { now }),
+  });
   const gateway = await startTestGateway({ config, dispatcher, ...(limits === undefined ? {} : { limits }) });
   const close = async (): Promise<void> => {
     await gateway.close();
@@ -55,7 +60,7 @@ export interface FaultBed {
   close(): Promise<void>;
 }
 
-export interface FaultBedOptions extends Pick<FaultGatewayOptions, 'retryBudgetMs' | 'limits'> {
+export interface FaultBedOptions extends Pick<FaultGatewayOptions, 'retryBudgetMs' | 'limits' | 'now'> {
   /** What another upstream answers after the one that fails. */
   behind?: ScriptFunction;
 }
@@ -125,7 +130,7 @@ export function askBytes(url: string, wire: Wire, { stream, text = 'Hello', mode
 export const ask = (url: string, wire: Wire, what: Ask): Promise<RawResponse> =>
   inTime(sendRaw(url, askBytes(url, wire, what)), `${wire.name} ${JSON.stringify(what)}`);
 
-export const PATIENCE_MS = 20_000;
+export const PATIENCE_MS = 60_000;
 
 /** A hang is a failure that says what hung. */
 export async function inTime<T>(work: Promise<T>, what: string): Promise<T> {

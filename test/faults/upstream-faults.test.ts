@@ -84,7 +84,7 @@ function faultsOf(wire: Wire): Record<string, Fault> {
     'after the head': { reply: sse([], { end: 'hang' }), extra: silent },
     'after the start': { reply: sse([start], { end: 'hang' }), extra: silent },
     // Long enough for its beginning to arrive first, on a busy machine too.
-    'in the middle': { reply: sse(events.slice(0, 8), { end: 'hang' }), extra: { timeout_s: 1 } },
+    'in the middle': { reply: sse(events.slice(0, 8), { end: 'hang' }), extra: { timeout_s: 2 } },
   };
 }
 

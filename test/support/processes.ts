@@ -45,7 +45,7 @@ const CLAUDE_CODE = /claude-agent-sdk-[\w-]+\/claude(\s|$)/;
 
 export const isClaudeCode = ({ command }: SeenProcess): boolean => CLAUDE_CODE.test(command);
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 /** Resolves when none of them is there any more: a signal takes its way. Rejects with those that stay. */
 export async function allGone(processes: readonly SeenProcess[]): Promise<void> {

@@ -160,13 +160,16 @@ function listPids(): number[] {
 /** Another user's processes, and those that are gone, show nothing. */
 function lookInto(pid: number): { environment?: string; outputs?: readonly string[] } {
   try {
-    const environment = readFileSync(`/proc/${pid}/environ`, 'latin1');
+    const environment = readEnvironment(pid) || readEnvironment(pid);
     const folder = `/proc/${pid}/fd`;
     return { environment, outputs: readdirSync(folder).map((fd) => linkOf(`${folder}/${fd}`)) };
   } catch {
     return {};
   }
 }
+
+/** Empty also for the instant in which a process becomes another program: worth a second look. */
+const readEnvironment = (pid: number): string => readFileSync(`/proc/${pid}/environ`, 'latin1');
 
 function linkOf(path: string): string {
   try {
