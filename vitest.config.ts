@@ -15,8 +15,9 @@ export default defineConfig({
     exclude: ['**/node_modules/**', 'test/scenarios/**'],
     globalSetup: ['test/support/build-once.ts'],
     setupFiles: ['test/support/leave-nothing.ts'],
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Of a busy machine: what starts programs takes five times as long there.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
     // One more than two cores: the tests of processes and pages wait a quarter of their time.

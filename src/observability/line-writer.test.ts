@@ -57,9 +57,12 @@ describe('LineWriter', () => {
 async function readUntil(fd: number, end: string): Promise<string> {
   const chunk = Buffer.alloc(1024 * 1024);
   let text = '';
-  while (!text.endsWith(end)) {
+  let tail = '';
+  while (!tail.endsWith(end)) {
     try {
-      text += chunk.toString('latin1', 0, readSync(fd, chunk));
+      const piece = chunk.toString('latin1', 0, readSync(fd, chunk));
+      text += piece;
+      tail = (tail + piece).slice(-end.length);
     } catch {
       // Nothing there yet: the writer has its turn.
       await turnOfLoop();

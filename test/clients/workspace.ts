@@ -44,9 +44,14 @@ export async function makeWorkspace(files: Files = {}): Promise<Workspace> {
   await git('add', '.');
   await git('commit', '-q', '--allow-empty', '-m', 'Start');
   const appears = async (name: string): Promise<void> => {
-    const changes = watch(path);
-    if (existsSync(at(name))) return;
-    for await (const { filename } of changes) if (filename === name) return;
+    const changes = watch(path)[Symbol.asyncIterator]();
+    // It is watched from the first question on: asked before the look, nothing is missed in between.
+    let change = changes.next();
+    while (!existsSync(at(name))) {
+      await change;
+      change = changes.next();
+    }
+    await changes.return?.();
   };
   return { path, home, at, appears, read: (name) => readFile(at(name), 'utf8') };
 }

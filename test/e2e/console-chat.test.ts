@@ -1,6 +1,8 @@
 /** `POST /api/chat`: turns that the console begins, and that belong to the gateway. */
+
 import { describe, expect, it } from 'vitest';
 import { eventByEvent, gate, json, sse } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
 import { anthropicError, anthropicStream, call, callsAnswer, textAnswer } from '../support/wire.js';
 import { openChatWorld, watch } from './console-chat-harness.js';
 
@@ -502,6 +504,8 @@ describe('a turn of a client of /v1 that broke off', () => {
     await held.reached;
     leave.abort();
     await asking;
+    // An answer that is written whole before the gateway knows that nobody hears it counts as heard.
+    await until(async () => (await (await alice.fetch('GET', '/metrics')).text()).includes('status="499"'));
     held.open();
     for (;;) {
       const [session] = await alice.sessions();

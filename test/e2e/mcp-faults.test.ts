@@ -66,7 +66,7 @@ describe('a server that does not come up', () => {
 
 describe('a call', () => {
   it('to a server that hangs is cancelled after its time, and the server is told', async () => {
-    const client = await connected({ odd: oddServer('plain', { timeout_s: 0.2 }) });
+    const client = await connected({ odd: oddServer('plain', { timeout_s: 3 }) });
     const result = await client.call('odd', 'hang');
     expect(result.isError).toBe(true);
     expect(textOf(result)).toContain('did not finish the call within');

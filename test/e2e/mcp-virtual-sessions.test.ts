@@ -61,6 +61,9 @@ function raw({ url }: TestGateway, body: unknown, options: RawOptions = {}): Pro
   });
 }
 
+const figures = async (gateway: TestGateway): Promise<string> =>
+  (await raw(gateway, undefined, { method: 'GET', path: '/metrics' })).text();
+
 async function openRaw(gateway: TestGateway, options: RawOptions = {}): Promise<string> {
   const response = await raw(gateway, INITIALIZE, options);
   expect(response.status).toBe(200);
@@ -296,6 +299,8 @@ describe('a connection that breaks', () => {
     const last = /^id: (\d+)$/m.exec(first)?.[1] ?? '';
     const approval = await pending(gateway);
     controller.abort();
+    // Until the gateway has noticed, somebody reads it already. The request for the figures is open itself.
+    await until(async () => /^toolgate_open_requests 1$/m.test(await figures(gateway)));
     const resumed = await raw(gateway, undefined, {
       method: 'GET',
       session,

@@ -1,4 +1,5 @@
 /** Sign-ins to the console that outlive the process: what goes on, what ends, and what a thief of the store gets. */
+
 import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { openStore } from '../../src/store/open.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startGatewayProcess, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { memorySignIns } from '../support/memory-sign-ins.js';
+import { freePort } from '../support/scripted-upstream.js';
 import { startServer } from './server-harness.js';
 
 const ALICE = { key: 'key-of-alice', name: 'alice', scopes: ['call', 'approve', 'admin'] };
@@ -54,16 +56,13 @@ async function whoIs(at: At, id: string): Promise<unknown> {
 
 describe('a gateway that starts again', () => {
   it('knows who was signed in when it was killed, and who had signed out just before', async () => {
-    const first = await startGatewayProcess({ config: keys(ALICE, BOB) });
+    const args = ['start', '--port', String(await freePort()), '--log-level', 'silent'];
+    const first = await startGatewayProcess({ config: keys(ALICE, BOB), args });
     const stays = await signIn(first, BOB.key);
     const leaves = await signIn(first, ALICE.key);
     expect((await signOut(first, leaves)).status).toBe(204);
     await first.kill();
-    const { port } = new URL(first.url);
-    const again = await startGatewayProcess({
-      folder: first.folder,
-      args: ['start', '--port', port, '--log-level', 'silent'],
-    });
+    const again = await startGatewayProcess({ folder: first.folder, args });
     expect(again.url).toBe(first.url);
     expect(await whoIs(again, stays)).toEqual({ name: 'bob', scopes: ['call'], models: ['*'] });
     expect(await whoIs(again, leaves)).toBe(401);

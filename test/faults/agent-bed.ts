@@ -7,7 +7,7 @@ import { tempFolder } from '../support/cleanup.js';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.js';
 import { allGone, descendants, type SeenProcess } from '../support/processes.js';
 import { ScriptedAgentModel } from '../support/scripted-agent-model.js';
-import { type ScriptedUpstream, startUpstream } from '../support/scripted-upstream.js';
+import { freePort, type ScriptedUpstream, startUpstream } from '../support/scripted-upstream.js';
 import { until } from '../support/until.js';
 import { isRecord, type JsonRecord } from '../support/violation.js';
 
@@ -34,6 +34,9 @@ export interface BedOptions {
   others?: Readonly<Record<string, { engine: EngineName; tools: readonly string[] }>>;
   env?: Readonly<Record<string, string>>;
 }
+
+/** At a port that nobody else is given while the gateway is down. */
+const startArgs = (port: number): string[] => ['start', '--port', String(port), '--log-level', 'silent'];
 
 export class AgentBed {
   readonly model = new ScriptedAgentModel();
@@ -74,7 +77,10 @@ export class AgentBed {
     await mkdir(work);
     await mkdir(join(folder, TEMPORARY));
     bed = new AgentBed(engine, upstream, folder, work, options);
-    bed.#gateway = await startGatewayProcess({ folder, config: bed.#config(), env: bed.#env });
+    bed.#gateway = await startGatewayProcess({
+      ...{ folder, config: bed.#config(), env: bed.#env },
+      args: startArgs(await freePort()),
+    });
     return bed;
   }
 
@@ -94,8 +100,7 @@ export class AgentBed {
 
   /** At the same address, for pages that are open. */
   async restartThere(): Promise<void> {
-    const { port } = new URL(this.url);
-    const args = ['start', '--port', port, '--log-level', 'silent'];
+    const args = startArgs(Number(new URL(this.url).port));
     this.#gateway = await startGatewayProcess({ folder: this.folder, env: this.#env, args });
   }
 

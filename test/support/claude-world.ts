@@ -170,10 +170,13 @@ export async function openWorld({
   return new World(gateway, upstream, root, steps);
 }
 
-/** Of the gateway in this process, those that work in the folder. */
+/** Of the gateway in this process, those that work in the folder; the oldest is first. */
 export function claudeProcesses(root: string): number[] {
   const own = descendants(process.pid).filter(({ command }) => command.includes('claude-agent-sdk'));
-  return own.filter(({ pid }) => folderOf(pid) === root).map(({ pid }) => pid);
+  return own
+    .filter(({ pid }) => folderOf(pid) === root)
+    .toSorted((a, b) => Number(a.startTime) - Number(b.startTime))
+    .map(({ pid }) => pid);
 }
 
 function folderOf(pid: number): string | undefined {

@@ -10,16 +10,29 @@ import {
   user,
   type World,
 } from '../../../test/support/claude-world.js';
-import { allGone, descendants } from '../../../test/support/processes.js';
+import { allGone, descendants, type SeenProcess } from '../../../test/support/processes.js';
 import { call } from '../../../test/support/wire.js';
 
 const TOOLS = [tool('weather')];
 
-async function park(world: World, city: string): Promise<{ messages: object[]; answer: Answered }> {
-  world.script({ parts: [call('mcp__gateway__weather', { city }, `toolu_${city}`)] });
+interface Parked {
+  messages: object[];
+  answer: Answered;
+  /** Its process. */
+  own: readonly SeenProcess[];
+}
+
+async function park(world: World, city: string): Promise<Parked> {
+  let own: SeenProcess[] = [];
+  world.script(() => {
+    // While it works for certain. Those behind it are spare ones, which stay.
+    const [first] = claudeProcesses(world.root);
+    own = descendants(process.pid).filter(({ pid }) => pid === first);
+    return { parts: [call('mcp__gateway__weather', { city }, `toolu_${city}`)] };
+  });
   const messages = [user(`Weather in ${city}?`)];
   const answer = await world.post({ messages, tools: TOOLS });
-  return { messages: [...messages, { role: 'assistant', content: answer.body['content'] }], answer };
+  return { messages: [...messages, { role: 'assistant', content: answer.body['content'] }], answer, own };
 }
 
 async function wake(world: World, city: string, messages: object[]): Promise<Answered> {
@@ -55,11 +68,9 @@ describe('processes', { timeout: 90_000 }, () => {
   it('end when the client’s results do not come in time, and a late result wakes the conversation', async () => {
     const world = await openWorld({ sessions: { max_live: 8, tool_timeout_s: 1 } });
     const before = claudeProcesses(world.root).length;
-    const { messages } = await park(world, 'Rome');
-    // Those behind it are spare ones, which stay.
-    const [own] = claudeProcesses(world.root);
-    await allGone(descendants(process.pid).filter(({ pid }) => pid === own));
-    expect(before).toBe(0);
+    const { messages, own } = await park(world, 'Rome');
+    expect([before, own.length]).toEqual([0, 1]);
+    await allGone(own);
     expect(contentOf(await wake(world, 'Rome', messages))).toEqual([{ type: 'text', text: 'Fine in Rome.' }]);
   });
 

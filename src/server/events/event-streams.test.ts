@@ -17,7 +17,7 @@ const LIMITS = { turnChars: 2 * LARGE, snapshotBytes: 2 * LARGE };
 async function start(limits: Partial<EventLimits> = {}) {
   const time = { now: 0 };
   const approvals = { list: async () => ({ items: [] }), subscribe: () => () => {} };
-  const hub = new EventHub({ approvals, log: LOG, limits: { ...LIMITS, ...limits } });
+  const hub = new EventHub({ approvals, log: LOG, now: () => time.now, limits: { ...LIMITS, ...limits } });
   const streams = new EventStreams({
     ...{ hub, isSignedIn: () => true, now: () => time.now },
     approvals: { attend: () => () => {}, seen: () => {} },

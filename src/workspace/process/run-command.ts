@@ -224,7 +224,8 @@ function readCapture(fd: number, maxBytes: number): string {
 async function within(ms: number, done: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+    // What came while the process was held up is read before its time is over.
+    timer = setTimeout(() => setImmediate(resolve), ms);
   });
   await Promise.race([done, late]);
   clearTimeout(timer);

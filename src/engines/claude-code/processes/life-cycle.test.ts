@@ -109,7 +109,7 @@ describe('a process that is killed', () => {
       ['/tmp/cc-socks', `/tmp/cc-socks-${process.getuid?.()}`]
         .map((folder) => join(folder, `${opened.pid}.sock`))
         .filter((file) => existsSync(file));
-    expect(sockets()).toHaveLength(1);
+    await until(() => sockets().length === 1);
     process.kill(opened.pid, 'SIGKILL');
     await opened.exited;
     expect(sockets()).toEqual([]);
