@@ -24,13 +24,16 @@ afterEach(async () => {
   await rm(base, { recursive: true, force: true });
 });
 
+/** Rejects where the script fails; gives what was set aside. */
 async function run(script: string): Promise<readonly SetAside[]> {
   const wrapped = await sandbox.wrap(script, { writable: [root], hidden: [], hosts: [], cwd: root });
   const env = { ...sandbox.environment, ...wrapped.env };
-  await new Promise<void>((resolve) => {
-    execFile(wrapped.file, [...wrapped.args], { cwd: root, env }, () => resolve());
+  const failure = await new Promise<Error | null>((resolve) => {
+    execFile(wrapped.file, [...wrapped.args], { cwd: root, env }, resolve);
   });
-  return wrapped.release();
+  const undone = await wrapped.release();
+  if (failure !== null) throw failure;
+  return undone;
 }
 
 const NAMES = new Set(
@@ -85,11 +88,17 @@ const ATTACK = `
     for (const name of ['own', 'hard', 'moved-away', 'other-name', file + '-link']) all(() => remove(name));
     all(() => { for (const name of fs.readdirSync('parent-moved')) remove(join('parent-moved', name)); });
     write();
+    fs.appendFileSync('attacked', path + '\\n');
   }
 `;
 
-const attack = (paths: readonly string[]): string =>
-  `node -e ${quoted(ATTACK)} ${quoted(JSON.stringify(paths.map((path) => [path, fileOf(path)])))}`;
+/** What was set aside. Fails where the script did not come to its end, or cannot write in its folder at all. */
+async function attack(paths: readonly string[]): Promise<readonly SetAside[]> {
+  const attacked = JSON.stringify(paths.map((path) => [path, fileOf(path)]));
+  const undone = await run(`node -e ${quoted(ATTACK)} ${quoted(attacked)}`);
+  expect(await readFile(join(root, 'attacked'), 'utf8')).toBe(paths.map((path) => `${path}\n`).join(''));
+  return undone;
+}
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -113,7 +122,7 @@ describe('B10: a script in the sandbox, and files that run code', () => {
       await mkdir(dirname(join(root, fileOf(path))), { recursive: true });
       await writeFile(join(root, fileOf(path)), 'old');
     }
-    expect(await run(attack(held.map(({ path }) => path)))).toEqual([]);
+    expect(await attack(held.map(({ path }) => path))).toEqual([]);
     for (const { path } of held) {
       expect(lstatSync(join(root, fileOf(path))).isFile(), path).toBe(true);
       expect(await readFile(join(root, fileOf(path)), 'utf8'), path).toBe('old');
@@ -122,7 +131,7 @@ describe('B10: a script in the sandbox, and files that run code', () => {
 
   it.each(rows)('cannot make them where they are missing: $names', async ({ held }) => {
     const wanted = held.filter(({ whenMissing }) => whenMissing !== 'leave');
-    const undone = await run(attack(held.map(({ path }) => path)));
+    const undone = await attack(held.map(({ path }) => path));
     for (const { path } of wanted) expect(existsSync(join(root, path)), path).toBe(false);
     const planted = wanted.filter(({ whenMissing }: HeldPath) => whenMissing === 'undo');
     // Of several in one folder, the folder's link is what is set aside.
@@ -131,7 +140,7 @@ describe('B10: a script in the sandbox, and files that run code', () => {
   });
 
   it('leaves nothing behind of a command that touches none of them', async () => {
-    expect(await run('echo a > a; mkdir -p b/c; git init -q b/c; npm --version')).toEqual([]);
+    expect(await run('echo a > a && mkdir -p b/c && git init -q b/c && npm --version')).toEqual([]);
     expect((await readdir(root)).sort()).toEqual(['a', 'b']);
   });
 });

@@ -187,14 +187,36 @@ export async function panelIs(page: Page, { id }: Pick<ApprovalWire, 'id'>, stat
   await page.locator(`[data-approval="${id}"][data-approval-state="${state}"]`).waitFor();
 }
 
+/** As the inbox lists them: those that ask at once come in any order. */
+export function byAge(a: ApprovalWire, b: ApprovalWire): number {
+  if (a.created_at !== b.created_at) return a.created_at < b.created_at ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+}
+
+/** Resolves when the inbox has opened the oldest by itself: until then a press would close it again. */
+export async function inboxIsOpen(page: Page): Promise<void> {
+  await page.locator('[data-inbox-item] [aria-expanded="true"]').first().waitFor();
+}
+
+/** Opens the line of a question in the inbox, where it is not open. */
+export async function openItem(page: Page, { id }: Pick<ApprovalWire, 'id'>): Promise<void> {
+  await inboxIsOpen(page);
+  const row = page.locator(`[data-inbox-item="${id}"]`).getByRole('button').first();
+  if ((await row.getAttribute('aria-expanded')) === 'false') await row.click();
+}
+
 /** What moves the button has come to an end by then. */
 const MOST_PRESSES = 3;
 
 /**
  * Presses a button that decides, as a person would: once it takes a press, and again when it says
- * that it has just moved. See console/src/approvals/arming.ts.
+ * that it has just moved; that one has decided nothing. See console/src/approvals/arming.ts.
  */
-export async function press(where: Locator, name: string | RegExp): Promise<void> {
+export async function press(
+  where: Locator,
+  name: string | RegExp,
+  how: 'click' | 'dblclick' = 'click',
+): Promise<void> {
   const exact = typeof name === 'string';
   const button = { has: where.page().getByRole('button', { name, exact }) };
   // To scroll is to move it.
@@ -202,7 +224,7 @@ export async function press(where: Locator, name: string | RegExp): Promise<void
   const armed = where.locator('[data-armed="true"]').filter(button);
   const refused = where.locator('[data-armed]').filter(button).getByRole('status');
   for (let pressed = 1; pressed <= MOST_PRESSES; pressed += 1) {
-    await armed.getByRole('button', { name, exact }).click();
+    await armed.getByRole('button', { name, exact })[how]();
     if (!(await refused.isVisible())) return;
   }
   throw new Error(`The button ${name} refused ${MOST_PRESSES} presses`);

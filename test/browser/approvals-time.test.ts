@@ -1,17 +1,20 @@
 /** Time: how much is left, more of it, and what is said when it is over. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { useBrowser } from '../support/browser.js';
+import { gate } from '../support/gate.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import {
   type ApprovalBench,
   cardIs,
   cardOf,
   chatRoute,
+  goTo,
   PATIENCE,
   panelOf,
   press,
   startBench,
 } from './approvals-bench.js';
+import { connected } from './console-world.js';
 
 const browser = useBrowser();
 
@@ -19,7 +22,7 @@ const bash = (command: string, id: string) => callsAnswer(call('Bash', { command
 const left = async (bench: ApprovalBench, id: string) =>
   Date.parse((await bench.approvalOf(id)).expires_at ?? '');
 
-describe('the time of an approval', () => {
+describe('the time of an approval', { timeout: 60_000 }, () => {
   it('is counted down by the clock of the gateway, stands out at the end, and can be extended', async () => {
     const bench = await startBench({ permissions: { approval_timeout_s: 100 } });
     bench.model.play('count down', [bash('echo time', 'time-1'), textAnswer('Time.')]);
@@ -46,12 +49,39 @@ describe('the time of an approval', () => {
     expect(await left(bench, 'time-1')).toBe(again);
   });
 
+  it('is given to whoever begins to answer while more of it is asked for already', async () => {
+    const bench = await startBench({ permissions: { approval_timeout_s: 100 } });
+    bench.model.play('ask for more', [bash('echo more', 'more-1'), textAnswer('More.')]);
+    const said = bench.say('ask for more');
+    const approval = await bench.asked('more-1');
+    const { page } = await bench.open(browser, chatRoute(approval));
+    const panel = panelOf(page, approval);
+    const held = gate();
+    let asked = 0;
+    await page.route('**/api/approvals/*/extend', async (route) => {
+      asked += 1;
+      if (asked === 1) await held.pass();
+      await route.continue();
+    });
+    await panel.getByRole('button', { name: 'Extend' }).click();
+    await held.reached;
+    await panel.getByRole('button', { name: 'Deny with reason…' }).click();
+    await panel.getByLabel('Reason').fill('Not now.');
+    held.open();
+    await expect.poll(() => asked, PATIENCE).toBe(2);
+    await press(panel, 'Deny with this reason');
+    await said;
+  });
+
   it('ends with an honest word, and the agent can be asked again', async () => {
     const bench = await startBench({ permissions: { approval_timeout_s: 3 } });
     const turn = bench.model.play('nobody answers', [bash('echo late', 'over-1'), textAnswer('I go on.')]);
+    // It has to hear of the question before the end of it.
+    const { page } = await bench.open(browser, '#/');
+    await connected(page);
     const said = bench.say('nobody answers');
-    const approval = await bench.asked('over-1');
-    const { page } = await bench.open(browser, chatRoute(approval));
+    const approval = await vi.waitFor(() => bench.approvalOf('over-1'), PATIENCE);
+    await goTo(page, chatRoute(approval));
     await cardIs(page, 'over-1', 'expired');
     await said;
     const card = cardOf(page, 'over-1');

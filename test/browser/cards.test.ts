@@ -1,10 +1,16 @@
 /** Cards of tool calls, live and from the transcript. */
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { useBrowser } from '../support/browser.js';
+import { openPage, useBrowser } from '../support/browser.js';
+import { tempFolder } from '../support/cleanup.js';
+import { EventWorld } from '../support/event-world.js';
 import { gate } from '../support/gate.js';
 import { eventByEvent, sse } from '../support/replies.js';
+import { inDialect } from '../support/scripted-answers.js';
+import type { ScriptFunction } from '../support/scripted-upstream.js';
 import { anthropicStream, call, callsAnswer, textAnswer } from '../support/wire.js';
-import { type ApprovalBench, cardIs, cardOf, startBench } from './approvals-bench.js';
+import { type ApprovalBench, cardIs, cardOf, goTo, PATIENCE, startBench } from './approvals-bench.js';
+import { connected } from './console-world.js';
 
 const browser = useBrowser();
 let bench: ApprovalBench;
@@ -119,5 +125,76 @@ describe('a card', () => {
       expect(await output.innerText()).toContain('red plain');
     }
     expect(problems).toEqual([]);
+  });
+});
+
+describe('the time on a card', () => {
+  const task = (name: string) =>
+    call(
+      'Task',
+      { description: `Look for ${name}`, prompt: `where is ${name}?`, subagent_type: 'Explore' },
+      `time-${name}`,
+    );
+
+  /** While it runs it is told in whole seconds. */
+  const secondsOn = async (card: Locator): Promise<number> => {
+    const text = await card.getByTitle('Elapsed time').innerText();
+    const [, minutes = '0', seconds] = /^(?:(\d+) min )?(\d+) sec$/.exec(text) ?? [];
+    return Number(minutes) * 60 + Number(seconds);
+  };
+
+  /** Nothing of the page moves on by itself any more. */
+  const stopClock = async (page: Page): Promise<void> => {
+    const now: number = await page.evaluate('Date.now()');
+    await page.clock.pauseAt(now + 5_000);
+  };
+
+  it('is counted while the call runs, and stands when it is done', async () => {
+    const { path: root } = await tempFolder('toolgate-cards');
+    const held = { one: gate(), two: gate() };
+    const helper: ScriptFunction = async (request, index) => {
+      await (request.text.includes('where is one?') ? held.one : held.two).pass();
+      return inDialect(textAnswer('Here.'))(request, index);
+    };
+    const world = await EventWorld.start({
+      root,
+      steps: [callsAnswer(task('one'), task('two')), helper, helper, textAnswer('Found.')],
+      // A ping would set the page right about the time, which the test has changed.
+      limits: { pingMs: 3_600_000 },
+    });
+    const { page } = await openPage(browser);
+    await page.goto(`${world.gateway.url}/#token=k-alice`);
+    await connected(page);
+    await page.clock.install();
+    const said = world.say('look for both');
+    // A test that fails before it looks at the answer has told why already.
+    said.catch(() => {});
+    await Promise.all([held.one.reached, held.two.reached]);
+    const listed = await world.api('GET', '/api/sessions');
+    const { data }: { data: { id: string }[] } = JSON.parse(await listed.text());
+    await goTo(page, `#/chat/${data[0]?.id}`);
+    const [one, two] = [cardOf(page, 'time-one'), cardOf(page, 'time-two')];
+    for (const id of ['time-one', 'time-two']) await cardIs(page, id, 'running');
+
+    await stopClock(page);
+    const before = [await secondsOn(one), await secondsOn(two)];
+    await page.clock.runFor(7_000);
+    const after = before.map((seconds) => seconds + 7);
+    await expect.poll(async () => [await secondsOn(one), await secondsOn(two)], PATIENCE).toEqual(after);
+
+    await page.clock.resume();
+    held.one.open();
+    await cardIs(page, 'time-one', 'success');
+    await stopClock(page);
+    const took = await one.getByTitle('Elapsed time').innerText();
+    const running = await secondsOn(two);
+    await page.clock.runFor(7_000);
+    // Both would be drawn together.
+    await expect.poll(() => secondsOn(two), PATIENCE).toBe(running + 7);
+    expect(await one.getByTitle('Elapsed time').innerText()).toBe(took);
+
+    await page.clock.resume();
+    held.two.open();
+    await said;
   });
 });

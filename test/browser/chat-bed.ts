@@ -1,4 +1,5 @@
 /** A gateway whose model says what a test wants, and conversations to look at in the console. */
+import { rm } from 'node:fs/promises';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { openPage, type TestBrowser } from '../support/browser.js';
@@ -91,10 +92,37 @@ export const transcript = (page: Page) => page.getByRole('region', { name: 'Conv
 /** The rows that are drawn, by kind. */
 export const rowsOf = (page: Page, kind: string) => transcript(page).locator(`[data-row=${kind}]`);
 
-/** Sends as a person does, by keyboard. */
+/** Sends as a person does, by keyboard, as soon as it can be sent. */
 export async function say(page: Page, text: string): Promise<void> {
   await composer(page).fill(text);
+  await page
+    .locator('form', { has: composer(page) })
+    .locator('button[type=submit]:enabled')
+    .waitFor();
   await composer(page).press('Enter');
+}
+
+/**
+ * Turns the wheel up by most of what is in sight, and resolves when that is drawn; to false at the
+ * beginning. What a script scrolls is the person's only while nothing grows: see console/src/chat/follow.ts.
+ */
+export async function wheelUp(page: Page): Promise<boolean> {
+  const list = transcript(page);
+  const isBelow = await list.evaluate((element) => {
+    element.scrolled = new Promise((done) => element.addEventListener('scroll', done, { once: true }));
+    return element.scrollTop > 0;
+  });
+  const box = await list.boundingBox();
+  if (!isBelow || box === null) return false;
+  // At its edge: what stands in the middle may scroll by itself.
+  await page.mouse.move(box.x + 2, box.y + box.height / 2);
+  await page.mouse.wheel(0, -box.height * 0.8);
+  await list.evaluate(async (element) => {
+    await element.scrolled;
+    const { requestAnimationFrame } = element.ownerDocument.defaultView;
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  });
+  return true;
 }
 
 /** All of it at once. */
@@ -147,8 +175,10 @@ export function useChat(browser: TestBrowser): (says: ScriptFunction, model?: st
     shared = { bed, ...(await openChat(browser, bed)) };
   });
   afterAll(async () => {
-    await shared.bed.gateway.close();
-    await shared.bed.upstream.close();
+    const { gateway, upstream, root } = shared.bed;
+    await gateway.close();
+    await upstream.close();
+    for (const folder of [root, gateway.folder]) await rm(folder, { recursive: true, force: true });
   });
   return async (says, model = 'plain') => {
     script = says;

@@ -13,6 +13,7 @@ import {
   sayInPieces,
   startChatBed,
   transcript,
+  wheelUp,
 } from './chat-bed.js';
 
 const browser = useBrowser();
@@ -113,21 +114,11 @@ const findForeign = (page: Page): Promise<string[]> =>
 
 /** From the end to the beginning: every row is drawn once. */
 async function scrollThrough(page: Page, visit: () => Promise<void>): Promise<void> {
-  const list = transcript(page);
-  for (;;) {
-    await visit();
-    const moved = await list.evaluate(async (element) => {
-      const { requestAnimationFrame } = element.ownerDocument.defaultView;
-      const before = element.scrollTop;
-      element.scrollTop = before - element.clientHeight * 0.8;
-      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-      return element.scrollTop < before;
-    });
-    if (!moved) return;
-  }
+  do await visit();
+  while (await wheelUp(page));
 }
 
-describe('hostile markdown', () => {
+describe('hostile markdown', { timeout: 60_000 }, () => {
   it('changes nothing but text', async () => {
     const bed = await startQuietBed();
     const id = await importSession(bed, talk(HOSTILE));
@@ -136,6 +127,7 @@ describe('hostile markdown', () => {
     page.on('request', (request) => asked.push(request.url()));
     page.on('dialog', (dialog) => asked.push(`dialog ${dialog.message()}`));
     await page.getByText('The last answer.').waitFor();
+    await page.getByRole('button', { name: 'Regenerate' }).last().waitFor();
     const foreign = new Set<string>();
     let shown = '';
     await scrollThrough(page, async () => {

@@ -114,6 +114,8 @@ describe('a chat', () => {
     const old = sessionIn(page);
     await page.getByRole('button', { name: 'Regenerate' }).last().click();
     await answered(page, 'Another two.');
+    // What was said before it comes with the transcript.
+    await page.getByRole('button', { name: 'Regenerate' }).first().waitFor();
     expect(sessionIn(page)).not.toBe(old);
     expect(await rowsOf(page, 'user').allInnerTexts()).toHaveLength(2);
     expect(await transcript(page).innerText()).toContain('One.');
@@ -144,6 +146,32 @@ describe('a chat', () => {
     await page.getByRole('button', { name: 'Model: named-for-me' }).waitFor();
     await say(page, 'Hello');
     await answered(page, 'Fine.');
+  });
+
+  it('keeps a path that is typed before the folders are there', async () => {
+    const { bed, page } = await begin(sayAll('I am here.'), 'coder');
+    const held = gate();
+    await page.route(
+      '**/api/folders*',
+      async (route) => {
+        await held.pass();
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await page.getByRole('button', { name: /^Folder:/ }).click();
+    const dialog = page.getByRole('dialog');
+    const path = dialog.getByRole('textbox', { name: 'Path' });
+    await held.reached;
+    await path.fill(bed.gateway.folder);
+    held.open();
+    const listed = dialog.getByRole('navigation').locator('[aria-current="page"]');
+    await listed.waitFor();
+    expect(await path.inputValue()).toBe(bed.gateway.folder);
+    expect(await dialog.getByRole('button', { name: 'Use this folder' }).isDisabled()).toBe(true);
+    // It is the answer's to change again where nobody has typed since it was asked for.
+    await dialog.getByRole('navigation').getByRole('button').first().click();
+    await expect.poll(() => path.inputValue()).toBe('/');
   });
 
   it('asks an agent in a folder that was chosen', async () => {

@@ -57,7 +57,7 @@ describe('the connection', () => {
     expect(await page.locator('[data-connection]').innerText()).toBe('Connected');
     wire.cut();
     await connected(page, 'lost');
-    expect(await page.getByText(/^Connection lost at.*connects again by itself/).isVisible()).toBe(true);
+    await page.getByText(/^Connection lost at.*connects again by itself/).waitFor();
     wire.mend();
     await connected(page);
     await page.getByText(/^Connection lost at/).waitFor({ state: 'detached' });
@@ -155,7 +155,7 @@ describe('pages', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/#\/rules$/);
     // Said, not grabbed: the focus stays on the link.
-    expect(await page.locator('[data-announcer]').textContent()).toContain('Rules');
+    await page.locator('[data-announcer]', { hasText: 'Rules' }).waitFor({ state: 'attached' });
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Rules');
   });
 
@@ -178,6 +178,7 @@ describe('language and colours', () => {
     await page.goto(`${gateway.url}/#/setup`);
     await page.getByRole('heading', { level: 1, name: '接入' }).waitFor();
     expect(await page.title()).toBe('Toolgate – 接入');
+    await page.locator('main dl dt').first().waitFor();
     const shown = await page.locator('main :is(h1, h2, dt, label), nav a').allTextContents();
     expect(shown.length).toBeGreaterThan(15);
     expect(shown.filter((text) => !/[\u4e00-\u9fff]/.test(text))).toEqual([]);

@@ -1,3 +1,4 @@
+/** Rules: seen, tried, made and revoked, in a real browser. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axeProblems } from '../support/axe.js';

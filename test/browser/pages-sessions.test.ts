@@ -1,9 +1,10 @@
+/** The list of sessions, in a real browser. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChatStarted } from '../../src/server/wire/sessions.js';
 import { axeProblems } from '../support/axe.js';
 import { useBrowser } from '../support/browser.js';
-import { closeAfterTest } from '../support/cleanup.js';
+import { closeAfterTest, tempFolder } from '../support/cleanup.js';
 import { startTestGateway } from '../support/gateway.js';
 import { shots } from '../support/screenshots.js';
 import { openSignedIn } from './console-world.js';
@@ -81,6 +82,19 @@ describe('sessions', PATIENT, () => {
     await Promise.allSettled([asked, busy]);
   });
 
+  it('shows what one has cost, where the price of its model is known', async () => {
+    const { path: cwd } = await tempFolder('toolgate-pages');
+    const price = { input: 3000, output: 15_000 };
+    const coder = { engine: 'native', upstream: 'up', model: 'm', cwd };
+    const world = await startWorld({ models: { priced: { ...coder, price }, coder } });
+    await world.say('priced', 'paid things');
+    await world.say('coder', 'other things');
+    const { row } = await open(world);
+    // Of a million: 120 in and 50 from the cache at 3,000, 30 out at 15,000.
+    await row('paid things').getByText('$0.96', { exact: true }).waitFor();
+    await row('other things').getByText('unknown', { exact: true }).waitFor();
+  });
+
   it('stops one that runs', async () => {
     const busy = world.say('coder', 'HOLD the door');
     const { requests } = world.upstream;
@@ -104,6 +118,10 @@ describe('sessions', PATIENT, () => {
     await world.held.reached;
     const said = { model: 'coder', content: 'FAIL at once' };
     const { session } = await world.api<ChatStarted>('POST', '/api/chat', said);
+    // A turn that has not failed yet is one that the next gateway goes on with by itself.
+    const failed = async () =>
+      (await world.api<{ data: unknown[] }>('GET', `/api/traces?session=${session}`)).data.length;
+    await expect.poll(failed).toBe(1);
     await world.gateway.close();
     await busy;
     world.held.open();

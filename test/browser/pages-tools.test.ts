@@ -1,3 +1,4 @@
+/** Tools and MCP servers of every transport, in a real browser. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { axeProblems } from '../support/axe.js';
 import { type ObservedPage, useBrowser } from '../support/browser.js';

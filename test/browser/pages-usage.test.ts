@@ -21,24 +21,28 @@ import {
 const browser = useBrowser();
 
 const DAY_MS = 86_400_000;
+/** Of the rows and of the page: days are counted, and one may end meanwhile. */
+const NOW = Date.now();
 
 /** Most answers are quick, a few take long: `swift` streams, `slow` does not. */
 const SPREAD = [
   ...Array.from({ length: 37 }, (_, index) => ({
-    at: Date.now() - (index % 5) * DAY_MS,
+    at: NOW - (index % 5) * DAY_MS,
     model: 'swift',
     latencyMs: 400,
     firstTokenMs: 104,
   })),
-  { at: Date.now() - 2 * DAY_MS, model: 'slow', latencyMs: 8000 },
-  { model: 'slow', latencyMs: 8000 },
-  { model: 'slow', latencyMs: 30_000 },
+  { at: NOW - 2 * DAY_MS, model: 'slow', latencyMs: 8000 },
+  { at: NOW, model: 'slow', latencyMs: 8000 },
+  { at: NOW, model: 'slow', latencyMs: 30_000 },
 ];
 
-async function open(world: World, path = 'usage', options = {}) {
-  const opened = await openSignedIn(browser, world.gateway, options);
-  await goTo(opened.page, world, path);
+/** `at`: what the page takes for now. */
+async function open(world: World, path = 'usage', at?: number) {
+  const opened = await openSignedIn(browser, world.gateway);
   const { page } = opened;
+  if (at !== undefined) await page.clock.setFixedTime(at);
+  await goTo(page, world, path);
   return {
     ...opened,
     chart: (name: string) => page.getByRole('region', { name, exact: true }),
@@ -64,6 +68,7 @@ describe('usage', PATIENT, () => {
     await world.say('plain', 'hello');
     await world.say('plain', 'FAIL');
     const { page, chart, tile } = await open(world);
+    await tile('Requests').getByText('5', { exact: true }).waitFor();
     expect(await tile('Requests').innerText()).toMatch(/5[\s\S]*1 with an error \(20%\)/);
     expect(await tile('Tokens').innerText()).toMatch(/800[\s\S]*480 in · 120 out · 200 from the cache/);
     // 3 × (120 × 3 + 30 × 15) per million, and the cache at no given price as input.
@@ -85,7 +90,7 @@ describe('usage', PATIENT, () => {
   it('says how long half of the answers took, and all but a few', async () => {
     const world = await startWorld();
     await recordUsage(world.gateway, SPREAD);
-    const { page, chart, tile } = await open(world);
+    const { page, chart, tile } = await open(world, 'usage', NOW);
     // The middle of what is counted together: 400 to 415, 7936 to 8191.
     expect(await tile('Latency (median)').innerText()).toMatch(
       /408 ms[\s\S]*95% within 8\.1 sec · longest 30 sec/,
@@ -104,10 +109,33 @@ describe('usage', PATIENT, () => {
     expect(await figures('First token (median)')).toEqual(['106 ms', 'unknown']);
   });
 
+  it('says by key how long answers took', async () => {
+    const world = await startWorld();
+    const at = Date.now();
+    await recordUsage(world.gateway, [
+      { at, principal: 'alice', latencyMs: 400, firstTokenMs: 104 },
+      { at, principal: 'alice', latencyMs: 400, firstTokenMs: 104 },
+      { at, principal: 'bob', latencyMs: 8000 },
+    ]);
+    const { chart } = await open(world, 'usage?by=key');
+    for (const [title, alice, bob] of [
+      ['Latency (median)', '400 ms', '8 sec'],
+      ['Latency (95%)', '400 ms', '8 sec'],
+      // The middle of what is counted together: 104 to 107.
+      ['First token (median)', '106 ms', 'unknown'],
+    ] as const) {
+      await chart(title).getByRole('button', { name: 'Show as a table' }).click();
+      const table = chart(title).getByRole('table');
+      await table.waitFor();
+      expect(await table.locator('thead th').allInnerTexts()).toEqual(['Time', 'alice', 'bob']);
+      expect(await table.locator('tbody td').allInnerTexts()).toEqual([alice, bob]);
+    }
+  });
+
   it('is read point by point with the keyboard, and as a table', async () => {
     const world = await startWorld();
-    await world.say('priced', 'hello');
-    const { page, chart } = await open(world);
+    await recordUsage(world.gateway, [{ at: NOW, model: 'priced' }]);
+    const { page, chart } = await open(world, 'usage', NOW);
     const drawing = chart('Requests').getByRole('slider');
     await drawing.focus();
     expect(await drawing.getAttribute('aria-valuetext')).toContain('priced 1');

@@ -17,7 +17,7 @@ import {
   press,
   startBench,
 } from './approvals-bench.js';
-import { transcript } from './chat-bed.js';
+import { wheelUp } from './chat-bed.js';
 
 const SCRIPT = '<script>window.hurt = 1</script><img src=x onerror="window.hurt = 1">';
 const ANSI =
@@ -92,16 +92,8 @@ const FOREIGN = `(() => {
 
 /** What is far away is not drawn. */
 async function scrollUpTo(page: Page, id: string): Promise<void> {
-  for (;;) {
-    if ((await cardOf(page, id).count()) > 0) break;
-    const moved = await transcript(page).evaluate(async (element) => {
-      const { requestAnimationFrame } = element.ownerDocument.defaultView;
-      const before = element.scrollTop;
-      element.scrollTop = before - element.clientHeight;
-      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-      return element.scrollTop < before;
-    });
-    if (!moved) throw new Error(`There is no card ${id}`);
+  while ((await cardOf(page, id).count()) === 0) {
+    if (!(await wheelUp(page))) throw new Error(`There is no card ${id}`);
   }
   await cardOf(page, id).scrollIntoViewIfNeeded();
 }
@@ -149,6 +141,7 @@ describe('a hostile model', { timeout: 90_000 }, () => {
     await press(panel, 'Allow once');
     await said;
     await page.getByText('That is all.').first().waitFor();
+    await page.getByRole('button', { name: 'Regenerate' }).waitFor();
     for (const id of ['h-ask', 'h-tool', 'h-read']) {
       await scrollUpTo(page, id);
       const closed = cardOf(page, id).getByRole('button', { expanded: false }).first();

@@ -51,6 +51,7 @@ describe('without a mouse', { timeout: 90_000 }, () => {
     await keyboard.press('Enter');
     await connected(page);
 
+    await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor();
     await tabTo(page, 'Message');
     await keyboard.type('clean the folder');
     await keyboard.press('Enter');
@@ -85,8 +86,9 @@ describe('without a mouse', { timeout: 90_000 }, () => {
     await tabTo(page, /^Revoke/);
     await keyboard.press('Enter');
     const dialog = page.getByRole('alertdialog').or(page.getByRole('dialog'));
-    await dialog.waitFor();
-    await tabTo(page, /^Revoke/);
+    // Until it has the focus, the button behind it has, which is called nearly the same.
+    await dialog.and(page.locator(':focus-within')).waitFor();
+    await tabTo(page, 'Revoke');
     await keyboard.press('Enter');
     await dialog.waitFor({ state: 'hidden' });
     await page.getByText('Bash(make clean').first().waitFor({ state: 'detached' });

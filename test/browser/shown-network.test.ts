@@ -130,11 +130,14 @@ describe('a decision on a line that breaks', PATIENT, () => {
 
 describe('a press that arrives after the end of its time', PATIENT, () => {
   it('says so, and nothing runs', async () => {
-    const short = await startBench({ permissions: { approval_timeout_s: 5 } });
+    const short = await startBench({ permissions: { approval_timeout_s: 10 } });
     short.model.play('too late', [bash('echo ran >> late.txt', 'late-1'), textAnswer('I go on.')]);
+    // All of the time is there for the press.
+    const { page } = await short.open(browser, '#/');
+    await connected(page);
     const said = short.say('too late');
     const approval = await short.asked('late-1');
-    const { page } = await short.open(browser, chatRoute(approval));
+    await goTo(page, chatRoute(approval));
     const panel = panelOf(page, approval);
     const answers: number[] = [];
     await page.route(`**/api/approvals/${approval.id}`, async (route) => {

@@ -116,7 +116,7 @@ describe('signing in', () => {
   });
 });
 
-describe('signing out', () => {
+describe('signing out', { timeout: 60_000 }, () => {
   const everywhere = (page: Page) => page.getByRole('dialog', { name: 'Sign out everywhere?' });
 
   it('says so where the gateway could not write it down', async () => {
@@ -167,7 +167,7 @@ describe('signing out', () => {
   });
 });
 
-describe('an address with a token, where somebody is signed in', () => {
+describe('an address with a token, where somebody is signed in', { timeout: 60_000 }, () => {
   const BOB = 'another-key-of-the-gateway';
   const TWO = { ...MODELS, server: { keys: [...WITH_KEYS.server.keys, { key: BOB, name: 'bob' }] } };
   const arrive = (page: Page, token: string) => page.evaluate(`location.hash = '#token=${token}'`);

@@ -23,8 +23,9 @@ type Look = (typeof SHOTS)[number]['look'];
 const ALL: readonly Look[] = ['light', 'dark', 'phone'];
 
 /**
- * Writes `NAME-light.png`, `NAME-dark.png` and `NAME-phone.png`; where none is kept, `looks` alone. Fails where the page is wider than
- * the screen. Afterwards the page is as wide and as light as before.
+ * Writes `NAME-light.png`, `NAME-dark.png` and `NAME-phone.png`. Fails where the page is wider than the
+ * screen. Afterwards the page is as wide and as light as before. `looks` are those that are enough to
+ * notice a page that breaks: where screenshots are kept it is ignored, and all three are taken.
  */
 export async function shots(
   page: Page,

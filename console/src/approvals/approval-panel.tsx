@@ -188,12 +188,13 @@ function Typed({ draft }: { draft: Draft }) {
 const extendedOnce = new Set<string>();
 
 /** Whoever has begun to answer is not cut off: once, when little time is left. */
-function useAutoExtend({ approval, extendNow }: Deciding, draft: Draft): void {
+function useAutoExtend({ approval, extending, extendNow }: Deciding, draft: Draft): void {
   const left = useTimeLeft(approval);
   const begun = draft.mode !== 'buttons';
   const short = left !== undefined && left > 0 && left < TIME.shortMs;
   useEffect(() => {
-    if (!begun || !short || extendedOnce.has(approval.id)) return;
+    // What is on its way already may be all that is needed, or may fail: it is looked at again then.
+    if (!begun || !short || extending || extendedOnce.has(approval.id)) return;
     extendedOnce.add(approval.id);
     void extendNow();
   });

@@ -104,6 +104,7 @@ export function useArming(): Arming {
       const taken = each !== undefined && isArmed(each, performance.now(), event.detail > 0);
       setRefused(!taken);
       if (taken) press();
+      else setArmed(false);
     },
     [],
   );

@@ -70,17 +70,20 @@ function Browser({
   onChoose: (folder: string) => void;
 }) {
   const text = useText(strings);
-  const [path, setPath] = useState(start);
   const [typed, setTyped] = useState(start ?? '');
+  /** `over` stood in the field at that time: what is typed later is not for the answer to change. */
+  const [asked, setAsked] = useState({ path: start, over: typed });
+  const goTo = (path: string | undefined) => setAsked({ path, over: typed });
   const [listing, setListing] = useState<Listing>({ status: 'loading' });
   const here = useId();
   useEffect(() => {
     const gone = new AbortController();
+    const { path, over } = asked;
     const query = path === undefined ? '' : `?path=${encodeURIComponent(path)}`;
     get<FoldersWire>(`/api/folders${query}`, gone.signal).then(
       (folders) => {
         setListing({ status: 'ready', folders });
-        setTyped(folders.path);
+        setTyped((now) => (now === over ? folders.path : now));
       },
       (error: unknown) => {
         if (gone.signal.aborted) return;
@@ -88,7 +91,7 @@ function Browser({
       },
     );
     return () => gone.abort();
-  }, [path]);
+  }, [asked]);
   const open = listing.status === 'ready' ? listing.folders : undefined;
   const settled = open !== undefined && typed.trim() === open.path;
   return (
@@ -116,7 +119,7 @@ function Browser({
         className="mb-3 flex items-end gap-2"
         onSubmit={(event) => {
           event.preventDefault();
-          setPath(typed.trim());
+          goTo(typed.trim());
         }}
       >
         <div className="min-w-0 flex-1">
@@ -145,7 +148,7 @@ function Browser({
                 key={to}
                 type="button"
                 aria-current={to === open.path ? 'page' : undefined}
-                onClick={() => setPath(to)}
+                onClick={() => goTo(to)}
                 className="max-w-40 truncate rounded border border-line px-1.5 py-1 font-mono hover:bg-raised aria-[current]:bg-raised"
               >
                 {name}
@@ -157,12 +160,12 @@ function Browser({
               <Row
                 icon={<ArrowUpIcon />}
                 name={text.upFolder}
-                onOpen={() => setPath(open.parent ?? undefined)}
+                onOpen={() => goTo(open.parent ?? undefined)}
               />
             )}
             {open.folders.length === 0 && <p className="px-3 py-2 text-muted">{text.noFolders}</p>}
             {open.folders.map(({ name, path: to }) => (
-              <Row key={to} icon={<FolderIcon />} name={name} onOpen={() => setPath(to)} />
+              <Row key={to} icon={<FolderIcon />} name={name} onOpen={() => goTo(to)} />
             ))}
           </div>
           {open.roots.length > 1 && (
@@ -175,7 +178,7 @@ function Browser({
                     size="small"
                     className="max-w-full"
                     title={root}
-                    onClick={() => setPath(root)}
+                    onClick={() => goTo(root)}
                   >
                     <span className="truncate font-mono">{root}</span>
                   </Button>

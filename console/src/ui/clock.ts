@@ -1,7 +1,10 @@
 /** Ticks for what counts up or down. All that tick at the same pace share one timer. */
 import { useSyncExternalStore } from 'react';
 
-/** A hook that gives the time, anew every so many milliseconds; it stands still while not `active`. */
+/**
+ * A hook that gives the time, anew every so many milliseconds while `active`. What is not active is not
+ * drawn for it; drawn for another reason, it gets the time of the last tick, whoever that was for.
+ */
 export function clockEvery(everyMs: number): (active: boolean) => number {
   const listeners = new Set<() => void>();
   let now = Date.now();

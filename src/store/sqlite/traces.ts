@@ -7,6 +7,7 @@ import type { Page } from '../store.js';
 import type { NewTrace, Trace, TraceQuery, TraceStore } from '../traces.js';
 import { WriteBuffer } from '../write-buffer.js';
 import type { Context } from './context.js';
+import type { SqlValue } from './database.js';
 import { Conditions, numberCursor, pageSize, toPage } from './paging.js';
 import { bytes, json, number, optionalText, type Row, text, toJson, whole } from './rows.js';
 
@@ -61,14 +62,8 @@ export class SqliteTraces implements TraceStore {
   async list(query: TraceQuery): Promise<Page<Trace>> {
     const { database } = this.#context;
     await this.#buffer.flush();
-    const where = new Conditions();
-    where.add('seq < ?', numberCursor(query.cursor));
-    where.equal('principal', query.principal);
-    where.equal('model', query.model);
-    where.equal(`json_extract(summary, '$.session')`, query.session);
-    if (query.status !== undefined) where.add('status BETWEEN ? AND ?', query.status.from, query.status.to);
-    const sql = `SELECT * FROM traces WHERE ${where} ORDER BY seq DESC LIMIT ?`;
-    const rows = await database.read(() => database.all(sql, [...where.params, pageSize(query.limit) + 1]));
+    const { sql, params } = listSql(query);
+    const rows = await database.read(() => database.all(sql, params));
     return toPage(rows, query.limit, readTrace, (row) => String(number(row, 'seq')));
   }
 
@@ -145,6 +140,20 @@ export class SqliteTraces implements TraceStore {
     if (inserted === undefined || payload === undefined) return;
     database.run('INSERT INTO trace_payloads (seq, body) VALUES (?, ?)', [number(inserted, 'seq'), payload]);
   }
+}
+
+/** One row more than the page has. What an index is to answer is held to this by the test of the migrations. */
+export function listSql(query: TraceQuery): { sql: string; params: SqlValue[] } {
+  const where = new Conditions();
+  where.add('seq < ?', numberCursor(query.cursor));
+  where.equal('principal', query.principal);
+  where.equal('model', query.model);
+  where.equal(`json_extract(summary, '$.session')`, query.session);
+  if (query.status !== undefined) where.add('status BETWEEN ? AND ?', query.status.from, query.status.to);
+  return {
+    sql: `SELECT * FROM traces WHERE ${where} ORDER BY seq DESC LIMIT ?`,
+    params: [...where.params, pageSize(query.limit) + 1],
+  };
 }
 
 function readTrace(row: Row): Trace {

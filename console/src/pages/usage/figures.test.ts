@@ -140,7 +140,7 @@ describe('a chart', () => {
     expect(niceScale(Number.NaN)).toEqual({ max: 1, ticks: [0, 1] });
   });
 
-  it('has times of one unit at its side', () => {
+  it('has round times at its side, from a minute on in whole minutes, hours or days', () => {
     expect(durationScale(450).ticks).toEqual([0, 200, 400, 600]);
     expect(durationScale(45_000).ticks).toEqual([0, 20_000, 40_000, 60_000]);
     expect(durationScale(98_000)).toEqual({ max: 120_000, ticks: [0, 60_000, 120_000] });
