@@ -57,9 +57,12 @@ export const FIXED_VARIABLES: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: '0',
   GIT_ASKPASS: 'true',
   // A folder that only looks like a repository must not bring a configuration that runs something.
-  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_COUNT: '2',
   GIT_CONFIG_KEY_0: 'safe.bareRepository',
   GIT_CONFIG_VALUE_0: 'explicit',
+  // Only a way to be faster, and a program that runs whenever git looks at anything.
+  GIT_CONFIG_KEY_1: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_1: 'false',
   EDITOR: 'true',
   VISUAL: 'true',
   DEBIAN_FRONTEND: 'noninteractive',

@@ -135,6 +135,14 @@ function noteSession({ facts }: Exchange, headers: Readonly<Record<string, strin
   if (session !== undefined) facts.session = session;
 }
 
+/** A response whose client leaves is said to be finished as well, with what nobody took thrown away. */
+function onceTaken({ response }: Exchange, delivered: () => void): void {
+  const { socket } = response;
+  response.once('finish', () => {
+    if (socket?.destroyed === false) delivered();
+  });
+}
+
 /** Asks the engines, or for the answer under the client's `Idempotency-Key`. */
 function askOf(
   { dispatcher, once }: ServerContext,
@@ -244,7 +252,7 @@ async function answerTurn(
   noteSession(exchange, answer.headers);
   facts.losses = losses;
   const { delivered } = answer;
-  if (delivered !== undefined) exchange.response.once('finish', () => delivered());
+  if (delivered !== undefined) onceTaken(exchange, delivered);
   if (body.kind === 'bytes') {
     const headers = { ...answerHeaders(exchange, answer, losses), 'content-type': body.contentType };
     const stream = { ...SSE_HEADERS, ...headers };

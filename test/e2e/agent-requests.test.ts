@@ -1,10 +1,14 @@
 /** What every route says of an agent's conversation: refusals in its own shape, keys, what was done. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { DIALECT_NAMES, type DialectName } from '../../src/core/conversation.js';
 import { startGatewayProcess, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { jsonRequest } from '../support/raw-http.js';
 import { answer } from '../support/replies.js';
 import { inDialect } from '../support/scripted-answers.js';
 import { gate, startUpstream } from '../support/scripted-upstream.js';
+import { until } from '../support/until.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import { repository, startAgent } from './native-agent-harness.js';
 
@@ -55,6 +59,11 @@ async function ask(
   });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
+
+const metricsOf = async ({ url, consoleUrl }: TestGateway): Promise<string> => {
+  const authorization = `Bearer ${new URL(consoleUrl).hash.replace('#token=', '')}`;
+  return (await fetch(`${url}/metrics`, { headers: { authorization } })).text();
+};
 
 function resultFor(dialect: DialectName, id: string, text: string): object {
   switch (dialect) {
@@ -325,5 +334,31 @@ describe('an upstream that fails', () => {
     });
     const { data } = JSON.parse(await traces.text());
     expect(data.map(({ id }: { id: string }) => id)).toEqual([failed.headers.get('x-request-id')]);
+  });
+});
+
+describe('an answer that its client leaves before it has taken it', () => {
+  it.each(['reset', 'close'] as const)('is there for the same request: %s', async (how) => {
+    const repo = await repository({ a: 'a' });
+    // More than the buffers between the two hold.
+    const long = 'All of it. '.repeat(1024 * 1024);
+    const { gateway, upstream } = await startAgent('openai-chat', repo.root, [
+      callsAnswer(call('Bash', { command: 'echo ran >> made', description: 'x' }, 'c1')),
+      textAnswer(long),
+    ]);
+    const body = { model: 'coder', max_tokens: 1000, messages: [{ role: 'user', content: 'make it' }] };
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    socket.write(jsonRequest(gateway.url, '/v1/messages', body));
+    await once(socket, 'readable');
+    const left = once(socket, 'close');
+    if (how === 'reset') socket.resetAndDestroy();
+    else socket.destroy();
+    await left;
+    await until(async () => (await metricsOf(gateway)).includes('toolgate_open_requests 1\n'));
+    const again = await ask(gateway, 'anthropic-messages', 'make it');
+    expect(again.status).toBe(200);
+    expect(again.text.length).toBeGreaterThan(long.length);
+    expect(upstream.requests).toHaveLength(2);
+    expect(await repo.read('made')).toBe('ran\n');
   });
 });

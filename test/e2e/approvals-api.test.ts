@@ -1,6 +1,7 @@
 /** /api/approvals and /api/rules over HTTP, on a real store and coordinator. */
 import { describe, expect, it } from 'vitest';
 import type { KeyOptions } from '../../src/server/auth.js';
+import type { Limits } from '../../src/server/limits.js';
 import { approvalBench, type Bench, type BenchOptions, callOf, START } from '../support/approval-bench.js';
 import { startServer } from './server-harness.js';
 
@@ -29,11 +30,17 @@ interface ApiBench extends Bench {
   url: string;
 }
 
-async function start(options: BenchOptions & { keys?: readonly KeyOptions[] } = {}): Promise<ApiBench> {
-  const { keys = KEYS, ...rest } = options;
+interface StartOptions extends BenchOptions {
+  keys?: readonly KeyOptions[];
+  limits?: Partial<Limits>;
+}
+
+async function start(options: StartOptions = {}): Promise<ApiBench> {
+  const { keys = KEYS, limits = {}, ...rest } = options;
   const bench = await approvalBench(rest);
   const { url, token } = await startServer({
     keys,
+    limits,
     approvals: bench.coordinator,
     parts: { rules: bench.store.rules, sessions: bench.store.sessions },
     permissions: { mode: 'ask', allow: ['Read'], ask: [], deny: ['Bash(curl:*)'] },
@@ -276,11 +283,15 @@ describe('POST /api/approvals/:id', () => {
     expect((await coordinator.get(approval.id))?.state).toBe('pending');
   });
 
-  it('refuses a body beyond the limit', async () => {
-    const { ask, request } = await start();
-    const { approval } = await ask(callOf('npm test'));
-    const body = { decision: 'allow', digest: approval.digest, x: 'x'.repeat(2_000_000) };
-    expect((await request('POST', `/api/approvals/${approval.id}`, body)).status).toBe(413);
+  it('takes an input as large as a request may be, and refuses a body beyond that', async () => {
+    const { ask, request } = await start({ limits: { bodyBytes: 4_000_000 } });
+    const { approval, verdict } = await ask(callOf('npm test'));
+    const answer = { decision: 'allow', digest: approval.digest };
+    const path = `/api/approvals/${approval.id}`;
+    expect((await request('POST', path, { ...answer, x: 'x'.repeat(4_000_000) })).status).toBe(413);
+    const command = `echo ${'x'.repeat(2_000_000)}`;
+    expect((await request('POST', path, { ...answer, updatedInput: { command } })).status).toBe(200);
+    expect(await verdict).toMatchObject({ allowed: true, input: { command } });
   });
 
   it('runs changed input, and answers 422 to one that cannot run', async () => {

@@ -213,6 +213,17 @@ describe('toolgate trace', () => {
     expect(unknown).toMatchObject({ code: 1, errors: expect.stringContaining('toolgate trace') });
     await writeFile(join(folder, 'bad.json'), '{}');
     await expect(run({ values: { replay: 'bad.json' } })).rejects.toThrow('not a recorded request');
+    const [id = ''] = /req_\w+/.exec((await run({})).text) ?? [];
+    await run({ positionals: [id], values: { save: 'one.json' } });
+    const { inbound, attempts, ...saved } = JSON.parse(await readFile(join(folder, 'one.json'), 'utf8'));
+    for (const [change, why] of [
+      [{ attempts: [{ ...attempts[0], url: 'zz' }] }, 'not a recorded request: attempts.0.url'],
+      [{ inbound: { ...inbound, body: '[' } }, 'what the client sent is no JSON'],
+      [{ session: 'ses_1', attempts: [{ ...attempts[0], body: '{' }] }, 'what a model was sent is no JSON'],
+    ] as const) {
+      await writeFile(join(folder, 'bad.json'), JSON.stringify({ inbound, attempts, ...saved, ...change }));
+      await expect(run({ values: { replay: 'bad.json' } })).rejects.toThrow(why);
+    }
     await expect(run({ values: { save: 'x' } })).rejects.toThrow('needs the ID');
     expect(await run({ values: { replay: 'none.json' } })).toMatchObject({ code: 1 });
   });

@@ -11,7 +11,7 @@ export const tracePayload = z.object({
     z.object({
       upstream: z.string(),
       wire: z.enum(['anthropic-messages', 'openai-chat', 'openai-responses']),
-      url: z.string(),
+      url: z.url(),
       body: z.string(),
       status: z.number().nullable(),
       headers,

@@ -8,7 +8,13 @@ import type { StreamEvent, TurnEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { TurnCollector } from '../../core/turn-collector.js';
 import { DIALECTS } from '../../dialects/all.js';
-import { type RecordedAttempt, type Replay, recordedUpstream, type TraceFile } from './trace-file.js';
+import {
+  parseRecorded,
+  type RecordedAttempt,
+  type Replay,
+  recordedUpstream,
+  type TraceFile,
+} from './trace-file.js';
 
 const FAILED = 400;
 
@@ -78,7 +84,9 @@ async function answerOf(
   file: TraceFile,
   attempt: RecordedAttempt,
 ): Promise<AsyncIterable<readonly TurnEvent[]>> {
-  const request = DIALECTS[attempt.wire].ingress.decodeRequest(JSON.parse(attempt.body));
+  const request = DIALECTS[attempt.wire].ingress.decodeRequest(
+    parseRecorded(attempt.body, 'what a model was sent'),
+  );
   const { signal } = new AbortController();
   const upstream = recordedUpstream(file, attempt);
   const { batches } = await upstream.call({ request, model: request.model, headers: {}, signal });

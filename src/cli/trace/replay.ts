@@ -12,7 +12,7 @@ import { dialectOfPath } from '../../dialects/all.js';
 import type { Dialect } from '../../dialects/dialect.js';
 import type { HttpUpstream } from '../../upstreams/http-upstream.js';
 import { readAgain } from './read-again.js';
-import { type Replay, recordedUpstream, type TraceFile } from './trace-file.js';
+import { parseRecorded, type Replay, recordedUpstream, type TraceFile } from './trace-file.js';
 
 export async function replay(file: TraceFile): Promise<Replay> {
   const { inbound } = file;
@@ -46,7 +46,7 @@ const SAME = 'as recorded';
 
 /** What the client would be sent today. */
 async function run(file: TraceFile, body: string, dialect: Dialect, upstream: HttpUpstream): Promise<string> {
-  const request = dialect.ingress.decodeRequest(JSON.parse(body));
+  const request = dialect.ingress.decodeRequest(parseRecorded(body, 'what the client sent'));
   const outboundModel = modelOf(file.attempts.at(-1)?.body ?? '') ?? request.model;
   const answerContext = {
     model: request.model,

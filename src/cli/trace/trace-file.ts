@@ -40,6 +40,15 @@ export function parseTraceFile(text: string): TraceFile {
   );
 }
 
+/** A body that was recorded. A file that somebody changed may hold anything. */
+export function parseRecorded(body: string, what: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new UsageError(`The file is damaged: ${what} is no JSON.`);
+  }
+}
+
 /** Answers as one attempt was answered, in the same pieces; `sent` gets what it is asked. */
 export function recordedUpstream(
   { attempts, timeline }: TraceFile,

@@ -26,6 +26,7 @@ describe('arguments', () => {
   it('that are no JSON are not taken', () => {
     expect(parseArguments('{"a": nope}', false)).toEqual({ ok: false, cut: false });
     expect(parseArguments('rm -rf', false)).toEqual({ ok: false, cut: false });
+    expect(parseArguments('{"a":1} {"a":2}', false)).toEqual({ ok: false, cut: false });
     expect(parseArguments(`${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`, false)).toMatchObject({
       ok: false,
     });

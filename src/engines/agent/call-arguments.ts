@@ -20,10 +20,14 @@ export function parseArguments(text: string, cutOff: boolean): ParsedArguments {
   const scanner = new JsonObjectScanner();
   const used = scanner.push(trimmed);
   if (scanner.tooDeep) return { ok: false, cut: false };
-  if (scanner.whole) return asObject(trimmed.slice(0, used)) ?? { ok: false, cut: false };
+  if (scanner.whole) {
+    // Of two objects, nobody knows which was meant.
+    const another = trimmed.slice(used).trimStart().startsWith('{');
+    return (another ? undefined : asObject(trimmed.slice(0, used))) ?? { ok: false, cut: false };
+  }
   if (cutOff) return { ok: false, cut: true };
   const missing = completeJson(trimmed);
-  // Only brackets are missing: nothing that the model meant to say is lost.
+  // Only brackets are missing: what is there is whole.
   if (missing !== undefined && /^[\]}]+$/.test(missing)) {
     const completed = asObject(trimmed + missing);
     if (completed !== undefined) return completed;

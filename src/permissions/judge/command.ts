@@ -1,12 +1,15 @@
 /** What the rules say about a shell command. */
+import { resolve } from 'node:path';
 import type { PathForms } from '../rules/file-pattern.js';
 import { analyse, MAX_EFFORT, type ShellAnalysis, unreadable } from '../shell/analyse.js';
 import { isNoFolder, pathsOf } from '../shell/command-paths.js';
+import { programName } from '../shell/flag-table.js';
 import { type Danger, uncovered } from '../shell/flags.js';
 import { hostsOf } from '../shell/hosts.js';
 import { readPlain } from '../shell/lexer.js';
 import type { ShellParser } from '../shell/parser.js';
 import { isReadOnlyCommand } from '../shell/read-only.js';
+import { repositoryPrograms } from '../shell/repository-programs.js';
 import { type CommandParts, commandParts } from './command-parts.js';
 import { commandRule, shorten } from './command-rules.js';
 import {
@@ -25,6 +28,13 @@ import { byMode, byRule, byShell, type Finding, findRule, type Judging, strictes
 export interface PreparedCommand {
   parts: CommandParts;
   readOnly: boolean;
+  /** A `git` in it, and what the repository has that run; looked for once, and only where it matters. */
+  gitRuns(): GitRuns | undefined;
+}
+
+interface GitRuns {
+  command: string;
+  programs: string;
 }
 
 export function prepareCommand(
@@ -39,9 +49,18 @@ export function prepareCommand(
   const parts = commandParts(judging, analysis, effect.cwd, read);
   if (scripts.isExhausted) {
     const whole = unreadable(effect.command, 'has too many commands inside of others');
-    return { parts: commandParts(judging, whole, effect.cwd, read), readOnly: false };
+    return prepared(commandParts(judging, whole, effect.cwd, read), false);
   }
-  return { parts, readOnly: analysis.plain !== undefined && isReadOnlyCommand(effect.command) };
+  return prepared(parts, analysis.plain !== undefined && isReadOnlyCommand(effect.command));
+}
+
+function prepared(parts: CommandParts, readOnly: boolean): PreparedCommand {
+  let looked: { found: GitRuns | undefined } | undefined;
+  const gitRuns = (): GitRuns | undefined => {
+    looked ??= { found: findGitRuns(parts) };
+    return looked.found;
+  };
+  return { parts, readOnly, gitRuns };
 }
 
 /** What a look at a script costs beside its characters. */
@@ -85,7 +104,7 @@ class ScriptReader {
 /** `otherwise`: of a rule that allows the tool by its name. */
 export function judgeCommand(
   judging: Judging,
-  { parts, readOnly }: PreparedCommand,
+  { parts, readOnly, gitRuns }: PreparedCommand,
   otherwise?: Finding,
 ): Finding {
   const refused = ownFiles(judging, parts);
@@ -101,10 +120,36 @@ export function judgeCommand(
     bare !== undefined
       ? byRule('allow', bare, `the command \`${shorten(text)}\``)
       : (otherwise ??
-        covered(judging, parts, readOnly) ??
-        byMode(judging, `the command \`${shorten(text)}\``, reads(parts, readOnly)));
+        unlessGitRuns(
+          judging,
+          gitRuns,
+          covered(judging, parts, readOnly) ??
+            byMode(judging, `the command \`${shorten(text)}\``, reads(parts, readOnly)),
+        ));
   return found.behaviour === 'allow' ? (raised(judging, parts) ?? found) : found;
 }
+
+/** A prefix, or that it only reads, says nothing of programs that the repository has git run. */
+function unlessGitRuns(judging: Judging, gitRuns: PreparedCommand['gitRuns'], found: Finding): Finding {
+  if (found.behaviour !== 'allow') return found;
+  const runs = gitRuns();
+  return runs === undefined ? found : byShell(judging, runs.command, `runs what ${runs.programs}`, false);
+}
+
+function findGitRuns({ running, folders }: CommandParts): GitRuns | undefined {
+  const git = running.filter((words) => programName(words[0] ?? '') === 'git');
+  if (git.length === 0) return undefined;
+  const cwds = [...new Set(folders.flatMap((each) => each.cwds))];
+  for (const folder of [...cwds, ...git.flatMap((words) => givenFolders(words, cwds))]) {
+    const programs = repositoryPrograms(folder);
+    if (programs !== undefined) return { command: shorten(git[0]?.join(' ') ?? ''), programs };
+  }
+  return undefined;
+}
+
+/** `git -C folder`. */
+const givenFolders = (words: readonly string[], cwds: readonly string[]): string[] =>
+  words.flatMap((word, at) => (words[at - 1] === '-C' ? cwds.map((cwd) => resolve(cwd, word)) : []));
 
 /** What is denied whatever the rules: the gateway's own, and what it runs. */
 function ownFiles(judging: Judging, { files }: CommandParts): Finding | undefined {

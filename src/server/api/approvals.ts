@@ -51,7 +51,7 @@ export const getApproval: Handler = async (exchange, context, parameters) => {
 
 export const answerApproval: Handler = async (exchange, context, parameters) => {
   const approval = await find(exchange, context, parameters);
-  const body = await readJson(exchange, context, answerSchema);
+  const body = await readJson(exchange, context, answerSchema, context.limits.bodyBytes);
   const { answer: given, leftOut } = readAnswer(body, approval);
   for (const { scope } of given.rules) {
     requireAdmin(exchange, scope, body.rule ? 'rule.scope' : 'updatedPermissions');

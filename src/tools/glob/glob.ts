@@ -4,6 +4,7 @@ import { displayPath } from '../../workspace/paths.js';
 import { findRipgrep } from '../../workspace/ripgrep/binary.js';
 import { type CallTarget, effectsOn, targetOf } from '../files/call-target.js';
 import { searchedPlace } from '../grep/search-target.js';
+import { printableName } from '../runtime/clean-text.js';
 import type { ToolContext } from '../runtime/context.js';
 import type { Tool } from '../runtime/tool.js';
 import { findFiles } from './find-files.js';
@@ -44,7 +45,7 @@ export const globTool: Tool<GlobInput> = {
     const found = await findFiles(place, glob, context);
     const shown = found.paths
       .slice(0, GLOB_LIMITS.files)
-      .map((each) => displayPath(each, context.session.cwd));
+      .map((each) => printableName(displayPath(each, context.session.cwd)));
     const more = found.paths.length > shown.length;
     const notes = [...found.notes];
     if (found.paths.length === 0) notes.unshift('No files found.');

@@ -3,8 +3,10 @@
  * collected and put in order, which makes pages of it fit together. Where there is too much of it,
  * it is asked again for the paths in order, and stopped when the page is full.
  */
+
 import { type RipgrepOutcome, runRipgrep } from '../../workspace/ripgrep/run-ripgrep.js';
 import { EXCLUDED_GLOBS, SEARCH_FLAGS, SEARCH_LIMITS } from '../../workspace/ripgrep/search-flags.js';
+import { printableName } from '../runtime/clean-text.js';
 import type { ToolContext } from '../runtime/context.js';
 import { createCollector, type FileMatches } from './collect-matches.js';
 import type { GrepInput } from './input.js';
@@ -38,7 +40,8 @@ export async function search(
     const collector = createCollector({
       mode: input.output_mode ?? 'files_with_matches',
       numbers: input['-n'] !== false,
-      resolve: (printed) => (context.readable(naming.whole(printed)) ? naming.shown(printed) : undefined),
+      resolve: (printed) =>
+        context.readable(naming.whole(printed)) ? printableName(naming.shown(printed)) : undefined,
     });
     const outcome = await runRipgrep({
       args: searchArguments(input, target, sorted),

@@ -6,6 +6,7 @@ import { describeTarget, effectsOn, targetOf } from '../files/call-target.js';
 import { pathInput } from '../files/file-input.js';
 import { toToolError } from '../files/for-model.js';
 import { missingFile } from '../files/missing-file.js';
+import { printableName } from '../runtime/clean-text.js';
 import { type Tool, ToolError } from '../runtime/tool.js';
 import {
   type ListedEntry,
@@ -56,7 +57,7 @@ export const lsTool: Tool<LsInput> = {
       throw await notAFolder(target.path, await missingFile(target, context));
     });
     const lines = [
-      `- ${printable(target.path)}${target.path.endsWith('/') ? '' : '/'}`,
+      `- ${printableName(target.path)}${target.path.endsWith('/') ? '' : '/'}`,
       ...linesOf(tree.root, 1),
     ];
     if (tree.capped) {
@@ -103,20 +104,15 @@ function linesOf(folder: ListedFolder, depth: number): string[] {
 const UNOPENED = { closed: '[not opened]', cap: '[not opened]', forbidden: '[cannot be opened]' } as const;
 
 function entryLine(entry: ListedEntry): string {
-  const name = printable(entry.name);
+  const name = printableName(entry.name);
   switch (entry.kind) {
     case 'file':
       return name;
     case 'special':
       return `${name} [neither file nor folder]`;
     case 'link':
-      return `${name} -> ${printable(entry.target)}`;
+      return `${name} -> ${printableName(entry.target)}`;
     case 'folder':
       return entry.folder.unopened === undefined ? `${name}/` : `${name}/ ${UNOPENED[entry.folder.unopened]}`;
   }
-}
-
-/** A name with a line feed in it must not look like two entries. */
-function printable(name: string): string {
-  return name.replace(/[\x00-\x1f\x7f]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }

@@ -16,6 +16,17 @@ export function cleanText(text: string): string {
   return wellFormed(plain);
 }
 
+/** Line ends and other controls, and signs that turn the direction of what follows. */
+const UNSEEN = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** A name must not look like two, or like another one. */
+export function printableName(name: string): string {
+  return name.replace(UNSEEN, (char) => {
+    const code = char.charCodeAt(0).toString(16);
+    return code.length > 2 ? `\\u{${code}}` : `\\x${code.padStart(2, '0')}`;
+  });
+}
+
 /** With the u flag, only halves of a pair are surrogates. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd');
