@@ -1,6 +1,6 @@
 /** C2: a repository whose own configuration has git run programs, in a folder where git may only read. */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, symlinkSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -29,6 +29,12 @@ const RUNS: readonly [what: string, files: Readonly<Record<string, string>>][] =
   ['a hook', { '.git/hooks/post-index-change': '#!/bin/sh\n' }],
   ['a submodule', { '.git/modules/a/b/HEAD': '', '.git/modules/a/b/config': '[diff]\nexternal = x\n' }],
   ['a worktree elsewhere', { '.git': 'gitdir: ../outside/w\n' }],
+  ['a worktree at the end of a long file', { '.git': `gitdir: ../outside/w${'\n'.repeat(9_000)}` }],
+  [
+    'a worktree whose name begins with a space',
+    { '.git': 'gitdir:  w\n', ' w/config': '[diff]\nexternal=x\n' },
+  ],
+  ['a repository that cannot be found', { '.git/commondir': `../x${'\n'.repeat(2_000_000)}` }],
 ];
 
 function repository(options: Parameters<typeof probe>[0], files: Readonly<Record<string, string>>): Probe {
@@ -49,6 +55,19 @@ describe.each(RUNS)('C2: %s that git runs', (_what, files) => {
     expect((await repository({ allow: [`Bash(${command})`] }, files).bash(command)).behaviour).toBe('allow');
     expect((await repository({ mode: 'allow' }, files).bash(command)).behaviour).toBe('allow');
     expect((await repository({ allow: ['Bash'] }, files).bash(command)).behaviour).toBe('allow');
+  });
+});
+
+describe('C2: a link into such a repository', () => {
+  it('is followed', async () => {
+    const here = repository({ mode: 'read-only' }, {});
+    here.write('other/.git/config', '[diff]\n  external = x\n');
+    here.write('other/deep/a', '');
+    symlinkSync(join(here.root, 'other', 'deep'), join(here.root, 'link'));
+    for (const command of ['cd link && git status', 'git -C link status']) {
+      expect((await here.bash(command)).behaviour, command).toBe('deny');
+    }
+    expect((await here.bash('git status')).behaviour).toBe('allow');
   });
 });
 

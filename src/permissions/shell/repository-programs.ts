@@ -2,8 +2,8 @@
  * Programs that a repository's own configuration has git run, also when git is only to read: a folder
  * that was unpacked or shared brings its `.git/config` along.
  */
-import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { type Dirent, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
 
 /** Whatever section they stand in: the text of a value may look like a section, so sections are not believed. */
 const KEYS: ReadonlySet<string> = new Set([
@@ -24,49 +24,60 @@ const SWITCH = /^(?:true|false|yes|no|on|off|0|1)?$/i;
 const HOOK = 'post-index-change';
 
 const CONFIG_BYTES = 256 * 1024;
-const POINTER_BYTES = 4096;
-const MAX_DEPTH = 64;
+/** As much as git reads of one. */
+const POINTER_BYTES = 1024 * 1024;
 const MAX_MODULES = 200;
 
 /** What would run, in words that go on after "git runs what": undefined where nothing would. */
 export function repositoryPrograms(folder: string): string | undefined {
   const found = findRepository(folder);
   if (found === undefined) return undefined;
-  const common = pointer(join(found, 'commondir'), found, '') ?? found;
-  const budget = { modules: MAX_MODULES };
+  const elsewhere = join(found, 'commondir');
+  const common = kindOf(elsewhere) === undefined ? found : pointer(elsewhere, found, '');
+  if (common === undefined) return unclear(elsewhere);
   return (
     programsIn(found, common) ??
     (found === common ? undefined : programsIn(common, common)) ??
-    programsInModules(join(common, 'modules'), budget)
+    programsInModules(join(common, 'modules'), { modules: MAX_MODULES })
   );
 }
 
+/** Looked for from where the folder really is, as git does. */
 function findRepository(folder: string): string | undefined {
-  let at = folder;
-  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+  let at = realPath(folder) ?? folder;
+  for (;;) {
     const git = join(at, '.git');
     const kind = kindOf(git);
     if (kind === 'folder') return git;
-    if (kind === 'file') return pointer(git, at, 'gitdir:');
+    if (kind === 'file') return pointer(git, at, 'gitdir: ');
     if (dirname(at) === at) return undefined;
     at = dirname(at);
   }
-  return undefined;
 }
 
-/** The path that a file holds behind `prefix`. */
+/** Where the path that a file holds behind `prefix` leads. */
 function pointer(file: string, from: string, prefix: string): string | undefined {
   const text = readText(file, POINTER_BYTES);
   if (text === undefined || !text.startsWith(prefix)) return undefined;
-  return resolve(from, text.slice(prefix.length).trim());
+  const path = text.slice(prefix.length).replace(/[\r\n]+$/, '');
+  return realPath(isAbsolute(path) ? path : `${from}/${path}`);
 }
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+const unclear = (file: string): string => `\`${file}\` says, which cannot be looked through`;
 
 function programsIn(git: string, common: string): string | undefined {
   for (const name of ['config', 'config.worktree']) {
     const file = join(git, name);
     const text = readText(file, CONFIG_BYTES);
-    if (text === undefined && kindOf(file) !== undefined)
-      return `\`${file}\` says, which cannot be looked through`;
+    if (text === undefined && kindOf(file) !== undefined) return unclear(file);
     const key = text === undefined ? undefined : programKey(text);
     if (key !== undefined) return `\`${key}\` in \`${file}\` says`;
   }
@@ -101,19 +112,27 @@ function programKey(text: string): string | undefined {
   return undefined;
 }
 
-function kindOf(path: string): 'file' | 'folder' | undefined {
+/** Most of what is looked for is not there: an error for each would cost more than the look. */
+function statusOf(path: string): Stats | undefined {
   try {
-    return statSync(path).isDirectory() ? 'folder' : 'file';
+    return statSync(path, { throwIfNoEntry: false });
   } catch {
     return undefined;
   }
 }
 
+function kindOf(path: string): 'file' | 'folder' | undefined {
+  const status = statusOf(path);
+  if (status === undefined) return undefined;
+  return status.isDirectory() ? 'folder' : 'file';
+}
+
 /** Undefined where there is none, or more than is looked at. */
 function readText(file: string, most: number): string | undefined {
+  const status = statusOf(file);
+  if (status === undefined || !status.isFile() || status.size > most) return undefined;
   try {
-    const status = statSync(file);
-    return status.isFile() && status.size <= most ? readFileSync(file, 'utf8') : undefined;
+    return readFileSync(file, 'utf8');
   } catch {
     return undefined;
   }
