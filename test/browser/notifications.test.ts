@@ -67,6 +67,12 @@ async function shownIn(tabs: readonly Page[]): Promise<Shown[]> {
   return lists.flat();
 }
 
+/** Which tab has the connection, as the browser names it. A page goes on for a moment after it is closed. */
+const leader = async ([tab]: readonly Page[]): Promise<string | undefined> =>
+  tab?.evaluate<string | undefined>(
+    `navigator.locks.query().then(({ held }) => held.find(({ name }) => name === 'toolgate-events')?.clientId)`,
+  );
+
 /** Every tab knows of so many questions. */
 async function know(tabs: readonly Page[], count: number): Promise<void> {
   const label = count === 1 ? '1 waits for a decision' : `${count} wait for a decision`;
@@ -101,7 +107,9 @@ describe('notifications', () => {
     ]);
     // The tab that showed it is gone: what comes next is another's to show, once.
     const [showed] = tabs.splice(0, 1);
+    const before = await leader(tabs);
     await showed?.close();
+    await vi.waitFor(async () => expect([before, undefined]).not.toContain(await leader(tabs)), PATIENCE);
     const second = await ask(bench, 'second');
     await know(tabs, 2);
     await vi.waitFor(async () => {
