@@ -64,7 +64,11 @@ describe('C2: a link into such a repository', () => {
     here.write('other/.git/config', '[diff]\n  external = x\n');
     here.write('other/deep/a', '');
     symlinkSync(join(here.root, 'other', 'deep'), join(here.root, 'link'));
-    for (const command of ['cd link && git status', 'git -C link status']) {
+    for (const command of [
+      ...['cd link && git status', 'git -C link status', 'git -C link/.. status'],
+      ...['git -C . -C other status', 'git -C other -C deep status', 'git -C other log -C .'],
+      ...['git --git-dir=other/.git status', 'GIT_DIR=other/.git git status', 'env -C other git status'],
+    ]) {
       expect((await here.bash(command)).behaviour, command).toBe('deny');
     }
     expect((await here.bash('git status')).behaviour).toBe('allow');
@@ -74,6 +78,7 @@ describe('C2: a link into such a repository', () => {
 describe('C2: an ordinary repository', () => {
   it.each([
     '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = true\n[remote "origin"]\n\turl = x\n',
+    `[${' '.repeat(200_000)}\n[a "${' '.repeat(40_000)}\n`,
     '[branch "main"]\n\tremote = origin\n[user]\n\tname = external\n# external = x\n',
   ])('is read as before', async (config) => {
     const here = repository({ mode: 'read-only' }, { '.git/config': config });

@@ -60,10 +60,12 @@ async function ask(
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-const metricsOf = async ({ url, consoleUrl }: TestGateway): Promise<string> => {
-  const authorization = `Bearer ${new URL(consoleUrl).hash.replace('#token=', '')}`;
-  return (await fetch(`${url}/metrics`, { headers: { authorization } })).text();
-};
+/** As the console signs in. */
+const bearer = ({ consoleUrl }: Pick<TestGateway, 'consoleUrl'>): string =>
+  `Bearer ${new URL(consoleUrl).hash.replace('#token=', '')}`;
+
+const metricsOf = async (gateway: TestGateway): Promise<string> =>
+  (await fetch(`${gateway.url}/metrics`, { headers: { authorization: bearer(gateway) } })).text();
 
 function resultFor(dialect: DialectName, id: string, text: string): object {
   switch (dialect) {
@@ -293,8 +295,7 @@ describe('x-toolgate-events on an agent', () => {
       }
     };
     const [, id] = await until(/"type":"tool_waiting".*"approval":"([\w-]+)"/);
-    const token = new URL(gateway.consoleUrl).hash.replace('#token=', '');
-    const authorization = `Bearer ${token}`;
+    const authorization = bearer(gateway);
     const shown = await fetch(`${gateway.url}/api/approvals/${id}`, { headers: { authorization } });
     const { digest, tool } = JSON.parse(await shown.text());
     expect(tool).toBe('Bash');
@@ -330,7 +331,7 @@ describe('an upstream that fails', () => {
     const again = await ask(gateway, 'openai-chat', 'more', { headers });
     expect(again.text).toContain('Again.');
     const traces = await fetch(`${gateway.url}/api/traces?errors=1&session=${headers['x-session-id']}`, {
-      headers: { authorization: `Bearer ${new URL(gateway.consoleUrl).hash.replace('#token=', '')}` },
+      headers: { authorization: bearer(gateway) },
     });
     const { data } = JSON.parse(await traces.text());
     expect(data.map(({ id }: { id: string }) => id)).toEqual([failed.headers.get('x-request-id')]);

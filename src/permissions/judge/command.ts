@@ -1,5 +1,5 @@
 /** What the rules say about a shell command. */
-import { resolve } from 'node:path';
+import { isAbsolute } from 'node:path';
 import type { PathForms } from '../rules/file-pattern.js';
 import { analyse, MAX_EFFORT, type ShellAnalysis, unreadable } from '../shell/analyse.js';
 import { isNoFolder, pathsOf } from '../shell/command-paths.js';
@@ -147,9 +147,17 @@ function findGitRuns({ running, folders }: CommandParts): GitRuns | undefined {
   return undefined;
 }
 
-/** `git -C folder`. */
-const givenFolders = (words: readonly string[], cwds: readonly string[]): string[] =>
-  words.flatMap((word, at) => (words[at - 1] === '-C' ? cwds.map((cwd) => resolve(cwd, word)) : []));
+/** `git -C folder`, each from the one before; a link is not taken away with what follows it. */
+function givenFolders(words: readonly string[], cwds: readonly string[]): string[] {
+  let folders = cwds;
+  const all: string[] = [];
+  words.forEach((word, at) => {
+    if (words[at - 1] !== '-C') return;
+    folders = folders.map((folder) => (isAbsolute(word) ? word : `${folder}/${word}`));
+    all.push(...folders);
+  });
+  return all;
+}
 
 /** What is denied whatever the rules: the gateway's own, and what it runs. */
 function ownFiles(judging: Judging, { files }: CommandParts): Finding | undefined {

@@ -16,14 +16,16 @@ const KEYS: ReadonlySet<string> = new Set([
   // include.path: what stands there is not looked at.
   'path',
 ]);
-/** Sections may stand before a key, on the same line. */
-const KEY = /^\s*(?:\[[^\]"]*(?:"(?:[^"\\]|\\.)*")?\s*\]\s*)*([a-z][a-z0-9-]*)\s*(?:=\s*(.*))?/i;
+/** Sections may stand before a key, on the same line. No part can match what another one does: hostile lines take no longer. */
+const KEY = /^\s*(?:\[[^\]"]*(?:"(?:[^"\\]|\\.)*"\s*)?\]\s*)*([a-z][a-z0-9-]*)\s*(?:=\s*(.*))?/i;
 const SWITCH = /^(?:true|false|yes|no|on|off|0|1)?$/i;
 
 /** Run when the index is written, which `git status` does as well. */
 const HOOK = 'post-index-change';
 
 const CONFIG_BYTES = 256 * 1024;
+/** Of a submodule, of which there may be many. */
+const MODULE_BYTES = 16 * 1024;
 /** As much as git reads of one. */
 const POINTER_BYTES = 1024 * 1024;
 const MAX_MODULES = 200;
@@ -73,10 +75,10 @@ function realPath(path: string): string | undefined {
 
 const unclear = (file: string): string => `\`${file}\` says, which cannot be looked through`;
 
-function programsIn(git: string, common: string): string | undefined {
+function programsIn(git: string, common: string, most = CONFIG_BYTES): string | undefined {
   for (const name of ['config', 'config.worktree']) {
     const file = join(git, name);
-    const text = readText(file, CONFIG_BYTES);
+    const text = readText(file, most);
     if (text === undefined && kindOf(file) !== undefined) return unclear(file);
     const key = text === undefined ? undefined : programKey(text);
     if (key !== undefined) return `\`${key}\` in \`${file}\` says`;
@@ -94,7 +96,7 @@ function programsInModules(folder: string, budget: { modules: number }): string 
     const inside = join(folder, entry.name);
     const isRepository = kindOf(join(inside, 'HEAD')) !== undefined;
     const found = isRepository
-      ? (programsIn(inside, inside) ?? programsInModules(join(inside, 'modules'), budget))
+      ? (programsIn(inside, inside, MODULE_BYTES) ?? programsInModules(join(inside, 'modules'), budget))
       : programsInModules(inside, budget);
     if (found !== undefined) return found;
   }

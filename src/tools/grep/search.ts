@@ -3,7 +3,6 @@
  * collected and put in order, which makes pages of it fit together. Where there is too much of it,
  * it is asked again for the paths in order, and stopped when the page is full.
  */
-
 import { type RipgrepOutcome, runRipgrep } from '../../workspace/ripgrep/run-ripgrep.js';
 import { EXCLUDED_GLOBS, SEARCH_FLAGS, SEARCH_LIMITS } from '../../workspace/ripgrep/search-flags.js';
 import { printableName } from '../runtime/clean-text.js';
