@@ -44,14 +44,17 @@ export async function makeWorkspace(files: Files = {}): Promise<Workspace> {
   await git('add', '.');
   await git('commit', '-q', '--allow-empty', '-m', 'Start');
   const appears = async (name: string): Promise<void> => {
-    const changes = watch(path)[Symbol.asyncIterator]();
+    const ended = new AbortController();
+    const changes = watch(path, { signal: ended.signal })[Symbol.asyncIterator]();
     // It is watched from the first question on: asked before the look, nothing is missed in between.
     let change = changes.next();
     while (!existsSync(at(name))) {
       await change;
       change = changes.next();
     }
-    await changes.return?.();
+    // The question that is still open is answered by its end.
+    change.catch(() => {});
+    ended.abort();
   };
   return { path, home, at, appears, read: (name) => readFile(at(name), 'utf8') };
 }
