@@ -36,6 +36,7 @@ export function checkRequest(seen: SeenRequest): void {
       /^\d{4}-\d{2}-\d{2}$/.test(seen.recorded.headers['anthropic-version'] ?? ''),
       'anthropic-version is missing',
     );
+    checkThinking(seen.body);
     return;
   }
   for (const field of ANTHROPIC_ONLY)
@@ -43,6 +44,38 @@ export function checkRequest(seen: SeenRequest): void {
   hold(!seen.recorded.text.includes('"cache_control"'), 'cache_control is unknown here');
   hold(!seen.instructions.includes('x-anthropic-billing-header'), 'the billing line changes every request');
   if (seen.dialect === 'openai-chat') checkChatMessages(seen.body);
+}
+
+/** Anthropic's smallest budget for thinking. */
+const LEAST_BUDGET = 1024;
+
+/** What Anthropic refuses about thinking, in its words. Throws where it does. */
+export function checkThinking(body: JsonRecord): void {
+  const { thinking, max_tokens: most, tool_choice: choice, temperature, context_management: edits } = body;
+  const { type, budget_tokens: budget } = isRecord(thinking) ? thinking : {};
+  const thinks = type === 'enabled' || type === 'adaptive';
+  if (type === 'enabled') {
+    hold(typeof budget === 'number', 'thinking.enabled.budget_tokens: Field required', thinking);
+    hold(
+      Number(budget) >= LEAST_BUDGET,
+      'thinking.enabled.budget_tokens: Input should be greater than or equal to 1024',
+    );
+    hold(Number(most) > Number(budget), '`max_tokens` must be greater than `thinking.budget_tokens`', [
+      most,
+      budget,
+    ]);
+  } else hold(budget === undefined, 'thinking.budget_tokens: Extra inputs are not permitted', thinking);
+  if (thinks) {
+    const forced = isRecord(choice) && (choice['type'] === 'any' || choice['type'] === 'tool');
+    hold(!forced, 'Thinking may not be enabled when tool_choice forces tool use.', choice);
+    hold(
+      temperature === undefined || temperature === 1,
+      '`temperature` may only be set to 1 when thinking is enabled',
+    );
+  } else {
+    const clears = JSON.stringify(edits ?? '').includes('clear_thinking');
+    hold(!clears, '`clear_thinking_20251015` strategy requires `thinking` to be enabled or adaptive', edits);
+  }
 }
 
 /** Every call is answered by the turn that follows it, each result answers a call of the turn before. */

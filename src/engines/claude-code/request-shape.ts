@@ -4,6 +4,7 @@
  */
 import type { ConversationRequest, ToolChoice } from '../../core/conversation.js';
 import type { Loss } from '../../core/losses.js';
+import { MIN_BUDGET } from '../../dialects/shared/effort.js';
 import { inCallOrder } from './call-order.js';
 
 export interface ShapeOptions {
@@ -50,7 +51,21 @@ export function shapeRequest(
   const forced = choice?.type === 'any' || choice?.type === 'tool';
   // No model thinks with a temperature of its own or on the way to a call that it must make.
   if (forced || (samples && wished.thinking === undefined)) wishes.thinking = { type: 'disabled' };
-  return { ...request, ...wishes };
+  return withRoomToThink({ ...request, ...wishes }, wished);
+}
+
+/**
+ * A budget of Claude Code's own is made for its own limit, and a budget is a part of the limit: under a
+ * client's it takes at most half. Left out where that is too little, because some models cannot be told
+ * not to think. What the client itself asks for is the upstream's to judge.
+ */
+function withRoomToThink(shaped: ConversationRequest, wished: ConversationRequest): ConversationRequest {
+  const { thinking, ...rest } = shaped;
+  const { maxTokens } = shaped;
+  if (thinking?.type !== 'enabled' || maxTokens === undefined || wished.thinking !== undefined) return shaped;
+  if (thinking.budgetTokens < maxTokens) return shaped;
+  const budgetTokens = Math.floor(maxTokens / 2);
+  return budgetTokens < MIN_BUDGET ? rest : { ...rest, thinking: { type: 'enabled', budgetTokens } };
 }
 
 function wishesOf(wished: ConversationRequest): Wishes {
