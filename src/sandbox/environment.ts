@@ -57,12 +57,15 @@ export const FIXED_VARIABLES: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: '0',
   GIT_ASKPASS: 'true',
   // A folder that only looks like a repository must not bring a configuration that runs something.
-  GIT_CONFIG_COUNT: '2',
+  GIT_CONFIG_COUNT: '3',
   GIT_CONFIG_KEY_0: 'safe.bareRepository',
   GIT_CONFIG_VALUE_0: 'explicit',
   // Only a way to be faster, and a program that runs whenever git looks at anything.
   GIT_CONFIG_KEY_1: 'core.fsmonitor',
   GIT_CONFIG_VALUE_1: 'false',
+  // An address that is a command. Git's own default, which a repository can change; `git -c` still can as well.
+  GIT_CONFIG_KEY_2: 'protocol.ext.allow',
+  GIT_CONFIG_VALUE_2: 'never',
   EDITOR: 'true',
   VISUAL: 'true',
   DEBIAN_FRONTEND: 'noninteractive',

@@ -4,7 +4,8 @@ import type { PathForms } from '../rules/file-pattern.js';
 import { analyse, MAX_EFFORT, type ShellAnalysis, unreadable } from '../shell/analyse.js';
 import { isNoFolder, pathsOf } from '../shell/command-paths.js';
 import { programName } from '../shell/flag-table.js';
-import { type Danger, uncovered } from '../shell/flags.js';
+import { GIT_READS } from '../shell/flag-table-git.js';
+import { type Danger, subcommandAt, uncovered } from '../shell/flags.js';
 import { hostsOf } from '../shell/hosts.js';
 import { readPlain } from '../shell/lexer.js';
 import type { ShellParser } from '../shell/parser.js';
@@ -140,8 +141,10 @@ function findGitRuns({ running, folders }: CommandParts): GitRuns | undefined {
   const git = running.filter((words) => programName(words[0] ?? '') === 'git');
   if (git.length === 0) return undefined;
   const cwds = [...new Set(folders.flatMap((each) => each.cwds))];
+  const subcommands = new Set(git.map((words) => words[subcommandAt(words)] ?? ''));
+  const use = { reads: [...subcommands].every((name) => GIT_READS.has(name)), subcommands };
   for (const folder of [...cwds, ...git.flatMap((words) => givenFolders(words, cwds))]) {
-    const programs = repositoryPrograms(folder);
+    const programs = repositoryPrograms(folder, use);
     if (programs !== undefined) return { command: shorten(git[0]?.join(' ') ?? ''), programs };
   }
   return undefined;

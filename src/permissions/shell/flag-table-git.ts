@@ -1,14 +1,18 @@
 /** git: many programs in one, and a configuration that can name programs to run. */
 import type { ProgramRow } from './flag-table.js';
 
+const READS =
+  'status log diff show blame annotate ls-files ls-tree rev-parse rev-list describe shortlog grep cat-file merge-base name-rev for-each-ref show-ref show-branch whatchanged range-diff diff-tree diff-index diff-files check-ignore check-attr count-objects cherry var version verify-commit verify-tag';
+
+export const GIT_READS: ReadonlySet<string> = new Set(READS.split(' '));
+
 export const GIT_ROW: ProgramRow = {
   programs: 'git',
   writes: '--output --output-directory',
   executes:
-    '--ext-diff --textconv --upload-pack --receive-pack --exec -O --open-files-in-pager --config-env --exec-path --git-dir --work-tree --super-prefix --paginate --template --config --tool-help --extcmd',
+    '--ext-diff --textconv --upload-pack --receive-pack --exec -O --open-files-in-pager --config-env --exec-path --git-dir --work-tree --super-prefix --paginate --template --config --tool-help --extcmd --submodule',
   subcommands: {
-    harmless:
-      'status log diff show blame annotate ls-files ls-tree rev-parse rev-list describe shortlog grep cat-file merge-base name-rev for-each-ref show-ref show-branch whatchanged range-diff diff-tree diff-index diff-files check-ignore check-attr count-objects cherry var version verify-commit verify-tag',
+    harmless: READS,
     flags: {
       '': { executes: '-c -p' },
       rebase: { executes: '-x' },

@@ -41,6 +41,12 @@ export function uncovered(words: readonly string[], named: number, inner: InnerC
   );
 }
 
+/** Where the sub-command stands; behind the last word if there is none. */
+export function subcommandAt(words: readonly string[]): number {
+  const row = programRow(words[0] ?? '');
+  return row === undefined ? words.length : (operandsOf(words, row, compiled(row))[0] ?? words.length);
+}
+
 /** Whether a program writes a file that one of its words names, though it usually only reads them. */
 export function writesFiles(words: readonly string[]): boolean {
   const row = programRow(words[0] ?? '');

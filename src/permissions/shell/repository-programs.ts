@@ -4,21 +4,8 @@
  */
 import { type Dirent, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-
-/** Whatever section they stand in: the text of a value may look like a section, so sections are not believed. */
-const KEYS: ReadonlySet<string> = new Set([
-  // diff.external, diff.*.command, diff.*.textconv
-  ...['external', 'command', 'textconv'],
-  // filter.*
-  ...['clean', 'smudge', 'process'],
-  // core.fsmonitor, core.hooksPath, gpg.program
-  ...['fsmonitor', 'hookspath', 'program'],
-  // include.path: what stands there is not looked at.
-  'path',
-]);
-/** Sections may stand before a key, on the same line. No part can match what another one does: hostile lines take no longer. */
-const KEY = /^\s*(?:\[[^\]"]*(?:"(?:[^"\\]|\\.)*"\s*)?\]\s*)*([a-z][a-z0-9-]*)\s*(?:=\s*(.*))?/i;
-const SWITCH = /^(?:true|false|yes|no|on|off|0|1)?$/i;
+import { submodulesOf } from './repository-index.js';
+import { type GitUse, readConfig } from './repository-keys.js';
 
 /** Run when the index is written, which `git status` does as well. */
 const HOOK = 'post-index-change';
@@ -29,32 +16,57 @@ const MODULE_BYTES = 16 * 1024;
 /** As much as git reads of one. */
 const POINTER_BYTES = 1024 * 1024;
 const MAX_MODULES = 200;
+const TOO_MANY = 'its submodules say, which are too many to look through';
+
+/** A repository that git looks into. */
+interface Repository {
+  git: string;
+  /** The folder whose `.git` it is. */
+  folder: string;
+}
+
+/** One look, which goes on into submodules as git does. */
+interface Look {
+  use: GitUse;
+  /** Those that were looked into. */
+  seen: Set<string>;
+}
 
 /** What would run, in words that go on after "git runs what": undefined where nothing would. */
-export function repositoryPrograms(folder: string): string | undefined {
+export function repositoryPrograms(folder: string, use: GitUse): string | undefined {
   const found = findRepository(folder);
-  if (found === undefined) return undefined;
-  const elsewhere = join(found, 'commondir');
-  const common = kindOf(elsewhere) === undefined ? found : pointer(elsewhere, found, '');
+  return found === undefined ? undefined : programsOf(found, { use, seen: new Set() }, CONFIG_BYTES);
+}
+
+function programsOf(found: Repository, look: Look, most: number): string | undefined {
+  const { git } = found;
+  const elsewhere = join(git, 'commondir');
+  const common = kindOf(elsewhere) === undefined ? git : pointer(elsewhere, git, '');
   if (common === undefined) return unclear(elsewhere);
   return (
-    programsIn(found, common) ??
-    (found === common ? undefined : programsIn(common, common)) ??
-    programsInModules(join(common, 'modules'), { modules: MAX_MODULES })
+    programsIn(git, common, look, most, found.folder) ??
+    (git === common ? undefined : programsIn(common, common, look, most)) ??
+    programsInSubmodules(found, look) ??
+    programsInModules(join(common, 'modules'), look)
   );
 }
 
 /** Looked for from where the folder really is, as git does. */
-function findRepository(folder: string): string | undefined {
+function findRepository(folder: string): Repository | undefined {
   let at = realPath(folder) ?? folder;
   for (;;) {
-    const git = join(at, '.git');
-    const kind = kindOf(git);
-    if (kind === 'folder') return git;
-    if (kind === 'file') return pointer(git, at, 'gitdir: ');
+    const found = repositoryAt(at);
+    if (found !== undefined) return found;
     if (dirname(at) === at) return undefined;
     at = dirname(at);
   }
+}
+
+function repositoryAt(folder: string): Repository | undefined {
+  const path = join(folder, '.git');
+  const kind = kindOf(path);
+  const git = kind === 'file' ? pointer(path, folder, 'gitdir: ') : kind === 'folder' ? path : undefined;
+  return git === undefined ? undefined : { git, folder };
 }
 
 /** Where the path that a file holds behind `prefix` leads. */
@@ -75,41 +87,58 @@ function realPath(path: string): string | undefined {
 
 const unclear = (file: string): string => `\`${file}\` says, which cannot be looked through`;
 
-function programsIn(git: string, common: string, most = CONFIG_BYTES): string | undefined {
+/** `folder`: where git is to work, if the configuration may say another place. */
+function programsIn(
+  git: string,
+  common: string,
+  { use }: Look,
+  most: number,
+  folder?: string,
+): string | undefined {
   for (const name of ['config', 'config.worktree']) {
     const file = join(git, name);
     const text = readText(file, most);
     if (text === undefined && kindOf(file) !== undefined) return unclear(file);
-    const key = text === undefined ? undefined : programKey(text);
-    if (key !== undefined) return `\`${key}\` in \`${file}\` says`;
+    const { program, worktree } = text === undefined ? {} : readConfig(text, use);
+    if (program !== undefined) return `\`${program}\` in \`${file}\` says`;
+    if (worktree !== undefined && folder !== undefined && !isFolder(worktree, git, folder))
+      return `\`worktree\` in \`${file}\` leads to`;
   }
   const hook = join(common, 'hooks', HOOK);
   return kindOf(hook) === undefined ? undefined : `\`${hook}\` is`;
 }
 
-/** Submodules are looked into by git itself, with their own configurations. */
-function programsInModules(folder: string, budget: { modules: number }): string | undefined {
-  for (const entry of entriesOf(folder)) {
-    if (!entry.isDirectory()) continue;
-    budget.modules -= 1;
-    if (budget.modules < 0) return 'its submodules say, which are too many to look through';
-    const inside = join(folder, entry.name);
-    const isRepository = kindOf(join(inside, 'HEAD')) !== undefined;
-    const found = isRepository
-      ? (programsIn(inside, inside, MODULE_BYTES) ?? programsInModules(join(inside, 'modules'), budget))
-      : programsInModules(inside, budget);
+function isFolder(worktree: string, git: string, folder: string): boolean {
+  return realPath(isAbsolute(worktree) ? worktree : `${git}/${worktree}`) === realPath(folder);
+}
+
+/** Git goes into the submodules that the index names, wherever their repositories are. */
+function programsInSubmodules({ git, folder }: Repository, look: Look): string | undefined {
+  const paths = submodulesOf(git);
+  if (paths === undefined) return unclear(join(git, 'index'));
+  for (const path of paths) {
+    const module = repositoryAt(join(folder, path));
+    if (module === undefined || look.seen.has(module.git)) continue;
+    look.seen.add(module.git);
+    if (look.seen.size > MAX_MODULES) return TOO_MANY;
+    const found = programsOf(module, look, MODULE_BYTES);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function programKey(text: string): string | undefined {
-  for (const line of text.split(/[\r\n]+/)) {
-    const [, key = '', value = ''] = KEY.exec(line) ?? [];
-    const name = key.toLowerCase();
-    if (!KEYS.has(name)) continue;
-    if (name === 'fsmonitor' && SWITCH.test(value.trim())) continue;
-    return key;
+/** Those that are not checked out are fetched all the same. */
+function programsInModules(folder: string, look: Look): string | undefined {
+  for (const entry of entriesOf(folder)) {
+    const inside = join(folder, entry.name);
+    if (!entry.isDirectory() || look.seen.has(inside)) continue;
+    look.seen.add(inside);
+    if (look.seen.size > MAX_MODULES) return TOO_MANY;
+    const isRepository = kindOf(join(inside, 'HEAD')) !== undefined;
+    const found = isRepository
+      ? (programsIn(inside, inside, look, MODULE_BYTES) ?? programsInModules(join(inside, 'modules'), look))
+      : programsInModules(inside, look);
+    if (found !== undefined) return found;
   }
   return undefined;
 }
