@@ -23,7 +23,7 @@ import type { SessionParts } from './session-parts.js';
 import type { LoadedSession, SessionReader } from './session-reader.js';
 import type { TurnRecord } from './session-record.js';
 import type { Turn } from './session-turn.js';
-import type { AttachKind, Attachment, AttachRequest } from './sessions.js';
+import type { AttachKind, Attachment, AttachRequest, NotedAttachment } from './sessions.js';
 import {
   type ReadRequest,
   readRequest,
@@ -85,8 +85,13 @@ export class Attacher {
     this.#options = options;
   }
 
-  async attach(from: AttachRequest): Promise<Attachment> {
+  async attach(from: AttachRequest): Promise<NotedAttachment> {
     refuseTwins(from.request.messages);
+    if (from.id === undefined || (await this.#options.finder.gaveOut(from.id))) return this.#attach(from);
+    return { ...(await this.#attach({ ...from, id: undefined })), note: 'foreign-session-id' };
+  }
+
+  async #attach(from: AttachRequest): Promise<Attachment> {
     const request = readRequest(from);
     const known = await this.#byIdempotencyKey(from, request);
     if (known !== undefined) return known;

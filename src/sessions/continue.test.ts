@@ -11,7 +11,7 @@ describe('a request', () => {
   it('without a word of an assistant is a new session', async () => {
     const first = await bench.say([user('hello   there')], 'A');
     expect(first.how).toBe('new');
-    expect(first.id).toMatch(/^ses_[\w-]{22}$/);
+    expect(first.id).toMatch(/^ses_[\w-]{27}$/);
     const second = await bench.say([user('hello there')], 'B');
     expect([second.how, second.id === first.id]).toEqual(['new', false]);
     expect(await bench.sessions.get(first.id)).toMatchObject({ title: 'hello there', state: 'live' });

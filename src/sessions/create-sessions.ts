@@ -22,8 +22,8 @@ import { type LoadedSession, SessionReader } from './session-reader.js';
 import { readRecord, type SessionRecord, type TurnRecord } from './session-record.js';
 import type { Turn, TurnEnd } from './session-turn.js';
 import type {
-  Attachment,
   AttachRequest,
+  NotedAttachment,
   SessionContent,
   SessionEvent,
   SessionStanding,
@@ -124,7 +124,7 @@ class StoredSessions implements Sessions {
     });
   }
 
-  attach(request: AttachRequest): Promise<Attachment> {
+  attach(request: AttachRequest): Promise<NotedAttachment> {
     return this.#attacher.attach(request);
   }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Block, Message } from '../core/conversation.js';
 import { sessionLease } from '../store/leases.js';
+import { newSessionId } from './session-id.js';
 import { asTurn, call, handBack, result, SessionsBench, said, speak, user } from './testing.js';
 
 let bench: SessionsBench;
@@ -253,7 +254,7 @@ describe('keys', () => {
   });
 
   it('do not know a session that never was, or whose time is over', async () => {
-    await expect(bench.attach(A, { id: 'ses_x' })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(bench.attach(A, { id: newSessionId() })).rejects.toMatchObject({ code: 'not_found' });
     const { id } = await bench.say(A, 'A');
     bench.clock.now += 3_600_001;
     await expect(bench.attach(B, { id })).rejects.toMatchObject({ code: 'not_found' });

@@ -6,6 +6,7 @@ import type { Link } from './hash-chain.js';
 import { LIMITS } from './limits.js';
 import type { Batch } from './pending-calls.js';
 import { ambiguousCalls, otherPlace, unknownCall, unknownSession } from './refusals.js';
+import { hasSessionForm } from './session-id.js';
 import type { SessionsStore } from './session-parts.js';
 import type { LoadedSession, Marks, SessionHead, SessionReader } from './session-reader.js';
 import type { Mark, SessionRecord } from './session-record.js';
@@ -40,6 +41,11 @@ export class PlaceFinder {
     this.#store = store;
     this.#reader = reader;
     this.#deliveries = deliveries;
+  }
+
+  /** False for a name of the client's own. Whatever the store holds was given out, in whichever form. */
+  async gaveOut(id: string): Promise<boolean> {
+    return hasSessionForm(id) || (await this.#store.sessions.get(id)) !== undefined;
   }
 
   /** Throws GatewayError for an id that the request cannot use. */

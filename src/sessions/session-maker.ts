@@ -1,11 +1,11 @@
 /** New sessions: empty, from a history that nobody knows, or from a point of another one. */
-import { randomBytes } from 'node:crypto';
 import type { Message } from '../core/conversation.js';
 import type { Link } from './hash-chain.js';
 import { HeldSession } from './held-session.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import { LIMITS } from './limits.js';
 import { busyElsewhere } from './refusals.js';
+import { newSessionId } from './session-id.js';
 import type { SessionParts } from './session-parts.js';
 import type { LoadedSession, Marks, Setup } from './session-reader.js';
 import type { LogEntry, Mark, SessionRecord, SetupEntry, TurnEntry } from './session-record.js';
@@ -52,7 +52,7 @@ export class SessionMaker {
     const { by, origin, title, onLost } = options;
     const parent = origin?.parent.session.id ?? options.parent;
     const { store, now, ttlMs, emit } = this.#parts;
-    const id = `ses_${randomBytes(16).toString('base64url')}`;
+    const id = newSessionId();
     const record: SessionRecord = {
       ...EMPTY,
       root: by.root,

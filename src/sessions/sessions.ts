@@ -21,12 +21,13 @@ import type { Page } from '../store/store.js';
 
 export interface Sessions {
   /**
-   * Finds or makes the conversation that a request belongs to. Throws GatewayError and changes
-   * nothing: `not_found` for a session id that is unknown, expired or another key's;
+   * Finds or makes the conversation that a request belongs to. A session id that was never given out
+   * is ignored and noted. Throws GatewayError and changes nothing: `not_found` for a session id that
+   * has expired or is another key's;
    * `unknown_tool_call` for a result without a call; `conflict` while another request of the session
    * is being answered, or where the session belongs to another engine or folder.
    */
-  attach(request: AttachRequest): Promise<Attachment>;
+  attach(request: AttachRequest): Promise<NotedAttachment>;
   /**
    * The client has the whole answer of that turn: the same request is another one from now on.
    * Never throws; what has to be written is written by and by.
@@ -105,6 +106,11 @@ export type Attachment =
       answer: GivenAnswer;
       losses: readonly Loss[];
     };
+
+/** Something of the request that was ignored, for `x-toolgate-attach-note`. */
+export type AttachNote = 'foreign-session-id';
+
+export type NotedAttachment = Attachment & { note?: AttachNote };
 
 export interface GivenAnswer {
   blocks: readonly Block[];

@@ -3,7 +3,14 @@ import type { Block, Message, ToolResultBlock, ToolUseBlock } from '../core/conv
 import { openStore } from '../store/open.js';
 import type { Store } from '../store/store.js';
 import { createSessions, type SessionsOptions } from './create-sessions.js';
-import type { Attachment, AttachRequest, SessionEvent, Sessions, SessionTurn } from './sessions.js';
+import type {
+  Attachment,
+  AttachRequest,
+  NotedAttachment,
+  SessionEvent,
+  Sessions,
+  SessionTurn,
+} from './sessions.js';
 
 export const user = (...content: (string | Block)[]): Message => ({ role: 'user', content: blocks(content) });
 export const said = (...content: (string | Block)[]): Message => ({
@@ -84,7 +91,7 @@ export class SessionsBench {
     this.sessions.delivered(session, this.#keys.get(session) ?? '');
   }
 
-  async attach(messages: readonly Message[], rest: AttachOptions = {}): Promise<Attachment> {
+  async attach(messages: readonly Message[], rest: AttachOptions = {}): Promise<NotedAttachment> {
     const { tools = [], system = [], toolChoice, parallelToolCalls, ...other } = rest;
     const attached = await this.sessions.attach({
       principal: 'alice',

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { DIALECT_NAMES, type DialectName } from '../../src/core/conversation.js';
+import { newSessionId } from '../../src/sessions/session-id.js';
 import { startGatewayProcess, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { jsonRequest } from '../support/raw-http.js';
 import { answer } from '../support/replies.js';
@@ -96,12 +97,18 @@ describe.each(DIALECT_NAMES)('%s refuses in its own shape', (dialect) => {
   it('a session that is not there', async () => {
     const repo = await repository({ a: 'a' });
     const { gateway, upstream } = await startAgent('openai-chat', repo.root, []);
+    const gone = newSessionId();
     for (const stream of [false, true]) {
-      const headers = { 'x-session-id': 'ses_nothing' };
+      const headers = { 'x-session-id': gone };
       const { status, text } = await ask(gateway, dialect, 'hi', { headers, stream });
       expect(status).toBe(404);
       expect(JSON.parse(text)).toMatchObject(
-        shapeOf(dialect, 'not_found_error', 'session_not_found', /"ses_nothing".*without X-Session-ID/),
+        shapeOf(
+          dialect,
+          'not_found_error',
+          'session_not_found',
+          new RegExp(`"${gone}".*without X-Session-ID`),
+        ),
       );
     }
     expect(upstream.requests).toHaveLength(0);

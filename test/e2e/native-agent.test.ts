@@ -8,6 +8,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { DialectName } from '../../src/core/conversation.js';
+import { newSessionId } from '../../src/sessions/session-id.js';
 import { filesystemServer, startEverything } from '../support/mcp-servers.js';
 import { anthropicClient, openaiClient } from '../support/sdk.js';
 import { call, callsAnswer, type Scripted, textAnswer } from '../support/wire.js';
@@ -283,8 +284,8 @@ describe('answers of the native agent', () => {
     expect(second.response.headers.get('x-session-id')).toBe(session);
     // What the agent did in the first turn is still known to the model.
     expect(resultsOf(upstream.requests[2] ?? fail())).toHaveLength(1);
-    const unknown = client.messages.create(ask, { headers: { 'x-session-id': 'ses_nobody' } });
-    await expect(unknown).rejects.toMatchObject({ status: 404 });
+    const gone = client.messages.create(ask, { headers: { 'x-session-id': newSessionId() } });
+    await expect(gone).rejects.toMatchObject({ status: 404 });
   });
 
   it('add up what all model calls cost', async () => {

@@ -1,5 +1,6 @@
 /** An agent behind the two APIs, asked with nothing but HTTP: what a client without any SDK sees. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newSessionId } from '../../src/sessions/session-id.js';
 import { TIMEOUT_MS } from '../faults/counts.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -117,9 +118,9 @@ describe.each(ENGINES)('plain requests to the engine %s', (engine) => {
     function: { name: 'calculate', arguments: expect.toSatisfy(isTheSum) },
   };
 
-  it.each([true, false])(
+  it.each(["the gateway's", 'none', "the client's own"])(
     'a calculation over chat completions, with X-Session-ID: %s',
-    async (withSession) => {
+    async (which) => {
       const turn = await played('请帮我计算 123 + 456', calculation, async () => {
         const first = await post('/v1/chat/completions', CHAT_FIRST);
         expect(first.status).toBe(200);
@@ -128,12 +129,17 @@ describe.each(ENGINES)('plain requests to the engine %s', (engine) => {
         );
         const session = first.headers.get('x-session-id') ?? '';
         expect(session).not.toBe('');
-        const headers: Record<string, string> = withSession ? { 'X-Session-ID': session } : {};
+        // The text of the example, in bytes of UTF-8 as curl sends them.
+        const own = Buffer.from('<会话ID>').toString('latin1');
+        const headers: Record<string, string> =
+          which === 'none' ? {} : { 'X-Session-ID': which === "the client's own" ? own : session };
         const second = await post('/v1/chat/completions', CHAT_SECOND, headers);
         expect(second.status).toBe(200);
         expect(second.json).toEqual(chatAnswer({ role: 'assistant', content: CHAT_FINAL }, 'stop'));
         expect(second.headers.get('x-session-id')).toBe(session);
         expect(second.headers.get('x-toolgate-attach')).toBe('continue');
+        const note = which === "the client's own" ? 'foreign-session-id' : null;
+        expect(second.headers.get('x-toolgate-attach-note')).toBe(note);
       });
       expect(outline(turn.requests[1]?.told ?? [])).toEqual([
         expect.stringContaining('请帮我计算 123 + 456'),
@@ -182,10 +188,9 @@ describe.each(ENGINES)('plain requests to the engine %s', (engine) => {
     TIMEOUT_MS,
   );
 
-  it('a session that does not exist', async () => {
-    // Bytes of UTF-8, as curl sends them.
-    const session = Buffer.from('<会话ID>').toString('latin1');
-    const { status, json } = await post('/v1/chat/completions', CHAT_SECOND, { 'X-Session-ID': session });
+  it('a session that is gone', async () => {
+    const headers = { 'X-Session-ID': newSessionId() };
+    const { status, json } = await post('/v1/chat/completions', CHAT_SECOND, headers);
     expect(status).toBe(404);
     expect(json).toMatchObject({
       error: { message: expect.any(String), type: expect.any(String), code: expect.anything() },

@@ -1,5 +1,6 @@
 /** What cannot be answered, and what is answered only once. */
 import { expect } from 'vitest';
+import { newSessionId } from '../../src/sessions/session-id.js';
 import { deferred, type Gate } from '../support/gate.js';
 import type { Reply } from '../support/replies.js';
 import type { AgentRequest } from '../support/scripted-agent-model.js';
@@ -76,15 +77,38 @@ export const REFUSAL_FLOWS: readonly ProtocolFlow[] = [
     },
   },
   {
-    name: 'a session that nobody has is a 404',
+    name: 'a session that was given out and is gone is a 404',
     async run(flow) {
+      const gone = newSessionId();
       const sent = flow
         .thread()
         .user('hello')
-        .send({ headers: { 'x-session-id': 'ses_nobody' } });
+        .send({ headers: { 'x-session-id': gone } });
       const { status, message } = await failureOf(flow, sent);
       expect(status).toBe(404);
-      expect(message).toContain('ses_nobody');
+      expect(message).toContain(gone);
+    },
+  },
+  {
+    name: "a client's own name for its conversation is ignored, and the history decides",
+    async run(flow) {
+      // As opencode sends them, with every request of its own session.
+      const headers = { 'x-session-id': 'ses_6f2a91c3dffeRjQ0w8ZkLmN4pT', 'x-session-affinity': 'mine' };
+      const seen: unknown[] = [];
+      const thread = flow.thread();
+      for (const [index, sent] of [headers, headers, {}].entries()) {
+        const turn = flow.play(`Named ${index}.`, [textAnswer(`Number ${index}.`)]);
+        const answer = await thread.user(turn.prompt).send({ headers: sent });
+        expectText(answer, `Number ${index}.`);
+        seen.push([answer.session, answer.attach, answer.headers.get('x-toolgate-attach-note')]);
+        thread.echo();
+      }
+      const session = expect.stringMatching(/^ses_[\w-]{27}$/);
+      expect(seen).toEqual([
+        [session, 'new', 'foreign-session-id'],
+        [session, 'continue', 'foreign-session-id'],
+        [session, 'continue', null],
+      ]);
     },
   },
   {
@@ -96,12 +120,13 @@ export const REFUSAL_FLOWS: readonly ProtocolFlow[] = [
       const headers = { 'x-session-id': session };
       const { status, message } = await failureOf(flow, foreign.send({ headers, key: KEYS.bob }));
       expect(status).toBe(404);
+      const gone = newSessionId();
       const nobody = flow
         .thread()
         .user('hello')
-        .send({ headers: { 'x-session-id': 'ses_nobody' } });
+        .send({ headers: { 'x-session-id': gone } });
       const { message: unknown } = await failureOf(flow, nobody);
-      expect(message.replaceAll(session, '…')).toBe(unknown.replaceAll('ses_nobody', '…'));
+      expect(message.replaceAll(session, '…')).toBe(unknown.replaceAll(gone, '…'));
     },
   },
   {

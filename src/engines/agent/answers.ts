@@ -1,18 +1,24 @@
 /** Answers for which no model is asked, and what every answer of an agent says about its session. */
 import type { Block, Message } from '../../core/conversation.js';
 import type { TurnEvent } from '../../core/events.js';
-import type { AttachKind, Attachment } from '../../sessions/sessions.js';
+import type { AttachKind, Attachment, AttachNote } from '../../sessions/sessions.js';
 import type { Answer } from '../engine.js';
 import { eventsOfBlocks, eventsOfCall, stopEvent } from './block-events.js';
 
 export const SESSION_HEADER = 'x-session-id';
 export const ATTACH_HEADER = 'x-toolgate-attach';
+export const ATTACH_NOTE_HEADER = 'x-toolgate-attach-note';
 
 /** Who answers where no model is asked, for `x-toolgate-upstream`. */
 export const OWN_ANSWER = 'toolgate';
 
 export function sessionHeaders(session: string, how: AttachKind): Record<string, string> {
   return { [SESSION_HEADER]: session, [ATTACH_HEADER]: how };
+}
+
+/** Of one request, whoever else is given the same answer. */
+export function noteHeaders(note: AttachNote | undefined): Record<string, string> {
+  return note === undefined ? {} : { [ATTACH_NOTE_HEADER]: note };
 }
 
 /** Calls that still wait for the client, or an answer that was given before. */

@@ -1,9 +1,15 @@
 /** From a request to its turn, or to an answer that is there or on its way already. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../core/errors.js';
-import type { Attachment, AttachRequest, Sessions, SessionTurn } from '../../sessions/sessions.js';
+import type {
+  AttachKind,
+  AttachRequest,
+  NotedAttachment,
+  Sessions,
+  SessionTurn,
+} from '../../sessions/sessions.js';
 import type { Answer, Call } from '../engine.js';
-import { givenAnswer, sessionHeaders } from './answers.js';
+import { givenAnswer, noteHeaders, sessionHeaders } from './answers.js';
 import { LIMITS } from './limits.js';
 import type { RunningTurn, RunningTurns } from './running-turns.js';
 
@@ -26,30 +32,37 @@ export async function attachTurn(options: AttachTurnOptions): Promise<Attached> 
   const { sessions, turns, call, request, pingMs, onEnd } = options;
   for (let tries = 0; tries < LIMITS.join.tries; tries += 1) {
     const attached = await attach(options);
+    const note = noteHeaders(attached?.note);
+    const announce = (session: string, how: AttachKind) =>
+      call.announce?.({ ...sessionHeaders(session, how), ...note });
     switch (attached?.kind) {
       case 'turn': {
         const { turn } = attached;
-        const running = turns.open(turn, call, {
-          pingMs,
-          onEnd: () => onEnd(turn),
-          onDelivered: () => sessions.delivered(turn.id, turn.key),
-        });
-        call.announce?.(sessionHeaders(turn.id, turn.how));
+        const running = turns.open(
+          turn,
+          { ...call, headers: note },
+          {
+            pingMs,
+            onEnd: () => onEnd(turn),
+            onDelivered: () => sessions.delivered(turn.id, turn.key),
+          },
+        );
+        announce(turn.id, turn.how);
         return { kind: 'turn', turn, running };
       }
       case 'waiting':
-        call.announce?.(sessionHeaders(attached.session, attached.how));
-        return { kind: 'answer', answer: givenAnswer(attached) };
+        announce(attached.session, attached.how);
+        return { kind: 'answer', answer: withHeaders(givenAnswer(attached), note) };
       case 'answered': {
         const { session, how, key } = attached;
-        call.announce?.(sessionHeaders(session, how));
+        announce(session, how);
         const delivered = () => sessions.delivered(session, key);
-        return { kind: 'answer', answer: { ...givenAnswer(attached), delivered } };
+        return { kind: 'answer', answer: { ...withHeaders(givenAnswer(attached), note), delivered } };
       }
       case 'running': {
         const { session, how, key } = attached;
-        const joining = turns.join(session, key, call);
-        call.announce?.(sessionHeaders(session, how));
+        const joining = turns.join(session, key, { ...call, headers: note });
+        announce(session, how);
         const answer = await joining;
         if (answer !== undefined) return { kind: 'answer', answer };
       }
@@ -65,13 +78,17 @@ export async function attachTurn(options: AttachTurnOptions): Promise<Attached> 
   );
 }
 
+function withHeaders(answer: Answer, headers: Readonly<Record<string, string>>): Answer {
+  return { ...answer, headers: { ...answer.headers, ...headers } };
+}
+
 /** Undefined: a turn of the same key was still being stopped, and is over now. */
 async function attach({
   sessions,
   turns,
   call,
   request,
-}: AttachTurnOptions): Promise<Attachment | undefined> {
+}: AttachTurnOptions): Promise<NotedAttachment | undefined> {
   try {
     return await sessions.attach(request);
   } catch (error) {

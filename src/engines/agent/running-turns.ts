@@ -16,7 +16,8 @@ export interface RunningTurnOptions extends SharedTurnOptions {
   onDelivered(): void;
 }
 
-type Waiter = Pick<Call, 'signal' | 'observe'>;
+/** `headers`: what is said to this one alone. */
+type Waiter = Pick<Call, 'signal' | 'observe'> & { headers: Readonly<Record<string, string>> };
 type TurnName = Pick<SessionTurn, 'id' | 'key' | 'principal'>;
 
 export class RunningTurns {
@@ -63,6 +64,7 @@ export class RunningTurn {
   readonly principal: string;
   readonly #shared: SharedTurn;
   readonly #own: ReturnType<SharedTurn['join']>;
+  readonly #ownHeaders: Waiter['headers'];
   readonly #onDelivered: () => void;
   #resolve: (head: AnswerHead) => void = () => {};
   #reject: (error: unknown) => void = () => {};
@@ -76,6 +78,7 @@ export class RunningTurn {
     this.#onDelivered = options.onDelivered;
     this.#shared = new SharedTurn(options);
     this.#own = this.#shared.join(caller);
+    this.#ownHeaders = caller.headers;
     // Nobody may have joined to hear of a failure.
     this.#head.catch(() => {});
   }
@@ -101,7 +104,7 @@ export class RunningTurn {
   begin(head: AnswerHead, source: Parameters<SharedTurn['start']>[0]): Answer {
     this.#shared.start(source);
     this.#resolve(head);
-    return this.#answer(head, this.#own ?? NOTHING);
+    return this.#answer(head, this.#ownHeaders, this.#own ?? NOTHING);
   }
 
   /** There will be no answer: whoever joined is told the same. */
@@ -114,7 +117,7 @@ export class RunningTurn {
     const reader = this.#shared.join(caller);
     if (reader !== undefined) {
       const head = await this.#head;
-      return this.#answer(head, reader);
+      return this.#answer(head, caller.headers, reader);
     }
     await orAborted(this.ended, caller.signal);
     return undefined;
@@ -124,8 +127,9 @@ export class RunningTurn {
     return this.#shared.stop();
   }
 
-  #answer(head: AnswerHead, batches: AsyncIterable<readonly TurnEvent[]>): Answer {
-    return { ...head, delivered: this.#onDelivered, body: { kind: 'events', batches } };
+  #answer(head: AnswerHead, own: Waiter['headers'], batches: AsyncIterable<readonly TurnEvent[]>): Answer {
+    const headers = { ...head.headers, ...own };
+    return { ...head, headers, delivered: this.#onDelivered, body: { kind: 'events', batches } };
   }
 }
 
