@@ -111,7 +111,19 @@ export interface ToolDefinition {
   /** JSON Schema, untouched. Absent only where the client gave none. */
   inputSchema?: JsonObject;
   strict?: boolean;
+  typed?: TypedTool;
   extensions?: Extensions;
+}
+
+/**
+ * A tool that a provider defines and the client runs (`bash_20250124`, `apply_patch` …). Upstreams of
+ * `dialect` get `value`; every other one gets the tool as a function.
+ */
+export interface TypedTool {
+  dialect: DialectName;
+  /** The wire type, for messages to people. */
+  kind: string;
+  value: JsonObject;
 }
 
 /** A tool that the client expects the provider itself to run (`web_search_20250305` …). */

@@ -11,7 +11,7 @@ export function followUpBody(
   then: FollowUpSpec,
 ): JsonRecord {
   const calls = received.blocks.filter((block) => block.type === 'call');
-  const results = calls.map(({ id, name }) => ({ id, output: then.results?.[name] ?? 'ok' }));
+  const results = calls.map(({ id, name }) => ({ id, name, output: then.results?.[name] ?? 'ok' }));
   const echo = received.echo.map((each) => forget(each, then.forget ?? []));
   if (client === 'messages') {
     const content: JsonRecord[] = results.map(({ id, output }) => ({
@@ -31,13 +31,27 @@ export function followUpBody(
     if (then.user !== undefined) messages.push({ role: 'user', content: then.user });
     return { ...body, messages: [...list(body['messages']), ...echo, ...messages] };
   }
-  const items: JsonRecord[] = results.map(({ id, output }) => ({
-    type: 'function_call_output',
-    call_id: id,
-    output,
-  }));
+  const items = results.map(({ id, name, output }) => outputItem(name, id, output));
   if (then.user !== undefined) items.push({ type: 'message', role: 'user', content: then.user });
   return { ...body, input: [...list(body['input']), ...echo, ...items] };
+}
+
+/** Typed tools of Responses have outputs of their own kind. */
+function outputItem(name: string, id: string, output: string): JsonRecord {
+  switch (name) {
+    case 'shell_call':
+      return {
+        type: 'shell_call_output',
+        call_id: id,
+        output: [{ stdout: output, stderr: '', outcome: { type: 'exit', exit_code: 0 } }],
+      };
+    case 'local_shell_call':
+      return { type: 'local_shell_call_output', id, output };
+    case 'apply_patch_call':
+      return { type: 'apply_patch_call_output', call_id: id, status: 'completed', output };
+    default:
+      return { type: 'function_call_output', call_id: id, output };
+  }
 }
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

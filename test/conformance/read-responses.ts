@@ -74,6 +74,12 @@ function toBlocks(item: JsonRecord): ReceivedBlock[] {
         { type: 'call', id: String(id), name: String(name), input: parseArguments(String(json)) ?? json },
       ];
     }
+    case 'shell_call':
+    case 'local_shell_call':
+    case 'apply_patch_call': {
+      const { call_id: id, type, action, operation } = item;
+      return [{ type: 'call', id: String(id), name: String(type), input: action ?? operation }];
+    }
     default:
       return [];
   }

@@ -32,6 +32,13 @@ const TEXTS: Readonly<Record<string, { in: string; index: string; part: string }
   },
 };
 
+/** Calls of typed tools that the client runs, with the field that says what to do. */
+const TYPED_CALLS: Readonly<Record<string, string>> = {
+  shell_call: 'action',
+  local_shell_call: 'action',
+  apply_patch_call: 'operation',
+};
+
 interface OpenPart {
   kind: string;
   index: number;
@@ -121,6 +128,11 @@ class ResponsesStream {
     if (type === 'message' || type === 'function_call') {
       at.check(value['status'] === 'in_progress', 'item.status is not "in_progress"');
     }
+    if (TYPED_CALLS[type] !== undefined) {
+      const callId = at.filled(value['call_id'], 'item.call_id');
+      at.check(!this.output.some((each) => each['call_id'] === callId), `call_id ${callId} was used before`);
+      at.check(value['status'] === 'in_progress', 'item.status is not "in_progress"');
+    }
     this.item = { type, id, value, parts: 0, part: undefined, arguments: '', argumentsDone: false };
   }
 
@@ -199,6 +211,11 @@ class ResponsesStream {
       if (value['status'] === 'completed') {
         at.check(parseArguments(item.arguments) !== undefined, 'the arguments are not a JSON object');
       }
+    }
+    const typed = TYPED_CALLS[item.type];
+    if (typed !== undefined) {
+      at.check(value['call_id'] === item.value['call_id'], 'item.call_id has changed');
+      at.object(value[typed], `item.${typed}`);
     }
     if (item.type === 'message') {
       const content = at.array(value['content'], 'item.content');

@@ -176,18 +176,48 @@ describe('the body', () => {
       { tools: [{ name: 't', inputSchema: {}, strict: true, ...own({ defer_loading: true }) }] },
     ],
     [
-      "the provider's own tools, whoever runs them",
-      { tools: [{ type: 'bash_20250124', name: 'bash' }] },
+      'tools that the provider runs',
+      { tools: [{ type: 'code_execution_20260521', name: 'code_execution' }] },
       {
         tools: [],
         serverTools: [
           {
             dialect: 'anthropic-messages',
-            kind: 'bash_20250124',
-            name: 'bash',
-            value: { type: 'bash_20250124', name: 'bash' },
+            kind: 'code_execution_20260521',
+            name: 'code_execution',
+            value: { type: 'code_execution_20260521', name: 'code_execution' },
           },
         ],
+      },
+    ],
+    [
+      'typed tools that the client runs',
+      {
+        tools: [
+          { type: 'bash_20250124', name: 'bash', strict: false, cache_control: { type: 'ephemeral' } },
+          { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool', max_characters: 9 },
+        ],
+      },
+      {
+        tools: [
+          {
+            name: 'bash',
+            strict: false,
+            inputSchema: expect.objectContaining({ type: 'object' }),
+            typed: {
+              dialect: 'anthropic-messages',
+              kind: 'bash_20250124',
+              value: { type: 'bash_20250124', name: 'bash' },
+            },
+            ...own({ cache_control: { type: 'ephemeral' } }),
+          },
+          {
+            name: 'str_replace_based_edit_tool',
+            description: expect.stringContaining('at most 9 characters'),
+            typed: { value: { max_characters: 9 } },
+          },
+        ],
+        serverTools: [],
       },
     ],
     [

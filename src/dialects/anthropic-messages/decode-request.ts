@@ -6,6 +6,7 @@ import type {
   ServerToolDefinition,
   Thinking,
   ToolDefinition,
+  TypedTool,
 } from '../../core/conversation.js';
 import { EFFORT_ORDER } from '../shared/effort.js';
 import {
@@ -21,6 +22,7 @@ import {
   readOneOf,
   readString,
 } from '../shared/read.js';
+import { typedTool } from '../shared/typed-tools.js';
 import { decodeMessages, decodeSystem, extraFields } from './decode-content.js';
 import {
   DIALECT,
@@ -84,9 +86,27 @@ function decodeTools(value: unknown, request: ConversationRequest): void {
     const path = `tools.${index}`;
     if (!isObject(tool)) fail(path, 'an object', tool);
     const { type } = tool;
-    if (type === undefined || type === null || type === 'custom') request.tools.push(decodeTool(tool, path));
-    else request.serverTools.push(decodeServerTool(tool, path));
+    if (type === undefined || type === null || type === 'custom') {
+      request.tools.push(decodeTool(tool, path));
+      continue;
+    }
+    const typed = typedTool(DIALECT, tool);
+    if (typed === undefined) request.serverTools.push(decodeServerTool(tool, path));
+    else request.tools.push(decodeTyped(tool, typed, path));
   }
+}
+
+/** What a typed definition has in common with every other tool. */
+function decodeTyped(
+  tool: JsonObject,
+  typed: ToolDefinition & { typed: TypedTool },
+  path: string,
+): ToolDefinition {
+  const strict = optional(tool['strict'], `${path}.strict`, readBoolean);
+  if (strict !== undefined) typed.strict = strict;
+  const extra = extraFields(tool, new Set(['strict', ...Object.keys(typed.typed.value)]));
+  if (extra !== undefined) typed.extensions = { [DIALECT]: extra };
+  return typed;
 }
 
 function decodeTool(tool: JsonObject, path: string): ToolDefinition {
@@ -112,7 +132,7 @@ function decodeTool(tool: JsonObject, path: string): ToolDefinition {
   return definition;
 }
 
-/** A tool with a type of its own is defined by the provider, whoever runs it. */
+/** A tool with a type that the table of typed tools does not have is the provider's to run. */
 function decodeServerTool(tool: JsonObject, path: string): ServerToolDefinition {
   const kind = readNonEmpty(tool['type'], `${path}.type`);
   return { dialect: DIALECT, kind, name: serverToolName(tool, kind, path), value: tool };

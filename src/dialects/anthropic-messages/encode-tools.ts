@@ -21,6 +21,11 @@ export function encodeTools(request: ConversationRequest, context: EncodeContext
 
 function encodeTool(tool: ToolDefinition, context: EncodeContext): JsonObject {
   const path = `tools.${tool.name}`;
+  if (tool.typed?.dialect === DIALECT) {
+    const typed: JsonObject = { ...tool.typed.value, name: context.names.encode(tool.name) };
+    if (tool.strict !== undefined) typed['strict'] = tool.strict;
+    return restore(typed, tool.extensions, path, context);
+  }
   const wire: JsonObject = { name: context.names.encode(tool.name) };
   if (tool.description !== undefined) wire['description'] = tool.description;
   wire['input_schema'] = objectSchema(tool.inputSchema, path, context);

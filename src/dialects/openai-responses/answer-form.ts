@@ -2,6 +2,7 @@
 import type { ConversationRequest, JsonObject, ToolUseBlock } from '../../core/conversation.js';
 import { isObject } from '../shared/read.js';
 import { type NamespacedName, namespacedNames } from './flat-names.js';
+import { callTypeOf, isTypedCall, type TypedCallType } from './typed-calls.js';
 import { DIALECT, ENCRYPTED_REASONING, SEARCH_NAME } from './wire.js';
 
 export interface AnswerForm {
@@ -11,6 +12,8 @@ export interface AnswerForm {
   custom: ReadonlySet<string>;
   /** The client searches for tools itself. */
   search: boolean;
+  /** Typed tools by the names that other wires know, with the types of their calls. */
+  typed: ReadonlyMap<string, TypedCallType>;
   /** By the one name that other wires know. */
   namespaced: ReadonlyMap<string, NamespacedName>;
   /** Fields of the request that the answer repeats. */
@@ -30,8 +33,10 @@ const ECHOED = [
 export function answerForm(request: ConversationRequest): JsonObject {
   const own = request.extensions[DIALECT] ?? {};
   const custom: string[] = [];
+  const typed: JsonObject = {};
   let search = false;
-  for (const { name, extensions } of request.tools) {
+  for (const { name, extensions, typed: type } of request.tools) {
+    if (type?.dialect === DIALECT) typed[name] = callTypeOf(type.kind);
     const notes = extensions?.[DIALECT];
     if (isObject(notes?.['$custom'])) custom.push(name);
     if (isObject(notes?.['$search'])) search = true;
@@ -40,6 +45,7 @@ export function answerForm(request: ConversationRequest): JsonObject {
   return {
     encrypted: Array.isArray(include) && include.includes(ENCRYPTED_REASONING),
     custom,
+    typed,
     search,
     namespaced: Object.fromEntries(namespacedNames(request)),
     echo: echoOf(request, own),
@@ -73,7 +79,7 @@ function choiceOf(choice: ConversationRequest['toolChoice']): unknown {
 }
 
 export function readForm(form: JsonObject | undefined): AnswerForm {
-  const { encrypted, custom, search, namespaced, echo } = form ?? {};
+  const { encrypted, custom, typed, search, namespaced, echo } = form ?? {};
   const names = new Map<string, NamespacedName>();
   for (const [flat, value] of Object.entries(isObject(namespaced) ? namespaced : {})) {
     if (!isObject(value)) continue;
@@ -83,6 +89,11 @@ export function readForm(form: JsonObject | undefined): AnswerForm {
   return {
     encrypted: encrypted === true,
     custom: new Set(Array.isArray(custom) ? custom.filter((name) => typeof name === 'string') : []),
+    typed: new Map(
+      Object.entries(isObject(typed) ? typed : {}).flatMap(([name, type]) =>
+        isTypedCall(type) ? [[name, type]] : [],
+      ),
+    ),
     search: search === true,
     namespaced: names,
     echo: isObject(echo) ? echo : {},
@@ -93,7 +104,7 @@ export interface CallName {
   name: string;
   namespace?: string;
   /** The type of its item. */
-  type: 'function_call' | 'custom_tool_call' | 'tool_search_call';
+  type: 'function_call' | 'custom_tool_call' | 'tool_search_call' | TypedCallType;
 }
 
 /** What the client calls a tool, as it offered it or as an upstream of this wire called it. */
@@ -103,7 +114,10 @@ export function callName(call: Pick<ToolUseBlock, 'name' | 'extensions'>, form: 
     $name: name,
     $custom: custom,
     $search: search,
+    $typed: noted,
   } = call.extensions?.[DIALECT] ?? {};
+  const typed = isTypedCall(noted) ? noted : form.typed.get(call.name);
+  if (typed !== undefined) return { name: call.name, type: typed };
   if (search === true || (form.search && call.name === SEARCH_NAME)) {
     return { name: call.name, type: 'tool_search_call' };
   }

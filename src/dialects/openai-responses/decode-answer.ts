@@ -13,6 +13,7 @@ import { isObject } from '../shared/read.js';
 import type { ToolNames } from '../shared/tool-names.js';
 import { AnswerItems, type ItemState } from './answer-items.js';
 import { sealProof } from './reasoning.js';
+import { isProvidersShell, type TypedCallType, toolOf, typedInput } from './typed-calls.js';
 import { DIALECT, decodeUsage, flatName, SEARCH_NAME, stopReasonFrom } from './wire.js';
 
 /** Between parts of reasoning, which are paragraphs with a heading each. */
@@ -150,6 +151,11 @@ export class AnswerDecoder {
         if (item['execution'] === 'client' && item['call_id']) this.#search(state, item, out);
         else passOn(item, out);
         return;
+      case 'shell_call':
+      case 'local_shell_call':
+      case 'apply_patch_call':
+        this.#typedCall(state, item, item['type'], out);
+        return;
       case 'function_call':
       case 'custom_tool_call':
         this.#announce(state, item, out);
@@ -169,6 +175,20 @@ export class AnswerDecoder {
     out.push({ type: 'tool', key: state.key, id, name: SEARCH_NAME, extensions });
     this.#inputWhole(state, item['arguments'], out);
     out.push({ type: 'tool-end', key: state.key });
+  }
+
+  /** A call of a tool that was offered by its type; the provider's own is passed on. */
+  #typedCall(state: ItemState, item: JsonObject, type: TypedCallType, out: TurnEvent[]): void {
+    const name = this.#names.ofType(toolOf(type));
+    const id = [item['call_id'], item['id']].find((each) => typeof each === 'string' && each !== '');
+    if (name === undefined || typeof id !== 'string' || isProvidersShell(item)) {
+      passOn(item, out);
+      return;
+    }
+    this.#called = true;
+    out.push({ type: 'tool', key: state.key, id, name, extensions: { [DIALECT]: { $typed: type } } });
+    this.#inputWhole(state, typedInput(item, type), out);
+    if (item['status'] !== 'incomplete') out.push({ type: 'tool-end', key: state.key });
   }
 
   #completeMessage(state: ItemState, item: JsonObject, out: TurnEvent[]): void {

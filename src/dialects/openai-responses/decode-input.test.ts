@@ -173,8 +173,8 @@ describe('items of this wire alone', () => {
     ['item_reference', 'assistant'],
     ['compaction', 'assistant'],
     ['web_search_call', 'assistant'],
-    ['local_shell_call', 'assistant'],
-    ['local_shell_call_output', 'user'],
+    ['computer_call', 'assistant'],
+    ['computer_call_output', 'user'],
     ['mcp_approval_response', 'user'],
   ])('%s is kept whole, on the side of the %s', (type, role) => {
     const item = { type, id: 'x', more: [1] };

@@ -18,6 +18,15 @@ import { decodeContent, decodePart } from './decode-content.js';
 import type { FlatNames } from './flat-names.js';
 import { decodeReasoning } from './reasoning.js';
 import {
+  decodeTypedCall,
+  decodeTypedResult,
+  isProvidersShell,
+  isTypedCall,
+  nameOfTyped,
+  type TypedCallType,
+  toolOf,
+} from './typed-calls.js';
+import {
   CALL_FIELDS,
   CUSTOM_CALL_FIELDS,
   DIALECT,
@@ -59,6 +68,10 @@ class ItemReader {
   readonly system: TextBlock[] = [];
   readonly messages: Message[] = [];
   readonly #names: FlatNames;
+  /** Ids of calls by the ids that their results may name. */
+  readonly #typed = new Map<string, string>();
+  /** Calls that the provider ran. */
+  readonly #providers = new Set<string>();
   /** The message that collects items of one side in a row. */
   #open: Message | undefined;
 
@@ -69,6 +82,10 @@ class ItemReader {
   add(value: unknown, index: number): void {
     if (!isObject(value)) fail(`input.${index}`, 'an item', value);
     const type = value['type'] ?? 'message';
+    if (isTypedCall(type)) {
+      this.#collect('assistant', this.#typedCall(value, type));
+      return;
+    }
     switch (type) {
       case 'message':
         this.#message(value, index);
@@ -94,6 +111,11 @@ class ItemReader {
         return;
       case 'tool_search_output':
         this.#collect('user', decodeSearchOutput(value));
+        return;
+      case 'shell_call_output':
+      case 'local_shell_call_output':
+      case 'apply_patch_call_output':
+        this.#collect('user', this.#typedResult(value, index));
         return;
       case 'agent_message':
         this.#agentMessage(value);
@@ -181,6 +203,28 @@ class ItemReader {
     if (typeof input !== 'string') return fail(`${path}.input`, 'a string', input);
     block.input = { input };
     return extend(block, { ...extraFields(value, CUSTOM_CALL_FIELDS), $custom: true });
+  }
+
+  #typedCall(value: JsonObject, type: TypedCallType): Block {
+    const { call_id: callId, id: itemId } = value;
+    const id = [callId, itemId].find((each) => typeof each === 'string' && each !== '');
+    if (typeof id !== 'string' || isProvidersShell(value)) {
+      if (typeof id === 'string') this.#providers.add(id);
+      return opaque(value);
+    }
+    // The output of a `local_shell_call` may name the item in place of the call.
+    for (const known of [callId, itemId]) if (typeof known === 'string') this.#typed.set(known, id);
+    return decodeTypedCall(value, type, { id, name: this.#names.typed(toolOf(type)) ?? nameOfTyped(type) });
+  }
+
+  #typedResult(value: JsonObject, index: number): Block {
+    const named = value['call_id'] ?? value['id'];
+    if (typeof named !== 'string' || named === '') {
+      return fail(`input.${index}.call_id`, 'a non-empty string', named);
+    }
+    return this.#providers.has(named)
+      ? opaque(value)
+      : decodeTypedResult(value, this.#typed.get(named) ?? named);
   }
 
   #head(value: JsonObject, path: string): ToolUseBlock {

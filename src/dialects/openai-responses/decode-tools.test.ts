@@ -122,7 +122,7 @@ describe('tools of the provider', () => {
     [{ type: 'web_search', external_web_access: false }, 'web_search'],
     [{ type: 'mcp', server_label: 'docs', server_url: 'https://example.com' }, 'docs'],
     [{ type: 'tool_search' }, 'tool_search'],
-    [{ type: 'local_shell' }, 'local_shell'],
+    [{ type: 'shell', environment: { type: 'container_auto' } }, 'shell'],
   ])('%j is kept as it came', (tool, name) => {
     expect(decode([tool]).serverTools).toEqual([
       { dialect: 'openai-responses', kind: tool.type, name, value: tool },

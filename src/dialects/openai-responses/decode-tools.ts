@@ -9,6 +9,7 @@ import { extraFields } from '../shared/extra-fields.js';
 import { FREE_TEXT_SCHEMA } from '../shared/free-text.js';
 import { describeTool } from '../shared/openai-tools.js';
 import { fail, isObject, readArray, readNonEmpty, readObject, readOneOf } from '../shared/read.js';
+import { typedTool } from '../shared/typed-tools.js';
 import type { FlatNames } from './flat-names.js';
 import {
   ADDITIONAL_FIELDS,
@@ -69,7 +70,7 @@ function decodeList(
       for (const own of decodeNamespace(tool, at, names)) offer(request, extend(own, later), later);
       continue;
     }
-    const own = decodeOwn(tool, at);
+    const own = decodeOwn(tool, at) ?? decodeTyped(tool, names);
     if (own === undefined) request.serverTools.push(decodeServerTool(tool, at));
     else offer(request, extend(own, later), later);
   }
@@ -93,6 +94,14 @@ function decodeOwn(tool: JsonObject, path: string): ToolDefinition | undefined {
     default:
       return undefined;
   }
+}
+
+/** Defined by its type alone, and run by the client. */
+function decodeTyped(tool: JsonObject, names: FlatNames): ToolDefinition | undefined {
+  const typed = typedTool(DIALECT, tool);
+  if (typed === undefined) return undefined;
+  typed.name = names.offerTyped(typed.typed.kind, typed.name);
+  return extend<ToolDefinition>(typed, extraFields(tool, new Set(Object.keys(typed.typed.value))));
 }
 
 function decodeNamespace(value: JsonObject, path: string, names: FlatNames): ToolDefinition[] {
@@ -164,9 +173,10 @@ export function decodeToolChoice(value: unknown, request: ConversationRequest, n
   else if (type === 'function' || type === 'custom') {
     request.toolChoice = { type: 'tool', name: nameOf(choice, 'tool_choice', names) };
   } else {
+    const typed = names.typed(readNonEmpty(type, 'tool_choice.type'));
+    if (typed !== undefined) request.toolChoice = { type: 'tool', name: typed };
     // A tool of the provider's own: nobody else can be told to call it.
-    readNonEmpty(type, 'tool_choice.type');
-    note(request, { tool_choice: choice });
+    else note(request, { tool_choice: choice });
   }
 }
 
@@ -186,6 +196,11 @@ function allowTools(allowed: JsonObject, request: ConversationRequest, names: Fl
     const path = `tool_choice.tools.${index}`;
     const tool = readObject(tools[index], path);
     const { type } = tool;
+    const typed = typeof type === 'string' ? names.typed(type) : undefined;
+    if (typed !== undefined) {
+      own.add(typed);
+      continue;
+    }
     if (type !== 'function' && type !== 'custom') {
       provided.add(readNonEmpty(tool['server_label'] ?? type, `${path}.type`));
       continue;

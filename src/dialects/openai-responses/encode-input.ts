@@ -15,6 +15,13 @@ import { repairHistory } from '../shared/repair-history.js';
 import { fitId } from '../shared/tool-names.js';
 import { type EncodeContext, encodePart, encodeResult, restore, textPart } from './encode-content.js';
 import { encodeReasoning } from './reasoning.js';
+import {
+  callTypeOf,
+  isTypedCall,
+  type TypedCallType,
+  typedCallItem,
+  typedOutputItem,
+} from './typed-calls.js';
 import { CALL_ID_LIMIT, DIALECT } from './wire.js';
 
 export interface EncodedInput {
@@ -42,6 +49,8 @@ class ItemWriter {
   readonly #out: JsonObject[] = [];
   /** Calls of free text: their results have a type of their own. */
   readonly #custom = new Set<string>();
+  /** Calls of typed tools: so have theirs. */
+  readonly #typed = new Map<string, TypedCallType>();
   #instructions: string | undefined;
 
   constructor(context: EncodeContext) {
@@ -134,9 +143,22 @@ class ItemWriter {
       return;
     }
     const output = encodeResult(block, path, this.#context);
+    const typed = this.#typed.get(block.toolUseId);
+    if (typed !== undefined) {
+      const text = typeof output === 'string' ? output : this.#textOf(output, path);
+      this.#out.push(typedOutputItem(typed, fitId(block.toolUseId, CALL_ID_LIMIT), text, block.isError));
+      return;
+    }
     const type = this.#custom.has(block.toolUseId) ? 'custom_tool_call_output' : 'function_call_output';
     const wire: JsonObject = { type, call_id: fitId(block.toolUseId, CALL_ID_LIMIT), output };
     this.#out.push(restore(wire, block.extensions, path, this.#context.losses));
+  }
+
+  /** The results of typed tools are text. */
+  #textOf(parts: readonly JsonObject[], path: string): string {
+    const texts = parts.filter(({ type }) => type === 'input_text').map(({ text }) => String(text));
+    if (texts.length < parts.length) this.#context.losses.add(path, 'the result of this tool is text alone');
+    return texts.join('\n');
   }
 
   #assistant(message: Message, path: string): void {
@@ -195,7 +217,14 @@ class ItemWriter {
   #call(call: ToolUseBlock, path: string): void {
     const { names, losses } = this.#context;
     const own = call.extensions?.[DIALECT] ?? {};
-    const { $namespace: namespace, $name: name, $custom: custom, $search: search } = own;
+    const { $namespace: namespace, $name: name, $custom: custom, $search: search, $item: item } = own;
+    const typed = isTypedCall(own['$typed']) ? own['$typed'] : callTypeOf(names.typeOf(call.name) ?? '');
+    if (typed !== undefined) {
+      this.#typed.set(call.id, typed);
+      const head = { call_id: fitId(call.id, CALL_ID_LIMIT) };
+      this.#out.push(isObject(item) ? item : typedCallItem(head, typed, 'completed', call.input));
+      return;
+    }
     if (search === true) {
       const wire: JsonObject = {
         type: 'tool_search_call',

@@ -8,6 +8,7 @@ import type {
 import { parseInput } from '../../core/turn-collector.js';
 import type { CallName } from './answer-form.js';
 import { sealReasoning } from './reasoning.js';
+import { typedCallItem } from './typed-calls.js';
 
 export const REFUSED = 'The model declined to answer.';
 
@@ -17,6 +18,9 @@ const PREFIX = {
   function_call: 'fc',
   custom_tool_call: 'ctc',
   tool_search_call: 'tsc',
+  shell_call: 'sh',
+  local_shell_call: 'lsh',
+  apply_patch_call: 'apc',
   item: 'item',
 } as const;
 
@@ -76,6 +80,8 @@ export function callItem(
       return { ...named, input };
     case 'tool_search_call':
       return { ...head, execution: 'client', arguments: parseInput(input) };
+    default:
+      return typedCallItem({ id, call_id: callId }, type, status, parseInput(input));
   }
 }
 

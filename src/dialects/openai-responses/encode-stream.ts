@@ -43,7 +43,7 @@ type Open =
   /** Nothing is written before its first piece: an empty text is no item. */
   | { type: 'text'; id: string; text: string; frame: DeltaFrame | undefined }
   | { type: 'thinking'; id: string; text: string; signature: string; frame: DeltaFrame | undefined }
-  /** The arguments of a search are an object, and so they come at the end. */
+  /** What a search or a typed tool is called with is an object, and so it comes at the end. */
   | {
       type: 'call';
       id: string;
@@ -228,7 +228,7 @@ class ResponseEventEncoder implements StreamEncoder {
         this.#open = { type: 'call', ...call, json: '', frame };
         break;
       }
-      case 'tool_search_call':
+      default:
         this.#open = { type: 'call', ...call, json: '', frame: undefined };
     }
     return this.#added(callItem(id, block.id, called, 'in_progress', ''));
@@ -342,10 +342,10 @@ class ResponseEventEncoder implements StreamEncoder {
   }
 
   #closeCall({ id, callId, called, json, frame }: Extract<Open, { type: 'call' }>): string {
-    if (frame === undefined) return this.#done(callItem(id, callId, called, 'completed', json));
+    const status = isWhole(json) ? 'completed' : 'incomplete';
+    if (frame === undefined) return this.#done(callItem(id, callId, called, status, json));
     const name = `,"name":${JSON.stringify(called.name)}`;
     const done = `${this.#place(id, name)},"arguments":${JSON.stringify(json)}`;
-    const status = isWhole(json) ? 'completed' : 'incomplete';
     return (
       this.#event('response.function_call_arguments.done', done) +
       this.#done(callItem(id, callId, called, status, json))

@@ -90,6 +90,10 @@ function encodeOwnTools(tools: readonly ToolDefinition[], context: EncodeContext
 function encodeTool(tool: ToolDefinition, context: EncodeContext): JsonObject {
   const { losses, names, quirks } = context;
   const own = tool.extensions?.[DIALECT];
+  if (tool.typed?.dialect === DIALECT) {
+    names.offerTyped(tool.typed.kind, tool.name);
+    return restore({ ...tool.typed.value }, tool.extensions, `tools.${tool.name}`, losses);
+  }
   const name = typeof own?.['$name'] === 'string' ? own['$name'] : names.offer(tool.name);
   const path = `tools.${tool.name}`;
   const { $custom: custom, $search: search } = own ?? {};
@@ -140,13 +144,15 @@ function encodeChoice(
 ): void {
   const type = takenChoice(choice, context, body);
   if (type === undefined) return;
-  if (type === 'any' && choice.type === 'tool') onlyTool(body, context.names.encode(choice.name));
+  if (type === 'any' && choice.type === 'tool') onlyTool(body, choice.name, context);
   if (type === 'tool' && choice.type === 'tool')
     body['tool_choice'] = namedChoice(choice.name, request, context);
   else body['tool_choice'] = type === 'any' ? 'required' : type;
 }
 
 function namedChoice(name: string, request: ConversationRequest, { names }: EncodeContext): JsonObject {
+  const kind = names.typeOf(name);
+  if (kind !== undefined) return { type: kind };
   const own = request.tools.find((tool) => tool.name === name)?.extensions?.[DIALECT];
   const type = isObject(own?.['$custom']) ? 'custom' : 'function';
   const { $namespace: namespace, $name: inner } = own ?? {};
@@ -155,8 +161,11 @@ function namedChoice(name: string, request: ConversationRequest, { names }: Enco
 }
 
 /** One tool and the duty to call a tool is that tool by name. */
-function onlyTool(body: JsonObject, name: string): void {
+function onlyTool(body: JsonObject, name: string, { names }: EncodeContext): void {
   if (!Array.isArray(body['tools'])) return;
-  const kept = body['tools'].filter((tool) => isObject(tool) && tool['name'] === name);
+  const kind = names.typeOf(name);
+  const isMeant = (tool: JsonObject): boolean =>
+    kind === undefined ? tool['name'] === names.encode(name) : tool['type'] === kind;
+  const kept = body['tools'].filter((tool) => isObject(tool) && isMeant(tool));
   if (kept.length > 0) body['tools'] = kept;
 }

@@ -10,6 +10,7 @@ export interface NamespacedName {
 export class FlatNames {
   readonly #taken = new Set<string>();
   readonly #flat = new Map<string, string>();
+  readonly #typed = new Map<string, string>();
 
   /** A tool outside of any namespace keeps its name. */
   take(name: string): void {
@@ -25,6 +26,20 @@ export class FlatNames {
     this.#taken.add(flat);
     this.#flat.set(keyOf(namespace, name), flat);
     return flat;
+  }
+
+  /** The name of a tool that has only a type. */
+  offerTyped(kind: string, name: string): string {
+    let free = name;
+    while (this.#taken.has(free)) free += '_';
+    this.#taken.add(free);
+    this.#typed.set(kind, free);
+    return free;
+  }
+
+  /** Undefined where no tool of that type is offered. */
+  typed(kind: string): string | undefined {
+    return this.#typed.get(kind);
   }
 
   /** The name of a tool in the history, offered or no longer. */

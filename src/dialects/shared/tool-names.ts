@@ -43,6 +43,7 @@ export class ToolNames {
   readonly #wire = new Map<string, string>();
   readonly #own = new Map<string, string>();
   readonly #offered = new Map<string, OfferedTool>();
+  readonly #typed = new Map<string, string>();
   /** Calls that the model writes as text are to be read as calls. */
   textCalls = false;
 
@@ -67,6 +68,22 @@ export class ToolNames {
     const wire = this.encode(name);
     this.#offered.set(wire, { strings });
     return wire;
+  }
+
+  /** As `offer`, for a tool that the upstream knows by its type and calls without a name. */
+  offerTyped(kind: string, name: string): void {
+    this.#typed.set(kind, name);
+  }
+
+  /** The client's name of a tool that was offered by its type. */
+  ofType(kind: string): string | undefined {
+    return this.#typed.get(kind);
+  }
+
+  /** The type by which a tool was offered. */
+  typeOf(name: string): string | undefined {
+    for (const [kind, own] of this.#typed) if (own === name) return kind;
+    return undefined;
   }
 
   /** By wire name. */

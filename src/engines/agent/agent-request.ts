@@ -61,7 +61,7 @@ export function toolboxOf(
 ): Promise<Toolbox> {
   const request = {
     selection: rule.tools ?? 'all',
-    requested: clientTools.map(({ name }) => name),
+    requested: clientTools.flatMap(({ name, typed }) => (typed === undefined ? [name] : [])),
     ...(session === undefined ? {} : { session }),
   };
   return openToolbox(runtime, request, clientTools);

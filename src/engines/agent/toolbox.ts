@@ -15,7 +15,10 @@ export interface Toolbox {
   choice(choice: ToolChoice | undefined): ToolChoice | undefined;
 }
 
-/** A client's tool whose name is one of the offered means that one, and is not handed back. */
+/**
+ * A client's tool whose name is one of the offered means that one, and is not handed back. A typed
+ * tool is the client's whatever it is called: its type says who runs it.
+ */
 export async function openToolbox(
   runtime: ToolRuntime,
   request: OfferRequest,
@@ -24,11 +27,12 @@ export async function openToolbox(
   const offer = await runtime.offer(request);
   const own = new Map<string, ToolDefinition>();
   for (const tool of clientTools) {
-    if (offer.find(tool.name) === undefined && !own.has(tool.name)) own.set(tool.name, tool);
+    const isOwn = tool.typed !== undefined || offer.find(tool.name) === undefined;
+    if (isOwn && !own.has(tool.name)) own.set(tool.name, tool);
   }
   return {
     offer,
-    definitions: [...offer.definitions, ...own.values()],
+    definitions: [...offer.definitions.filter(({ name }) => !own.has(name)), ...own.values()],
     hasClients: own.size > 0,
     isClients: (name) => own.has(name),
     choice(choice) {
