@@ -53,6 +53,7 @@ export interface AgentProbe {
   api(method: string, path: string, body?: object, key?: string): Promise<Reply>;
   /** The call that waits for a person, once there is one; with `all`, the newest that ever did. */
   waiting(key?: string, state?: 'pending' | 'all'): Promise<Waiting>;
+  decide(asked: Waiting, decision: 'allow' | 'deny'): Promise<void>;
 }
 
 export interface Reply {
@@ -155,6 +156,10 @@ export async function openAgent(options: AgentOptions = {}): Promise<AgentProbe>
     told,
     api,
     waiting,
+    async decide({ id, digest }, decision) {
+      const { status, text } = await api('POST', `/api/approvals/${id}`, { decision, digest });
+      if (status !== 200) throw new Error(`${status} ${text}`);
+    },
     async run(...attempts) {
       const response = await post({ messages: [{ role: 'user', content: 'Go on.' }] }, attempts);
       const text = await response.text();

@@ -37,6 +37,7 @@ async function open(walled = false) {
   const { signal } = new AbortController();
   const desk = new CallDesk({
     plan: planTools(toolbox, { walled }),
+    view: { note: () => {} },
     toolbox,
     runtime,
     session,

@@ -19,6 +19,7 @@ import { type AskOptions, askOf } from './ask-hints.js';
 import { CallCourses, type NamedCall } from './call-courses.js';
 import { type KnownCall, KnownCalls } from './known-calls.js';
 import { mirrorCall } from './mirror-files.js';
+import type { ModelView } from './model-view.js';
 import { ParkedCalls } from './parked-calls.js';
 import { SavedOutputs } from './saved-outputs.js';
 import type { ServedCall } from './served-tools.js';
@@ -35,6 +36,8 @@ export interface DeskTurn {
 
 export interface CallDeskOptions {
   plan: ToolPlan;
+  /** Told of results that Claude Code would tell otherwise. */
+  view: Pick<ModelView, 'note'>;
   toolbox: Toolbox;
   runtime: ToolRuntime;
   session: OpenToolSession;
@@ -130,6 +133,12 @@ export class CallDesk {
     return {};
   };
 
+  readonly subagentStart: HookCallback = async (input) => {
+    if (input.hook_event_name === 'SubagentStart')
+      this.#options.agents.noteKind(input.agent_id, input.agent_type);
+    return {};
+  };
+
   readonly canUseTool: CanUseTool = async (name, input, options) => {
     const { toolUseID, agentID } = options;
     try {
@@ -159,16 +168,24 @@ export class CallDesk {
     try {
       if (tool.owner === 'client') {
         const result = await this.parked.wait(wireId, signal);
-        return result === undefined ? mcpError(NO_RESULT) : toMcpResult(result);
+        return result === undefined ? mcpError(NO_RESULT) : this.#told(wireId, result);
       }
       const block: ToolUseBlock = { type: 'tool_use', id: wireId, name: tool.plain, input };
       const agentId = this.#agentOf.get(wireId);
       const result = await this.#run(block, agentId, signal);
-      return result === undefined ? mcpError(STOPPED) : toMcpResult(result);
+      if (result === undefined) return mcpError(STOPPED);
+      // Claude Code tells them in words of its own, which are not what is kept.
+      if (result.content.some(({ type }) => type !== 'text')) this.known.give(result);
+      return this.#told(wireId, result);
     } catch (error) {
       this.#options.onBug(error);
       return mcpError('The tool failed because of an internal error in the gateway; its log says more.');
     }
+  }
+
+  #told(wireId: string, result: ToolResultBlock): CallToolResult {
+    this.#options.view.note(wireId, result);
+    return toMcpResult(result);
   }
 
   /** What Claude Code tells its model about calls of its own; kept before anything acts on it. */
@@ -239,9 +256,9 @@ export class CallDesk {
     const block: ToolUseBlock = { type: 'tool_use', id: wireId, name: plan.plain(name), input };
     const call: NamedCall = { wireId, id: wireId, name: block.name, agentId };
     this.notifyOnce({ type: 'call-whole', id: wireId, name: block.name, input }, agentId);
-    if (owner === undefined || owner === 'client') {
+    if (owner === undefined || !this.#options.agents.mayUse(agentId, owner, block.name)) {
       this.#courses.reject(call, 'unknown-tool');
-      return deny(owner === undefined ? NOT_OFFERED : MAIN_ONLY);
+      return deny(owner === 'client' ? MAIN_ONLY : NOT_OFFERED);
     }
     if (owner === 'gateway') {
       this.#agentOf.set(wireId, agentId);

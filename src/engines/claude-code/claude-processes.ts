@@ -44,6 +44,7 @@ export interface OpenOptions {
     preToolUse: HookCallback;
     postToolUse: HookCallback;
     postToolUseFailure: HookCallback;
+    subagentStart?: HookCallback;
   } & CompactionHooks;
   /**
    * The conversation so far, to be gone on with by the message that is sent first. It is empty or ends

@@ -32,6 +32,7 @@ import {
   type ModelHopOptions,
   type OpenedCall,
 } from './model-hop.js';
+import { ModelView } from './model-view.js';
 import { workingFolder } from './profile.js';
 import { tidyRequest } from './request-shape.js';
 import { serveTools } from './served-tools.js';
@@ -121,8 +122,10 @@ export class Conversation implements HopOwner {
     this.tools = tools;
     this.#log = log;
     this.agents = new SubAgents({ runtime, session });
+    const view = new ModelView(plan, this.agents);
     this.desk = new CallDesk({
       plan,
+      view,
       toolbox,
       runtime,
       session,
@@ -133,7 +136,7 @@ export class Conversation implements HopOwner {
     });
     const relayed = { ...route, rule: { ...route.rule, engine: 'relay' as const } };
     const hasTools = plan.claude.length > 0 || plan.servers.size > 0;
-    this.hop = new ModelHop({ relay, route: relayed, session: id, hasTools });
+    this.hop = new ModelHop({ relay, route: relayed, session: id, hasTools, view });
     this.hop.owner = this;
   }
 
@@ -156,6 +159,7 @@ export class Conversation implements HopOwner {
           preToolUse: desk.preToolUse,
           postToolUse: desk.postToolUse,
           postToolUseFailure: desk.postToolUseFailure,
+          subagentStart: desk.subagentStart,
           ...conversation.#compaction,
         },
         history: wireMessages(history, plan),

@@ -11,6 +11,7 @@ import type { Loss } from '../../core/losses.js';
 import type { Route } from '../../routing/router.js';
 import { UsageTally } from '../agent/usage-tally.js';
 import type { Answer, AnswerBody, Call, Engine, PinnedCalls } from '../engine.js';
+import type { ModelView } from './model-view.js';
 
 /** Set by Claude Code on the calls of sub-agents. */
 const AGENT_HEADER = 'x-claude-code-agent-id';
@@ -60,6 +61,8 @@ export interface ModelHopOptions {
   session: string;
   /** Whether the conversation has tools: what comes without them is then no part of it. */
   hasTools: boolean;
+  /** Between Claude Code and its model. */
+  view: Pick<ModelView, 'request' | 'events'>;
 }
 
 /** Tokens of one call so far. */
@@ -84,9 +87,9 @@ export class ModelHop implements PinnedCalls {
     if (owner === undefined) throw over();
     const agentId = call.headers[AGENT_HEADER];
     const kind = agentId === undefined ? this.#kindOf(call, owner) : 'agent';
-    const { relay, route, session } = this.#options;
+    const { relay, route, session, view } = this.#options;
     const request = await owner.admit({ kind, request: call.request, agentId, signal: call.signal });
-    const asked = { ...request, cacheKey: request.cacheKey ?? session };
+    const asked = view.request({ ...request, cacheKey: request.cacheKey ?? session }, agentId);
     let answer: Answer;
     try {
       // Never as bytes: what comes back has to be understood.
@@ -154,7 +157,7 @@ export class ModelHop implements PinnedCalls {
       for await (const batch of source) {
         counter.push(batch);
         if (counter.error !== undefined) failed(counter.error);
-        const own = ids.apply(batch);
+        const own = ids.apply(this.#options.view.events(batch));
         followed?.push(own);
         yield own;
       }

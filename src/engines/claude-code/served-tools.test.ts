@@ -56,7 +56,7 @@ describe('tools that Claude Code does not bring', { timeout: 60_000 }, () => {
     const names = Array.isArray(tools) ? tools.map(({ name }: { name: string }) => name) : [];
     expect(names.filter((name) => name !== 'DeferredToolPlaceholder')).toEqual([
       'Read',
-      'mcp__gateway__LS',
+      'LS',
       'mcp__gateway__weather',
     ]);
   });

@@ -1,6 +1,7 @@
 /** The sub-agents of a Claude Code: what each was started for, and its own view of the tools. */
 import type { OpenToolSession, ToolRuntime } from '../../tools/runtime/runtime.js';
 import { LIMITS } from '../agent/limits.js';
+import type { ToolOwner } from './tool-plan.js';
 
 export interface SubAgentsOptions {
   runtime: Pick<ToolRuntime, 'openSession'>;
@@ -18,11 +19,21 @@ interface Started {
   over: boolean;
 }
 
+/** Kinds that Claude Code keeps its own tools for changing files from. */
+const READING_KINDS: ReadonlySet<string> = new Set(['Explore', 'Plan']);
+
+/** The gateway's of the same kind. */
+const CHANGING: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit', 'MemoryWrite']);
+
+/** Agents of its own, and the user's attention. */
+const MAIN_ONLY: ReadonlySet<string> = new Set(['Architect', 'ExitPlanMode']);
+
 const UNKNOWN = { call: undefined, label: 'sub-agent' } as const;
 
 export class SubAgents {
   readonly #options: SubAgentsOptions;
   readonly #started = new Map<string, Started>();
+  readonly #kinds = new Map<string, string>();
   readonly #sessions = new Map<string, Promise<OpenToolSession>>();
   /** What is to be told of agents once it is known whose they are. */
   readonly #untold = new Map<string, (() => void)[]>();
@@ -40,6 +51,18 @@ export class SubAgents {
   ): void {
     const label = description.slice(0, LIMITS.subAgent.labelChars);
     this.#started.set(id, { call, label, parent, background, over: false });
+  }
+
+  /** Before its first model call. */
+  noteKind(id: string, kind: string): void {
+    this.#kinds.set(id, kind);
+  }
+
+  /** `plain`: the name of a tool that somebody runs. */
+  mayUse(id: string, owner: ToolOwner, plain: string): boolean {
+    if (owner !== 'gateway') return owner === 'claude';
+    const onlyReads = READING_KINDS.has(this.#kinds.get(id) ?? '');
+    return !MAIN_ONLY.has(plain) && !(onlyReads && CHANGING.has(plain));
   }
 
   /** At once, or when it has been heard of: its model may be faster than the word of its start. */

@@ -44,10 +44,21 @@ describe('the tools of a conversation', () => {
     expect([...plan(['BashOutput', 'KillShell']).servers]).toEqual([]);
   });
 
-  it('leave commands to the gateway where the sandbox is required', () => {
-    const tools = plan(['Bash', 'BashOutput'], [], true);
-    expect(tools.claude).toEqual([]);
-    expect(tools.servers.get('gateway')?.map(({ name }) => name)).toEqual(['Bash', 'BashOutput']);
+  it('leave commands and files to the gateway where there is a wall', () => {
+    const own = ['Read', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit', 'Bash', 'BashOutput'];
+    const tools = plan([...own, 'TodoWrite'], [], true);
+    expect(tools.claude).toEqual(['TodoWrite']);
+    expect(tools.servers.get('gateway')?.map(({ name }) => name)).toEqual(own);
+    expect(own.map(tools.wire).map(tools.toModel)).toEqual(own);
+    expect(own.map(tools.fromModel)).toEqual(own.map(tools.wire));
+  });
+
+  it('are shown to the model by plain names, those of the client and of MCP servers apart', () => {
+    const tools = plan(['Read', 'Task', 'LS', 'mcp__docs__search'], ['get_weather']);
+    const names = ['Read', 'Agent', 'mcp__gateway__LS', 'mcp__docs__search', 'mcp__gateway__get_weather'];
+    const shown = ['Read', 'Agent', 'LS', 'mcp__docs__search', 'mcp__gateway__get_weather'];
+    expect(names.map(tools.toModel)).toEqual(shown);
+    expect(shown.map(tools.fromModel)).toEqual(names);
   });
 
   it('keep schemas as they came', () => {

@@ -1,6 +1,7 @@
 /**
  * The tools of one conversation and who runs them: Claude Code itself, the gateway, or the client.
- * Claude Code knows the last two as tools of MCP servers; everybody else by their plain names.
+ * Claude Code knows the last two as tools of MCP servers; everybody else by their plain names. So does
+ * its model, as far as the gateway runs them: they are those that it knows from Claude Code.
  */
 import type { JsonObject, Message, ToolChoice, ToolDefinition } from '../../core/conversation.js';
 import type { Toolbox } from '../agent/toolbox.js';
@@ -13,18 +14,23 @@ interface ClaudeTool {
   option: string;
   /** The name that its model calls, where that is another. */
   wire?: string;
+  /**
+   * The gateway's to run where there is a wall around commands. Claude Code opens a path some time after
+   * it was judged, and a command can put a link in its place meanwhile; the gateway opens what was judged.
+   */
+  behindWall?: true;
 }
 
 /**
  * Built-ins that Claude Code brings and runs itself. Not Glob and Grep: a search goes through files that
- * nobody named, and only the gateway's own leaves out what the rules keep from being read.
+ * nobody named, and only the gateway's own leaves out what the rules keep from being read. Not
+ * NotebookEdit: Claude Code has nothing that goes with NotebookRead.
  */
 const CLAUDE_TOOLS: Readonly<Record<string, ClaudeTool>> = {
-  Read: { option: 'Read' },
-  Write: { option: 'Write' },
-  Edit: { option: 'Edit' },
-  NotebookEdit: { option: 'NotebookEdit' },
-  Bash: { option: 'Bash' },
+  Read: { option: 'Read', behindWall: true },
+  Write: { option: 'Write', behindWall: true },
+  Edit: { option: 'Edit', behindWall: true },
+  Bash: { option: 'Bash', behindWall: true },
   Task: { option: 'Task', wire: 'Agent' },
   TodoWrite: { option: 'TodoWrite' },
   AskUserQuestion: { option: 'AskUserQuestion' },
@@ -68,9 +74,12 @@ export interface ToolPlan {
   /** Undefined where nobody runs a tool of this name. */
   ownerOf(wire: string): ToolOwner | undefined;
   served(server: string, name: string): ServedTool | undefined;
-  /** The plain name of what Claude Code's model called. */
+  /** The plain name of what Claude Code calls. */
   plain(wire: string): string;
   wire(plain: string): string;
+  /** The name that the model is shown for Claude Code's, and back. */
+  toModel(wire: string): string;
+  fromModel(name: string): string;
   /** The choice in names that the model knows. */
   choice(choice: ToolChoice | undefined): ToolChoice | undefined;
   /** Equal for two conversations whose processes could be the same. */
@@ -79,14 +88,13 @@ export interface ToolPlan {
 
 const NO_INPUT: JsonObject = { type: 'object', properties: {} };
 
-/** `walled`: commands must not run outside of the sandbox, so that they are the gateway's to run. */
+/** `walled`: commands must not run outside of the sandbox. */
 export function planTools(toolbox: Toolbox, { walled }: { walled: boolean }): ToolPlan {
   const builder = new PlanBuilder();
-  const isClaudes = (name: string) => !(walled && name === 'Bash');
   for (const definition of toolbox.definitions) {
     const own = CLAUDE_TOOLS[definition.name];
     if (toolbox.isClients(definition.name)) builder.serve(definition, 'client');
-    else if (own !== undefined && isClaudes(definition.name)) builder.claude(definition.name, own);
+    else if (own !== undefined && !(walled && own.behindWall)) builder.claude(definition.name, own);
     else if (walled || !BACKGROUND.has(definition.name)) builder.serve(definition, 'gateway');
   }
   return builder.plan(toolbox);
@@ -142,6 +150,14 @@ class PlanBuilder {
     const owners = this.#owners;
     const plains = this.#plain;
     const wires = this.#wire;
+    const shown = new Map<string, string>();
+    const heard = new Map<string, string>();
+    for (const { owner, name } of servers.get(GATEWAY_SERVER) ?? []) {
+      // A tool of Claude Code's own cannot be hidden by another.
+      if (owner !== 'gateway' || owners.has(name)) continue;
+      shown.set(wireName(GATEWAY_SERVER, name), name);
+      heard.set(name, wireName(GATEWAY_SERVER, name));
+    }
     const wire = (plain: string): string => wires.get(plain) ?? plain;
     return {
       claude,
@@ -150,6 +166,8 @@ class PlanBuilder {
       served: (server, name) => servers.get(server)?.find((tool) => tool.name === name),
       plain: (name) => plains.get(name) ?? name,
       wire,
+      toModel: (name) => shown.get(name) ?? name,
+      fromModel: (name) => heard.get(name) ?? name,
       choice(choice) {
         const known = toolbox.choice(choice);
         return known?.type === 'tool' ? { type: 'tool', name: wire(known.name) } : known;

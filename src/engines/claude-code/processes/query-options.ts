@@ -63,6 +63,7 @@ export function conversationOptions(options: ConversationOptions): Options {
       PreToolUse: [{ hooks: [hooks.preToolUse], timeout: HOOK_TIMEOUT_S, onFailure: 'block' }],
       PostToolUse: [{ hooks: [hooks.postToolUse], timeout: HOOK_TIMEOUT_S }],
       PostToolUseFailure: [{ hooks: [hooks.postToolUseFailure], timeout: HOOK_TIMEOUT_S }],
+      ...(hooks.subagentStart === undefined ? {} : { SubagentStart: [{ hooks: [hooks.subagentStart] }] }),
       ...(hooks.preCompact === undefined ? {} : { PreCompact: [{ hooks: [hooks.preCompact] }] }),
       ...(hooks.postCompact === undefined ? {} : { PostCompact: [{ hooks: [hooks.postCompact] }] }),
     },
