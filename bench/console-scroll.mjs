@@ -52,10 +52,14 @@ let browser;
 try {
   writeFileSync(join(folder, 'toolgate.yaml'), JSON.stringify(configuration(upstream.address().port)));
   const command = fileURLToPath(new URL('../bin/toolgate.js', import.meta.url));
-  gateway = await start(process.execPath, [command, 'start', '--port', '0', '--log-level', 'silent'], {
-    cwd: folder,
-    env: { HOME: folder },
-  });
+  gateway = await start(
+    process.execPath,
+    [command, 'start', '--port', '0', '--log-level', 'silent', '--config', 'toolgate.yaml'],
+    {
+      cwd: folder,
+      env: { HOME: folder },
+    },
+  );
   const session = await importConversation(`http://127.0.0.1:${gateway.port}`);
   browser = await chromium.launch({ executablePath: findTestProgram('Chromium'), args: ['--no-sandbox'] });
   report(await measure(session));

@@ -85,7 +85,7 @@ try {
     await bundle(outdir, name === 'told');
     gateways[name] = await start(
       process.execPath,
-      [join(outdir, 'bin.mjs'), 'start', '--port', '0', '--log-level', 'silent'],
+      [join(outdir, 'bin.mjs'), 'start', '--port', '0', '--log-level', 'silent', '--config', 'toolgate.yaml'],
       { cwd: folder, env: { HOME: join(folder, name), TOOLGATE_STORE: name } },
     );
   }

@@ -66,6 +66,8 @@ try {
       '0',
       '--log-level',
       'silent',
+      '--config',
+      'toolgate.yaml',
     ],
     { cwd: folder, env: { HOME: folder } },
   );

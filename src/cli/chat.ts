@@ -1,11 +1,12 @@
 import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
-import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/load.js';
+import { CONFIG_FILE, type LoadedConfig } from '../config/load.js';
 import { createRedactor } from '../config/redact.js';
 import { LOG_LEVELS } from '../observability/log-levels.js';
 import { parseChoice } from './arguments.js';
 import { type ChatModel, chatModel } from './chat/chat-model.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
+import { loadOperatorConfig, withOwnStore } from './operator-config.js';
 
 /** Whatever goes wrong inside is for a log file, not for the middle of a conversation. */
 const DEFAULT_LOG_LEVEL = 'error';
@@ -29,8 +30,7 @@ export async function chat(
   output: Writable,
 ): Promise<number> {
   const level = parseChoice('log-level', args.values['log-level'] ?? DEFAULT_LOG_LEVEL, LOG_LEVELS);
-  const loaded = await loadConfig({ file: args.values['config'], cwd: io.cwd, env: io.env });
-  io.hide(loaded.secrets);
+  const loaded = await withOwnStore(await loadOperatorConfig(args, io), io, { make: true });
   const chosen = chatModel(loaded.config, args.values['model'], io.cwd);
   const { openChat } = await import('./chat/open-chat.js');
   const open = await openChat({

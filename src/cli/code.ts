@@ -1,12 +1,13 @@
 /** Claude Code on this gateway: finds or starts the gateway, starts Claude Code, passes its exit code on. */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { type LoadedConfig, loadConfig } from '../config/load.js';
+import type { LoadedConfig } from '../config/load.js';
 import { Router } from '../routing/router.js';
 import { gatewayAddress, isGateway } from './checks/port.js';
 import { type ClaudeModels, claudeEnvironment } from './claude-environment.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
 import { findClaude, INSTALL_HINT } from './find-claude.js';
+import { loadOperatorConfig, withOwnStore } from './operator-config.js';
 
 export const command: Command = {
   name: 'code',
@@ -22,8 +23,7 @@ export const command: Command = {
 };
 
 async function code(args: ParsedArguments, io: CliIo): Promise<number> {
-  const loaded = await loadConfig({ file: args.values['config'], cwd: io.cwd, env: io.env });
-  io.hide(loaded.secrets);
+  const loaded = await loadOperatorConfig(args, io);
   const program = await findClaude(args.values['claude'], io.env);
   if (program === undefined) {
     io.err(
@@ -56,9 +56,10 @@ interface Connected {
 }
 
 /** A gateway that listens where the configuration says is used as it is; one started here ends with Claude Code. */
-async function findOrStart(loaded: LoadedConfig, io: CliIo): Promise<Connected> {
-  const place = gatewayAddress(loaded.config.server);
+async function findOrStart(found: LoadedConfig, io: CliIo): Promise<Connected> {
+  const place = gatewayAddress(found.config.server);
   if (await isGateway(place)) return { url: `http://${place}`, close: async () => {} };
+  const loaded = await withOwnStore(found, io, { make: true });
   const { startGateway } = await import('../main.js');
   // Its log would be written over Claude Code's screen; requests are kept in traces.
   const options = { logLevel: 'silent', version: io.version };

@@ -41,6 +41,8 @@ export interface CliIo {
   outVerbatim(line: string): void;
   /** Values that must not be printed from now on. */
   hide(secrets: readonly string[]): void;
+  /** Asks the person at the terminal; absent where there is none. */
+  ask?: ((question: string) => Promise<string>) | undefined;
   env: Environment;
   cwd: string;
   /** Whether words may be coloured on stdout. */

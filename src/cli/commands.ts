@@ -9,6 +9,7 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   chat: () => import('./chat.js'),
   trace: () => import('./trace.js'),
   init: () => import('./init.js'),
+  trust: () => import('./trust.js'),
   doctor: () => import('./doctor.js'),
 };
 

@@ -42,7 +42,8 @@ async function upstreamCheck(upstream: string) {
 async function runDoctor(source: string | undefined, env: Record<string, string> = {}) {
   if (source !== undefined) await writeFile(join(folder, 'toolgate.yaml'), source);
   const io = captureIo({ cwd: folder, env });
-  const code = await doctor({ values: {}, switches: new Set(), positionals: [], rest: [] }, io);
+  const values: Record<string, string> = source === undefined ? {} : { config: 'toolgate.yaml' };
+  const code = await doctor({ values, switches: new Set(), positionals: [], rest: [] }, io);
   return { code, out: io.lines.join('\n') };
 }
 

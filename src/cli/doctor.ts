@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../config/config-error.js';
-import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/load.js';
+import { CONFIG_FILE, type LoadedConfig } from '../config/load.js';
 import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
 import { checkBuiltIns } from './checks/built-ins.js';
 import { type Check, fail, ok, warn } from './checks/check.js';
@@ -14,6 +14,7 @@ import { checkSandbox } from './checks/sandbox.js';
 import { checkStore } from './checks/store.js';
 import { checkUpstream } from './checks/upstream.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
+import { loadOperatorConfig, withOwnStore } from './operator-config.js';
 
 export const command: Command = {
   name: 'doctor',
@@ -33,8 +34,7 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
 
   let loaded: LoadedConfig;
   try {
-    loaded = await loadConfig({ file: args.values['config'], cwd: io.cwd, env: io.env });
-    io.hide(loaded.secrets);
+    loaded = await withOwnStore(await loadOperatorConfig(args, io), io, { make: false });
     checkQuirks(loaded);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENVIRONMENT_UPSTREAMS } from '../config/from-environment.js';
-import { loadConfig } from '../config/load.js';
+import { loadConfig, loadConfigText } from '../config/load.js';
 import { init } from './init.js';
 import type { LocalServer } from './local-servers.js';
 import { captureIo, portOf } from './test-io.js';
@@ -79,8 +79,10 @@ describe('init', () => {
       .replace(/^# ?(?=mcp_servers|sessions|tools|traces| {2}\w+:)/gm, '')
       .replace(/^( +)# (?=[a-z_"]+[a-z_*"-]*:| {2}- \{)/gm, '$1')
       .replace('"claude-*": { upstream: [', '"claude-x*": { upstream: [');
-    await writeFile(join(folder, 'toolgate.yaml'), source);
-    const { config } = await loadWritten({ ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'b', TOOLGATE_KEY: 'c' });
+    const { config } = await loadConfigText(source, {
+      baseDir: folder,
+      env: { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'b', TOOLGATE_KEY: 'c' },
+    });
     expect(config.server.keys[0]?.name).toBe('alice');
     expect(Object.keys(config.mcp_servers)).toEqual(['docs', 'web']);
     expect(config.models['coder']?.engine).toBe('native');
@@ -132,7 +134,7 @@ describe('init', () => {
 
     expect((await runInit({}, [], ['force'])).code).toBe(0);
     expect(await written()).toContain('upstreams:');
-    expect(await readdir(folder)).toEqual(['toolgate.yaml']);
+    expect(await readdir(folder)).toEqual(['.local', 'toolgate.yaml']);
   });
 
   it('does not write through a link that leads nowhere', async () => {

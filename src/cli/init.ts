@@ -1,13 +1,17 @@
 import { existsSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DEFAULTS } from '../config/defaults.js';
+import { trustConfig } from '../config/found-config.js';
 import { findInEnvironment } from '../config/from-environment.js';
 import { CONFIG_FILE, loadConfigText, SCHEMA_FILE } from '../config/load.js';
+import { sha256 } from '../config/trust-record.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
 import { renderConfig } from './config-template.js';
 import { findLocalServers, LOCAL_SERVERS, type LocalServer } from './local-servers.js';
+import { cannotRecord } from './operator-config.js';
+import { describeConfig } from './trust/describe-config.js';
 
 export const command: Command = {
   name: 'init',
@@ -43,6 +47,7 @@ export async function init(
   }
 
   io.out(`Wrote ${file}`);
+  await trustWritten(file, source, io);
   for (const { name, keyVariable } of environment.upstreams) io.out(`  ${name}: key from ${keyVariable}`);
   for (const { name, title, baseUrl, models } of servers) {
     io.out(
@@ -58,6 +63,17 @@ export async function init(
   }
   io.out(`Next: ${io.program} doctor, then ${io.program} start`);
   return EXIT.ok;
+}
+
+/** What was written here is the operator's own. */
+async function trustWritten(file: string, source: string, io: CliIo): Promise<void> {
+  const content = { kind: 'text', source, sha256: sha256(source) } as const;
+  try {
+    const key = join(await realpath(dirname(file)), CONFIG_FILE);
+    await trustConfig({ file, key, content }, describeConfig(source), io.env);
+  } catch (error) {
+    io.err(cannotRecord(error, io));
+  }
 }
 
 function refuse(file: string, io: CliIo): number {

@@ -5,6 +5,7 @@ import { ConfigError } from '../config/config-error.js';
 import { nearest } from '../config/nearest.js';
 import { GatewayError } from '../core/errors.js';
 import { parseArguments } from './arguments.js';
+import { askInTerminal } from './ask-in-terminal.js';
 import { type CliIo, type Command, EXIT, UsageError } from './command.js';
 import { COMMANDS, DEFAULT_COMMAND } from './commands.js';
 import { createPrinter } from './printer.js';
@@ -86,6 +87,7 @@ export async function main(process: NodeJS.Process): Promise<void> {
       (text) => process.stdout.write(text),
       (text) => process.stderr.write(text),
     ),
+    ask: askInTerminal(process),
     env: process.env,
     cwd,
     color: process.stdout.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb',

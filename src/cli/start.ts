@@ -1,8 +1,9 @@
-import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/load.js';
+import { CONFIG_FILE, type LoadedConfig } from '../config/load.js';
 import type { Overrides } from '../config/parse.js';
 import { LOG_LEVELS } from '../observability/log-levels.js';
 import { parseChoice, parsePort } from './arguments.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
+import { loadOperatorConfig, withOwnStore } from './operator-config.js';
 
 const DEFAULT_LOG_LEVEL = 'info';
 
@@ -21,13 +22,9 @@ export const command: Command = {
 
 async function start(args: ParsedArguments, io: CliIo): Promise<number> {
   const level = parseChoice('log-level', args.values['log-level'] ?? DEFAULT_LOG_LEVEL, LOG_LEVELS);
-  const loaded = await loadConfig({
-    file: args.values['config'],
-    cwd: io.cwd,
-    env: io.env,
-    overrides: overridesOf(args),
+  const loaded = await withOwnStore(await loadOperatorConfig(args, io, overridesOf(args)), io, {
+    make: true,
   });
-  io.hide(loaded.secrets);
   const { startGateway } = await import('../main.js');
   const gateway = await startGateway({ loaded, logLevel: level, version: io.version, signals: true });
   io.outVerbatim(`toolgate listens on ${gateway.url} · console ${gateway.consoleUrl}`);

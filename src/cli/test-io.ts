@@ -12,6 +12,8 @@ export function captureIo(options: {
   cwd: string;
   env?: Record<string, string>;
   color?: boolean;
+  /** What the person at the terminal answers; absent: there is none. */
+  answer?: string;
 }): CapturedIo {
   const env = { HOME: options.cwd, ...options.env };
   const lines: string[] = [];
@@ -23,6 +25,7 @@ export function captureIo(options: {
     lines,
     errors,
     ...createPrinter(env, into(lines), into(errors)),
+    ...(options.answer === undefined ? {} : { ask: async () => options.answer ?? '' }),
     env,
     cwd: options.cwd,
     color: options.color ?? false,

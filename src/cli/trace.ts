@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { loadConfig } from '../config/load.js';
 import { toReplayFile } from '../observability/replay-file.js';
 import { openStore, parseStoreUrl } from '../store/open.js';
 import type { Store } from '../store/store.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments, UsageError } from './command.js';
+import { loadOperatorConfig, withOwnStore } from './operator-config.js';
 import { renderList, renderTrace } from './trace/render.js';
 import { replay } from './trace/replay.js';
 import { parseTraceFile } from './trace/trace-file.js';
@@ -31,8 +31,7 @@ export const command: Command = {
 async function trace(args: ParsedArguments, io: CliIo): Promise<number> {
   const file = args.values['replay'];
   if (file !== undefined) return replayFile(resolve(io.cwd, file), io);
-  const loaded = await loadConfig({ file: args.values['config'], cwd: io.cwd, env: io.env });
-  io.hide(loaded.secrets);
+  const loaded = await withOwnStore(await loadOperatorConfig(args, io), io, { make: false });
   const [id] = args.positionals;
   const location = parseStoreUrl(loaded.config.store, loaded.baseDir);
   if (location.kind === 'memory' || !existsSync(location.path)) return nothingRecorded(id, io);

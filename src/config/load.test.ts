@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError } from './config-error.js';
+import { type FoundConfig, trustConfig } from './found-config.js';
 import { candidateFiles, loadConfig, loadConfigText } from './load.js';
 import { resolveModelCwd, resolvePath, resolveToolPaths } from './paths.js';
 import type { Config } from './schema.js';
@@ -43,10 +44,17 @@ describe('where the configuration is found', () => {
     });
 
     const local = await write('here/toolgate.yaml', storeIs('local'));
-    expect(await loadConfig({ cwd, env })).toMatchObject({
-      file: local,
-      config: { store: 'sqlite:local.db' },
-    });
+    expect(await loadConfig({ cwd, env })).toMatchObject({ file: xdg, origin: 'user' });
+    const seen: string[] = [];
+    const onUntrusted = async (found: FoundConfig) => {
+      seen.push(found.file);
+      await trustConfig(found, [], env);
+      return true;
+    };
+    const trusted = { file: local, origin: 'folder', config: { store: 'sqlite:local.db' } };
+    expect(await loadConfig({ cwd, env, onUntrusted })).toMatchObject(trusted);
+    expect(await loadConfig({ cwd, env, onUntrusted })).toMatchObject(trusted);
+    expect(seen).toEqual([local]);
 
     const given = await write('other/given.yaml', storeIs('given'));
     expect(await loadConfig({ cwd, env, file: '../other/given.yaml' })).toMatchObject({
@@ -124,16 +132,26 @@ describe('environment references', () => {
 describe('overrides of the command line', () => {
   it('stand above the file and are checked with it', async () => {
     await write('toolgate.yaml', 'server: { host: "::1", port: 4000 }\n');
-    const { config } = await loadConfig({ cwd: folder, env: {}, overrides: { host: '[::1]', port: 5000 } });
+    const { config } = await loadConfig({
+      file: 'toolgate.yaml',
+      cwd: folder,
+      env: {},
+      overrides: { host: '[::1]', port: 5000 },
+    });
     expect(config.server).toMatchObject({ host: '::1', port: 5000 });
-    await expect(loadConfig({ cwd: folder, env: {}, overrides: { host: '0.0.0.0' } })).rejects.toThrow(
-      '--host: without `server.keys` the gateway listens on loopback only',
-    );
+    await expect(
+      loadConfig({ file: 'toolgate.yaml', cwd: folder, env: {}, overrides: { host: '0.0.0.0' } }),
+    ).rejects.toThrow('--host: without `server.keys` the gateway listens on loopback only');
   });
 
   it('make an address with keys usable', async () => {
     await write('toolgate.yaml', 'server: { keys: [{ key: abcdefgh }] }\n');
-    const { config } = await loadConfig({ cwd: folder, env: {}, overrides: { host: '0.0.0.0' } });
+    const { config } = await loadConfig({
+      file: 'toolgate.yaml',
+      cwd: folder,
+      env: {},
+      overrides: { host: '0.0.0.0' },
+    });
     expect(config.server.host).toBe('0.0.0.0');
   });
 });

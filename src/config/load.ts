@@ -1,18 +1,26 @@
 /** Finds and reads the configuration. Nothing here goes over the network. */
 import { readFile, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { ConfigError, type Locate } from './config-error.js';
 import { DEFAULTS } from './defaults.js';
 import type { Environment } from './environment-references.js';
+import { type FoundConfig, readFoundConfig, type Standing, standingOf } from './found-config.js';
 import { configFromEnvironment, findInEnvironment, type Notice } from './from-environment.js';
 import { type Overrides, parseConfig } from './parse.js';
 import type { Config } from './schema.js';
+import { userConfigFolder } from './user-folders.js';
+
+/**
+ * Who answers for a configuration. `given`: named on the command line; `folder`: found in the
+ * working folder and trusted; `user`: in the user's own configuration folder.
+ */
+export type ConfigOrigin = 'given' | 'folder' | 'user' | 'environment';
 
 export interface LoadedConfig {
   config: Config;
   /** Absolute; undefined where there is none and the environment was used. */
   file: string | undefined;
+  origin: ConfigOrigin;
   /** What paths in the configuration are relative to. */
   baseDir: string;
   /** Values that must never be printed or logged, for `createRedactor`. */
@@ -28,6 +36,11 @@ export interface LoadOptions {
   cwd: string;
   env: Environment;
   overrides?: Overrides;
+  /**
+   * Told of a file in the working folder that is not trusted. True: it was trusted just now, and
+   * what was read of it is loaded. Else nothing of it is used, and the next place is looked at.
+   */
+  onUntrusted?: (found: FoundConfig, standing: Exclude<Standing, { kind: 'trusted' }>) => Promise<boolean>;
 }
 
 export const CONFIG_FILE = 'toolgate.yaml';
@@ -35,15 +48,12 @@ export const CONFIG_FILE = 'toolgate.yaml';
 export const SCHEMA_FILE = 'toolgate.schema.json';
 
 /** Throws ConfigError for a file that is missing, unreadable or wrong. */
-export async function loadConfig({ file, cwd, env, overrides = {} }: LoadOptions): Promise<LoadedConfig> {
-  const found = file === undefined ? await discover(cwd, env) : resolve(cwd, file);
+export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const { cwd, env, overrides = {} } = options;
+  const found = await findConfig(options);
   if (found !== undefined) {
-    return loadConfigText(await readConfigFile(found), {
-      file: found,
-      baseDir: dirname(found),
-      env,
-      overrides,
-    });
+    const { file, source, origin } = found;
+    return loadConfigText(source, { file, origin, baseDir: dirname(file), env, overrides });
   }
   const server = {
     host: overrides.host ?? DEFAULTS.server.host,
@@ -51,12 +61,20 @@ export async function loadConfig({ file, cwd, env, overrides = {} }: LoadOptions
   };
   const environment = findInEnvironment(env, server);
   const parsed = parseConfig(configFromEnvironment(environment), { env, overrides });
-  return { ...parsed, file: undefined, baseDir: cwd, notices: environment.notices };
+  return {
+    ...parsed,
+    file: undefined,
+    origin: 'environment',
+    baseDir: cwd,
+    notices: environment.notices,
+  };
 }
 
 export interface TextOptions {
   /** For messages. */
   file?: string | undefined;
+  /** By default `given`. */
+  origin?: ConfigOrigin;
   baseDir: string;
   env: Environment;
   overrides?: Overrides;
@@ -64,28 +82,46 @@ export interface TextOptions {
 
 /** The same for a text that was read elsewhere. */
 export async function loadConfigText(source: string, options: TextOptions): Promise<LoadedConfig> {
-  const { file, baseDir, env, overrides = {} } = options;
+  const { file, origin = 'given', baseDir, env, overrides = {} } = options;
   // Loaded only when there is a file: the parser is a good part of the start-up time.
   const { parseConfigDocument } = await import('./yaml-document.js');
   const document = parseConfigDocument(source, file);
   const parsed = parseConfig(document.value, { env, file, locate: document.locate, overrides });
-  return { ...parsed, file, baseDir, locate: document.locate };
+  return { ...parsed, file, origin, baseDir, locate: document.locate };
 }
 
-async function discover(cwd: string, env: Environment): Promise<string | undefined> {
-  for (const candidate of candidateFiles(cwd, env)) {
-    const found = await stat(candidate).catch(() => undefined);
-    if (found !== undefined && !found.isDirectory()) return candidate;
+interface Found {
+  file: string;
+  source: string;
+  origin: ConfigOrigin;
+}
+
+async function findConfig({ file, cwd, env, onUntrusted }: LoadOptions): Promise<Found | undefined> {
+  if (file !== undefined) return readAs('given', resolve(cwd, file));
+  const [local, user] = candidateFiles(cwd, env);
+  const found = local === user ? undefined : await readLocal(local);
+  if (found !== undefined) {
+    const standing = await standingOf(found, env);
+    const trusted = standing.kind === 'trusted' || (await onUntrusted?.(found, standing)) === true;
+    if (trusted && found.content.kind === 'text') {
+      return { file: local, source: found.content.source, origin: 'folder' };
+    }
   }
-  return undefined;
+  const stats = await stat(user).catch(() => undefined);
+  return stats === undefined || stats.isDirectory() ? undefined : readAs('user', user);
 }
 
-/** Where a file is looked for without `--config`, in order. */
-export function candidateFiles(cwd: string, env: Environment): string[] {
-  const xdg = env['XDG_CONFIG_HOME'];
-  // A relative XDG_CONFIG_HOME is to be ignored, says its specification.
-  const folder = xdg !== undefined && isAbsolute(xdg) ? xdg : join(env['HOME'] || homedir(), '.config');
-  return [join(cwd, CONFIG_FILE), join(folder, 'toolgate', CONFIG_FILE)];
+async function readLocal(file: string): Promise<FoundConfig | undefined> {
+  try {
+    return await readFoundConfig(file);
+  } catch (error) {
+    throw readError(file, error);
+  }
+}
+
+/** Where a file is looked for without `--config`, in order: in the working folder, and the user's own. */
+export function candidateFiles(cwd: string, env: Environment): [local: string, user: string] {
+  return [join(cwd, CONFIG_FILE), join(userConfigFolder(env), CONFIG_FILE)];
 }
 
 const READ_ERRORS: Readonly<Record<string, string>> = {
@@ -94,12 +130,16 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
   EACCES: 'this file may not be read; check its permissions',
 };
 
-async function readConfigFile(file: string): Promise<string> {
+async function readAs(origin: ConfigOrigin, file: string): Promise<Found> {
   try {
-    return await readFile(file, 'utf8');
+    return { file, origin, source: await readFile(file, 'utf8') };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const message = READ_ERRORS[code] ?? `this file cannot be read (${code || 'unknown error'})`;
-    throw new ConfigError(file, [{ path: '', message }]);
+    throw readError(file, error);
   }
+}
+
+function readError(file: string, error: unknown): ConfigError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const message = READ_ERRORS[code] ?? `this file cannot be read (${code || 'unknown error'})`;
+  return new ConfigError(file, [{ path: '', message }]);
 }

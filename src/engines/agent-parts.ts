@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LoadedConfig } from '../config/load.js';
+import { userConfigFolder, userStateFolder } from '../config/user-folders.js';
 import { mcpTools } from '../mcp/client/as-tool.js';
 import { createLazyMcpClient } from '../mcp/client/lazy-client.js';
 import type { McpClient } from '../mcp/client/mcp-client.js';
@@ -51,7 +52,7 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
   const { loaded, store, log, version, env } = options;
   const { config, baseDir } = loaded;
   const state = await openStateFolder(config.store, baseDir);
-  const own = ownFiles(loaded, state.path);
+  const own = [...ownFiles(loaded, state.path), userConfigFolder(env), userStateFolder(env)];
   const executed = executedPaths(config, baseDir);
   const policy = createPolicy({
     config: config.permissions,

@@ -33,7 +33,7 @@ async function settle(turns: Conversations, permissions: object = {}): Promise<W
 const environment = ({ home }: Workspace): Record<string, string> => ({ HOME: home, TMPDIR: home });
 
 async function openChat(workspace: Workspace): Promise<Terminal> {
-  const terminal = new Terminal([process.execPath, COMMAND, 'chat'], {
+  const terminal = new Terminal([process.execPath, COMMAND, 'chat', '--config', 'toolgate.yaml'], {
     cwd: workspace.path,
     env: environment(workspace),
   });
@@ -164,7 +164,7 @@ it('answers a question that comes through a pipe, and refuses what nobody can be
       say('It was not allowed.'),
     ],
   });
-  const child = spawn(process.execPath, [COMMAND, 'chat'], {
+  const child = spawn(process.execPath, [COMMAND, 'chat', '--config', 'toolgate.yaml'], {
     cwd: workspace.path,
     env: { PATH: process.env['PATH'], ...environment(workspace) },
     stdio: ['pipe', 'pipe', 'inherit'],

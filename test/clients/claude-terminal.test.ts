@@ -39,6 +39,8 @@ it('a session in the terminal, from the first word to the exit code', async () =
       process.execPath,
       COMMAND,
       'code',
+      '--config',
+      'toolgate.yaml',
       '--claude',
       clientProgram('Claude Code'),
       '--',

@@ -47,7 +47,7 @@ const runCode = (
   runCommand({
     folder: workspace.path,
     config,
-    args: ['code', '--claude', program, '--', ...args],
+    args: ['code', '--config', 'toolgate.yaml', '--claude', program, '--', ...args],
     env: { ...OWN_ENVIRONMENT, HOME: workspace.home, TMPDIR: workspace.home },
   });
 
@@ -97,7 +97,7 @@ describe('toolgate code', () => {
     const gateway = await startGatewayProcess({
       folder: setting.workspace.path,
       config: setting.config,
-      args: ['start', '--log-level', 'silent'],
+      args: ['start', '--config', 'toolgate.yaml', '--log-level', 'silent'],
     });
     const run = await runCode(setting, asked('Copy it'));
     expect(await run.exited, run.stderr).toEqual({ code: 0, signal: null });

@@ -27,7 +27,10 @@ async function ask(stream: boolean, reply: ReturnType<typeof json>) {
   await response.text();
   await gateway.close();
   const io = captureIo({ cwd: gateway.folder });
-  await command.run({ positionals: [], values: {}, switches: new Set(), rest: [] }, io);
+  await command.run(
+    { positionals: [], values: { config: 'toolgate.yaml' }, switches: new Set(), rest: [] },
+    io,
+  );
   return { header: response.headers.get('x-toolgate-losses') ?? '', trace: io.lines.join('\n') };
 }
 

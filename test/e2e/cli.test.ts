@@ -27,7 +27,7 @@ describe('the command', () => {
     const help = await run(['--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
     expect(help.stdout).toMatch(
-      /^Commands:\n {2}start .*\n {2}code .*\n {2}chat .*\n {2}trace .*\n {2}init .*\n {2}doctor /m,
+      /^Commands:\n {2}start .*\n {2}code .*\n {2}chat .*\n {2}trace .*\n {2}init .*\n {2}trust .*\n {2}doctor /m,
     );
   });
 
@@ -36,19 +36,21 @@ describe('the command', () => {
     expect(usage.code).toBe(2);
     expect(usage.stderr).toContain('Did you mean `doctor`?');
 
-    const config = await run(['start'], { config: 'server: { prot: 1 }\n' });
+    const config = await run(['start', '--config', 'toolgate.yaml'], { config: 'server: { prot: 1 }\n' });
     expect(config.code).toBe(2);
     expect(config.stdout).toBe('');
     expect(config.stderr).toBe(
       `${join(await realpath(config.folder), 'toolgate.yaml')}:1:11  server.prot: unknown key. Did you mean \`port\`?\n`,
     );
 
-    const postgres = await run(['start'], { config: 'store: postgres://me:hunter22@host/db\n' });
+    const postgres = await run(['start', '--config', 'toolgate.yaml'], {
+      config: 'store: postgres://me:hunter22@host/db\n',
+    });
     expect(postgres.code).toBe(2);
     expect(postgres.stderr).toContain('PostgreSQL comes later');
     expect(postgres.stderr).not.toContain('hunter22');
 
-    const quirks = await run(['start', '--port', '0'], {
+    const quirks = await run(['start', '--port', '0', '--config', 'toolgate.yaml'], {
       config:
         'upstreams: { a: { dialect: openai-chat, base_url: "http://127.0.0.1:1/v1", profile: nope } }\n',
     });
@@ -116,6 +118,7 @@ describe('the command', () => {
       .filter((line) => !/^ {2}\S.*mistral/.test(line))
       .join('\n');
     await writeFile(file, source.replace('port: 3000', 'port: 0'));
+    expect((await run(['trust'], { env, folder })).code).toBe(0);
     const doctor = await run(['doctor'], { env, folder });
     expect(doctor.stdout).toContain(file);
     expect(doctor).toMatchObject({ code: 0, stderr: '' });

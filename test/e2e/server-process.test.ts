@@ -23,7 +23,7 @@ async function processInStream(drainSeconds: number) {
       upstreams: { up: { dialect: 'openai-chat', base_url: `${upstream.url}/v1` } },
       models: { '*': { upstream: 'up' } },
     },
-    args: ['start', '--log-level', 'info'],
+    args: ['start', '--config', 'toolgate.yaml', '--log-level', 'info'],
   });
   const connection = await openRaw(gateway.url);
   await connection.send(turnBytes(gateway.url, { stream: true }));

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -31,7 +32,8 @@ function traceIn(folder: string) {
   return async ({ positionals = [], values = {}, full = false }: Asked) => {
     const io = captureIo({ cwd: folder });
     const switches = new Set(full ? ['full'] : []);
-    const code = await command.run({ positionals, values, switches, rest: [] }, io);
+    const config = existsSync(join(folder, 'toolgate.yaml')) ? { config: 'toolgate.yaml' } : {};
+    const code = await command.run({ positionals, values: { ...config, ...values }, switches, rest: [] }, io);
     return { code, text: io.lines.join('\n'), errors: io.errors.join('\n') };
   };
 }

@@ -1,7 +1,7 @@
 /** Gateways for tests: in this process, or the real command as a child. Each has its own folder and store. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
@@ -47,6 +47,13 @@ async function prepare({ config, folder }: GatewayOptions): Promise<string> {
   return path;
 }
 
+/** A configuration in the folder is given by name: nobody has trusted it. */
+async function configFile(folder: string): Promise<string | undefined> {
+  return (await stat(join(folder, CONFIG_NAME)).catch(() => undefined)) === undefined
+    ? undefined
+    : CONFIG_NAME;
+}
+
 /**
  * A gateway in this process on a free port. After the test it is closed, without waiting for
  * answers that still run unless the configuration says how long.
@@ -54,6 +61,7 @@ async function prepare({ config, folder }: GatewayOptions): Promise<string> {
 export async function startTestGateway(options: InProcessOptions = {}): Promise<TestGateway> {
   const folder = await prepare(options);
   const loaded = await loadConfig({
+    file: await configFile(folder),
     cwd: folder,
     env: { HOME: folder, ...options.env },
     overrides: { host: '127.0.0.1', port: 0 },
@@ -80,7 +88,7 @@ export async function startTestGateway(options: InProcessOptions = {}): Promise<
 }
 
 export interface ProcessOptions extends GatewayOptions {
-  /** Words behind `bin/toolgate.js`; `start` on a free port without. */
+  /** Words behind `bin/toolgate.js`. Without: `start` on a free port, with the configuration in the folder. */
   args?: readonly string[];
   /** Another Node. */
   node?: string;
@@ -193,7 +201,11 @@ export async function runCommand(options: ProcessOptions = {}): Promise<GatewayP
   const problem = inject('buildProblem');
   if (problem !== '') throw new Error(`The command could not be built:\n${problem}`);
   const folder = await prepare(options);
-  const args = options.args ?? ['start', '--port', '0', '--log-level', options.logLevel ?? 'silent'];
+  const file = await configFile(folder);
+  const args = options.args ?? [
+    ...['start', '--port', '0', '--log-level', options.logLevel ?? 'silent'],
+    ...(file === undefined ? [] : ['--config', file]),
+  ];
   const child = spawn(options.node ?? process.execPath, [COMMAND, ...args], {
     cwd: folder,
     env: { PATH: process.env['PATH'], HOME: folder, ...options.env },

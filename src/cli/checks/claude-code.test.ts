@@ -8,7 +8,7 @@ import { checkClaudeCodeEngine } from './claude-code.js';
 async function modelsOf(models: object) {
   const { path } = await tempFolder();
   await writeFile(join(path, 'toolgate.yaml'), JSON.stringify({ models }));
-  return (await loadConfig({ cwd: path, env: { HOME: path } })).config.models;
+  return (await loadConfig({ file: 'toolgate.yaml', cwd: path, env: { HOME: path } })).config.models;
 }
 
 const AGENT = { coder: { engine: 'claude-code', upstream: 'demo' } };
