@@ -72,6 +72,8 @@ function account(because: VerdictReason): Account {
         by: 'mode',
         why: `mode ${because.mode}${because.part === undefined ? '' : `, about ${because.part}`}`,
       };
+    case 'workspace':
+      return { by: 'mode', why: `inside the workspace, ${because.part}` };
     case 'protected':
       return { by: 'protection', why: `${because.what}: ${because.part}` };
     case 'shell':

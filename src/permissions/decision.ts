@@ -50,6 +50,8 @@ export type Reason =
   /** `part`: the command, path or host that the rule matched. */
   | { kind: 'rule'; rule: string; source: RuleSource; part: string; id?: string }
   | { kind: 'mode'; mode: 'ask' | 'allow' | 'deny' | 'read-only'; part?: string }
+  /** Mode `ask`, and no rule is about it: reading inside the workspace needs no approval. */
+  | { kind: 'workspace'; part: string }
   /** The gateway's own files, or a file that runs code when it is written (`.git/hooks`, shell profiles). */
   | { kind: 'protected'; part: string; what: string }
   /** A prefix rule would have allowed it, but for something that no prefix rule covers. */

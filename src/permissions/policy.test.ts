@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { probe } from '../../test/attacks/policy-probe.js';
@@ -15,12 +15,34 @@ const person = (rule: string, behaviour: Rule['behaviour'], id = rule): Rule => 
 
 describe('the mode', () => {
   it('is for what no rule matches', async () => {
-    expect((await probe().read('a')).behaviour).toBe('ask');
+    expect((await probe().edit('a')).behaviour).toBe('ask');
     expect((await probe({ mode: 'allow' }).edit('a')).behaviour).toBe('allow');
     expect((await probe({ mode: 'deny' }).bash('ls')).behaviour).toBe('deny');
     expect((await probe({ mode: 'deny', allow: ['Bash(ls:*)'] }).bash('ls')).behaviour).toBe('allow');
     expect((await probe({ mode: 'deny', ask: ['Bash(ls:*)'] }).bash('ls')).behaviour).toBe('ask');
   });
+
+  it.each(['Read', 'Grep', 'Glob', 'LS', 'NotebookRead'])(
+    'ask lets %s read inside the workspace unless a rule says otherwise, and nothing else',
+    async (tool) => {
+      const reads = (rules: ReturnType<typeof probe>, path: string) =>
+        rules.judge({ tool, effects: [{ kind: 'read', path: join(rules.root, path) }] });
+      const rules = probe();
+      expect(await reads(rules, 'a')).toMatchObject({
+        behaviour: 'allow',
+        because: { kind: 'workspace', part: 'reading ./a' },
+        message: 'No rule is about reading ./a, and reading inside the workspace needs no approval.',
+      });
+      expect((await reads(rules, '../elsewhere')).behaviour).toBe('ask');
+      symlinkSync(rules.outside, join(rules.root, 'link'));
+      expect((await reads(rules, 'link/x')).behaviour, 'through a link that leads out').toBe('ask');
+      expect((await rules.bash('cat a')).behaviour).toBe('ask');
+      expect((await reads(probe({ ask: ['Read(./a)'] }), 'a')).behaviour).toBe('ask');
+      expect((await reads(probe({ ask: [tool] }), 'a')).behaviour).toBe('ask');
+      expect((await reads(probe({ deny: ['Read'] }), 'a')).behaviour).toBe('deny');
+      expect((await reads(probe({ mode: 'deny' }), 'a')).behaviour).toBe('deny');
+    },
+  );
 
   it('read-only allows tools that only read, and reads in the workspace', async () => {
     const rules = probe({ mode: 'read-only' });
@@ -104,28 +126,29 @@ describe('rules', () => {
   });
 
   it('for Read bind the tools that read, rules for Edit those that write', async () => {
-    const rules = probe({ allow: ['Read(./a/**)', 'Edit(./b/**)'], deny: ['Read(./a/x)', 'Edit(./b/x)'] });
+    const allow = ['Read(./a/**)', 'Edit(./b/**)'];
+    const rules = probe({ mode: 'deny', allow, deny: ['Read(./a/x)', 'Edit(./b/x)'] });
     for (const tool of ['Read', 'Grep', 'Glob', 'LS', 'NotebookRead']) {
       const on = (path: string) =>
         rules.judge({ tool, effects: [{ kind: 'read', path: `${rules.root}/${path}` }] });
       expect((await on('a/y')).behaviour, tool).toBe('allow');
-      expect((await on('a/x')).behaviour, tool).toBe('deny');
-      expect((await on('b/y')).behaviour, tool).toBe('ask');
+      expect((await on('a/x')).because, tool).toMatchObject({ kind: 'rule', rule: 'Read(./a/x)' });
+      expect((await on('b/y')).because, tool).toMatchObject({ kind: 'mode', mode: 'deny' });
     }
     for (const tool of ['Edit', 'Write', 'MultiEdit', 'NotebookEdit']) {
       const on = (path: string) =>
         rules.judge({ tool, effects: [{ kind: 'edit', path: `${rules.root}/${path}` }] });
       expect((await on('b/y')).behaviour, tool).toBe('allow');
-      expect((await on('b/x')).behaviour, tool).toBe('deny');
-      expect((await on('a/y')).behaviour, tool).toBe('ask');
+      expect((await on('b/x')).because, tool).toMatchObject({ kind: 'rule', rule: 'Edit(./b/x)' });
+      expect((await on('a/y')).because, tool).toMatchObject({ kind: 'mode', mode: 'deny' });
     }
   });
 
   it("with a tool's own name are for that tool alone", async () => {
-    const rules = probe({ allow: ['Grep'], deny: ['Write(./a)'] });
+    const rules = probe({ ask: ['Grep'], deny: ['Write(./a)'] });
     const file = { kind: 'read', path: `${rules.root}/a`, tree: true } as const;
-    expect((await rules.judge({ tool: 'Grep', effects: [file] })).behaviour).toBe('allow');
-    expect((await rules.judge({ tool: 'Read', effects: [file] })).behaviour).toBe('ask');
+    expect((await rules.judge({ tool: 'Grep', effects: [file] })).behaviour).toBe('ask');
+    expect((await rules.judge({ tool: 'Read', effects: [file] })).behaviour).toBe('allow');
     const edit = { kind: 'edit', path: `${rules.root}/a` } as const;
     expect((await rules.judge({ tool: 'Write', effects: [edit] })).behaviour).toBe('deny');
     expect((await rules.judge({ tool: 'Edit', effects: [edit] })).behaviour).toBe('ask');

@@ -28,17 +28,21 @@ describe('B1: a name that begins like another', () => {
 
   it('is no part of a folder in a rule, and its folder no part of it', async () => {
     const rules = probe({
+      mode: 'deny',
       allow: ['Read(./src)', 'Edit(./docs/**)', 'Read(~/notes/**)'],
       deny: ['Read(./src/key)'],
     });
     expect((await rules.read('src/a')).behaviour).toBe('allow');
-    expect((await rules.read('src-evil/a')).behaviour).toBe('ask');
-    expect((await rules.read('srcs')).behaviour).toBe('ask');
+    expect((await rules.read('src-evil/a')).because).toMatchObject({ kind: 'mode', mode: 'deny' });
+    expect((await rules.read('srcs')).because).toMatchObject({ kind: 'mode', mode: 'deny' });
     expect((await rules.read('src/key2')).behaviour).toBe('allow');
-    expect((await rules.read('src/key')).behaviour).toBe('deny');
-    expect((await rules.edit('docs2/a')).behaviour).toBe('ask');
-    expect((await rules.edit('xdocs/a')).behaviour).toBe('ask');
-    expect((await rules.read(`${rules.home}/notes-evil/a`)).behaviour).toBe('ask');
+    expect((await rules.read('src/key')).because).toMatchObject({ kind: 'rule' });
+    expect((await rules.edit('docs2/a')).because).toMatchObject({ kind: 'mode', mode: 'deny' });
+    expect((await rules.edit('xdocs/a')).because).toMatchObject({ kind: 'mode', mode: 'deny' });
+    expect((await rules.read(`${rules.home}/notes-evil/a`)).because).toMatchObject({
+      kind: 'mode',
+      mode: 'deny',
+    });
     expect((await rules.read(`${rules.home}/notes/a`)).behaviour).toBe('allow');
   });
 

@@ -99,15 +99,22 @@ describe('C9: a rule that a person made', () => {
   });
 
   it.each([
-    ['Read', 'read', 'src/a.ts', ['Read(./src/a.ts)', 'Read(./src/**)']],
     ['Edit', 'edit', 'src/a[1]*.ts', ['Edit(./src/a\\[1\\]\\*.ts)', 'Edit(./src/**)']],
     ['Write', 'edit', '.git/hooks/x', ['Edit(./.git/hooks/x)']],
-    ['Grep', 'read', '.', ['Read']],
   ] as const)('suggested for %s of a file is for it or its folder', async (tool, kind, path, expected) => {
     const rules = probe();
-    const effect = { kind, path: path === '.' ? rules.root : `${rules.root}/${path}` };
+    const effect = { kind, path: `${rules.root}/${path}` };
     const { suggestions } = await rules.judge({ tool, effects: [effect] });
     expect(suggestions.map(({ rule }) => rule)).toEqual(expected);
+  });
+
+  it('suggested for reading elsewhere is for that file or its folder', async () => {
+    const rules = probe();
+    const { suggestions } = await rules.read(`${rules.outside}/a.ts`);
+    expect(suggestions.map(({ rule }) => rule)).toEqual([
+      `Read(/${rules.outside}/a.ts)`,
+      `Read(/${rules.outside}/**)`,
+    ]);
   });
 
   it('suggested for a page is for its host, and for a tool of a server for that tool', async () => {

@@ -25,7 +25,7 @@ const FILES = Object.fromEntries(
 const browser = useBrowser();
 let bench: ApprovalBench;
 beforeAll(async () => {
-  bench = await startBench({ files: FILES });
+  bench = await startBench({ files: FILES, permissions: { ask: ['Read'] } });
 });
 afterAll(async () => {
   await bench.close();

@@ -18,7 +18,10 @@ import {
 const browser = useBrowser();
 let bench: ApprovalBench;
 beforeAll(async () => {
-  bench = await startBench({ files: { 'a.txt': 'a\n', 'b.txt': 'b\n' } });
+  bench = await startBench({
+    files: { 'a.txt': 'a\n', 'b.txt': 'b\n' },
+    permissions: { ask: ['Read'] },
+  });
 });
 afterAll(async () => {
   await bench.close();

@@ -23,7 +23,10 @@ let bench: ApprovalBench;
 let page: Page;
 let problems: string[];
 beforeAll(async () => {
-  bench = await startBench({ files: { 'app.txt': 'first\nsecond\nthird\n' } });
+  bench = await startBench({
+    files: { 'app.txt': 'first\nsecond\nthird\n' },
+    permissions: { ask: ['Read(./app.txt)'] },
+  });
   ({ page, problems } = await bench.open(browser, '#/setup'));
 });
 afterAll(async () => {

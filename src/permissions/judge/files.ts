@@ -82,8 +82,23 @@ export function judgeFile(judging: Judging, file: JudgedFile, otherwise?: Findin
       ? byRule('allow', entry, part)
       : isOwnRead(judging, file)
         ? harmless('A session may read its own files.')
-        : (otherwise ?? byMode(judging, part, file.kind === 'read' && file.real.workspace !== undefined));
+        : (otherwise ?? byWorkspace(judging, file) ?? byMode(judging, part, readsInside(file)));
   return found.behaviour === 'allow' ? (codeFileAsk(judging, file) ?? found) : found;
+}
+
+function readsInside({ kind, real }: JudgedFile): boolean {
+  return kind === 'read' && real.workspace !== undefined;
+}
+
+/** An agent that must ask before it looks at its own folder is of no use where nobody is there to answer. */
+function byWorkspace({ mode }: Judging, file: JudgedFile): Finding | undefined {
+  if (mode !== 'ask' || !readsInside(file)) return undefined;
+  const part = partOf(file);
+  return {
+    behaviour: 'allow',
+    because: { kind: 'workspace', part },
+    message: `No rule is about ${part}, and reading inside the workspace needs no approval.`,
+  };
 }
 
 /** The gateway's own files, whatever the rules. */

@@ -78,6 +78,8 @@ function causeOf({ because }: Decision): Pick<RuleTest, 'rule' | 'source'> {
       return { rule: because.rule, source: because.source };
     case 'mode':
       return { rule: null, source: `mode ${because.mode}` };
+    case 'workspace':
+      return { rule: null, source: 'workspace' };
     case 'protected':
       return { rule: null, source: 'protection' };
     case 'shell':

@@ -18,6 +18,8 @@ export function explain(because: VerdictReason | undefined, allowed: boolean): s
       return `rule ${because.rule} ${REACH[because.source]}`;
     case 'mode':
       return `no rule matches, and the mode is ${because.mode}`;
+    case 'workspace':
+      return 'reading inside the workspace needs no approval';
     case 'protected':
       return `${because.what}: ${because.part}`;
     case 'shell':
