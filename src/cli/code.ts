@@ -92,7 +92,9 @@ function modelsFor({ config }: LoadedConfig, wanted: string | undefined): Claude
     Object.keys(config.models).map((name) => [name, { engine: 'relay' as const, upstreams: [] }]),
   );
   const router = new Router(rules);
-  const fallback = wanted ?? [...router.named().keys()][0];
+  const named = [...router.named().keys()];
+  // An agent would run tools of its own besides those of Claude Code.
+  const fallback = wanted ?? named.find((name) => config.models[name]?.engine === 'relay') ?? named[0];
   const claude = router.route(A_CLAUDE_NAME);
   const main = wanted ?? (claude === undefined ? fallback : undefined);
   const pattern = router.route(main ?? A_CLAUDE_NAME)?.pattern;

@@ -1,11 +1,15 @@
 /** The commented toolgate.yaml that `init` writes. Holds names of variables, never their values. */
+import { type Connected, defaultModels, TIER_GLOBS } from '../config/default-models.js';
 import { DEFAULTS } from '../config/defaults.js';
 import type { FoundUpstream } from '../config/from-environment.js';
+import { INSTALL_COMMAND } from '../engines/claude-code/processes/load-sdk.js';
 import type { FoundServer } from './local-servers.js';
 
 export interface Findings {
   environment: readonly FoundUpstream[];
   servers: readonly FoundServer[];
+  /** Whether the Agent SDK is there, which the engine claude-code needs. */
+  claudeCode: boolean;
   /** Path of the JSON Schema. */
   schema: string | undefined;
 }
@@ -85,36 +89,68 @@ function upstreamLines({ environment, servers }: Findings): string[] {
   return lines;
 }
 
-function modelLines({ environment, servers }: Findings): string[] {
+/** Before the name that begins a group. */
+const GROUPS: Readonly<Record<string, string>> = {
+  agent: 'Agents: they use the tools of the gateway, in the folder that it is started in.',
+  [TIER_GLOBS[0][0]]: 'The names that Claude Code asks for, on models of another provider.',
+  demo: 'The demo model answers to this name alone while another upstream is connected.',
+};
+
+function modelLines({ environment, servers, claudeCode }: Findings): string[] {
+  const connected = [...environment, ...servers.map(localModels)];
+  const models = defaultModels(connected, { claudeCode: true });
   const lines: string[] = [];
-  const taken = new Set<string>();
-  const add = (name: string, upstream: string): void => {
-    if (taken.has(name)) return;
-    taken.add(name);
-    lines.push(`  ${quote(name)}: { upstream: ${upstream} }`);
-  };
-  for (const { name, models } of environment) for (const glob of models) add(glob, name);
-  for (const { name, models } of servers) {
-    // A star or a context suffix in a listed name would be read as something else.
-    const usable = models.filter((model) => !/\*|\[1m\]$/i.test(model));
-    for (const model of usable.slice(0, MOST_MODELS)) add(model, name);
-    if (usable.length > MOST_MODELS) lines.push(`  # and ${usable.length - MOST_MODELS} more on ${name}`);
+  for (const [name, model] of Object.entries(models)) {
+    const comment = connected.length === 0 && name === 'demo' ? undefined : GROUPS[name];
+    if (comment !== undefined) lines.push(`  # ${comment}`);
+    const line = entry(name, model);
+    const off = name === 'claude-code' && !claudeCode;
+    lines.push(off ? `  # ${line}  # needs the Agent SDK: ${INSTALL_COMMAND}` : `  ${line}`);
   }
-  const example = environment[0]?.name ?? servers[0]?.name ?? 'demo';
-  const fallback = example === 'demo' ? example : `[${example}, demo]`;
-  lines.push(
-    `  # "claude-*": { upstream: ${fallback}, model: some-model }  # any name on any model, with a fallback`,
-    `  # coder: { engine: native, upstream: ${example}, tools: all, cwd: ., max_turns: ${DEFAULTS.agent.max_turns} }`,
-    '  "*": { upstream: demo }',
-  );
+  for (const { name, models: listed } of servers) {
+    const left = usableNames(listed).length - MOST_MODELS;
+    if (left > 0) lines.push(`  # and ${left} more on ${name}`);
+  }
+  const coder = { tools: '[Read, Grep, Glob]', cwd: '.', max_turns: DEFAULTS.agent.max_turns };
+  lines.push(`  # ${entry('coder', { ...models['agent'], ...coder })}  # with a folder and tools of its own`);
   return lines;
+}
+
+function entry(name: string, model: object): string {
+  const parts = Object.entries(model).map(([key, value]) => `${key}: ${scalar(literal(String(value)))}`);
+  return `${scalar(name)}: { ${parts.join(', ')} }`;
+}
+
+/** Its first model stands in for every tier: which of them is the strong one, no list says. */
+function localModels({ name, models }: FoundServer): Connected {
+  const usable = usableNames(models).slice(0, MOST_MODELS);
+  const [first] = usable;
+  if (first === undefined) return { name, models: usable };
+  return { name, models: usable, tiers: { opus: first, sonnet: first, haiku: first } };
+}
+
+/** A star or a context suffix in a listed name would be read as something else. */
+function usableNames(models: readonly string[]): string[] {
+  return models.filter((model) => !/\*|\[1m\]$/i.test(model));
 }
 
 function reference(variable: string): string {
   return `\${${variable}}`;
 }
 
+/** A name of a model is no reference to a variable, whatever it looks like. */
+function literal(text: string): string {
+  return text.replaceAll('${', () => '$${');
+}
+
 /** A JSON string is a YAML string. */
 function quote(text: string): string {
   return JSON.stringify(text);
+}
+
+const PLAIN = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)(?:[a-z][\w./-]*|\d+|\.|\[[\w, ]+\])$/i;
+
+/** Quoted where YAML would read it as something else. */
+function scalar(text: string): string {
+  return PLAIN.test(text) ? text : quote(text);
 }

@@ -50,7 +50,9 @@ describe('init', () => {
     const { config, file } = await loadWritten({});
     expect(file).toBe(join(folder, 'toolgate.yaml'));
     expect(config.upstreams).toEqual({ demo: { dialect: 'demo' } });
-    expect(Object.keys(config.models)).toEqual(['*']);
+    expect(config.models['agent']).toMatchObject({ engine: 'native', upstream: 'demo' });
+    expect(config.models['claude-code']).toMatchObject({ engine: 'claude-code', upstream: 'demo' });
+    expect(config.models['*']).toEqual({ engine: 'relay', upstream: 'demo' });
     expect((await written()).split('\n')[0]).toMatch(
       /^# yaml-language-server: \$schema=.*toolgate\.schema\.json$/,
     );
@@ -73,12 +75,41 @@ describe('init', () => {
     expect(config.models['claude-*']).toEqual({ engine: 'relay', upstream: 'anthropic' });
   });
 
+  it.each(ENVIRONMENT_UPSTREAMS)(
+    'with the key of $name writes the models that there are without a file',
+    async ({ keys: [key], tiers }) => {
+      const env = { [key]: 'value-of-a-key' };
+      const without = await loadConfig({
+        cwd: folder,
+        env: { HOME: folder, ...env },
+        claudeCode: async () => true,
+      });
+      await runInit(env);
+      const { config } = await loadWritten(env);
+      expect(config.models).toEqual(without.config.models);
+      expect(config.models['*']).toBeUndefined();
+      expect(config.models['agent']).toMatchObject({ engine: 'native', model: tiers.sonnet });
+    },
+  );
+
+  it('puts its agents and the names of Claude Code on a local model where there is no key', async () => {
+    const odd = await serve('odd', 200, JSON.stringify({ data: [{ id: 'a ${X}: "b"' }, { id: 'true' }] }));
+    await runInit({}, [odd]);
+    const { config } = await loadWritten({});
+    const driver = { upstream: 'odd', model: 'a ${X}: "b"' };
+    expect(config.models['agent']).toMatchObject({ engine: 'native', ...driver });
+    for (const glob of ['claude-*opus*', 'claude-*haiku*', 'claude-*']) {
+      expect(config.models[glob]).toEqual({ engine: 'relay', ...driver });
+    }
+    expect(config.models['true']).toEqual({ engine: 'relay', upstream: 'odd' });
+    expect(config.models['*']).toBeUndefined();
+  });
+
   it('has the comments that become valid when they are uncommented', async () => {
     await runInit({ ANTHROPIC_API_KEY: 'a-key-of-anthropic' });
     const source = (await written())
       .replace(/^# ?(?=mcp_servers|sessions|tools|traces| {2}\w+:)/gm, '')
-      .replace(/^( +)# (?=[a-z_"]+[a-z_*"-]*:| {2}- \{)/gm, '$1')
-      .replace('"claude-*": { upstream: [', '"claude-x*": { upstream: [');
+      .replace(/^( +)# (?=[a-z_"]+[a-z_*"-]*:| {2}- \{)/gm, '$1');
     const { config } = await loadConfigText(source, {
       baseDir: folder,
       env: { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'b', TOOLGATE_KEY: 'c' },
@@ -109,7 +140,7 @@ describe('init', () => {
     expect(config.models['qwen3:8b']).toEqual({ engine: 'relay', upstream: 'ollama' });
     expect(config.models['a "b" \\ : # ${X}']).toBeDefined();
     expect(config.models['line\nbreak']).toBeDefined();
-    expect(config.models['*']).toEqual({ engine: 'relay', upstream: 'demo' });
+    expect(config.models['demo']).toEqual({ engine: 'relay', upstream: 'demo' });
     expect(Object.values(config.models).filter(({ upstream }) => upstream === 'vllm')).toHaveLength(20);
     expect(await written()).toContain('# and 30 more on vllm');
   });

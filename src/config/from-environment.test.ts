@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Router } from '../routing/router.js';
+import { DEFAULTS } from './defaults.js';
 import { ENVIRONMENT_UPSTREAMS } from './from-environment.js';
 import { loadConfig, loadConfigText } from './load.js';
+import type { Config } from './schema.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -15,15 +17,19 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const load = (env: Record<string, string>) => loadConfig({ cwd: folder, env: { HOME: folder, ...env } });
 
-async function upstreamOf(env: Record<string, string>, model: string): Promise<string | undefined> {
-  const { config } = await load(env);
+function routeIn(config: Config, asked: string): { upstream: string | undefined; model: string } | undefined {
   const rules = Object.fromEntries(
-    Object.entries(config.models).map(([name, { engine, upstream }]) => [
+    Object.entries(config.models).map(([name, { engine, upstream, model }]) => [
       name,
-      { engine, upstreams: typeof upstream === 'string' ? [upstream] : upstream },
+      {
+        engine,
+        upstreams: typeof upstream === 'string' ? [upstream] : upstream,
+        ...(model === undefined ? {} : { model }),
+      },
     ]),
   );
-  return new Router(rules).route(model)?.rule.upstreams[0];
+  const route = new Router(rules).route(asked);
+  return route === undefined ? undefined : { upstream: route.rule.upstreams[0], model: route.model };
 }
 
 const ALL_KEYS = Object.fromEntries(ENVIRONMENT_UPSTREAMS.map(({ keys }) => [keys[0], `key-of-${keys[0]}`]));
@@ -53,16 +59,54 @@ describe('without a file', () => {
     const { config, secrets, file } = await load({});
     expect(file).toBeUndefined();
     expect(config.upstreams).toEqual({ demo: { dialect: 'demo' } });
-    expect(config.models).toEqual({ '*': { engine: 'relay', upstream: 'demo' } });
-    expect(config.permissions.allow).toEqual(['Read']);
+    expect(config.models).toEqual({
+      agent: { ...DEFAULTS.agent, engine: 'native', upstream: 'demo', model: 'demo' },
+      demo: { engine: 'relay', upstream: 'demo' },
+      '*': { engine: 'relay', upstream: 'demo' },
+    });
+    expect(config.permissions.allow).toEqual([]);
     expect(secrets).toEqual([]);
   });
+
+  it('has the agent claude-code where the Agent SDK is there, on the same model', async () => {
+    const env = { HOME: folder, MISTRAL_API_KEY: 'a', OPENAI_API_KEY: 'b' };
+    const { config } = await loadConfig({ cwd: folder, env, claudeCode: async () => true });
+    expect(config.models['agent']).toMatchObject({ engine: 'native', upstream: 'openai' });
+    expect(config.models['claude-code']).toEqual({ ...config.models['agent'], engine: 'claude-code' });
+  });
+
+  it.each(ENVIRONMENT_UPSTREAMS)(
+    "with the key of $name alone leads its agents and Claude's tiers to its models",
+    async ({ name, keys: [key], tiers }) => {
+      const { config } = await load({ [key]: 'a-key' });
+      expect(config.models['agent']).toMatchObject({ upstream: name, model: tiers.sonnet });
+      const routed = Object.fromEntries(
+        ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-3-5-haiku-20241022', 'claude-fable-5-2'].map(
+          (asked) => [asked, routeIn(config, asked)],
+        ),
+      );
+      const own = name === 'anthropic';
+      expect(routed).toEqual({
+        'claude-opus-5-5': { upstream: name, model: own ? 'claude-opus-5-5' : tiers.opus },
+        'claude-sonnet-5-5': { upstream: name, model: own ? 'claude-sonnet-5-5' : tiers.sonnet },
+        'claude-3-5-haiku-20241022': {
+          upstream: name,
+          model: own ? 'claude-3-5-haiku-20241022' : tiers.haiku,
+        },
+        'claude-fable-5-2': { upstream: name, model: own ? 'claude-fable-5-2' : tiers.sonnet },
+      });
+      for (const tier of Object.values(tiers)) expect(routeIn(config, tier)?.upstream, tier).toBe(name);
+      expect(routeIn(config, 'demo')).toEqual({ upstream: 'demo', model: 'demo' });
+      expect(routeIn(config, 'some-other-name'), 'no name falls to the demo model').toBeUndefined();
+    },
+  );
 
   it.each([
     ['claude-opus-5-5', 'anthropic'],
     ['gpt-5.4', 'openai'],
     ['o3-mini', 'openai'],
-    ['opus', 'demo'],
+    ['demo', 'demo'],
+    ['opus', undefined],
     ['deepseek-chat', 'deepseek'],
     ['gemini-3-pro', 'gemini'],
     ['llama-3.3-70b-versatile', 'groq'],
@@ -72,13 +116,9 @@ describe('without a file', () => {
     ['grok-4', 'xai'],
     ['anthropic/claude-opus-5.5', 'openrouter'],
     ['qwen/qwen3-32b', 'openrouter'],
-    ['custom-claude-4-sonnet', 'demo'],
+    ['custom-claude-4-sonnet', undefined],
   ])('routes %s to %s with every key set', async (model, upstream) => {
-    expect(await upstreamOf(ALL_KEYS, model)).toBe(upstream);
-  });
-
-  it('sends the names of a provider without a key to the demo model', async () => {
-    expect(await upstreamOf({ OPENAI_API_KEY: 'a-key' }, 'claude-opus-5-5')).toBe('demo');
+    expect(routeIn((await load(ALL_KEYS)).config, model)?.upstream).toBe(upstream);
   });
 
   it('makes an upstream with its key a secret, and counts an empty key as none', async () => {

@@ -1,5 +1,6 @@
-/** Without a file: upstreams from the keys that are in the environment, everything else to the demo model. */
+/** Without a file: upstreams from the keys that are in the environment, and the models that they make. */
 import { pointsToItself } from './check.js';
+import { type ClaudeTiers, defaultModels } from './default-models.js';
 import type { Environment } from './environment-references.js';
 import type { ConfigInput, UPSTREAM_DIALECTS } from './schema.js';
 
@@ -15,6 +16,8 @@ export interface EnvironmentUpstream {
   overriddenDialect?: (typeof UPSTREAM_DIALECTS)[number];
   /** Model names that go to it. */
   models: readonly string[];
+  /** Which of its models stand in for Claude's tiers; the middle one drives the agents. */
+  tiers: ClaudeTiers;
 }
 
 export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
@@ -25,6 +28,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
     baseUrl: 'https://api.anthropic.com',
     baseUrlVariable: 'ANTHROPIC_BASE_URL',
     models: ['claude-*'],
+    tiers: { opus: 'claude-opus-5-5', sonnet: 'claude-sonnet-5-5', haiku: 'claude-haiku-5-5' },
   },
   {
     name: 'openai',
@@ -34,6 +38,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
     baseUrlVariable: 'OPENAI_BASE_URL',
     overriddenDialect: 'openai-chat',
     models: ['gpt-*', 'chatgpt-*', 'codex-*', 'o1*', 'o3*', 'o4*'],
+    tiers: { opus: 'gpt-5.6-sol', sonnet: 'gpt-5.6-terra', haiku: 'gpt-5.6-luna' },
   },
   {
     name: 'openrouter',
@@ -41,6 +46,11 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
     dialect: 'openai-chat',
     baseUrl: 'https://openrouter.ai/api/v1',
     models: ['*/*'],
+    tiers: {
+      opus: 'anthropic/claude-opus-5.5',
+      sonnet: 'anthropic/claude-sonnet-5.5',
+      haiku: 'anthropic/claude-haiku-5.5',
+    },
   },
   {
     name: 'deepseek',
@@ -48,6 +58,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
     dialect: 'openai-chat',
     baseUrl: 'https://api.deepseek.com/v1',
     models: ['deepseek-*'],
+    tiers: { opus: 'deepseek-v4-pro', sonnet: 'deepseek-v4-pro', haiku: 'deepseek-v4-flash' },
   },
   {
     name: 'gemini',
@@ -55,6 +66,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
     dialect: 'openai-chat',
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     models: ['gemini-*', 'gemma-*'],
+    tiers: { opus: 'gemini-pro-latest', sonnet: 'gemini-flash-latest', haiku: 'gemini-flash-lite-latest' },
   },
   {
     name: 'groq',
@@ -62,6 +74,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
     dialect: 'openai-chat',
     baseUrl: 'https://api.groq.com/openai/v1',
     models: ['llama-*', 'meta-llama/llama-*', 'openai/gpt-oss-*', 'groq/*'],
+    tiers: { opus: 'openai/gpt-oss-120b', sonnet: 'openai/gpt-oss-120b', haiku: 'openai/gpt-oss-20b' },
   },
   {
     name: 'mistral',
@@ -77,6 +90,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
       'pixtral-*',
       'open-mistral-*',
     ],
+    tiers: { opus: 'mistral-large-latest', sonnet: 'mistral-medium-latest', haiku: 'mistral-small-latest' },
   },
   {
     name: 'moonshot',
@@ -85,6 +99,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
     baseUrl: 'https://api.moonshot.ai/v1',
     baseUrlVariable: 'MOONSHOT_BASE_URL',
     models: ['kimi-*', 'moonshot-*'],
+    tiers: { opus: 'kimi-k2.7-code', sonnet: 'kimi-k2.7-code', haiku: 'kimi-k2.6' },
   },
   {
     name: 'dashscope',
@@ -93,6 +108,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
     baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
     baseUrlVariable: 'DASHSCOPE_BASE_URL',
     models: ['qwen-*', 'qwen2*', 'qwen3*', 'qwq-*', 'qvq-*'],
+    tiers: { opus: 'qwen3.7-max', sonnet: 'qwen3.7-max', haiku: 'qwen3.6-flash' },
   },
   {
     name: 'xai',
@@ -100,6 +116,7 @@ export const ENVIRONMENT_UPSTREAMS: readonly EnvironmentUpstream[] = [
     dialect: 'openai-chat',
     baseUrl: 'https://api.x.ai/v1',
     models: ['grok-*'],
+    tiers: { opus: 'grok-4.5', sonnet: 'grok-4.5', haiku: 'grok-4.3' },
   },
 ];
 
@@ -112,6 +129,7 @@ export interface FoundUpstream {
   baseUrlVariable?: string;
   baseUrl: string;
   models: readonly string[];
+  tiers: ClaudeTiers;
 }
 
 export interface Found {
@@ -163,23 +181,20 @@ function pick({
   name,
   dialect,
   models,
-}: EnvironmentUpstream): Pick<FoundUpstream, 'name' | 'dialect' | 'models'> {
-  return { name, dialect, models };
+  tiers,
+}: EnvironmentUpstream): Pick<FoundUpstream, 'name' | 'dialect' | 'models' | 'tiers'> {
+  return { name, dialect, models, tiers };
 }
 
 /** The configuration that stands for "no file". References stay references, so that errors name the variable. */
-export function configFromEnvironment(found: Found): ConfigInput {
+export function configFromEnvironment(found: Found, options: { claudeCode: boolean }): ConfigInput {
   const upstreams: NonNullable<ConfigInput['upstreams']> = {};
-  const models: NonNullable<ConfigInput['models']> = {};
-  for (const { name, dialect, keyVariable, baseUrlVariable, baseUrl, models: globs } of found.upstreams) {
+  for (const { name, dialect, keyVariable, baseUrlVariable, baseUrl } of found.upstreams) {
     upstreams[name] = {
       dialect,
       base_url: baseUrlVariable === undefined ? baseUrl : `\${${baseUrlVariable}}`,
       api_key: `\${${keyVariable}}`,
     };
-    for (const glob of globs) models[glob] = { upstream: name };
   }
-  models['*'] = { upstream: 'demo' };
-  // An agent that asks before it looks at the folder it was started in would be of no use.
-  return { upstreams, models, permissions: { allow: ['Read'] } };
+  return { upstreams, models: defaultModels(found.upstreams, options) };
 }

@@ -41,6 +41,8 @@ export interface LoadOptions {
    * what was read of it is loaded. Else nothing of it is used, and the next place is looked at.
    */
   onUntrusted?: (found: FoundConfig, standing: Exclude<Standing, { kind: 'trusted' }>) => Promise<boolean>;
+  /** Whether the engine claude-code can be used, for the models that there are without a file. */
+  claudeCode?: () => Promise<boolean>;
 }
 
 export const CONFIG_FILE = 'toolgate.yaml';
@@ -60,7 +62,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     port: overrides.port ?? DEFAULTS.server.port,
   };
   const environment = findInEnvironment(env, server);
-  const parsed = parseConfig(configFromEnvironment(environment), { env, overrides });
+  const claudeCode = (await options.claudeCode?.()) ?? false;
+  const parsed = parseConfig(configFromEnvironment(environment, { claudeCode }), { env, overrides });
   return {
     ...parsed,
     file: undefined,

@@ -62,6 +62,10 @@ export async function checkClaudeCode(options: CheckOptions = {}): Promise<Claud
   };
 }
 
+export async function hasClaudeCode(): Promise<boolean> {
+  return (await checkClaudeCode()).ok;
+}
+
 /** Rejects with GatewayError `unavailable` where the package, or its program for this platform, is absent. */
 export async function loadClaudeSdk(): Promise<ClaudeSdk> {
   const found = await checkClaudeCode();
