@@ -276,12 +276,16 @@ export class GatewayServer {
 
   #refuseMethod(exchange: Exchange, allow: readonly string[]): void {
     const names = allow.join(', ');
-    const error = new GatewayError(
-      'method_not_allowed',
-      `${exchange.path} does not take ${exchange.method}. Use ${names}.`,
-    );
+    // Codex tries a WebSocket first: after this status it goes on with HTTP at once, after any other it tries again.
+    const socket = exchange.request.headers.upgrade?.toLowerCase() === 'websocket';
+    const message = socket
+      ? `${exchange.path} is not served over a WebSocket. Send a ${names} request and stream its answer.`
+      : `${exchange.path} does not take ${exchange.method}. Use ${names}.`;
+    const error = new GatewayError('method_not_allowed', message, socket ? { status: 426 } : {});
     exchange.facts.error = error;
-    sendError(exchange, error, this.#context.limits.lingerMs, { allow: names });
+    // A 426 has to name a protocol that is spoken instead (RFC 9110, 15.5.22).
+    const headers = socket ? { upgrade: 'HTTP/1.1' } : {};
+    sendError(exchange, error, this.#context.limits.lingerMs, { allow: names, ...headers });
   }
 
   #refuseWhileDraining(route: Route): void {

@@ -216,3 +216,16 @@ describe.each(sampleOf('openai-chat', 'openai-responses'))('Codex on %s', (diale
     expect(JSON.stringify(lane.model.played.at(-1)?.seen.turns)).toContain('Tell me a story');
   });
 });
+
+describe('Codex with its own provider at the address of the gateway', () => {
+  it('tries a WebSocket once and goes on with HTTP, without a word of reconnecting', async () => {
+    const workspace = await makeWorkspace();
+    const lane = await openLane('openai-chat', { 'Say hello': [say('Hello.')] });
+    const home = await codexHome(lane, 'openai');
+    const run = new CodexRun(lane, workspace, { home, model: MODELS.patching, prompt: 'Say hello' });
+    expect(await run.ends()).toBe('Hello.');
+    const metrics = await fetch(`${lane.gateway.url}/metrics`);
+    const refused = (await metrics.text()).split('\n').filter((line) => /_total\{.*status="4/.test(line));
+    expect(refused).toEqual([expect.stringMatching(/status="426".* 1$/)]);
+  });
+});

@@ -13,21 +13,31 @@ import type { Workspace } from './workspace.js';
 /** It makes no helper programs in a home under the temporary folder. */
 const HOMES = fileURLToPath(new URL('../../.cache/codex-homes', import.meta.url));
 
-/** A home with its configuration, for one or more runs of a test. */
-export async function codexHome(lane: Lane): Promise<string> {
-  await mkdir(HOMES, { recursive: true });
-  const home = await mkdtemp(join(HOMES, 'home-'));
-  closeAfterTest(() => rm(home, { recursive: true, force: true, maxRetries: 3 }));
-  const config = [
+/** The gateway as a provider of its own, and in the place of OpenAI: Codex talks differently to the two. */
+type Provider = 'toolgate' | 'openai';
+
+function providerConfig(provider: Provider, url: string): string[] {
+  if (provider === 'openai') return [`openai_base_url = "${url}"`];
+  return [
     'model_provider = "toolgate"',
-    'check_for_update_on_startup = false',
     '[model_providers.toolgate]',
     'name = "toolgate"',
-    `base_url = "${lane.gateway.url}/v1"`,
+    `base_url = "${url}"`,
     'wire_api = "responses"',
     'env_key = "TOOLGATE_KEY"',
     'request_max_retries = 1',
     'stream_max_retries = 1',
+  ];
+}
+
+/** A home with its configuration, for one or more runs of a test. */
+export async function codexHome(lane: Lane, provider: Provider = 'toolgate'): Promise<string> {
+  await mkdir(HOMES, { recursive: true });
+  const home = await mkdtemp(join(HOMES, 'home-'));
+  closeAfterTest(() => rm(home, { recursive: true, force: true, maxRetries: 3 }));
+  const config = [
+    'check_for_update_on_startup = false',
+    ...providerConfig(provider, `${lane.gateway.url}/v1`),
     '[analytics]',
     'enabled = false',
   ];
@@ -50,7 +60,7 @@ export class CodexRun extends ClientProcess {
     const free = ['--json', '--dangerously-bypass-approvals-and-sandbox', '--model', model];
     super(clientProgram('Codex'), ['exec', ...free, ...args, prompt], {
       cwd: workspace.path,
-      env: { HOME: home, CODEX_HOME: home, TOOLGATE_KEY: 'client-key' },
+      env: { HOME: home, CODEX_HOME: home, TOOLGATE_KEY: 'client-key', CODEX_API_KEY: 'client-key' },
     });
     this.#lane = lane;
   }
