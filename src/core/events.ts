@@ -52,7 +52,8 @@ export type StreamEvent =
   | { type: 'message-start'; id: string; model: string; usage: Usage }
   | { type: 'block-start'; index: number; block: BlockStart }
   | { type: 'block-delta'; index: number; delta: BlockDelta }
-  | { type: 'block-stop'; index: number }
+  /** `broken`: the answer fails here, so the block may lack its end. */
+  | { type: 'block-stop'; index: number; broken?: true }
   /** Exactly one, last but for `message-stop`. */
   | { type: 'message-delta'; stopReason: StopReason; stopSequence?: string; usage: Usage }
   | { type: 'message-stop' }

@@ -366,11 +366,12 @@ export class StreamLifecycle {
   }
 
   /** `cut`: the answer ends here, and what is open may be incomplete. */
-  #close(cut = false): void {
+  #close(cut = false, failed = false): void {
     const open = this.#open;
     if (open === undefined) return;
+    const broken = failed && !(open instanceof ToolCallState && open.whole);
     if (open instanceof ToolCallState) this.#closeCall(open, cut);
-    this.#out.push({ type: 'block-stop', index: this.#index });
+    this.#out.push({ type: 'block-stop', index: this.#index, ...(broken ? { broken } : {}) });
     this.#index += 1;
     this.#open = undefined;
     this.#signed = false;
@@ -415,7 +416,7 @@ export class StreamLifecycle {
   #fail(error: GatewayError): void {
     if (this.#finished) return;
     this.#start();
-    this.#close(true);
+    this.#close(true, true);
     this.#deferred = [];
     this.#out.push({ type: 'error', error });
     this.#finished = true;

@@ -124,12 +124,16 @@ describe('a chat upstream', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('that breaks off leaves nothing to go on from', async () => {
+  it('that breaks off is an error of the official client and leaves nothing to go on from', async () => {
     const broken = chatStream(DONE).slice(0, -200);
     const { openai } = await setUp('openai-chat', [sse(broken, { end: 'truncate' })]);
-    const failed = await openai.responses.stream({ model: 'm', input: 'q' }).finalResponse();
-    expect(failed).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
-    await expect(openai.responses.retrieve(failed.id)).rejects.toThrow(NotFoundError);
+    let id = '';
+    const stream = openai.responses.stream({ model: 'm', input: 'q' });
+    stream.on('response.created', ({ response }) => {
+      id = response.id;
+    });
+    await expect(stream.finalResponse()).rejects.toThrow('before its answer was complete');
+    await expect(openai.responses.retrieve(id)).rejects.toThrow(NotFoundError);
   });
 });
 

@@ -59,7 +59,7 @@ interface OpenItem {
 const textOf = (part: JsonRecord): unknown => part['text'] ?? part['refusal'];
 
 class ResponsesStream {
-  phase: 'before' | 'open' | 'over' = 'before';
+  phase: 'before' | 'open' | 'failed' | 'over' = 'before';
   sequence = 0;
   begun: JsonRecord = {};
   output: JsonRecord[] = [];
@@ -79,6 +79,7 @@ class ResponsesStream {
     at.check(data['sequence_number'] === this.sequence, `sequence_number is not ${this.sequence}`);
     this.sequence++;
     if (type === 'error') this.#onError(data, at);
+    else if (this.phase === 'failed') this.#onFailed(type, data, at);
     else if (type === 'response.created') this.#onCreated(data, at);
     else this.#onOpen(type, data, at);
   }
@@ -260,9 +261,18 @@ class ResponsesStream {
   }
 
   #onError(data: JsonRecord, at: Place): void {
+    at.check(this.phase !== 'failed', 'a second error');
     at.filled(data['message'], 'message');
     this.error = data;
-    this.phase = 'over';
+    this.phase = 'failed';
+  }
+
+  /** The API says it twice: as an error, and as the response that it ends. */
+  #onFailed(type: string, data: JsonRecord, at: Place): void {
+    at.check(type === 'response.failed', 'nothing but response.failed may come after an error');
+    const { error } = this;
+    this.#onEnd(type, data, at);
+    this.error = error;
   }
 }
 
@@ -277,7 +287,7 @@ export function validateResponsesStream(
   if (error === 'refused')
     end.check(stream.error === undefined, `the stream failed: ${stream.error?.['message']}`);
   if (error === 'expected') end.check(stream.error !== undefined, 'the stream did not fail');
-  end.check(stream.phase === 'over', 'the stream ends without its last event');
+  end.check(stream.phase === 'over' || stream.phase === 'failed', 'the stream ends without its last event');
   return {
     id: String(stream.begun['id'] ?? ''),
     model: String(stream.begun['model'] ?? ''),

@@ -37,11 +37,15 @@ export function refusalContent(refusal: string): JsonObject {
   return { type: 'refusal', refusal };
 }
 
-export function messageItem(id: string, content: JsonObject | undefined): JsonObject {
+export function messageItem(
+  id: string,
+  content: JsonObject | undefined,
+  status: 'completed' | 'incomplete' = 'completed',
+): JsonObject {
   return {
     id,
     type: 'message',
-    status: content === undefined ? 'in_progress' : 'completed',
+    status: content === undefined ? 'in_progress' : status,
     role: 'assistant',
     content: content === undefined ? [] : [content],
   };

@@ -317,21 +317,67 @@ describe('the last event', () => {
 describe('failures', () => {
   const overflow = new GatewayError('context_overflow', 'prompt is too long');
 
-  it('after the beginning end in response.failed, with what was said', () => {
+  it('after the beginning end in an error and response.failed, with what was said as incomplete', () => {
     const events = encode([
       { type: 'text', text: 'Hi' },
       { type: 'error', error: overflow },
     ]);
-    expect(valuesOf(events).at(-1)).toMatchObject({
-      type: 'response.failed',
-      response: {
-        status: 'failed',
-        error: { code: 'context_length_exceeded', message: 'prompt is too long' },
-        output: [{ type: 'message', content: [{ text: 'Hi' }] }],
+    const said = { type: 'message', status: 'incomplete', content: [{ text: 'Hi' }] };
+    expect(valuesOf(events).slice(-3)).toMatchObject([
+      { type: 'response.output_item.done', item: said },
+      { type: 'error', code: 'context_length_exceeded', error: { message: 'prompt is too long' } },
+      {
+        type: 'response.failed',
+        response: {
+          status: 'failed',
+          error: { code: 'context_length_exceeded', message: 'prompt is too long' },
+          output: [said],
+        },
       },
-    });
+    ]);
     validateResponsesStream(events, { error: 'expected' });
   });
+
+  it('leave what was finished before them completed', () => {
+    const events = encode([
+      { type: 'text', text: 'Hi' },
+      { type: 'break' },
+      { type: 'text', text: 'Ho' },
+      { type: 'error', error: overflow },
+    ]);
+    expect(lastResponse(events)).toMatchObject({
+      output: [{ status: 'completed' }, { status: 'incomplete' }],
+    });
+  });
+
+  it.each([
+    [
+      'a function',
+      { name: 'Read', json: '{"file":"/tm' },
+      { type: 'function_call', arguments: '{"file":"/tm' },
+    ],
+    [
+      'free text',
+      { name: 'patch', json: '{"input":"*** Begin' },
+      { type: 'custom_tool_call', input: '*** Begin' },
+    ],
+  ])(
+    'never give half a call of %s out as done: clients run it then, whatever its status',
+    (_kind, call, item) => {
+      const custom = { type: 'custom', name: 'patch' };
+      const events = encode(
+        [
+          { type: 'tool', key: 0, id: 'call_1', name: call.name },
+          { type: 'tool-input', key: 0, json: call.json },
+          { type: 'error', error: overflow },
+        ],
+        { tools: [custom] },
+      );
+      expect(valuesOf(events).filter(({ type }) => String(type).endsWith('.done'))).toEqual([]);
+      expect(lastResponse(events)).toMatchObject({ output: [{ ...item, status: 'incomplete' }] });
+      validateResponsesStream(events, { error: 'expected' });
+    },
+  );
 
   it('behind bytes of the upstream are an event that every client throws for', () => {
     const encoder = createStreamEncoder(requestOf({}), CONTEXT);

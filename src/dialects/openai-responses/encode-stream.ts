@@ -93,7 +93,7 @@ class ResponseEventEncoder implements StreamEncoder {
       case 'block-start':
         return this.#start(event.block);
       case 'block-stop':
-        return this.#stop();
+        return event.broken === true ? this.#breakOff() : this.#stop();
       case 'message-start':
         return this.#begin(event.id);
       case 'message-delta':
@@ -173,10 +173,10 @@ class ResponseEventEncoder implements StreamEncoder {
   }
 
   #fail(error: GatewayError): string {
-    if (this.#head !== undefined) return this.#end({ status: 'failed', error: failureOf(error) });
-    // The upstream's own bytes went before it: whatever they began, this ends it.
-    const event = JSON.stringify(streamError(error, this.#sequence++));
-    return `event: error\ndata: ${event}\n\n`;
+    // The official SDK throws for this event only: it gives a failed response out as an answer.
+    const event = `event: error\ndata: ${JSON.stringify(streamError(error, this.#sequence++))}\n\n`;
+    // Without a head the upstream's own bytes went before it: whatever they began, this ends it.
+    return event + this.#end({ status: 'failed', error: failureOf(error) });
   }
 
   // ── blocks ──────────────────────────────────────────────────────────────────────────────────
@@ -297,12 +297,40 @@ class ResponseEventEncoder implements StreamEncoder {
     }
   }
 
+  /**
+   * The answer fails inside of a block. Clients run a call as soon as its item is done, whatever its
+   * status says, so half a call is never done: it stands in the failed response alone.
+   */
+  #breakOff(): string {
+    const open = this.#open;
+    switch (open.type) {
+      case 'text':
+        this.#open = SKIPPED;
+        return open.frame === undefined ? '' : this.#closeMessage(open.id, open.text, false, 'incomplete');
+      case 'call':
+      case 'custom': {
+        this.#open = SKIPPED;
+        const { id, callId, called } = open;
+        const input = open.type === 'call' ? open.json : open.reader.text;
+        this.#items.push(JSON.stringify(callItem(id, callId, called, 'incomplete', input)));
+        return '';
+      }
+      default:
+        return this.#stop();
+    }
+  }
+
   #openMessage(id: string, content: JsonObject): string {
     const part = `${this.#place(id, ',"content_index":0')},"part":${JSON.stringify(content)}`;
     return this.#added(messageItem(id, undefined)) + this.#event('response.content_part.added', part);
   }
 
-  #closeMessage(id: string, text: string, refused: boolean): string {
+  #closeMessage(
+    id: string,
+    text: string,
+    refused: boolean,
+    status: 'completed' | 'incomplete' = 'completed',
+  ): string {
     this.#saidText = true;
     const place = this.#place(id, ',"content_index":0');
     const content = refused ? refusalContent(text) : textContent(text);
@@ -311,7 +339,7 @@ class ResponseEventEncoder implements StreamEncoder {
       ? this.#event('response.refusal.done', `${place},"refusal":${said}`)
       : this.#event('response.output_text.done', `${place},"text":${said},"logprobs":[]`);
     const part = this.#event('response.content_part.done', `${place},"part":${JSON.stringify(content)}`);
-    return done + part + this.#done(messageItem(id, content));
+    return done + part + this.#done(messageItem(id, content, status));
   }
 
   /** A message that was never streamed: there was nothing to say, or no wish to say it. */
