@@ -4,10 +4,14 @@
 // resolving a few hundred. Commands are split into chunks, so that `--version` does not load the
 // server. Outputs are renamed into place one by one, the entry last, so that a gateway that starts
 // meanwhile reads either the old bundle or the new one.
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -15,6 +19,7 @@ const dist = join(root, 'dist');
 /** Packages that stay in node_modules: they find a binary, a grammar or a worker relative to themselves. */
 const EXTERNAL = [
   'libsql',
+  '@swc/wasm-typescript',
   '@vscode/ripgrep',
   '@vscode/tree-sitter-wasm',
   'web-tree-sitter',
@@ -56,7 +61,7 @@ async function writeIfChanged(path, contents) {
 async function buildGateway(esbuild) {
   const result = await esbuild.build({
     absWorkingDir: root,
-    entryPoints: { cli: 'src/cli/main.ts' },
+    entryPoints: { cli: 'src/cli/main.ts', tools: 'src/tools/public.ts' },
     outdir: 'dist',
     bundle: true,
     splitting: true,
@@ -73,12 +78,30 @@ async function buildGateway(esbuild) {
   const entry = join(dist, 'cli.js');
   const outputs = result.outputFiles.toSorted((a, b) => Number(a.path === entry) - Number(b.path === entry));
   for (const { path, contents } of outputs) await writeIfChanged(path, contents);
-  const kept = new Set(outputs.map(({ path }) => path));
+  const kept = new Set([...outputs.map(({ path }) => path), ...(await writeTypes())]);
   for (const path of await filesUnder(dist)) if (!kept.has(path)) await rm(path, { force: true });
   // Marks the bundle as newer than its sources, even where nothing in it changed.
   const stamp = new Date();
   await utimes(entry, stamp, stamp);
   return outputs.filter(({ path }) => path.endsWith('.js'));
+}
+
+/** Declarations of `toolgate/tools`, for whoever writes a tool. Gives the paths of the files. */
+async function writeTypes() {
+  const types = join(dist, 'types');
+  const compiler = createRequire(import.meta.url).resolve('typescript/package.json');
+  const tsc = join(dirname(compiler), 'bin', 'tsc');
+  const made = await mkdtemp(join(tmpdir(), 'toolgate-types-'));
+  try {
+    const options = ['-p', 'tsconfig.types.json', '--outDir', made];
+    await promisify(execFile)(process.execPath, [tsc, ...options], { cwd: root });
+    const files = await filesUnder(made);
+    const targets = files.map((path) => join(types, relative(made, path)));
+    for (const [index, path] of files.entries()) await writeIfChanged(targets[index], await readFile(path));
+    return targets;
+  } finally {
+    await rm(made, { recursive: true, force: true });
+  }
 }
 
 const started = performance.now();

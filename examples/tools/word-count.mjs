@@ -4,7 +4,6 @@ export const tool = {
   description: 'Counts the words of a text.',
   inputJSONSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
   isReadOnly: true,
-  isConcurrencySafe: true,
   needsPermissions: false,
   call: async ({ text }) => `${text.split(/\s+/).filter(Boolean).length} words`,
 };

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LoadedConfig } from '../config/load.js';
+import { createRedactor } from '../config/redact.js';
 import { userConfigFolder, userStateFolder } from '../config/user-folders.js';
 import { mcpTools } from '../mcp/client/as-tool.js';
 import { createLazyMcpClient } from '../mcp/client/lazy-client.js';
@@ -101,7 +102,7 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
     return createToolRuntime({
       sources: [
         createBuiltIns({ ...config.tools, environment: env }),
-        createOwnTools({ paths: config.tools.paths, baseDir, log }),
+        createOwnTools({ paths: config.tools.paths, baseDir, log, redact: createRedactor(loaded.secrets) }),
         mcpTools(mcp),
       ],
       gate,

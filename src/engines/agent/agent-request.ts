@@ -3,7 +3,7 @@ import type { ToolDefinition } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Route } from '../../routing/router.js';
 import type { AttachRequest, SessionEngineName } from '../../sessions/sessions.js';
-import type { ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { OfferRequest, ToolRuntime } from '../../tools/runtime/runtime.js';
 import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
 import type { Call } from '../engine.js';
 import { SESSION_HEADER } from './answers.js';
@@ -57,12 +57,12 @@ export function toolboxOf(
   runtime: ToolRuntime,
   { rule }: Route,
   clientTools: readonly ToolDefinition[],
-  session?: string,
+  caller: Pick<OfferRequest, 'key' | 'session'>,
 ): Promise<Toolbox> {
   const request = {
     selection: rule.tools ?? 'all',
     requested: clientTools.flatMap(({ name, typed }) => (typed === undefined ? [name] : [])),
-    ...(session === undefined ? {} : { session }),
+    ...caller,
   };
   return openToolbox(runtime, request, clientTools);
 }

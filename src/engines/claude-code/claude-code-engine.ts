@@ -120,7 +120,9 @@ class ProcessEngine implements ClaudeCodeEngine {
 
   async countTokens(call: Call, route: Route): Promise<number> {
     const { request } = call;
-    const toolbox = await toolboxOf(this.#options.runtime, route, request.tools);
+    const toolbox = await toolboxOf(this.#options.runtime, route, request.tools, {
+      key: call.principal.name,
+    });
     const counted = { ...request, tools: [...toolbox.definitions] };
     return this.#options.relay.countTokens({ ...call, request: counted }, route);
   }
@@ -157,7 +159,7 @@ class ProcessEngine implements ClaudeCodeEngine {
       route,
       workspace,
       turn,
-      toolbox: await toolboxOf(runtime, route, turn.tools, turn.id),
+      toolbox: await toolboxOf(runtime, route, turn.tools, { key: call.principal.name, session: turn.id }),
       baseUrl: await selfUrl(),
       walled,
       patience: { ...PATIENCE, ...this.#options.patience },

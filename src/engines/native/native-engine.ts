@@ -107,7 +107,9 @@ class LoopEngine implements NativeEngine {
   async countTokens(call: Call, route: Route): Promise<number> {
     const { request } = call;
     const { root } = workspaceOf(route, this.#options);
-    const toolbox = await toolboxOf(this.#options.runtime, route, request.tools);
+    const toolbox = await toolboxOf(this.#options.runtime, route, request.tools, {
+      key: call.principal.name,
+    });
     const prompt = await promptOptions(this.#options, toolbox, { root, cwd: root, session: call.id });
     const counted = modelRequest(request, {
       system: await systemPrompt(prompt, request.system, route.rule.system ?? 'append'),
@@ -147,7 +149,7 @@ class LoopEngine implements NativeEngine {
       workspace,
       turn,
       tools: this.#tools,
-      toolbox: await toolboxOf(runtime, route, turn.tools, turn.id),
+      toolbox: await toolboxOf(runtime, route, turn.tools, { key: call.principal.name, session: turn.id }),
       signal: AbortSignal.any([running.signal, turn.signal]),
       observe,
     });

@@ -205,7 +205,7 @@ class SubAgent {
     const selection = route.rule.tools ?? 'all';
     // What the parent was offered has been selected already.
     const request = { selection: selection === 'requested' ? within : selection, requested: [] };
-    return openToolbox(runtime, { ...request, session: session.id, within }, []);
+    return openToolbox(runtime, { ...request, session: session.id, key: session.principal, within }, []);
   }
 
   /** The task's own where the caller may use it, else its parent's. */

@@ -46,10 +46,10 @@ export function createToolServer(scope: SessionScope): Server {
   return server;
 }
 
-async function offerOf({ runtime, place, id }: SessionScope): Promise<ToolOffer> {
+async function offerOf({ runtime, place, id, principal }: SessionScope): Promise<ToolOffer> {
   // What a request names is what this client picks by calling it.
   const selection = place.selection === 'requested' ? 'all' : place.selection;
-  return runtime.offer({ selection, requested: [], session: id });
+  return runtime.offer({ selection, requested: [], session: id, key: principal });
 }
 
 async function listTools(scope: SessionScope): Promise<WireTool[]> {

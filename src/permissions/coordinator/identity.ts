@@ -24,7 +24,7 @@ export function approvalId({ session, agent = '', toolUseId }: CallName, version
 
 /** Under this id further effects of a running call are asked about: the call's own question stays answered. */
 export function furtherId(call: GateCall): string {
-  return `${call.toolUseId}${FURTHER_SIGN}${digestOf(call.effects).slice(0, 12)}`;
+  return `${call.toolUseId}${FURTHER_SIGN}${digestOf([call.tool, call.input, call.effects]).slice(0, 12)}`;
 }
 
 /** The id of the call itself, as the model knows it. */

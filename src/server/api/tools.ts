@@ -6,7 +6,7 @@ import type { Handler } from '../context.js';
 import { sendJson } from '../respond.js';
 
 export const listTools: Handler = async (exchange, { tools, about }) => {
-  const data = (await tools.list()).map((tool) => toWire(tool, about));
+  const data = (await tools.list({ key: exchange.principal.name })).map((tool) => toWire(tool, about));
   sendJson(exchange, 200, { data }, { 'cache-control': 'no-store' });
 };
 

@@ -32,6 +32,10 @@ async function walled(options: Parameters<typeof createSandbox>[0] = { mode: 're
 }
 
 describe('Bash', () => {
+  it('takes no fields that it does not have, as every other tool', () => {
+    expect(bash.inputSchema?.safeParse({ command: 'ls', cwd: '/' }).success).toBe(false);
+  });
+
   it('tells what it would do: one command, where it would run', async () => {
     const context = await open();
     const input = { command: 'npm test\nnpm run lint', description: 'Runs the tests' };

@@ -19,7 +19,7 @@ import { readReport } from './shell-script.js';
 import { type StartedCommand, startCommand } from './start-command.js';
 import { findFolder, moveTo } from './working-folder.js';
 
-const inputSchema = z.object({
+const inputSchema = z.strictObject({
   command: z.string().min(1).describe('The command to run'),
   timeout: z
     .number()

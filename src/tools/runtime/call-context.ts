@@ -1,14 +1,17 @@
 /** The context of one call, and what the gate is told about it. */
+import { isDeepStrictEqual } from 'node:util';
 import type { JudgedCall } from '../../permissions/decision.js';
 import type { Effect } from '../../permissions/effects.js';
 import type { Description, GateCall, PermissionGate } from '../../permissions/gate.js';
 import type { AskHints, EngineRule } from '../../permissions/hints.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
-import type { ToolContext } from './context.js';
+import { classify } from './classify.js';
+import type { ToolContext, ToolPermission } from './context.js';
 import type { RunClock } from './run-clock.js';
 import type { RunRequest } from './runtime.js';
-import { safeLine } from './safe-description.js';
+import { safeDescription, safeLine } from './safe-description.js';
 import { type Tool, ToolError } from './tool.js';
+import { isToolError } from './tool-error.js';
 
 /** What a call would do, worked out before it is let through. The same value is judged, shown and run. */
 export interface Plan {
@@ -40,7 +43,7 @@ export interface CallScope {
 export function createCallContext(scope: CallScope): ToolContext {
   const { request, toolUseId, sandbox, signal, readable } = scope;
   const { session, options, offer, messageId, runAgent } = request;
-  return {
+  const context: ToolContext = {
     signal,
     toolUseId,
     ...(messageId === undefined ? {} : { messageId }),
@@ -50,10 +53,13 @@ export function createCallContext(scope: CallScope): ToolContext {
     files: session.files,
     sandbox,
     require: (effects) => requireFurther(scope, effects),
+    canUseTool: (tool, input) =>
+      permissionFor(scope, context, typeof tool === 'string' ? tool : tool.name, input),
     readable,
     hidden: () => scope.gate.hidden(placeOf(request), session.id),
     ...(runAgent === undefined ? {} : { runAgent }),
   };
+  return context;
 }
 
 export function placeOf({ session }: RunRequest): JudgedCall['place'] {
@@ -104,13 +110,41 @@ function attributed(describe: Description, { session: { agent } }: RunRequest): 
   return agent === undefined ? describe : { ...describe, agent: safeLine(agent.label) };
 }
 
+/** What was let through already is not asked about again. */
+async function permissionFor(
+  scope: CallScope,
+  context: ToolContext,
+  name: string,
+  input: unknown,
+): Promise<ToolPermission> {
+  const plan = scope.plan();
+  if (plan === undefined) throw new Error(`${scope.tool.name} asks for permission before it runs`);
+  if (name === scope.tool.name && isDeepStrictEqual(input, plan.input)) return { result: true };
+  const tool = scope.request.offer.find(name);
+  if (tool === undefined) return { result: false, message: `There is no tool called ${name} on offer.` };
+  const classified = classify(tool, input);
+  if ('problem' in classified) return { result: false, message: classified.problem };
+  try {
+    const effects = (await tool.effects?.(classified.input, context)) ?? [];
+    const describe = safeDescription(await tool.describe(classified.input, context));
+    const verdict = await scope.gate.checkFurther(
+      gateCall({ ...scope, tool }, { ...classified, effects, describe }, RUNNING),
+    );
+    return verdict.allowed ? { result: true } : { result: false, message: verdict.message };
+  } catch (error) {
+    if (isToolError(error)) return { result: false, message: error.message };
+    throw error;
+  }
+}
+
+const RUNNING: GateCall['revise'] = async () => ({
+  problem: 'The call is running: its input can no longer be changed. Allow it or deny it.',
+});
+
 /** The call runs already: its input stands, only its new effects are judged. */
 async function requireFurther(scope: CallScope, effects: readonly Effect[]): Promise<void> {
   const plan = scope.plan();
   if (plan === undefined) throw new Error(`${scope.tool.name} asks for permission before it runs`);
-  const call = gateCall(scope, { ...plan, effects }, async () => ({
-    problem: 'The call is running: its input can no longer be changed. Allow it or deny it.',
-  }));
-  const verdict = await scope.gate.checkFurther(call);
+  const verdict = await scope.gate.checkFurther(gateCall(scope, { ...plan, effects }, RUNNING));
   if (!verdict.allowed) throw new ToolError(verdict.message, { data: { because: verdict.because } });
 }

@@ -24,6 +24,11 @@ export interface ToolContext {
    * Throws ToolError where it is refused.
    */
   require(effects: readonly Effect[]): Promise<void>;
+  /**
+   * Whether another tool, or this one with another input, could be called: asks where the rules say
+   * so. Never throws for a refusal.
+   */
+  canUseTool(tool: string | { name: string }, input: unknown): Promise<ToolPermission>;
   /** Whether the rules let a file that a search came across be shown. */
   readonly readable: (path: string) => boolean;
   /** Existing files and folders that the rules keep from being read: hidden from whatever the call starts. */
@@ -31,6 +36,8 @@ export interface ToolContext {
   /** Runs an agent of its own. Absent where none can be run. */
   readonly runAgent?: (task: AgentTask) => AsyncGenerator<AgentProgress, AgentReport, void>;
 }
+
+export type ToolPermission = { result: true } | { result: false; message: string };
 
 /** One conversation, or one sub-agent of it, as far as tools are concerned. */
 export interface ToolSession {

@@ -40,7 +40,7 @@ export function createToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
   return {
     gate,
     offer: (request) => registry.offer(request),
-    list: () => registry.list(),
+    list: (asker) => registry.list(asker),
     openSession: (session) =>
       sessions.open(session, async (id) => {
         await Promise.all(sources.map((source) => source.closeSession?.(id)));
@@ -68,7 +68,7 @@ export function createToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
         workspace: openWorkspace(root),
       });
       const find = async (name: string): Promise<Tool | undefined> => {
-        const offer = await registry.offer({ selection: 'all', requested: [], session: id });
+        const offer = await registry.offer({ selection: 'all', requested: [], session: id, key: principal });
         return offer.find(name) ?? registry.builtIn(name);
       };
       try {

@@ -6,17 +6,18 @@ import type * as z from 'zod';
 import type { JsonObject, ToolResultContent } from '../../core/conversation.js';
 import type { Effect } from '../../permissions/effects.js';
 import type { Description } from '../../permissions/gate.js';
+import {
+  type CanUseTool,
+  namingTools,
+  type OwnToolContext,
+  type OwnValidation,
+  ownContext,
+  readValidation,
+  titled,
+} from './classic-interface.js';
 import type { ToolContext } from './context.js';
 import { toJsonSchema } from './input-schema.js';
-import type {
-  Enablement,
-  PromptOptions,
-  Tool,
-  ToolLimits,
-  ToolResult,
-  ToolYield,
-  Validation,
-} from './tool.js';
+import type { Asker, Enablement, PromptOptions, Tool, ToolLimits, ToolResult, ToolYield } from './tool.js';
 
 /** What a tool of one's own exports. */
 export interface OwnTool<Input = unknown> {
@@ -28,20 +29,29 @@ export interface OwnTool<Input = unknown> {
   inputSchema?: z.ZodType<Input>;
   /** In place of it, or beside it for what the model is shown. Neither: no input. */
   inputJSONSchema?: JsonObject;
-  isEnabled?: Enablement | (() => Enablement | Promise<Enablement>);
+  isEnabled?: Enablement | ((asker?: Asker) => Enablement | Promise<Enablement>);
   isReadOnly?: boolean | ((input: Input) => boolean);
+  /** By default what only reads is. */
   isConcurrencySafe?: boolean | ((input: Input) => boolean);
   needsPermissions?: boolean | ((input: Input) => boolean);
-  effects?(input: Input, context: ToolContext): readonly Effect[] | Promise<readonly Effect[]>;
+  effects?(input: Input, context: OwnToolContext): readonly Effect[] | Promise<readonly Effect[]>;
   prompt?: string | ((options: PromptOptions) => string | Promise<string>);
-  validateInput?(input: Input, context: ToolContext): Validation | Promise<Validation>;
+  validateInput?(input: Input, context: OwnToolContext): OwnValidation | Promise<OwnValidation>;
   /** A text, content blocks, a result or any other value (shown as JSON); or a generator of progress and a result. */
   call(
     input: Input,
-    context: ToolContext,
+    context: OwnToolContext,
+    canUseTool: CanUseTool,
   ): AsyncGenerator<ToolYield, unknown, void> | Promise<OwnResult> | OwnResult;
-  describe?(input: Input, context: ToolContext): Partial<Description> | Promise<Partial<Description>>;
-  describeRejected?(input: Input, context: ToolContext): Description | Promise<Description>;
+  describe?(input: Input, context: OwnToolContext): Partial<Description> | Promise<Partial<Description>>;
+  describeRejected?(
+    input: Input,
+    context: OwnToolContext,
+  ): Partial<Description> | Promise<Partial<Description>>;
+  /** Where there is no `describe`: a text becomes its title, anything else that it draws is left out. */
+  renderToolUseMessage?(input: Input): unknown;
+  /** The same for `describeRejected`. */
+  renderToolUseRejectedMessage?(input: Input): unknown;
   renderResultForAssistant?(text: string): string;
   limits?: ToolLimits;
 }
@@ -58,16 +68,16 @@ const OWN_TIMEOUT_MS = 10 * 60 * 1000;
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
-/** Throws an Error that says what is missing or wrong. */
-export function defineTool<Input>(definition: OwnTool<Input>): Tool<Input> {
+/** Everything that was left out gets its default. Throws an Error that says what is missing or wrong. */
+export function completeTool<Input>(definition: OwnTool<Input>): Tool<Input> {
   const problem = problemOf(definition);
   if (problem !== undefined) throw new TypeError(problem);
   const { name, aliases, description, inputSchema, inputJSONSchema } = definition;
-  const { effects, validateInput, describeRejected, renderResultForAssistant } = definition;
+  const { effects, validateInput, renderResultForAssistant } = definition;
   const {
     isEnabled = true,
     isReadOnly = false,
-    isConcurrencySafe = false,
+    isConcurrencySafe = isReadOnly,
     needsPermissions = true,
   } = definition;
   const { prompt = '', userFacingName = name } = definition;
@@ -76,7 +86,7 @@ export function defineTool<Input>(definition: OwnTool<Input>): Tool<Input> {
     name,
     ...(aliases === undefined ? {} : { aliases }),
     userFacingName: asFunction(definition, userFacingName),
-    description: asFunction(definition, description),
+    description: describing(asFunction(definition, description)),
     ...(inputSchema === undefined ? {} : { inputSchema }),
     ...(schema === undefined ? {} : { inputJSONSchema: schema }),
     isEnabled: asFunction(definition, isEnabled),
@@ -86,24 +96,28 @@ export function defineTool<Input>(definition: OwnTool<Input>): Tool<Input> {
     prompt: asFunction(definition, prompt),
     ...(effects === undefined
       ? {}
-      : { effects: (input, context) => definition.effects?.(input, context) ?? [] }),
+      : { effects: (input, context) => definition.effects?.(input, ownContext(context)) ?? [] }),
     ...(validateInput === undefined
       ? {}
       : {
           validateInput: async (input, context) =>
-            (await definition.validateInput?.(input, context)) ?? { ok: true },
+            readValidation(name, await definition.validateInput?.(input, ownContext(context))),
         }),
     call: (input, context) => steps(definition, input, context),
     describe: async (input, context) => ({
       ...plain(name, input),
-      ...(await definition.describe?.(input, context)),
+      ...titled(definition, 'renderToolUseMessage', input),
+      ...(await definition.describe?.(input, ownContext(context))),
     }),
-    ...(describeRejected === undefined
-      ? {}
-      : {
-          describeRejected: (input, context) =>
-            definition.describeRejected?.(input, context) ?? plain(name, input),
-        }),
+    ...(describesRejected(definition)
+      ? {
+          describeRejected: async (input, context) => ({
+            ...plain(name, input),
+            ...titled(definition, 'renderToolUseRejectedMessage', input),
+            ...(await definition.describeRejected?.(input, ownContext(context))),
+          }),
+        }
+      : {}),
     ...(renderResultForAssistant === undefined
       ? {}
       : { renderResultForAssistant: (text) => definition.renderResultForAssistant?.(text) ?? text }),
@@ -111,10 +125,10 @@ export function defineTool<Input>(definition: OwnTool<Input>): Tool<Input> {
   };
 }
 
-/** Whatever a file exports, as far as it can be told to be a tool. Throws as `defineTool` does. */
+/** Whatever a file exports, as far as it can be told to be a tool. Throws as `completeTool` does. */
 export function toTool(value: unknown): Tool {
   if (!isObject(value)) throw new TypeError(`expected a tool, got ${value === null ? 'null' : typeof value}`);
-  if (isOwnTool(value)) return defineTool(value);
+  if (isOwnTool(value)) return completeTool(value);
   throw new TypeError(problemOf(value));
 }
 
@@ -125,9 +139,10 @@ async function* steps<Input>(
   input: Input,
   context: ToolContext,
 ): AsyncGenerator<ToolYield, void, void> {
-  const answer = definition.call(input, context);
+  const canUseTool: CanUseTool = (tool, other) => context.canUseTool(tool, other);
+  const answer = definition.call(input, ownContext(context), canUseTool);
   if (isGenerator(answer)) {
-    yield* answer;
+    for await (const step of answer) yield namingTools(step);
     return;
   }
   yield toResult(await answer);
@@ -158,6 +173,28 @@ function isGenerator(value: unknown): value is AsyncGenerator<ToolYield, unknown
   return isObject(value) && Symbol.asyncIterator in value;
 }
 
+/** One that is made for a call alone (`description({ command })`) is asked with an empty input for the list. */
+function describing<Input>(
+  describe: (input?: Input) => string | Promise<string>,
+): (input?: Input) => Promise<string> {
+  return async (input) => {
+    if (input !== undefined) return describe(input);
+    try {
+      return await describe();
+    } catch (error) {
+      const empty: unknown = await Reflect.apply(describe, undefined, [{}]);
+      if (typeof empty === 'string') return empty;
+      throw error;
+    }
+  };
+}
+
+function describesRejected(definition: object): boolean {
+  return ['describeRejected', 'renderToolUseRejectedMessage'].some(
+    (key) => typeof Reflect.get(definition, key) === 'function',
+  );
+}
+
 function plain(name: string, input: unknown): Description {
   const detail = JSON.stringify(input, null, 2);
   return {
@@ -177,7 +214,15 @@ function asFunction(own: object, value: unknown): (...args: readonly unknown[]) 
   return typeof value === 'function' ? (...args) => Reflect.apply(value, own, args) : () => value;
 }
 
-const FUNCTIONS = ['effects', 'validateInput', 'describe', 'describeRejected', 'renderResultForAssistant'];
+const FUNCTIONS = [
+  'effects',
+  'validateInput',
+  'describe',
+  'describeRejected',
+  'renderToolUseMessage',
+  'renderToolUseRejectedMessage',
+  'renderResultForAssistant',
+];
 
 function problemOf(definition: object): string | undefined {
   const given = new Map(Object.entries(definition));

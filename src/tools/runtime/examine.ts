@@ -2,14 +2,16 @@
  * What the rules say about a call that nobody makes: classified as a real one, judged by the same
  * gate; nobody is asked, nothing is written, and no file is opened.
  */
+
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { Decision } from '../../permissions/decision.js';
 import type { Description, PermissionGate } from '../../permissions/gate.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { type CallScope, createCallContext, judgedCall, placeOf } from './call-context.js';
+import { classify, withoutPersonFields } from './classify.js';
 import { strangerTool } from './foreign-input.js';
-import { classify, plainDescription, withoutPersonFields } from './preflight.js';
+import { plainDescription } from './preflight.js';
 import { toOffer } from './registry.js';
 import type { OpenToolSession, RunRequest } from './runtime.js';
 import { settleWithin } from './settle-within.js';

@@ -9,8 +9,8 @@ import type { Effect } from '../../permissions/effects.js';
 import { EDIT_TOOLS, READ_TOOLS } from '../../permissions/rules/tool-names.js';
 import { resolvePath } from '../../workspace/paths.js';
 import { realTarget } from '../../workspace/real-path.js';
+import { type Classified, classify } from './classify.js';
 import { inputSchemaOf } from './input-schema.js';
-import { type Classified, classify } from './preflight.js';
 import type { OpenToolSession } from './runtime.js';
 import type { Tool } from './tool.js';
 

@@ -176,6 +176,7 @@ describe('what is left out of a tool', () => {
       'on: true, isReadOnly: true, isEnabled() { return this.on }, needsPermissions: () => false, call() {}';
     const { tools } = await load({ 'tools/a.mjs': `export const tool = ${tool('A', rest)}` });
     expect(tools[0]?.isReadOnly({})).toBe(true);
+    expect(tools[0]?.isConcurrencySafe({}), 'what only reads runs beside others').toBe(true);
     expect(tools[0]?.needsPermissions({})).toBe(false);
     expect(await tools[0]?.isEnabled()).toBe(true);
   });
@@ -199,10 +200,43 @@ describe('what a tool answers', () => {
       "call() { throw Object.assign(new Error('try b'), { name: 'ToolError' }) }",
       'failed: try b',
     ],
+    ['an ordinary error', "call() { throw new Error('no ink') }", 'failed: no ink'],
+    ['a thrown text', "call() { throw 'no paper' }", 'failed: no paper'],
+    [
+      'an error of effects',
+      "effects() { throw new Error('no such printer') }, call: () => 'hi'",
+      'invalid: no such printer',
+    ],
     ['validateInput that says nothing', "validateInput() {}, call: () => 'hi'", 'done: hi'],
+    ['validateInput that says ok', "validateInput: () => ({ ok: true }), call: () => 'hi'", 'done: hi'],
+    [
+      'validateInput that says result',
+      "validateInput: () => ({ result: true }), call: () => 'hi'",
+      'done: hi',
+    ],
+    [
+      'a refusal of validateInput',
+      "validateInput: async () => ({ result: false, message: 'not now' }), call: () => 'hi'",
+      'invalid: not now',
+    ],
+    [
+      'a refusal with ok',
+      "validateInput: () => ({ ok: false, message: 'not now' }), call: () => 'hi'",
+      'invalid: not now',
+    ],
+    [
+      'a refusal without a reason',
+      "validateInput: () => ({ result: false }), call: () => 'hi'",
+      'invalid: The tool refused this input without a reason.',
+    ],
+    ...['false', "'no'", '{}', '{ valid: false }', 'null'].map((form) => [
+      `an error where validateInput answers ${form}`,
+      `validateInput: () => (${form}), call: () => 'hi'`,
+      expect.stringContaining('It has to answer { result: true }'),
+    ]),
   ])('is %s', async (_what, rest, expected) => {
     const { tools } = await load({ 'tools/a.mjs': `export const tool = ${tool('A', rest)}` });
-    expect(await answer(tools[0])).toBe(expected);
+    expect(await answer(tools[0])).toEqual(expected);
   });
 
   it('stands on input that was checked', async () => {
@@ -225,8 +259,8 @@ describe('the examples', () => {
     const source = createOwnTools({ paths: [EXAMPLES], baseDir: '/', log: SILENT });
     const tools = await source.tools();
     expect(await source.problems?.()).toEqual([]);
-    expect(tools.map(({ name }) => name)).toEqual(['Countdown', 'WordCount']);
-    expect(await answer(tools[1], { text: 'one  two\nthree' })).toBe('done: 3 words');
+    expect(tools.map(({ name }) => name)).toEqual(['Countdown', 'LineCount', 'WordCount']);
+    expect(await answer(tools[2], { text: 'one  two\nthree' })).toBe('done: 3 words');
     expect(await answer(tools[0], { from: 0 })).toContain('invalid: ');
   });
 
@@ -234,6 +268,6 @@ describe('the examples', () => {
     const example = await readFile(join(EXAMPLES, 'word-count.mjs'), 'utf8');
     const page = await readFile(join(EXAMPLES, '../../docs/tools.md'), 'utf8');
     expect(page).toContain(example.trim());
-    expect(example.trim().split('\n')).toHaveLength(10);
+    expect(example.trim().split('\n')).toHaveLength(9);
   });
 });

@@ -5,8 +5,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { toTool } from './define-tool.js';
+import { tellingErrors } from './own-errors.js';
+import { importOwn } from './own-modules.js';
 import type { ToolProblem, ToolSource } from './registry.js';
 import type { RuntimeLog } from './runtime-log.js';
 import type { Tool } from './tool.js';
@@ -17,17 +18,22 @@ export interface OwnToolOptions {
   /** Relative paths are relative to it, packages are looked for from it. */
   baseDir: string;
   log: RuntimeLog;
+  /** Takes secrets of the configuration out of what a tool's error says. */
+  redact?(text: string): string;
   /** How long a file may take to load. */
   loadMs?: number;
 }
 
 const LOAD_MS = 30_000;
-const TOOL_FILE = /^[^._].*\.m?js$/;
-const NOT_A_TOOL = /\.(?:test|spec|config)\.m?js$/;
+const TOOL_FILE = /^[^._].*\.m?[jt]s$/;
+const NOT_A_TOOL = /\.(?:(?:test|spec|config)\.m?[jt]s|d\.m?ts)$/;
+/** Code that is not loaded: a tool draws nothing, and one in TypeScript is a module. */
+const NOT_LOADED = /^[^._].*\.(?:[jt]sx|cts)$/;
 /** Exports that may hold tools. */
 const EXPORTS = ['tool', 'tools', 'default'] as const;
 
-export function createOwnTools({ paths, baseDir, log, loadMs = LOAD_MS }: OwnToolOptions): ToolSource {
+export function createOwnTools(options: OwnToolOptions): ToolSource {
+  const { paths, baseDir, log, redact = (text) => text, loadMs = LOAD_MS } = options;
   const problems: ToolProblem[] = [];
 
   const report = (name: string, reason: string, error?: unknown): void => {
@@ -40,7 +46,7 @@ export function createOwnTools({ paths, baseDir, log, loadMs = LOAD_MS }: OwnToo
       const exported = await importWithin(file, loadMs);
       return candidatesOf(exported).flatMap((candidate) => {
         try {
-          return [toTool(candidate)];
+          return [tellingErrors(toTool(candidate), { redact, log })];
         } catch (error) {
           report(file, `It holds something that is not a tool: ${messageOf(error)}.`);
           return [];
@@ -56,7 +62,9 @@ export function createOwnTools({ paths, baseDir, log, loadMs = LOAD_MS }: OwnToo
     problems.length = 0;
     const found: Tool[] = [];
     for (const path of paths) {
-      const files = await filesOf(path, baseDir).catch((error: unknown) => {
+      const skipped = (file: string): void =>
+        report(file, 'It is not loaded. Tools are in files that end with .ts, .mts, .js or .mjs.');
+      const files = await filesOf(path, baseDir, skipped).catch((error: unknown) => {
         report(path, `tools.paths: ${messageOf(error)}.`);
         return [];
       });
@@ -81,18 +89,16 @@ export function createOwnTools({ paths, baseDir, log, loadMs = LOAD_MS }: OwnToo
 }
 
 /** Files to load for one entry of `tools.paths`. Throws an Error that says what is wrong with it. */
-async function filesOf(path: string, baseDir: string): Promise<string[]> {
+async function filesOf(path: string, baseDir: string, onSkipped: (file: string) => void): Promise<string[]> {
   const place = resolve(baseDir, path);
   const found = await stat(place).catch(() => undefined);
   if (found?.isFile()) return [place];
   if (found?.isDirectory()) {
     const entry = await packageEntry(place);
     if (entry !== undefined) return [entry];
-    const names = await readdir(place);
-    return names
-      .filter((name) => TOOL_FILE.test(name) && !NOT_A_TOOL.test(name))
-      .toSorted()
-      .map((name) => join(place, name));
+    const names = (await readdir(place)).filter((name) => !NOT_A_TOOL.test(name)).toSorted();
+    for (const name of names.filter((each) => NOT_LOADED.test(each))) onSkipped(join(place, name));
+    return names.filter((name) => TOOL_FILE.test(name)).map((name) => join(place, name));
   }
   if (!PACKAGE_NAME.test(path)) throw new Error(`there is nothing at ${place}`);
   return [await resolvePackage(path, baseDir)];
@@ -152,7 +158,7 @@ async function importWithin(file: string, ms: number): Promise<unknown> {
     timer = setTimeout(() => reject(new Error(`it is still loading after ${ms / 1000} s`)), ms);
   });
   try {
-    return await Promise.race([import(pathToFileURL(file).href), late]);
+    return await Promise.race([importOwn(file), late]);
   } finally {
     clearTimeout(timer);
   }

@@ -2,12 +2,11 @@
  * Everything that happens to a call before it runs: is it a tool that is on offer, can the input
  * be used, what would it do, may it. Nothing here changes anything.
  */
-import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { PermissionGate, Revision, Verdict, VerdictReason } from '../../permissions/gate.js';
 import { type CallScope, createCallContext, gateCall, judgedCall, type Plan } from './call-context.js';
+import { type Classified, classify } from './classify.js';
 import type { ToolContext } from './context.js';
-import { parseInput } from './parse-input.js';
 import type { ToolRunResult } from './runtime.js';
 import { safeDescription } from './safe-description.js';
 import { settleWithin } from './settle-within.js';
@@ -30,32 +29,6 @@ export interface PreflightLimits {
   planMs: number;
   /** For whoever was told to stop. */
   graceMs: number;
-}
-
-/** Parsed, and with the tool's own account of it; false where the tool has none. */
-export interface Classified {
-  input: unknown;
-  readOnly: boolean;
-  concurrencySafe: boolean;
-  needsPermissions: boolean;
-}
-
-export function classify(tool: Tool, raw: unknown): Classified | { problem: string } {
-  const parsed = parseInput(tool, raw);
-  if (!parsed.ok) return { problem: parsed.message };
-  const { input } = parsed;
-  return {
-    input,
-    readOnly: tool.isReadOnly(input) === true,
-    concurrencySafe: tool.isConcurrencySafe(input) === true,
-    needsPermissions: tool.needsPermissions(input) !== false,
-  };
-}
-
-/** What the model sent, without what is a person's to say. */
-export function withoutPersonFields({ personFields = [] }: Tool, raw: JsonObject): JsonObject {
-  if (!personFields.some((name) => Object.hasOwn(raw, name))) return raw;
-  return Object.fromEntries(Object.entries(raw).filter(([name]) => !personFields.includes(name)));
 }
 
 /** Throws for bugs of the tool; the caller logs them and says that much. */

@@ -7,7 +7,7 @@ import { inputSchemaOf } from './input-schema.js';
 import type { ListedTool, OfferRequest, ToolOffer } from './runtime.js';
 import type { RuntimeLog } from './runtime-log.js';
 import { hasName, isSelected } from './selection.js';
-import type { Tool } from './tool.js';
+import type { Asker, Tool } from './tool.js';
 
 export type ToolOrigin = 'built-in' | 'own' | 'mcp';
 
@@ -30,7 +30,7 @@ export interface ToolProblem {
 
 export interface ToolRegistry {
   offer(request: OfferRequest): Promise<ToolOffer>;
-  list(): Promise<readonly ListedTool[]>;
+  list(asker?: Asker): Promise<readonly ListedTool[]>;
   /** A built-in by name or alias, also one that is off. */
   builtIn(name: string): Promise<Tool | undefined>;
 }
@@ -50,6 +50,20 @@ const TAKEN_BY: Readonly<Record<ToolOrigin, string>> = {
   own: "another tool of the gateway's own folders",
   mcp: 'another tool of an MCP server',
 };
+
+const takenReason = (name: string, by: ToolOrigin): string =>
+  `The name ${name} is taken by ${TAKEN_BY[by]}. Give it another name.`;
+
+/** Own tools that will never be called, because a built-in or an earlier one has their name. */
+export function takenNames(own: readonly Tool[], builtIns: readonly Tool[]): ToolProblem[] {
+  const names = new Set(builtIns.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
+  const seen = new Set<string>();
+  return own.flatMap(({ name }): ToolProblem[] => {
+    const by = names.has(name) ? 'built-in' : seen.has(name) ? 'own' : undefined;
+    seen.add(name);
+    return by === undefined ? [] : [{ name, reason: takenReason(name, by) }];
+  });
+}
 
 const ENABLEMENT_MS = 2_000;
 
@@ -115,14 +129,14 @@ export function createRegistry({
     return all;
   };
 
-  const stateOf = async ({ tool, shadowedBy }: Known): Promise<State> => {
+  const stateOf = async ({ tool, shadowedBy }: Known, asker: Asker): Promise<State> => {
     if (shadowedBy !== undefined) {
-      const reason = `The name ${tool.name} is taken by ${TAKEN_BY[shadowedBy]}. Give it another name.`;
+      const reason = takenReason(tool.name, shadowedBy);
       warnOnce(`shadowed:${tool.name}`, { tool: tool.name }, reason);
       return { enabled: false, reason };
     }
     try {
-      const asked = tool.isEnabled();
+      const asked = tool.isEnabled(asker);
       const answer = asked instanceof Promise ? await within(enablementMs, asked) : asked;
       if (answer === 'late') return { enabled: false, reason: 'It did not say in time whether it is on.' };
       if (answer === true) return { enabled: true };
@@ -146,12 +160,12 @@ export function createRegistry({
     }
   };
 
-  const list = async (): Promise<ListedTool[]> => {
+  const list = async (asker: Asker = {}): Promise<ListedTool[]> => {
     const all = await known(undefined);
     const listed = await Promise.all(
       all.map(async (entry): Promise<ListedTool> => {
         const { tool, origin } = entry;
-        const [state, definition] = await Promise.all([stateOf(entry), define(entry)]);
+        const [state, definition] = await Promise.all([stateOf(entry, asker), define(entry)]);
         const server = origin === 'mcp' ? serverOf(tool.name) : undefined;
         return {
           name: tool.name,
@@ -189,6 +203,7 @@ export function createRegistry({
     selection,
     requested,
     session,
+    key,
     within: parent,
   }: OfferRequest): Promise<ToolOffer> => {
     const all = await known(session);
@@ -205,7 +220,7 @@ export function createRegistry({
     const off = new Map<Tool, string>();
     const offered = await Promise.all(
       held.map(async (entry) => {
-        const { enabled, reason = 'It is off.' } = await stateOf(entry);
+        const { enabled, reason = 'It is off.' } = await stateOf(entry, key === undefined ? {} : { key });
         if (!enabled) {
           off.set(entry.tool, reason);
           return undefined;

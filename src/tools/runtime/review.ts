@@ -25,9 +25,10 @@ import {
   type Plan,
   placeOf,
 } from './call-context.js';
+import { withoutPersonFields } from './classify.js';
 import { type ForeignInput, readForeignInput, strangerTool } from './foreign-input.js';
 import { hiddenInTrees } from './hidden-in-trees.js';
-import { plainDescription, withoutPersonFields } from './preflight.js';
+import { plainDescription } from './preflight.js';
 import { toOffer } from './registry.js';
 import type { OpenToolSession, RunRequest } from './runtime.js';
 import { safeDescription, safeHints } from './safe-description.js';

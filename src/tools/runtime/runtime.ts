@@ -15,7 +15,7 @@ import type { Workspace } from '../../workspace/workspace.js';
 import type { ToolContext, ToolOptions, ToolSession } from './context.js';
 import type { Examined, ExamineRequest } from './examine.js';
 import type { ReviewOutcome, ReviewRequest } from './review.js';
-import type { Tool } from './tool.js';
+import type { Asker, Tool } from './tool.js';
 
 /** Which built-ins the operator offers on a model: the configuration's `tools`. */
 export type ToolSelection = 'all' | 'none' | 'requested' | readonly string[];
@@ -25,7 +25,7 @@ export interface ToolRuntime {
   /** Enabled tools: built-in, of the operator's own, and of MCP servers, by what `selection` names. */
   offer(request: OfferRequest): Promise<ToolOffer>;
   /** Everything that is known, with why it is off; for people. */
-  list(): Promise<readonly ListedTool[]>;
+  list(asker?: Asker): Promise<readonly ListedTool[]>;
   /** State of one conversation. The caller closes it: background jobs end, private files go. */
   openSession(options: SessionOptions): Promise<OpenToolSession>;
   /**
@@ -50,6 +50,8 @@ export interface OfferRequest {
   requested: readonly string[];
   /** For the tools of MCP servers that are kept for each session. */
   session?: string;
+  /** The name of the caller's key. */
+  key?: string;
   /** A sub-agent has no more than its parent. */
   within?: readonly string[];
 }

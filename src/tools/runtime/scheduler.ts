@@ -3,6 +3,7 @@
  * something before it has ended; neighbours that only read run together. Results leave in the
  * order of the calls, one for each.
  */
+
 import { setMaxListeners } from 'node:events';
 import type { ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
@@ -10,9 +11,10 @@ import type { PermissionGate } from '../../permissions/gate.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { boundResult, RESULT_LIMITS } from './bound-result.js';
 import { type CallScope, type Plan, placeOf } from './call-context.js';
+import { classify, withoutPersonFields } from './classify.js';
 import { createEventQueue, type EventQueue } from './event-queue.js';
 import { execute, INTERNAL_ERROR } from './execute.js';
-import { classify, type Preflight, preflight, type Refusal, withoutPersonFields } from './preflight.js';
+import { type Preflight, preflight, type Refusal } from './preflight.js';
 import { type RunClock, startRunClock } from './run-clock.js';
 import type { RunRequest, ToolRunEvent, ToolRunResult } from './runtime.js';
 import type { RuntimeLog } from './runtime-log.js';

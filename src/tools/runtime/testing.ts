@@ -71,6 +71,7 @@ export async function createTestContext(options: TestContextOptions = {}): Promi
       required.push(...effects);
       await options.require?.(effects);
     },
+    canUseTool: async () => ({ result: true }),
     readable: options.readable ?? (() => true),
     hidden: options.hidden ?? (async () => []),
     ...(options.runAgent === undefined ? {} : { runAgent: options.runAgent }),

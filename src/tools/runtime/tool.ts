@@ -26,7 +26,7 @@ export interface Tool<Input = unknown> {
   /** Given to the model as it is, and wins over `inputSchema` there. */
   readonly inputJSONSchema?: JsonObject;
   /** Asked whenever tools are offered, so that it may change while the gateway runs. A text says why it is off. */
-  isEnabled(): Enablement | Promise<Enablement>;
+  isEnabled(asker?: Asker): Enablement | Promise<Enablement>;
   /** Changes nothing outside of the conversation. */
   isReadOnly(input: Input): boolean;
   /** May run beside its neighbours: it changes nothing that they could see. */
@@ -52,6 +52,12 @@ export interface Tool<Input = unknown> {
   readonly question?: boolean;
   /** Fields of the input that only a person may fill in: taken out of what the model sends. */
   readonly personFields?: readonly string[];
+}
+
+/** For whom tools are looked up. */
+export interface Asker {
+  /** The name of the key; none where the gateway itself asks. */
+  key?: string;
 }
 
 export type Enablement = boolean | { enabled: false; reason: string };

@@ -1,0 +1,27 @@
+/** `toolgate/tools`: what a file with tools of one's own imports. */
+import type { OwnTool } from './runtime/define-tool.js';
+
+export type { JsonObject, Message, ToolResultContent } from '../core/conversation.js';
+export type { Effect } from '../permissions/effects.js';
+export type { Description } from '../permissions/gate.js';
+export type {
+  CanUseTool,
+  OwnToolContext as ToolContext,
+  OwnValidation,
+} from './runtime/classic-interface.js';
+export type { ToolPermission, ToolSession } from './runtime/context.js';
+export type { OwnResult, OwnTool } from './runtime/define-tool.js';
+export {
+  type Asker,
+  type Enablement,
+  type PromptOptions,
+  ToolError,
+  type ToolLimits,
+  type ToolProgress,
+  type ToolResult,
+} from './runtime/tool.js';
+
+/** Gives the definition back as it is, with its types checked: the gateway completes it when it loads the file. */
+export function defineTool<Input>(definition: OwnTool<Input>): OwnTool<Input> {
+  return definition;
+}
