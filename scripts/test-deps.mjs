@@ -48,8 +48,8 @@ for (const program of missing) {
 
 let clients = missingClients();
 if (clients.length > 0 && canInstallClients()) {
-  console.log(`Installing ${TEST_CLIENTS.map(({ name }) => name).join(', ')} for the tests.`);
-  installClients();
+  console.log(`Installing ${clients.map(({ name }) => name).join(', ')} for the tests.`);
+  await installClients(clients);
   clients = missingClients();
 }
 for (const client of clients) {

@@ -3,7 +3,7 @@ import type { DialectName } from '../../src/core/conversation.js';
 import { LONG } from '../faults/counts.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { type ScriptedUpstream, startUpstream } from '../support/scripted-upstream.js';
-import { type Conversations, ScriptedModel } from './scripted-model.js';
+import { type Aside, type Conversations, ScriptedModel } from './scripted-model.js';
 
 export interface Lane {
   dialect: DialectName;
@@ -17,6 +17,9 @@ export interface LaneOptions {
   upstream?: object;
   /** More of the model's configuration. */
   model?: object;
+  /** More of the gateway's configuration. */
+  config?: object;
+  aside?: Aside;
 }
 
 /** The wires that Claude Code is tested on; its own is the byte lane. */
@@ -37,7 +40,7 @@ export function openLane(
 ): Promise<Lane> {
   const name = dialect === 'anthropic-messages' ? {} : { model: UPSTREAM_MODEL };
   const models = { '*': { upstream: 'scripted', ...name, ...options.model } };
-  return openGateway(dialect, conversations, models, options.upstream);
+  return openGateway(dialect, conversations, models, options);
 }
 
 /** `models` as in the configuration; their upstream is `scripted`. */
@@ -45,12 +48,13 @@ export async function openGateway(
   dialect: DialectName,
   conversations: Conversations,
   models: object,
-  upstreamOptions: object = {},
+  options: Omit<LaneOptions, 'model'> = {},
 ): Promise<Lane> {
-  const model = new ScriptedModel(conversations);
+  const model = new ScriptedModel(conversations, options.aside);
   const upstream = await startUpstream(model.script);
+  const scripted = { ...upstream.config(dialect), ...options.upstream };
   const gateway = await startTestGateway({
-    config: { upstreams: { scripted: { ...upstream.config(dialect), ...upstreamOptions } }, models },
+    config: { upstreams: { scripted }, models, ...options.config },
   });
   return { dialect, gateway, upstream, model };
 }

@@ -18,6 +18,9 @@ export type Step = Scripted | ((seen: SeenRequest) => Scripted | Reply | Promise
 /** A list of steps in the place of one answers the same state each time it is asked: first this, then that. */
 export type Steps = readonly (Step | readonly Step[])[];
 
+/** Answers what a client asks beside its conversation (a title for it, say); undefined for the rest. */
+export type Aside = (seen: SeenRequest) => Scripted | undefined;
+
 /** Steps by a piece of the prompt they answer. */
 export type Conversations = Readonly<Record<string, Steps>>;
 
@@ -68,9 +71,11 @@ export class ScriptedModel {
   readonly played: Played[] = [];
   readonly tokenCounts: RecordedRequest[] = [];
   readonly #conversations: Conversations;
+  readonly #aside: Aside;
 
-  constructor(conversations: Conversations) {
+  constructor(conversations: Conversations, aside: Aside = () => undefined) {
     this.#conversations = conversations;
+    this.#aside = aside;
   }
 
   /** What no strict upstream would have taken, and what nobody has scripted. */
@@ -96,7 +101,7 @@ export class ScriptedModel {
       return json({ object: 'list', data: [{ id: LISTED_MODEL, object: 'model', owned_by: 'scripted' }] });
     const seen = readRequest(request);
     checkRequest(seen);
-    const scripted = this.#next(seen);
+    const scripted = this.#aside(seen) ?? this.#next(seen);
     const answer = typeof scripted === 'function' ? await scripted(seen) : scripted;
     if ('kind' in answer) return answer;
     return inDialect(this.#numbered(answer), { pieces: asReads })(request, index);
