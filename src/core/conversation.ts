@@ -152,6 +152,14 @@ export type OutputFormat =
   | { type: 'json_object' }
   | { type: 'json_schema'; schema: JsonObject; name?: string; description?: string; strict?: boolean };
 
+/** Something that the request only names: an answer, a conversation, a prompt, an item. */
+export interface Continuation {
+  dialect: DialectName;
+  id: string;
+  /** The field that names it. */
+  param: string;
+}
+
 export interface ConversationRequest {
   /** The name the client asked for. */
   model: string;
@@ -175,7 +183,7 @@ export interface ConversationRequest {
   /** A stable key of the conversation, so that an upstream can keep its prompt cache warm. */
   cacheKey?: string;
   /** What was said before is kept by an upstream of this dialect; no other can go on with it. */
-  continues?: { dialect: DialectName; id: string };
+  continues?: Continuation;
   stream: boolean;
   /** Top-level fields that only one dialect has, as they came. */
   extensions: Extensions;

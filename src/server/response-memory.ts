@@ -9,6 +9,7 @@ import { LossLog } from '../core/losses.js';
 import { openaiResponses } from '../dialects/openai-responses/index.js';
 import { isObject } from '../dialects/shared/read.js';
 import type { AnswerStore } from '../store/answers.js';
+import { resolveReferences } from './response-references.js';
 import type { KeptTurn, MemoryContext, TurnMemory, TurnRecord } from './turn-memory.js';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -32,20 +33,10 @@ export interface StoredTurn {
 export const responseMemory: TurnMemory = {
   async recall(body, principal, context) {
     if (!isObject(body)) return undefined;
-    const { previous_response_id: id, input, ...rest } = body;
-    if (typeof id !== 'string' || id === '') return undefined;
-    const { turns, root } = await chainOf(id, principal, context);
-    if (turns.length === 0) return undefined;
-    const items: unknown[] = [];
-    for (const turn of turns) items.push(...turn.input, ...outputOf(turn));
-    items.push(...(Array.isArray(input) ? input : itemsOf(input)));
-    // What came before the first turn is not kept here, if there was anything: its keeper goes on with it.
-    return {
-      ...rest,
-      input: items,
-      $previous: id,
-      ...(root === undefined ? {} : { previous_response_id: root }),
-    };
+    const chained = await recallChain(body, principal, context);
+    const { input } = chained ?? body;
+    const resolved = Array.isArray(input) ? await resolveOwn(input, principal, context) : undefined;
+    return resolved === undefined ? chained : { ...(chained ?? body), input: resolved };
   },
 
   keep(turn, context) {
@@ -53,6 +44,39 @@ export const responseMemory: TurnMemory = {
     return new ResponseRecord(turn, turn.body, context);
   },
 };
+
+async function recallChain(
+  body: JsonObject,
+  principal: string,
+  context: MemoryContext,
+): Promise<JsonObject | undefined> {
+  const { previous_response_id: id, input, ...rest } = body;
+  if (typeof id !== 'string' || id === '') return undefined;
+  const { turns, root } = await chainOf(id, principal, context);
+  if (turns.length === 0) return undefined;
+  const items: unknown[] = [];
+  for (const turn of turns) items.push(...turn.input, ...outputOf(turn));
+  items.push(...(Array.isArray(input) ? input : itemsOf(input)));
+  // What came before the first turn is not kept here, if there was anything: its keeper goes on with it.
+  return {
+    ...rest,
+    input: items,
+    $previous: id,
+    ...(root === undefined ? {} : { previous_response_id: root }),
+  };
+}
+
+/** `items` with what their references name of this principal's answers; undefined where that is nothing. */
+export function resolveOwn(
+  items: readonly unknown[],
+  principal: string,
+  { store }: Pick<MemoryContext, 'store'>,
+): Promise<unknown[] | undefined> {
+  return resolveReferences(items, async (id) => {
+    const turn = await findTurn(id, principal, store.answers);
+    return turn === undefined ? undefined : outputOf(turn);
+  });
+}
 
 /** The turns up to `id`, oldest first; `root` is what they go on from, where that is not kept here. */
 export async function chainOf(
@@ -122,8 +146,8 @@ export function itemsOf(input: unknown): JsonObject[] {
   return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
 }
 
-function outputOf({ response }: StoredTurn): readonly unknown[] {
-  return Array.isArray(response['output']) ? response['output'] : [];
+function outputOf({ response }: StoredTurn): readonly JsonObject[] {
+  return Array.isArray(response['output']) ? response['output'].filter(isObject) : [];
 }
 
 const answerKey = (id: string): string => `response:${id}`;

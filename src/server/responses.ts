@@ -6,7 +6,7 @@ import { readInteger } from './api/query.js';
 import type { Handler, ServerContext } from './context.js';
 import type { Exchange } from './exchange.js';
 import { sendJson } from './respond.js';
-import { chainOf, findTurn, forgetTurn, type StoredTurn } from './response-memory.js';
+import { chainOf, findTurn, forgetTurn, resolveOwn, type StoredTurn } from './response-memory.js';
 
 const PAGE = { default: 20, min: 1, max: 100 } as const;
 const ENCRYPTED = 'reasoning.encrypted_content';
@@ -62,7 +62,8 @@ async function inputOf(exchange: Exchange, context: ServerContext, id: string): 
   const encrypted = last.encrypted || wantsEncrypted(new URLSearchParams(exchange.query));
   const items: JsonObject[] = [];
   for (const turn of turns) {
-    for (const [index, item] of turn.input.entries()) {
+    const input = (await resolveOwn(turn.input, exchange.principal.name, context)) ?? turn.input;
+    for (const [index, item] of input.filter(isObject).entries()) {
       items.push(typeof item['id'] === 'string' ? item : { id: inputItemId(turn.id, index), ...item });
     }
     const { output } = shown(turn, encrypted);

@@ -45,6 +45,18 @@ const ANSWERING = /_output$|^mcp_approval_response$/;
 export interface DecodedInput {
   system: TextBlock[];
   messages: Message[];
+  /** The first item that stands in an earlier answer and is only named here. */
+  reference: { id: string; path: string } | undefined;
+}
+
+/** The id of an item that is only named; its type may be left out. */
+export function referenceOf(item: unknown): string | undefined {
+  if (!isObject(item) || typeof item['id'] !== 'string') return undefined;
+  const { type, role, content } = item;
+  const isNamed =
+    type === 'item_reference' ||
+    ((type ?? undefined) === undefined && role === undefined && content === undefined);
+  return isNamed ? item['id'] : undefined;
 }
 
 /** Instructions in front are the system prompt; later ones keep their place. */
@@ -61,12 +73,14 @@ export function decodeInput(value: unknown, instructions: unknown, names: FlatNa
   } else if (value !== undefined && value !== null) {
     fail('input', 'a string or an array of items', value);
   }
-  return { system: reader.system, messages: reader.messages };
+  const { system, messages, reference } = reader;
+  return { system, messages, reference };
 }
 
 class ItemReader {
   readonly system: TextBlock[] = [];
   readonly messages: Message[] = [];
+  reference: DecodedInput['reference'];
   readonly #names: FlatNames;
   /** Ids of calls by the ids that their results may name. */
   readonly #typed = new Map<string, string>();
@@ -81,6 +95,12 @@ class ItemReader {
 
   add(value: unknown, index: number): void {
     if (!isObject(value)) fail(`input.${index}`, 'an item', value);
+    const named = referenceOf(value);
+    if (named !== undefined) {
+      this.reference ??= { id: named, path: `input.${index}` };
+      this.#collect('assistant', opaque({ ...value, type: 'item_reference' }));
+      return;
+    }
     const type = value['type'] ?? 'message';
     if (isTypedCall(type)) {
       this.#collect('assistant', this.#typedCall(value, type));

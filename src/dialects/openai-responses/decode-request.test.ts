@@ -142,12 +142,14 @@ describe('fields', () => {
 
 describe('what an upstream keeps', () => {
   it.each([
-    [{ previous_response_id: 'resp_1' }, 'resp_1'],
-    [{ conversation: 'conv_1' }, 'conv_1'],
-    [{ conversation: { id: 'conv_2' } }, 'conv_2'],
-    [{ prompt: { id: 'pmpt_1' } }, 'pmpt_1'],
-  ])('%j is named', (fields, id) => {
-    expect(decode(fields).continues).toEqual({ dialect: 'openai-responses', id });
+    [{ previous_response_id: 'resp_1' }, 'resp_1', 'previous_response_id'],
+    [{ conversation: 'conv_1' }, 'conv_1', 'conversation'],
+    [{ conversation: { id: 'conv_2' } }, 'conv_2', 'conversation'],
+    [{ prompt: { id: 'pmpt_1' } }, 'pmpt_1', 'prompt.id'],
+    [{ input: ['item_reference', null].map((type) => ({ type, id: 'msg_1' })) }, 'msg_1', 'input.0'],
+    [{ input: [{ role: 'user', content: 'q' }, { id: 'msg_1' }] }, 'msg_1', 'input.1'],
+  ])('%j is named', (fields, id, param) => {
+    expect(decode(fields).continues).toEqual({ dialect: 'openai-responses', id, param });
   });
 
   it('may go on without new input', () => {

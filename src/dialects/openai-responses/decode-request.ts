@@ -16,7 +16,7 @@ import {
   readOneOf,
   readString,
 } from '../shared/read.js';
-import { decodeInput } from './decode-input.js';
+import { type DecodedInput, decodeInput } from './decode-input.js';
 import { decodeToolChoice, decodeTools } from './decode-tools.js';
 import { FlatNames } from './flat-names.js';
 import { DIALECT, REASONING_FIELDS, REQUEST_FIELDS, TEXT_CONFIG_FIELDS } from './wire.js';
@@ -59,7 +59,7 @@ export function decodeRequest(value: unknown): ConversationRequest {
   };
   const names = new FlatNames();
   decodeTools(body, request, names);
-  const { system, messages } = decodeInput(body['input'], body['instructions'], names);
+  const { system, messages, reference } = decodeInput(body['input'], body['instructions'], names);
   request.system = system;
   request.messages = messages;
   decodeToolChoice(body['tool_choice'], request, names);
@@ -67,7 +67,7 @@ export function decodeRequest(value: unknown): ConversationRequest {
   decodeReasoningConfig(body['reasoning'], request, extensions);
   decodeText(body['text'], request, extensions);
   decodeIdentity(body, request);
-  decodeContinuation(request, extensions);
+  decodeContinuation(request, extensions, reference);
   requireInput(body, request);
   return request;
 }
@@ -82,18 +82,25 @@ function refuseBackground(value: unknown, path: string): void {
 }
 
 /** History that an upstream keeps; a stored prompt is the same: only its keeper knows what it says. */
-function decodeContinuation(request: ConversationRequest, extensions: JsonObject): void {
+function decodeContinuation(
+  request: ConversationRequest,
+  extensions: JsonObject,
+  reference: DecodedInput['reference'],
+): void {
   const { previous_response_id: previous, conversation, prompt } = extensions;
   if (previous !== undefined && conversation !== undefined) {
     fail('conversation', 'nothing together with previous_response_id', conversation);
   }
-  if (typeof previous === 'string') request.continues = { dialect: DIALECT, id: previous };
+  const from = (id: string, param: string) => {
+    request.continues = { dialect: DIALECT, id, param };
+  };
+  if (typeof previous === 'string') from(previous, 'previous_response_id');
   else if (conversation !== undefined) {
     const id = isObject(conversation) ? conversation['id'] : conversation;
-    request.continues = { dialect: DIALECT, id: readNonEmpty(id, 'conversation') };
+    from(readNonEmpty(id, 'conversation'), 'conversation');
   } else if (isObject(prompt)) {
-    request.continues = { dialect: DIALECT, id: readNonEmpty(prompt['id'], 'prompt.id') };
-  }
+    from(readNonEmpty(prompt['id'], 'prompt.id'), 'prompt.id');
+  } else if (reference !== undefined) from(reference.id, reference.path);
 }
 
 function requireInput(body: JsonObject, request: ConversationRequest): void {

@@ -29,6 +29,14 @@ export function itemId(type: keyof typeof PREFIX, responseId: string, index: num
   return `${PREFIX[type]}_${responseId.replace(/^resp_/, '')}_${index}`;
 }
 
+const OWN_ITEM = new RegExp(`^(?:${Object.values(PREFIX).join('|')})_(.+)_\\d+$`);
+
+/** The answer that an item with an id of ours stands in; undefined for ids of others. */
+export function responseOfItem(id: string): string | undefined {
+  const found = OWN_ITEM.exec(id)?.[1];
+  return found === undefined ? undefined : `resp_${found}`;
+}
+
 export function textContent(text: string): JsonObject {
   return { type: 'output_text', text, annotations: [], logprobs: [] };
 }

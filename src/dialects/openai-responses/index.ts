@@ -10,6 +10,9 @@ import { createStreamEncoder } from './encode-stream.js';
 import { decodeError, encodeError, failsInAnswer } from './errors.js';
 import { DIALECT } from './wire.js';
 
+export { referenceOf } from './decode-input.js';
+export { responseOfItem } from './encode-items.js';
+
 export const openaiResponses: Dialect = {
   name: DIALECT,
   ingress: { decodeRequest, encodeResponse, createStreamEncoder, encodeError, failsInAnswer, answerForm },

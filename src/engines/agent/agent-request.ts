@@ -6,17 +6,14 @@ import type { AttachRequest, SessionEngineName } from '../../sessions/sessions.j
 import type { OfferRequest, ToolRuntime } from '../../tools/runtime/runtime.js';
 import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
 import type { Call } from '../engine.js';
+import { unknownHistory } from '../unknown-history.js';
 import { SESSION_HEADER } from './answers.js';
 import { openToolbox, type Toolbox } from './toolbox.js';
 
 /** What only an upstream keeps, an agent cannot go on with. */
 export function checkContinues({ request: { continues } }: Call): void {
   if (continues === undefined) return;
-  throw new GatewayError(
-    'not_found',
-    `Nothing is known here of ${JSON.stringify(continues.id.slice(0, 100))}, which the request goes on from. Send the whole conversation, or X-Session-ID.`,
-    { param: 'previous_response_id', detail: 'previous_response_not_found' },
-  );
+  throw unknownHistory(continues, 'Send the whole conversation, or X-Session-ID.');
 }
 
 export function attachRequest(

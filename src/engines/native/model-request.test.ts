@@ -41,7 +41,7 @@ describe('the request of a model call', () => {
     const request = made([userSays('a')], {
       stream: false,
       cacheKey: 'own',
-      continues: { dialect: 'openai-responses', id: 'resp_1' },
+      continues: { dialect: 'openai-responses', id: 'resp_1', param: 'previous_response_id' },
       toolChoice: { type: 'any' },
     });
     expect(request).toMatchObject({ stream: true, cacheKey: 'own' });

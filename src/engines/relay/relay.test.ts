@@ -224,7 +224,10 @@ describe('a conversation that an upstream keeps', () => {
     const call = callWith();
     return {
       ...call,
-      request: { ...call.request, continues: { dialect: 'openai-responses', id: 'resp_1' } },
+      request: {
+        ...call.request,
+        continues: { dialect: 'openai-responses', id: 'resp_1', param: 'previous_response_id' },
+      },
     };
   };
 

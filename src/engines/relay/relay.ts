@@ -3,6 +3,7 @@ import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Route } from '../../routing/router.js';
 import type { Upstream } from '../../upstreams/upstream.js';
 import type { Answer, Call, Engine } from '../engine.js';
+import { unknownHistory } from '../unknown-history.js';
 import { CoolDown } from './cool-down.js';
 import { fitRequest } from './fit-request.js';
 import { clientGone, isRetryable, mayFallBack, RETRY_BUDGET_MS, retryDelay, waitFor } from './retry.js';
@@ -86,11 +87,7 @@ function ableToContinue(
   if (continues === undefined) return upstreams;
   const able = upstreams.filter(({ wire }) => wire === continues.dialect);
   if (able.length > 0) return able;
-  throw new GatewayError(
-    'not_found',
-    `Nothing is known here of ${JSON.stringify(continues.id.slice(0, 100))}, which the request goes on from. It may have expired, been deleted, or been made with store: false. Send the whole conversation.`,
-    { param: 'previous_response_id', detail: 'previous_response_not_found' },
-  );
+  throw unknownHistory(continues, 'Send the whole conversation.');
 }
 
 async function attempt(upstream: Upstream, call: Call, route: Route): Promise<Answer> {
