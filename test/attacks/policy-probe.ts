@@ -29,7 +29,8 @@ export interface Probe {
   policy: Policy;
   warnings: string[];
   write(path: string, text?: string): string;
-  judge(call: Partial<JudgedCall>): Promise<Decision>;
+  /** `rules`: that people made, instead of those of the probe. */
+  judge(call: Partial<JudgedCall>, rules?: readonly Rule[]): Promise<Decision>;
   bash(command: string, cwd?: string): Promise<Decision>;
   read(path: string): Promise<Decision>;
   edit(path: string): Promise<Decision>;
@@ -68,7 +69,7 @@ export function probe(options: ProbeOptions = {}): Probe {
     repositoryRecheckMs: 0,
   });
   const stored = options.stored ?? [];
-  const judge = async (call: Partial<JudgedCall>): Promise<Decision> =>
+  const judge = async (call: Partial<JudgedCall>, rules = stored): Promise<Decision> =>
     policy.decide(
       {
         principal: 'local',
@@ -82,7 +83,7 @@ export function probe(options: ProbeOptions = {}): Probe {
         place: { root, cwd: root, ...(options.ownPaths === undefined ? {} : { ownPaths: options.ownPaths }) },
         ...call,
       },
-      stored,
+      rules,
     );
   const one = (tool: string, effect: Effect, readOnly: boolean): Promise<Decision> =>
     judge({ tool, effects: [effect], readOnly });

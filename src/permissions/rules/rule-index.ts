@@ -81,7 +81,7 @@ export class RuleIndex {
         break;
       case 'command-prefix':
         this.#commandRules += 1;
-        push(this.#prefixes, target.words[0] ?? '', { entry, words: target.words });
+        push(this.#prefixes, this.#program(target.words[0] ?? ''), { entry, words: target.words });
         break;
       case 'field':
         push(this.#fields, target.tool, { entry, text: target.text });
@@ -215,9 +215,13 @@ export class RuleIndex {
     return first(this.#words.get(this.#key(words)), where);
   }
 
-  /** In rules that deny or ask, a program is the same by whatever path it is called. */
   #key(words: readonly string[]): string {
-    return this.#wide ? [programPath(words[0] ?? ''), ...words.slice(1)].join('\0') : words.join('\0');
+    return [this.#program(words[0] ?? ''), ...words.slice(1)].join('\0');
+  }
+
+  /** In rules that deny or ask, a program is the same by whatever path it is called. */
+  #program(word: string): string {
+    return this.#wide ? programPath(word) : word;
   }
 
   /** Prefix rules for a program. */
@@ -247,8 +251,9 @@ export class RuleIndex {
   }
 }
 
-/** `/usr/bin/curl` and `curl`; a version in the name is part of it. */
-export const programPath = (word: string): string => word.slice(word.lastIndexOf('/') + 1);
+/** `/usr/bin/curl` and `curl`; a version in the name is part of it. A folder has no such name. */
+export const programPath = (word: string): string =>
+  word.endsWith('/') ? word : word.slice(word.lastIndexOf('/') + 1);
 
 function above(forms: PathForms, where: Where): string {
   const own = where.place.root.split('/');

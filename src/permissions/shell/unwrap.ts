@@ -111,6 +111,11 @@ function innerCommands(program: string, argv: readonly string[], anywhere: boole
         inner.push([word.slice(word.indexOf('=') + 1), ...argv.slice(at + 1)]);
     });
   }
+  // A script that an interpreter is given is run as well.
+  if (programRow(program)?.operands === 'first') {
+    const at = argv.findIndex((word, index) => index > 0 && !word.startsWith('-'));
+    if (at !== -1 && /[./]/.test(argv[at] ?? '')) inner.push(argv.slice(at));
+  }
   if (WRAPPERS.has(program)) inner.push(...behindFlags(argv));
   if (anywhere || (ANYWHERE.has(program) && isWithin(program, argv))) {
     for (let at = 1; at < argv.length && inner.length < MAX_INNER; at += 1) inner.push(argv.slice(at));
