@@ -185,7 +185,7 @@ describe('doctor', () => {
     expect(out).toContain(join(folder, 'toolgate.yaml'));
     expect(out).toMatch(/^ok {4}upstream demo {2}the embedded demo model$/m);
     expect(out).toMatch(/^warn {2}models/m);
-    expect(out).toContain('→ add a model to `upstreams`');
+    expect(out).toContain('→ add one to `upstreams`');
     expect(out).toContain('will be made at the first start');
     expect(out.split('\n').at(-1)).toBe('Everything can be used, 1 warning.');
     expect(code).toBe(0);

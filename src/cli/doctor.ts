@@ -7,9 +7,10 @@ import { checkBuiltIns } from './checks/built-ins.js';
 import { type Check, fail, ok, warn } from './checks/check.js';
 import { checkClaudeCodeEngine } from './checks/claude-code.js';
 import { checkMcpServers } from './checks/mcp.js';
+import { checkModels } from './checks/models.js';
 import { checkOwnTools } from './checks/own-tools.js';
 import { checkPort } from './checks/port.js';
-import { checkModels, checkPosture } from './checks/posture.js';
+import { checkPosture } from './checks/posture.js';
 import { checkSandbox } from './checks/sandbox.js';
 import { checkStore } from './checks/store.js';
 import { checkUpstream } from './checks/upstream.js';
@@ -49,7 +50,7 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
     Promise.all(Object.entries(config.upstreams).map(([name, upstream]) => checkUpstream(name, upstream))),
     checkMcpServers(config, { baseDir, environment: io.env, version: io.version }),
     checkBuiltIns(config.tools),
-    checkOwnTools(config.tools.paths, baseDir),
+    checkOwnTools(config.tools, baseDir),
     checkClaudeCodeEngine(config.models),
     checkStore(config.store, baseDir),
     checkSandbox(config.sandbox, io.env),
@@ -63,7 +64,7 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
     ...builtIns,
     ...tools,
     ...claudeCode,
-    checkModels(config, loaded.file),
+    ...checkModels(loaded, io),
     checkPosture(config),
     store.check,
     ...store.learned.map(({ upstream, model, key, value }) =>

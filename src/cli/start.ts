@@ -2,6 +2,8 @@ import { CONFIG_FILE, type LoadedConfig } from '../config/load.js';
 import type { Overrides } from '../config/parse.js';
 import { LOG_LEVELS } from '../observability/log-levels.js';
 import { parseChoice, parsePort } from './arguments.js';
+import { checkModels } from './checks/models.js';
+import { checkOwnTools } from './checks/own-tools.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
 import { loadOperatorConfig, withOwnStore } from './operator-config.js';
 
@@ -28,7 +30,7 @@ async function start(args: ParsedArguments, io: CliIo): Promise<number> {
   const { startGateway } = await import('../main.js');
   const gateway = await startGateway({ loaded, logLevel: level, version: io.version, signals: true });
   io.outVerbatim(`toolgate listens on ${gateway.url} · console ${gateway.consoleUrl}`);
-  for (const line of hints(loaded, io.program)) io.out(line);
+  for (const line of await problemsOf(loaded, io)) io.out(line);
   await gateway.finished;
   return EXIT.ok;
 }
@@ -41,16 +43,20 @@ function overridesOf({ values }: ParsedArguments): Overrides {
   };
 }
 
-/** What a person who has connected nothing yet, or something by mistake, should know. */
-export function hints(loaded: LoadedConfig, program: string): string[] {
-  const lines = (loaded.notices ?? []).map(({ finding, advice }) => `${finding}. To change that, ${advice}.`);
-  const connected = Object.values(loaded.config.upstreams).some(({ dialect }) => dialect !== 'demo');
-  if (connected) return lines;
-  lines.push('No model is connected: the embedded demo model answers.');
-  lines.push(
-    loaded.file === undefined
-      ? `To connect one, set ANTHROPIC_API_KEY or OPENAI_API_KEY (or another provider's) and start again, or run \`${program} init\` to write a ${CONFIG_FILE}.`
-      : `To connect one, add it to \`upstreams\` and \`models\` in ${loaded.file}.`,
+/** What a person should know who has connected nothing yet, or something by mistake: what `doctor` says of it. */
+async function problemsOf(loaded: LoadedConfig, io: CliIo): Promise<string[]> {
+  const notices = (loaded.notices ?? []).map(
+    ({ finding, advice }) => `${finding}. To change that, ${advice}.`,
   );
-  return lines;
+  const checks = [
+    ...checkModels(loaded, io),
+    ...(await checkOwnTools(loaded.config.tools, loaded.baseDir)),
+  ].filter(({ status }) => status !== 'ok');
+  return [
+    ...notices,
+    ...checks.flatMap(({ finding, advice = '' }) => [
+      `${finding}.`,
+      ...(advice === '' ? [] : [`  → ${advice}`]),
+    ]),
+  ];
 }

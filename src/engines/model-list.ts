@@ -36,7 +36,9 @@ export class ModelList {
     )) {
       for (const model of models) this.#addDiscovered(model, found);
     }
-    if (found.size === 0) found.set('demo', this.#info('demo', { engine: 'relay', upstreams: ['demo'] }));
+    // Of itself it lists nothing: any name will do.
+    const demo = found.size === 0 ? this.#router.route('demo') : undefined;
+    if (demo !== undefined) found.set('demo', this.#info('demo', demo.rule));
     return [...found.values()];
   }
 

@@ -1,16 +1,21 @@
 /** A stranger's first minute: the command without a file, its agents, and who answers to which name. */
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../support/cleanup.js';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway.js';
+import { type GatewayProcess, runCommand, startGatewayProcess } from '../support/gateway.js';
 import { inDialect } from '../support/scripted-answers.js';
 import { startUpstream } from '../support/scripted-upstream.js';
 import { anthropicClient, openaiClient } from '../support/sdk.js';
 import { textAnswer } from '../support/wire.js';
 
 const NOTE = 'the-word-in-the-note';
+
+const DEMO_AGENTS = {
+  coder: { engine: 'native', upstream: 'demo', cwd: './work' },
+  'claude-coder': { engine: 'claude-code', upstream: 'demo', cwd: './work' },
+};
 
 async function startHere(env: Record<string, string> = {}): Promise<GatewayProcess> {
   const { path: folder } = await tempFolder('toolgate-first');
@@ -103,5 +108,82 @@ describe('without a file and with the key of OpenAI alone', { timeout: 60_000 },
         error instanceof Anthropic.NotFoundError &&
         /not configured\. Known: agent, .*claude-\*/.test(error.message),
     );
+  });
+});
+
+describe('a file that cannot answer', { timeout: 60_000 }, () => {
+  it('for want of models says so at the start and in doctor, lists none and refuses each', async () => {
+    const config = { server: { port: 0 }, permissions: { mode: 'deny' } };
+    const gateway = await startGatewayProcess({ config });
+    const said = 'names no model, so every request is refused';
+    await gateway.printed(/refused\.\n.*init --force/);
+    expect(gateway.stdout).toContain(said);
+    expect(gateway.stdout).not.toContain('demo model answers');
+    expect(await modelNames(gateway.url)).toEqual([]);
+    await expect(askEverywhere(gateway.url, 'demo', 'Hello')).rejects.toThrow(
+      /^404 .*No model is configured/,
+    );
+    const doctor = await runCommand({ config, args: ['doctor', '--config', 'toolgate.yaml'] });
+    expect((await doctor.exited).code).toBe(1);
+    expect(doctor.stdout.split(said)).toHaveLength(2);
+    expect(doctor.stdout).not.toContain('demo model answers');
+  });
+
+  it('for want of a folder says so at the start and in doctor, is asked once by an SDK, and works once it is there', async () => {
+    const config = { server: { port: 0 }, models: DEMO_AGENTS };
+    const gateway = await startGatewayProcess({ config });
+    await gateway.printed(/coder has no folder to work in: \S+work does not exist\.\n {2}→ mkdir -p/);
+    const doctor = await runCommand({
+      config,
+      folder: gateway.folder,
+      args: ['doctor', '--config', 'toolgate.yaml'],
+    });
+    expect((await doctor.exited).code).toBe(1);
+    expect(doctor.stdout).toMatch(/^FAIL {2}models\s+coder has no folder to work in/m);
+
+    let sent = 0;
+    const counted = (...given: Parameters<typeof fetch>): Promise<Response> => {
+      sent += 1;
+      return fetch(...given);
+    };
+    const retrying = { maxRetries: 2, fetch: counted };
+    for (const model of Object.keys(DEMO_AGENTS)) {
+      const asked = [{ role: 'user' as const, content: 'Read note.txt' }];
+      const openai = openaiClient(gateway.url, retrying);
+      const refused = [
+        anthropicClient(gateway.url, retrying).messages.create({ model, max_tokens: 100, messages: asked }),
+        openai.chat.completions.create({ model, messages: asked }),
+        openai.responses.create({ model, input: 'Read note.txt' }),
+      ];
+      for (const each of await Promise.allSettled(refused)) {
+        expect(each).toMatchObject({
+          status: 'rejected',
+          reason: { status: 400, message: expect.stringContaining('Create the folder') },
+        });
+      }
+    }
+    expect(sent, 'none was sent again').toBe(6);
+
+    await mkdir(join(gateway.folder, 'work'));
+    await writeFile(join(gateway.folder, 'work', 'note.txt'), `${NOTE}\n`);
+    for (const answer of await askEverywhere(gateway.url, 'coder', 'Read note.txt')) {
+      expect(answer).toContain(NOTE);
+    }
+  });
+
+  it('for a tool of its own with the name of a built-in says so at the start', async () => {
+    const { path: folder } = await tempFolder('toolgate-first');
+    await mkdir(join(folder, 'tools'));
+    await writeFile(
+      join(folder, 'tools', 'read.mjs'),
+      "export const tool = { name: 'Read', description: 'a', call() {} };",
+    );
+    const config = {
+      server: { port: 0 },
+      models: { '*': { upstream: 'demo' } },
+      tools: { paths: ['./tools'] },
+    };
+    const gateway = await startGatewayProcess({ folder, config });
+    await gateway.printed(/Read is off\.\n {2}→ The name Read is taken by a built-in tool/);
   });
 });

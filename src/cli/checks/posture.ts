@@ -23,23 +23,3 @@ export function checkPosture({ server }: Config): Check {
   }
   return ok('access', finding);
 }
-
-/** Which names of models are answered. */
-export function checkModels({ models, upstreams }: Config, file: string | undefined): Check {
-  const names = Object.keys(models);
-  if (names.length === 0) {
-    return warn('models', 'none: every request is refused', 'add `models`, at least "*": { upstream: demo }');
-  }
-  const finding =
-    names.length > 6 ? `${names.slice(0, 6).join(', ')} and ${names.length - 6} more` : names.join(', ');
-  if (Object.values(upstreams).every(({ dialect }) => dialect === 'demo')) {
-    return warn(
-      'models',
-      `${finding}: only the demo model is connected`,
-      file === undefined
-        ? 'set ANTHROPIC_API_KEY, OPENAI_API_KEY or another key, or write a file with `init`'
-        : 'add a model to `upstreams` and `models`',
-    );
-  }
-  return ok('models', finding);
-}

@@ -43,8 +43,9 @@ export function workspaceOf(
     return openWorkspace(rule.cwd ?? startDir, home);
   } catch (error) {
     const { message } = toGatewayError(error);
-    // The client can do nothing about it.
-    throw new GatewayError('unavailable', `The model ${pattern} has no folder to work in: ${message}`, {
+    // Not a 5xx, which SDKs send again: trying once more helps nobody before the folder is there.
+    throw new GatewayError('invalid_request', `The model ${pattern} has no folder to work in: ${message}`, {
+      param: 'model',
       cause: error,
     });
   }

@@ -471,7 +471,7 @@ describe('the folder', () => {
     const engine = await nativeEngine(new ScriptedRelay(says('x')), new FakeRuntime(), root);
     const route = routeTo({ cwd: join(root, 'missing') });
     await expect(engine.run(callOf([userSays('x')]), route)).rejects.toMatchObject({
-      code: 'unavailable',
+      code: 'invalid_request',
       message: expect.stringContaining('missing'),
     });
   });
