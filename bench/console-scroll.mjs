@@ -124,7 +124,8 @@ async function importConversation(origin) {
 
 async function measure({ origin, session }) {
   const page = await browser.newPage({ viewport: { width: 1200, height: 900 } });
-  await page.request.post(`${origin}/api/session`, { data: { token: KEY } });
+  await page.goto(`${origin}/#token=${KEY}`);
+  await page.locator('[data-connection="live"]').waitFor();
   await page.goto(`${origin}/#/chat/${session}`);
   await page.getByText('The last answer.').waitFor();
   const up = [];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memorySignIns } from '../../test/support/memory-sign-ins.js';
+import { cookieIn, cookieOf, PAGE } from '../../test/support/sign-in-world.js';
 import { type Access, Auth, type KeyOptions } from './auth.js';
 
 const CALL: Access = { area: 'models', scope: 'call' };
@@ -67,16 +68,17 @@ describe('with keys', () => {
     expect(auth.consoleToken).toBeUndefined();
     const credential = auth.credentialOf('key-bob');
     expect(credential?.principal.name).toBe('bob');
-    const cookie = credential === undefined ? '' : await auth.sessions.open(credential, false);
-    const sent = { cookie: cookie.split(';')[0] ?? '' };
+    const sent =
+      credential === undefined ? cookieOf('') : cookieIn(await auth.sessions.open(credential, false));
     expect(auth.admit(CONSOLE, sent).name).toBe('bob');
+    expect(() => auth.admit(CONSOLE, { cookie: sent.cookie })).toThrow('No API key was given');
     expect(() => auth.admit(ADMIN, sent)).toThrow('does not have the scope');
   });
 
   it('takes a cookie that is not known here for a stranger, unless a key says who it is', () => {
     const cookie = 'toolgate_3000=unknown';
     const isStranger = (access: Access, headers: Record<string, string>) =>
-      withKeys().isStranger(access, headers);
+      withKeys().isStranger(access, { ...PAGE, ...headers });
     expect(isStranger(CONSOLE, { cookie })).toBe(true);
     expect(isStranger(CALL, { cookie, ...bearer('key-wrong') })).toBe(true);
     expect(isStranger(CONSOLE, { cookie, ...bearer('key-bob') })).toBe(false);
@@ -114,7 +116,7 @@ describe('without keys', () => {
 
   it('asks for no cookie where models and figures are open', () => {
     const cookie = 'toolgate_3000=unknown';
-    expect([CALL, METRICS, CONSOLE].map((access) => auth.isStranger(access, { cookie }))).toEqual([
+    expect([CALL, METRICS, CONSOLE].map((access) => auth.isStranger(access, { cookie, ...PAGE }))).toEqual([
       false,
       false,
       true,

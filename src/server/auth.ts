@@ -105,7 +105,7 @@ export class Auth {
 
   /** Whether the store has to be asked (`sessions.recall`) before `admit` can know who this is. */
   isStranger(access: Access, headers: IncomingHttpHeaders): boolean {
-    if (this.#isOpen(access) || !this.sessions.isStranger(headers.cookie)) return false;
+    if (this.#isOpen(access) || !this.sessions.isStranger(headers)) return false;
     return presentedSecrets(headers).every((secret) => this.credentialOf(secret) === undefined);
   }
 
@@ -148,7 +148,7 @@ export class Auth {
       const known = this.credentialOf(secret);
       if (known !== undefined) return known.principal;
     }
-    return this.sessions.find(headers.cookie);
+    return this.sessions.find(headers);
   }
 
   #refusal(presented: boolean): GatewayError {

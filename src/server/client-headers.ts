@@ -9,6 +9,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   'api-key',
   'x-goog-api-key',
   'cookie',
+  'x-toolgate-page',
   'host',
   'connection',
   'keep-alive',

@@ -1,5 +1,10 @@
-/** The cookie of a sign-in, and what ties a sign-in to the credential that it was made with. */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+/**
+ * The two secrets of a sign-in, and what ties it to the credential that it was made with. Browsers
+ * send a cookie to every port of a host, so whoever serves a page on another port has it. The second
+ * secret is kept by the page for its origin, which has the port in it, and sent as a header.
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../engines/engine.js';
 import { digestOf } from './credentials.js';
 
@@ -41,6 +46,20 @@ export function boundTo(
   return found;
 }
 
+/** What a page keeps for its origin. */
+export const PAGE_HEADER = 'x-toolgate-page';
+const PAGE_SECRET = /^[A-Za-z0-9_-]{32,128}$/;
+
+/** Headers of a request; only the cookie and the secret of the page are looked at. */
+export type Presented = Pick<IncomingHttpHeaders, 'cookie'> & {
+  readonly [PAGE_HEADER]?: string | string[] | undefined;
+};
+
+function pageSecretIn(headers: Presented | undefined): string | undefined {
+  const secret = headers?.[PAGE_HEADER];
+  return typeof secret === 'string' && PAGE_SECRET.test(secret) ? secret : undefined;
+}
+
 export class SessionCookie {
   readonly #name: string;
 
@@ -50,8 +69,8 @@ export class SessionCookie {
   }
 
   /** The value of `set-cookie`. `secure` where the browser came over TLS. */
-  give(id: string, secure: boolean): string {
-    return `${this.#name}=${id}; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
+  give(value: string, secure: boolean): string {
+    return `${this.#name}=${value}; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
   }
 
   /** The value of `set-cookie` that makes the browser forget. */
@@ -59,7 +78,21 @@ export class SessionCookie {
     return `${this.#name}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0`;
   }
 
-  idIn(header: string | undefined): string | undefined {
+  /** For a new sign-in: bound to the secret that the page has, or else to one that it is to keep. */
+  make(presented: Presented | undefined): { id: string; value: string; page: string } {
+    const value = randomBytes(32).toString('base64url');
+    const page = pageSecretIn(presented) ?? randomBytes(32).toString('base64url');
+    return { id: joined(value, page), value, page };
+  }
+
+  /** Of both secrets: one alone is nobody's. */
+  idIn(headers: Presented | undefined): string | undefined {
+    const value = this.#valueIn(headers?.cookie);
+    const page = pageSecretIn(headers);
+    return value === undefined || page === undefined ? undefined : joined(value, page);
+  }
+
+  #valueIn(header: string | undefined): string | undefined {
     if (header === undefined) return undefined;
     for (const pair of header.split(';')) {
       const at = pair.indexOf('=');
@@ -67,4 +100,9 @@ export class SessionCookie {
     }
     return undefined;
   }
+}
+
+/** No secret of a page has a dot in it, so no two pairs make the same id. */
+function joined(value: string, page: string): string {
+  return `${value}.${page}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ALICE, cookieIn, signInWorld } from '../../test/support/sign-in-world.js';
+import { ALICE, cookieIn, cookieOf, signInWorld } from '../../test/support/sign-in-world.js';
 import type { SignInStore } from '../store/sign-ins.js';
 import type { ConsoleSessions } from './console-sessions.js';
 
@@ -48,13 +48,15 @@ describe('while the store cannot be used', () => {
     const cookie = cookieIn(await sessions.open(ALICE, false));
     await expect(sessions.close(cookie)).rejects.toMatchObject({ code: 'unavailable' });
     for (let index = 0; index < 5; index++) {
-      await expect(sessions.close(`toolgate_3000=${index}`)).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(sessions.close(cookieOf(`toolgate_3000=${index}`))).rejects.toMatchObject({
+        code: 'unavailable',
+      });
     }
     expect(sessions.isStranger(cookie)).toBe(false);
-    expect([sessions.isStranger('toolgate_3000=0'), sessions.isStranger('toolgate_3000=4')]).toEqual([
-      false,
-      true,
-    ]);
+    expect([
+      sessions.isStranger(cookieOf('toolgate_3000=0')),
+      sessions.isStranger(cookieOf('toolgate_3000=4')),
+    ]).toEqual([false, true]);
     down.mend();
   });
 
@@ -85,7 +87,7 @@ describe('while the store cannot be used', () => {
   it('a sign-in that ends before the store knew of it is not written afterwards', async () => {
     const down = world.broken('add');
     let sessions: ConsoleSessions | undefined;
-    let cookie = '';
+    let cookie = cookieOf('');
     const late: SignInStore = {
       ...down,
       add: async (signIn) => {

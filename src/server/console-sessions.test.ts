@@ -3,9 +3,11 @@ import {
   ALICE,
   BOB,
   cookieIn,
+  cookieOf,
   credential,
   HOUR,
   OPERATOR,
+  PAGE,
   signInWorld,
 } from '../../test/support/sign-in-world.js';
 import type { SignInStore } from '../store/sign-ins.js';
@@ -16,22 +18,37 @@ const world = signInWorld();
 describe('a sign-in', () => {
   it('is a cookie that scripts cannot read and other sites cannot send', async () => {
     const sessions = await world.start();
-    expect(await sessions.open(ALICE, false)).toMatch(
+    expect((await sessions.open(ALICE, false)).setCookie).toMatch(
       /^toolgate_3000=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
     );
-    expect(await sessions.open(ALICE, true)).toMatch(/; SameSite=Strict; Secure$/);
+    expect((await sessions.open(ALICE, true)).setCookie).toMatch(/; SameSite=Strict; Secure$/);
     expect(sessions.takenCookie).toBe('toolgate_3000=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0');
   });
 
   it('is found by its own cookie among others, and by no other', async () => {
     const sessions = await world.start();
-    const cookie = cookieIn(await sessions.open(ALICE, false));
-    expect(sessions.find(`a=1; ${cookie}; b=2`)).toBe(ALICE.principal);
-    expect(sessions.find(`toolgate_3001=${cookie.split('=')[1]}`)).toBeUndefined();
-    expect(sessions.find('toolgate_3000=guess')).toBeUndefined();
-    expect(sessions.find('toolgate_3000=')).toBeUndefined();
-    expect(sessions.find('toolgate_3000')).toBeUndefined();
-    expect(sessions.find(undefined)).toBeUndefined();
+    const { cookie } = cookieIn(await sessions.open(ALICE, false, PAGE));
+    expect(sessions.find(cookieOf(`a=1; ${cookie}; b=2`))).toBe(ALICE.principal);
+    expect(sessions.find(cookieOf(`toolgate_3001=${cookie.split('=')[1]}`))).toBeUndefined();
+    expect(sessions.find(cookieOf('toolgate_3000=guess'))).toBeUndefined();
+    expect(sessions.find(cookieOf('toolgate_3000='))).toBeUndefined();
+    expect(sessions.find(cookieOf('toolgate_3000'))).toBeUndefined();
+    expect(sessions.find({})).toBeUndefined();
+  });
+
+  it('is nobody without the secret of its page, and the secret is nobody without the cookie', async () => {
+    const sessions = await world.start();
+    const { cookie } = cookieIn(await sessions.open(ALICE, false, PAGE));
+    expect(sessions.find({ cookie })).toBeUndefined();
+    expect(sessions.find(PAGE)).toBeUndefined();
+    for (const secret of ['', 'short', `${PAGE['x-toolgate-page']}0`, 'a'.repeat(64)]) {
+      expect(sessions.find({ cookie, 'x-toolgate-page': secret }), secret).toBeUndefined();
+    }
+    expect(sessions.find({ cookie, ...PAGE })).toBe(ALICE.principal);
+    const other = await sessions.open(BOB, false);
+    expect(other.page).toMatch(/^[\w-]{43}$/);
+    expect(sessions.find({ ...cookieIn(other), ...PAGE })).toBeUndefined();
+    expect(sessions.find(cookieIn(other))).toBe(BOB.principal);
   });
 
   it('ends a day after its last use', async () => {
@@ -189,7 +206,7 @@ describe('after a restart a sign-in', () => {
     const cookie = cookieIn(await (await world.start()).open(BOB, false));
     const sessions = await world.start();
     expect(sessions.find(cookie)).toBe(BOB.principal);
-    expect(sessions.find('toolgate_3000=guess')).toBeUndefined();
+    expect(sessions.find(cookieOf('toolgate_3000=guess'))).toBeUndefined();
   });
 
   it('has the name and the scopes that the key has now', async () => {
@@ -303,7 +320,8 @@ describe('of two processes on one store', () => {
     };
     const sessions = await world.start([ALICE], counting);
     const ask = async () => {
-      if (sessions.isStranger('toolgate_3000=guess')) await sessions.recall('toolgate_3000=guess');
+      if (sessions.isStranger(cookieOf('toolgate_3000=guess')))
+        await sessions.recall(cookieOf('toolgate_3000=guess'));
     };
     await ask();
     await ask();

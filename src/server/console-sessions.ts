@@ -1,17 +1,23 @@
 /**
- * Sign-ins of browsers. The secret from the address (or a key) is exchanged for a cookie that holds
- * a random id of its own, so the secret is never stored in the browser. The token can be exchanged
+ * Sign-ins of browsers. The secret from the address (or a key) is exchanged for a cookie and a secret
+ * of the page, which are random and only good together, so the secret is never stored in the browser. The token can be exchanged
  * again while the process lives: a second tab or another browser profile opens with the same address.
  *
  * Sign-ins are in the store, so that a page that is open goes on after a restart, and in memory, so
  * that no request waits to be let in. Their ends slide with each use; the store learns of that later.
  */
-import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../core/errors.js';
 import type { Principal } from '../engines/engine.js';
 import type { Log } from '../observability/log.js';
 import type { SignIn, SignInStore } from '../store/sign-ins.js';
-import { bindingOf, boundTo, type Credential, keyOf, SessionCookie } from './console-sessions-cookie.js';
+import {
+  bindingOf,
+  boundTo,
+  type Credential,
+  keyOf,
+  type Presented,
+  SessionCookie,
+} from './console-sessions-cookie.js';
 
 export const SIGN_IN_LIMITS = {
   /** Since the last use. */
@@ -48,6 +54,13 @@ export interface ConsoleSessionsOptions {
   log: Pick<Log, 'warn'>;
   /** What the store had at the start. */
   found?: readonly SignIn[];
+}
+
+export interface NewSignIn {
+  /** The value of the header. */
+  setCookie: string;
+  /** What the page has to send with the cookie. */
+  page: string;
 }
 
 /** What there is to go on with at the start. Where the store does not say, each is looked for when it comes. */
@@ -88,11 +101,16 @@ export class ConsoleSessions {
   }
 
   /**
-   * The value of `set-cookie`, once the store has the sign-in; where it cannot have it, the sign-in is
-   * good for this process. The one that the browser had before ends.
+   * Resolves once the store has the sign-in; where it cannot have it, the sign-in is good for this
+   * process. The one that the browser presents ends; the secret of its page stays.
    */
-  async open(credential: Credential, secure: boolean, replaced?: string, now = Date.now()): Promise<string> {
-    const id = randomBytes(32).toString('base64url');
+  async open(
+    credential: Credential,
+    secure: boolean,
+    presented?: Presented,
+    now = Date.now(),
+  ): Promise<NewSignIn> {
+    const { id, value, page } = this.#cookie.make(presented);
     const { name } = credential.principal;
     const session: ConsoleSession = {
       name,
@@ -105,11 +123,11 @@ export class ConsoleSessions {
     };
     await this.#patiently('a sign-in will end with this process', () => this.#write(keyOf(id), session));
     this.#put(keyOf(id), session);
-    const before = this.#cookie.idIn(replaced);
+    const before = this.#cookie.idIn(presented);
     if (before !== undefined) this.#end([keyOf(before)]);
     // Also what had to make room: the store must not fill up with it.
     await this.#patiently('a sign-in that was replaced is still in the store', () => this.#removeLeaving());
-    return this.#cookie.give(id, secure);
+    return { setCookie: this.#cookie.give(value, secure), page };
   }
 
   /** Told when one has ended before its time. */
@@ -117,8 +135,8 @@ export class ConsoleSessions {
     this.#listeners.add(listener);
   }
 
-  find(cookieHeader: string | undefined, now = Date.now()): Principal | undefined {
-    const id = this.#cookie.idIn(cookieHeader);
+  find(presented: Presented, now = Date.now()): Principal | undefined {
+    const id = this.#cookie.idIn(presented);
     if (id === undefined) return undefined;
     const key = keyOf(id);
     const session = this.#sessions.get(key);
@@ -140,17 +158,17 @@ export class ConsoleSessions {
   }
 
   /** There is a cookie that only the store may know. */
-  isStranger(cookieHeader: string | undefined): boolean {
-    const id = this.#cookie.idIn(cookieHeader);
+  isStranger(presented: Presented): boolean {
+    const id = this.#cookie.idIn(presented);
     if (id === undefined) return false;
     const key = keyOf(id);
     return !this.#knows(key) && !this.#unknown.has(key);
   }
 
   /** From then on `find` knows a stranger that another gateway on this store let in. Rejects as the store does. */
-  async recall(cookieHeader: string | undefined): Promise<void> {
-    const id = this.#cookie.idIn(cookieHeader);
-    if (id === undefined || !this.isStranger(cookieHeader)) return;
+  async recall(presented: Presented): Promise<void> {
+    const id = this.#cookie.idIn(presented);
+    if (id === undefined || !this.isStranger(presented)) return;
     const key = keyOf(id);
     const signIn = await this.#options.store.get(key);
     if (signIn === undefined) addBounded(this.#unknown, key, SIGN_IN_LIMITS.unknown);
@@ -161,8 +179,8 @@ export class ConsoleSessions {
    * Over in this process at once, and for good when it resolves. Where it rejects as the store does,
    * it goes from the store as soon as that works.
    */
-  async close(cookieHeader: string | undefined): Promise<void> {
-    const id = this.#cookie.idIn(cookieHeader);
+  async close(presented: Presented): Promise<void> {
+    const id = this.#cookie.idIn(presented);
     if (id === undefined) return;
     const key = keyOf(id);
     if (!this.#knows(key)) {

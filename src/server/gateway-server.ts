@@ -255,7 +255,7 @@ export class GatewayServer {
     const inner = auth.inner(route.path, request.headers);
     if (inner === undefined) this.#refuseWhileDraining(route);
     if (inner === undefined && auth.isStranger(route.access, request.headers)) {
-      await auth.sessions.recall(request.headers.cookie);
+      await auth.sessions.recall(request.headers);
     }
     exchange.principal = inner ?? auth.admit(route.access, request.headers);
     await route.handle(exchange, this.#context, parameters);

@@ -103,7 +103,16 @@ describe('pictures', () => {
       },
     ];
     // No upstream that can be scripted draws.
-    await page.route('**/api/picture', (route) => route.fulfill({ contentType: 'image/png', body: PNG }));
+    const asked: (string | undefined)[] = [];
+    await page.route('**/api/picture', (route) => {
+      asked.push(route.request().headers()['x-toolgate-page']);
+      return route.fulfill({ contentType: 'image/png', body: PNG });
+    });
+    await page.route('**/api/plan', (route) => {
+      asked.push(route.request().headers()['x-toolgate-page']);
+      const headers = { 'content-disposition': 'attachment; filename="attachment.pdf"' };
+      return route.fulfill({ contentType: 'application/octet-stream', headers, body: 'plan' });
+    });
     await page.route(`**/api/sessions/${id}?*`, async (route) => {
       const answer = await route.fetch();
       const content: SessionContentWire = await answer.json();
@@ -114,7 +123,12 @@ describe('pictures', () => {
     await page.evaluate(`location.assign('#/chat/${id}')`);
     const row = rowsOf(page, 'media');
     expect(await drawn(row.getByRole('img', { name: 'Image' }))).toEqual([2, 1]);
-    expect(await row.getByRole('link', { name: /Plan\.pdf/ }).getAttribute('href')).toBe('/api/plan');
+    const [saved] = await Promise.all([
+      page.waitForEvent('download'),
+      row.getByRole('button', { name: /Plan\.pdf/ }).click(),
+    ]);
+    expect(saved.suggestedFilename()).toBe('attachment.pdf');
+    expect(asked).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^[0-9a-f]{64}$/)]);
     await shots(page, 'answer-media');
     expect(problems).toEqual([]);
   });

@@ -1,4 +1,6 @@
 /** Signing in to the console and out of it, in a real browser, at a real gateway. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import type { Page } from 'playwright-core';
@@ -48,6 +50,34 @@ describe('signing in', () => {
     const [cookie] = await page.context().cookies();
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
     expect(await page.evaluate('document.cookie')).toBe('');
+  });
+
+  it('is not in the cookie alone, which every port of the host is sent', async () => {
+    const { page } = await openSignedIn(browser, gateway);
+    let sent = '';
+    const other = createServer((request, response) => {
+      sent ||= request.headers.cookie ?? '';
+      response.end('<title>a page that an agent serves</title>');
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    closeAfterTest(() => {
+      other.closeAllConnections();
+      other.close();
+    });
+    const address = other.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const elsewhere = await page.context().newPage();
+    await elsewhere.goto(`http://127.0.0.1:${port}/`);
+    expect(sent).toContain(`toolgate_${new URL(gateway.url).port}=`);
+    expect(await elsewhere.evaluate('Object.keys(localStorage)')).toEqual([]);
+    for (const path of ['/api/approvals', '/api/session', '/api/events']) {
+      const answer = await fetch(`${gateway.url}${path}`, { headers: { cookie: sent } });
+      expect([path, answer.status]).toEqual([path, 401]);
+      await answer.body?.cancel();
+    }
+    // The page itself is let in with both.
+    await page.reload();
+    await connected(page);
   });
 
   it('says what to do when nobody is signed in, and takes a token typed in', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KeyOptions } from '../../src/server/auth.js';
 import type { Limits } from '../../src/server/limits.js';
 import { approvalBench, type Bench, type BenchOptions, callOf, START } from '../support/approval-bench.js';
+import { PAGE } from '../support/sign-in-world.js';
 import { startServer } from './server-harness.js';
 
 const KEYS: readonly KeyOptions[] = [
@@ -249,7 +250,7 @@ describe('POST /api/approvals/:id', () => {
   it('says that it was the console where a cookie decided', async () => {
     const { ask, url, store } = await start();
     const { approval } = await ask(callOf('npm test'));
-    const headers = { 'content-type': 'application/json', origin: url };
+    const headers = { 'content-type': 'application/json', origin: url, ...PAGE };
     const login = await fetch(`${url}/api/session`, {
       ...{ method: 'POST', headers, body: JSON.stringify({ token: 'k-alice' }) },
     });

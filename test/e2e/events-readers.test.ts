@@ -6,6 +6,7 @@ import { gate } from '../support/gate.js';
 import { startTestGateway } from '../support/gateway.js';
 import { openRaw, requestBytes } from '../support/raw-http.js';
 import { inDialect } from '../support/scripted-answers.js';
+import { PAGE } from '../support/sign-in-world.js';
 import { until } from '../support/until.js';
 import { call, callsAnswer, cut, textAnswer } from '../support/wire.js';
 import { repository } from './native-agent-harness.js';
@@ -198,16 +199,16 @@ describe('a stream', () => {
     const signIn = async (): Promise<string> => {
       const response = await fetch(`${url}/api/session`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', ...PAGE },
         body: JSON.stringify({ token }),
       });
       return (response.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '';
     };
     const [here, there] = [await signIn(), await signIn()];
-    const open = (cookie: string) => EventReader.open(url, { headers: { cookie } });
+    const open = (cookie: string) => EventReader.open(url, { headers: { cookie, ...PAGE } });
     const [ending, staying] = [await open(here), await open(there)];
     await Promise.all([ending.until(() => true), staying.until(() => true)]);
-    await fetch(`${url}/api/session`, { method: 'DELETE', headers: { cookie: here } });
+    await fetch(`${url}/api/session`, { method: 'DELETE', headers: { cookie: here, ...PAGE } });
     await ending.ended;
     expect(staying.over).toBe(false);
     expect((await open(here)).status).toBe(401);

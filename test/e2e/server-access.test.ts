@@ -1,6 +1,7 @@
 /** Who may ask what, and from where: the tables of the contract, on real sockets. */
 import { describe, expect, it } from 'vitest';
 import { requestBytes, sendRaw } from '../support/raw-http.js';
+import { PAGE } from '../support/sign-in-world.js';
 import { JSON_HEADERS, MESSAGES, startServer, type TestServer, turnBytes } from './server-harness.js';
 
 const KEYS = [
@@ -117,16 +118,17 @@ describe('with keys', () => {
     const { url, server } = await startServer({ keys: KEYS });
     expect(server.consoleToken).toBeUndefined();
     const cookie = await signIn(url, 'key-bob');
-    expect(await statusOf(url, 'session', { cookie })).toBe(200);
-    expect(await statusOf(url, 'turn', { cookie })).toBe(200);
-    expect(await statusOf(url, 'addServer', { cookie })).toBe(403);
+    expect(await statusOf(url, 'session', { cookie, ...PAGE })).toBe(200);
+    for (const half of [{ cookie }, PAGE]) expect(await statusOf(url, 'session', half)).toBe(401);
+    expect(await statusOf(url, 'turn', { cookie, ...PAGE })).toBe(200);
+    expect(await statusOf(url, 'addServer', { cookie, ...PAGE })).toBe(403);
   });
 });
 
 async function signIn(url: string, token: string): Promise<string> {
   const request = requestBytes(url, {
     path: '/api/session',
-    headers: JSON_HEADERS,
+    headers: { ...JSON_HEADERS, ...PAGE },
     body: JSON.stringify({ token }),
   });
   const response = await sendRaw(url, request);
@@ -156,7 +158,7 @@ describe('without keys', () => {
       how === 'bearer'
         ? { authorization: `Bearer ${token}` }
         : how === 'cookie'
-          ? { cookie: await signIn(url, token) }
+          ? { cookie: await signIn(url, token), ...PAGE }
           : { 'x-api-key': token };
     for (const route of CLOSED) expect([route, await statusOf(url, route, headers)]).toEqual([route, 200]);
     expect(await statusOf(url, 'addServer', headers)).toBe(400);
@@ -167,7 +169,8 @@ describe('without keys', () => {
     const [first, second] = [await signIn(url, token), await signIn(url, token)];
     expect(first).not.toBe(second);
     expect(first).not.toContain(token);
-    for (const cookie of [first, second]) expect(await statusOf(url, 'session', { cookie })).toBe(200);
+    for (const cookie of [first, second])
+      expect(await statusOf(url, 'session', { cookie, ...PAGE })).toBe(200);
   });
 
   it('a wrong token is refused, and so is a body without one', async () => {
@@ -186,11 +189,11 @@ describe('without keys', () => {
     const cookie = await signIn(url, token);
     const out = await sendRaw(
       url,
-      requestBytes(url, { method: 'DELETE', path: '/api/session', headers: { cookie } }),
+      requestBytes(url, { method: 'DELETE', path: '/api/session', headers: { cookie, ...PAGE } }),
     );
     expect([out.status, out.headers['set-cookie']]).toEqual([204, expect.stringContaining('Max-Age=0')]);
     expect(out.headers['clear-site-data']).toBe('"cache"');
-    expect(await statusOf(url, 'session', { cookie })).toBe(401);
+    expect(await statusOf(url, 'session', { cookie, ...PAGE })).toBe(401);
   });
 
   it('the session says who it is', async () => {

@@ -11,6 +11,7 @@ import { tempFolder } from '../support/cleanup.js';
 import { startGatewayProcess, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { memorySignIns } from '../support/memory-sign-ins.js';
 import { freePort } from '../support/scripted-upstream.js';
+import { PAGE } from '../support/sign-in-world.js';
 import { startServer } from './server-harness.js';
 
 const ALICE = { key: 'key-of-alice', name: 'alice', scopes: ['call', 'approve', 'admin'] };
@@ -25,7 +26,7 @@ const tokenOf = ({ consoleUrl }: TestGateway) => new URL(consoleUrl).hash.replac
 const cookieFor = ({ url }: At, id: string) => `toolgate_${new URL(url).port}=${id}`;
 
 function exchange(at: At, body: object, id?: string): Promise<Response> {
-  const headers = { 'content-type': 'application/json', ...(id && { cookie: cookieFor(at, id) }) };
+  const headers = { 'content-type': 'application/json', ...PAGE, ...(id && { cookie: cookieFor(at, id) }) };
   return fetch(`${at.url}/api/session`, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
@@ -39,10 +40,10 @@ async function signIn(at: At, token: string): Promise<string> {
 }
 
 const look = (at: At, id: string) =>
-  fetch(`${at.url}/api/session`, { headers: { cookie: cookieFor(at, id) } });
+  fetch(`${at.url}/api/session`, { headers: { cookie: cookieFor(at, id), ...PAGE } });
 
 const signOut = (at: At, id: string) =>
-  fetch(`${at.url}/api/session`, { method: 'DELETE', headers: { cookie: cookieFor(at, id) } });
+  fetch(`${at.url}/api/session`, { method: 'DELETE', headers: { cookie: cookieFor(at, id), ...PAGE } });
 
 const signOutEverywhere = ({ url }: At, headers: Record<string, string>) =>
   fetch(`${url}/api/session?everywhere=true`, { method: 'DELETE', headers });
@@ -56,7 +57,15 @@ async function whoIs(at: At, id: string): Promise<unknown> {
 
 describe('a gateway that starts again', () => {
   it('knows who was signed in when it was killed, and who had signed out just before', async () => {
-    const args = ['start', '--port', String(await freePort()), '--log-level', 'silent'];
+    const args = [
+      'start',
+      '--config',
+      'toolgate.yaml',
+      '--port',
+      String(await freePort()),
+      '--log-level',
+      'silent',
+    ];
     const first = await startGatewayProcess({ config: keys(ALICE, BOB), args });
     const stays = await signIn(first, BOB.key);
     const leaves = await signIn(first, ALICE.key);
@@ -161,7 +170,7 @@ describe('signing out everywhere', () => {
     const other = await signIn(first, BOB.key);
     await first.close();
     const again = await startTestGateway({ folder: first.folder });
-    const answer = await signOutEverywhere(again, { cookie: cookieFor(again, one) });
+    const answer = await signOutEverywhere(again, { cookie: cookieFor(again, one), ...PAGE });
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([
       204,
       expect.stringContaining('Max-Age=0'),
@@ -188,7 +197,9 @@ describe('signing out everywhere', () => {
     const gateway = await startTestGateway({ config: keys(ALICE) });
     const id = await signIn(gateway, ALICE.key);
     expect((await signOutEverywhere(gateway, {})).status).toBe(401);
-    expect((await signOutEverywhere(gateway, { cookie: cookieFor(gateway, 'guess') })).status).toBe(401);
+    expect((await signOutEverywhere(gateway, { cookie: cookieFor(gateway, 'guess'), ...PAGE })).status).toBe(
+      401,
+    );
     const typo = await fetch(`${gateway.url}/api/session?everywhere=perhaps`, { method: 'DELETE' });
     expect(typo.status).toBe(400);
     expect(await whoIs(gateway, id)).toMatchObject({ name: 'alice' });
@@ -215,13 +226,13 @@ describe('the files of the store', () => {
     const folder = join(gateway.folder, '.toolgate');
     const read = async () =>
       Buffer.concat(await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name)))));
-    const digest = hash('sha256', id, 'buffer').toString('base64');
+    const digest = hash('sha256', `${id}.${PAGE['x-toolgate-page']}`, 'buffer').toString('base64');
     const open = await read();
     await gateway.close();
     for (const bytes of [open, await read()]) {
       // What is looked for would be found.
       expect(bytes.includes(digest)).toBe(true);
-      for (const secret of [id, ALICE.key]) {
+      for (const secret of [id, PAGE['x-toolgate-page'], ALICE.key]) {
         const plain = [secret, Buffer.from(secret, 'base64url'), Buffer.from(secret).toString('base64')];
         expect(plain.filter((form) => bytes.includes(form))).toEqual([]);
       }
@@ -265,7 +276,7 @@ describe('a store that cannot be used', () => {
     const remove: typeof signIns.remove = (ids) => (works ? signIns.remove(ids) : down());
     const again = await startServer({ parts: { signIns: { ...signIns, list: down, get: down, remove } } });
     expect((await signOut(again, one)).status).toBe(503);
-    const answer = await signOutEverywhere(again, { cookie: cookieFor(again, two) });
+    const answer = await signOutEverywhere(again, { cookie: cookieFor(again, two), ...PAGE });
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([
       503,
       expect.stringContaining('Max-Age=0'),

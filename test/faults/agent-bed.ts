@@ -36,7 +36,9 @@ export interface BedOptions {
 }
 
 /** At a port that nobody else is given while the gateway is down. */
-const startArgs = (port: number): string[] => ['start', '--port', String(port), '--log-level', 'silent'];
+const startArgs = (port: number): string[] => [
+  ...['start', '--config', 'toolgate.yaml', '--port', String(port), '--log-level', 'silent'],
+];
 
 export class AgentBed {
   readonly model = new ScriptedAgentModel();

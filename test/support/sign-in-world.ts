@@ -1,8 +1,13 @@
 /** Sign-ins of processes on one store whose clock the test sets. */
 import { afterEach, beforeEach } from 'vitest';
 import { GatewayError } from '../../src/core/errors.js';
-import { ConsoleSessions, loadSignIns } from '../../src/server/console-sessions.js';
-import { type Credential, OPERATOR_TIE } from '../../src/server/console-sessions-cookie.js';
+import { ConsoleSessions, loadSignIns, type NewSignIn } from '../../src/server/console-sessions.js';
+import {
+  type Credential,
+  OPERATOR_TIE,
+  PAGE_HEADER,
+  type Presented,
+} from '../../src/server/console-sessions-cookie.js';
 import { digestOf } from '../../src/server/credentials.js';
 import { openStore } from '../../src/store/open.js';
 import type { SignInStore } from '../../src/store/sign-ins.js';
@@ -18,7 +23,17 @@ export const ALICE = credential('alice');
 export const BOB = credential('bob');
 export const OPERATOR: Credential = { ...credential('local'), tie: OPERATOR_TIE };
 
-export const cookieIn = (setCookie: string) => setCookie.split(';')[0] ?? '';
+/** Of a page whose secret the test chooses. */
+export const PAGE = { [PAGE_HEADER]: 'the-secret-of-a-page-of-this-test-0123' };
+
+/** What the browser sends after a sign-in. */
+export const cookieIn = ({ setCookie, page }: NewSignIn): Presented & { cookie: string } => ({
+  cookie: setCookie.split(';')[0] ?? '',
+  [PAGE_HEADER]: page,
+});
+
+/** A cookie that the page sends with a secret of its own. */
+export const cookieOf = (cookie: string): Presented => ({ cookie, ...PAGE });
 
 export interface SignInWorld {
   now: number;

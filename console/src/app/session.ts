@@ -1,10 +1,11 @@
 /** Being signed in: the token of the printed address, or one typed in, becomes a cookie. */
 import type { OtherSignInWire } from '../../../src/server/wire/session.js';
-import { ApiError, get, onRefused, post, remove } from '../data/api.js';
+import { ApiError, get, onRefused, post, remove, setPageFetch } from '../data/api.js';
 import { language } from '../text/language.js';
 import { toast } from '../ui/toast.js';
 import { type Identity, identity, setIdentity } from './identity.js';
 import { setOffer } from './offer.js';
+import { fetchAsPage, forgetPageSecret } from './page-secret.js';
 import { sharedValue } from './shared-value.js';
 import { strings } from './strings.js';
 
@@ -46,6 +47,7 @@ export function takeToken(): string | undefined {
 
 /** Signs in with what the address brings, or finds out whether somebody is signed in. */
 export function startSession(): void {
+  setPageFetch(fetchAsPage);
   onRefused((path) => {
     // Whoever asks here knows better what a refusal means.
     if (state.get().kind === 'in' && path !== PATH) state.set({ kind: 'out', why: 'ended' });
@@ -129,6 +131,7 @@ export async function signOut({ everywhere = false } = {}): Promise<boolean> {
     else if (error.status >= 500) return false;
   }
   forgetDrafts();
+  forgetPageSecret();
   location.reload();
   return true;
 }

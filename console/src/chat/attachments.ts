@@ -1,5 +1,6 @@
 /** Files that go along with a message, as content blocks of the Messages API. */
 import type { BlockWire } from '../../../src/server/wire/shared.js';
+import { pageFetch } from '../data/api.js';
 
 export interface Attachment {
   id: string;
@@ -173,7 +174,7 @@ export async function sendAgain(block: BlockWire): Promise<ContentBlock> {
   const title = block.type === 'document' && block.title !== null ? { title: block.title } : {};
   if (source.type === 'url' || source.type === 'file') return { ...title, type: block.type, source };
   if (source.href === undefined) throw new Error('The gateway no longer has this attachment.');
-  const answer = await fetch(source.href);
+  const answer = await pageFetch(source.href, {});
   if (!answer.ok) throw new Error('The gateway no longer has this attachment.');
   const blob = await answer.blob();
   if (source.type === 'text') {

@@ -1,5 +1,6 @@
 /** What is in a message beside its text. */
 import type { BlockWire, MediaSourceWire } from '../../../src/server/wire/shared.js';
+import { OwnFile, OwnPicture } from '../cards/view/own-media.js';
 import { useText } from '../text/language.js';
 import { formatBytes } from '../ui/format.js';
 import { FileIcon, ImageIcon } from '../ui/icons.js';
@@ -36,14 +37,13 @@ function Picture({ source }: { source: MediaSourceWire }) {
   const href = ownAddress(source);
   if (href === undefined) return <Chip source={source} name={text.image} picture />;
   return (
-    <a href={href} target="_blank" rel="noopener noreferrer" aria-label={text.openImage}>
-      <img
-        src={href}
-        alt={text.image}
-        loading="lazy"
-        className="max-h-60 max-w-full rounded-md border border-line object-contain"
-      />
-    </a>
+    <OwnPicture
+      href={href}
+      alt={text.image}
+      label={text.openImage}
+      className="max-h-60 max-w-full rounded-md border border-line object-contain"
+      missing={<Chip name={text.image} picture />}
+    />
   );
 }
 
@@ -56,7 +56,9 @@ function Chip({
   source?: MediaSourceWire;
   picture?: boolean;
 }) {
-  const link = source === undefined ? undefined : (ownAddress(source) ?? foreignAddress(source));
+  const text = useText(strings);
+  const own = source === undefined ? undefined : ownAddress(source);
+  const link = source === undefined ? undefined : foreignAddress(source);
   const size = source !== undefined && 'size' in source ? bytesOf(source) : undefined;
   const inside = (
     <>
@@ -69,6 +71,13 @@ function Chip({
   );
   const look =
     'inline-flex max-w-full items-center gap-1.5 rounded-md border border-line bg-surface px-2 py-1 text-xs';
+  if (own !== undefined) {
+    return (
+      <OwnFile href={own} missing={text.attachmentGone} className={`${look} hover:bg-raised`}>
+        {inside}
+      </OwnFile>
+    );
+  }
   return link === undefined ? (
     <span className={look}>{inside}</span>
   ) : (

@@ -37,11 +37,21 @@ export function onRefused(listener: RefusedListener): () => void {
 
 export type Fetch = (path: string, init: RequestInit) => Promise<Response>;
 
+let sendAs: Fetch = (path, init) => fetch(path, init);
+
+/** Every request of the page goes through `send` from then on. */
+export function setPageFetch(send: Fetch): void {
+  sendAs = send;
+}
+
+/** As `fetch`, with what the gateway knows this page by. */
+export const pageFetch: Fetch = (path, init) => sendAs(path, init);
+
 /** Rejects with ApiError or Unreachable; with what the signal says where it has fired. */
 export type Request = <T>(method: Method, path: string, body?: unknown, signal?: AbortSignal) => Promise<T>;
 
 export const request: Request = (method, path, body, signal) =>
-  requestBy((url, init) => fetch(url, init), method, path, body, signal);
+  requestBy(pageFetch, method, path, body, signal);
 
 /** Of a network of one's own. */
 export function requestOf(fetchPort: Fetch): Request {

@@ -1,4 +1,4 @@
-/** Sign-in of the console: a token or key for a cookie. */
+/** Sign-in of the console: a token or key for a cookie and a secret of the page. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Principal } from '../../engines/engine.js';
@@ -9,7 +9,7 @@ import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../exchange.js';
 import { parseJsonBody } from '../json-body.js';
 import { NO_STORE, sendError, sendJson, sendStatus } from '../respond.js';
-import type { IdentityWire } from '../wire/session.js';
+import type { IdentityWire, SignedInWire } from '../wire/session.js';
 import { readSwitch } from './query.js';
 
 const CONSOLE: Access = { area: 'console' };
@@ -30,18 +30,17 @@ export const openSession: Handler = async (exchange, context) => {
       'The token is not valid. Open the address that the gateway printed when it last started, or sign in with a key.',
     );
   }
-  const { cookie, origin } = exchange.request.headers;
-  const present = replace ? undefined : await findPresent(cookie, auth);
+  const { headers } = exchange.request;
+  const present = replace ? undefined : await findPresent(headers, auth);
   if (present !== undefined) {
     answerPresent(exchange, present, credential.principal);
     return;
   }
   // The guard has let only our own origin through; its scheme is what the browser sees.
-  const secure = origin?.startsWith('https:') ?? false;
-  sendJson(exchange, 200, toWire(credential.principal), {
-    'set-cookie': await auth.sessions.open(credential, secure, cookie),
-    ...NO_STORE,
-  });
+  const secure = headers.origin?.startsWith('https:') ?? false;
+  const { setCookie, page } = await auth.sessions.open(credential, secure, headers);
+  const answer: SignedInWire = { ...toWire(credential.principal), page };
+  sendJson(exchange, 200, answer, { 'set-cookie': setCookie, ...NO_STORE });
 };
 
 export const showSession: Handler = (exchange) => {
@@ -58,7 +57,7 @@ export const closeSession: Handler = async (exchange, { auth, limits }) => {
     'clear-site-data': '"cache"',
   };
   try {
-    await (everywhere ? closeEverywhere(asked, auth) : auth.sessions.close(asked.cookie));
+    await (everywhere ? closeEverywhere(asked, auth) : auth.sessions.close(asked));
   } catch (thrown) {
     if (!isUnavailable(thrown)) throw thrown;
     const error = toGatewayError(thrown);
@@ -73,9 +72,9 @@ export const closeSession: Handler = async (exchange, { auth, limits }) => {
 async function closeEverywhere(headers: IncomingHttpHeaders, auth: Auth): Promise<void> {
   const { sessions } = auth;
   if (auth.isStranger(CONSOLE, headers)) {
-    await sessions.recall(headers.cookie).catch(async (error: unknown) => {
+    await sessions.recall(headers).catch(async (error: unknown) => {
       // Nobody can say whose it is now; this one ends at least.
-      await sessions.close(headers.cookie);
+      await sessions.close(headers);
       throw error;
     });
   }
@@ -83,9 +82,9 @@ async function closeEverywhere(headers: IncomingHttpHeaders, auth: Auth): Promis
 }
 
 /** Who is signed in with the browser. Rejects as the store does: then nobody is replaced unasked. */
-async function findPresent(cookie: string | undefined, { sessions }: Auth): Promise<Principal | undefined> {
-  await sessions.recall(cookie);
-  return sessions.find(cookie);
+async function findPresent(headers: IncomingHttpHeaders, { sessions }: Auth): Promise<Principal | undefined> {
+  await sessions.recall(headers);
+  return sessions.find(headers);
 }
 
 function answerPresent(exchange: Exchange, present: Principal, offered: Principal): void {

@@ -9,6 +9,15 @@ export interface IdentityWire {
   models: readonly string[];
 }
 
+/** Of a sign-in. */
+export interface SignedInWire extends IdentityWire {
+  /**
+   * What has to come as `x-toolgate-page` with the cookie: the secret that the request had there, or
+   * a new one to keep.
+   */
+  page: string;
+}
+
 /** Of a 409 (`other_sign_in`): nothing has changed. */
 export interface OtherSignInWire extends ErrorWire {
   signed_in: IdentityWire;

@@ -4,6 +4,7 @@ import { useText } from '../../text/language.js';
 import { ExternalIcon, FileIcon } from '../../ui/icons.js';
 import { makeVisible } from '../../ui/visible.js';
 import { strings } from '../strings.js';
+import { OwnFile, OwnPicture, PICTURES } from './own-media.js';
 
 type MediaBlock = Extract<BlockWire, { type: 'image' | 'document' }>;
 
@@ -28,25 +29,20 @@ export function MediaList({ blocks }: { blocks: readonly BlockWire[] }) {
   );
 }
 
-/** The page shows only pictures that the gateway itself serves. */
-const SHOWN_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
-
 function Picture({ source }: { source: MediaSourceWire }) {
   const text = useText(strings);
   if (source.type === 'url') return <Away url={source.url} label={text.imageElsewhere} />;
   const href = source.type === 'base64' ? ownAddress(source.href) : undefined;
-  if (source.type !== 'base64' || href === undefined || !SHOWN_TYPES.has(source.media_type)) {
+  if (source.type !== 'base64' || href === undefined || !PICTURES.has(source.media_type)) {
     return <Missing what={text.image} />;
   }
   return (
-    <a href={href} target="_blank" rel="noopener noreferrer" className="block max-w-full">
-      <img
-        src={href}
-        alt={text.image}
-        loading="lazy"
-        className="max-h-80 max-w-full rounded-md border border-line bg-code object-contain"
-      />
-    </a>
+    <OwnPicture
+      href={href}
+      alt={text.image}
+      className="max-h-80 max-w-full rounded-md border border-line bg-code object-contain"
+      missing={<Missing what={text.image} />}
+    />
   );
 }
 
@@ -58,14 +54,13 @@ function Paper({ title, source }: { title: string | null; source: MediaSourceWir
   const href = source.type === 'file' ? undefined : ownAddress(source.href);
   if (href === undefined) return <Missing what={makeVisible(label)} />;
   return (
-    <a
+    <OwnFile
       href={href}
-      target="_blank"
-      rel="noopener noreferrer"
+      missing={text.bytesUnavailable(makeVisible(label))}
       className="inline-flex items-center gap-1.5 rounded-md border border-line px-2.5 py-1.5 text-sm text-accent underline underline-offset-2"
     >
       <FileIcon size={16} /> {makeVisible(label)}
-    </a>
+    </OwnFile>
   );
 }
 

@@ -1,4 +1,5 @@
 /** The real browser behind the connection. */
+import { pageFetch } from '../api.js';
 import type { TabsPorts } from './event-tabs.js';
 import { browserTimers } from './ports.js';
 import type { SharedPorts, TabLock, TabMessage } from './tab-messages.js';
@@ -6,7 +7,7 @@ import type { SharedPorts, TabLock, TabMessage } from './tab-messages.js';
 const NAME = 'toolgate-events';
 
 export function browserPorts(): TabsPorts {
-  return { ...browserTimers, fetch: (path, init) => fetch(path, init), shared: sharedPorts() };
+  return { ...browserTimers, fetch: pageFetch, shared: sharedPorts() };
 }
 
 /** Locks are there on loopback and with TLS; a gateway on a plain address in the network has none. */

@@ -1,0 +1,12 @@
+/** Gives the person a file that this page has. */
+export function save(name: string, content: Blob): void {
+  const address = URL.createObjectURL(content);
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  document.body.append(link);
+  link.click();
+  link.remove();
+  // The browser has taken it by then.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
