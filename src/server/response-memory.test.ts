@@ -57,6 +57,34 @@ const said = (value: string): JsonObject => ({
 });
 
 describe('a conversation', () => {
+  it('of another end user of the key is not known', async () => {
+    const context = await open();
+    const alices = [{ user: 'alice' }, { safety_identifier: 'alice' }];
+    for (const [index, who] of alices.entries()) {
+      await answer(context, `resp_${index}`, { input: 'hi', ...who }, [text('ok')]);
+      const recall = (other: JsonObject) =>
+        responseMemory.recall(
+          { model: 'm', input: 'more', previous_response_id: `resp_${index}`, ...other },
+          'alice',
+          context,
+        );
+      const kept = await findTurn(`resp_${index}`, 'alice', context.store.answers);
+      const [item] = Array.isArray(kept?.response['output']) ? kept.response['output'] : [];
+      const refer = (other: JsonObject) => {
+        const input = [{ type: 'item_reference', id: item.id }];
+        return responseMemory.recall({ model: 'm', input, ...other }, 'alice', context);
+      };
+      for (const same of alices) {
+        expect(await recall(same)).toMatchObject({ $previous: `resp_${index}` });
+        expect(await refer(same)).toMatchObject({ input: [item] });
+      }
+      for (const other of [{ user: 'bob' }, { safety_identifier: 'bob' }, {}]) {
+        expect(await recall(other)).toBeUndefined();
+        expect(await refer(other)).toBeUndefined();
+      }
+    }
+  });
+
   it('is put together from its turns', async () => {
     const context = await open();
     await answer(context, 'resp_1', { input: 'one' }, [text('first')]);

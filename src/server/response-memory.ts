@@ -4,6 +4,7 @@
  * chain of its turns, so that a long one is stored once and not once for every turn.
  */
 import type { JsonObject } from '../core/conversation.js';
+import { endUserNamed } from '../core/end-user.js';
 import { GatewayError } from '../core/errors.js';
 import { LossLog } from '../core/losses.js';
 import { openaiResponses } from '../dialects/openai-responses/index.js';
@@ -35,7 +36,9 @@ export const responseMemory: TurnMemory = {
     if (!isObject(body)) return undefined;
     const chained = await recallChain(body, principal, context);
     const { input } = chained ?? body;
-    const resolved = Array.isArray(input) ? await resolveOwn(input, principal, context) : undefined;
+    const resolved = Array.isArray(input)
+      ? await resolveOwn(input, principal, context, isOf(body))
+      : undefined;
     return resolved === undefined ? chained : { ...(chained ?? body), input: resolved };
   },
 
@@ -53,7 +56,8 @@ async function recallChain(
   const { previous_response_id: id, input, ...rest } = body;
   if (typeof id !== 'string' || id === '') return undefined;
   const { turns, root } = await chainOf(id, principal, context);
-  if (turns.length === 0) return undefined;
+  // What was said with another end user is as unknown here as another key's.
+  if (turns.length === 0 || !turns.every(isOf(body))) return undefined;
   const items: unknown[] = [];
   for (const turn of turns) items.push(...turn.input, ...outputOf(turn));
   items.push(...(Array.isArray(input) ? input : itemsOf(input)));
@@ -66,17 +70,30 @@ async function recallChain(
   };
 }
 
-/** `items` with what their references name of this principal's answers; undefined where that is nothing. */
+/**
+ * `items` with what their references name of this principal's answers; undefined where that is
+ * nothing. Only answers that `mayUse` takes.
+ */
 export function resolveOwn(
   items: readonly unknown[],
   principal: string,
   { store }: Pick<MemoryContext, 'store'>,
+  mayUse: (turn: StoredTurn) => boolean = () => true,
 ): Promise<unknown[] | undefined> {
   return resolveReferences(items, async (id) => {
     const turn = await findTurn(id, principal, store.answers);
-    return turn === undefined ? undefined : outputOf(turn);
+    return turn === undefined || !mayUse(turn) ? undefined : outputOf(turn);
   });
 }
+
+/** Of the end user of a request: an answer repeats who asked. */
+function isOf(body: JsonObject): (turn: StoredTurn) => boolean {
+  const user = endUserIn(body);
+  return ({ response }) => endUserIn(response) === user;
+}
+
+const endUserIn = ({ user, safety_identifier: safety }: JsonObject): string | undefined =>
+  endUserNamed([user, safety]);
 
 /** The turns up to `id`, oldest first; `root` is what they go on from, where that is not kept here. */
 export async function chainOf(

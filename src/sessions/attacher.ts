@@ -87,11 +87,15 @@ export class Attacher {
 
   async attach(from: AttachRequest): Promise<NotedAttachment> {
     refuseTwins(from.request.messages);
-    if (from.id === undefined || (await this.#options.finder.gaveOut(from.id))) return this.#attach(from);
+    const { finder } = this.#options;
+    if (from.id === undefined || (await finder.gaveOut(from.id))) return this.#attach(from);
     return { ...(await this.#attach({ ...from, id: undefined })), note: 'foreign-session-id' };
   }
 
-  async #attach(from: AttachRequest): Promise<Attachment> {
+  async #attach(asked: AttachRequest): Promise<Attachment> {
+    const named = asked.anyUser === true ? (asked.id ?? asked.parent) : undefined;
+    const user = named === undefined ? asked.user : await this.#options.finder.userOf(named);
+    const from = { ...asked, user };
     const request = readRequest(from);
     const known = await this.#byIdempotencyKey(from, request);
     if (known !== undefined) return known;
@@ -128,8 +132,9 @@ export class Attacher {
   async #find(from: AttachRequest, request: ReadRequest, key: string): Promise<Candidate[]> {
     const { finder, running } = this.#options;
     if (from.id !== undefined) return [{ by: 'name', id: await finder.named(from.id, from) }];
-    for (const { id, principal, key: other } of running.values()) {
-      if (principal === request.principal && other === key) return [{ by: 'request', id }];
+    for (const { id, principal, prompt, key: other } of running.values()) {
+      const isSame = principal === request.principal && prompt === request.prompt && other === key;
+      if (isSame) return [{ by: 'request', id }];
     }
     const begun = await finder.begun(request, key);
     if (begun !== undefined) return [{ by: 'request', id: begun }];

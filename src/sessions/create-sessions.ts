@@ -216,15 +216,15 @@ class StoredSessions implements Sessions {
     if (parent === undefined) return undefined;
     const { session, record } = parent;
     const { principal, model, engine, title } = session;
-    const { root } = record;
+    const { root, user } = record;
     const marks = await this.#reader.marks(id);
-    const seed = seedOf(engine, root);
+    const seed = seedOf({ engine, root, user });
     const setup = await this.#reader.setup(parent);
     const point =
       keep === undefined ? { mark: marks.last, base: [], end: seed } : forkPoint(parent, marks, keep, engine);
     const held = await this.#maker.make({
       how: 'fork',
-      by: { principal, model, engine, root },
+      by: { principal, model, engine, root, user },
       seed,
       title,
       origin: { parent, marks, mark: point.mark, setup },

@@ -23,7 +23,7 @@ export function forkPoint(parent: LoadedSession, marks: Marks, keep: number, eng
   });
   const kept = mark === undefined ? 0 : parent.log.asOf(mark.step).length;
   const start: Link =
-    mark === undefined ? seedOf(engine, parent.record.root) : { hash: mark.hash, position: mark.position };
+    mark === undefined ? seedOf({ ...parent.record, engine }) : { hash: mark.hash, position: mark.position };
   const base = messages.slice(kept, count);
   return { mark, base, end: Telling.from(start, base).end };
 }

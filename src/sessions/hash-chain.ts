@@ -7,9 +7,17 @@ export interface Link {
   position: number;
 }
 
-/** Conversations of two engines or of two folders have nothing in common. */
-export function seedOf(engine: string, root: string): Link {
-  return { hash: digest('seed', JSON.stringify([engine, root])), position: 0 };
+export interface Ground {
+  engine: string;
+  root: string;
+  /** The end user; undefined where requests name none. */
+  user?: string | undefined;
+}
+
+/** Conversations of two engines, of two folders or of two end users have nothing in common. */
+export function seedOf({ engine, root, user }: Ground): Link {
+  const ground = user === undefined ? [engine, root] : [engine, root, user];
+  return { hash: digest('seed', JSON.stringify(ground)), position: 0 };
 }
 
 /** One link for each atom. */

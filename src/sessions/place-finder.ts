@@ -49,19 +49,27 @@ export class PlaceFinder {
   }
 
   /** Throws GatewayError for an id that the request cannot use. */
-  async named(id: string, { principal, engine, root }: AttachRequest): Promise<string> {
+  async named(id: string, { principal, user, engine, root }: AttachRequest): Promise<string> {
     const head = await this.#reader.head(id);
     if (head === undefined || head.session.principal !== principal) throw unknownSession(id);
+    if (head.record.user !== user) throw unknownSession(id);
     if (head.session.engine !== engine) throw otherPlace(id, 'engine');
     if (head.record.root !== root) throw otherPlace(id, 'folder');
     return id;
   }
 
-  /** A session that was made for this very request, whose turn's answer nobody has. */
-  async begun({ principal }: ReadRequest, key: string): Promise<string | undefined> {
-    for (const { session } of await this.#store.index.find(principal, key, LIMITS.candidates)) {
-      const head = await this.#reader.head(session);
-      if (head !== undefined && (await this.#hasTurn(head, key))) return session;
+  /** The end user of a session of the key. */
+  async userOf(id: string): Promise<string | undefined> {
+    return (await this.#reader.head(id))?.record.user;
+  }
+
+  /**
+   * A session that was made for this very request, whose turn's answer nobody has. Without an answer
+   * in common, only the system prompt tells who began it.
+   */
+  async begun(request: ReadRequest, key: string): Promise<string | undefined> {
+    for (const head of await this.#knowing(request, key)) {
+      if (isPromptOf(head, request) && (await this.#hasTurn(head, key))) return head.session.id;
     }
     return undefined;
   }
@@ -70,16 +78,16 @@ export class PlaceFinder {
    * Those that know the most of the history. In front of them, sessions whose first turn broke off
    * behind more of it than that: they have no answer that they could be known by.
    */
-  async byHistory({ principal, places, ends, results }: ReadRequest, key: string): Promise<Candidate[]> {
+  async byHistory(request: ReadRequest, key: string): Promise<Candidate[]> {
+    const { principal, places, ends } = request;
     const { index } = this.#store;
     const match = await index.longestPrefix(
       principal,
       places.map(({ hash }) => hash),
     );
     const known = places.findLastIndex(({ hash }) => hash === match?.hash);
-    const broken = await this.#brokenOff(principal, ends.slice(known + 1, -1));
-    const sharing =
-      match === undefined ? [] : await this.#sharing(principal, match.hash, key, results.length > 0);
+    const broken = await this.#brokenOff(request, ends.slice(known + 1, -1));
+    const sharing = match === undefined ? [] : await this.#sharing(request, match.hash, key);
     return [
       ...broken.map((id): Candidate => ({ by: 'tail', id })),
       ...sharing.map((id): Candidate => ({ by: 'history', id })),
@@ -87,36 +95,45 @@ export class PlaceFinder {
   }
 
   /** The session of this very request; else those that end at the point before the others. */
-  async #sharing(principal: string, hash: string, key: string, hasResults: boolean): Promise<string[]> {
+  async #sharing(request: ReadRequest, hash: string, key: string): Promise<string[]> {
     const heads: string[] = [];
     const others: string[] = [];
-    for (const { session } of await this.#store.index.find(principal, hash, LIMITS.candidates)) {
-      const head = await this.#reader.head(session);
-      if (head === undefined) continue;
-      if (await this.#hasTurn(head, key)) return [session];
-      (isHead(head.record, hash) ? heads : others).push(session);
+    for (const head of meant(await this.#knowing(request, hash), request)) {
+      const { id } = head.session;
+      if (await this.#hasTurn(head, key)) return [id];
+      (isHead(head.record, hash) ? heads : others).push(id);
     }
-    if (hasResults) return [...heads, ...others];
+    if (request.results.length > 0) return [...heads, ...others];
     // Words are answered where they were said last, or forked: any of those that share the point will do.
     return heads.length > 0 ? heads : others.slice(0, 1);
   }
 
-  async #brokenOff(principal: string, ends: readonly Link[]): Promise<string[]> {
-    const { index } = this.#store;
+  async #brokenOff(request: ReadRequest, ends: readonly Link[]): Promise<string[]> {
     const near = ends.slice(-LIMITS.tails).map(({ hash }) => ({ hash, key: tailKey(hash) }));
     if (near.length === 0) return [];
-    const longest = await index.longestPrefix(
-      principal,
+    const longest = await this.#store.index.longestPrefix(
+      request.principal,
       near.map(({ key }) => key),
     );
     if (longest === undefined) return [];
     const sessions: string[] = [];
     for (const { hash, key } of near.toReversed()) {
-      for (const { session } of await index.find(principal, key, LIMITS.candidates)) {
-        if ((await this.#reader.head(session))?.record.turn?.tail === hash) sessions.push(session);
+      for (const head of await this.#knowing(request, key)) {
+        if (isPromptOf(head, request) && head.record.turn?.tail === hash) sessions.push(head.session.id);
       }
     }
     return sessions;
+  }
+
+  /** Those with the request's system prompt first. */
+  async #knowing({ principal, prompt }: ReadRequest, hash: string): Promise<SessionHead[]> {
+    const limit = LIMITS.candidates;
+    const heads: SessionHead[] = [];
+    for (const { session } of await this.#store.index.find(principal, hash, { limit, prompt })) {
+      const head = await this.#reader.head(session);
+      if (head !== undefined) heads.push(head);
+    }
+    return heads;
   }
 
   /** For results that come alone: the session that waits for them, or that had them. */
@@ -129,7 +146,8 @@ export class PlaceFinder {
     const mine: PendingCall[] = [];
     for (const call of calls) {
       const head = await this.#reader.head(call.session);
-      if (head?.session.engine === engine && head.record.root === root) mine.push(call);
+      if (head?.session.engine !== engine || head.record.root !== root) continue;
+      if (head.record.user === request.user) mine.push(call);
     }
     const waiting = mine.filter(({ state }) => state === 'open');
     const sessions = new Set((waiting.length > 0 ? waiting : mine).map(({ session }) => session));
@@ -207,6 +225,24 @@ export class PlaceFinder {
     const telling = Telling.from(record.head, incoming);
     return { place: 'head', mark: undefined, marks: undefined, batch, rest: [...incoming], telling };
   }
+}
+
+/**
+ * Of sessions in which the same was said: those with the request's system prompt; else all of them
+ * where they are forks of one conversation, whose prompt has changed since; else none, for nobody can
+ * tell which is meant.
+ */
+function meant(known: readonly SessionHead[], request: ReadRequest): readonly SessionHead[] {
+  const same = known.filter((head) => isPromptOf(head, request));
+  if (same.length > 0) return same;
+  const families = new Set(known.map(({ session, record }) => record.family ?? session.id));
+  return families.size === 1 ? known : [];
+}
+
+function isPromptOf({ record: { prompt, setup } }: SessionHead, request: ReadRequest): boolean {
+  // Of a session that an earlier version wrote, the prompt is not known by this digest.
+  if (prompt === undefined && setup.system !== undefined) return false;
+  return (prompt ?? '') === request.prompt;
 }
 
 function isHead({ head, pending }: SessionRecord, hash: string): boolean {

@@ -9,7 +9,7 @@ const shown = (text: string): string => JSON.stringify(text.slice(0, 100));
 export const unknownSession = (id: string) =>
   new GatewayError(
     'not_found',
-    `The session ${shown(id)} is not known here: it has expired, or it is another key's. Send the conversation without X-Session-ID to go on.`,
+    `The session ${shown(id)} is not known here: it has expired, or it is another key's or another end user's. Send the conversation without X-Session-ID to go on.`,
     { param: 'x-session-id', detail: 'session_not_found' },
   );
 

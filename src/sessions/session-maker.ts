@@ -1,6 +1,6 @@
 /** New sessions: empty, from a history that nobody knows, or from a point of another one. */
 import type { Message } from '../core/conversation.js';
-import type { Link } from './hash-chain.js';
+import type { Ground, Link } from './hash-chain.js';
 import { HeldSession } from './held-session.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import { LIMITS } from './limits.js';
@@ -23,7 +23,7 @@ export interface Origin {
 
 export interface MakeOptions {
   how: Exclude<AttachKind, 'continue'>;
-  by: { principal: string; engine: string; model: string; root: string };
+  by: Ground & { principal: string; model: string };
   seed: Link;
   title: string | undefined;
   origin?: Origin;
@@ -56,7 +56,8 @@ export class SessionMaker {
     const record: SessionRecord = {
       ...EMPTY,
       root: by.root,
-      forkNumber: origin === undefined ? 0 : origin.parent.record.forkNumber + 1,
+      ...(by.user !== undefined && { user: by.user }),
+      ...(origin === undefined ? { forkNumber: 0 } : inherited(origin.parent)),
       head: options.seed,
     };
     const { principal, model, engine } = by;
@@ -133,6 +134,13 @@ export class SessionMaker {
       },
     });
   }
+}
+
+function inherited({
+  session,
+  record: { prompt, family = session.id, forkNumber },
+}: LoadedSession): Pick<SessionRecord, 'prompt' | 'family' | 'forkNumber'> {
+  return { ...(prompt !== undefined && { prompt }), family, forkNumber: forkNumber + 1 };
 }
 
 type PlacedEntry = Exclude<TurnEntry, { kind: 'said' }>;

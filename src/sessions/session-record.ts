@@ -66,6 +66,12 @@ const undelivered = z.object({ mark: count, turn: turnRecord, /** In front of th
 const record = z.object({
   version: z.literal(1),
   root: z.string(),
+  /** The end user whose it is; absent: of requests that name none. */
+  user: z.string().optional(),
+  /** Of the last system prompt. */
+  prompt: z.string().optional(),
+  /** The first session of those that were forked from one another; absent: this one. */
+  family: z.string().optional(),
   forkNumber: count,
   /** The visible conversation up to the last answer. */
   head: link,

@@ -48,9 +48,12 @@ export interface TurnOptions {
 export class Turn implements SessionTurn {
   readonly id: string;
   readonly principal: string;
+  readonly user: string | undefined;
   readonly root: string;
   readonly how: AttachKind;
   readonly key: string;
+  /** Of the conversation's system prompt. */
+  readonly prompt: string;
   readonly forkNumber: number;
   readonly tools: readonly ToolDefinition[];
   readonly system: readonly TextBlock[];
@@ -84,9 +87,11 @@ export class Turn implements SessionTurn {
     this.#held = held;
     this.id = held.id;
     this.principal = held.principal;
+    this.user = held.record.user;
     this.root = held.record.root;
     this.how = turn.how;
     this.key = turn.key;
+    this.prompt = held.record.prompt ?? '';
     this.forkNumber = held.record.forkNumber;
     this.tools = options.tools;
     this.system = options.system;

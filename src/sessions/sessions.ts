@@ -65,6 +65,10 @@ export type SessionEngineName = 'relay' | 'native' | 'claude-code';
 
 export interface AttachRequest {
   principal: string;
+  /** The end user behind the key; undefined where the request names none, who is a user as well. */
+  user?: string | undefined;
+  /** The key's holder: goes on with whichever end user's session it names, and as that user. */
+  anyUser?: boolean | undefined;
   /** `X-Session-ID`. */
   id?: string | undefined;
   /** `Idempotency-Key`: two requests with different ones are never the same request. */
@@ -125,6 +129,8 @@ export interface GivenAnswer {
 export interface SessionTurn {
   readonly id: string;
   readonly principal: string;
+  /** The end user whose session it is; undefined where requests name none. */
+  readonly user: string | undefined;
   readonly root: string;
   readonly how: AttachKind;
   /** Of this request in this session; the same when it is repeated. */

@@ -1,5 +1,6 @@
 /** A request as it tells its conversation: what was, what is new, and what makes it the request it is. */
-import type { Block, Message, ToolResultBlock } from '../core/conversation.js';
+import { withoutBillingHeader } from '../core/billing-header.js';
+import type { Block, Message, TextBlock, ToolResultBlock } from '../core/conversation.js';
 import { chainOf, digest, type Link, seedOf } from './hash-chain.js';
 import type { Asks } from './session-record.js';
 import type { AttachRequest } from './sessions.js';
@@ -38,6 +39,10 @@ const linkAfter = (start: Link, atoms: readonly Atom[]): Link => chainOf(start, 
 
 export interface ReadRequest {
   principal: string;
+  /** The end user; undefined where none is named. */
+  user: string | undefined;
+  /** Of its system prompt. */
+  prompt: string;
   seed: Link;
   messages: readonly Message[];
   /** An assistant says something in it. */
@@ -66,12 +71,13 @@ export function readRequest({
   principal,
   engine,
   root,
+  user,
   model,
   idempotencyKey,
   request,
 }: AttachRequest): ReadRequest {
-  const { messages, tools, toolChoice, parallelToolCalls } = request;
-  const seed = seedOf(engine, root);
+  const { messages, system, tools, toolChoice, parallelToolCalls } = request;
+  const seed = seedOf({ engine, root, user });
   const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant');
   const incoming = messages.slice(lastAnswer + 1);
   const atoms = atomsOf(messages);
@@ -79,6 +85,8 @@ export function readRequest({
   const ends = endsIn(messages, atoms, chain);
   return {
     principal,
+    user,
+    prompt: promptKey(system),
     seed,
     messages,
     hasHistory: lastAnswer >= 0,
@@ -105,6 +113,12 @@ function endsIn(messages: readonly Message[], atoms: readonly Atom[], chain: rea
     ends.push({ ...link, message, rest: () => messagesAfter(messages, atoms, index + 1) });
   }
   return ends;
+}
+
+/** The same for prompts that say the same, however they are cut into blocks. Empty for none. */
+export function promptKey(system: readonly TextBlock[]): string {
+  const texts = system.map(({ text }) => withoutBillingHeader(text).trim()).filter((text) => text !== '');
+  return texts.length === 0 ? '' : digest('prompt', texts.join('\n'));
 }
 
 /** What a turn keeps of the key of its request. */

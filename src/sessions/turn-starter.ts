@@ -228,7 +228,7 @@ export class TurnStarter {
       model: from.model,
       main,
       setup: entries,
-      record: { turn, setup: record },
+      record: { turn, setup: record, ...(request.prompt !== '' && { prompt: request.prompt }) },
     });
     const calls = isResumed || unsettled !== undefined ? callsIn(transcript.at(-1)) : [];
     const recorded = await recordedCalls(parts.store, held, calls);

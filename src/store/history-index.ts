@@ -21,6 +21,9 @@ export interface HistoryIndex {
    * this principal knows wins; among several sessions one that ends there, then the latest used.
    */
   longestPrefix(principal: string, chain: readonly string[]): Promise<HistoryMatch | undefined>;
-  /** Every session of this principal that knows the hash, in the same order, at most `limit`. */
-  find(principal: string, hash: string, limit: number): Promise<HistoryMatch[]>;
+  /**
+   * Sessions of this principal that know the hash, at most `limit`: first those whose metadata has
+   * this `prompt` (none is the same as an empty one), then in the same order.
+   */
+  find(principal: string, hash: string, options: { limit: number; prompt: string }): Promise<HistoryMatch[]>;
 }

@@ -1,4 +1,6 @@
 /** The conversation: neutral to wire, in the order and the forms that the upstream takes. */
+
+import { withoutBillingHeader } from '../../core/billing-header.js';
 import type {
   Block,
   ConversationRequest,
@@ -9,7 +11,6 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from '../../core/conversation.js';
-import { withoutBillingHeader } from '../shared/billing-header.js';
 import { repairHistory } from '../shared/repair-history.js';
 import { systemReminder } from '../shared/system-reminder.js';
 import { fitId } from '../shared/tool-names.js';

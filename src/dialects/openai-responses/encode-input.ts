@@ -1,4 +1,6 @@
 /** The conversation as `instructions` and `input` items: neutral to wire. */
+
+import { withoutBillingHeader } from '../../core/billing-header.js';
 import type {
   Block,
   ConversationRequest,
@@ -8,7 +10,6 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from '../../core/conversation.js';
-import { withoutBillingHeader } from '../shared/billing-header.js';
 import { freeText } from '../shared/free-text.js';
 import { isObject } from '../shared/read.js';
 import { repairHistory } from '../shared/repair-history.js';

@@ -1,5 +1,6 @@
 /** What every agent makes of a request before its turn begins. */
 import type { ToolDefinition } from '../../core/conversation.js';
+import { endUserOf } from '../../core/end-user.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Route } from '../../routing/router.js';
 import type { AttachRequest, SessionEngineName } from '../../sessions/sessions.js';
@@ -23,6 +24,9 @@ export function attachRequest(
 ): AttachRequest {
   return {
     principal: principal.name,
+    user: endUserOf(request),
+    // What is said in the console is said by the key's holder.
+    anyUser: kept !== undefined,
     id: headers[SESSION_HEADER] || undefined,
     idempotencyKey,
     engine,

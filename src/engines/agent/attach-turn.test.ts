@@ -13,6 +13,7 @@ function turnOf(id: string, key: string): SessionTurn {
     id,
     key,
     principal: 'alice',
+    user: undefined,
     root: '/',
     how: 'new',
     forkNumber: 0,

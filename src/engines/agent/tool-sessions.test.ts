@@ -24,7 +24,14 @@ function setUp(max?: number) {
     onProblem: (error) => problems.push(error),
   });
   const hold = (id: string, rest: { restore?: Record<string, unknown>; before?: number } = {}) =>
-    tools.hold({ id, principal: 'alice', workspace, restore: rest.restore, before: rest.before ?? 0 });
+    tools.hold({
+      id,
+      principal: 'alice',
+      user: undefined,
+      workspace,
+      restore: rest.restore,
+      before: rest.before ?? 0,
+    });
   const use = async (id: string) => {
     const held = await hold(id);
     held.release(0);

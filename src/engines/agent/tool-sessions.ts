@@ -22,6 +22,8 @@ export interface ToolSessionsOptions {
 export interface HoldOptions {
   id: string;
   principal: string;
+  /** `SessionTurn.user`. */
+  user: string | undefined;
   workspace: Workspace;
   /** What the conversation saved last. */
   restore: JsonObject | undefined;
@@ -64,12 +66,13 @@ export class ToolSessions {
   }
 
   async hold(options: HoldOptions): Promise<HeldTools> {
-    const { id, principal, workspace, restore, before } = options;
+    const { id, principal, user, workspace, restore, before } = options;
     const known = this.#awake.get(id);
     const awake: Awake = known ?? {
       session: this.#options.runtime.openSession({
         id,
         principal,
+        user,
         workspace,
         ...(restore === undefined ? {} : { restore }),
       }),

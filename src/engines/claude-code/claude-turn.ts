@@ -96,10 +96,10 @@ export class ClaudeTurn {
     const kept = live.take(turn.id);
     const conversation = kept?.fingerprint === fingerprintOf(options, plan) ? kept : undefined;
     if (kept !== undefined && conversation === undefined) await live.drop(kept);
-    const { id, principal, before } = turn;
+    const { id, principal, user, before } = turn;
     const held =
       conversation?.tools ??
-      (await tools.hold({ id, principal, workspace, restore: decodeTurnState(turn).tools, before }));
+      (await tools.hold({ id, principal, user, workspace, restore: decodeTurnState(turn).tools, before }));
     return new ClaudeTurn(options, plan, held, conversation);
   }
 
@@ -284,11 +284,11 @@ export class ClaudeTurn {
     this.#run = undefined;
     if (lost === undefined) return;
     this.#lost = lost;
-    const { id, principal } = this.turn;
+    const { id, principal, user } = this.turn;
     const { tools, workspace, live } = this.#options;
     const steps = this.turn.steps();
     // Before it lets go: the session of the tools stays the same one.
-    this.#held = await tools.hold({ id, principal, workspace, restore: undefined, before: steps });
+    this.#held = await tools.hold({ id, principal, user, workspace, restore: undefined, before: steps });
     this.#handedOver = false;
     await live.drop(lost, steps);
   }

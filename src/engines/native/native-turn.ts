@@ -38,9 +38,9 @@ export interface NativeTurn {
 /** The caller ends the turn with the keeper, and lets the tools go with it. */
 export async function openNativeTurn(options: NativeTurnOptions): Promise<NativeTurn> {
   const { turn, workspace, tools } = options;
-  const { id, principal, before } = turn;
+  const { id, principal, user, before } = turn;
   const restore = decodeTurnState(turn).tools;
-  const held = await tools.hold({ id, principal, workspace, restore, before });
+  const held = await tools.hold({ id, principal, user, workspace, restore, before });
   try {
     return await assemble(options, held);
   } catch (error) {

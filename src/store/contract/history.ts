@@ -61,14 +61,35 @@ export function historyContract(bench: () => Bench): void {
       const other = await ownSession(store, 'other', { principal: 'bob' });
       await other.step({ index: chain('a') });
       const found = async (limit: number) =>
-        (await store.index.find('alice', 'a', limit)).map(({ session, head }) => [session, head]);
+        (await store.index.find('alice', 'a', { limit, prompt: '' })).map(({ session, head }) => [
+          session,
+          head,
+        ]);
       expect(await found(10)).toEqual([
         ['ended', true],
         ['longer', false],
         ['old', false],
       ]);
       expect(await found(1)).toEqual([['ended', true]]);
-      expect(await store.index.find('alice', 'x', 10)).toEqual([]);
+      expect(await store.index.find('alice', 'x', { limit: 10, prompt: '' })).toEqual([]);
+    });
+
+    it('finds first what was said under the same system prompt, however many others there are', async () => {
+      const store = await bench().open();
+      const prompts = ['p1', undefined, 'p2', ...Array.from({ length: 20 }, (_, index) => `other-${index}`)];
+      for (const [index, prompt] of prompts.entries()) {
+        bench().now += 1;
+        const { step } = await ownSession(store, `s${index}`);
+        // The oldest ends there; the others go on.
+        const metadata = prompt === undefined ? {} : { prompt };
+        await step({ metadata, index: index === 0 ? chain('a') : chain('a', `b${index}`) });
+      }
+      const first = async (prompt: string, limit: number) =>
+        (await store.index.find('alice', 'a', { limit, prompt })).map(({ session }) => session);
+      expect(await first('p2', 2)).toEqual(['s2', 's0']);
+      expect(await first('', 2)).toEqual(['s1', 's0']);
+      expect(await first('unknown', 3)).toEqual(['s0', 's22', 's21']);
+      expect(await first('p1', 1)).toEqual(['s0']);
     });
 
     it('forgets with the session', async () => {

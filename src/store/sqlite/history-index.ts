@@ -5,14 +5,19 @@ import { number, type Row, text } from './rows.js';
 /** Clients mostly echo all they know, so the match is mostly in the first probe from the end. */
 const PROBE = 32;
 
-const SQL = `
+const PROMPT = `coalesce(json_extract(sessions.metadata, '$.prompt'), '')`;
+
+const matching = (before: string): string => `
   SELECT history.hash, history.session, history.position,
     history.position = (SELECT max(position) FROM history AS own WHERE own.session = history.session) AS head
   FROM json_each(?) AS chain
   CROSS JOIN history ON history.principal = ? AND history.hash = chain.value
   CROSS JOIN sessions ON sessions.id = history.session AND sessions.expires_at > ?
-  ORDER BY chain.key DESC, head DESC, sessions.updated_at DESC, sessions.id DESC
+  ORDER BY chain.key DESC,${before} head DESC, sessions.updated_at DESC, sessions.id DESC
   LIMIT ?`;
+
+const LONGEST = matching('');
+const ALL = matching(` ${PROMPT} = ? DESC,`);
 
 export class SqliteHistoryIndex implements HistoryIndex {
   readonly #context: Context;
@@ -26,17 +31,21 @@ export class SqliteHistoryIndex implements HistoryIndex {
     return database.read(() => {
       for (let end = chain.length; end > 0; end -= PROBE) {
         const part = JSON.stringify(chain.slice(Math.max(0, end - PROBE), end));
-        const row = database.get(SQL, [part, principal, now(), 1]);
+        const row = database.get(LONGEST, [part, principal, now(), 1]);
         if (row !== undefined) return readMatch(row);
       }
       return undefined;
     });
   }
 
-  find(principal: string, hash: string, limit: number): Promise<HistoryMatch[]> {
+  find(
+    principal: string,
+    hash: string,
+    { limit, prompt }: { limit: number; prompt: string },
+  ): Promise<HistoryMatch[]> {
     const { database, now } = this.#context;
-    const params = [JSON.stringify([hash]), principal, now(), limit];
-    return database.read(() => database.all(SQL, params).map(readMatch));
+    const params = [JSON.stringify([hash]), principal, now(), prompt, limit];
+    return database.read(() => database.all(ALL, params).map(readMatch));
   }
 }
 

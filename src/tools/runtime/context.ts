@@ -51,7 +51,7 @@ export interface ToolSession {
   readonly jobs: JobTable;
   /** A private folder (0700) for whole outputs; readable by this session's tools, removed with the session. */
   scratch(): Promise<string>;
-  /** The principal's own folder of memories. */
+  /** The folder of memories of the principal, and of one end user of it. */
   readonly memoryDir: string;
 }
 

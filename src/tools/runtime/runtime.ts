@@ -83,6 +83,8 @@ export interface ListedTool {
 export interface SessionOptions {
   id: string;
   principal: string;
+  /** The end user behind the key, whose memories it has. */
+  user?: string | undefined;
   workspace: Workspace;
   cwd?: string;
   agent?: { id: string; label: string };

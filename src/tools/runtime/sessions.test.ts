@@ -157,6 +157,20 @@ describe('the folder of memories', () => {
     const folders = names.map((name) => memoryFolder('/state', name).toLowerCase());
     expect(new Set(folders).size).toBe(names.length);
   });
+
+  it('is not that of another end user of the key, and that of nobody stays where it was', () => {
+    const of = (principal: string, user?: string) => memoryFolder('/state', principal, user);
+    const folders = [
+      of('alice'),
+      of('alice', 'u1'),
+      of('alice', 'u2'),
+      of('bob', 'u1'),
+      of('["alice","u1"]'),
+    ];
+    expect(new Set(folders).size).toBe(folders.length);
+    expect(folders.map((folder) => dirname(folder))).toEqual(folders.map(() => '/state/memory'));
+    expect(of('alice')).toBe('/state/memory/alice-2bd806c97f0e00af');
+  });
 });
 
 describe('what processes leave behind', () => {

@@ -20,7 +20,7 @@ export function createSessions(stateDir: string): ToolSessions {
   const open = new Set<OpenToolSession>();
 
   const openSession: ToolSessions['open'] = async (options, onClose) => {
-    const { id, principal, workspace, agent, parent } = options;
+    const { id, principal, user, workspace, agent, parent } = options;
     const restored = options.restore === undefined ? undefined : readSnapshot(options.restore);
     const jobs = parent?.jobs ?? createJobTable();
     let scratch: Promise<string> | undefined;
@@ -49,7 +49,7 @@ export function createSessions(stateDir: string): ToolSessions {
         scratchPath = await scratch;
         return scratchPath;
       },
-      memoryDir: memoryFolder(stateDir, principal),
+      memoryDir: parent?.memoryDir ?? memoryFolder(stateDir, principal, user),
       workspace,
       files: createFileState(),
       ownPaths: () => parent?.ownPaths?.() ?? (scratchPath === undefined ? [] : [scratchPath]),
@@ -74,11 +74,12 @@ export function createSessions(stateDir: string): ToolSessions {
 }
 
 /**
- * Two principals never share a folder, also where file names ignore case or a name holds `..`: the
- * hash tells them apart, the rest is for people who look.
+ * Two principals, and two end users of one, never share a folder, also where file names ignore case
+ * or a name holds `..`: the hash tells them apart, the rest is for people who look.
  */
-export function memoryFolder(stateDir: string, principal: string): string {
-  const hash = createHash('sha256').update(principal).digest('hex').slice(0, 16);
+export function memoryFolder(stateDir: string, principal: string, user?: string): string {
+  const whose = user === undefined ? principal : JSON.stringify([principal, user]);
+  const hash = createHash('sha256').update(whose).digest('hex').slice(0, 16);
   const word = principal
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')

@@ -1,0 +1,51 @@
+/**
+ * Who speaks behind a key, as far as the request says so: `metadata.user_id`, `user` and
+ * `safety_identifier`. Only a digest of it is kept.
+ */
+import { createHash } from 'node:crypto';
+import type { ConversationRequest, DialectName } from './conversation.js';
+
+/** Claude Code names its user and its session in one text, in one of these two forms. */
+const WITH_SESSION = /^(user_[0-9a-f]{8,128}_account_[0-9a-f-]{0,64})_session_[0-9a-f-]{8,64}$/;
+const SESSION_FIELD = 'session_id';
+
+const SAFETY_DIALECTS: readonly DialectName[] = ['openai-chat', 'openai-responses'];
+
+/** Undefined where the request names nobody. */
+export function endUserOf({
+  userId,
+  extensions,
+}: Pick<Partial<ConversationRequest>, 'userId' | 'extensions'>): string | undefined {
+  const safety = SAFETY_DIALECTS.map((dialect) => extensions?.[dialect]?.['safety_identifier']);
+  return endUserNamed([userId, ...safety]);
+}
+
+/** All names of one person; the same name twice is one. */
+export function endUserNamed(names: readonly unknown[]): string | undefined {
+  const given = names.flatMap((name) => (typeof name === 'string' && name !== '' ? [personIn(name)] : []));
+  const distinct = [...new Set(given)].sort();
+  if (distinct.length === 0) return undefined;
+  return createHash('sha256').update(JSON.stringify(distinct)).digest('base64url');
+}
+
+/** Without the session of a client that was started again since: its user is the same. */
+function personIn(name: string): string {
+  const person = WITH_SESSION.exec(name)?.[1];
+  if (person !== undefined) return person;
+  const fields = fieldsOf(name);
+  if (typeof fields?.[SESSION_FIELD] !== 'string') return name;
+  const others = Object.entries(fields).filter(([field]) => field !== SESSION_FIELD);
+  // Where nothing else tells users apart, the session does.
+  if (!others.some(([, value]) => typeof value === 'string' && value !== '')) return name;
+  return JSON.stringify(others.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function fieldsOf(name: string): { [field: string]: unknown } | undefined {
+  if (!name.startsWith('{')) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(name);
+    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : undefined;
+  } catch {
+    return undefined;
+  }
+}
