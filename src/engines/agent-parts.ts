@@ -15,7 +15,7 @@ import { createApprovalCoordinator } from '../permissions/coordinator/coordinato
 import { createGate } from '../permissions/create-gate.js';
 import { createPolicy } from '../permissions/policy.js';
 import { createRulePreviews, type RulePreviews } from '../permissions/preview.js';
-import { allowedHosts } from '../sandbox/allowed-hosts.js';
+import { allowedHosts } from '../permissions/rules/allowed-hosts.js';
 import { createSandbox } from '../sandbox/create-sandbox.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { parseStoreUrl } from '../store/open.js';

@@ -54,6 +54,17 @@ describe('rules about hosts', () => {
     expect((await rules.fetch(url)).behaviour).toBe('ask');
   });
 
+  it.each(['**', '*.*', '*a.example', 'a.*', 'x.*.example'])(
+    'a star that is no form of a domain allows nothing and denies all: %s',
+    async (domain) => {
+      const rule = `WebFetch(domain:${domain})`;
+      expect((await probe({ allow: [rule] }).fetch('https://b.example')).behaviour).toBe('ask');
+      expect((await probe({ mode: 'allow', deny: [rule] }).fetch('https://b.example')).behaviour).toBe(
+        'deny',
+      );
+    },
+  );
+
   it('a rule that cannot be read denies rather too much', async () => {
     expect(
       (await probe({ mode: 'allow', deny: ['WebFetch(domain:ex ample)'] }).fetch('https://a.example'))

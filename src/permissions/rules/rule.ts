@@ -72,5 +72,7 @@ function readHost(specifier: string): RuleTarget {
   if (domain === '*') return { kind: 'tool', name: 'WebFetch' };
   const below = domain.startsWith('*.');
   const bare = below ? domain.slice(2) : domain;
-  return { kind: 'host', host: hostOf(/:\/\//.test(bare) ? bare : `http://${bare}`), below };
+  // A star anywhere else is no form of a domain.
+  const host = bare.includes('*') ? undefined : hostOf(/:\/\//.test(bare) ? bare : `http://${bare}`);
+  return { kind: 'host', host, below };
 }
