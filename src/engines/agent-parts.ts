@@ -75,6 +75,9 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
     hidden: own,
     held: executed,
     hosts: allowedHosts(config.permissions),
+    pending: join(state.path, 'commands'),
+    onRecovered: (files) =>
+      log.warn({ files }, 'a gateway that was killed had left files that run code later'),
     env,
   });
   const listeners = new Set<() => void>();

@@ -1,5 +1,4 @@
 /** Puts the wall together: what the machine can do, what the operator wants, what a command needs. */
-import { rmdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +9,8 @@ import { type Availability, findAvailability } from './availability.js';
 import { bubblewrapArguments } from './bubblewrap.js';
 import { cleanPath, commandEnvironment } from './environment.js';
 import { type HostProxy, openHostProxy } from './host-proxy.js';
-import { type MountPlan, planMounts } from './mounts.js';
+import { type MountPlan, planMounts, watchNewRepositories } from './mounts.js';
+import { createPendingLooks, type PendingLooks, removeIfEmpty } from './pending-looks.js';
 import { SANDBOX_VARIABLES } from './protected-paths.js';
 import { proxyVariables, throughProxy } from './proxied-command.js';
 import type { Sandbox, SandboxSpec, SandboxStatus, SetAside, WrappedCommand } from './sandbox.js';
@@ -26,6 +26,10 @@ export interface SandboxOptions {
   /** Every command may reach these. */
   hosts?: readonly string[];
   home?: string;
+  /** A folder of the gateway's own, for what the next one must look at if this one is killed. */
+  pending?: string;
+  /** Told of what a gateway that was killed had left. */
+  onRecovered?(files: readonly SetAside[]): void;
   /** Of the gateway: where programs are found, and what of it commands see. */
   env?: Readonly<Record<string, string | undefined>>;
   /** Whether the machine is tried now or with the first command; by default with the first. */
@@ -50,7 +54,10 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     platform = process.platform,
   } = options;
   const bash = findProgram('bash', cleanPath(env['PATH'])) ?? '/bin/bash';
-  const standIns = createStandIns();
+  const pending = createPendingLooks(options.pending);
+  const recovered = await pending.recover();
+  if (recovered.length > 0) options.onRecovered?.(recovered);
+  const standIns = createStandIns(pending);
   const proxies = createProxies();
   let status: SandboxStatus =
     mode === 'off'
@@ -76,6 +83,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     file: bash,
     args: ['-c', command, 'bash'],
     env: {},
+    look: async () => [],
     release: async () => [],
   });
 
@@ -96,14 +104,14 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       standIns.paths(),
     );
     const cwd = realTarget(spec.cwd);
-    const release = standIns.take(plan);
+    const { look, release } = standIns.take(plan);
     try {
       if (found.kind === 'seatbelt') {
         const proxy = hosts.length > 0 ? await proxies.onLoopback(hosts) : undefined;
         const script = await seatbeltCommand(command, { plan, tmp: spec.tmp, proxyPort: proxy?.port, bash });
         const tmp = spec.tmp === undefined ? {} : { TMPDIR: spec.tmp };
         const variables = proxy?.port === undefined ? {} : proxyVariables(proxy.port);
-        return { file: bash, args: ['-c', script, 'bash'], env: { ...tmp, ...variables }, release };
+        return { file: bash, args: ['-c', script, 'bash'], env: { ...tmp, ...variables }, look, release };
       }
       // Without the relay the proxy cannot be reached, and the network stays closed.
       const socat = hosts.length > 0 ? found.socat : undefined;
@@ -115,6 +123,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
         args: [...args, '--', bash, '-c', inner.command, 'bash'],
         env: { ...SANDBOX_VARIABLES, ...inner.env },
         isolated: true,
+        look,
         release,
       };
     } catch (error) {
@@ -147,19 +156,30 @@ function statusOf(found: Availability): SandboxStatus {
 }
 
 /** Empty folders that stand in for what must not be made: counted, because commands share them. */
-function createStandIns(): {
+function createStandIns(pending: PendingLooks): {
   paths(): Set<string>;
-  take(plan: MountPlan): () => Promise<readonly SetAside[]>;
+  take(plan: MountPlan): Pick<WrappedCommand, 'look' | 'release'>;
 } {
   const counts = new Map<string, number>();
   const standIns = (): Set<string> => new Set(counts.keys());
   return {
     paths: standIns,
-    take({ mounts, watched }) {
+    take(plan) {
+      const { mounts, watched } = plan;
       const paths = mounts.filter(({ kind }) => kind === 'blocked').map(({ path }) => path);
       for (const path of paths) counts.set(path, (counts.get(path) ?? 0) + 1);
+      const forget = pending.add({ watched, standIns: paths, searched: plan.searched });
+      // One after the other: two at once would move the same file.
+      let looking: Promise<readonly SetAside[]> = Promise.resolve([]);
+      const look = (): Promise<readonly SetAside[]> => {
+        const next = looking.then(() =>
+          settleWatched([...watched, ...watchNewRepositories(plan.searched)], standIns()),
+        );
+        looking = next.catch(() => []);
+        return next;
+      };
       let released: Promise<readonly SetAside[]> | undefined;
-      const release = (): Promise<readonly SetAside[]> => {
+      const release = async (): Promise<readonly SetAside[]> => {
         for (const path of paths) {
           const left = (counts.get(path) ?? 1) - 1;
           if (left > 0) counts.set(path, left);
@@ -168,20 +188,13 @@ function createStandIns(): {
             removeIfEmpty(path);
           }
         }
-        return settleWatched(watched, standIns());
+        const done = await look();
+        forget();
+        return done;
       };
-      return () => (released ??= release());
+      return { look, release: () => (released ??= release()) };
     },
   };
-}
-
-/** At once: nobody may plan with it in between. One that somebody has filled meanwhile stays. */
-function removeIfEmpty(path: string): void {
-  try {
-    rmdirSync(path);
-  } catch {
-    // Never made, or in use.
-  }
 }
 
 interface Proxies {

@@ -41,15 +41,19 @@ describe('planMounts', () => {
     });
   });
 
-  it('blocks what is missing of a repository', async () => {
-    await mkdir(join(root, '.git'));
-    expect(plan()).toMatchObject({ 'work/.git/hooks': 'blocked', 'work/.git/config': 'blocked' });
-  });
-
-  it('blocks a repository that is missing as a whole, at its outermost folder', () => {
-    const found = plan();
-    expect(found['work/.git']).toBe('blocked');
-    expect(Object.keys(found).filter((path) => path.startsWith('work/.git/'))).toEqual([]);
+  it('puts nothing where there is nothing, and looks at what is made of a repository', async () => {
+    for (const made of [false, true]) {
+      if (made) await mkdir(join(root, '.git'));
+      const { mounts, watched } = planMounts({ writable: [root], hidden: [] }, home);
+      expect(mounts.filter(({ kind }) => kind === 'blocked')).toEqual([]);
+      for (const [path, look] of [
+        ['.git', 'repository'],
+        ['.git/hooks', 'hooks'],
+        ['.git/config', 'config'],
+      ]) {
+        expect(watched).toContainEqual({ root, path: join(root, path ?? ''), look });
+      }
+    }
   });
 
   it('watches what must not be made and cannot have a stand-in', async () => {
@@ -97,10 +101,11 @@ describe('planMounts', () => {
   });
 
   it('takes the stand-ins of other commands for missing', async () => {
-    await mkdir(join(root, '.git'));
-    const found = kinds(planMounts({ writable: [root], hidden: [] }, home, new Set([join(root, '.git')])));
-    expect(found['work/.git']).toBe('blocked');
-    expect(found['work/.git/hooks']).toBeUndefined();
+    await mkdir(join(home, '.profile'));
+    const found = kinds(
+      planMounts({ writable: [home], hidden: [] }, home, new Set([join(home, '.profile')])),
+    );
+    expect(found['home/.profile']).toBe('blocked');
   });
 
   it('finds repositories further inside, those of submodules, and files that name one', async () => {
@@ -113,7 +118,6 @@ describe('planMounts', () => {
       'work/a/b': 'writable',
       'work/a/b/.git/hooks': 'read-only',
       'work/.git/modules/sub/hooks': 'read-only',
-      'work/.git/modules/sub/config': 'blocked',
       'work/sub/.git': 'read-only',
     });
   });

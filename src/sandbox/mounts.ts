@@ -1,8 +1,9 @@
 /** Which paths a command sees in which way: the plan behind the arguments of bubblewrap. Looks at the disk, changes nothing. */
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { HELD_PATHS, type HeldPath } from '../workspace/code-files.js';
 import { isInside, realTarget } from '../workspace/real-path.js';
+import type { GitPart } from './harmless-git.js';
 import { HOME_PROGRAMS, HOME_SECRETS, SYSTEM_SECRETS } from './protected-paths.js';
 import type { SandboxSpec } from './sandbox.js';
 import type { WatchedPath } from './watched-paths.js';
@@ -16,11 +17,18 @@ export interface Mount {
   kind: 'writable' | 'read-only' | 'blocked' | 'hidden-folder' | 'hidden-file';
 }
 
+export interface SearchedFolders {
+  roots: readonly string[];
+  repositories: readonly string[];
+}
+
 export interface MountPlan {
   /** Outer paths first, so that the finer rule lies on top. */
   mounts: readonly Mount[];
   /** No mount can hold them, so they are looked at again when the command has ended. */
   watched: readonly WatchedPath[];
+  /** Where repositories are looked for, and the folders that were some. */
+  searched: SearchedFolders;
 }
 
 /** Repositories in the workspace that are looked for: not deeper, and not in more folders. */
@@ -39,7 +47,11 @@ const STRICTNESS: readonly Mount['kind'][] = [
   'hidden-file',
 ];
 
-type Wanted = Pick<HeldPath, 'path' | 'whenMissing'>;
+interface Wanted {
+  path: string;
+  /** `stand-in`: an empty folder is in its place while the command runs. */
+  whenMissing: HeldPath['whenMissing'] | 'stand-in';
+}
 
 /** `standIns`: empty folders of commands that still run; they count as missing. */
 export function planMounts(
@@ -62,15 +74,18 @@ export function planMounts(
     },
   };
   for (const path of writable) plan.add(path, 'writable');
+  const repositories: string[] = [];
   for (const root of writable) {
-    for (const repository of [root, ...nestedRepositories(root, plan)]) {
+    const nested = nestedRepositories(root, plan.missing);
+    repositories.push(...nested);
+    for (const repository of [root, ...nested]) {
       for (const each of codeOf(repository, repository === root)) hold(repository, each, plan);
     }
   }
   for (const path of (spec.held ?? []).map(realTarget)) {
     const root = plan.rootOf(path);
     if (root !== undefined && root !== path) {
-      hold(root, { path: relative(root, path), whenMissing: 'stand-in' }, plan);
+      hold(root, { path: relative(root, path), whenMissing: 'undo' }, plan);
     }
   }
   if (plan.rootOf(home) !== undefined) for (const each of codeOfHome()) hold(home, each, plan);
@@ -78,7 +93,34 @@ export function planMounts(
   for (const path of secrets) hide(realTarget(path), plan);
   const needed = withoutNeedless([...mounts.values()], new Set(writable));
   const blocked = new Set(needed.filter(({ kind }) => kind === 'blocked').map(({ path }) => path));
-  return { mounts: needed, watched: [...watched.values()].filter(({ path }) => !blocked.has(path)) };
+  return {
+    mounts: needed,
+    watched: [...watched.values()].filter(({ path }) => !blocked.has(path)),
+    searched: { roots: writable, repositories },
+  };
+}
+
+/** Repositories that a command made below its folders: what they may not hold. */
+export function watchNewRepositories({ roots, repositories }: SearchedFolders): WatchedPath[] {
+  const known = new Set(repositories);
+  return roots.flatMap((root) =>
+    nestedRepositories(root, (path) => kindOf(path) === undefined)
+      .filter((folder) => !known.has(folder))
+      .flatMap((folder) => watchedParts(root, folder)),
+  );
+}
+
+function watchedParts(root: string, folder: string): WatchedPath[] {
+  return IN_REPOSITORY.filter(({ whenMissing }) => whenMissing !== 'leave').map(({ path, whenMissing }) => ({
+    root,
+    path: join(folder, path),
+    ...(whenMissing === 'look' ? { look: partOf(path) } : {}),
+  }));
+}
+
+function partOf(path: string): GitPart {
+  const name = basename(path);
+  return name === 'hooks' || name === 'config' ? name : 'repository';
 }
 
 interface Planning {
@@ -125,12 +167,12 @@ function codeOf(folder: string, isRoot: boolean): Wanted[] {
     ? IN_PROJECT
     : IN_PROJECT.map(({ path }) => ({ path, whenMissing: 'leave' as const }));
   // A worktree or a submodule has a file that names its repository.
-  if (kindOf(join(folder, '.git')) === 'file') return [{ path: '.git', whenMissing: 'stand-in' }, ...others];
+  if (kindOf(join(folder, '.git')) === 'file') return [{ path: '.git', whenMissing: 'undo' }, ...others];
   const inner = modules(folder).flatMap((module): Wanted[] => [
-    { path: join(module, 'hooks'), whenMissing: 'stand-in' },
-    { path: join(module, 'config'), whenMissing: 'stand-in' },
+    { path: join(module, 'hooks'), whenMissing: 'look' },
+    { path: join(module, 'config'), whenMissing: 'look' },
   ]);
-  return [...IN_REPOSITORY, ...inner, ...others];
+  return [{ path: '.git', whenMissing: 'look' }, ...IN_REPOSITORY, ...inner, ...others];
 }
 
 /** Shells and sessions of the user start at any time: what they run must not even be there for a while. */
@@ -172,11 +214,16 @@ function hold(folder: string, { path, whenMissing }: Wanted, plan: Planning): vo
   if (root === undefined) return;
   if (missing === undefined) {
     pinAncestors(current, root, plan);
-    plan.add(current, 'read-only');
+    // Of a repository, what is inside of it is held, and that it stays a folder is looked at.
+    if (whenMissing !== 'look' || partOf(path) !== 'repository') plan.add(current, 'read-only');
+    else plan.watch({ root, path: current, look: 'repository' });
   } else if (whenMissing === 'stand-in') {
     pinAncestors(missing, root, plan);
     plan.add(missing, 'blocked');
-  } else if (whenMissing === 'undo') plan.watch({ root, path: join(missing, ...names) });
+  } else if (whenMissing !== 'leave') {
+    const look = whenMissing === 'look' ? { look: partOf(path) } : {};
+    plan.watch({ root, path: join(missing, ...names), ...look });
+  }
 }
 
 function hide(path: string, plan: Planning): void {
@@ -210,7 +257,7 @@ function firstMissing(path: string, root: string, plan: Planning): string | unde
   return undefined;
 }
 
-function nestedRepositories(root: string, plan: Planning): string[] {
+function nestedRepositories(root: string, missing: (path: string) => boolean): string[] {
   const found: string[] = [];
   let level = [root];
   let looked = 0;
@@ -222,7 +269,7 @@ function nestedRepositories(root: string, plan: Planning): string[] {
       for (const name of subfolders(folder)) {
         if (NESTED.skip.has(name)) continue;
         const path = join(folder, name);
-        if (!plan.missing(join(path, '.git'))) found.push(path);
+        if (!missing(join(path, '.git'))) found.push(path);
         next.push(path);
       }
     }

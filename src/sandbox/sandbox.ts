@@ -35,6 +35,8 @@ export interface WrappedCommand {
   env: Readonly<Record<string, string>>;
   /** It runs in its own pid namespace: whatever it starts ends with it. */
   isolated?: boolean;
+  /** For a command that goes on: sets aside what it should not have made so far. */
+  look(): Promise<readonly SetAside[]>;
   /** Tidies up, once however often it is called. Resolves with what the command should not have made. */
   release(): Promise<readonly SetAside[]>;
 }

@@ -9,6 +9,7 @@ it('writes a profile with the same walls', async () => {
         { path: '/work/project/.git/hooks', kind: 'read-only' },
         { path: '/home/me/.ssh', kind: 'hidden-folder' },
       ],
+      searched: { roots: [], repositories: [] },
       watched: [{ root: '/work/project', path: '/work/project/.git/commondir' }],
     },
     tmp: '/work/tmp',

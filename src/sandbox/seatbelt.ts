@@ -14,6 +14,9 @@ export async function seatbeltCommand(command: string, options: SeatbeltOptions)
     '@anthropic-ai/sandbox-runtime/dist/sandbox/macos-sandbox-utils.js'
   );
   const { mounts, watched } = options.plan;
+  // What may be made, as long as it runs nothing, is looked at afterwards.
+  const unmade = (paths: MountPlan['watched']): string[] =>
+    paths.filter(({ look }) => look === undefined).map(({ path }) => path);
   const paths = (...kinds: Mount['kind'][]): string[] =>
     mounts.filter(({ kind }) => kinds.includes(kind)).map(({ path }) => path);
   const hidden = paths('hidden-file', 'hidden-folder');
@@ -25,7 +28,7 @@ export async function seatbeltCommand(command: string, options: SeatbeltOptions)
     readConfig: { denyOnly: hidden, allowWithinDeny: [...paths('writable'), ...tmp] },
     writeConfig: {
       allowOnly: [...paths('writable'), ...tmp, '/dev/null', '/dev/tty', '/dev/stdout', '/dev/stderr'],
-      denyWithinAllow: [...paths('read-only', 'blocked'), ...hidden, ...watched.map(({ path }) => path)],
+      denyWithinAllow: [...paths('read-only', 'blocked'), ...hidden, ...unmade(watched)],
     },
     binShell: options.bash,
   });

@@ -9,6 +9,7 @@ import { chmod, lstat, rename, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { FileError } from '../workspace/file-error.js';
 import { type HeldFolder, holdFolder } from '../workspace/held-folder.js';
+import { type GitPart, isHarmless } from './harmless-git.js';
 import type { SetAside } from './sandbox.js';
 
 export interface WatchedPath {
@@ -16,7 +17,9 @@ export interface WatchedPath {
   root: string;
   path: string;
   /** The link that it was. Absent: it was missing. */
-  link?: string;
+  link?: string | undefined;
+  /** It may stay where it runs nothing. */
+  look?: GitPart | undefined;
 }
 
 const SUFFIX = '.set-aside';
@@ -55,7 +58,10 @@ async function openFolder(path: string): Promise<void> {
 }
 
 /** The path to be set aside or put back: itself, or a link on the way to it. */
-function findChange({ root, path, link }: WatchedPath, standIns: ReadonlySet<string>): string | undefined {
+function findChange(
+  { root, path, link, look: part }: WatchedPath,
+  standIns: ReadonlySet<string>,
+): string | undefined {
   let current = root;
   const names = relative(root, path).split(sep);
   for (const [index, name] of names.entries()) {
@@ -63,6 +69,7 @@ function findChange({ root, path, link }: WatchedPath, standIns: ReadonlySet<str
     const stats = standIns.has(current) ? undefined : look(current);
     const isLast = index === names.length - 1;
     if (stats === undefined) return isLast ? (link === undefined ? undefined : current) : undefined;
+    if (isLast && part !== undefined) return isHarmless(part, current, stats) ? undefined : current;
     if (isLast)
       return link !== undefined && stats.isSymbolicLink() && readlinkSync(current) === link
         ? undefined

@@ -5,13 +5,12 @@
  */
 
 /**
- * How the sandbox keeps a command from making what is missing; what exists is read-only.
- * `stand-in`: an empty folder is in its place while the command runs (Git does not see empty
- * folders, and no file can take its place). `undo`: a stand-in would confuse the programs that look
- * for it, so what was made is set aside when the command ends. `leave`: programs make it in
- * ordinary work, and what it says runs only together with files that commands may write anyway.
+ * How the sandbox keeps a command from making what is missing; what exists is read-only. `undo`:
+ * what was made is set aside when the command ends. `look`: the same, unless what was made runs
+ * nothing. `leave`: programs make it in ordinary work, and what it says runs only together with
+ * files that commands may write anyway.
  */
-export type WhenMissing = 'stand-in' | 'undo' | 'leave';
+export type WhenMissing = 'undo' | 'look' | 'leave';
 
 export interface CodeFile {
   /** Names apart from each other by spaces; `x/` is everything in such a folder, `/x/` only at the root. */
@@ -39,7 +38,7 @@ export const CODE_FILES: readonly CodeFile[] = [
     what: WHAT.git,
     parts: [
       // config: core.fsmonitor, core.sshCommand, aliases, filters
-      { names: 'hooks/ config', whenMissing: 'stand-in' },
+      { names: 'hooks/ config', whenMissing: 'look' },
       // names another folder to take configuration and hooks from; its mere presence breaks git
       { names: 'commondir', whenMissing: 'undo' },
       // read only where config has extensions.worktreeConfig, and made by git itself
@@ -56,17 +55,14 @@ export const CODE_FILES: readonly CodeFile[] = [
       '.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc .envrc .config/fish/ .xinitrc .xsession .xsessionrc .xprofile .pam_environment',
     what: 'a profile that shells run',
   },
-  // A gateway that starts while the command runs must not find one: it would take its rules from it.
-  { names: 'toolgate.yaml .toolgate/ .claude/', what: WHAT.agent, whenMissing: 'stand-in' },
   {
     names:
-      '.toolgate-permissions.yaml .config/toolgate/ .mcp.json .claude.json .cursor/ .codex/ .gemini/ .qwen/ .opencode/ opencode.json .continue/ .clinerules/',
+      'toolgate.yaml .toolgate/ .claude/ .toolgate-permissions.yaml .config/toolgate/ .mcp.json .claude.json .cursor/ .codex/ .gemini/ .qwen/ .opencode/ opencode.json .continue/ .clinerules/',
     what: WHAT.agent,
   },
-  { names: '.vscode/', what: WHAT.editor, whenMissing: 'stand-in' },
   {
     names:
-      '.idea/ .fleet/ .zed/ .devcontainer/ .devcontainer.json .sublime-project .vimrc .gvimrc .exrc .nvimrc .config/nvim/ .vim/ .emacs .emacs.d/ .dir-locals.el',
+      '.vscode/ .idea/ .fleet/ .zed/ .devcontainer/ .devcontainer.json .sublime-project .vimrc .gvimrc .exrc .nvimrc .config/nvim/ .vim/ .emacs .emacs.d/ .dir-locals.el',
     what: WHAT.editor,
   },
   {

@@ -11,7 +11,7 @@ export function createJob(id: string, command: string, started: StartedCommand, 
   let state: JobState = { status: 'running' };
   let timedOut = false;
   let position = 0;
-  let noted = false;
+  let noted = 0;
   const timer = setTimeout(() => {
     timedOut = true;
     void started.stop();
@@ -36,8 +36,8 @@ export function createJob(id: string, command: string, started: StartedCommand, 
       const { slice, held } = state.status === 'running' ? withoutBegun(all) : { slice: all, held: 0 };
       position = started.output.total - held;
       const { text, shown, omitted } = presentOutput(slice, started.log);
-      const note = noted ? undefined : setAsideNote(started.setAside);
-      noted ||= note !== undefined;
+      const note = setAsideNote(started.setAside.slice(noted));
+      noted = started.setAside.length;
       const noting = (output: string): string =>
         note === undefined ? output : `${output.trimEnd()}${resetBehind(output)}\n\n[${note}]\n`;
       return {

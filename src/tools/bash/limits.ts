@@ -16,6 +16,8 @@ export const BASH_LIMITS = {
   outputChars: 29_000,
   /** Characters of output for people. */
   dataChars: 100_000,
+  /** How often it is looked at what a background command has made. */
+  lookMs: 2_000,
   progressMs: 200,
   progressChars: 8_000,
 } as const;

@@ -6,12 +6,13 @@ import type { SetAside, WrappedCommand } from '../../sandbox/sandbox.js';
 import { type CommandEnd, type RunningCommand, runCommand } from '../../workspace/process/run-command.js';
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError } from '../runtime/tool.js';
+import { BASH_LIMITS } from './limits.js';
 import { shellScript } from './shell-script.js';
 
 export interface StartedCommand extends RunningCommand {
   /** As the command's own, once the sandbox is tidied up as well. */
   readonly ended: Promise<CommandEnd>;
-  /** What the command should not have made; known once it has ended. */
+  /** What the command should not have made; of one in the background as far as it was found. */
   readonly setAside: readonly SetAside[];
 }
 
@@ -38,9 +39,13 @@ export async function startCommand(
       isolated: wrapped.isolated === true,
       ...(long === undefined ? {} : { given: long }),
     });
-    let setAside: readonly SetAside[] = [];
+    const setAside: SetAside[] = [];
+    const look = async (): Promise<void> => void setAside.push(...(await wrapped.look().catch(() => [])));
+    const timer = options.logAlways ? setInterval(() => void look(), BASH_LIMITS.lookMs) : undefined;
+    timer?.unref();
     const ended = running.ended.then(async (end) => {
-      setAside = await wrapped.release();
+      clearInterval(timer);
+      setAside.push(...(await wrapped.release()));
       return end;
     });
     return {
@@ -50,9 +55,7 @@ export async function startCommand(
         return running.log;
       },
       ended,
-      get setAside() {
-        return setAside;
-      },
+      setAside,
       onChange: running.onChange,
       stop: async () => {
         await running.stop();

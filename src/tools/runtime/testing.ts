@@ -86,7 +86,13 @@ export async function createTestContext(options: TestContextOptions = {}): Promi
 export const SANDBOX_OFF: Sandbox = {
   status: { active: false, reason: 'off', detail: 'off in this test', advice: '' },
   environment: commandEnvironment(process.env),
-  wrap: async (command) => ({ file: 'bash', args: ['-c', command], env: {}, release: async () => [] }),
+  wrap: async (command) => ({
+    file: 'bash',
+    args: ['-c', command],
+    env: {},
+    look: async () => [],
+    release: async () => [],
+  }),
   close: async () => {},
 };
 

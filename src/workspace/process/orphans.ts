@@ -23,7 +23,8 @@ export function createCommandId(): string {
 
 const COMMAND_ID = /^(\d+)\.(\d+)\.[0-9a-f]+$/;
 
-function isOrphan(id: string): boolean {
+/** Whether the gateway that made the id is gone. */
+export function isOrphan(id: string): boolean {
   const [, pid, startTime] = COMMAND_ID.exec(id) ?? [];
   if (pid === undefined || startTime === undefined || startTime === '0') return false;
   return !isAlive({ pid: Number(pid), startTime });
