@@ -2,9 +2,10 @@
 import type { ToolDefinition } from '../../core/conversation.js';
 import { endUserOf } from '../../core/end-user.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
+import type { Loss } from '../../core/losses.js';
 import type { Route } from '../../routing/router.js';
-import type { AttachRequest, SessionEngineName } from '../../sessions/sessions.js';
-import type { OfferRequest, ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { AttachRequest, SessionEngineName, SessionTurn } from '../../sessions/sessions.js';
+import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
 import type { Call } from '../engine.js';
 import { unknownHistory } from '../unknown-history.js';
@@ -55,16 +56,52 @@ export function workspaceOf(
   }
 }
 
-export function toolboxOf(
+/** `key`: the name of the caller's. `turn`: whose rules hold; none where only tokens are counted. */
+export async function toolboxOf(
   runtime: ToolRuntime,
   { rule }: Route,
   clientTools: readonly ToolDefinition[],
-  caller: Pick<OfferRequest, 'key' | 'session'>,
+  key: string,
+  turn?: Pick<SessionTurn, 'id' | 'principal' | 'root'>,
 ): Promise<Toolbox> {
   const request = {
     selection: rule.tools ?? 'all',
     requested: clientTools.flatMap(({ name, typed }) => (typed === undefined ? [name] : [])),
-    ...caller,
+    key,
+    ...(turn === undefined ? {} : { session: turn.id }),
   };
-  return openToolbox(runtime, request, clientTools);
+  const denied = turn === undefined ? new Map<string, string>() : await deniedBy(runtime, clientTools, turn);
+  const allowed = clientTools.filter(({ name }) => !denied.has(name));
+  return { ...(await openToolbox(runtime, request, allowed)), losses: lossesOf(denied) };
+}
+
+/**
+ * Names of tools that a rule denies whatever their input is, with the rule. What a client's tool does
+ * is not known here, so that a rule can only be about all of it; whether it is run is the client's to ask.
+ */
+async function deniedBy(
+  { gate }: ToolRuntime,
+  tools: readonly ToolDefinition[],
+  { id, principal, root }: Pick<SessionTurn, 'id' | 'principal' | 'root'>,
+): Promise<Map<string, string>> {
+  const denied = new Map<string, string>();
+  for (const { name } of tools) {
+    const { behaviour, because } = await gate.judge({
+      principal,
+      session: id,
+      toolUseId: '',
+      tool: name,
+      input: {},
+      readOnly: true,
+      needsPermissions: false,
+      effects: [],
+      place: { root, cwd: root },
+    });
+    if (behaviour === 'deny' && because.kind === 'rule') denied.set(name, because.rule);
+  }
+  return denied;
+}
+
+function lossesOf(denied: ReadonlyMap<string, string>): Loss[] {
+  return [...denied].map(([name, rule]) => ({ path: 'tools', reason: `the rule ${rule} denies ${name}` }));
 }

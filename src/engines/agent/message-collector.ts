@@ -1,6 +1,7 @@
 /**
  * One message of a model, collected from the loose events of its stream: text and thinking are for
- * the client at once, calls are kept until the message is whole.
+ * the client at once, and so are calls of its own tools where they may be streamed; other calls are
+ * kept until the message is whole.
  */
 import {
   type Block,
@@ -13,7 +14,9 @@ import {
 } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ToolExtensions, TurnEvent } from '../../core/events.js';
+import { brokenArguments } from '../../core/tool-call-state.js';
 import { type ParsedArguments, parseArguments } from './call-arguments.js';
+import type { CallStream } from './call-stream.js';
 import { LIMITS } from './limits.js';
 import type { MessageTeller } from './message-teller.js';
 
@@ -26,6 +29,8 @@ export interface CollectedCall {
   key?: Key;
   /** Why it must not run, as a sentence for the model. */
   problem?: string;
+  /** The client has seen it under the id of the block. */
+  shown?: boolean;
 }
 
 export interface CollectedMessage {
@@ -35,6 +40,11 @@ export interface CollectedMessage {
   calls: CollectedCall[];
   stopReason: StopReason;
   stopSequence?: string;
+}
+
+/** The client has seen a call that the answer's limit cut off: there is nothing to go on with. */
+export function isCutInSight({ calls }: CollectedMessage): boolean {
+  return calls.some(({ shown, problem }) => shown === true && problem !== undefined);
 }
 
 type Key = number | string;
@@ -64,6 +74,7 @@ export class MessageCollector {
   readonly #calls = new Map<Key, CallPart>();
   readonly #taken: ReadonlySet<string>;
   readonly #teller: MessageTeller | undefined;
+  readonly #stream: CallStream | undefined;
   #open: Extract<Part, { type: 'text' | 'thinking' }> | undefined;
   #chars = 0;
   #id: string | undefined;
@@ -72,10 +83,15 @@ export class MessageCollector {
   #error: GatewayError | undefined;
   #visible = false;
 
-  /** `taken`: ids of calls that the conversation has already. `teller`: told of it as it comes. */
-  constructor(taken: ReadonlySet<string>, teller?: MessageTeller) {
+  /**
+   * `taken`: ids of calls that the conversation has already. `teller`: told of it as it comes.
+   * `stream`: without it no call is passed on.
+   */
+  constructor(taken: ReadonlySet<string>, teller?: MessageTeller, stream?: CallStream) {
     this.#taken = taken;
     this.#teller = teller;
+    this.#stream = stream;
+    stream?.next();
   }
 
   /** The stream failed, or was more than can be held. Nothing more is taken. */
@@ -106,7 +122,12 @@ export class MessageCollector {
     const passed: TurnEvent[] = [];
     for (const event of batch) {
       if (this.#error !== undefined) break;
-      if (this.#take(event)) passed.push(event);
+      const seen = this.#take(event);
+      if (seen === true) passed.push(event);
+      else if (seen !== false && seen.length > 0) {
+        this.#visible = true;
+        passed.push(...seen);
+      }
     }
     return passed;
   }
@@ -133,8 +154,10 @@ export class MessageCollector {
         if (block !== undefined) content.push(block);
         continue;
       }
-      const call = finishCall(part, cutOff && part === lastCall, ids);
+      const call = finishCall(part, cutOff && part === lastCall, ids, this.#stream?.idOf(part.key));
       if (call === undefined) continue;
+      if (call.shown === true && call.problem !== undefined && !cutOff)
+        return brokenArguments(this.#stream?.nameOf(part.name) ?? part.name);
       content.push(call.block);
       calls.push(call);
     }
@@ -147,8 +170,8 @@ export class MessageCollector {
     };
   }
 
-  /** True for what is passed on. */
-  #take(event: TurnEvent): boolean {
+  /** True for what is passed on as it is; otherwise what is to be seen in its place. */
+  #take(event: TurnEvent): boolean | TurnEvent[] {
     switch (event.type) {
       case 'text':
       case 'thinking':
@@ -164,11 +187,9 @@ export class MessageCollector {
         this.#open = undefined;
         return true;
       case 'tool':
-        this.#onTool(event);
-        return false;
+        return this.#onTool(event);
       case 'tool-input':
-        this.#onToolInput(event.key, event.json);
-        return false;
+        return this.#onToolInput(event.key, event.json);
       case 'tool-end':
         this.#onToolEnd(event.key);
         return false;
@@ -217,26 +238,35 @@ export class MessageCollector {
     return true;
   }
 
-  #onTool(event: Extract<TurnEvent, { type: 'tool' }>): void {
+  #onTool(event: Extract<TurnEvent, { type: 'tool' }>): TurnEvent[] {
     const call = this.#call(event.key);
     if (call.id === '' && event.id) call.id = event.id;
     if (call.name === '' && event.name) call.name = event.name;
     call.extensions ??= event.extensions;
     this.#teller?.called(call, '');
+    return this.#shownOf(call, call.json);
   }
 
-  #onToolInput(key: Key, json: string): void {
+  #onToolInput(key: Key, json: string): TurnEvent[] {
     const call = this.#call(key);
     this.#count(json);
-    if (call.ended) return;
+    if (call.ended) return [];
     call.json += json;
     this.#teller?.called(call, json);
+    return this.#shownOf(call, call.json, json);
+  }
+
+  /** `json`: all of its arguments; `fresh`: what is new of them. */
+  #shownOf(call: CallPart, json: string, fresh = ''): TurnEvent[] {
+    if (this.#stream === undefined) return [];
+    return this.#stream.called(call, this.#stream.idOf(call.key) === undefined ? json : fresh);
   }
 
   #onToolEnd(key: Key): void {
     const call = this.#calls.get(key);
     if (call === undefined || call.ended) return;
     call.ended = true;
+    this.#stream?.ended(key);
     if (this.#teller === undefined) return;
     call.parsed = parseArguments(call.json, false);
     if (call.parsed.ok) this.#teller.ended(call, call.parsed.input);
@@ -290,14 +320,21 @@ function blockOf(part: Exclude<Part, CallPart>): Block | undefined {
   }
 }
 
-/** Undefined for a call of which nothing ever came. */
-function finishCall(part: CallPart, cutOff: boolean, ids: Set<string>): CollectedCall | undefined {
+/** `seen`: the id under which the client has seen it. Undefined for a call of which nothing ever came. */
+function finishCall(
+  part: CallPart,
+  cutOff: boolean,
+  ids: Set<string>,
+  seen: string | undefined,
+): CollectedCall | undefined {
   if (part.id === '' && part.name === '' && part.json === '') return undefined;
   const parsed = cutOff
     ? parseArguments(part.json, cutOff)
     : (part.parsed ?? parseArguments(part.json, false));
-  const id = freshId(part.id === '' ? `call_${ids.size + 1}` : part.id, ids);
+  const id = seen ?? freshId(part.id === '' ? `call_${ids.size + 1}` : part.id, ids);
+  ids.add(id);
   const { extensions, key } = part;
+  const shown = seen === undefined ? {} : { shown: true };
   const block: ToolUseBlock = {
     type: 'tool_use',
     id,
@@ -305,8 +342,8 @@ function finishCall(part: CallPart, cutOff: boolean, ids: Set<string>): Collecte
     input: parsed.ok ? parsed.input : {},
     ...(extensions === undefined ? {} : { extensions }),
   };
-  if (parsed.ok) return { block, key };
-  return { block, key, problem: parsed.cut ? CUT : notJson(part.json) };
+  if (parsed.ok) return { block, key, ...shown };
+  return { block, key, ...shown, problem: parsed.cut ? CUT : notJson(part.json) };
 }
 
 const CUT =

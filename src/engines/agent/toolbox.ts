@@ -1,6 +1,7 @@
 /** The tools of one turn: those that run here, and those that the client runs. */
 import type { ToolChoice, ToolDefinition } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
+import type { Loss } from '../../core/losses.js';
 import type { OfferRequest, ToolOffer, ToolRuntime } from '../../tools/runtime/runtime.js';
 
 export interface Toolbox {
@@ -11,6 +12,8 @@ export interface Toolbox {
   readonly hasClients: boolean;
   /** Calls of this name go back to the client. */
   isClients(name: string): boolean;
+  /** Tools of the client that the model is not told of. */
+  readonly losses?: readonly Loss[];
   /** The choice in names that the model knows. Throws GatewayError for a tool that there is not. */
   choice(choice: ToolChoice | undefined): ToolChoice | undefined;
 }

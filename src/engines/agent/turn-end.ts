@@ -7,7 +7,8 @@ import type { Log } from '../../observability/log.js';
 import type { SessionTurn } from '../../sessions/sessions.js';
 import type { Call } from '../engine.js';
 import { OWN_ANSWER, sessionHeaders } from './answers.js';
-import { eventsOfCall, stopEvent } from './block-events.js';
+import { stopEvent } from './block-events.js';
+import type { CallStream } from './call-stream.js';
 import type { AnswerHead } from './running-turns.js';
 import type { TurnKeeper } from './turn-keeper.js';
 
@@ -29,23 +30,26 @@ export interface EndingTurn {
   keeper: Pick<TurnKeeper, 'complete'>;
   /** What the client has been told, calls apart. */
   said: readonly Block[];
+  /** Calls that it has seen before they were kept. */
+  shown: CallStream;
   log: Log;
 }
 
 /** Keeps the end, and returns how the answer ends; nothing for an end without an answer. Rejects as the session does. */
 export async function completeTurn(
-  { call, turn, keeper, said: blocks, log }: EndingTurn,
+  { call, turn, keeper, said: blocks, shown, log }: EndingTurn,
   end: AnsweredEnd | { kind: 'failed' | 'aborted' },
 ): Promise<TurnEvent[]> {
   switch (end.kind) {
     case 'handed-back': {
       const { calls, open, results } = end;
-      const told = call.request.parallelToolCalls === false ? open.slice(0, 1) : open;
+      const inOrder = shown.inOrder(open);
+      const told = call.request.parallelToolCalls === false ? inOrder.slice(0, 1) : inOrder;
       await keeper.complete({
         answer: { blocks: [...blocks, ...told], reason: 'tool_use' },
         handedBack: { calls, open, results },
       });
-      return [...told.flatMap(eventsOfCall), stopEvent('tool_use')];
+      return [...told.flatMap((each) => shown.restOf(each)), stopEvent('tool_use')];
     }
     case 'max-turns': {
       const note = `paused after ${end.turns} model calls (max_turns)`;

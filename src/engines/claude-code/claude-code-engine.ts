@@ -105,7 +105,7 @@ class ProcessEngine implements ClaudeCodeEngine {
       // While nothing is out, an error is the status of the answer.
       const first = await source.next();
       return running.begin(
-        answerHead(turn, [...turn.losses, ...lostWishes(call.request)], claude.opened),
+        answerHead(turn, [...turn.losses, ...claude.losses, ...lostWishes(call.request)], claude.opened),
         resumed(first, source),
       );
     } catch (error) {
@@ -120,9 +120,7 @@ class ProcessEngine implements ClaudeCodeEngine {
 
   async countTokens(call: Call, route: Route): Promise<number> {
     const { request } = call;
-    const toolbox = await toolboxOf(this.#options.runtime, route, request.tools, {
-      key: call.principal.name,
-    });
+    const toolbox = await toolboxOf(this.#options.runtime, route, request.tools, call.principal.name);
     const counted = { ...request, tools: [...toolbox.definitions] };
     return this.#options.relay.countTokens({ ...call, request: counted }, route);
   }
@@ -159,7 +157,7 @@ class ProcessEngine implements ClaudeCodeEngine {
       route,
       workspace,
       turn,
-      toolbox: await toolboxOf(runtime, route, turn.tools, { key: call.principal.name, session: turn.id }),
+      toolbox: await toolboxOf(runtime, route, turn.tools, call.principal.name, turn),
       baseUrl: await selfUrl(),
       walled,
       patience: { ...PATIENCE, ...this.#options.patience },
@@ -175,7 +173,7 @@ class ProcessEngine implements ClaudeCodeEngine {
     telling: TurnTelling,
   ): AsyncGenerator<readonly TurnEvent[], void, void> {
     const { log } = this.#options;
-    const { keeper, turn, tally } = claude;
+    const { keeper, turn, tally, shown } = claude;
     let begun = false;
     let last: readonly TurnEvent[] = [];
     try {
@@ -192,9 +190,9 @@ class ProcessEngine implements ClaudeCodeEngine {
           begun = true;
           yield step.value;
         }
-        last = await completeTurn({ call, turn, keeper, said: claude.said, log }, end);
+        last = await completeTurn({ call, turn, keeper, said: claude.said, shown, log }, end);
         if (end.kind !== 'failed' && end.kind !== 'aborted') telling.answered(end);
-        if (end.kind === 'handed-back' || (end.kind === 'done' && end.alive)) claude.rest();
+        if ((end.kind === 'handed-back' || end.kind === 'done') && end.alive) claude.rest();
         if (end.kind === 'failed') failure = end.error;
         else if (end.kind === 'aborted' && turn.signal.aborted) failure = turnFailure(turn, undefined);
       } catch (error) {

@@ -5,6 +5,7 @@
 import type { Block, Message, ToolResultBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
+import type { Loss } from '../../core/losses.js';
 import type { Log } from '../../observability/log.js';
 import type { Route } from '../../routing/router.js';
 import type { OutstandingCalls, SessionTurn } from '../../sessions/sessions.js';
@@ -12,6 +13,7 @@ import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import { spokenIn } from '../agent/answers.js';
 import { CallLedger } from '../agent/call-ledger.js';
+import { CallStream } from '../agent/call-stream.js';
 import { errorResult } from '../agent/error-result.js';
 import { LIMITS } from '../agent/limits.js';
 import type { CollectedCall } from '../agent/message-collector.js';
@@ -72,6 +74,7 @@ export class ClaudeTurn {
   readonly keeper: TurnKeeper;
   readonly tally = new UsageTally();
   readonly turn: SessionTurn;
+  readonly shown: CallStream;
   readonly #options: ClaudeTurnOptions;
   readonly #plan: ToolPlan;
   #held: HeldTools;
@@ -116,6 +119,12 @@ export class ClaudeTurn {
     this.#held = held;
     this.#conversation = conversation;
     this.#handedOver = conversation !== undefined;
+    this.shown = new CallStream({
+      isClients: (name) => plan.ownerOf(name) === 'client',
+      plain: (name) => plan.plain(name),
+      claimId: (id) => turn.claimId(id),
+      single: call.request.parallelToolCalls === false,
+    });
     // That wire has one text for the whole answer.
     const separator = call.ingress.name === 'openai-chat' ? '\n\n' : '';
     this.#voice = new AnswerVoice(spokenIn(turn.transcript.slice(turn.began), separator), separator);
@@ -152,6 +161,11 @@ export class ClaudeTurn {
   /** What the client has been told, calls apart. */
   get said(): readonly Block[] {
     return this.#voice.said;
+  }
+
+  /** Of the request's tools. */
+  get losses(): readonly Loss[] {
+    return this.#options.toolbox.losses ?? [];
   }
 
   get opened() {
@@ -263,6 +277,7 @@ export class ClaudeTurn {
       maxTurns: this.#maxTurns(),
       tally: this.tally,
       voice: this.#voice,
+      shown: this.shown,
       turnsBefore: this.#turnsBefore(),
       told,
       patience: this.#options.patience,
@@ -353,7 +368,7 @@ export class ClaudeTurn {
     const { calls } = outstanding;
     if (open.length > 0) {
       this.#notify({ type: 'handed-back', ids: open.map(({ id }) => id) });
-      return { kind: 'handed-back', calls, open, results };
+      return { kind: 'handed-back', calls, open, results, alive: true };
     }
     turn.transcript.push({ role: 'user', content: inOrder(calls, results) });
     await this.keeper.save();

@@ -6,6 +6,7 @@ import { createStreamDecoder } from '../../dialects/anthropic-messages/decode-st
 import { TOOL_NAME_LIMITS } from '../../dialects/anthropic-messages/wire.js';
 import type { StreamDecoder } from '../../dialects/dialect.js';
 import { ToolNames } from '../../dialects/shared/tool-names.js';
+import type { CallStream } from '../agent/call-stream.js';
 import { type CollectedMessage, MessageCollector } from '../agent/message-collector.js';
 import { MessageTeller } from '../agent/message-teller.js';
 import type { AgentActivityBody } from '../agent/observer.js';
@@ -36,6 +37,8 @@ export interface MainStreamOptions {
   notify(activity: AgentActivityBody): void;
   /** The name that a tool has outside of Claude Code. */
   plain(name: string): string;
+  /** Passes on the client's calls as they are written; without it they are told when they are whole. */
+  stream?: CallStream | undefined;
 }
 
 export class MainStream {
@@ -61,12 +64,12 @@ export class MainStream {
     const start = this.#open === undefined || event.type === 'message_start';
     if (start) {
       const ids = taken();
-      const { notify, plain } = this.#options;
+      const { notify, plain, stream } = this.#options;
       const teller = new MessageTeller(notify, ids, plain);
       this.drop();
       this.#open = {
         decoder: createStreamDecoder(new ToolNames(TOOL_NAME_LIMITS)),
-        collector: new MessageCollector(ids, teller),
+        collector: new MessageCollector(ids, teller, stream),
         teller,
         ids: new Map(),
       };

@@ -15,7 +15,8 @@ import type {
 } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
-import type { CollectedMessage } from '../agent/message-collector.js';
+import { type CallStream, mayStreamCalls } from '../agent/call-stream.js';
+import { type CollectedMessage, isCutInSight } from '../agent/message-collector.js';
 import type { MessageTeller } from '../agent/message-teller.js';
 import type { AgentActivityBody } from '../agent/observer.js';
 import { inOrder } from '../agent/settle-calls.js';
@@ -39,6 +40,7 @@ export interface TurnRunOptions {
   tally: UsageTally;
   /** The turn's, whichever process it is on. */
   voice: AnswerVoice;
+  shown: CallStream;
   /** Model calls of the turn before this process had it. */
   turnsBefore: number;
   /** Results that the transcript has already, and Claude Code will tell of: by its own ids. */
@@ -57,6 +59,8 @@ export type RunEnd =
       calls: readonly ToolUseBlock[];
       open: readonly ToolUseBlock[];
       results: ReadonlyMap<string, ToolResultBlock>;
+      /** False where the process has told its model something else than the client will. */
+      alive: boolean;
     }
   | { kind: 'max-turns'; turns: number }
   /** `again`: nobody has seen anything of what was lost, so it may be tried once more. */
@@ -101,6 +105,7 @@ export class TurnRun {
     this.#stream = new MainStream({
       notify: (activity) => notify(activity),
       plain: (name) => conversation.plan.plain(name),
+      stream: mayStreamCalls(options.request) ? options.shown : undefined,
     });
     this.turns = options.turnsBefore;
     this.#stale = conversation.inbox.size;
@@ -264,7 +269,7 @@ export class TurnRun {
     this.#options.voice.finish(spoken);
     this.#last = { reason: stopReason, ...(stopSequence === undefined ? {} : { stopSequence }) };
     // What was called in an answer that was refused halfway was not meant to be done.
-    if (calls.length === 0 || stopReason === 'refusal') {
+    if (calls.length === 0 || stopReason === 'refusal' || isCutInSight(message)) {
       teller.drop();
       this.#options.conversation.desk.announce([]);
       this.#answered = true;
@@ -283,11 +288,11 @@ export class TurnRun {
     const { plan, desk } = conversation;
     const problems = new Map<string, string>();
     const aligned = ids.length === calls.length;
-    const known = calls.map(({ block, problem: found }, index): KnownCall => {
+    const known = calls.map(({ block, problem: found, shown }, index): KnownCall => {
       const wireId = (aligned ? ids[index] : undefined) ?? block.id;
       const owner = plan.ownerOf(block.name);
       block.name = plan.plain(block.name);
-      block.id = claimId(block.id);
+      if (shown !== true) block.id = claimId(block.id);
       const problem = request.toolChoice?.type === 'none' ? NO_TOOLS : found;
       if (problem !== undefined) problems.set(block.id, problem);
       return { wireId, block, owner, problem, state: 'new' };
@@ -376,13 +381,21 @@ export class TurnRun {
   /** The client's calls, once everything beside them that can run has run. */
   #handBack(): RunEnd | undefined {
     const { known } = this.#options.conversation.desk;
-    // What Claude Code itself has refused is answered, and nobody is to run it.
-    this.#open = this.#open.filter(({ id }) => !known.results.has(id));
+    // What Claude Code itself has refused is answered, and nobody is to run it, but for what the client has seen.
+    const isRefused = ({ id }: ToolUseBlock) => known.results.has(id);
+    this.#open = this.#open.filter((call) => !isRefused(call) || this.#options.shown.has(call.id));
     if (this.#open.length === 0) return undefined;
     if (this.#others().some(({ state }) => state === 'begun')) return undefined;
     if (this.#toBegin().length > 0 && !this.#quiet) return undefined;
     const calls = known.all.map(({ block }) => block);
-    return { kind: 'handed-back', calls, open: this.#open, results: new Map(known.results) };
+    const results = new Map([...known.results].filter(([id]) => !this.#open.some((call) => call.id === id)));
+    return {
+      kind: 'handed-back',
+      calls,
+      open: this.#open,
+      results,
+      alive: results.size === known.results.size,
+    };
   }
 
   /** Calls of the last message that are not the client's, and have no result. */

@@ -16,8 +16,9 @@ import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
 import { spokenBehind } from '../agent/answers.js';
 import { eventsOfBlocks } from '../agent/block-events.js';
+import type { CallStream } from '../agent/call-stream.js';
 import { LIMITS } from '../agent/limits.js';
-import { type CollectedMessage, MessageCollector } from '../agent/message-collector.js';
+import { type CollectedMessage, isCutInSight, MessageCollector } from '../agent/message-collector.js';
 import { MessageTeller } from '../agent/message-teller.js';
 import type { AgentActivityBody } from '../agent/observer.js';
 import type { ServerCalls } from '../agent/server-calls.js';
@@ -43,6 +44,8 @@ export interface AgentLoopOptions {
   textSeparator: string;
   /** An id for a call, by which its result will be found. */
   claimId(id: string): string;
+  /** Passes on the client's calls as they are written; without it they are told when they are whole. */
+  stream?: CallStream | undefined;
   notify(activity: AgentActivityBody): void;
   /** Where the turn broke off before: what was said, how many messages it took, and the calls that are left of it. */
   before?: TurnBefore;
@@ -166,7 +169,7 @@ export class AgentLoop {
       const taken = idsIn(this.#options.transcript);
       const teller = new MessageTeller(this.#options.notify, taken);
       this.#teller = teller;
-      const collector = new MessageCollector(taken, teller);
+      const collector = new MessageCollector(taken, teller, this.#options.stream);
       const message = yield* this.#read(open, collector);
       const usage = open.settle(collector);
       yield [{ type: 'usage', usage: this.#options.tally.total }];
@@ -229,14 +232,15 @@ export class AgentLoop {
     const spoken = content.filter((block) => block.type !== 'tool_use');
     this.said.push(...spokenBehind(this.said, spoken, textSeparator));
     // What was called in an answer that was refused halfway was not meant to be done.
-    if (calls.length === 0 || stopReason === 'refusal') {
+    const isOver = stopReason === 'refusal' || isCutInSight(message);
+    if (calls.length === 0 || isOver) {
       this.#teller?.drop();
       if (spoken.length > 0) transcript.push({ role: 'assistant', content: spoken });
       if (stopReason === 'pause_turn' && spoken.length > 0) {
         await this.#save();
         return undefined;
       }
-      if (spoken.length === 0 && stopReason !== 'refusal' && this.#nudge()) return undefined;
+      if (spoken.length === 0 && !isOver && this.#nudge()) return undefined;
       const reason = stopReason === 'tool_use' || stopReason === 'pause_turn' ? 'end_turn' : stopReason;
       return { kind: 'done', reason, ...(stopSequence === undefined ? {} : { stopSequence }) };
     }
@@ -250,7 +254,7 @@ export class AgentLoop {
     const problems = new Map<string, string>();
     for (const call of calls) {
       const { block } = call;
-      block.id = claimId(block.id);
+      if (call.shown !== true) block.id = claimId(block.id);
       const problem = toolChoice?.type === 'none' ? NO_TOOLS : call.problem;
       if (problem !== undefined) {
         problems.set(block.id, problem);

@@ -228,11 +228,11 @@ describe('arguments', () => {
     expect(resultsIn(relay.requests[1])[1]).toContain('cut off');
   });
 
-  it('of a client tool that are no JSON go back to the model, not to the client', async () => {
+  it('of a client tool that are no JSON go back to the model where the client has not seen them', async () => {
     const relay = new ScriptedRelay(calls(['get_weather', '{"city": nope}']), says('sorry'));
     const heard = await hear(
       await nativeEngine(relay, new FakeRuntime(), root),
-      callOf([userSays('x')], { tools: [WEATHER] }),
+      callOf([userSays('x')], { tools: [WEATHER], stream: false }),
     );
     expect(heard.calls).toEqual([]);
     expect(heard.text).toBe('sorry');

@@ -94,7 +94,10 @@ class LoopEngine implements NativeEngine {
       const native = await this.#open(call, route, workspace, { turn, running, observe: telling.observe });
       keeper = native.keeper;
       const opened = await native.loop.begin();
-      return running.begin(answerHead(turn, turn.losses, opened), this.#answer(call, native, telling));
+      return running.begin(
+        answerHead(turn, [...turn.losses, ...native.losses], opened),
+        this.#answer(call, native, telling),
+      );
     } catch (error) {
       const failure = turnFailure(turn, error);
       telling.failed(failure);
@@ -107,9 +110,7 @@ class LoopEngine implements NativeEngine {
   async countTokens(call: Call, route: Route): Promise<number> {
     const { request } = call;
     const { root } = workspaceOf(route, this.#options);
-    const toolbox = await toolboxOf(this.#options.runtime, route, request.tools, {
-      key: call.principal.name,
-    });
+    const toolbox = await toolboxOf(this.#options.runtime, route, request.tools, call.principal.name);
     const prompt = await promptOptions(this.#options, toolbox, { root, cwd: root, session: call.id });
     const counted = modelRequest(request, {
       system: await systemPrompt(prompt, request.system, route.rule.system ?? 'append'),
@@ -149,7 +150,7 @@ class LoopEngine implements NativeEngine {
       workspace,
       turn,
       tools: this.#tools,
-      toolbox: await toolboxOf(runtime, route, turn.tools, { key: call.principal.name, session: turn.id }),
+      toolbox: await toolboxOf(runtime, route, turn.tools, call.principal.name, turn),
       signal: AbortSignal.any([running.signal, turn.signal]),
       observe,
     });
@@ -161,13 +162,13 @@ class LoopEngine implements NativeEngine {
     native: NativeTurn,
     telling: TurnTelling,
   ): AsyncGenerator<readonly TurnEvent[], void, void> {
-    const { loop, keeper, turn, tally } = native;
+    const { loop, shown, keeper, turn, tally } = native;
     const { log } = this.#options;
     let end: LoopEnd;
     let last: readonly TurnEvent[] = [];
     try {
       end = yield* loop.run();
-      last = await completeTurn({ call, turn, keeper, said: loop.said, log }, end);
+      last = await completeTurn({ call, turn, keeper, said: loop.said, shown, log }, end);
       if (end.kind !== 'failed' && end.kind !== 'aborted') telling.answered(end);
     } catch (error) {
       if (!(error instanceof GatewayError)) {

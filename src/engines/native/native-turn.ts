@@ -1,8 +1,10 @@
 /** Everything of one turn, put together: its model, its tools, its loop, and what keeps it. */
+import type { Loss } from '../../core/losses.js';
 import type { SessionTurn } from '../../sessions/sessions.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import { spokenIn } from '../agent/answers.js';
 import { CallLedger } from '../agent/call-ledger.js';
+import { CallStream, mayStreamCalls } from '../agent/call-stream.js';
 import { LIMITS } from '../agent/limits.js';
 import { type AgentObserver, notifierOf, safeObserver } from '../agent/observer.js';
 import { ServerCalls } from '../agent/server-calls.js';
@@ -31,8 +33,11 @@ export interface NativeTurnOptions
 export interface NativeTurn {
   turn: SessionTurn;
   loop: AgentLoop;
+  shown: CallStream;
   keeper: TurnKeeper;
   tally: UsageTally;
+  /** Of the request's tools. */
+  losses: readonly Loss[];
 }
 
 /** The caller ends the turn with the keeper, and lets the tools go with it. */
@@ -103,6 +108,11 @@ async function assemble(options: NativeTurnOptions, held: HeldTools): Promise<Na
     tools: held,
     onProblem: (error) => log.warn({ err: error, ...names }, 'a turn could not be given up cleanly'),
   });
+  const shown = new CallStream({
+    isClients: (name) => toolbox.isClients(name),
+    claimId: (callId) => turn.claimId(callId),
+    single: request.parallelToolCalls === false,
+  });
   const loop = new AgentLoop({
     transcript: turn.transcript,
     model,
@@ -115,6 +125,7 @@ async function assemble(options: NativeTurnOptions, held: HeldTools): Promise<Na
     signal,
     textSeparator,
     claimId: (callId) => turn.claimId(callId),
+    stream: mayStreamCalls(request) ? shown : undefined,
     notify,
     before: {
       said: spokenIn(turn.spoken, textSeparator),
@@ -137,5 +148,5 @@ async function assemble(options: NativeTurnOptions, held: HeldTools): Promise<Na
       return keeper.save();
     },
   });
-  return { turn, loop, keeper, tally };
+  return { turn, loop, shown, keeper, tally, losses: toolbox.losses ?? [] };
 }

@@ -104,7 +104,12 @@ export class FakeRuntime implements ToolRuntime {
   readonly gate: ToolRuntime['gate'] = {
     check: () => Promise.reject(new Error('not asked')),
     checkFurther: () => Promise.reject(new Error('not asked')),
-    judge: () => Promise.reject(new Error('not asked')),
+    judge: async () => ({
+      behaviour: 'allow',
+      because: { kind: 'mode', mode: 'allow' },
+      message: '',
+      suggestions: [],
+    }),
     readable: async () => () => true,
     hidden: async () => [],
   };
