@@ -182,6 +182,10 @@ export interface ConversationRequest {
   serviceTier?: string;
   /** A stable key of the conversation, so that an upstream can keep its prompt cache warm. */
   cacheKey?: string;
+  /** Where the model has to run: a promise that only some upstreams can make. */
+  inferenceGeo?: string;
+  /** Part of the conversation is encrypted, and only upstreams of this dialect can read it. */
+  sealed?: { dialect: DialectName; param: string };
   /** What was said before is kept by an upstream of this dialect; no other can go on with it. */
   continues?: Continuation;
   stream: boolean;

@@ -7,6 +7,7 @@ const KINDS: Readonly<Record<string, { kind: string; detail: string }>> = {
   previous_response_id: { kind: 'the response', detail: 'previous_response_not_found' },
   conversation: { kind: 'the conversation', detail: 'conversation_not_found' },
   'prompt.id': { kind: 'the stored prompt', detail: 'prompt_not_found' },
+  'thread.previous_message_id': { kind: 'the thread of the message', detail: 'thread_not_found' },
 };
 const ITEM = { kind: 'the item', detail: 'item_not_found' } as const;
 

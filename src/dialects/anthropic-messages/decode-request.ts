@@ -72,7 +72,17 @@ export function decodeCountTokensRequest(value: unknown): ConversationRequest {
   decodeMetadata(body['metadata'], request, extensions);
   const serviceTier = optional(body['service_tier'], 'service_tier', readString);
   if (serviceTier !== undefined) request.serviceTier = serviceTier;
+  const inferenceGeo = optional(body['inference_geo'], 'inference_geo', readNonEmpty);
+  if (inferenceGeo !== undefined) request.inferenceGeo = inferenceGeo;
+  decodeThread(body['thread'], request);
   return request;
+}
+
+/** A thread that goes on is a conversation that the provider keeps. */
+function decodeThread(value: unknown, request: ConversationRequest): void {
+  if (!isObject(value) || value['type'] !== 'continue') return;
+  const id = readNonEmpty(value['previous_message_id'], 'thread.previous_message_id');
+  request.continues = { dialect: DIALECT, id, param: 'thread.previous_message_id' };
 }
 
 function readStrings(value: unknown, path: string): string[] {

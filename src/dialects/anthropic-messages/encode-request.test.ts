@@ -190,7 +190,7 @@ describe('the request', () => {
           n: 1,
           presence_penalty: 0,
           stream_options: { include_usage: true },
-          store: true,
+          store: false,
           stop: null,
         },
       },

@@ -1,6 +1,7 @@
 /** A neutral request as the body of `POST /v1/messages`. */
 import type { ConversationRequest, JsonObject } from '../../core/conversation.js';
 import type { EncodedRequest, Target } from '../dialect.js';
+import { endUser } from '../shared/end-user-field.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
 import { isObject } from '../shared/read.js';
 import { ToolNames } from '../shared/tool-names.js';
@@ -39,6 +40,7 @@ export function encodeRequest(request: ConversationRequest, target: Target): Enc
   encodeStops(request, body, context);
   encodeMetadata(request, body, context);
   encodeServiceTier(request, body, context);
+  if (request.inferenceGeo !== undefined) Object.assign(body, { inference_geo: request.inferenceGeo });
   restoreFields(body, kept, context);
   loseForeign('', request.extensions, DIALECT, losses);
   return { path: '/v1/messages', headers: headersOf(kept), body, names };
@@ -87,7 +89,7 @@ function encodeMetadata(
   body: JsonObject,
   { quirks, losses }: EncodeContext,
 ): void {
-  const { userId } = request;
+  const userId = endUser(request, losses);
   if (userId === undefined) return;
   if (quirks.user === false) losses.add('userId', 'the upstream takes no user id');
   else if (userId.length > USER_ID_LIMIT) losses.add('userId', `longer than ${USER_ID_LIMIT} characters`);

@@ -47,6 +47,7 @@ export const REQUEST_FIELDS = fields<MessageCreateParamsBase & Sampling>(
   'output_format',
   'metadata',
   'service_tier',
+  'inference_geo',
   'stream',
 );
 export const MESSAGE_FIELDS = fields<{ role: string; content: unknown }>('role', 'content');

@@ -11,6 +11,7 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from '../../core/conversation.js';
+import { fromCompaction } from '../shared/compaction.js';
 import { repairHistory } from '../shared/repair-history.js';
 import { systemReminder } from '../shared/system-reminder.js';
 import { fitId } from '../shared/tool-names.js';
@@ -31,7 +32,7 @@ export function encodeMessages(
 ): JsonObject[] {
   const writer = new MessageWriter(context);
   writer.system(request.system, addition);
-  const messages = repairHistory(request.messages, context.losses);
+  const messages = repairHistory(fromCompaction(request.messages, context.losses), context.losses);
   for (const [index, message] of messages.entries()) writer.add(message, `messages.${index}`);
   return writer.finish();
 }

@@ -36,7 +36,8 @@ export function encodeRequest(request: ConversationRequest, target: Target): Enc
   encodeLimits(request, context, body);
   encodeSampling(request, context, body);
   encodeEffort(request, context, body);
-  encodeIdentity(request, context, body);
+  const hasSafetyIdentifier = request.extensions[DIALECT]?.['safety_identifier'] !== undefined;
+  encodeIdentity(request, context, body, { hasSafetyIdentifier });
   encodeExtensions(request, context, body);
   encodeStream(request, context, body);
   return { path: PATH, headers: {}, body, names };

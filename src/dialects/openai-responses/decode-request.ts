@@ -61,6 +61,7 @@ export function decodeRequest(value: unknown): ConversationRequest {
   decodeTools(body, request, names);
   const { system, messages, reference } = decodeInput(body['input'], body['instructions'], names);
   request.system = system;
+  decodeSealed(body['input'], request);
   request.messages = messages;
   decodeToolChoice(body['tool_choice'], request, names);
   decodeLimits(body, request);
@@ -102,6 +103,16 @@ function decodeContinuation(
     from(readNonEmpty(prompt['id'], 'prompt.id'), 'prompt.id');
   } else if (reference !== undefined) from(reference.id, reference.path);
 }
+
+/** A compaction of this wire is encrypted; everything that was said before it is in there. */
+function decodeSealed(input: unknown, request: ConversationRequest): void {
+  const items: readonly unknown[] = Array.isArray(input) ? input : [];
+  const at = items.findIndex((item) => isObject(item) && SEALED.has(item['type']));
+  if (at >= 0) request.sealed = { dialect: DIALECT, param: `input.${at}` };
+}
+
+/** Codex's own word for it, and the wire's. */
+const SEALED: ReadonlySet<unknown> = new Set(['compaction', 'compaction_summary']);
 
 function requireInput(body: JsonObject, request: ConversationRequest): void {
   if (request.messages.length > 0 || request.continues !== undefined) return;

@@ -10,6 +10,7 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from '../../core/conversation.js';
+import { fromCompaction } from '../shared/compaction.js';
 import { freeText } from '../shared/free-text.js';
 import { isObject } from '../shared/read.js';
 import { repairHistory } from '../shared/repair-history.js';
@@ -38,7 +39,7 @@ export function encodeInput(
 ): EncodedInput {
   const writer = new ItemWriter(context);
   writer.system(request.system, addition);
-  const { messages } = request;
+  const messages = fromCompaction(request.messages, context.losses);
   // Calls whose results are given now may stand in the history that the upstream keeps.
   const repaired = context.held ? messages : repairHistory(messages, context.losses);
   for (const [index, message] of repaired.entries()) writer.add(message, `messages.${index}`);

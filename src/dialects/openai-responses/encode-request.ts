@@ -22,7 +22,6 @@ const SAME_IN_CHAT: ReadonlySet<string> = new Set([
   'prompt_cache_options',
   'prompt_cache_retention',
   'safety_identifier',
-  'top_logprobs',
 ]);
 
 /** Of the client's own, what is decided here: an answer is kept by the gateway, not by the upstream. */
@@ -40,7 +39,7 @@ export function encodeRequest(request: ConversationRequest, target: Target): Enc
   body['input'] = additional.length === 0 ? input : [...additional, ...input];
   encodeLimits(request, context, body);
   encodeReasoningConfig(request, context, body);
-  encodeIdentity(request, context, body);
+  encodeIdentity(request, context, body, { hasSafetyIdentifier: true });
   encodeStorage(request, context, body);
   encodeExtensions(request, context, body);
   if (request.stream) body['stream'] = true;
@@ -159,7 +158,8 @@ function encodeStorage(
   if (held) {
     if (own?.['store'] !== undefined) body['store'] = own['store'];
   } else {
-    body['store'] = false;
+    // Chat Completions keeps an answer only where it is asked to; here the gateway keeps what is kept.
+    body['store'] = request.extensions['openai-chat']?.['store'] === true;
     const { reasoning } = body;
     if (isObject(reasoning) && reasoning['effort'] !== 'none') include.add(ENCRYPTED_REASONING);
   }
@@ -171,7 +171,7 @@ function encodeStorage(
 
 function encodeExtensions(request: ConversationRequest, { losses }: EncodeContext, body: JsonObject): void {
   const own = request.extensions[DIALECT];
-  const { verbosity: chatVerbosity, ...chat } = request.extensions['openai-chat'] ?? {};
+  const { verbosity: chatVerbosity, store: _store, ...chat } = request.extensions['openai-chat'] ?? {};
   const text = isObject(own?.['text']) ? own['text'] : chatVerbosity && { verbosity: chatVerbosity };
   if (isObject(text)) body['text'] = { ...text, ...(isObject(body['text']) ? body['text'] : {}) };
   for (const key in own) {

@@ -27,8 +27,8 @@ it("is silent about the dialect's own fields and about none", () => {
 });
 
 it.each<[string, unknown]>([
-  ['cache_control', { type: 'ephemeral' }],
   ['betas', ['x']],
+  ['speed', 'standard'],
   ['container', null],
   ['container', ''],
   ['fallbacks', []],
@@ -47,4 +47,20 @@ it.each<[string, unknown, boolean]>([
   ['truncation', 'disabled', true],
 ])('knows the default of %s: %j', (key, value, silent) => {
   expect(lost('', { 'openai-responses': { [key]: value } })).toHaveLength(silent ? 0 : 1);
+});
+
+it.each<[string, string, unknown, boolean]>([
+  ['', 'cache_control', { type: 'ephemeral' }, false],
+  ['tools.x', 'cache_control', { type: 'ephemeral' }, true],
+  ['', 'diagnostics', { previous_message_id: 'm' }, false],
+  ['tools.x', 'allowed_callers', ['direct'], true],
+  ['tools.x', 'allowed_callers', ['code_execution_20260521'], false],
+])('at %j, %s = %j is silent: %s', (path, key, value, silent) => {
+  expect(lost(path, { 'anthropic-messages': { [key]: value } })).toHaveLength(silent ? 0 : 1);
+});
+
+it('an option that is on though nothing is in it is named', () => {
+  const losses = new LossLog();
+  loseForeign('', { 'openai-chat': { web_search_options: {} } }, 'anthropic-messages', losses);
+  expect(losses.list()).toEqual([{ path: 'web_search_options', reason: 'only openai-chat has it' }]);
 });

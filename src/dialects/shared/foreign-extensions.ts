@@ -6,51 +6,69 @@ import {
   type JsonObject,
 } from '../../core/conversation.js';
 import type { LossLog } from '../../core/losses.js';
+import { isObject } from './read.js';
 
-/** Fields that steer the provider's bookkeeping or caching and never the answer. */
+/** Fields of blocks, tools and items about caching, identity and display: no answer depends on them. */
 const WITHOUT_MEANING: Record<DialectName, ReadonlySet<string>> = {
-  'anthropic-messages': new Set([
-    'betas',
-    'cache_control',
-    'caller',
-    'citations',
-    'diagnostics',
-    'eager_input_streaming',
-    'metadata',
-    'inference_geo',
-    'user_profile_id',
-    'workspace_id',
-  ]),
-  'openai-chat': new Set([
-    'detail',
-    'metadata',
-    'prompt_cache_retention',
-    'safety_identifier',
-    'store',
-    'stream_options',
-  ]),
-  'openai-responses': new Set([
-    'client_metadata',
-    'detail',
-    'id',
-    'include',
-    'metadata',
-    'prompt_cache_retention',
-    'safety_identifier',
-    'status',
-    'store',
-    'stream_options',
-  ]),
+  'anthropic-messages': new Set(['cache_control', 'caller', 'citations', 'eager_input_streaming']),
+  'openai-chat': new Set(['detail']),
+  'openai-responses': new Set(['detail', 'id', 'status']),
 };
+
+type Served = (value: unknown) => boolean;
+
+const always: Served = () => true;
+/** `include_usage` is given on every wire; padding against eavesdroppers is not. */
+const noPadding: Served = (value) => !isObject(value) || value['include_obfuscation'] !== true;
+
+/**
+ * Fields of a request that the gateway itself sees to, whichever upstream answers: what is stored,
+ * repeated in the answer or sent as a header. Every other one is carried, refused or named.
+ */
+const SERVED: Record<DialectName, Readonly<Record<string, Served>>> = {
+  'anthropic-messages': {
+    // The SDK's way to write the header.
+    betas: always,
+    thread: (value) => isObject(value) && value['type'] === 'continue',
+  },
+  'openai-chat': {
+    // Both have a neutral meaning, and whoever has no place for it says so.
+    safety_identifier: always,
+    top_k: always,
+    stream_options: noPadding,
+  },
+  'openai-responses': {
+    client_metadata: always,
+    conversation: always,
+    include: (value) => Array.isArray(value) && value.every((each) => each === ENCRYPTED_REASONING),
+    metadata: always,
+    previous_response_id: always,
+    safety_identifier: always,
+    store: always,
+    stream_options: noPadding,
+  },
+};
+
+const ENCRYPTED_REASONING = 'reasoning.encrypted_content';
 
 /** Values that say the same as leaving the field out. */
 const DEFAULTS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['frequency_penalty', 0],
   ['n', 1],
   ['presence_penalty', 0],
+  ['speed', 'standard'],
   ['top_logprobs', 0],
   ['truncation', 'disabled'],
 ]);
+
+/** Values of the same kind that are lists. */
+const DEFAULT_LISTS: ReadonlyMap<string, string> = new Map([
+  ['allowed_callers', '["direct"]'],
+  ['modalities', '["text"]'],
+]);
+
+/** Fields that mean something though nothing is in them. */
+const MEANT_WHEN_EMPTY: ReadonlySet<string> = new Set(['web_search_options']);
 
 /** Puts back what only this wire has, and reports what only another one has. */
 export function restorerOf(dialect: DialectName) {
@@ -68,26 +86,37 @@ export function restorerOf(dialect: DialectName) {
   };
 }
 
-/** Adds a loss for each field in `extensions` that only another dialect than `own` understands. */
+/**
+ * Adds a loss for each field in `extensions` that only another dialect than `own` understands. A
+ * `path` of nothing is the request itself.
+ */
 export function loseForeign(
   path: string,
   extensions: Extensions | undefined,
-  own: DialectName,
+  own: DialectName | undefined,
   losses: LossLog,
+  reason?: string,
 ): void {
   if (extensions === undefined) return;
   for (const dialect of DIALECT_NAMES) {
     const fields = dialect === own ? undefined : extensions[dialect];
     for (const key in fields) {
       // A `$` marks what a decoder notes for its own encoder; the client never sent it.
-      if (key.startsWith('$') || WITHOUT_MEANING[dialect].has(key) || isDefault(key, fields[key])) continue;
-      losses.add(path === '' ? key : `${path}.${key}`, `only ${dialect} has it`);
+      if (key.startsWith('$') || isDefault(key, fields[key])) continue;
+      if (path === '' ? isServed(dialect, key, fields[key]) : WITHOUT_MEANING[dialect].has(key)) continue;
+      losses.add(path === '' ? key : `${path}.${key}`, reason ?? `only ${dialect} has it`);
     }
   }
+}
+
+function isServed(dialect: DialectName, key: string, value: unknown): boolean {
+  const served = SERVED[dialect];
+  return Object.hasOwn(served, key) && served[key]?.(value) === true;
 }
 
 function isDefault(key: string, value: unknown): boolean {
   if (value === null || value === undefined || value === false || value === '') return true;
   if (typeof value !== 'object') return DEFAULTS.get(key) === value;
-  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
+  if (Array.isArray(value)) return value.length === 0 || DEFAULT_LISTS.get(key) === JSON.stringify(value);
+  return Object.keys(value).length === 0 && !MEANT_WHEN_EMPTY.has(key);
 }

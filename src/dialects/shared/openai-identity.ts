@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { ConversationRequest, JsonObject } from '../../core/conversation.js';
 import type { LossLog } from '../../core/losses.js';
+import { endUser } from './end-user-field.js';
 import type { Quirks } from './quirks.js';
 
 /** `prompt_cache_key` is cut off silently beyond this. */
@@ -18,13 +19,15 @@ const SERVICE_TIERS: ReadonlyMap<string, string> = new Map([
   ['priority', 'priority'],
 ]);
 
-/** Adds `user`, `prompt_cache_key` and `service_tier`. */
+/** `hasSafetyIdentifier`: the upstream gets that field by itself. Adds `user`, `prompt_cache_key` and `service_tier`. */
 export function encodeIdentity(
   request: ConversationRequest,
   { quirks, losses }: { quirks: Quirks; losses: LossLog },
   body: JsonObject,
+  { hasSafetyIdentifier }: { hasSafetyIdentifier: boolean },
 ): void {
-  const { userId, cacheKey, serviceTier } = request;
+  const { cacheKey, serviceTier } = request;
+  const userId = hasSafetyIdentifier ? request.userId : endUser(request, losses);
   if (userId !== undefined) {
     if (quirks.user === false) losses.add('user', 'the upstream takes no user');
     else body['user'] = within(userId, quirks.user);

@@ -8,15 +8,8 @@ import type { AttachRequest, SessionEngineName, SessionTurn } from '../../sessio
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
 import type { Call } from '../engine.js';
-import { unknownHistory } from '../unknown-history.js';
 import { SESSION_HEADER } from './answers.js';
 import { openToolbox, type Toolbox } from './toolbox.js';
-
-/** What only an upstream keeps, an agent cannot go on with. */
-export function checkContinues({ request: { continues } }: Call): void {
-  if (continues === undefined) return;
-  throw unknownHistory(continues, 'Send the whole conversation, or X-Session-ID.');
-}
 
 export function attachRequest(
   { headers, idempotencyKey, kept, principal, request }: Call,

@@ -6,7 +6,7 @@ import type { Route } from '../../routing/router.js';
 import type { Sessions, SessionTurn } from '../../sessions/sessions.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
-import { attachRequest, checkContinues, toolboxOf, workspaceOf } from '../agent/agent-request.js';
+import { attachRequest, toolboxOf, workspaceOf } from '../agent/agent-request.js';
 import { attachTurn } from '../agent/attach-turn.js';
 import { LIMITS } from '../agent/limits.js';
 import type { AgentObserver, TurnWatcher } from '../agent/observer.js';
@@ -14,6 +14,7 @@ import { type RunningTurn, RunningTurns } from '../agent/running-turns.js';
 import { ToolSessions } from '../agent/tool-sessions.js';
 import { answerHead, completeTurn, giveUp, turnFailure } from '../agent/turn-end.js';
 import { TurnTelling } from '../agent/watched-turn.js';
+import { checkDemands } from '../demands.js';
 import type { Answer, Call, Engine } from '../engine.js';
 import type { PrivateKeys } from '../private-keys.js';
 import { processBudget } from './budget.js';
@@ -79,7 +80,7 @@ class ProcessEngine implements ClaudeCodeEngine {
   }
 
   async run(call: Call, route: Route): Promise<Answer> {
-    checkContinues(call);
+    checkDemands(call.request, 'claude-code');
     const { sessions, pingMs = LIMITS.pingMs } = this.#options;
     const workspace = workspaceOf(route, this.#options);
     let claude: ClaudeTurn | undefined;

@@ -3,8 +3,10 @@
  * themselves on their way through the gateway.
  */
 import type { ConversationRequest, ToolChoice } from '../../core/conversation.js';
-import type { Loss } from '../../core/losses.js';
+import { type Loss, LossLog } from '../../core/losses.js';
 import { MIN_BUDGET } from '../../dialects/shared/effort.js';
+import { endUser } from '../../dialects/shared/end-user-field.js';
+import { loseForeign } from '../../dialects/shared/foreign-extensions.js';
 import { inCallOrder } from './call-order.js';
 
 export interface ShapeOptions {
@@ -69,7 +71,8 @@ function withRoomToThink(shaped: ConversationRequest, wished: ConversationReques
 }
 
 function wishesOf(wished: ConversationRequest): Wishes {
-  const { maxTokens, temperature, topP, topK, thinking, effort, format, userId, serviceTier } = wished;
+  const { maxTokens, temperature, topP, topK, thinking, effort, format, serviceTier } = wished;
+  const userId = endUser(wished, new LossLog());
   const { parallelToolCalls, stopSequences } = wished;
   return {
     ...(maxTokens === undefined ? {} : { maxTokens }),
@@ -92,27 +95,10 @@ export function lostWishes({ serverTools, extensions }: ConversationRequest): Lo
     path: 'tools',
     reason: `${kind} is run by a provider; Claude Code does not know it`,
   }));
-  const fields = Object.values(extensions).flatMap((own) =>
-    Object.keys(own ?? {})
-      .filter((field) => !HARMLESS.has(field) && !field.startsWith('$'))
-      .map((field) => ({ path: field, reason: 'Claude Code makes its own model calls' })),
-  );
-  return [...tools, ...fields];
+  const log = new LossLog();
+  // Claude Code marks what is to be cached itself.
+  const { cache_control: _, ...messages } = extensions['anthropic-messages'] ?? {};
+  const given = { ...extensions, 'anthropic-messages': messages };
+  loseForeign('', given, undefined, log, 'Claude Code makes its own model calls');
+  return [...tools, ...log.list()];
 }
-
-/** About the answer's form and the client's own bookkeeping: the server sees to them, or nobody needs to. */
-const HARMLESS: ReadonlySet<string> = new Set([
-  'cache_control',
-  'stream_options',
-  'store',
-  'n',
-  'include',
-  'background',
-  'metadata',
-  'betas',
-  'truncation',
-  'text',
-  'reasoning',
-  'output_config',
-  'previous_response_id',
-]);

@@ -4,6 +4,7 @@
  * its model, as far as the gateway runs them: they are those that it knows from Claude Code.
  */
 import type { JsonObject, Message, ToolChoice, ToolDefinition } from '../../core/conversation.js';
+import { compactionAsText } from '../../dialects/shared/compaction.js';
 import type { Toolbox } from '../agent/toolbox.js';
 
 /** The server that the client's tools and the gateway's own are served by. */
@@ -103,12 +104,11 @@ export function planTools(toolbox: Toolbox, { walled }: { walled: boolean }): To
 /** In the names that Claude Code's model knows. */
 export function wireMessages(messages: readonly Message[], plan: ToolPlan): Message[] {
   return messages.map((message) => {
-    if (message.role !== 'assistant' || !message.content.some(({ type }) => type === 'tool_use'))
-      return message;
+    if (message.role !== 'assistant') return message;
     return {
       ...message,
       content: message.content.map((block) =>
-        block.type === 'tool_use' ? { ...block, name: plan.wire(block.name) } : block,
+        block.type === 'tool_use' ? { ...block, name: plan.wire(block.name) } : compactionAsText(block),
       ),
     };
   });

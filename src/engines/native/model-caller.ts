@@ -172,7 +172,7 @@ export class ModelCaller {
   /** A call apart: no tools, nothing of the conversation but what is to be summarised. */
   async #notes(question: string): Promise<string> {
     const { request, onProblem } = this.#options;
-    const { model, userId, serviceTier } = request;
+    const { model, userId, serviceTier, inferenceGeo } = request;
     try {
       const open = await this.#ask({
         model,
@@ -186,6 +186,7 @@ export class ModelCaller {
         maxTokens: LIMITS.context.summaryTokens,
         ...(userId === undefined ? {} : { userId }),
         ...(serviceTier === undefined ? {} : { serviceTier }),
+        ...(inferenceGeo === undefined ? {} : { inferenceGeo }),
       });
       const collector = new MessageCollector(new Set());
       for await (const batch of open.batches) collector.push(batch);

@@ -6,7 +6,7 @@ import type { Route } from '../../routing/router.js';
 import type { Sessions, SessionTurn } from '../../sessions/sessions.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
-import { attachRequest, checkContinues, toolboxOf, workspaceOf } from '../agent/agent-request.js';
+import { attachRequest, toolboxOf, workspaceOf } from '../agent/agent-request.js';
 import { attachTurn } from '../agent/attach-turn.js';
 import { LIMITS } from '../agent/limits.js';
 import type { AgentObserver, TurnWatcher } from '../agent/observer.js';
@@ -15,6 +15,7 @@ import { ToolSessions } from '../agent/tool-sessions.js';
 import { answerHead, completeTurn, giveUp, turnFailure } from '../agent/turn-end.js';
 import type { TurnKeeper } from '../agent/turn-keeper.js';
 import { TurnTelling } from '../agent/watched-turn.js';
+import { checkDemands } from '../demands.js';
 import type { Answer, Call, Engine, Principal } from '../engine.js';
 import type { LoopEnd } from './agent-loop.js';
 import { modelRequest } from './model-request.js';
@@ -70,7 +71,7 @@ class LoopEngine implements NativeEngine {
   }
 
   async run(call: Call, route: Route): Promise<Answer> {
-    checkContinues(call);
+    checkDemands(call.request, 'native');
     const { sessions, pingMs = LIMITS.pingMs } = this.#options;
     const workspace = workspaceOf(route, this.#options);
     let keeper: TurnKeeper | undefined;

@@ -265,6 +265,7 @@ function requestOf(request: ConversationRequest, model: string): ConversationReq
     format: _format,
     toolChoice: _choice,
     parallelToolCalls: _parallel,
+    sealed: _sealed,
     ...kept
   } = request;
   return { ...kept, model, serverTools: [], stopSequences: [] };

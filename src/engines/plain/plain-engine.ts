@@ -9,7 +9,7 @@ import type { Log } from '../../observability/log.js';
 import type { Route } from '../../routing/router.js';
 import { TURN_STOPPED } from '../../sessions/refusals.js';
 import type { Sessions, SessionTurn } from '../../sessions/sessions.js';
-import { attachRequest, checkContinues } from '../agent/agent-request.js';
+import { attachRequest } from '../agent/agent-request.js';
 import { SESSION_HEADER, sessionHeaders } from '../agent/answers.js';
 import { attachTurn } from '../agent/attach-turn.js';
 import { LIMITS } from '../agent/limits.js';
@@ -17,6 +17,7 @@ import type { TurnWatcher } from '../agent/observer.js';
 import { type RunningTurn, RunningTurns } from '../agent/running-turns.js';
 import { giveUp, turnFailure } from '../agent/turn-end.js';
 import { TurnTelling } from '../agent/watched-turn.js';
+import { checkDemands } from '../demands.js';
 import type { Answer, Call, Engine } from '../engine.js';
 import { PlainAnswer, toolsOfHistory } from './plain-answer.js';
 
@@ -44,7 +45,7 @@ export class PlainEngine implements Engine {
   }
 
   async run(call: Call, route: Route): Promise<Answer> {
-    checkContinues(call);
+    checkDemands(call.request, 'plain');
     const { sessions, log, pingMs = LIMITS.pingMs } = this.#options;
     let telling: TurnTelling | undefined;
     const attached = await attachTurn({

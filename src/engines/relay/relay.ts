@@ -2,8 +2,8 @@
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Route } from '../../routing/router.js';
 import type { Upstream } from '../../upstreams/upstream.js';
+import { ableUpstreams } from '../demands.js';
 import type { Answer, Call, Engine } from '../engine.js';
-import { unknownHistory } from '../unknown-history.js';
 import { CoolDown } from './cool-down.js';
 import { fitRequest } from './fit-request.js';
 import { clientGone, isRetryable, mayFallBack, RETRY_BUDGET_MS, retryDelay, waitFor } from './retry.js';
@@ -30,7 +30,7 @@ export class Relay implements Engine {
 
   /** Rejects with the last error when every upstream of the route has failed. */
   async run(call: Call, route: Route): Promise<Answer> {
-    const upstreams = ableToContinue(this.#upstreamsOf(route), call);
+    const upstreams = ableUpstreams(this.#upstreamsOf(route), call.request);
     const deadline = this.#now() + (this.#options.retryBudgetMs ?? RETRY_BUDGET_MS);
     for (let round = 0; ; round++) {
       const last = await this.#tryEach(this.#coolDown.order(upstreams), call, route);
@@ -77,17 +77,6 @@ export class Relay implements Engine {
     }
     return last ?? new GatewayError('internal', `The route ${route.pattern} has no upstream.`);
   }
-}
-
-/** What was said before may be known to the upstreams of one dialect only. */
-function ableToContinue(
-  upstreams: readonly Upstream[],
-  { request: { continues } }: Call,
-): readonly Upstream[] {
-  if (continues === undefined) return upstreams;
-  const able = upstreams.filter(({ wire }) => wire === continues.dialect);
-  if (able.length > 0) return able;
-  throw unknownHistory(continues, 'Send the whole conversation.');
 }
 
 async function attempt(upstream: Upstream, call: Call, route: Route): Promise<Answer> {
