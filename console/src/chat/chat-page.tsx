@@ -54,6 +54,7 @@ function NewChat() {
     <div className="flex h-full flex-col">
       <EmptyChat
         agent={choice.agent}
+        demo={choice.demo}
         onExample={(example) => setSuggestion({ text: example, id: (suggestion?.id ?? 0) + 1 })}
       />
       <Composer

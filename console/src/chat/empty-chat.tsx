@@ -1,10 +1,20 @@
 import { useText } from '../text/language.js';
 import { strings } from './strings.js';
 
+interface EmptyChatProps {
+  agent: boolean;
+  /** The embedded demo model answers. */
+  demo: boolean;
+  onExample: (text: string) => void;
+}
+
 /** Before anything was said. */
-export function EmptyChat({ agent, onExample }: { agent: boolean; onExample: (text: string) => void }) {
+export function EmptyChat({ agent, demo, onExample }: EmptyChatProps) {
   const text = useText(strings);
-  const examples = agent ? text.agentExamples : text.plainExamples;
+  const { plain, agent: ofAgent } = demo
+    ? text.demoExamples
+    : { plain: text.plainExamples, agent: text.agentExamples };
+  const examples = agent ? ofAgent : plain;
   return (
     <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
       <div className="m-auto w-full max-w-2xl px-4 py-8">

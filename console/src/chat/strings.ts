@@ -1,4 +1,5 @@
 import type { Strings } from '../text/language.js';
+import { DEMO_EXAMPLES } from './demo-examples.js';
 
 const en = {
   newChat: 'New chat',
@@ -169,6 +170,7 @@ const en = {
     'Find out why the tests fail, and propose a fix before you change anything.',
     'List everything marked TODO, with file and line.',
   ],
+  demoExamples: DEMO_EXAMPLES.en,
 };
 
 export type ChatStrings = typeof en;
@@ -333,5 +335,6 @@ export const strings: Strings<ChatStrings> = {
       '找出测试失败的原因，在改动之前先提出修复方案。',
       '列出所有标记为 TODO 的地方，附上文件和行号。',
     ],
+    demoExamples: DEMO_EXAMPLES.zh,
   },
 };

@@ -3,6 +3,9 @@ import { useState } from 'react';
 import type { ModelWire, SessionWire } from '../../../src/server/wire/sessions.js';
 import { findModel, firstModel, lastModel, type ModelList, rememberModel, useModels } from './models.js';
 
+/** The one name of an upstream that is always the demo model's. */
+const DEMO = 'demo';
+
 export interface Choice {
   list: ModelList;
   reload: () => void;
@@ -13,6 +16,8 @@ export interface Choice {
   /** What has to be said to the gateway: nothing where it is the model's own, or the session's. */
   cwd: string | undefined;
   agent: boolean;
+  /** Only the embedded demo model answers. */
+  demo: boolean;
   setModel: (model: string) => void;
   setFolder: (folder: string) => void;
 }
@@ -36,6 +41,7 @@ export function useChoice(session: SessionWire | undefined): Choice {
     folder,
     cwd: agent && folderChosen !== undefined && folderChosen !== own ? folderChosen : undefined,
     agent,
+    demo: entry?.upstreams.every((upstream) => upstream === DEMO) ?? false,
     setModel: (next) => {
       setChosen(next);
       rememberModel(next);
