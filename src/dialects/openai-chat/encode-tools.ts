@@ -6,6 +6,7 @@ import { normaliseSchema } from '../shared/json-schema.js';
 import { takenChoice } from '../shared/openai-tools.js';
 import { isObject } from '../shared/read.js';
 import { strictSchema } from '../shared/strict-schema.js';
+import { whyNotOffered } from '../shared/typed-tools.js';
 import type { EncodeContext } from './encode-content.js';
 import { restore } from './encode-content.js';
 import { DIALECT } from './wire.js';
@@ -17,7 +18,10 @@ export function encodeTools(request: ConversationRequest, context: EncodeContext
   for (const tool of wantedTools(request, losses)) tools.push(encodeTool(tool, context));
   for (const tool of request.serverTools) {
     if (tool.dialect === DIALECT) tools.push(tool.value);
-    else losses.add(`tools.${tool.name}`, `${tool.kind} is run by its provider and not by this upstream`);
+    else {
+      const reason = whyNotOffered(tool, `${tool.kind} is run by its provider and not by this upstream`);
+      losses.add(`tools.${tool.name}`, reason);
+    }
   }
   const choice = request.toolChoice;
   if (tools.length === 0) {

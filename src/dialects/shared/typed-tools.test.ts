@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { TYPED_TOOLS, typedTool } from './typed-tools.js';
+import { TYPED_TOOLS, typedTool, whyNotOffered } from './typed-tools.js';
 
 const sdkTypes = (specifier: string): string =>
   readFileSync(fileURLToPath(import.meta.resolve(specifier)).replace(/\.m?js$/, '.d.ts'), 'utf8');
@@ -80,5 +80,15 @@ describe('typed tools that the client runs', () => {
     ).toBeUndefined();
     expect(typedTool('openai-chat', { type: 'shell' })).toBeUndefined();
     expect(typedTool('anthropic-messages', { type: 'constructor' })).toBeUndefined();
+  });
+
+  it.each([
+    ['computer_toolset_20260801', 'is a set of tools that only anthropic-messages knows'],
+    ['browser_toolset_20260801', 'is a set of tools that only anthropic-messages knows'],
+    ['mcp_toolset', 'is run by its provider'],
+    ['web_search_20260318', 'is run by its provider'],
+  ])('why %s is not offered elsewhere is true', (kind, reason) => {
+    const tool = { dialect: 'anthropic-messages', kind, name: 'x', value: {} } as const;
+    expect(whyNotOffered(tool, `${kind} is run by its provider`)).toBe(`${kind} ${reason}`);
   });
 });

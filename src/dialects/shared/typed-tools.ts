@@ -2,7 +2,13 @@
  * Tools that a provider defines by a type alone and the client runs. Models of that provider know
  * them; to every other one they are functions, and this table is what those functions say.
  */
-import type { DialectName, JsonObject, ToolDefinition, TypedTool } from '../../core/conversation.js';
+import type {
+  DialectName,
+  JsonObject,
+  ServerToolDefinition,
+  ToolDefinition,
+  TypedTool,
+} from '../../core/conversation.js';
 import { isObject } from './read.js';
 
 interface TypedToolFunction {
@@ -278,4 +284,12 @@ function describe({ description, told }: TypedToolFunction, definition: JsonObje
     return said === '' ? [] : [said];
   });
   return [description, ...words].join(' ');
+}
+
+/** Sets of tools that the client runs (`computer_toolset_20260801`); an MCP one is the provider's. */
+const CLIENT_TOOLSET = /^(?:computer|browser)_toolset_/;
+
+/** Why an upstream of another dialect is not offered a tool; `otherwise` where the provider runs it. */
+export function whyNotOffered({ kind, dialect }: ServerToolDefinition, otherwise: string): string {
+  return CLIENT_TOOLSET.test(kind) ? `${kind} is a set of tools that only ${dialect} knows` : otherwise;
 }

@@ -7,6 +7,7 @@ import { type Loss, LossLog } from '../../core/losses.js';
 import { MIN_BUDGET } from '../../dialects/shared/effort.js';
 import { endUser } from '../../dialects/shared/end-user-field.js';
 import { loseForeign } from '../../dialects/shared/foreign-extensions.js';
+import { whyNotOffered } from '../../dialects/shared/typed-tools.js';
 import { inCallOrder } from './call-order.js';
 
 export interface ShapeOptions {
@@ -91,9 +92,9 @@ function wishesOf(wished: ConversationRequest): Wishes {
 
 /** Of a request that no call can carry. */
 export function lostWishes({ serverTools, extensions }: ConversationRequest): Loss[] {
-  const tools = serverTools.map(({ kind }) => ({
+  const tools = serverTools.map((tool) => ({
     path: 'tools',
-    reason: `${kind} is run by a provider; Claude Code does not know it`,
+    reason: whyNotOffered(tool, `${tool.kind} is run by a provider; Claude Code does not know it`),
   }));
   const log = new LossLog();
   // Claude Code marks what is to be cached itself.
