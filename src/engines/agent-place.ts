@@ -3,7 +3,7 @@ import { resolveModelCwd } from '../config/paths.js';
 import type { Config } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
 import type { VirtualPlace } from '../mcp/virtual/session.js';
-import { matchesGlob } from '../routing/model-glob.js';
+import { isGlob, matchesGlob } from '../routing/model-glob.js';
 import { type ModelRule, Router } from '../routing/router.js';
 import type { Principal } from './engine.js';
 
@@ -16,7 +16,10 @@ export interface PlaceOptions {
 }
 
 /** Throws `not_found`, `forbidden` for a model that the key may not call, `invalid_request` for one without an agent. */
-export type FindPlace = (model: string | undefined, principal: Principal) => VirtualPlace;
+export type FindPlace = (model: string | undefined, principal: Principal, use?: PlaceUse) => VirtualPlace;
+
+/** `judge`: calls are only judged there, by the folder that the client names. By default they run there. */
+export type PlaceUse = 'run' | 'judge';
 
 export function createFindPlace({ models, ...folders }: PlaceOptions): FindPlace {
   const rules = Object.entries(models).map(([name, model]): [string, ModelRule] => [
@@ -26,10 +29,28 @@ export function createFindPlace({ models, ...folders }: PlaceOptions): FindPlace
       : { engine: model.engine, upstreams: [], tools: model.tools, cwd: resolveModelCwd(model, folders) },
   ]);
   const router = new Router(Object.fromEntries(rules));
-  return (model, principal) => {
-    if (model === undefined) return { root: folders.startDir, selection: 'all' };
+  const mayUse = ({ models: allowed }: Principal, name: string): boolean =>
+    allowed.some((pattern) => matchesGlob(pattern, name));
+
+  /** A key for some models works where the first agent among them does, and no further. */
+  function ownAgent(principal: Principal): string {
+    const found = rules.find(
+      ([name, { cwd }]) => cwd !== undefined && !isGlob(name) && mayUse(principal, name),
+    );
+    if (found !== undefined) return found[0];
+    throw new GatewayError(
+      'forbidden',
+      `The key ${principal.name} may use no agent, so it has no folder to work in. Name one that it may use with ?model=, or add one to the models of the key.`,
+      { param: 'model' },
+    );
+  }
+
+  return (asked, principal, use = 'run') => {
+    const isWhole = use === 'judge' || principal.models.includes('*');
+    if (asked === undefined && isWhole) return { root: folders.startDir, selection: 'all' };
+    const model = asked ?? ownAgent(principal);
     const name = router.meant(model);
-    if (!principal.models.some((pattern) => matchesGlob(pattern, name))) {
+    if (!mayUse(principal, name)) {
       throw new GatewayError('forbidden', `The key ${principal.name} may not use the model ${name}.`, {
         param: 'model',
       });

@@ -23,13 +23,16 @@ const KEEP_ALIVE = ': keep-alive\n\n';
 const PASSED = ['accept', 'content-type', 'mcp-session-id', 'mcp-protocol-version', 'last-event-id'] as const;
 
 /** What a client of the virtual servers needs: a key, or the console's token. */
-const ACCESS: Route['access'] = { area: 'console', scope: 'call' };
+const ACCESS = { area: 'console', scope: 'call' } as const;
+const COUNTED = { ...ACCESS, counted: true } as const;
 
 export const MCP_ROUTES: readonly Route[] = [
   ...VIRTUAL_SERVERS.flatMap((server) =>
-    METHODS.map(
-      (method): Route => ({ method, path: `/mcp/${server}`, access: ACCESS, handle: serve(server) }),
-    ),
+    METHODS.map((method): Route => {
+      // What a client says counts against the rate of its key; a stream that it listens to does not.
+      const access = server === 'gateway' && method === 'POST' ? COUNTED : ACCESS;
+      return { method, path: `/mcp/${server}`, access, handle: serve(server) };
+    }),
   ),
   ...METHODS.map(
     (method): Route => ({ method, path: '/mcp/*server', access: ACCESS, handle: unknownServer }),
@@ -50,7 +53,7 @@ function serve(server: VirtualServerName): Handler {
       method,
       headers: passedHeaders(exchange),
       ...(body === undefined ? {} : { body }),
-      place: () => context.findPlace(model, principal),
+      place: () => context.findPlace(model, principal, server === 'auth' ? 'judge' : 'run'),
     });
     await send(exchange, context, answer);
   };

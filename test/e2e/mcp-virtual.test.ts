@@ -1,5 +1,5 @@
 /** `/mcp/gateway` with the official client: the gateway's tools, as they are elsewhere. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import {
   ErrorCode,
   McpError,
@@ -7,6 +7,7 @@ import {
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from 'vitest';
+import { tempFolder } from '../support/cleanup.js';
 import { deferred } from '../support/gate.js';
 import { everythingServer } from '../support/mcp-servers.js';
 import { allGone, descendants } from '../support/processes.js';
@@ -66,6 +67,45 @@ describe('the tools of the gateway', () => {
     expect(
       textOf(await other.client.callTool({ name: 'Bash', arguments: { command: 'pwd' } })),
     ).not.toContain('/sub');
+  });
+
+  it('are those of the first agent that the key may use, in its folder, where no model is named', async () => {
+    const { path } = await tempFolder();
+    const agent = (cwd: string, tools: unknown) => ({ engine: 'native', upstream: 'demo', cwd, tools });
+    const limited = { name: 'mallory', scopes: ['call'] };
+    const gateway = await startVirtual({
+      more: {
+        server: {
+          keys: [
+            { ...limited, key: 'key-of-mallory', models: ['relayed', 'hers'] },
+            { ...limited, key: 'key-of-nobody', name: 'nobody', models: ['relayed'] },
+          ],
+        },
+        models: {
+          here: agent(path, 'all'),
+          relayed: { upstream: 'demo' },
+          hers: agent(path, ['Bash']),
+        },
+      },
+    });
+    const { client } = await connect(gateway, { key: 'key-of-mallory', query: '' });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['Bash']);
+    const where = await client.callTool({ name: 'Bash', arguments: { command: 'pwd' } });
+    expect(textOf(where)).toContain(await realpath(path));
+    await expect(connect(gateway, { key: 'key-of-mallory', query: '?model=here' })).rejects.toThrow(
+      'may not use',
+    );
+    await expect(connect(gateway, { key: 'key-of-nobody', query: '' })).rejects.toThrow('may use no agent');
+  });
+
+  it('count against the rate of the key', async () => {
+    const keys = [{ key: 'key-of-alice', name: 'alice', scopes: ['call'], models: ['*'], rpm: 4 }];
+    const gateway = await startVirtual({ more: { server: { keys } } });
+    // Its first words are two: initialize, and that it is.
+    const { client } = await connect(gateway);
+    await client.listTools();
+    await client.listTools();
+    await expect(client.listTools()).rejects.toThrow('has used up its requests a minute');
   });
 
   it('are those that the model entry offers', async () => {

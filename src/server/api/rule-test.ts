@@ -51,7 +51,7 @@ async function rootOf(
   if (project) return ownFolder(project, 'project', exchange, context);
   const known = session ? await context.store.sessions.get(session) : undefined;
   const record = known === undefined ? undefined : readRecord(known);
-  return record?.root ?? context.findPlace(undefined, exchange.principal).root;
+  return record?.root ?? context.findPlace(undefined, exchange.principal, 'judge').root;
 }
 
 function toWire(tool: string, examined: Examined): RuleTest {
