@@ -20,12 +20,18 @@ const FIELDS: Readonly<Record<string, 'file' | 'command' | 'url'>> = {
   filePath: 'file',
   notebook_path: 'file',
   notebookPath: 'file',
+  file_paths: 'file',
+  filePaths: 'file',
   command: 'command',
+  commands: 'command',
   url: 'url',
+  urls: 'url',
 };
 /** Of file tools only: elsewhere a path may be anything. */
 const FILE_TOOL_FIELDS: Readonly<Record<string, 'file'>> = {
   path: 'file',
+  paths: 'file',
+  files: 'file',
   directory: 'file',
   folder: 'file',
 };
@@ -40,6 +46,10 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = { Task: ['isolati
 
 const DEPTH = 6;
 const MOST_EFFECTS = 200;
+/** What is behind them would be judged by nobody. */
+const TOO_MANY = {
+  problem: `It names ${MOST_EFFECTS} files, commands or addresses or more. Name fewer at once.`,
+};
 
 export interface ForeignInput {
   /** Ours, as far as the tool knows the input; undefined where it does not. */
@@ -71,9 +81,11 @@ export function readForeignInput(
   const classified = 'problem' in whole ? classify(tool, known) : whole;
   if (!('problem' in classified)) {
     const more = Object.keys(rest).length > 0;
+    const effects = fieldEffects(name, rest, session);
+    if (effects.length >= MOST_EFFECTS) return TOO_MANY;
     return {
       classified,
-      effects: fieldEffects(name, rest, session),
+      effects,
       readOnly: classified.readOnly && !more,
       needsPermissions: classified.needsPermissions || more,
       rest,
@@ -81,6 +93,7 @@ export function readForeignInput(
     };
   }
   const effects = fieldEffects(name, input, session);
+  if (effects.length >= MOST_EFFECTS) return TOO_MANY;
   if (SEARCHES.has(name)) effects.push({ kind: 'read', path: session.cwd, tree: true });
   if (effects.length === 0 && EFFECT_TOOLS.has(name)) return { problem: classified.problem };
   return { classified: undefined, effects, readOnly: false, needsPermissions: true, rest: {}, ...objection };
@@ -133,19 +146,26 @@ function fieldEffects(tool: string, input: JsonObject, session: OpenToolSession)
   const look = (value: unknown, depth: number): void => {
     if (typeof value !== 'object' || value === null || depth > DEPTH) return;
     for (const [name, field] of Object.entries(value)) {
-      if (effects.length >= MOST_EFFECTS) return;
-      if (typeof field !== 'string') {
-        look(field, depth + 1);
-        continue;
-      }
       const kind = fieldKind(name, isFileTool);
-      if (kind === 'command') effects.push({ kind, command: field, cwd: session.cwd });
-      else if (kind === 'url') effects.push({ kind: 'fetch', url: field });
-      else if (kind === 'file') effects.push(...fileEffects(tool, field, session));
+      for (const text of textsIn(field, name)) {
+        if (effects.length >= MOST_EFFECTS) return;
+        if (kind === 'command') effects.push({ kind, command: text, cwd: session.cwd });
+        else if (kind === 'url') effects.push({ kind: 'fetch', url: text });
+        else if (kind === 'file') effects.push(...fileEffects(tool, text, session));
+      }
+      look(field, depth + 1);
     }
   };
   look(input, 0);
   return effects;
+}
+
+/** A list under such a name is as many of them; a command in pieces is one command, and its pieces are none. */
+function textsIn(field: unknown, name: string): string[] {
+  if (typeof field === 'string') return [field];
+  if (!Array.isArray(field)) return [];
+  const texts = field.filter((each): each is string => typeof each === 'string');
+  return name === 'command' && texts.length > 0 ? [texts.join(' ')] : texts;
 }
 
 function fieldKind(name: string, isFileTool: boolean): 'file' | 'command' | 'url' | undefined {

@@ -147,6 +147,18 @@ describe('calls that somebody else runs', () => {
     expect(await answerOf(review('Bash', { command: 'ls', next: [{ command: 'curl x' }] }))).toBe('denied');
     expect(await answerOf(review('Monitor', { command: 'curl x' }))).toBe('denied');
     expect(await answerOf(review('Scribble', { filePath: file }))).toBe('denied');
+    for (const [name, input] of [
+      ['Read', { file_path: join(root, 'a'), file_paths: [join(root, 'b'), file] }],
+      ['Read', { file_path: [file] }],
+      ['Read', { file_path: join(root, 'a'), paths: ['.env'] }],
+      ['Bash', { command: ['curl', 'x'] }],
+      ['Bash', { command: 'ls', commands: ['ls', 'curl x'] }],
+      ['Monitor', { commands: ['curl x'] }],
+      ['Scribble', { filePaths: [file] }],
+      ['Scribble', { file_paths: [...Array.from({ length: 300 }, (_, n) => join(root, `${n}`)), file] }],
+    ] satisfies [string, JsonObject][]) {
+      expect([name, input, await answerOf(review(name, input))]).not.toEqual([name, input, 'allowed']);
+    }
   });
 
   const SEARCHES: readonly [string, JsonObject][] = [
