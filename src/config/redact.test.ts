@@ -91,7 +91,7 @@ describe('secrets of a configuration', () => {
 server:
   keys: [{ key: "\${KEY}", name: alice }, { key: abc }]
 upstreams:
-  a: { dialect: openai-chat, base_url: "https://bob:p%40ssw0rd@example.com/v1?token=query-token", api_key: "\${API}", headers: { x-title: my-title, x-tag: "\${TAG}", authorization: "Bearer header-token" } }
+  a: { dialect: openai-chat, base_url: "https://bob:p%40ssw0rd@example.com/v1?token=query-token&tenant=quiet-value&api-version=2024-10-21", api_key: "\${API}", headers: { x-title: my-title, x-tag: "\${TAG}", authorization: "Bearer header-token" } }
   b: { dialect: openai-chat, base_url: "http://127.0.0.1:11434/v1", api_key: ollama }
 mcp_servers:
   docs: { type: stdio, command: npx, args: ["-y", "some-server", "--token", "\${ARG}"], env: { NODE_ENV: production, DOCS_TOKEN: docs-token } }
@@ -112,6 +112,7 @@ tools:
         'p%40ssw0rd',
         basic,
         'query-token',
+        'quiet-value',
         'tag-value',
         'Bearer header-token',
         'header-token',

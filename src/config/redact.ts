@@ -1,7 +1,7 @@
 /** Secrets out of every text that is printed, logged or kept. */
 
 import type { Config, McpServerConfig, UpstreamConfig, WebSearchConfig } from './schema.js';
-import { isSecretName } from './secrets.js';
+import { isPlainParameter, isSecretName } from './secrets.js';
 
 export const REDACTED = '[redacted]';
 
@@ -148,12 +148,12 @@ function maskArguments(args: readonly string[]): string[] {
   });
 }
 
-/** An address without its password and without secret query parameters. */
+/** An address without its password and without the values of its query. */
 export function maskUrl(address: string): string {
   return address
     .replace(/(:\/\/)[^\s/@]+@/, `$1${REDACTED}@`)
     .replace(/([?&])([^=&#]+)=([^&#]*)/g, (whole, start: string, name: string) =>
-      isSecretName(name) ? `${start}${name}=${REDACTED}` : whole,
+      isPlainParameter(name) ? whole : `${start}${name}=${REDACTED}`,
     );
 }
 

@@ -57,7 +57,7 @@ export function collectSecrets(config: Config, references: References): string[]
       const pair = `${safeDecode(url.username)}:${safeDecode(url.password)}`;
       add(Buffer.from(pair).toString('base64'));
     }
-    for (const [name, parameter] of url.searchParams) if (isSecretName(name)) add(parameter);
+    for (const value of secretParameters(url)) add(value);
   };
 
   for (const { key } of config.server.keys) add(key);
@@ -93,6 +93,31 @@ export function environmentSecrets(env: Readonly<Record<string, string | undefin
     if (!PLACEHOLDERS.has(value.toLowerCase())) secrets.push(value);
   }
   return secrets;
+}
+
+/** Parameters of an address that say what is asked for, not who asks. */
+const PLAIN_PARAMETERS: ReadonlySet<string> = new Set([
+  'api-version',
+  'api_version',
+  'version',
+  'alt',
+  'beta',
+]);
+
+export function isPlainParameter(name: string): boolean {
+  return PLAIN_PARAMETERS.has(safeDecode(name).toLowerCase());
+}
+
+/** Values of the query of an address, decoded and as they are sent. Whoever puts one there mostly means a credential. */
+export function secretParameters(url: URL): string[] {
+  const values: string[] = [];
+  for (const pair of url.search.slice(1).split('&')) {
+    const at = pair.indexOf('=');
+    if (at < 1 || isPlainParameter(pair.slice(0, at))) continue;
+    const sent = pair.slice(at + 1);
+    values.push(sent, safeDecode(sent.replaceAll('+', ' ')));
+  }
+  return values;
 }
 
 function safeDecode(text: string): string {

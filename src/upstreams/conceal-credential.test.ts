@@ -29,6 +29,20 @@ describe('CredentialConcealer', () => {
     });
   });
 
+  it('takes what stands in the address out, as it is and as it is sent, and leaves what it asks for', () => {
+    const inAddress = new CredentialConcealer({
+      baseUrl:
+        'https://me:pass%20word@example.com/v1?code=gateway%2Bcode&tenant=quiet-value&api-version=2024-10-21',
+    });
+    const said = new GatewayError(
+      'upstream_failed',
+      'POST /v1/x?code=gateway%2Bcode&tenant=quiet-value&api-version=2024-10-21: gateway+code, pass%20word',
+    );
+    expect(inAddress.error(said).message).toBe(
+      'POST /v1/x?code=[redacted]&tenant=[redacted]&api-version=2024-10-21: [redacted], [redacted]',
+    );
+  });
+
   it('is the error itself where there is nothing to conceal', () => {
     const said = new GatewayError('invalid_request', 'no such field');
     expect(concealer.error(said)).toBe(said);

@@ -2,6 +2,7 @@
  * Takes the gateway's own credential out of what an upstream says: some repeat it in their errors
  * ("incorrect API key: …"), and the gateway's clients are not those who own it.
  */
+import { secretParameters } from '../config/secrets.js';
 import { GatewayError } from '../core/errors.js';
 import type { TurnEvent } from '../core/events.js';
 import type { Endpoint } from './endpoint.js';
@@ -14,8 +15,8 @@ export class CredentialConcealer {
   readonly #secrets: readonly string[];
   readonly #bytes: readonly Buffer[];
 
-  constructor({ apiKey, headers }: Endpoint) {
-    const sent = [apiKey ?? '', ...Object.values(headers ?? {})];
+  constructor({ baseUrl, apiKey, headers }: Pick<Endpoint, 'baseUrl' | 'apiKey' | 'headers'>) {
+    const sent = [apiKey ?? '', ...Object.values(headers ?? {}), ...inAddress(baseUrl)];
     const bare = sent.map((value) => value.replace(/^(?:bearer|basic|token)\s+/i, ''));
     this.#secrets = [...new Set(bare)].filter((value) => value.length >= SHORTEST);
     this.#bytes = this.#secrets.map((secret) => Buffer.from(secret));
@@ -54,4 +55,11 @@ export class CredentialConcealer {
   #text(text: string): string {
     return this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, CONCEALED), text);
   }
+}
+
+/** What stands in the address itself to say who asks. */
+function inAddress(baseUrl: string): string[] {
+  if (!URL.canParse(baseUrl)) return [];
+  const url = new URL(baseUrl);
+  return [url.password, ...secretParameters(url)];
 }
