@@ -2,6 +2,7 @@
 import { GatewayError } from '../core/errors.js';
 import type { Handler } from './context.js';
 import { sendJson, sendStatus, sendText } from './respond.js';
+import { seesModel } from './sees-model.js';
 
 /** The process answers. */
 export const health: Handler = (exchange) => {
@@ -23,9 +24,25 @@ export const readiness: Handler = async (exchange, { store, isDraining, log }) =
 };
 
 export const metrics: Handler = async (exchange, context) => {
-  const text = await context.metrics.render();
+  const { principal } = exchange;
+  const text = withoutOthers(await context.metrics.render(), (model) => seesModel(principal, model));
   sendText(exchange, 200, 'text/plain; version=0.0.4; charset=utf-8', text);
 };
+
+/** Of requests without a model, and of names that nothing routes. */
+const UNNAMED: ReadonlySet<string> = new Set(['', 'other']);
+const MODEL_LABEL = /[{,]model="((?:[^"\\]|\\.)*)"/;
+
+/** Figures of models that the key may not call are left out, line by line. */
+function withoutOthers(text: string, sees: (model: string) => boolean): string {
+  return text
+    .split('\n')
+    .filter((line) => {
+      const model = MODEL_LABEL.exec(line)?.[1];
+      return model === undefined || UNNAMED.has(model) || sees(model);
+    })
+    .join('\n');
+}
 
 /** Some clients ask whether anyone is there before their first request. */
 export const probe: Handler = (exchange) => {

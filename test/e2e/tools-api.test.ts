@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { configSchema } from '../../src/config/schema.js';
+import type { KeyOptions } from '../../src/server/auth.js';
 import { createBuiltIns } from '../../src/tools/built-ins.js';
 import { fakeTool } from '../../src/tools/runtime/fake-tools.js';
 import { createRegistry } from '../../src/tools/runtime/registry.js';
@@ -15,9 +16,14 @@ const AGENTS = [
   { name: 'none', tools: 'none' },
 ] as const;
 
+const KEYS: KeyOptions[] = [
+  { key: 'key-of-alice', name: 'alice', scopes: ['call', 'admin'], models: ['reader'] },
+  { key: 'key-of-bob', name: 'bob', scopes: ['call'], models: ['reader'] },
+];
+
 const answer = z.object({ data: z.array(z.looseObject({ name: z.string() })) });
 
-async function listed(): Promise<Map<string, unknown>> {
+async function listed(key?: string): Promise<Map<string, unknown>> {
   const tools = createRegistry({
     sources: [
       createBuiltIns(configSchema.shape.tools.parse({})),
@@ -36,8 +42,9 @@ async function listed(): Promise<Map<string, unknown>> {
   const { url, token } = await startServer({
     tools: { ...NO_TOOLS, list: tools.list },
     about: { ...ABOUT, agents: AGENTS },
+    ...(key === undefined ? {} : { keys: KEYS }),
   });
-  const response = await fetch(`${url}/api/tools`, { headers: { 'x-api-key': token } });
+  const response = await fetch(`${url}/api/tools`, { headers: { 'x-api-key': key ?? token } });
   expect(response.status).toBe(200);
   const { data } = answer.parse(await response.json());
   return new Map(data.map((tool) => [tool.name, tool]));
@@ -62,6 +69,13 @@ describe('GET /api/tools', () => {
     expect(tools.get('Edit')).toMatchObject({ models: ['coder', 'asked'] });
     expect(tools.get('mcp__docs__get')).toMatchObject({ models: ['coder', 'reader', 'asked', 'none'] });
     expect(tools.get('WebSearch')).toMatchObject({ models: [] });
+  });
+
+  it('names no model that the key may not call, unless it has admin', async () => {
+    expect((await listed('key-of-bob')).get('Read')).toMatchObject({ models: ['reader'] });
+    expect((await listed('key-of-alice')).get('Read')).toMatchObject({
+      models: ['coder', 'reader', 'asked'],
+    });
   });
 
   it('shows what is off, with the reason', async () => {

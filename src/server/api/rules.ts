@@ -5,7 +5,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import * as z from 'zod';
 import { GatewayError } from '../../core/errors.js';
-import type { NewRule, RuleBehaviour, RuleReach } from '../../store/rules.js';
+import type { NewRule, Rule, RuleBehaviour, RuleReach } from '../../store/rules.js';
 import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../exchange.js';
 import { sendJson } from '../respond.js';
@@ -42,7 +42,7 @@ export const listRules: Handler = async (exchange, context) => {
   );
   const { principal } = ownOnly(exchange);
   const made = all.filter(
-    (rule) => principal === undefined || !('session' in rule) || rule.createdBy === principal,
+    (rule) => principal === undefined || rule.createdBy === principal || isForAll(rule, exchange, context),
   );
   const { mode } = context.permissions;
   const configured = BEHAVIOURS.flatMap((behaviour) =>
@@ -51,6 +51,12 @@ export const listRules: Handler = async (exchange, context) => {
   const data = [...configured, ...made.map(ruleToWire)];
   sendJson(exchange, 200, { mode, data }, { 'cache-control': 'no-store' });
 };
+
+/** Of a rule that somebody else made: it holds everywhere, or in the folder of an agent that the key may use. */
+function isForAll(rule: Rule, { principal }: Exchange, { models }: ServerContext): boolean {
+  if ('session' in rule) return false;
+  return !('project' in rule) || models.offered(principal).some(({ root }) => root === rule.project);
+}
 
 export const addRule: Handler = async (exchange, context) => {
   const body = await readJson(exchange, context, ruleSchema);
@@ -71,7 +77,8 @@ export const revokeRule: Handler = async (exchange, context, parameters) => {
   const { principal } = ownOnly(exchange);
   const rule = (await context.store.rules.list()).find((each) => each.id === id);
   const visible =
-    rule !== undefined && (principal === undefined || !('session' in rule) || rule.createdBy === principal);
+    rule !== undefined &&
+    (principal === undefined || rule.createdBy === principal || isForAll(rule, exchange, context));
   if (!visible) throw unknown();
   if (principal !== undefined && !('session' in rule)) throw needsAdmin(exchange, rule.scope, 'revoked');
   const revoked = await context.approvals.revokeRule(id, exchange.principal.name);

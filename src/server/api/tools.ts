@@ -4,13 +4,16 @@ import { isSelected } from '../../tools/runtime/selection.js';
 import type { About } from '../about.js';
 import type { Handler } from '../context.js';
 import { sendJson } from '../respond.js';
+import { seesModel } from '../sees-model.js';
 
 export const listTools: Handler = async (exchange, { tools, about }) => {
-  const data = (await tools.list({ key: exchange.principal.name })).map((tool) => toWire(tool, about));
+  const { principal } = exchange;
+  const agents = about.agents.filter(({ name }) => seesModel(principal, name));
+  const data = (await tools.list({ key: principal.name })).map((tool) => toWire(tool, agents));
   sendJson(exchange, 200, { data }, { 'cache-control': 'no-store' });
 };
 
-function toWire(tool: ListedTool, { agents }: About): object {
+function toWire(tool: ListedTool, agents: About['agents']): object {
   return {
     name: tool.name,
     title: tool.userFacingName,
