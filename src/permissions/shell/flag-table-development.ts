@@ -35,7 +35,7 @@ export const DEVELOPMENT_ROWS: readonly ProgramRow[] = [
   },
   {
     programs:
-      'pip conda mamba poetry pdm hatch rye gem bundle bundler composer cargo rustup go dotnet nuget cabal stack opam mix rebar3 luarocks cpan cpanm brew apt apt-get dnf yum pacman apk zypper snap flatpak port nix nix-env nix-shell guix',
+      'pip conda mamba poetry pdm hatch rye gem bundle bundler composer cargo rustup dotnet nuget cabal stack opam mix rebar3 luarocks cpan cpanm brew apt apt-get dnf yum pacman apk zypper snap flatpak port nix nix-env nix-shell guix',
     subcommands: { harmless: 'version help', never: 'exec: tool: generate: env:-w' },
     executes:
       '--config --toolexec -toolexec -exec --exec -overlay --index-url --extra-index-url --find-links -i --target-dir --manifest-path -C --command --prefix --root',

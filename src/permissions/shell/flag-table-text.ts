@@ -91,12 +91,14 @@ export const TEXT_ROWS: readonly ProgramRow[] = [
   },
   {
     programs: 'jq',
+    text: 'query',
     writes: '-i --inplace',
     executes: '-f --from-file -L --library-path',
     valued: 'fL',
   },
   {
     programs: 'yq',
+    text: 'query',
     writes: '-i --inplace -s --split-exp --split-exp-file',
     executes: '-f --from-file -L --library-path',
     valued: 'fL',

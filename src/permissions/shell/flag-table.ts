@@ -5,6 +5,7 @@
  */
 import { BUILTIN_ROWS } from './flag-table-builtins.js';
 import { DEVELOPMENT_ROWS } from './flag-table-development.js';
+import { FURTHER_ROWS } from './flag-table-further.js';
 import { GIT_ROW } from './flag-table-git.js';
 import { INTERPRETER_ROWS } from './flag-table-interpreters.js';
 import { NETWORK_ROWS } from './flag-table-network.js';
@@ -56,7 +57,7 @@ export interface ProgramRow extends FlagSet {
   /** Without an operand it runs what it finds (`make`). */
   bare?: 'runs';
   /** Checks of text in another language. */
-  text?: 'sed' | 'awk' | 'git-config' | 'one-operand';
+  text?: 'sed' | 'awk' | 'git-config' | 'one-operand' | 'ps' | 'query';
 }
 
 export const FLAG_TABLE: readonly ProgramRow[] = [
@@ -67,6 +68,7 @@ export const FLAG_TABLE: readonly ProgramRow[] = [
   ...WRAPPER_ROWS,
   ...BUILTIN_ROWS,
   ...DEVELOPMENT_ROWS,
+  ...FURTHER_ROWS,
 ];
 
 const VERSION =

@@ -275,7 +275,7 @@ function oneFlag(
   if (row.singleDash === true) {
     const does = flags.letters.get(bundle.charAt(0));
     // A compiler's `-Wall` is no bundle; `-Bdir` is a flag with its value.
-    const alone = bundle.length === 1 || bundle.charAt(0) === 'B';
+    const alone = head.length === 2 || bundle.charAt(0) === 'B';
     return does === undefined || !alone ? undefined : { flag: `-${bundle.charAt(0)}`, does };
   }
   for (const letter of bundle) {
@@ -377,6 +377,9 @@ function onlyReadsConfig(rest: readonly string[]): boolean {
   return rest.every((word, at) => at === first || !word.startsWith('-') || CONFIG_FLAGS.has(word));
 }
 
+/** `load("f")` of yq and its like, modules of jq, and the operator by which yq runs commands. */
+export const READS_OTHERS = /(?<![.\w])(?:load(?:_\w+)?\s*\(|(?:import|include)\s*"|system\s*\()/;
+
 function textDanger(
   words: readonly string[],
   row: ProgramRow,
@@ -401,6 +404,14 @@ function textDanger(
       return bad === undefined
         ? undefined
         : { part: `${name} ${bad}`, problem: 'may run commands or write files' };
+    }
+    case 'ps':
+      return operands.some((at) => /^[a-z]*e[a-z]*$/i.test(words[at] ?? ''))
+        ? { part: `${name} e`, problem: 'shows the environment of other programs, with the keys in it' }
+        : undefined;
+    case 'query': {
+      const bad = words.find((word, at) => at > 0 && READS_OTHERS.test(word));
+      return bad === undefined ? undefined : { part: `${name} ${bad}`, problem: 'may read other files' };
     }
     case 'git-config': {
       const at = operands[0];

@@ -14,8 +14,8 @@ export interface ReadOnlyProgram {
   operands?: number;
   /** A number as a flag: `head -5`. */
   numbers?: true;
-  /** The first operand is a sed script, which must only print. */
-  text?: 'sed';
+  /** The first operand is a sed script, which must only print; a query must read no other file. */
+  text?: 'sed' | 'query';
 }
 
 const rows: readonly (readonly [string, ReadOnlyProgram])[] = [
@@ -132,6 +132,7 @@ const rows: readonly (readonly [string, ReadOnlyProgram])[] = [
   [
     'jq',
     {
+      text: 'query',
       letters: 'acCejMnrsS',
       long: 'arg argjson compact-output exit-status null-input raw-output raw-input slurp sort-keys tab indent join-output color-output monochrome-output',
     },

@@ -2,6 +2,7 @@
  * Whether a command only reads. Every part of it must be a known program with known flags; says
  * nothing about which files may be read, and gives no permission by itself.
  */
+import { READS_OTHERS } from './flags.js';
 import { readPlain } from './lexer.js';
 import { READ_ONLY_PROGRAMS, type ReadOnlyProgram, VERSION_ONLY } from './read-only-table.js';
 import { sedOnlyPrints } from './sed-script.js';
@@ -30,6 +31,7 @@ function onlyReads(words: readonly string[]): boolean {
   // `date 01010000` would set the clock.
   if (program === 'date' && operands.some((operand) => !operand.startsWith('+'))) return false;
   if (row.subcommands !== undefined && !knownSubcommand(rest, operands, row)) return false;
+  if (row.text === 'query') return !rest.some((word) => READS_OTHERS.test(word));
   return row.text !== 'sed' || (operands[0] !== undefined && sedOnlyPrints(operands[0]));
 }
 

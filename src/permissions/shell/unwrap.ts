@@ -17,7 +17,7 @@ const WRAPPERS = new Set(
 
 /** A command may stand anywhere behind their own words. */
 const ANYWHERE = new Set(
-  'ssh mosh docker podman nerdctl kubectl flock chroot git npm pnpm yarn npx make bwrap firejail screen tmux at batch crontab trap hash enable bind complete compgen ld.so proot dbus-run-session xvfb-run run-parts ssh-agent autossh gdbserver start-stop-daemon daemonize gosu su-exec pkexec machinectl capsh sg newgrp nodemon concurrently direnv nix-shell nix uv poetry pipenv bundle'.split(
+  'ssh mosh docker podman nerdctl kubectl flock chroot git npm pnpm yarn npx make bwrap firejail screen tmux at batch crontab trap hash enable bind complete compgen ld.so proot dbus-run-session xvfb-run run-parts ssh-agent autossh gdbserver start-stop-daemon daemonize gosu su-exec pkexec machinectl capsh sg newgrp nodemon concurrently direnv nix-shell nix uv poetry pipenv bundle ccache distcc ansible ansible-console docker-compose act pre-commit gnuplot mlr jupyter tig fzf sk hg'.split(
     ' ',
   ),
 );
