@@ -65,7 +65,9 @@ export async function init(
     io.out(
       'No key in the environment and no local model server was found: only the demo model is connected.',
     );
-    io.out('The comments in the file show how to connect one.');
+    io.out(
+      `Set a key (ANTHROPIC_API_KEY, OPENAI_API_KEY …) and run \`${io.program} init --force\`, or follow the comments in the file.`,
+    );
   }
   io.out(`Next: ${io.program} doctor, then ${io.program} start`);
   return EXIT.ok;

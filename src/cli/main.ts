@@ -8,6 +8,7 @@ import { parseArguments } from './arguments.js';
 import { askInTerminal } from './ask-in-terminal.js';
 import { type CliIo, type Command, EXIT, UsageError } from './command.js';
 import { COMMANDS, DEFAULT_COMMAND } from './commands.js';
+import { explainMissingPart } from './missing-part.js';
 import { createPrinter } from './printer.js';
 
 /** Resolves with the exit code; never rejects. `args` are the words behind the program's name. */
@@ -71,7 +72,9 @@ async function report(error: unknown, command: Command | undefined, io: CliIo): 
     io.err(error.message);
     return EXIT.usage;
   }
-  if (error instanceof GatewayError) io.err(error.message);
+  const missing = explainMissingPart(error);
+  if (missing !== undefined) io.err(missing);
+  else if (error instanceof GatewayError) io.err(error.message);
   else io.err(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return EXIT.failed;
 }
