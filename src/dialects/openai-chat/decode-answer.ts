@@ -33,6 +33,8 @@ export class AnswerDecoder {
   /** The field that brings the reasoning; the same text in another one is a copy. */
   #reasoningField: string | undefined;
   #refused = false;
+  /** The choice that makes the calls, where it is not the one that says the text. */
+  #calling = 0;
   #own: JsonObject | undefined;
 
   constructor(names: ToolNames) {
@@ -79,6 +81,7 @@ export class AnswerDecoder {
     const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
     // One answer was asked for; a server that sends more numbers them.
     if (isObject(choice) && !choice['index']) this.#choice(choice, out);
+    if (Array.isArray(choices)) this.#callsElsewhere(choices, out);
     if (this.#failed) return;
     const usage = body['usage'] ?? usageElsewhere(body, choice);
     if (usage !== undefined && usage !== null) {
@@ -124,6 +127,22 @@ export class AnswerDecoder {
     if (isObject(choice['logprobs'])) this.#collectLogprobs(choice['logprobs']);
     const reason = choice['finish_reason'];
     if (typeof reason === 'string' && reason !== '') this.#finish(reason, choice, out);
+  }
+
+  /** Copilot says the text in one choice and makes the calls in the next: they are one answer. */
+  #callsElsewhere(choices: readonly unknown[], out: TurnEvent[]): void {
+    for (let position = 0; position < choices.length; position += 1) {
+      const choice = choices[position];
+      if (!isObject(choice)) continue;
+      const index = typeof choice['index'] === 'number' ? choice['index'] || position : position;
+      const delta = choice['delta'] ?? choice['message'];
+      const calls = isObject(delta) ? delta['tool_calls'] : undefined;
+      if (index === 0 || !Array.isArray(calls) || calls.length === 0) continue;
+      // Calls of two choices are two answers, of which the first counts.
+      if (this.#tools !== undefined && this.#calling !== index) continue;
+      this.#calling = index;
+      this.#calls(calls, out);
+    }
   }
 
   #delta(delta: JsonObject, out: TurnEvent[]): void {

@@ -88,6 +88,59 @@ describe('decodeResponse', () => {
   });
 });
 
+describe('text in one choice and calls in another', () => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'Read', arguments: '{"path":"a"}' } };
+  const other = { ...call, id: 'call_2' };
+  const one = [
+    { type: 'text', text: 'I look.' },
+    { type: 'tool_use', id: 'call_1', input: { path: 'a' } },
+  ];
+
+  it.each([
+    ['numbered', { index: 0 }, { index: 1 }],
+    ['both the first', { index: 0 }, { index: 0 }],
+    ['without numbers, as Copilot sends them', {}, {}],
+  ])('are one answer: %s', (_how, first, second) => {
+    const choices = [
+      { ...first, message: { role: 'assistant', content: 'I look.' }, finish_reason: 'tool_calls' },
+      { ...second, message: { role: 'assistant', tool_calls: [call] }, finish_reason: 'tool_calls' },
+    ];
+    const turn = collect(decodeResponse(completion(null, 'stop', { choices }), names()));
+    expect(turn).toMatchObject({ stopReason: 'tool_use', content: one });
+  });
+
+  it.each(['stop', 'tool_calls'])('are one answer, streamed, when the text ends with %s', (finish_reason) => {
+    const chunks = [
+      [{ index: 0, delta: { role: 'assistant', content: 'I ' } }],
+      [{ index: 0, delta: { content: 'look.' }, finish_reason }],
+      [
+        {
+          index: 1,
+          delta: { tool_calls: [{ index: 0, ...call, function: { name: 'Read', arguments: '{"path"' } }] },
+        },
+      ],
+      [{ index: 1, delta: { tool_calls: [{ index: 0, function: { arguments: ':"a"}' } }] } }],
+      [{ index: 1, delta: {}, finish_reason: 'tool_calls' }],
+    ];
+    const decoder = createStreamDecoder(names());
+    const out: TurnEvent[] = [];
+    for (const choices of chunks)
+      decoder.push({ event: '', data: JSON.stringify({ id: 'x', choices }) }, out);
+    decoder.push({ event: '', data: '[DONE]' }, out);
+    expect(collect(out)).toMatchObject({ stopReason: 'tool_use', content: one });
+  });
+
+  it('are two answers where both call, of which the first counts; a second text is none of it', () => {
+    const choices = [
+      { index: 0, message: { content: 'I look.', tool_calls: [call] }, finish_reason: 'tool_calls' },
+      { index: 1, message: { content: 'Me too.', tool_calls: [other] }, finish_reason: 'tool_calls' },
+    ];
+    const turn = collect(decodeResponse(completion(null, 'stop', { choices }), names()));
+    expect(turn.content).toMatchObject(one);
+    expect(turn.content).toHaveLength(2);
+  });
+});
+
 describe('the streamed and the whole answer', () => {
   const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
   const call = fc.record({
