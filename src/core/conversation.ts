@@ -152,6 +152,13 @@ export type OutputFormat =
   | { type: 'json_object' }
   | { type: 'json_schema'; schema: JsonObject; name?: string; description?: string; strict?: boolean };
 
+export interface Verbatim {
+  /** The field that asks for it. */
+  param: string;
+  /** Why nothing but the upstream's own bytes will do, and what to do instead. */
+  message: string;
+}
+
 /** Something that the request only names: an answer, a conversation, a prompt, an item. */
 export interface Continuation {
   dialect: DialectName;
@@ -188,6 +195,8 @@ export interface ConversationRequest {
   sealed?: { dialect: DialectName; param: string };
   /** What was said before is kept by an upstream of this dialect; no other can go on with it. */
   continues?: Continuation;
+  /** It asks for an answer that only its own wire has, so its bytes are forwarded or it is refused. */
+  verbatim?: Verbatim;
   stream: boolean;
   /** Top-level fields that only one dialect has, as they came. */
   extensions: Extensions;

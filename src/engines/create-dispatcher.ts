@@ -16,6 +16,7 @@ import type { Dispatcher } from './dispatcher.js';
 import type { Answer, Call, Engine } from './engine.js';
 import { ModelList } from './model-list.js';
 import type { createNativeEngine, NativeEngine, NativeEngineOptions } from './native/native-engine.js';
+import { notForwarded } from './own-wire-only.js';
 import { PlainEngine, type PlainEngineOptions } from './plain/plain-engine.js';
 import { Relay } from './relay/relay.js';
 
@@ -100,6 +101,8 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
 
   function engineOf(call: Call, { rule: { engine } }: Route): Engine {
     if (engine === 'relay' && call.kept === undefined) return relay;
+    const { verbatim } = call.request;
+    if (verbatim !== undefined) throw notForwarded(verbatim);
     if (engine === 'relay' && plain !== undefined) return plain;
     if (engine === 'native' && native !== undefined) return native;
     if (engine === 'claude-code' && claudeCode !== undefined) return claudeCode;
@@ -125,6 +128,15 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
       const { engine } = route.rule;
       const agent = engine === 'native' ? native : engine === 'claude-code' ? claudeCode : undefined;
       return (agent ?? relay).countTokens(call, route);
+    },
+    async ask(call, path) {
+      const route = routeOf(call);
+      if (call.principal.pinned !== undefined || route.rule.engine !== 'relay') return undefined;
+      return relay.ask(call, route, path);
+    },
+    async askKeeper(name, call) {
+      const answer = await upstreams.get(name)?.ask?.(call);
+      return answer === undefined ? undefined : { ...answer, upstream: name };
     },
     models: () => models.list(),
     async close() {

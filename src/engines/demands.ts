@@ -4,7 +4,7 @@
  */
 import type { ConversationRequest, DialectName } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
-import { unknownHistory } from './unknown-history.js';
+import { unknownHistory } from './own-wire-only.js';
 
 type Keeper = 'native' | 'claude-code' | 'plain';
 

@@ -94,6 +94,8 @@ export type AnswerBody =
       status: number;
       contentType: string;
       chunks: AsyncIterable<Uint8Array>;
+      /** What the upstream calls the answer. */
+      id?: string;
       /** Of a stream: the text that ends what has been given out so far with an error; empty where it is whole. */
       failure?(error: GatewayError, requestId: string): string;
       /** What was read of the figures so far, for metrics. */

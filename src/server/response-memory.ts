@@ -46,6 +46,20 @@ export const responseMemory: TurnMemory = {
     if (!isObject(turn.body) || turn.body['store'] === false) return undefined;
     return new ResponseRecord(turn, turn.body, context);
   },
+
+  async keepForwarded({ principal, id, upstream, body }, { store, log }) {
+    if (!isObject(body) || body['store'] === false) return;
+    const row = {
+      principal,
+      key: upstreamKey(id),
+      digest: '',
+      body: { upstream },
+      expiresAt: Date.now() + KEPT_MS,
+    };
+    await store.answers
+      .put(row)
+      .catch((err: unknown) => log.warn({ id, err }, 'an answer could not be kept'));
+  },
 };
 
 async function recallChain(
@@ -156,6 +170,20 @@ export async function forgetTurn(id: string, principal: string, answers: AnswerS
   return deleted;
 }
 
+/** The upstream that keeps an answer of this principal which it gave itself. */
+export async function keeperOf(
+  id: string,
+  principal: string,
+  answers: AnswerStore,
+): Promise<string | undefined> {
+  const body = (await answers.get(principal, upstreamKey(id)))?.body;
+  return isObject(body) && typeof body['upstream'] === 'string' ? body['upstream'] : undefined;
+}
+
+export async function forgetKeeper(id: string, principal: string, answers: AnswerStore): Promise<void> {
+  await answers.delete(principal, upstreamKey(id));
+}
+
 /** `input` as items: a text is one message. */
 export function itemsOf(input: unknown): JsonObject[] {
   if (Array.isArray(input)) return input.filter(isObject);
@@ -168,6 +196,7 @@ function outputOf({ response }: StoredTurn): readonly JsonObject[] {
 }
 
 const answerKey = (id: string): string => `response:${id}`;
+const upstreamKey = (id: string): string => `response:${id}:upstream`;
 const inputKey = (id: string): string => `response:${id}:input`;
 
 /** Rows that are being written: a client may ask for them before they are there. */

@@ -2,34 +2,65 @@
 import type { JsonObject } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
 import { isObject } from '../dialects/shared/read.js';
+import type { SideCall } from '../upstreams/upstream.js';
 import { readInteger } from './api/query.js';
+import { clientHeaders } from './client-headers.js';
 import type { Handler, ServerContext } from './context.js';
 import type { Exchange } from './exchange.js';
+import { sendForwarded } from './forwarded-answer.js';
 import { sendJson } from './respond.js';
-import { chainOf, findTurn, forgetTurn, resolveOwn, type StoredTurn } from './response-memory.js';
+import {
+  chainOf,
+  findTurn,
+  forgetKeeper,
+  forgetTurn,
+  keeperOf,
+  resolveOwn,
+  type StoredTurn,
+} from './response-memory.js';
 
 const PAGE = { default: 20, min: 1, max: 100 } as const;
 const ENCRYPTED = 'reasoning.encrypted_content';
 
-export const getResponse: Handler = async (exchange, { store }, { id = '' }) => {
+export const getResponse: Handler = async (exchange, context, { id = '' }) => {
   const query = new URLSearchParams(exchange.query);
+  const { store } = context;
+  const turn = await findTurn(id, exchange.principal.name, store.answers);
+  if (turn === undefined) return sendKept(exchange, context, id, 'GET');
   if (query.get('stream') === 'true') {
     throw new GatewayError('invalid_request', 'stream: a stored response is sent whole. Leave it out.', {
       param: 'stream',
     });
   }
-  const turn = await findTurn(id, exchange.principal.name, store.answers);
-  if (turn === undefined) throw unknownResponse(id);
   sendJson(exchange, 200, shown(turn, turn.encrypted || wantsEncrypted(query)));
 };
 
-export const deleteResponse: Handler = async (exchange, { store }, { id = '' }) => {
-  if (!(await forgetTurn(id, exchange.principal.name, store.answers))) throw unknownResponse(id);
-  sendJson(exchange, 200, { id, object: 'response', deleted: true });
+export const deleteResponse: Handler = async (exchange, context, { id = '' }) => {
+  const { answers } = context.store;
+  const principal = exchange.principal.name;
+  if (await forgetTurn(id, principal, answers)) {
+    sendJson(exchange, 200, { id, object: 'response', deleted: true });
+    return;
+  }
+  await sendKept(exchange, context, id, 'DELETE');
+  await forgetKeeper(id, principal, answers);
+};
+
+export const cancelResponse: Handler = async (exchange, context, { id = '' }) => {
+  if ((await findTurn(id, exchange.principal.name, context.store.answers)) === undefined) {
+    return sendKept(exchange, context, id, 'POST', '/cancel');
+  }
+  throw new GatewayError(
+    'invalid_request',
+    'Only an answer in the background can be cancelled. End the request instead.',
+  );
 };
 
 /** Everything that the answer was made from, the turns before it included. */
 export const listInputItems: Handler = async (exchange, context, { id = '' }) => {
+  if ((await keeperOf(id, exchange.principal.name, context.store.answers)) !== undefined) {
+    return sendKept(exchange, context, id, 'GET', '/input_items');
+  }
   const items = await inputOf(exchange, context, id);
   const query = new URLSearchParams(exchange.query);
   const order = query.get('order') ?? 'desc';
@@ -54,6 +85,28 @@ export const listInputItems: Handler = async (exchange, context, { id = '' }) =>
     has_more: from + limit < items.length,
   });
 };
+
+/** An answer that an upstream keeps is that upstream's to show, to the key that asked for it. */
+async function sendKept(
+  exchange: Exchange,
+  context: ServerContext,
+  id: string,
+  method: SideCall['method'],
+  suffix = '',
+): Promise<void> {
+  const upstream = await keeperOf(id, exchange.principal.name, context.store.answers);
+  const call: SideCall = {
+    method,
+    path: `/responses/${encodeURIComponent(id)}${suffix}`,
+    query: exchange.query,
+    headers: clientHeaders(exchange.request.headers),
+    signal: exchange.signal,
+  };
+  const asked = upstream === undefined ? undefined : context.dispatcher.askKeeper?.(upstream, call);
+  const answer = asked === undefined ? undefined : await exchange.untilAborted(asked);
+  if (answer === undefined) throw unknownResponse(id);
+  await sendForwarded(exchange, context, answer);
+}
 
 async function inputOf(exchange: Exchange, context: ServerContext, id: string): Promise<JsonObject[]> {
   const { turns } = await chainOf(id, exchange.principal.name, context);

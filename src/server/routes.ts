@@ -27,11 +27,12 @@ import { showUsage } from './api/usage.js';
 import type { Access } from './auth.js';
 import type { Handler } from './context.js';
 import { errorsOf } from './error-shapes.js';
+import { compactResponse, countInputTokens } from './forwarded-answer.js';
 import { health, metrics, probe, readiness } from './health.js';
 import { MCP_ROUTES } from './mcp-routes.js';
 import { getModel, listModels } from './models.js';
 import { responseMemory } from './response-memory.js';
-import { deleteResponse, getResponse, listInputItems } from './responses.js';
+import { cancelResponse, deleteResponse, getResponse, listInputItems } from './responses.js';
 import type { Route } from './router.js';
 import { consolePage } from './static-files.js';
 import type { TurnMemory } from './turn-memory.js';
@@ -74,7 +75,10 @@ export const ROUTES: readonly Route[] = [
     access: CALL,
     handle: countTokensHandler(anthropicMessages, decodeCountTokensRequest),
   },
+  { method: 'POST', path: '/v1/responses/input_tokens', access: CALL, handle: countInputTokens },
+  { method: 'POST', path: '/v1/responses/compact', access: CALL, handle: compactResponse },
   { method: 'GET', path: '/v1/responses/:id', access: CALL, handle: getResponse },
+  { method: 'POST', path: '/v1/responses/:id/cancel', access: CALL, handle: cancelResponse },
   { method: 'DELETE', path: '/v1/responses/:id', access: CALL, handle: deleteResponse },
   { method: 'GET', path: '/v1/responses/:id/input_items', access: CALL, handle: listInputItems },
   { method: 'GET', path: '/v1/models', access: CALL, handle: listModels },

@@ -13,8 +13,19 @@ export interface TurnMemory {
    * is kept here; undefined for any other body.
    */
   recall(body: unknown, principal: string, context: MemoryContext): Promise<JsonObject | undefined>;
+  /** The upstream keeps the answer itself: whose it is has to be known when somebody asks for it. */
+  keepForwarded?(answer: ForwardedTurn, context: MemoryContext): Promise<void>;
   /** Undefined when the answer is not to be kept. What it needs of the request is written, not held. */
   keep(turn: KeptTurn, context: MemoryContext): TurnRecord | undefined;
+}
+
+export interface ForwardedTurn {
+  principal: string;
+  /** The upstream's own. */
+  id: string;
+  upstream: string;
+  /** As it came. */
+  body: unknown;
 }
 
 export interface KeptTurn {

@@ -106,6 +106,10 @@ async function openTurn(
   if (answer === undefined) return undefined;
   // An engine may hold on to the call; the body has been sent by now.
   call.raw = NO_BYTES;
+  if (answer.body.kind === 'bytes' && answer.body.id !== undefined) {
+    const { id: theirs } = answer.body;
+    await memory?.keepForwarded?.({ principal, id: theirs, upstream: answer.upstream, body }, context);
+  }
   const { id = own, model = request.model, created = answerContext.created } = answer.identity ?? {};
   const shown = { ...answerContext, model, created };
   return {
@@ -158,7 +162,7 @@ function askOf(
   return () => once.ask({ key, digest, dialect, identity, call, ask, keep });
 }
 
-async function readCall(
+export async function readCall(
   exchange: Exchange,
   context: ServerContext,
   dialect: Dialect,

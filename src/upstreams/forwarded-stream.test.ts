@@ -228,11 +228,11 @@ describe('ForwardedStream', () => {
   it('conceals the credential in errors at any place', async () => {
     const concealer = new CredentialConcealer({ baseUrl: 'http://127.0.0.1', apiKey: 'a-key-of-ours' });
     const failed = `data: ${JSON.stringify({ error: { message: 'a-key-of-ours is wrong' } })}\n\n`;
-    await expect(
-      ForwardedStream.open(openaiChat, new Source([failed]), undefined, concealer),
-    ).rejects.toMatchObject({ message: '[redacted] is wrong' });
+    await expect(ForwardedStream.open(openaiChat, new Source([failed]), { concealer })).rejects.toMatchObject(
+      { message: '[redacted] is wrong' },
+    );
     const source = new Source([chunk({ content: 'x' }), failed]);
-    const { given } = await read(await ForwardedStream.open(openaiChat, source, undefined, concealer));
+    const { given } = await read(await ForwardedStream.open(openaiChat, source, { concealer }));
     expect(given.join('')).toContain('[redacted] is wrong');
     expect(given.join('')).not.toContain('a-key-of-ours');
   });

@@ -13,7 +13,7 @@ import { ToolNames } from '../dialects/shared/tool-names.js';
 import { SseReader } from '../transport/sse-reader.js';
 import type { CredentialConcealer } from './conceal-credential.js';
 import { isPrelude } from './first-chunk-gate.js';
-import { errorTextOf, isWholeEvent, lastWordOf, stageOf } from './forwarded-end.js';
+import { errorTextOf, isWholeEvent, lastWordOf, type Stage, stageOf } from './forwarded-end.js';
 import type { CallTrace } from './upstream.js';
 
 /** An event larger than this is passed on in pieces. */
@@ -28,11 +28,24 @@ const BLANK = Buffer.from('\n\n');
 /** Nothing of a forwarded answer is renamed. */
 export const OWN_NAMES = new ToolNames({ pattern: /^/, maxLength: 1_000 });
 
+export interface ForwardedOptions {
+  trace?: CallTrace | undefined;
+  concealer?: CredentialConcealer | undefined;
+  /**
+   * Several answers in one stream, or one in the background: only the wire's last word ends it, and a
+   * client has to have its id before the first word is said.
+   */
+  verbatim?: boolean;
+}
+
 export class ForwardedStream {
+  /** What the upstream calls the answer, once it has begun. */
+  id: string | undefined;
   readonly #dialect: Dialect;
   readonly #body: AsyncIterator<Buffer>;
   readonly #trace: CallTrace | undefined;
   readonly #concealer: CredentialConcealer | undefined;
+  readonly #verbatim: boolean;
   readonly #reader = new SseReader();
   /** What came before the first word. */
   #first = Buffer.alloc(0);
@@ -44,26 +57,21 @@ export class ForwardedStream {
   /** An event was too large to read: the client judges the rest. */
   #unread = false;
 
-  private constructor(
-    dialect: Dialect,
-    body: AsyncIterable<Buffer>,
-    trace: CallTrace | undefined,
-    concealer: CredentialConcealer | undefined,
-  ) {
+  private constructor(dialect: Dialect, body: AsyncIterable<Buffer>, options: ForwardedOptions) {
     this.#dialect = dialect;
     this.#body = body[Symbol.asyncIterator]();
-    this.#trace = trace;
-    this.#concealer = concealer;
+    this.#trace = options.trace;
+    this.#concealer = options.concealer;
+    this.#verbatim = options.verbatim === true;
   }
 
   /** Rejects with the error of a stream that begins with one, breaks, or ends without a word. */
   static async open(
     dialect: Dialect,
     body: AsyncIterable<Buffer>,
-    trace?: CallTrace,
-    concealer?: CredentialConcealer,
+    options: ForwardedOptions = {},
   ): Promise<ForwardedStream> {
-    const stream = new ForwardedStream(dialect, body, trace, concealer);
+    const stream = new ForwardedStream(dialect, body, options);
     try {
       await stream.#begin();
       return stream;
@@ -81,7 +89,7 @@ export class ForwardedStream {
   /** The text that ends what has been given out so far; empty where it is complete. */
   failure(error: GatewayError, requestId: string): string {
     const { name, ingress } = this.#dialect;
-    switch (stageOf(name, this.#recent)) {
+    switch (this.#stage()) {
       case 'over':
         return '';
       case 'stopped':
@@ -112,10 +120,15 @@ export class ForwardedStream {
     this.#readEnd();
     if (this.#rest !== undefined) yield Buffer.concat([this.#rest, BLANK]);
     const { name } = this.#dialect;
-    const stage = this.#unread ? 'over' : stageOf(name, this.#recent);
+    const stage = this.#unread ? 'over' : this.#stage();
     if (stage === 'open') throw broken ?? endedEarly();
     const lastWord = stage === 'stopped' ? lastWordOf(name) : '';
     if (lastWord !== '') yield Buffer.from(lastWord);
+  }
+
+  #stage(): Stage {
+    const stage = stageOf(this.#dialect.name, this.#recent);
+    return this.#verbatim && stage === 'stopped' ? 'open' : stage;
   }
 
   async #begin(): Promise<void> {
@@ -130,7 +143,8 @@ export class ForwardedStream {
       if (this.#unread || held > PRELUDE_LIMIT) throw tooLarge();
       for (const event of events) decoder.push(event, said);
       if (step.done === true) decoder.end(said);
-      const first = said.find((event) => !isPrelude(event));
+      for (const event of said) if (event.type === 'start') this.id ??= event.id;
+      const first = said.find((event) => this.#verbatim || !isPrelude(event));
       if (first?.type === 'error') throw this.#concealer?.error(first.error) ?? first.error;
       if (first === undefined && step.done === true) throw endedEarly();
       if (first === undefined) continue;

@@ -26,6 +26,7 @@ import type {
   ListedModel,
   ModelAnswer,
   ModelCall,
+  SideCall,
   Upstream,
 } from './upstream.js';
 
@@ -148,16 +149,33 @@ export class HttpUpstream implements Upstream {
     if (!call.stream) {
       // Only what it can be: the answer is served from the console's origin.
       const whole = JSON_TYPE.test(contentType) ? contentType : 'application/json';
-      return { status, contentType: whole, ...(await this.#checked(response, call.trace)) };
+      return { status, contentType: whole, ...(await this.#checked(response, call)) };
     }
-    const stream = await ForwardedStream.open(dialect, response.body, call.trace, this.#concealer);
+    const options = { trace: call.trace, concealer: this.#concealer, verbatim: call.verbatim === true };
+    const stream = await ForwardedStream.open(dialect, response.body, options);
     return {
+      ...(stream.id === undefined ? {} : { id: stream.id }),
       status,
       contentType: contentType.startsWith(EVENT_STREAM) ? contentType : EVENT_STREAM,
       chunks: stream.chunks(),
       usage: () => stream.usage(),
       failure: (error, requestId) => stream.failure(error, requestId),
     };
+  }
+
+  async ask(call: SideCall): Promise<ForwardedAnswer> {
+    const response = await this.#send(call.path, {}, call.body, call, call);
+    const { status } = response;
+    const usage = () => undefined;
+    if (isEventStream(response.headers)) {
+      const options = { trace: call.trace, concealer: this.#concealer, verbatim: true };
+      const stream = await ForwardedStream.open(this.#options.dialect, response.body, options);
+      const failure = (error: GatewayError, requestId: string) => stream.failure(error, requestId);
+      return { status, contentType: EVENT_STREAM, chunks: stream.chunks(), usage, failure };
+    }
+    const bytes = await readAll(response.body, BODY_LIMIT);
+    call.trace?.upstreamChunk(bytes);
+    return { status, contentType: 'application/json', chunks: once(bytes), usage };
   }
 
   async #try(call: ModelCall, quirks: Quirks): Promise<ModelAnswer> {
@@ -226,46 +244,52 @@ export class HttpUpstream implements Upstream {
     response: HttpAnswer,
     names: ToolNames,
     trace?: CallTrace,
-  ): Promise<{ bytes: Buffer; events: TurnEvent[] }> {
+    verbatim = false,
+  ): Promise<{ bytes: Buffer; body: unknown; events: TurnEvent[] }> {
     const bytes = await readAll(response.body, BODY_LIMIT);
     trace?.upstreamChunk(bytes);
-    const events = this.#options.dialect.egress.decodeResponse(parseBody(bytes), names);
+    const body = parseBody(bytes);
+    if (verbatim && isBegun(body)) return { bytes, body, events: [] };
+    const events = this.#options.dialect.egress.decodeResponse(body, names);
     const failed = events.find((event) => event.type === 'error');
     if (failed !== undefined) throw this.#concealer.error(failed.error);
-    return { bytes, events };
+    return { bytes, body, events };
   }
 
   /** The bytes of a whole answer, given out once they are known to be one. */
   async #checked(
     response: HttpAnswer,
-    trace?: CallTrace,
-  ): Promise<Pick<ForwardedAnswer, 'chunks' | 'usage'>> {
-    const { bytes, events } = await this.#whole(response, OWN_NAMES, trace);
+    { trace, verbatim }: Pick<ForwardCall, 'trace' | 'verbatim'>,
+  ): Promise<Pick<ForwardedAnswer, 'id' | 'chunks' | 'usage'>> {
+    const { bytes, body, events } = await this.#whole(response, OWN_NAMES, trace, verbatim === true);
     const usage = usageIn(events);
-    return { chunks: once(bytes), usage: () => usage };
+    const id = isObject(body) && typeof body['id'] === 'string' ? { id: body['id'] } : {};
+    return { ...id, chunks: once(bytes), usage: () => usage };
   }
 
   /** Resolves with a 2xx answer; anything else rejects in neutral words. */
   async #send(
     path: string,
     headers: Record<string, string>,
-    body: Uint8Array | string,
+    body: Uint8Array | string | undefined,
     call: Pick<ModelCall, 'headers' | 'signal' | 'trace'>,
+    { method, query = '' }: Pick<SideCall, 'method' | 'query'> = { method: 'POST' },
   ): Promise<HttpAnswer> {
     const { client, dialect, endpoint, name, timeouts } = this.#options;
     const url = endpointUrl(endpoint, path);
-    call.trace?.outbound({ upstream: name, wire: dialect.name, url: url.href, body });
+    for (const [key, value] of new URLSearchParams(query)) url.searchParams.append(key, value);
+    call.trace?.outbound({ upstream: name, wire: dialect.name, url: url.href, body: body ?? '' });
     const response = await client.request({
-      method: 'POST',
+      method,
       url,
       headers: {
-        'content-type': 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         accept: 'application/json, text/event-stream',
         ...headers,
         ...pick(call.headers, FORWARDED[dialect.name]),
         ...endpointHeaders(endpoint, dialect.name),
       },
-      body,
+      ...(body === undefined ? {} : { body }),
       signal: call.signal,
       connectTimeoutMs: timeouts.connectMs,
       headersTimeoutMs: timeouts.headersMs,
@@ -278,6 +302,11 @@ export class HttpUpstream implements Upstream {
     const error = dialect.egress.decodeError(response.status, response.headers, parseBody(bytes));
     throw this.#concealer.error(error);
   }
+}
+
+/** An answer in the background is asked for again by its id. */
+function isBegun(body: unknown): boolean {
+  return isObject(body) && (body['status'] === 'queued' || body['status'] === 'in_progress');
 }
 
 function isEventStream(headers: WireHeaders): boolean {

@@ -20,6 +20,8 @@ export interface Upstream {
    * upstream answered in another manner than it was asked. Rejects as `call` does.
    */
   forward?(call: ForwardCall): Promise<ForwardedAnswer | ModelAnswer>;
+  /** Any other request of the wire, as it came: to an answer that the upstream keeps, or about a request. Rejects as `call` does. */
+  ask?(call: SideCall): Promise<ForwardedAnswer>;
   /** False when something of this model's requests must be changed on the way. */
   forwards?(model: string): boolean;
 }
@@ -50,6 +52,17 @@ export interface ForwardCall extends Omit<ModelCall, 'request'> {
   /** The body, with the model's name already replaced. */
   body: Uint8Array;
   stream: boolean;
+  /** It asks for what only this wire has: several answers, or one that is made in the background. */
+  verbatim?: boolean;
+}
+
+export interface SideCall extends Pick<ModelCall, 'headers' | 'signal' | 'trace'> {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** Appended to the upstream's `base_url`. */
+  path: string;
+  /** Without its mark. */
+  query?: string;
+  body?: Uint8Array;
 }
 
 export interface ForwardedAnswer {
@@ -59,6 +72,8 @@ export interface ForwardedAnswer {
   chunks: AsyncIterable<Uint8Array>;
   /** Of a stream: the text that ends what has been given out so far with an error. */
   failure?(error: GatewayError, requestId: string): string;
+  /** What the upstream calls the answer. */
+  id?: string;
   /** What the observer has read so far. */
   usage(): Partial<Usage> | undefined;
 }

@@ -506,8 +506,12 @@ describe('what is wrong is named by its path', () => {
     expect(error).toMatchObject({ code: 'invalid_request', status: 400, param });
   });
 
-  it('more than one answer is refused with what to do', () => {
-    expect(errorOf(() => decode({ n: 3 })).message).toMatch(/Send 3 requests/);
+  it('more than one answer is asked for in its own bytes alone, and says what to do instead', () => {
+    expect(decode({ n: 3 }).verbatim).toMatchObject({
+      param: 'n',
+      message: expect.stringContaining('Send 3 requests'),
+    });
+    expect(decode({ n: 1 })).not.toHaveProperty('verbatim');
   });
 
   it('names of Object are ordinary fields', () => {

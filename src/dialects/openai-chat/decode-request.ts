@@ -6,7 +6,6 @@ import type {
   OutputFormat,
   Thinking,
 } from '../../core/conversation.js';
-import { GatewayError } from '../../core/errors.js';
 import { EFFORT_ORDER } from '../shared/effort.js';
 import {
   fail,
@@ -68,7 +67,6 @@ export function decodeRequest(value: unknown): ConversationRequest {
   const extensions = extraFields(body, REQUEST_FIELDS);
   for (const key in extensions) CHECKS.get(key)?.(extensions[key], key);
   const model = readNonEmpty(body['model'], 'model');
-  refuseChoices(body['n']);
   const { system, messages } = decodeMessages(body['messages']);
   const request: ConversationRequest = {
     model,
@@ -80,6 +78,7 @@ export function decodeRequest(value: unknown): ConversationRequest {
     stream: optional(body['stream'], 'stream', readBoolean) ?? false,
     extensions: extensions === undefined ? {} : { [DIALECT]: extensions },
   };
+  decodeChoices(body['n'], request);
   decodeTools(body, request);
   decodeLimits(body, request);
   decodeThinking(body, request);
@@ -89,16 +88,13 @@ export function decodeRequest(value: unknown): ConversationRequest {
   return request;
 }
 
-function refuseChoices(value: unknown): void {
+function decodeChoices(value: unknown, request: ConversationRequest): void {
   const n = optional(value, 'n', (given, path) => readInteger(given, path, 1));
   if (n === undefined || n === 1) return;
-  throw new GatewayError(
-    'invalid_request',
-    `n: ${n} answers at once are not supported. Send ${n} requests.`,
-    {
-      param: 'n',
-    },
-  );
+  request.verbatim = {
+    param: 'n',
+    message: `n: ${n} answers at once are not supported by this model. Send ${n} requests.`,
+  };
 }
 
 function readStops(value: unknown): string[] {

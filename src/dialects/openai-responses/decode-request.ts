@@ -1,6 +1,5 @@
 /** The body of `POST /v1/responses`, checked and decoded in one pass. */
-import type { ConversationRequest, JsonObject, OutputFormat } from '../../core/conversation.js';
-import { GatewayError } from '../../core/errors.js';
+import type { ConversationRequest, JsonObject, OutputFormat, Verbatim } from '../../core/conversation.js';
 import { EFFORT_ORDER } from '../shared/effort.js';
 import { extraFields } from '../shared/extra-fields.js';
 import {
@@ -25,7 +24,7 @@ type Check = (value: unknown, path: string) => unknown;
 
 /** Documented fields without a neutral meaning: checked here, passed on as they came. */
 const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
-  ['background', refuseBackground],
+  ['background', readBoolean],
   ['client_metadata', readObject],
   ['context_management', readArray],
   ['include', readArray],
@@ -42,6 +41,12 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['top_logprobs', (value, path) => readNumber(value, path, 0, 20)],
   ['truncation', (value, path) => readOneOf(value, path, ['auto', 'disabled'])],
 ]);
+
+const BACKGROUND: Verbatim = {
+  param: 'background',
+  message:
+    'background: answers in the background are not supported by this model. Leave it out, and stream the answer if it takes long.',
+};
 
 export function decodeRequest(value: unknown): ConversationRequest {
   const body = readObject(value, '');
@@ -68,18 +73,10 @@ export function decodeRequest(value: unknown): ConversationRequest {
   decodeReasoningConfig(body['reasoning'], request, extensions);
   decodeText(body['text'], request, extensions);
   decodeIdentity(body, request);
+  if (extensions['background'] === true) request.verbatim = BACKGROUND;
   decodeContinuation(request, extensions, reference);
   requireInput(body, request);
   return request;
-}
-
-function refuseBackground(value: unknown, path: string): void {
-  if (!readBoolean(value, path)) return;
-  throw new GatewayError(
-    'invalid_request',
-    'background: answers in the background are not supported. Leave it out, and stream the answer if it takes long.',
-    { param: path },
-  );
 }
 
 /** History that an upstream keeps; a stored prompt is the same: only its keeper knows what it says. */

@@ -1,9 +1,10 @@
 /** One model call for one request: the first upstream of the route that answers, translated or as bytes. */
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Route } from '../../routing/router.js';
-import type { Upstream } from '../../upstreams/upstream.js';
+import type { ForwardedAnswer, Upstream } from '../../upstreams/upstream.js';
 import { ableUpstreams } from '../demands.js';
 import type { Answer, Call, Engine } from '../engine.js';
+import { notForwarded } from '../own-wire-only.js';
 import { CoolDown } from './cool-down.js';
 import { fitRequest } from './fit-request.js';
 import { clientGone, isRetryable, mayFallBack, RETRY_BUDGET_MS, retryDelay, waitFor } from './retry.js';
@@ -15,6 +16,11 @@ export interface RelayOptions {
   onFailure?: (upstream: string, error: GatewayError) => void;
   now?: () => number;
   retryBudgetMs?: number;
+}
+
+/** What an upstream said to something other than a turn. */
+export interface SideAnswer extends ForwardedAnswer {
+  upstream: string;
 }
 
 export class Relay implements Engine {
@@ -30,7 +36,7 @@ export class Relay implements Engine {
 
   /** Rejects with the last error when every upstream of the route has failed. */
   async run(call: Call, route: Route): Promise<Answer> {
-    const upstreams = ableUpstreams(this.#upstreamsOf(route), call.request);
+    const upstreams = ableToForward(ableUpstreams(this.#upstreamsOf(route), call.request), call, route);
     const deadline = this.#now() + (this.#options.retryBudgetMs ?? RETRY_BUDGET_MS);
     for (let round = 0; ; round++) {
       const last = await this.#tryEach(this.#coolDown.order(upstreams), call, route);
@@ -43,10 +49,20 @@ export class Relay implements Engine {
 
   /** As the first upstream of the route would count. */
   async countTokens(call: Call, route: Route): Promise<number> {
-    const [first] = this.#upstreamsOf(route);
+    const [first] = ableUpstreams(this.#upstreamsOf(route), call.request);
     if (first === undefined) throw new Error(`The route ${route.pattern} has no upstream.`);
     const { request, headers, signal } = call;
     return first.countTokens({ request, model: route.model, headers, signal });
+  }
+
+  /** Another request about the same body, to the first upstream; undefined where that does not speak the client's wire. */
+  async ask(call: Call, route: Route, path: string): Promise<SideAnswer | undefined> {
+    const [first] = ableUpstreams(this.#upstreamsOf(route), call.request);
+    const body = first === undefined ? undefined : forwardableBody(first, call, route);
+    if (first?.ask === undefined || body === undefined) return undefined;
+    const { headers, signal } = call;
+    const answer = await first.ask({ method: 'POST', path, body, headers, signal });
+    return { ...answer, upstream: first.name };
   }
 
   #upstreamsOf(route: Route): readonly Upstream[] {
@@ -79,6 +95,16 @@ export class Relay implements Engine {
   }
 }
 
+/** What only the wire itself can say is asked for in the client's own bytes. */
+function ableToForward(upstreams: readonly Upstream[], call: Call, route: Route): readonly Upstream[] {
+  const { verbatim } = call.request;
+  if (verbatim === undefined) return upstreams;
+  const { changed } = fitRequest(call.request, route.rule, call.headers);
+  const able = changed ? [] : upstreams.filter((each) => forwardableBody(each, call, route) !== undefined);
+  if (able.length === 0) throw notForwarded(verbatim);
+  return able;
+}
+
 async function attempt(upstream: Upstream, call: Call, route: Route): Promise<Answer> {
   const { request, losses, changed } = fitRequest(call.request, route.rule, call.headers);
   const { efforts } = route.rule;
@@ -91,7 +117,8 @@ async function attempt(upstream: Upstream, call: Call, route: Route): Promise<An
   const body = changed ? undefined : forwardableBody(upstream, call, route);
   if (body !== undefined && upstream.forward !== undefined) {
     const { stream } = request;
-    const forwarded = await upstream.forward({ ...shared, body, stream });
+    const verbatim = request.verbatim !== undefined;
+    const forwarded = await upstream.forward({ ...shared, body, stream, verbatim });
     return {
       upstream: upstream.name,
       losses: [],

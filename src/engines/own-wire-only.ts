@@ -1,5 +1,5 @@
-/** The answer to a request that goes on from something that nobody here knows. */
-import type { Continuation } from '../core/conversation.js';
+/** Refusals of requests that only an upstream of their own wire could serve. */
+import type { Continuation, Verbatim } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
 
 /** In the words of the API, by the field that names it. */
@@ -10,6 +10,11 @@ const KINDS: Readonly<Record<string, { kind: string; detail: string }>> = {
   'thread.previous_message_id': { kind: 'the thread of the message', detail: 'thread_not_found' },
 };
 const ITEM = { kind: 'the item', detail: 'item_not_found' } as const;
+
+/** The answer to a request whose bytes would have to be forwarded and cannot be. */
+export function notForwarded({ param, message }: Verbatim): GatewayError {
+  return new GatewayError('invalid_request', message, { param });
+}
 
 export function unknownHistory({ id, param }: Continuation, advice: string): GatewayError {
   const { kind, detail } = KINDS[param] ?? ITEM;
