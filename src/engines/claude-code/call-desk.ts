@@ -31,6 +31,8 @@ import { mcpError, toMcpResult } from './tool-results.js';
 export interface DeskTurn {
   ledger: CallLedger;
   options: RunRequest['options'];
+  /** An agent of the gateway's own, for tools that start one. */
+  runAgent?: RunRequest['runAgent'];
   notify(activity: AgentActivityBody, agentId?: string): void;
 }
 
@@ -349,6 +351,7 @@ export class CallDesk {
       signal: AbortSignal.any([signal, given]),
       ...(agentId === undefined || parent !== undefined ? { ledger: turn.ledger } : {}),
       ...(parent === undefined ? {} : { onBehalfOf: parent }),
+      ...(turn.runAgent === undefined ? {} : { runAgent: turn.runAgent }),
       notify: (activity) => {
         if (known !== undefined && activity.type === 'tool') this.#follow(known, activity.event.type);
         turn.notify(activity, agentId);

@@ -9,6 +9,7 @@ import type { Loss } from '../../core/losses.js';
 import type { Log } from '../../observability/log.js';
 import type { Route } from '../../routing/router.js';
 import type { OutstandingCalls, SessionTurn } from '../../sessions/sessions.js';
+import type { AgentTask } from '../../tools/runtime/context.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import { spokenIn } from '../agent/answers.js';
@@ -26,6 +27,7 @@ import { TurnKeeper } from '../agent/turn-keeper.js';
 import { decodeTurnState } from '../agent/turn-state.js';
 import { UsageTally } from '../agent/usage-tally.js';
 import type { Call } from '../engine.js';
+import { runSubAgent } from '../native/sub-agent.js';
 import { toolOptions } from '../native/turn.js';
 import type { PrivateKeys } from '../private-keys.js';
 import { AnswerVoice } from './answer-voice.js';
@@ -81,6 +83,7 @@ export class ClaudeTurn {
   readonly #ledger: CallLedger;
   /** Calls of this turn that have begun and have no result. */
   readonly #started = new Set<string>();
+  readonly #tell: AgentObserver;
   readonly #notify: (activity: AgentActivityBody, agentId?: string) => void;
   readonly #voice: AnswerVoice;
   #conversation: Conversation | undefined;
@@ -147,6 +150,7 @@ export class ClaudeTurn {
       },
     });
     const tell = safeObserver(observe, log);
+    this.#tell = tell;
     const main = notifierOf(tell, turn.id);
     this.#notify = (activity, agentId) => {
       const conversation = this.#conversation;
@@ -289,8 +293,29 @@ export class ClaudeTurn {
       },
       notify: this.#notify,
     });
-    conversation.begin({ ledger: this.#ledger, options, notify: this.#notify });
+    const runAgent = this.#runAgent;
+    conversation.begin({ ledger: this.#ledger, options, runAgent, notify: this.#notify });
   }
+
+  /** For tools of the gateway that start one; Claude Code starts its own for its own. */
+  readonly #runAgent = (task: AgentTask) => {
+    const { relay, runtime, log, call, route, toolbox, signal } = this.#options;
+    const parts = { relay, runtime, log, call, route, toolbox, signal, request: call.request };
+    const { forkNumber } = this.turn;
+    return runSubAgent(
+      {
+        ...parts,
+        now: Date.now,
+        routeOf: () => undefined,
+        session: this.#held.session,
+        forkNumber,
+        tally: this.tally,
+        ledger: this.#ledger,
+        notify: this.#tell,
+      },
+      task,
+    );
+  };
 
   /** The process is no more; what it has done is known from it, what it has begun from the turn. */
   async #lose(): Promise<void> {
@@ -406,6 +431,7 @@ export class ClaudeTurn {
       options: toolOptions({ request: call.request, session, forkNumber: this.turn.forkNumber }),
       signal,
       ledger: this.#ledger,
+      runAgent: this.#runAgent,
       notify: (activity) => this.#notify(activity),
       onBug: (error) => log.error({ err: error, session: this.turn.id }, 'bug while tools ran'),
     });

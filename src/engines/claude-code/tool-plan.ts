@@ -78,7 +78,7 @@ export interface ToolPlan {
   /** The plain name of what Claude Code calls. */
   plain(wire: string): string;
   wire(plain: string): string;
-  /** The name that the model is shown for Claude Code's, and back. */
+  /** The name that the model is shown for Claude Code's; and back, from any name of the tool. */
   toModel(wire: string): string;
   fromModel(name: string): string;
   /** The choice in names that the model knows. */
@@ -159,6 +159,11 @@ class PlanBuilder {
       heard.set(name, wireName(GATEWAY_SERVER, name));
     }
     const wire = (plain: string): string => wires.get(plain) ?? plain;
+    /** `Task` is Claude Code's `Agent`; other built-ins have several names as well. */
+    const aliased = (name: string): string => {
+      const plain = toolbox.offer.find(name)?.name;
+      return plain === undefined || toolbox.isClients(plain) ? name : (wires.get(plain) ?? name);
+    };
     return {
       claude,
       servers,
@@ -167,7 +172,7 @@ class PlanBuilder {
       plain: (name) => plains.get(name) ?? name,
       wire,
       toModel: (name) => shown.get(name) ?? name,
-      fromModel: (name) => heard.get(name) ?? name,
+      fromModel: (name) => heard.get(name) ?? (owners.has(name) ? name : aliased(name)),
       choice(choice) {
         const known = toolbox.choice(choice);
         return known?.type === 'tool' ? { type: 'tool', name: wire(known.name) } : known;
