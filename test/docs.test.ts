@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { filesUnder, ROOT } from './support/source-tree.js';
 
 const pages = [
-  ...['README.md', 'README.zh-CN.md', 'CONTRIBUTING.md'].map((name) => join(ROOT, name)),
+  ...['README.md', 'README.zh-CN.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].map((name) => join(ROOT, name)),
   ...filesUnder('docs', '.md').map((name) => join(ROOT, name)),
   join(ROOT, 'bench', 'README.md'),
 ];
