@@ -143,6 +143,7 @@ export class FakeRuntime implements ToolRuntime {
       workspace,
       ...(agent === undefined ? {} : { agent }),
       cwd: options.cwd ?? restored?.cwd ?? workspace.root,
+      variables: new Map(),
       todos: createTodoList(),
       jobs: createJobTable(),
       files: createFileState(),

@@ -1,4 +1,4 @@
-/** Runs a command of the shell. Every command has a shell of its own; only the folder is kept between them. */
+/** Runs a command of the shell. Every command has a shell of its own; the folder and exported variables are kept between them. */
 import * as z from 'zod';
 import { isReadOnlyCommand } from '../../permissions/shell/read-only.js';
 import { cleanPath } from '../../sandbox/environment.js';
@@ -10,6 +10,7 @@ import type { Tool, ToolYield } from '../runtime/tool.js';
 import { ToolError } from '../runtime/tool.js';
 import { createJob } from './background-job.js';
 import { exitMeaning } from './exit-meaning.js';
+import { keepVariables, settingVariables } from './kept-variables.js';
 import { BASH_LIMITS } from './limits.js';
 import { presentOutput } from './present-output.js';
 import { followOutput } from './progress.js';
@@ -74,7 +75,15 @@ export const createBashTool = ({ environment = {} }: BashOptions): Tool<BashInpu
   isConcurrencySafe: ({ command, run_in_background }) =>
     run_in_background !== true && isReadOnlyCommand(command),
   needsPermissions: () => true,
-  effects: ({ command }, { session }) => [{ kind: 'command', command, cwd: session.cwd }],
+  effects({ command }, { session: { cwd, variables } }) {
+    const before = settingVariables(variables, false);
+    // As it is written, for rules about exactly that; and with what it runs with.
+    return [command, ...(before === '' ? [] : [before + command])].map((each) => ({
+      kind: 'command',
+      command: each,
+      cwd,
+    }));
+  },
   prompt: bashPrompt,
   validateInput(input, { sandbox, session }) {
     const problem = findProblem(input, sandbox.status, session.jobs.list());
@@ -85,7 +94,7 @@ export const createBashTool = ({ environment = {} }: BashOptions): Tool<BashInpu
     kind: 'command',
     paths: [session.cwd],
     command,
-    ...(description === undefined ? {} : { detail: description }),
+    ...detailOf(description, settingVariables(session.variables, true)),
   }),
   async *call(input, context) {
     context.signal.throwIfAborted();
@@ -191,7 +200,11 @@ function report(
     aborted ||
     more.timeoutMs !== undefined ||
     !(end.kind === 'exited' && (end.code === 0 || meaning !== undefined));
-  const { folder, jobs } = readReport(end.captured);
+  const { folder, jobs, variables } = readReport(end.captured);
+  const kept =
+    variables === undefined
+      ? undefined
+      : keepVariables(context.session.variables, started.environment, variables);
   const moved = moveTo(folder, context);
   const notes = [
     howItEnded(end, more.timeoutMs, aborted, meaning),
@@ -200,6 +213,7 @@ function report(
       : undefined,
     more.note,
     moved,
+    kept,
     sandboxHint(context.sandbox.status, failed, text),
     setAsideNote(started.setAside),
   ].filter((each) => each !== undefined);
@@ -240,6 +254,13 @@ function howItEnded(
   if (end.kind === 'killed') return `The command was ended by ${end.signal}.`;
   if (end.kind === 'failed' || end.code === 0) return undefined;
   return meaning === undefined ? `Exit code ${end.code}` : `Exit code ${end.code}: ${meaning}`;
+}
+
+/** A person sees what it runs with. */
+function detailOf(description: string | undefined, variables: string): { detail?: string } {
+  const kept = variables === '' ? undefined : `With variables of earlier commands: ${variables.trim()}`;
+  const detail = [description, kept].filter((part) => part !== undefined).join('\n');
+  return detail === '' ? {} : { detail };
 }
 
 const TITLE_CHARS = 120;

@@ -6,6 +6,9 @@ export const BASH_LIMITS = {
   maxBackgroundTimeoutMs: 7_200_000,
   /** That run at the same time, in one session. */
   jobs: 16,
+  /** Of exported variables that a session keeps, as the script that sets them. */
+  variableBytes: 8_000,
+  variables: 100,
   commandBytes: 512_000,
   /**
    * Of the script around a command that is given as an argument: the system's longest is 128 KiB, and

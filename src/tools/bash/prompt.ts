@@ -2,7 +2,7 @@ import type { PromptOptions } from '../runtime/tool.js';
 import { BASH_LIMITS } from './limits.js';
 
 export const BASH_DESCRIPTION = `Runs a command in bash and returns what it prints, with its exit code.
-- Each command has a shell of its own. The folder that a command ends in is where the next one starts, as long as it is inside the workspace; variables, functions and aliases are not kept.
+- Each command has a shell of its own. The folder that a command ends in is where the next one starts, as long as it is inside the workspace, and exported variables are kept; other variables, functions and aliases are not.
 - Nothing can be typed into it: pass -y or --no-input where a program would ask.
 - It is ended after its time-out (${BASH_LIMITS.timeoutMs / 1000} s unless you say otherwise, at most ${BASH_LIMITS.maxTimeoutMs / 60_000} min), with everything that it started. Set run_in_background for servers and watchers.
 - Of a long output you get the beginning and the end, and the path of a file with all of it.`;

@@ -23,7 +23,18 @@ describe('readReport', () => {
     ['garbage\0/with\nline\n\0', '/with\nline', false],
     ['no end', undefined, false],
   ])('of %j', (captured, folder, jobs) => {
-    expect(readReport(captured)).toEqual({ folder, jobs });
+    expect(readReport(captured)).toEqual({ folder, jobs, variables: undefined });
+  });
+
+  it('has the variables of the last report that came to its end', () => {
+    const first = '/a\n\0env\0=A=1\0end\0';
+    expect(readReport(`${first}/a\n\0env\0=A=2\0=B=x=\ny\0end\0`).variables).toEqual(
+      new Map([
+        ['A', '2'],
+        ['B', 'x=\ny'],
+      ]),
+    );
+    expect(readReport(`${first}/a\n\0env\0=A=`).variables).toEqual(new Map([['A', '1']]));
   });
 });
 

@@ -15,21 +15,28 @@ export function quote(word: string): string {
 }
 
 /**
- * The folder is written to the descriptor that the command was given, moved out of the way of
+ * Folder and exported variables are written to the descriptor that the command was given, moved out of the way of
  * scripts that use 3 themselves: once when the command returns, and from a trap when it calls
  * `exit`. Jobs that still run are told of as well. `eval` keeps a syntax error what it is: bash's
  * message and a status; all stands on one line, so that the message counts the command's own lines.
  */
-export function shellScript(command: string): ShellScript {
-  const short = command.length > BASH_LIMITS.scriptBytes ? undefined : around('', quote(command));
+export function shellScript(command: string, variables = ''): ShellScript {
+  const short = command.length > BASH_LIMITS.scriptBytes ? undefined : around(variables, quote(command));
   if (short !== undefined && Buffer.byteLength(short) <= BASH_LIMITS.scriptBytes) return { script: short };
   const read = "IFS= builtin read -rd '' -u 4 __toolgate_command; exec 4<&-; ";
-  return { script: around(read, '"$__toolgate_command"'), command };
+  return { script: around(`${variables}${read}`, '"$__toolgate_command"'), command };
 }
 
 function around(before: string, command: string): string {
-  const report =
-    "[[ -z $(builtin jobs -pr) ]] || builtin printf 'jobs\\0'; builtin pwd -P && builtin printf '\\0'";
+  const most = BASH_LIMITS.variableBytes;
+  const report = [
+    "[[ -z $(builtin jobs -pr) ]] || builtin printf 'jobs\\0'",
+    "builtin pwd -P && builtin printf '\\0'",
+    "local IFS=$'\\n' n v; builtin printf 'env\\0'",
+    // One that is cut here is too long to be kept.
+    `for n in $(builtin compgen -e); do v=\${!n-}; builtin printf '=%s=%s\\0' "$n" "\${v:0:${most}}"; done`,
+    "builtin printf 'end\\0'",
+  ].join('; ');
   return [
     'exec {TOOLGATE_REPORT}>&3 3>&-',
     `__toolgate_report() { { ${report}; } 2>/dev/null >&"$TOOLGATE_REPORT"; }`,
@@ -45,6 +52,8 @@ export interface ShellReport {
   folder: string | undefined;
   /** Commands that the shell had put in the background still ran. */
   jobs: boolean;
+  /** Exported variables at the end, where the report came to its end. */
+  variables: ReadonlyMap<string, string> | undefined;
 }
 
 /** Of folders the last one that was written whole: a command may write there as well. */
@@ -54,5 +63,17 @@ export function readReport(captured: string): ShellReport {
     .split('\0')
     .slice(0, -1);
   const folder = records.filter((record) => record.startsWith('/')).at(-1);
-  return { folder: folder?.replace(/\n$/, ''), jobs: records.includes('jobs') };
+  const end = records.lastIndexOf('end');
+  const begun = records.lastIndexOf('env', end);
+  const variables = records.slice(begun + 1, end).filter((record) => record.startsWith('='));
+  return {
+    folder: folder?.replace(/\n$/, ''),
+    jobs: records.includes('jobs'),
+    variables: begun !== -1 && end !== -1 ? new Map(variables.map(readVariable)) : undefined,
+  };
+}
+
+function readVariable(record: string): [name: string, value: string] {
+  const end = record.indexOf('=', 1);
+  return [record.slice(1, end), record.slice(end + 1)];
 }

@@ -6,10 +6,13 @@ import type { SetAside, WrappedCommand } from '../../sandbox/sandbox.js';
 import { type CommandEnd, type RunningCommand, runCommand } from '../../workspace/process/run-command.js';
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError } from '../runtime/tool.js';
+import { settingVariables } from './kept-variables.js';
 import { BASH_LIMITS } from './limits.js';
 import { shellScript } from './shell-script.js';
 
 export interface StartedCommand extends RunningCommand {
+  /** What it was started with, besides what the session keeps. */
+  readonly environment: Readonly<Record<string, string>>;
   /** As the command's own, once the sandbox is tidied up as well. */
   readonly ended: Promise<CommandEnd>;
   /** What the command should not have made; of one in the background as far as it was found. */
@@ -26,14 +29,15 @@ export async function startCommand(
   const folder = await session.scratch();
   const tmp = join(folder, 'tmp');
   await mkdir(tmp, { recursive: true, mode: 0o700 });
-  const { script, command: long } = shellScript(command);
+  const { script, command: long } = shellScript(command, settingVariables(session.variables, true));
   const wrapped = await wrap();
   try {
+    const environment = { ...sandbox.environment, ...wrapped.env };
     const running = await runCommand({
       file: wrapped.file,
       args: wrapped.args,
       cwd: session.cwd,
-      env: { ...sandbox.environment, ...wrapped.env },
+      env: environment,
       folder,
       logAlways: options.logAlways,
       isolated: wrapped.isolated === true,
@@ -55,6 +59,7 @@ export async function startCommand(
         return running.log;
       },
       ended,
+      environment,
       setAside,
       onChange: running.onChange,
       stop: async () => {

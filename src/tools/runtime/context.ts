@@ -47,6 +47,8 @@ export interface ToolSession {
   readonly agent?: { id: string; label: string };
   /** Where commands run. Only Bash moves it. */
   cwd: string;
+  /** Exported variables that commands keep; null: unset. Only Bash changes them. */
+  readonly variables: Map<string, string | null>;
   readonly todos: TodoList;
   readonly jobs: JobTable;
   /** A private folder (0700) for whole outputs; readable by this session's tools, removed with the session. */

@@ -40,6 +40,7 @@ export function createSessions(stateDir: string): ToolSessions {
       principal,
       ...(agent === undefined ? {} : { agent }),
       cwd: options.cwd ?? restored?.cwd ?? parent?.cwd ?? workspace.root,
+      variables: new Map(restored?.variables ?? []),
       todos: createTodoList(),
       jobs,
       async scratch() {

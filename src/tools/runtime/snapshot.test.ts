@@ -44,6 +44,7 @@ describe('a snapshot of a tool session', () => {
 
   it('that is damaged restores what can be read of it, and no file that cannot', () => {
     const read = readSnapshot({
+      variables: [['A', '1'], ['B', null], ['C', 3], 'D'],
       cwd: 7,
       todos: [{ content: 'a', status: 'odd', activeForm: 'a' }, null],
       files: [
@@ -53,6 +54,14 @@ describe('a snapshot of a tool session', () => {
         7,
       ],
     });
-    expect(read).toEqual({ cwd: undefined, todos: [], files: [['/z', record(1)]] });
+    expect(read).toEqual({
+      cwd: undefined,
+      variables: [
+        ['A', '1'],
+        ['B', null],
+      ],
+      todos: [],
+      files: [['/z', record(1)]],
+    });
   });
 });

@@ -11,6 +11,7 @@ import { TODO_STATES, type Todo, type TodoList } from './todos.js';
 
 export interface Snapshot {
   cwd: string | undefined;
+  variables: readonly (readonly [name: string, value: string | null])[];
   todos: readonly Todo[];
   files: readonly (readonly [path: string, record: ReadRecord])[];
 }
@@ -18,11 +19,17 @@ export interface Snapshot {
 /** Files in a snapshot, which is written often; of more, those that were read last. A file that is left out is read again. */
 const MAX_FILES = 200;
 
-export function takeSnapshot(session: { cwd: string; todos: TodoList; files: FileState }): JsonObject {
+export function takeSnapshot(session: {
+  cwd: string;
+  variables: ReadonlyMap<string, string | null>;
+  todos: TodoList;
+  files: FileState;
+}): JsonObject {
   const files = [...session.files.entries()];
   if (files.length > MAX_FILES) files.sort(([, a], [, b]) => b.readAt - a.readAt);
   return {
     cwd: session.cwd,
+    ...(session.variables.size === 0 ? {} : { variables: [...session.variables].map((each) => [...each]) }),
     todos: session.todos.read().map((todo) => ({ ...todo })),
     files: files.slice(0, MAX_FILES).map(([path, record]) => [path, fileJson(record)]),
   };
@@ -30,9 +37,15 @@ export function takeSnapshot(session: { cwd: string; todos: TodoList; files: Fil
 
 /** What cannot be read is left out: then a file counts as never read. */
 export function readSnapshot(snapshot: JsonObject): Snapshot {
-  const { cwd, todos, files } = snapshot;
+  const { cwd, variables, todos, files } = snapshot;
   return {
     cwd: typeof cwd === 'string' ? cwd : undefined,
+    variables: arrayOf(variables).flatMap((each) => {
+      const [name, value] = arrayOf(each);
+      return typeof name === 'string' && (typeof value === 'string' || value === null)
+        ? [[name, value] as const]
+        : [];
+    }),
     todos: arrayOf(todos).flatMap((each) => todoOf(each) ?? []),
     files: arrayOf(files).flatMap((each) => {
       const [path, record] = arrayOf(each);

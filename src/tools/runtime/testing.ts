@@ -51,6 +51,7 @@ export async function createTestContext(options: TestContextOptions = {}): Promi
     principal: options.principal ?? 'tester',
     ...(options.agent === undefined ? {} : { agent: options.agent }),
     cwd: options.cwd ?? root,
+    variables: new Map(),
     todos: createTodoList(),
     jobs,
     scratch: () => (scratch ??= mkdtemp(join(base, 'scratch-'))),

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { type KeptVariables, keepVariables, settingVariables } from './kept-variables.js';
+import { BASH_LIMITS } from './limits.js';
+
+const BASE = { PATH: '/bin', HOME: '/h', GIT_PAGER: 'cat' };
+const endedWith = (changes: Record<string, string | undefined>): Map<string, string> =>
+  new Map(
+    Object.entries({ ...BASE, ...changes }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value] as const],
+    ),
+  );
+
+describe('variables that a session keeps', () => {
+  it('are those that were set, changed and unset', () => {
+    const kept: KeptVariables = new Map();
+    expect(
+      keepVariables(kept, BASE, endedWith({ A: "it's\n", NODE_ENV: 'test', HOME: undefined })),
+    ).toContain('later commands: A.');
+    expect(settingVariables(kept, true)).toBe("unset HOME; export A=$'it\\'s\\n'; export NODE_ENV=$'test'; ");
+    expect(settingVariables(kept, false)).not.toContain('NODE_ENV');
+    expect(keepVariables(kept, BASE, endedWith({ NODE_ENV: 'test', HOME: undefined }))).toBeUndefined();
+    expect([...kept.keys()]).toEqual(['HOME', 'NODE_ENV']);
+  });
+
+  it('are not what keeps git from running programs, what the shell sets, or what is too long', () => {
+    const kept: KeptVariables = new Map();
+    const long = 'x'.repeat(BASH_LIMITS.variableBytes);
+    const note = keepVariables(
+      kept,
+      BASE,
+      endedWith({ GIT_PAGER: './evil', SHLVL: '2', PWD: '/x', LONG: long }),
+    );
+    expect(note).toContain('Not kept for later commands: GIT_PAGER, LONG.');
+    expect(kept.size).toBe(0);
+    expect(keepVariables(kept, BASE, endedWith({ GIT_PAGER: undefined }))).toContain('Not kept');
+    expect(kept.size).toBe(0);
+  });
+});

@@ -1,0 +1,76 @@
+/**
+ * Exported variables that the commands of a session keep, as a shell that goes on would. They are
+ * set by the script inside of the sandbox and never in the environment of the program that starts
+ * it, and a command that runs with them is judged as if they were written in front of it.
+ */
+import { FIXED_VARIABLES } from '../../sandbox/environment.js';
+import { BASH_LIMITS } from './limits.js';
+import { quote } from './shell-script.js';
+
+/** By name; null where one that every command has was unset. */
+export type KeptVariables = Map<string, string | null>;
+
+/** What the shell sets by itself. */
+const OF_THE_SHELL = new Set(['PWD', 'OLDPWD', 'SHLVL', '_']);
+/** No program takes the value of one for something to run, to load or to read. */
+const HARMLESS = new Set(
+  'CI NODE_ENV RAILS_ENV RACK_ENV APP_ENV FLASK_ENV PORT LOG_LEVEL RUST_LOG RUST_BACKTRACE FORCE_COLOR COLUMNS LINES'.split(
+    ' ',
+  ),
+);
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Takes over what a command changed. Gives a note for the model, where there is something to know. */
+export function keepVariables(
+  kept: KeptVariables,
+  before: Readonly<Record<string, string>>,
+  after: ReadonlyMap<string, string>,
+): string | undefined {
+  const started = new Map<string, string>(Object.entries(before));
+  for (const [name, value] of kept) {
+    if (value === null) started.delete(name);
+    else started.set(name, value);
+  }
+  const dropped: string[] = [];
+  const judged: string[] = [];
+  for (const name of new Set([...started.keys(), ...after.keys()])) {
+    const value = after.get(name);
+    if (value === started.get(name)?.slice(0, BASH_LIMITS.variableBytes) || !NAME.test(name) || isOwn(name))
+      continue;
+    if (Object.hasOwn(FIXED_VARIABLES, name)) dropped.push(name);
+    else if (value === undefined) {
+      if (Object.hasOwn(before, name)) kept.set(name, null);
+      else kept.delete(name);
+    } else if (fits(kept, name, value)) {
+      kept.set(name, value);
+      if (!HARMLESS.has(name)) judged.push(name);
+    } else dropped.push(name);
+  }
+  const notes = [
+    judged.length === 0
+      ? undefined
+      : `Kept for later commands: ${judged.join(', ')}. Rules that allow commands by their first words do not cover a command that runs with ${judged.length === 1 ? 'it' : 'them'}, until unset.`,
+    dropped.length === 0
+      ? undefined
+      : `Not kept for later commands: ${dropped.join(', ')}. Set ${dropped.length === 1 ? 'it' : 'them'} in each command that needs ${dropped.length === 1 ? 'it' : 'them'}.`,
+  ].filter((note) => note !== undefined);
+  return notes.length === 0 ? undefined : notes.join(' ');
+}
+
+const isOwn = (name: string): boolean => OF_THE_SHELL.has(name) || /^(?:TOOLGATE|BASH_FUNC)/.test(name);
+
+function fits(kept: KeptVariables, name: string, value: string): boolean {
+  const others = [...kept].filter(([other]) => other !== name);
+  const bytes = others.reduce((sum, [other, text]) => sum + size(other, text ?? ''), size(name, value));
+  return bytes <= BASH_LIMITS.variableBytes && others.length < BASH_LIMITS.variables;
+}
+
+const size = (name: string, value: string): number => Buffer.byteLength(`export ${name}=${quote(value)}; `);
+
+/** The lines of a script that sets them, on one line. */
+export function settingVariables(kept: ReadonlyMap<string, string | null>, all: boolean): string {
+  return [...kept]
+    .filter(([name]) => all || !HARMLESS.has(name))
+    .map(([name, value]) => (value === null ? `unset ${name}; ` : `export ${name}=${quote(value)}; `))
+    .join('');
+}
