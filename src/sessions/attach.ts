@@ -12,6 +12,12 @@ export interface AttachFacts {
   turn: 'none' | 'running' | 'broken';
   /** The request is the turn's, word for word or in another split of the same results. */
   sameTurn: boolean;
+  /** Somebody waits for that turn's answer, or is just being given it. */
+  read: boolean;
+  /** The request is equal to the turn's in everything, and says that it is a repeat. */
+  repeat: boolean;
+  /** It is the whole of the turn's request, found by its history: a second answer may be wanted. */
+  twin: boolean;
   /** The request has what the broken turn was asked, and goes on behind it. */
   goesOnBehindTurn: boolean;
   /** The request is that of the last answer, and its client may not have heard the end of it. */
@@ -47,8 +53,13 @@ export type AttachDecision =
 
 export function decide(facts: AttachFacts): AttachDecision {
   const { place, turn } = facts;
-  if (facts.sameTurn && turn !== 'none') return turn === 'running' ? 'join' : 'resume';
-  if (facts.undelivered) return 'repeat';
+  const mayShare = !facts.read || facts.repeat;
+  if (facts.sameTurn && turn === 'running') {
+    // Results are used once, and who names a session speaks into that one.
+    return mayShare ? 'join' : facts.twin ? 'fork' : 'busy';
+  }
+  if (facts.sameTurn && turn === 'broken') return 'resume';
+  if (facts.undelivered && mayShare) return 'repeat';
   if (place === 'earlier') return facts.answered ? 'repeat' : 'fork';
   if (turn === 'broken' && facts.goesOnBehindTurn) return 'go-on-behind';
   if (facts.foreign || facts.otherResults) return 'fork';

@@ -16,6 +16,7 @@ import { LIMITS } from './limits.js';
 import type { Mutex } from './mutex.js';
 import { openIn, type ReviewedResults, reviewResults } from './pending-calls.js';
 import type { Candidate, FoundPlace, PlaceFinder } from './place-finder.js';
+import type { Readers } from './readers.js';
 import { busy, busyElsewhere, ended, otherRequest, unknownCall } from './refusals.js';
 import { repairHistory, splitAtLastAnswer } from './repair-history.js';
 import { type SessionMaker, titleOf } from './session-maker.js';
@@ -25,6 +26,7 @@ import type { TurnRecord } from './session-record.js';
 import type { Turn } from './session-turn.js';
 import type { AttachKind, Attachment, AttachRequest, NotedAttachment } from './sessions.js';
 import {
+  isRepeat,
   type ReadRequest,
   readRequest,
   requestKey,
@@ -48,6 +50,7 @@ export interface AttacherOptions {
   mutex: Mutex;
   /** Turns that run in this process, by session. */
   running: ReadonlyMap<string, Turn>;
+  readers: Readers;
   /** Results that did not come in time are answered for, where that is the rule. */
   settleLate(loaded: LoadedSession): Promise<boolean>;
   onLost(session: string): void;
@@ -120,7 +123,7 @@ export class Attacher {
       }
     }
     if (occupied !== undefined) throw busy(occupied);
-    // Of two equal requests that begin a conversation, the second joins the first.
+    // Of two requests that may share an answer, the second finds what the first has begun.
     return mutex.run(`${request.principal} ${key}`, async () => {
       const known = new Set(candidates.map(({ id }) => id));
       const isBegun = (await this.#find(from, request, key)).some(({ id }) => !known.has(id));
@@ -130,11 +133,11 @@ export class Attacher {
 
   /** Sessions that the request may belong to, the best first. */
   async #find(from: AttachRequest, request: ReadRequest, key: string): Promise<Candidate[]> {
-    const { finder, running } = this.#options;
+    const { finder, running, readers } = this.#options;
     if (from.id !== undefined) return [{ by: 'name', id: await finder.named(from.id, from) }];
-    for (const { id, principal, prompt, key: other } of running.values()) {
+    for (const { id, principal, prompt, key: other, record } of running.values()) {
       const isSame = principal === request.principal && prompt === request.prompt && other === key;
-      if (isSame) return [{ by: 'request', id }];
+      if (isSame && (!readers.has(id, key) || isRepeat(request, record))) return [{ by: 'request', id }];
     }
     const begun = await finder.begun(request, key);
     if (begun !== undefined) return [{ by: 'request', id: begun }];
@@ -176,7 +179,7 @@ export class Attacher {
     }
     switch (judged.decision) {
       case 'join':
-        return this.#join(loaded, judged);
+        return this.#join(loaded, judged, from.signal);
       case 'repeat':
         return this.#repeat(loaded, judged);
       case 'busy':
@@ -191,7 +194,7 @@ export class Attacher {
   }
 
   async #judge(loaded: LoadedSession, from: AttachRequest, request: ReadRequest): Promise<Judged> {
-    const { finder, running, deliveries } = this.#options;
+    const { finder, running, deliveries, readers } = this.#options;
     const { record, session } = loaded;
     const found = await finder.place(loaded, request, from.id !== undefined || !request.hasHistory);
     const { base: foreign, incoming } = splitAtLastAnswer(found.rest, found.batch?.calls);
@@ -217,7 +220,11 @@ export class Attacher {
       (behindBrokenTurn(request, turn, loaded.log.saidAfter(turn.step)) ??
         (from.id === undefined ? undefined : newBehindBrokenTurn(request, reviewed)));
     const answer = found.place === 'earlier' && given > 0 ? await this.#answerOf(loaded, found) : undefined;
+    const own = turn ?? record.undelivered?.turn;
     const decision = decide({
+      read: own !== undefined && readers.has(session.id, own.key),
+      repeat: isRepeat(request, own),
+      twin: from.id === undefined && given === 0 && turn !== undefined && keys.includes(turn.key),
       place: found.place,
       foreign: foreign.length > 0,
       turn: turn === undefined ? 'none' : running.has(session.id) ? 'running' : 'broken',
@@ -252,10 +259,11 @@ export class Attacher {
     return kept === undefined ? undefined : readAnswer(kept.body);
   }
 
-  #join({ session }: LoadedSession, { found }: Judged): Attachment {
+  #join({ session }: LoadedSession, { found }: Judged, reader: AbortSignal | undefined): Attachment {
     const turn = this.#options.running.get(session.id);
     if (turn === undefined) throw busy(session.id);
     turn.join(found.telling);
+    this.#options.readers.enter(session.id, turn.key, reader);
     return { kind: 'running', session: session.id, how: turn.how, key: turn.key };
   }
 

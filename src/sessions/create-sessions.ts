@@ -15,6 +15,7 @@ import { Mutex } from './mutex.js';
 import { ownerOfThisProcess } from './owner.js';
 import { openIn } from './pending-calls.js';
 import { PlaceFinder } from './place-finder.js';
+import { Readers } from './readers.js';
 import { ended, lost, stopped } from './refusals.js';
 import { SessionMaker } from './session-maker.js';
 import type { SessionParts, SessionsLog, SessionsStore } from './session-parts.js';
@@ -61,6 +62,7 @@ class StoredSessions implements Sessions {
   readonly #expiry: ExpiryWatch;
   readonly #mutex = new Mutex();
   readonly #running = new Map<string, Turn>();
+  readonly #readers = new Readers();
 
   constructor(options: SessionsOptions) {
     const { store, log, ttlMs, toolTimeoutMs, onToolTimeout, now = Date.now } = options;
@@ -93,12 +95,13 @@ class StoredSessions implements Sessions {
     const maker = new SessionMaker(parts, keeper);
     const isRunning = (session: string) => running.has(session);
     const deliveries = new Deliveries(parts, reader);
-    const finder = new PlaceFinder(store, reader, deliveries);
+    const readers = this.#readers;
+    const finder = new PlaceFinder(store, reader, deliveries, readers);
     const starter = new TurnStarter({
       parts,
       reader,
       deliveries,
-      onBegin: (turn, held) => this.#onBegin(turn, held),
+      onBegin: (turn, held, reader) => this.#onBegin(turn, held, reader),
       onEnd: (turn, held, end) => this.#onEnd(turn, held, end),
       onWaiting: (held) => this.#park(held),
     });
@@ -119,6 +122,7 @@ class StoredSessions implements Sessions {
       keeper,
       mutex,
       running,
+      readers,
       settleLate: (loaded) => this.#timeouts.settle(loaded),
       onLost: (session) => running.get(session)?.lose(lost(session)),
     });
@@ -129,6 +133,7 @@ class StoredSessions implements Sessions {
   }
 
   delivered(session: string, key: string): void {
+    this.#readers.clear(session, key);
     this.#deliveries.delivered(session, key);
   }
 
@@ -262,8 +267,9 @@ class StoredSessions implements Sessions {
     return settled === undefined ? base : [...base, settled];
   }
 
-  #onBegin(turn: Turn, { id, principal }: HeldSession): void {
+  #onBegin(turn: Turn, { id, principal }: HeldSession, reader: AbortSignal | undefined): void {
     this.#running.set(id, turn);
+    this.#readers.enter(id, turn.key, reader);
     this.#timeouts.forget(id);
     this.#expiry.touch(id, principal);
     this.#parts.emit({ type: 'turn-began', session: id, principal });
@@ -275,6 +281,8 @@ class StoredSessions implements Sessions {
     const { store, node, emit } = this.#parts;
     return this.#mutex.run(id, async () => {
       if (this.#running.get(id) === turn) this.#running.delete(id);
+      // An answer that is whole is still to be given to its readers.
+      if (end === 'broken' || end === 'discarded') this.#readers.clear(id, turn.key);
       if (end === 'discarded') await store.sessions.delete(id, node);
       if (end === 'broken' && turn.stopped) await this.#noteStop(held);
       // One that was deleted or lost is not this process's to look after.

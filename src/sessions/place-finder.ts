@@ -5,13 +5,14 @@ import type { Deliveries } from './deliveries.js';
 import type { Link } from './hash-chain.js';
 import { LIMITS } from './limits.js';
 import type { Batch } from './pending-calls.js';
+import type { Readers } from './readers.js';
 import { ambiguousCalls, otherPlace, unknownCall, unknownSession } from './refusals.js';
 import { hasSessionForm } from './session-id.js';
 import type { SessionsStore } from './session-parts.js';
 import type { LoadedSession, Marks, SessionHead, SessionReader } from './session-reader.js';
 import type { Mark, SessionRecord } from './session-record.js';
 import type { AttachRequest } from './sessions.js';
-import { type ReadRequest, Telling, tailKey } from './telling.js';
+import { isRepeat, type ReadRequest, Telling, tailKey } from './telling.js';
 import { callKey, callsIn } from './visible-history.js';
 
 /** A session that a request may belong to, and what it was found by. */
@@ -36,8 +37,10 @@ export class PlaceFinder {
   readonly #store: SessionsStore;
   readonly #reader: SessionReader;
   readonly #deliveries: Deliveries;
+  readonly #readers: Readers;
 
-  constructor(store: SessionsStore, reader: SessionReader, deliveries: Deliveries) {
+  constructor(store: SessionsStore, reader: SessionReader, deliveries: Deliveries, readers: Readers) {
+    this.#readers = readers;
     this.#store = store;
     this.#reader = reader;
     this.#deliveries = deliveries;
@@ -69,7 +72,7 @@ export class PlaceFinder {
    */
   async begun(request: ReadRequest, key: string): Promise<string | undefined> {
     for (const head of await this.#knowing(request, key)) {
-      if (isPromptOf(head, request) && (await this.#hasTurn(head, key))) return head.session.id;
+      if (isPromptOf(head, request) && (await this.#hasTurn(head, key, request))) return head.session.id;
     }
     return undefined;
   }
@@ -100,7 +103,7 @@ export class PlaceFinder {
     const others: string[] = [];
     for (const head of meant(await this.#knowing(request, hash), request)) {
       const { id } = head.session;
-      if (await this.#hasTurn(head, key)) return [id];
+      if (await this.#hasTurn(head, key, request)) return [id];
       (isHead(head.record, hash) ? heads : others).push(id);
     }
     if (request.results.length > 0) return [...heads, ...others];
@@ -216,8 +219,10 @@ export class PlaceFinder {
     };
   }
 
-  /** One that has not come to its end, or whose end its client may not have heard. */
-  async #hasTurn({ session, record }: SessionHead, key: string): Promise<boolean> {
+  /** One that has not come to its end, or whose end its client may not have heard, and that the request may share. */
+  async #hasTurn({ session, record }: SessionHead, key: string, request: ReadRequest): Promise<boolean> {
+    const turn = record.turn ?? record.undelivered?.turn;
+    if (this.#readers.has(session.id, key) && !isRepeat(request, turn)) return false;
     return record.turn?.key === key || this.#deliveries.isOpen(session, record, key);
   }
 

@@ -43,6 +43,8 @@ export const turnRecord = z.object({
   /** What the user said beside those results. */
   said: z.array(z.string()),
   asks,
+  /** Of everything in the request. */
+  exact: z.string().optional(),
   /** Somebody ended it on purpose. */
   stopped: z.boolean().optional(),
 });

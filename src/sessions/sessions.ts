@@ -82,7 +82,12 @@ export interface AttachRequest {
   parent?: string | undefined;
   /** One that was made for the request stays, also where the turn fails at once. */
   lasting?: boolean | undefined;
-  request: Pick<ConversationRequest, 'messages' | 'tools' | 'system' | 'toolChoice' | 'parallelToolCalls'>;
+  /** The client says that it has sent the request before. */
+  repeat?: boolean | undefined;
+  /** Fires when who asks is gone; without it, nobody is known to wait for the answer. */
+  signal?: AbortSignal | undefined;
+  request: Partial<ConversationRequest> &
+    Pick<ConversationRequest, 'messages' | 'tools' | 'system' | 'toolChoice' | 'parallelToolCalls'>;
 }
 
 /** How the request was attached, for `x-toolgate-attach`. */

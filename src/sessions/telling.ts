@@ -2,7 +2,7 @@
 import { withoutBillingHeader } from '../core/billing-header.js';
 import type { Block, Message, TextBlock, ToolResultBlock } from '../core/conversation.js';
 import { chainOf, digest, type Link, seedOf } from './hash-chain.js';
-import type { Asks } from './session-record.js';
+import type { Asks, TurnRecord } from './session-record.js';
 import type { AttachRequest } from './sessions.js';
 import { type Atom, atomsOf, canonical, messagesAfter, resultsIn, saidKey } from './visible-history.js';
 
@@ -52,6 +52,10 @@ export interface ReadRequest {
   /** In what is new. */
   results: readonly ToolResultBlock[];
   asks: Asks;
+  /** Of everything in it; the same for a request that is equal but for how its answer is sent. */
+  exact: string;
+  /** It says that it is a repeat. */
+  repeat: boolean;
   /** Where its history may be known: the ends of messages, shortest part first. */
   places: readonly Place[];
   /** The same for all of it. */
@@ -74,6 +78,7 @@ export function readRequest({
   user,
   model,
   idempotencyKey,
+  repeat = false,
   request,
 }: AttachRequest): ReadRequest {
   const { messages, system, tools, toolChoice, parallelToolCalls } = request;
@@ -83,6 +88,8 @@ export function readRequest({
   const atoms = atomsOf(messages);
   const chain = chainOf(seed, atoms);
   const ends = endsIn(messages, atoms, chain);
+  const telling = new Telling(seed, atoms, chain);
+  const { messages: _messages, stream: _stream, ...settings } = request;
   return {
     principal,
     user,
@@ -98,9 +105,11 @@ export function readRequest({
       choice: canonical([toolChoice ?? { type: 'auto' }, parallelToolCalls ?? true]),
       ...(idempotencyKey === undefined ? {} : { idempotency: idempotencyMark(idempotencyKey) }),
     },
+    exact: digest('exact', telling.end.hash, canonical(settings)),
+    repeat,
     places: ends.filter(({ message }) => message <= lastAnswer),
     ends,
-    telling: new Telling(seed, atoms, chain),
+    telling,
   };
 }
 
@@ -153,6 +162,11 @@ export function sameAsks(one: Asks, other: Asks): boolean {
     one.choice === other.choice &&
     (one.tools === undefined || one.tools === other.tools)
   );
+}
+
+/** The request says that it repeats the turn's, and is equal to it in everything. */
+export function isRepeat({ repeat, exact }: ReadRequest, turn: TurnRecord | undefined): boolean {
+  return repeat && exact === turn?.exact;
 }
 
 /** Two keys are two requests; some of the results may come without the key of the others. */

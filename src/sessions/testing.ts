@@ -92,7 +92,8 @@ export class SessionsBench {
   }
 
   async attach(messages: readonly Message[], rest: AttachOptions = {}): Promise<NotedAttachment> {
-    const { tools = [], system = [], toolChoice, parallelToolCalls, ...other } = rest;
+    const { tools = [], system = [], toolChoice, parallelToolCalls, ...both } = rest;
+    const { maxTokens, temperature, stopSequences, extensions, stream, ...other } = both;
     const attached = await this.sessions.attach({
       principal: 'alice',
       engine: 'native',
@@ -105,6 +106,11 @@ export class SessionsBench {
         system,
         ...(toolChoice !== undefined && { toolChoice }),
         ...(parallelToolCalls !== undefined && { parallelToolCalls }),
+        ...(maxTokens !== undefined && { maxTokens }),
+        ...(temperature !== undefined && { temperature }),
+        ...(stopSequences !== undefined && { stopSequences }),
+        ...(extensions !== undefined && { extensions }),
+        ...(stream !== undefined && { stream }),
       },
     });
     if (attached.kind === 'turn') this.#keys.set(attached.turn.id, attached.turn.key);

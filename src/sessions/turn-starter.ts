@@ -38,7 +38,8 @@ export interface TurnStarterOptions {
   parts: SessionParts;
   reader: SessionReader;
   deliveries: Deliveries;
-  onBegin(turn: Turn, held: HeldSession): void;
+  /** `reader`: fires when who asked is gone. */
+  onBegin(turn: Turn, held: HeldSession, reader: AbortSignal | undefined): void;
   onEnd(turn: Turn, held: HeldSession, end: TurnEnd): Promise<void>;
   /** The lease is not needed any more. */
   onWaiting(held: HeldSession): Promise<void>;
@@ -214,7 +215,8 @@ export class TurnStarter {
   async #begin(options: Beginning): Promise<Attachment> {
     const { held, from, request, turn: asked, transcript, step, unsettled } = options;
     const { parts, reader, onBegin, onEnd } = this.#options;
-    const { stopped: _, ...turn } = asked;
+    const { stopped: _, ...rest } = asked;
+    const turn = { ...rest, exact: request.exact };
     const before = held.log.length;
     const isResumed = held.record.turn === asked;
     // Calls that wait for their run are still to be made, whichever turn makes them.
@@ -248,7 +250,7 @@ export class TurnStarter {
       answerKey: answerKeyOf(held.id, turn, from, request),
       onEnd: (end) => onEnd(begun, held, end),
     });
-    onBegin(begun, held);
+    onBegin(begun, held, from.signal);
     if (isLeft) parts.emit({ type: 'turn-left', session: held.id, principal: held.principal });
     return { kind: 'turn', turn: begun };
   }

@@ -1,10 +1,12 @@
 /**
- * Requests that meet: the same one twice is answered by one call of the model; two different ones of
+ * Requests that meet: one that is repeated is answered by one call of the model; two different ones of
  * one session come one after the other, or one is told to come again; never is one mixed with the other.
  */
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../support/gate.js';
+import { anthropicClient } from '../support/sdk.js';
 import type { ToldMessage } from '../support/told.js';
+import { until } from '../support/until.js';
 import { AgentBed, ENGINES, KEYS, MODEL } from './agent-bed.js';
 import {
   type AgentClient,
@@ -16,7 +18,7 @@ import {
   said,
   user,
 } from './agent-client.js';
-import { HeldStep, lookup, says, words } from './agent-script.js';
+import { bash, HeldStep, lookup, says, words } from './agent-script.js';
 import { count, SEED, TIMEOUT_MS } from './counts.js';
 import { inParallel, inTime } from './fault-gateway.js';
 import { Random } from './random.js';
@@ -29,7 +31,7 @@ interface Watched {
   sees(text: string): Promise<void>;
 }
 
-function watched(bed: AgentBed, client: AgentClient, lines: readonly Line[]): Watched {
+function watched(bed: AgentBed, client: AgentClient, lines: readonly Line[], retries = 0): Watched {
   let text = '';
   let onText = (): void => {};
   const reply = client.ask({
@@ -37,6 +39,7 @@ function watched(bed: AgentBed, client: AgentClient, lines: readonly Line[]): Wa
     key: KEYS.storm,
     model: MODEL,
     lines,
+    ...(retries > 0 && { headers: { 'x-stainless-retry-count': String(retries) } }),
     onText(now) {
       text = now;
       onText();
@@ -55,7 +58,7 @@ function watched(bed: AgentBed, client: AgentClient, lines: readonly Line[]): Wa
 }
 
 describe.each(ENGINES)('%s', (engine) => {
-  it('answers the same request twice at once with one call of the model', {
+  it('answers a request and its repeat with one call of the model', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const bed = await AgentBed.start(engine);
@@ -64,8 +67,12 @@ describe.each(ENGINES)('%s', (engine) => {
       const last = new HeldStep(words('That is the whole answer.'), 'half');
       const turn = bed.model.play(`Race ${index}.`, [first.held, last.held]);
       const lines: Line[] = [user(`Race ${index}.`)];
-      const asked = [1, 2].map(() => watched(bed, client, lines));
-      for (const each of asked) await each.sees('Looking');
+      const asked: Watched[] = [];
+      for (const retries of [0, 1]) {
+        const each = watched(bed, client, lines, retries);
+        await each.sees('Looking');
+        asked.push(each);
+      }
       first.gate.open();
       const [one, two] = await Promise.all(asked.map(({ reply }) => reply));
       if (one === undefined || two === undefined) throw new Error('There were two');
@@ -74,12 +81,66 @@ describe.each(ENGINES)('%s', (engine) => {
       expect(turn.requests).toHaveLength(1);
 
       const next = [...lines, said(one), results(one.calls.map(resultOf))];
-      const again = [1, 2].map(() => watched(bed, client, next));
-      for (const each of again) await each.sees('That is');
+      const again: Watched[] = [];
+      for (const retries of [0, 1]) {
+        const each = watched(bed, client, next, retries);
+        await each.sees('That is');
+        again.push(each);
+      }
       last.gate.open();
       const ends = await Promise.all(again.map(({ reply }) => reply));
       expect(ends.map(({ text }) => text)).toEqual(Array(2).fill('That is the whole answer.'));
       expect(turn.requests).toHaveLength(2);
+    }
+    expect(bed.model.problems).toEqual([]);
+    await bed.close();
+  });
+
+  it('runs a request once that the official SDK sends again of its own accord', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const bed = await AgentBed.start(engine);
+    for (const gone of [true, false]) {
+      const prompt = gone ? 'The connection broke.' : 'The connection only seemed to break.';
+      const held = new HeldStep(words('Once.'), 'half');
+      const turn = bed.model.play(prompt, [
+        says('', bash(`sdk_${gone}`, `echo ran >> sdk_${gone}`)),
+        gone ? held.steps : held.held,
+      ]);
+      const counts: (string | null)[] = [];
+      const ends = new AbortController();
+      const client = anthropicClient(bed.url, {
+        apiKey: KEYS.storm,
+        maxRetries: 2,
+        async fetch(url, init) {
+          counts.push(new Headers(init?.headers).get('x-stainless-retry-count'));
+          if (counts.length > 1) {
+            if (gone) await until(async () => (await bed.clientsGone()) > 0);
+            else held.gate.open();
+            return fetch(url, init);
+          }
+          const first = fetch(url, { ...init, signal: ends.signal });
+          first.catch(() => {});
+          await inTime(held.gate.reached, 'the model is asked');
+          if (gone) ends.abort();
+          throw new TypeError('fetch failed');
+        },
+      });
+      const { content } = await inTime(
+        client.messages.create({
+          model: MODEL,
+          max_tokens: 2000,
+          messages: [{ role: 'user', content: prompt }],
+        }),
+        'the answer',
+      );
+      expect(content).toEqual([expect.objectContaining({ type: 'text', text: 'Once.' })]);
+      expect(counts).toEqual(['0', '1']);
+      expect(await bed.linesOf(`sdk_${gone}`)).toEqual(['ran']);
+      // One call for the tool, and one for the answer; one more where it was cut off.
+      expect(turn.requests).toHaveLength(gone ? 3 : 2);
+      held.gate.open();
+      ends.abort();
     }
     expect(bed.model.problems).toEqual([]);
     await bed.close();

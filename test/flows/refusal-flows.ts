@@ -147,7 +147,7 @@ export const REFUSAL_FLOWS: readonly ProtocolFlow[] = [
     },
   },
   {
-    name: 'the same request while its turn runs joins it',
+    name: 'a repeat of a request while its turn runs joins it',
     async run(flow) {
       const hold = flow.gate();
       const turn = flow.play('Take your time.', [held(hold, 'Wait', 'ing is over.')]);
@@ -156,7 +156,9 @@ export const REFUSAL_FLOWS: readonly ProtocolFlow[] = [
       await hold.reached;
       // A stream tells when it has joined: it begins at the beginning.
       const joined = deferred();
-      const two = thread.cut().send({ tools: TOOLS, stream: true, onText: () => joined.resolve() });
+      // As the official SDKs count their retries.
+      const headers = { 'x-stainless-retry-count': '1' };
+      const two = thread.cut().send({ tools: TOOLS, headers, stream: true, onText: () => joined.resolve() });
       await Promise.race([joined.promise, two]);
       hold.open();
       const [first, second] = await Promise.all([one, two]);
@@ -165,6 +167,24 @@ export const REFUSAL_FLOWS: readonly ProtocolFlow[] = [
       expect(second.session).toBe(first.session);
       expect([first.attach, second.attach]).toEqual(['new', 'new']);
       expect(turn.requests).toHaveLength(1);
+    },
+  },
+  {
+    name: 'the same request twice at once is two answers',
+    async run(flow) {
+      const [one, two] = [flow.gate(), flow.gate()];
+      const turn = flow.play('Best of two.', [[held(one, 'The ', 'first.'), held(two, 'The ', 'second.')]]);
+      const thread = flow.thread().user(turn.prompt);
+      const first = thread.cut().send();
+      await one.reached;
+      const second = thread.cut().send();
+      await Promise.race([two.reached, second]);
+      two.open();
+      one.open();
+      expectText(await first, 'The first.');
+      expectText(await second, 'The second.');
+      expect((await second).session).not.toBe((await first).session);
+      expect([(await first).attach, (await second).attach]).toEqual(['new', 'new']);
     },
   },
   {

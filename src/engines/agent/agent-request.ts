@@ -11,8 +11,11 @@ import type { Call } from '../engine.js';
 import { SESSION_HEADER } from './answers.js';
 import { openToolbox, type Toolbox } from './toolbox.js';
 
+/** The official SDKs count in it how often they have sent the request before. */
+const RETRY_HEADER = 'x-stainless-retry-count';
+
 export function attachRequest(
-  { headers, idempotencyKey, kept, principal, request }: Call,
+  { headers, idempotencyKey, kept, principal, request, signal }: Call,
   engine: SessionEngineName,
   root: string,
 ): AttachRequest {
@@ -28,6 +31,8 @@ export function attachRequest(
     root,
     parent: kept?.parent,
     lasting: kept !== undefined,
+    repeat: idempotencyKey !== undefined || Number(headers[RETRY_HEADER]) > 0,
+    signal,
     request,
   };
 }
