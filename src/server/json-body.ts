@@ -1,7 +1,7 @@
 /** A body as bytes into a value: UTF-8, JSON, not too deep. Every refusal says where and why. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../core/errors.js';
-import { isObject } from '../dialects/shared/read.js';
+import { isDeeper } from '../core/json-depth.js';
 import { locateJsonProblem } from './json-position.js';
 
 /**
@@ -87,25 +87,4 @@ function endOfString(bytes: Buffer, from: number): number {
     // An even run of backslashes escapes itself, not the quote.
     if ((at - 2 - before) % 2 === 0) return at;
   }
-}
-
-/** Over the parsed value: a twentieth of the cost of the bytes, for few of them are brackets. */
-function isDeeper(value: unknown, left: number): boolean {
-  if (Array.isArray(value)) {
-    if (left === 0) return true;
-    for (const item of value) if (isNested(item) && isDeeper(item, left - 1)) return true;
-  } else if (isObject(value)) {
-    if (left === 0) return true;
-    // A parsed value inherits nothing enumerable, and this way no list of its keys is made.
-    for (const key in value) {
-      const item = value[key];
-      if (isNested(item) && isDeeper(item, left - 1)) return true;
-    }
-  }
-  return false;
-}
-
-/** Most values are none: the cheapest question first. */
-function isNested(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
 }

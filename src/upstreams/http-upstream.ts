@@ -2,6 +2,7 @@
 import type { DialectName } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
 import type { TurnEvent } from '../core/events.js';
+import { isDeeper } from '../core/json-depth.js';
 import { LossLog } from '../core/losses.js';
 import type { ServerSentEvent } from '../core/server-sent-event.js';
 import type { Dialect, StreamDecoder, WireHeaders } from '../dialects/dialect.js';
@@ -69,6 +70,9 @@ const EVENT_STREAM = 'text/event-stream';
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
 /** A whole answer, or an error page. */
 const BODY_LIMIT = 64 * 1024 * 1024;
+
+/** Above the nesting that requests may have, far below what a stack can take. */
+const ANSWER_DEPTH = 500;
 /** A 400 may name one thing after another; each fix is remembered, so this is met once. */
 const MAX_FIXES = 5;
 /** The client's headers that mean the same upstream, where the upstream speaks the client's dialect. */
@@ -385,10 +389,12 @@ async function* once<T>(item: T): AsyncGenerator<T> {
   yield item;
 }
 
+/** A text where it is no JSON, or nests too deep to be written again. */
 function parseBody(bytes: Buffer): unknown {
   const text = bytes.toString('utf8');
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isDeeper(value, ANSWER_DEPTH) ? text : value;
   } catch {
     return text;
   }

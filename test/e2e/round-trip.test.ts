@@ -429,10 +429,10 @@ describe('what the official clients ask for besides', () => {
   it('lists models in the shape of each', async () => {
     const anthropic = anthropicClient(gateway.url);
     const openai = openaiClient(gateway.url);
-    const [first] = (await anthropic.models.list()).data;
+    const first = (await anthropic.models.list()).data.find(({ id }) => id === 'demo');
     expect(first).toMatchObject({ type: 'model', id: 'demo', display_name: expect.any(String) });
     expect(await anthropic.models.retrieve('demo')).toMatchObject({ type: 'model', id: 'demo' });
-    const [other] = (await openai.models.list()).data;
+    const other = (await openai.models.list()).data.find(({ id }) => id === 'demo');
     expect(other).toMatchObject({ object: 'model', id: 'demo', owned_by: expect.any(String) });
     expect(await openai.models.retrieve('demo')).toMatchObject({ object: 'model', id: 'demo' });
   });
