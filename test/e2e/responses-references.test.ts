@@ -151,6 +151,17 @@ describe('an item that nobody here knows', () => {
     expect(chat.requests).toEqual([]);
   });
 
+  it.each([7, null, { of: 'msg_1' }, undefined])('and has no id (%o) is refused by its place', async (id) => {
+    const gateway = await startTestGateway();
+    const response = await fetch(`${gateway.url}/v1/responses`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'demo', input: [asked('Colour?'), { type: 'item_reference', id }] }),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { param: 'input.1.id' } });
+  });
+
   it('twice in one request is refused, as at OpenAI', async () => {
     const gateway = await startTestGateway();
     const input = [reference('msg_0123_0'), reference('msg_0123_0')];

@@ -102,6 +102,7 @@ class ItemReader {
       return;
     }
     const type = value['type'] ?? 'message';
+    if (type === 'item_reference') fail(`input.${index}.id`, 'the id of an item', value['id']);
     if (isTypedCall(type)) {
       this.#collect('assistant', this.#typedCall(value, type));
       return;
