@@ -79,7 +79,7 @@ describe('a conversation', () => {
         expect(await refer(same)).toMatchObject({ input: [item] });
       }
       for (const other of [{ user: 'bob' }, { safety_identifier: 'bob' }, {}]) {
-        expect(await recall(other)).toBeUndefined();
+        await expect(recall(other)).rejects.toMatchObject({ status: 404 });
         expect(await refer(other)).toBeUndefined();
       }
     }

@@ -4,12 +4,12 @@
  * chain of its turns, so that a long one is stored once and not once for every turn.
  */
 import type { JsonObject } from '../core/conversation.js';
-import { endUserNamed } from '../core/end-user.js';
 import { GatewayError } from '../core/errors.js';
 import { LossLog } from '../core/losses.js';
 import { openaiResponses } from '../dialects/openai-responses/index.js';
 import { isObject } from '../dialects/shared/read.js';
 import type { AnswerStore } from '../store/answers.js';
+import { anothers, endUserIn, ownerRow, refuseAnothers } from './forwarded-owners.js';
 import { resolveReferences } from './response-references.js';
 import type { KeptTurn, MemoryContext, TurnMemory, TurnRecord } from './turn-memory.js';
 
@@ -37,7 +37,7 @@ export const responseMemory: TurnMemory = {
     const chained = await recallChain(body, principal, context);
     const { input } = chained ?? body;
     const resolved = Array.isArray(input)
-      ? await resolveOwn(input, principal, context, isOf(body))
+      ? await resolveReferences(input, (id) => itemsFor(id, body, principal, context))
       : undefined;
     return resolved === undefined ? chained : { ...(chained ?? body), input: resolved };
   },
@@ -49,13 +49,7 @@ export const responseMemory: TurnMemory = {
 
   async keepForwarded({ principal, id, upstream, body }, { store, log }) {
     if (!isObject(body) || body['store'] === false) return;
-    const row = {
-      principal,
-      key: upstreamKey(id),
-      digest: '',
-      body: { upstream },
-      expiresAt: Date.now() + KEPT_MS,
-    };
+    const row = ownerRow(id, { principal, user: endUserIn(body), upstream }, Date.now() + KEPT_MS);
     await store.answers
       .put(row)
       .catch((err: unknown) => log.warn({ id, err }, 'an answer could not be kept'));
@@ -71,7 +65,12 @@ async function recallChain(
   if (typeof id !== 'string' || id === '') return undefined;
   const { turns, root } = await chainOf(id, principal, context);
   // What was said with another end user is as unknown here as another key's.
-  if (turns.length === 0 || !turns.every(isOf(body))) return undefined;
+  if (!turns.every(isOf(body))) throw anothers({ id, param: 'previous_response_id' });
+  if (root !== undefined) {
+    const named = { id: root, param: 'previous_response_id' };
+    await refuseAnothers(named, { principal, user: endUserIn(body) }, context.store.answers);
+  }
+  if (turns.length === 0) return undefined;
   const items: unknown[] = [];
   for (const turn of turns) items.push(...turn.input, ...outputOf(turn));
   items.push(...(Array.isArray(input) ? input : itemsOf(input)));
@@ -84,19 +83,28 @@ async function recallChain(
   };
 }
 
-/**
- * `items` with what their references name of this principal's answers; undefined where that is
- * nothing. Only answers that `mayUse` takes.
- */
+/** The items of the answer `id`, where the principal and the end user of `body` may go on from it. */
+async function itemsFor(
+  id: string,
+  body: JsonObject,
+  principal: string,
+  { store: { answers } }: MemoryContext,
+): Promise<readonly JsonObject[] | undefined> {
+  const turn = await findTurn(id, principal, answers);
+  if (turn !== undefined) return isOf(body)(turn) ? outputOf(turn) : undefined;
+  await refuseAnothers({ id, param: 'input' }, { principal, user: endUserIn(body) }, answers);
+  return undefined;
+}
+
+/** `items` with what their references name of this principal's answers; undefined where that is nothing. */
 export function resolveOwn(
   items: readonly unknown[],
   principal: string,
   { store }: Pick<MemoryContext, 'store'>,
-  mayUse: (turn: StoredTurn) => boolean = () => true,
 ): Promise<unknown[] | undefined> {
   return resolveReferences(items, async (id) => {
     const turn = await findTurn(id, principal, store.answers);
-    return turn === undefined || !mayUse(turn) ? undefined : outputOf(turn);
+    return turn === undefined ? undefined : outputOf(turn);
   });
 }
 
@@ -105,9 +113,6 @@ function isOf(body: JsonObject): (turn: StoredTurn) => boolean {
   const user = endUserIn(body);
   return ({ response }) => endUserIn(response) === user;
 }
-
-const endUserIn = ({ user, safety_identifier: safety }: JsonObject): string | undefined =>
-  endUserNamed([user, safety]);
 
 /** The turns up to `id`, oldest first; `root` is what they go on from, where that is not kept here. */
 export async function chainOf(
@@ -170,20 +175,6 @@ export async function forgetTurn(id: string, principal: string, answers: AnswerS
   return deleted;
 }
 
-/** The upstream that keeps an answer of this principal which it gave itself. */
-export async function keeperOf(
-  id: string,
-  principal: string,
-  answers: AnswerStore,
-): Promise<string | undefined> {
-  const body = (await answers.get(principal, upstreamKey(id)))?.body;
-  return isObject(body) && typeof body['upstream'] === 'string' ? body['upstream'] : undefined;
-}
-
-export async function forgetKeeper(id: string, principal: string, answers: AnswerStore): Promise<void> {
-  await answers.delete(principal, upstreamKey(id));
-}
-
 /** `input` as items: a text is one message. */
 export function itemsOf(input: unknown): JsonObject[] {
   if (Array.isArray(input)) return input.filter(isObject);
@@ -196,7 +187,6 @@ function outputOf({ response }: StoredTurn): readonly JsonObject[] {
 }
 
 const answerKey = (id: string): string => `response:${id}`;
-const upstreamKey = (id: string): string => `response:${id}:upstream`;
 const inputKey = (id: string): string => `response:${id}:input`;
 
 /** Rows that are being written: a client may ask for them before they are there. */

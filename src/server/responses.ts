@@ -8,16 +8,9 @@ import { clientHeaders } from './client-headers.js';
 import type { Handler, ServerContext } from './context.js';
 import type { Exchange } from './exchange.js';
 import { sendForwarded } from './forwarded-answer.js';
+import { forgetKeeper, keeperOf } from './forwarded-owners.js';
 import { sendJson } from './respond.js';
-import {
-  chainOf,
-  findTurn,
-  forgetKeeper,
-  forgetTurn,
-  keeperOf,
-  resolveOwn,
-  type StoredTurn,
-} from './response-memory.js';
+import { chainOf, findTurn, forgetTurn, resolveOwn, type StoredTurn } from './response-memory.js';
 
 const PAGE = { default: 20, min: 1, max: 100 } as const;
 const ENCRYPTED = 'reasoning.encrypted_content';
@@ -43,7 +36,7 @@ export const deleteResponse: Handler = async (exchange, context, { id = '' }) =>
     return;
   }
   await sendKept(exchange, context, id, 'DELETE');
-  await forgetKeeper(id, principal, answers);
+  await forgetKeeper(id, answers);
 };
 
 export const cancelResponse: Handler = async (exchange, context, { id = '' }) => {

@@ -10,7 +10,8 @@ export type MemoryContext = Pick<ServerContext, 'store' | 'log'>;
 export interface TurnMemory {
   /**
    * The body with everything that was said before, where it names an answer of this principal that
-   * is kept here; undefined for any other body.
+   * is kept here; undefined for any other body. Throws GatewayError where it names one that is known
+   * to be another principal's or another end user's.
    */
   recall(body: unknown, principal: string, context: MemoryContext): Promise<JsonObject | undefined>;
   /** The upstream keeps the answer itself: whose it is has to be known when somebody asks for it. */

@@ -4,6 +4,7 @@
  */
 
 export interface NewAnswer {
+  /** Empty where the row is the gateway's own: no key has that name. */
   principal: string;
   key: string;
   /** Of the request: the same key with another digest is another request, which is an error of the client. */

@@ -133,6 +133,70 @@ describe('a forwarded answer', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
+  describe.each([
+    ['sent whole', false],
+    ['streamed', true],
+  ])('that was %s', (_how, stream) => {
+    const first = stream ? sse(responsesStream(ANSWER)) : json(responsesObject(ANSWER));
+    const next = json({ ...responsesObject(ANSWER), id: 'resp_next' });
+
+    /** One that alice's key asked for in the name of `who`, at a gateway that was started again since. */
+    async function forwarded(who: object) {
+      const { upstream, gateway, config, alice } = await setUp('openai-responses', [first, next]);
+      const request = { model: 'm', input: 'q', ...who };
+      const made = stream
+        ? await alice.responses.stream(request).finalResponse()
+        : await alice.responses.create(request);
+      await gateway.close();
+      const again = await startTestGateway({ config, folder: gateway.folder });
+      const goOn = async (key: string, body: object, path = '') => {
+        const response = await fetch(`${again.url}/v1/responses${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer secret-of-${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'm', input: 'And?', ...body }),
+        });
+        return { status: response.status, body: await response.json() };
+      };
+      return { upstream, goOn, previous: { previous_response_id: made.id }, id: made.id };
+    }
+
+    it('is gone on from by its key and its end user', async () => {
+      const { upstream, goOn, previous } = await forwarded({ user: 'ann' });
+      expect(await goOn('alice', { ...previous, safety_identifier: 'ann' })).toMatchObject({ status: 200 });
+      expect(upstream.requests[1]?.json).toMatchObject(previous);
+    });
+
+    it('is not known to another key or another end user, on any route, and nobody is asked', async () => {
+      const { upstream, goOn, previous, id } = await forwarded({ user: 'ann' });
+      const strangers = [
+        ['alice', { user: 'ben' }],
+        ['alice', {}],
+        ['bob', { user: 'ann' }],
+        ['bob', {}],
+      ] as const;
+      for (const [key, who] of strangers) {
+        for (const path of ['', '/input_tokens', '/compact']) {
+          expect(await goOn(key, { ...previous, ...who }, path)).toMatchObject({
+            status: 404,
+            body: { error: { code: 'previous_response_not_found', param: 'previous_response_id' } },
+          });
+        }
+        const item = { type: 'item_reference', id: id.replace('resp_', 'msg_').concat('_0') };
+        expect(await goOn(key, { ...who, input: [item] })).toMatchObject({
+          status: 404,
+          body: { error: { code: 'item_not_found' } },
+        });
+      }
+      expect(upstream.requests).toHaveLength(1);
+    });
+  });
+
+  it('that was never seen here is left for its upstream', async () => {
+    const { bob, upstream } = await setUp('openai-responses', [json(responsesObject(ANSWER))]);
+    await bob.responses.create({ model: 'm', input: 'And?', previous_response_id: 'resp_elsewhere' });
+    expect(upstream.requests[0]?.json).toMatchObject({ previous_response_id: 'resp_elsewhere' });
+  });
+
   it('that was not to be stored is not known', async () => {
     const { alice, upstream } = await setUp('openai-responses', [json(responsesObject(ANSWER))]);
     const { id } = await alice.responses.create({ model: 'm', input: 'q', store: false });
