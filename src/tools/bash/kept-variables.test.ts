@@ -28,7 +28,14 @@ describe('variables that a session keeps', () => {
     const note = keepVariables(
       kept,
       BASE,
-      endedWith({ GIT_PAGER: './evil', SHLVL: '2', PWD: '/x', LONG: long }),
+      endedWith({
+        GIT_PAGER: './evil',
+        SHLVL: '2',
+        PWD: '/x',
+        __toolgate_fd: '1',
+        TOOLGATE_X: '1',
+        LONG: long,
+      }),
     );
     expect(note).toContain('Not kept for later commands: GIT_PAGER, LONG.');
     expect(kept.size).toBe(0);

@@ -57,7 +57,8 @@ export function keepVariables(
   return notes.length === 0 ? undefined : notes.join(' ');
 }
 
-const isOwn = (name: string): boolean => OF_THE_SHELL.has(name) || /^(?:TOOLGATE|BASH_FUNC)/.test(name);
+const isOwn = (name: string): boolean =>
+  OF_THE_SHELL.has(name) || /^(?:TOOLGATE|__toolgate|BASH_FUNC)/.test(name);
 
 function fits(kept: KeptVariables, name: string, value: string): boolean {
   const others = [...kept].filter(([other]) => other !== name);

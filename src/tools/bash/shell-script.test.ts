@@ -49,6 +49,19 @@ it('keeps status and output of the command', () => {
   ).toThrow(expect.objectContaining({ status: 3, stdout: 'hi\n' }));
 });
 
+it.each(['export TOOLGATE_REPORT=1', 'export __toolgate_fd=1', 'export n=1 v=2'])(
+  'reports nothing into the output after %j, and all of it where it belongs',
+  (set) => {
+    const run = (redirect: string): string =>
+      execFileSync('bash', ['-c', `{ ${shellScript(`${set}; echo hi`).script}; } ${redirect}`], {
+        encoding: 'utf8',
+      });
+    expect(run('3>/dev/null')).toBe('hi\n');
+    const { variables } = readReport(run('3>&1 >/dev/null'));
+    for (const [, name = '', value] of set.matchAll(/(\w+)=(\w+)/g)) expect(variables?.get(name)).toBe(value);
+  },
+);
+
 it.each(['x', "'", '\\', 'é'])('is an argument of any system, however long a command of %j', (character) => {
   for (const length of [10_000, 20_000, 40_000, 500_000]) {
     const text = character.repeat(length);

@@ -16,7 +16,8 @@ export function quote(word: string): string {
 
 /**
  * Folder and exported variables are written to the descriptor that the command was given, moved out of the way of
- * scripts that use 3 themselves: once when the command returns, and from a trap when it calls
+ * scripts that use 3 themselves; its number stands in the function, where no variable of the command changes it.
+ * It is written once when the command returns, and from a trap when it calls
  * `exit`. Jobs that still run are told of as well. `eval` keeps a syntax error what it is: bash's
  * message and a status; all stands on one line, so that the message counts the command's own lines.
  */
@@ -32,14 +33,15 @@ function around(before: string, command: string): string {
   const report = [
     "[[ -z $(builtin jobs -pr) ]] || builtin printf 'jobs\\0'",
     "builtin pwd -P && builtin printf '\\0'",
-    "local IFS=$'\\n' n v; builtin printf 'env\\0'",
+    "local IFS=$'\\n' __toolgate_n __toolgate_v; builtin printf 'env\\0'",
     // One that is cut here is too long to be kept.
-    `for n in $(builtin compgen -e); do v=\${!n-}; builtin printf '=%s=%s\\0' "$n" "\${v:0:${most}}"; done`,
+    `for __toolgate_n in $(builtin compgen -e); do __toolgate_v=\${!__toolgate_n-}; builtin printf '=%s=%s\\0' "$__toolgate_n" "\${__toolgate_v:0:${most}}"; done`,
     "builtin printf 'end\\0'",
   ].join('; ');
   return [
-    'exec {TOOLGATE_REPORT}>&3 3>&-',
-    `__toolgate_report() { { ${report}; } 2>/dev/null >&"$TOOLGATE_REPORT"; }`,
+    'exec {__toolgate_fd}>&3 3>&-',
+    `eval ${quote(`__toolgate_report() { { ${report}; } 2>/dev/null >&`)}"$__toolgate_fd; }"`,
+    'unset __toolgate_fd',
     'trap __toolgate_report EXIT',
     `${before}eval ${command}`,
     '__toolgate_status=$?',
