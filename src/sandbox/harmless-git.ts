@@ -21,8 +21,17 @@ const HARMLESS: ReadonlySet<string> = new Set(
     'merge.ff rebase.autostash fetch.prune commit.gpgsign tag.gpgsign color.ui advice.defaultbranchname',
   ].flatMap((line) => line.split(' ')),
 );
-/** Other forms name a program (`ext::`), or could be taken for a flag. */
-const REMOTE_URL = /^(?:https?|ssh|git):\/\/[^\s-]|^[\w.][\w.-]*@[\w.-]+:[^:]|^\.{0,2}\//;
+/**
+ * Another machine: a scheme of the network, or `host:path`. Other forms name a program (`ext::`), could
+ * be taken for a flag, or are a folder, whose hooks a push would run; one letter is a drive. Without
+ * quotes, escapes and comments: git would read another address than this does.
+ */
+const REMOTE_URL = /^(?:(?:https?|ssh|git):\/\/[^\s"\\;#-]|(?:[\w.][\w.-]*@)?\w[\w.-]+:(?!:|\/\/))[^"\\;#]*$/;
+const REMOTE_NAME = /^[\w./-]+$/;
+/** Their value is a remote's name, and an address where no remote has that name. */
+const NAMES_REMOTE: ReadonlySet<string> = new Set(['branch.*.remote', 'remote.pushdefault']);
+/** The repository itself, as git notes it for a branch that follows a local one. */
+const ITSELF = '.';
 
 export function isHarmless(part: GitPart, path: string, stats: Stats): boolean {
   try {
@@ -33,7 +42,7 @@ export function isHarmless(part: GitPart, path: string, stats: Stats): boolean {
         return stats.isDirectory() && onlySamples(path);
       case 'config':
         return (
-          stats.isFile() && stats.size <= LIMITS.configBytes && isPlainConfig(readFileSync(path, 'utf8'))
+          isSingleFile(stats) && stats.size <= LIMITS.configBytes && isPlainConfig(readFileSync(path, 'utf8'))
         );
     }
   } catch {
@@ -42,11 +51,14 @@ export function isHarmless(part: GitPart, path: string, stats: Stats): boolean {
   }
 }
 
+/** What has a second name can be written by that name later, where this one is held. */
+const isSingleFile = (stats: Stats): boolean => stats.isFile() && stats.nlink === 1;
+
 function onlySamples(folder: string): boolean {
   const names = readdirSync(folder);
   return (
     names.length <= LIMITS.hooks &&
-    names.every((name) => name.endsWith('.sample') && lstatSync(join(folder, name)).isFile())
+    names.every((name) => name.endsWith('.sample') && isSingleFile(lstatSync(join(folder, name))))
   );
 }
 
@@ -56,18 +68,25 @@ const SETTING = /^[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*(.*?))?[ \t]*$/;
 /** Only lines that can be read in one way: no setting beside a section, no value that goes on in the next line. */
 export function isPlainConfig(text: string): boolean {
   let section: string | undefined;
+  let remote: string | undefined;
+  const remotes = new Set([ITSELF]);
+  const named: string[] = [];
   for (const line of text.split('\n')) {
     if (/^[ \t]*(?:[#;].*)?$/.test(line)) continue;
     const [, name, subsection] = SECTION.exec(line) ?? [];
     if (name !== undefined) {
       section = subsection === undefined ? name.toLowerCase() : `${name.toLowerCase()}.*`;
+      remote = subsection;
       continue;
     }
     const [, key, value = ''] = SETTING.exec(line) ?? [];
     if (key === undefined || section === undefined || value.endsWith('\\')) return false;
     const setting = `${section}.${key.toLowerCase()}`;
     if (!HARMLESS.has(setting)) return false;
-    if (setting === 'remote.*.url' && !REMOTE_URL.test(value)) return false;
+    if (NAMES_REMOTE.has(setting)) named.push(value);
+    if (setting !== 'remote.*.url') continue;
+    if (!REMOTE_URL.test(value)) return false;
+    if (remote !== undefined) remotes.add(remote);
   }
-  return true;
+  return named.every((each) => REMOTE_NAME.test(each) && remotes.has(each));
 }

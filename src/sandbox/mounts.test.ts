@@ -113,7 +113,12 @@ describe('planMounts', () => {
     await mkdir(join(root, '.git', 'modules', 'sub', 'hooks'), { recursive: true });
     await mkdir(join(root, 'sub'));
     await writeFile(join(root, 'sub', '.git'), 'gitdir: ../.git/modules/sub');
+    await mkdir(join(root, '.git', 'worktrees', 'w'), { recursive: true });
+    await writeFile(join(root, '.git', 'worktrees', 'w', 'commondir'), '../..');
+    const { watched } = planMounts({ writable: [root], hidden: [] }, home);
+    expect(watched).toContainEqual({ root, path: join(root, '.git/modules/sub/commondir') });
     expect(plan()).toMatchObject({
+      'work/.git/worktrees/w/commondir': 'read-only',
       'work/a': 'writable',
       'work/a/b': 'writable',
       'work/a/b/.git/hooks': 'read-only',

@@ -110,12 +110,15 @@ export function watchNewRepositories({ roots, repositories }: SearchedFolders): 
   );
 }
 
+/** `.git` itself first: a file in its place names a repository anywhere. */
 function watchedParts(root: string, folder: string): WatchedPath[] {
-  return IN_REPOSITORY.filter(({ whenMissing }) => whenMissing !== 'leave').map(({ path, whenMissing }) => ({
-    root,
-    path: join(folder, path),
-    ...(whenMissing === 'look' ? { look: partOf(path) } : {}),
-  }));
+  return [REPOSITORY, ...IN_REPOSITORY]
+    .filter(({ whenMissing }) => whenMissing !== 'leave')
+    .map(({ path, whenMissing }) => ({
+      root,
+      path: join(folder, path),
+      ...(whenMissing === 'look' ? { look: partOf(path) } : {}),
+    }));
 }
 
 function partOf(path: string): GitPart {
@@ -155,7 +158,8 @@ function nearest(path: string, mounts: ReadonlyMap<string, Mount>): Mount | unde
   return undefined;
 }
 
-const IN_REPOSITORY = HELD_PATHS.filter(({ path }) => path.startsWith('.git/'));
+const REPOSITORY: Wanted = { path: '.git', whenMissing: 'look' };
+const IN_REPOSITORY: readonly Wanted[] = HELD_PATHS.filter(({ path }) => path.startsWith('.git/'));
 const IN_PROJECT = HELD_PATHS.filter(({ path }) => !path.startsWith('.git/'));
 
 /**
@@ -168,11 +172,15 @@ function codeOf(folder: string, isRoot: boolean): Wanted[] {
     : IN_PROJECT.map(({ path }) => ({ path, whenMissing: 'leave' as const }));
   // A worktree or a submodule has a file that names its repository.
   if (kindOf(join(folder, '.git')) === 'file') return [{ path: '.git', whenMissing: 'undo' }, ...others];
-  const inner = modules(folder).flatMap((module): Wanted[] => [
+  const inner = foldersOf(folder, 'modules').flatMap((module): Wanted[] => [
     { path: join(module, 'hooks'), whenMissing: 'look' },
     { path: join(module, 'config'), whenMissing: 'look' },
+    { path: join(module, 'commondir'), whenMissing: 'undo' },
   ]);
-  return [{ path: '.git', whenMissing: 'look' }, ...IN_REPOSITORY, ...inner, ...others];
+  for (const worktree of foldersOf(folder, 'worktrees')) {
+    inner.push({ path: join(worktree, 'commondir'), whenMissing: 'undo' });
+  }
+  return [REPOSITORY, ...IN_REPOSITORY, ...inner, ...others];
 }
 
 /** Shells and sessions of the user start at any time: what they run must not even be there for a while. */
@@ -186,9 +194,9 @@ function codeOfHome(): Wanted[] {
   ];
 }
 
-/** Repositories of submodules, which lie inside the outer one's. */
-function modules(folder: string): string[] {
-  return subfolders(join(folder, '.git', 'modules')).map((name) => join('.git', 'modules', name));
+/** Of submodules and worktrees, which lie inside the outer repository. */
+function foldersOf(folder: string, kind: 'modules' | 'worktrees'): string[] {
+  return subfolders(join(folder, '.git', kind)).map((name) => join('.git', kind, name));
 }
 
 /** Name by name, so that a link on the way is known: it is no mount, and could be put elsewhere. */
