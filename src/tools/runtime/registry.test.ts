@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { fakeTool } from './fake-tools.js';
-import { createRegistry, type ToolOrigin, type ToolSource, takenNames } from './registry.js';
+import { createRegistry, type ToolOrigin, type ToolSource } from './registry.js';
 import type { OfferRequest } from './runtime.js';
 import { SILENT } from './runtime-log.js';
 import type { Tool } from './tool.js';
@@ -201,18 +201,6 @@ describe('the list', () => {
   it('names the server of an MCP tool', async () => {
     expect(await registry(source('mcp', fakeTool('mcp__my_docs__get__all'))).list()).toMatchObject([
       { name: 'mcp__my_docs__get__all', source: 'mcp', server: 'my_docs' },
-    ]);
-  });
-});
-
-describe('names of own tools', () => {
-  it('that a built-in, one of its other names or an earlier own tool has are told', () => {
-    const builtIns = [fakeTool('Read'), fakeTool('Task', { aliases: ['Agent'] })];
-    const own = ['Read', 'Agent', 'Deploy', 'Deploy', 'Other'].map((name) => fakeTool(name));
-    expect(takenNames(own, builtIns)).toEqual([
-      { name: 'Read', reason: 'The name Read is taken by a built-in tool. Give it another name.' },
-      { name: 'Agent', reason: 'The name Agent is taken by a built-in tool. Give it another name.' },
-      { name: 'Deploy', reason: expect.stringContaining("another tool of the gateway's own folders") },
     ]);
   });
 });

@@ -54,17 +54,6 @@ const TAKEN_BY: Readonly<Record<ToolOrigin, string>> = {
 const takenReason = (name: string, by: ToolOrigin): string =>
   `The name ${name} is taken by ${TAKEN_BY[by]}. Give it another name.`;
 
-/** Own tools that will never be called, because a built-in or an earlier one has their name. */
-export function takenNames(own: readonly Tool[], builtIns: readonly Tool[]): ToolProblem[] {
-  const names = new Set(builtIns.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
-  const seen = new Set<string>();
-  return own.flatMap(({ name }): ToolProblem[] => {
-    const by = names.has(name) ? 'built-in' : seen.has(name) ? 'own' : undefined;
-    seen.add(name);
-    return by === undefined ? [] : [{ name, reason: takenReason(name, by) }];
-  });
-}
-
 const ENABLEMENT_MS = 2_000;
 
 interface Known {
