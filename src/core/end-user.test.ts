@@ -27,6 +27,12 @@ describe('the end user of a request', () => {
     ).not.toBe(alice);
   });
 
+  it('is another one where two fields name each other’s', () => {
+    const named = (user: string, safety: string) =>
+      endUserOf({ userId: user, extensions: { 'openai-chat': { safety_identifier: safety } } });
+    expect(named('a', 'b')).not.toBe(named('b', 'a'));
+  });
+
   it('is kept as a digest of one size, never as it was named', () => {
     const user = endUserNamed(['alice@example.com '.repeat(1000)]);
     expect(user).toMatch(/^[\w-]{43}$/);
@@ -45,6 +51,12 @@ describe('the end user of a request', () => {
       ['alice_session_aaaaaaaa', 'alice_session_bbbbbbbb'],
       ['{"session_id":"a"}', '{"session_id":"b"}'],
       ['{"session_id":1,"user":"a"}', '{"session_id":2,"user":"a"}'],
+      ['{"app":"shop","session_id":"alice"}', '{"app":"shop","session_id":"bob"}'],
+      [
+        '{"device_id":"d","session_id":"s","uid":9007199254740993}',
+        '{"device_id":"d","session_id":"s","uid":9007199254740992}',
+      ],
+      ['{"device_id":"d1","session_id":"s"}', '[["device_id","d1"]]'],
       ['{not json', '{not json either'],
       ['[1]', '[2]'],
     ]) {

@@ -5,8 +5,10 @@
 import { createHash } from 'node:crypto';
 import type { ConversationRequest, DialectName } from './conversation.js';
 
-/** Claude Code names its user and its session in one text, in one of these two forms. */
+/** Claude Code names its user and its session in one text: in this form, or as JSON with these fields. */
 const WITH_SESSION = /^(user_[0-9a-f]{8,128}_account_[0-9a-f-]{0,64})_session_[0-9a-f-]{8,64}$/;
+const DEVICE_FIELD = 'device_id';
+const PERSON_FIELDS: readonly string[] = [DEVICE_FIELD, 'account_uuid'];
 const SESSION_FIELD = 'session_id';
 
 const SAFETY_DIALECTS: readonly DialectName[] = ['openai-chat', 'openai-responses'];
@@ -23,21 +25,26 @@ export function endUserOf({
 /** All names of one person; the same name twice is one. */
 export function endUserNamed(names: readonly unknown[]): string | undefined {
   const given = names.flatMap((name) => (typeof name === 'string' && name !== '' ? [personIn(name)] : []));
-  const distinct = [...new Set(given)].sort();
+  const distinct = [...new Set(given)];
   if (distinct.length === 0) return undefined;
   return createHash('sha256').update(JSON.stringify(distinct)).digest('base64url');
 }
 
 /** Without the session of a client that was started again since: its user is the same. */
 function personIn(name: string): string {
-  const person = WITH_SESSION.exec(name)?.[1];
-  if (person !== undefined) return person;
+  return WITH_SESSION.exec(name)?.[1] ?? deviceIn(name) ?? name;
+}
+
+/** Any other JSON is a name like every other: what tells an app's users apart is not for us to say. */
+function deviceIn(name: string): string | undefined {
   const fields = fieldsOf(name);
-  if (typeof fields?.[SESSION_FIELD] !== 'string') return name;
-  const others = Object.entries(fields).filter(([field]) => field !== SESSION_FIELD);
-  // Where nothing else tells users apart, the session does.
-  if (!others.some(([, value]) => typeof value === 'string' && value !== '')) return name;
-  return JSON.stringify(others.sort(([a], [b]) => (a < b ? -1 : 1)));
+  if (fields === undefined) return undefined;
+  const { [SESSION_FIELD]: session, ...person } = fields;
+  const known = Object.entries(person).every(
+    ([field, value]) => PERSON_FIELDS.includes(field) && typeof value === 'string',
+  );
+  if (typeof session !== 'string' || !known || !person[DEVICE_FIELD]) return undefined;
+  return `claude-code ${JSON.stringify(PERSON_FIELDS.map((field) => person[field] ?? ''))}`;
 }
 
 function fieldsOf(name: string): { [field: string]: unknown } | undefined {

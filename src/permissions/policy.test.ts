@@ -44,6 +44,24 @@ describe('the mode', () => {
     },
   );
 
+  it('ask is asked about credentials where the workspace is the home, and searches do not show them', async () => {
+    const rules = probe();
+    const place = { root: rules.home, cwd: rules.home };
+    const reads = (path: string, tool = 'Read') =>
+      rules.judge({ tool, effects: [{ kind: 'read', path: join(rules.home, path) }], place });
+    expect((await reads('notes.txt')).behaviour).toBe('allow');
+    for (const path of ['.ssh/id_ed25519', '.aws/credentials', '.netrc', '.config/gh/hosts.yml']) {
+      expect((await reads(path)).behaviour, path).toBe('ask');
+      expect((await reads(path, 'Grep')).behaviour, path).toBe('ask');
+    }
+    const shown = rules.policy.readable(place, 's1', []);
+    expect(shown(join(rules.home, '.ssh/id_ed25519'))).toBe(false);
+    expect(shown(join(rules.home, 'notes.txt'))).toBe(true);
+    const allowed = probe({ allow: ['Read(~/.ssh/config)'] });
+    const own = { root: allowed.home, cwd: allowed.home };
+    expect(allowed.policy.readable(own, 's1', [])(join(allowed.home, '.ssh/config'))).toBe(true);
+  });
+
   it('read-only allows tools that only read, and reads in the workspace', async () => {
     const rules = probe({ mode: 'read-only' });
     expect((await rules.read('a')).behaviour).toBe('allow');

@@ -11,7 +11,7 @@ import { existing, hiddenFiles } from './hidden-files.js';
 import { judgeCall, type PreparedCommands } from './judge/call.js';
 import { cannotMatch } from './judge/cannot-match.js';
 import { type PreparedCommand, prepareCommand } from './judge/command.js';
-import { fileRule, judgedFile, judgeFile, ownFile } from './judge/files.js';
+import { fileRule, isCredential, judgedFile, judgeFile, ownFile } from './judge/files.js';
 import type { Finding, Judging, RuleSet } from './judge/judging.js';
 import { RecentCommands } from './judge/recent-commands.js';
 import { ownFiles } from './protected-files.js';
@@ -209,10 +209,14 @@ function prepareAll(judging: Judging, parser: ShellParser, recent?: RecentComman
   return prepared;
 }
 
-/** What lies in the tree that a search was allowed in; a link that leads out of it needs a rule of its own. */
+/**
+ * What lies in the tree that a search was allowed in. A link that leads out of it, and a person's
+ * credentials, need a rule of their own.
+ */
 function mayBeShown(judging: Judging, path: string): boolean {
   const file = judgedFile(judging, 'read', path);
-  if (file.named.workspace !== undefined && file.real.workspace === undefined) {
+  const leadsOut = file.named.workspace !== undefined && file.real.workspace === undefined;
+  if (leadsOut || isCredential(judging, file)) {
     return judgeFile(judging, file).behaviour === 'allow';
   }
   const refused =

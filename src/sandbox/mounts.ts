@@ -2,9 +2,10 @@
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { HELD_PATHS, type HeldPath } from '../workspace/code-files.js';
+import { HOME_SECRETS } from '../workspace/home-secrets.js';
 import { isInside, realTarget } from '../workspace/real-path.js';
 import type { GitPart } from './harmless-git.js';
-import { HOME_PROGRAMS, HOME_SECRETS, SYSTEM_SECRETS } from './protected-paths.js';
+import { HOME_PROGRAMS, SYSTEM_SECRETS } from './protected-paths.js';
 import type { SandboxSpec } from './sandbox.js';
 import type { WatchedPath } from './watched-paths.js';
 

@@ -6,42 +6,6 @@
 /** Below the home, where a writable folder holds it, besides the table of files that run code. */
 export const HOME_PROGRAMS: readonly string[] = ['bin'];
 
-/** Below the home: what opens other doors. Neither read nor written. */
-export const HOME_SECRETS: readonly string[] = [
-  '.ssh',
-  '.gnupg',
-  '.aws',
-  '.azure',
-  '.kube',
-  '.docker',
-  '.config/gcloud',
-  '.config/gh',
-  '.config/hub',
-  '.config/op',
-  '.config/toolgate',
-  '.netrc',
-  '.pgpass',
-  '.my.cnf',
-  '.git-credentials',
-  '.config/git/credentials',
-  '.pypirc',
-  '.cargo/credentials',
-  '.cargo/credentials.toml',
-  '.gem/credentials',
-  '.terraform.d/credentials.tfrc.json',
-  '.vault-token',
-  '.claude',
-  '.claude.json',
-  '.codex',
-  '.password-store',
-  '.local/share/keyrings',
-  '.mozilla',
-  '.config/google-chrome',
-  '.config/chromium',
-  'Library/Keychains',
-  'Library/Cookies',
-];
-
 /** Below the root: hashes of passwords, private keys, and sockets by which services take orders. */
 export const SYSTEM_SECRETS: readonly string[] = [
   '/etc/shadow',

@@ -9,6 +9,7 @@ import { DIALECT_NAMES, type DialectName, type JsonObject } from '../../src/core
 import { DIALECT_PATHS, DIALECTS } from '../../src/dialects/all.js';
 import { lostWishes, shapeRequest } from '../../src/engines/claude-code/request-shape.js';
 import { checkDemands } from '../../src/engines/demands.js';
+import { notForwarded } from '../../src/engines/own-wire-only.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startTestGateway } from '../support/gateway.js';
 import { inDialect } from '../support/scripted-answers.js';
@@ -278,6 +279,7 @@ describe('on Claude Code', () => {
       let wished: typeof own;
       try {
         wished = decodeRequest({ model: 'm', ...base, [field]: value });
+        if (wished.verbatim !== undefined) throw notForwarded(wished.verbatim);
         checkDemands(wished, 'claude-code');
       } catch (error) {
         return !isRefused(field, JSON.stringify([String(error), error]));

@@ -56,15 +56,18 @@ function waitingTool() {
   return { tool, begun: begun.promise };
 }
 
+/** As the official SDKs say it of a request that they send again. */
+const REPEAT = { headers: { 'x-stainless-retry-count': '1' } };
+
 describe('the same request again', () => {
-  it('joins the turn that runs: one model call, one answer for both, and the same session', async () => {
+  it('marked as a repeat joins the turn that runs: one model call, one answer for both, the same session', async () => {
     const go = deferred<string>();
     const relay = new ScriptedRelay(calls(['Slow', {}]), says('Done.'));
     const runtime = new FakeRuntime({ Slow: () => go.promise });
     const engine = await nativeEngine(relay, runtime, root);
     const one = await engine.run(callOf([userSays('x')]), routeTo());
     const first = read(one);
-    const two = await engine.run(callOf([userSays('x')]), routeTo());
+    const two = await engine.run(callOf([userSays('x')], {}, REPEAT), routeTo());
     const second = read(two);
     go.resolve('ok');
     expect(await Promise.all([first, second])).toEqual(['Done.', 'Done.']);
@@ -81,7 +84,7 @@ describe('the same request again', () => {
     const gone = new AbortController();
     const one = await engine.run(callOf([userSays('x')], {}, { signal: gone.signal }), routeTo());
     const first = read(one);
-    const two = read(await engine.run(callOf([userSays('x')]), routeTo()));
+    const two = read(await engine.run(callOf([userSays('x')], {}, REPEAT), routeTo()));
     gone.abort();
     await first;
     go.resolve('ok');

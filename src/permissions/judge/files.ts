@@ -1,5 +1,6 @@
 /** What the rules say about a file. */
 import { basename, dirname, join, resolve } from 'node:path';
+import { isHomeSecret } from '../../workspace/home-secrets.js';
 import { isInside, realTarget } from '../../workspace/real-path.js';
 import { codeFile } from '../protected-files.js';
 import { type PathForms, pathForms } from '../rules/file-pattern.js';
@@ -91,14 +92,19 @@ function readsInside({ kind, real }: JudgedFile): boolean {
 }
 
 /** An agent that must ask before it looks at its own folder is of no use where nobody is there to answer. */
-function byWorkspace({ mode }: Judging, file: JudgedFile): Finding | undefined {
-  if (mode !== 'ask' || !readsInside(file)) return undefined;
+function byWorkspace(judging: Judging, file: JudgedFile): Finding | undefined {
+  if (judging.mode !== 'ask' || !readsInside(file) || isCredential(judging, file)) return undefined;
   const part = partOf(file);
   return {
     behaviour: 'allow',
     because: { kind: 'workspace', part },
     message: `No rule is about ${part}, and reading inside the workspace needs no approval.`,
   };
+}
+
+/** Keys and passwords, where the workspace is the home or a folder above it. */
+export function isCredential({ realHome, where }: Judging, { real }: JudgedFile): boolean {
+  return isInside(where.place.root, realHome) && real.home !== undefined && isHomeSecret(real.home);
 }
 
 /** The gateway's own files, whatever the rules. */
