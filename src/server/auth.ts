@@ -99,7 +99,7 @@ export class Auth {
       );
     }
     const isCounted = access.area === 'models' || (access.area === 'console' && access.counted === true);
-    if (isCounted) this.#countAgainstRate(principal);
+    if (isCounted) this.countAgainstRate(principal);
     return principal;
   }
 
@@ -166,7 +166,8 @@ export class Auth {
     );
   }
 
-  #countAgainstRate(principal: Principal): void {
+  /** For what asks more than once in one request. Throws `rate_limited`. */
+  countAgainstRate(principal: Principal): void {
     const wait = this.#rates.get(principal)?.take(performance.now());
     if (wait === undefined) return;
     throw new GatewayError(

@@ -46,6 +46,10 @@ function serve(server: VirtualServerName): Handler {
     const body = method === 'POST' ? await readMessages(exchange, context) : undefined;
     const model = new URLSearchParams(exchange.query).get('model') ?? undefined;
     const { principal } = exchange;
+    // A batch is as many requests as it has messages; the first was counted on the way in.
+    if (server === 'gateway' && Array.isArray(body)) {
+      for (const _ of body.slice(1)) context.auth.countAgainstRate(principal);
+    }
     // Not given up with the connection: whoever opened a session must be able to end it.
     const answer = await context.virtualMcp.handle({
       server,

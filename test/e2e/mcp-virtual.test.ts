@@ -108,6 +108,24 @@ describe('the tools of the gateway', () => {
     await expect(client.listTools()).rejects.toThrow('has used up its requests a minute');
   });
 
+  it('count in a batch one by one', async () => {
+    const keys = [{ key: 'key-of-alice', name: 'alice', scopes: ['call'], models: ['*'], rpm: 4 }];
+    const gateway = await startVirtual({ more: { server: { keys } } });
+    const ping = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' });
+    const post = (body: unknown) =>
+      fetch(`${gateway.url}/mcp/gateway`, {
+        method: 'POST',
+        headers: {
+          authorization: 'Bearer key-of-alice',
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify(body),
+      });
+    const refused = await post([1, 2, 3, 4, 5].map(ping));
+    expect(refused.status).toBe(429);
+  });
+
   it('are those that the model entry offers', async () => {
     const gateway = await startVirtual({ tools: ['Read', 'Grep'] });
     const { client } = await connect(gateway);
