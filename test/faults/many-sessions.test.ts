@@ -117,7 +117,7 @@ it(
         },
         { name: 'BashOutput', input: { bash_id: 'bash_1' } },
       ]);
-      expect(textOf(where)).toBe(`${root}/own-${number}\n[]\n${number}\nmine.txt`);
+      expect(textOf(where)).toBe(`${root}/own-${number}\n[${number}]\n${number}\nmine.txt`);
       expect(session.cwd).toBe(join(root, `own-${number}`));
       expect(textOf(todos)).toContain(`task ${number}`);
       expect(textOf(todos).match(/task \d+/g)).toEqual([`task ${number}`]);

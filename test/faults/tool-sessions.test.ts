@@ -101,7 +101,7 @@ describe(`${SESSIONS} sessions at once`, () => {
       if (index >= COMMANDS) continue;
       const folder = join(here.base, name, `in-${name}`);
       expect(cwd).toBe(folder);
-      expect(printed).toMatch(new RegExp(`^done: ${folder}\nmark:$`, 'm'));
+      expect(printed).toMatch(new RegExp(`^done: ${folder}\nmark:${name}$`, 'm'));
     }
   });
 });
