@@ -59,6 +59,14 @@ async function nothingHappened({ repo, marks, evil }: Clone): Promise<void> {
   expect(state.filter((name) => name.startsWith('named'))).toEqual([]);
 }
 
+/** The user's own file is next in the order: `code` starts a gateway, and another program may have its usual port. */
+async function onFreePort({ env }: Clone): Promise<void> {
+  const folder = join(env['HOME'] ?? '', '.config/toolgate');
+  await mkdir(folder, { recursive: true });
+  const config = { server: { port: 0 }, models: { '*': { upstream: 'demo' } } };
+  await writeFile(join(folder, 'toolgate.yaml'), JSON.stringify(config));
+}
+
 const startIn = ({ repo, env }: Clone) =>
   startGatewayProcess({ folder: repo, env, args: ['start', '--port', '0', '--log-level', 'silent'] });
 
@@ -72,6 +80,7 @@ describe('C10: a configuration that came with the folder', () => {
     ['code', ['code', '--claude', '/bin/true']],
   ])('is not used by %s, which says so in one line and goes on', async (_name, args) => {
     const world = await clone();
+    if (args.includes('code')) await onFreePort(world);
     const { code, stderr } = await world.run(...args);
     expect(stderr).toMatch(NOT_TRUSTED);
     expect(code).not.toBe(2);

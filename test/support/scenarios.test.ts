@@ -73,7 +73,7 @@ describe('a scenario', () => {
   it.each([
     ['mode: allow, deny: ["Read(./.env)"]', 'denied'],
     ['mode: deny', 'denied'],
-    ['mode: ask', 'unattended'],
+    ['mode: ask, ask: ["Read(./.env)"]', 'unattended'],
   ])('has the permissions that it gives: %s', async (permissions, outcome) => {
     const yaml = `title: x\npermissions: { ${permissions} }\n${READ}${outcome} }\n`;
     expect(await differencesOf(yaml, { 'before/.env': 'SECRET=1\n' })).toBe('');
