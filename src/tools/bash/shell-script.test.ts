@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { BASH_LIMITS } from './limits.js';
 import { quote, readReport, shellScript } from './shell-script.js';
@@ -59,6 +59,19 @@ it.each(['export TOOLGATE_REPORT=1', 'export __toolgate_fd=1', 'export n=1 v=2']
     expect(run('3>/dev/null')).toBe('hi\n');
     const { variables } = readReport(run('3>&1 >/dev/null'));
     for (const [, name = '', value] of set.matchAll(/(\w+)=(\w+)/g)) expect(variables?.get(name)).toBe(value);
+  },
+);
+
+it.each(['', 'set -eu; '])(
+  'reports an exported IFS with its own value, and ends with the status, after %j',
+  (set) => {
+    const { script } = shellScript(`${set}export IFS=/1 A='x y'; (exit 12)`);
+    const { status, stdout } = spawnSync('bash', ['-c', `{ ${script}; } 3>&1 >/dev/null`], {
+      encoding: 'utf8',
+    });
+    expect(status).toBe(12);
+    const { variables } = readReport(stdout);
+    expect([variables?.get('IFS'), variables?.get('A')]).toEqual(['/1', 'x y']);
   },
 );
 

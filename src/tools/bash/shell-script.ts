@@ -33,9 +33,10 @@ function around(before: string, command: string): string {
   const report = [
     "[[ -z $(builtin jobs -pr) ]] || builtin printf 'jobs\\0'",
     "builtin pwd -P && builtin printf '\\0'",
-    "local IFS=$'\\n' __toolgate_n __toolgate_v; builtin printf 'env\\0'",
+    "builtin printf 'env\\0'",
+    // In a shell of its own, where an exported IFS keeps its value: `local` would hand its mark on.
     // One that is cut here is too long to be kept.
-    `for __toolgate_n in $(builtin compgen -e); do __toolgate_v=\${!__toolgate_n-}; builtin printf '=%s=%s\\0' "$__toolgate_n" "\${__toolgate_v:0:${most}}"; done`,
+    `builtin compgen -e | while IFS= builtin read -r __toolgate_n; do __toolgate_v=\${!__toolgate_n-}; builtin printf '=%s=%s\\0' "$__toolgate_n" "\${__toolgate_v:0:${most}}"; done`,
     "builtin printf 'end\\0'",
   ].join('; ');
   return [
@@ -46,7 +47,7 @@ function around(before: string, command: string): string {
     `${before}eval ${command}`,
     '__toolgate_status=$?',
     '__toolgate_report',
-    'exit $__toolgate_status',
+    'exit "$__toolgate_status"',
   ].join('; ');
 }
 
