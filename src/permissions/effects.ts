@@ -8,6 +8,7 @@ export type Effect =
   /** Creates, changes or removes. */
   | { kind: 'edit'; path: string }
   | { kind: 'fetch'; url: string }
-  | { kind: 'command'; command: string; cwd: string };
+  /** `withVariables`: with those of earlier commands in front of it, whose values are in no rule's words. */
+  | { kind: 'command'; command: string; cwd: string; withVariables?: boolean };
 
 // Paths are absolute, and as the tool will use them: links in them are resolved where they are judged.

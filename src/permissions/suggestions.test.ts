@@ -49,3 +49,16 @@ it('suggests nothing for a part that no rule can allow', async () => {
   const rules = probe({ ask: ['Bash(git push:*)'] });
   expect((await rules.bash('git push origin main')).suggestions).toEqual([]);
 });
+
+it('suggests no rule that holds the values of variables of earlier commands', async () => {
+  const rules = probe({ allow: ['Bash(npm test:*)'] });
+  const { behaviour, suggestions } = await rules.judge({
+    ...bash(rules.root, 'npm test'),
+    effects: [
+      { kind: 'command', command: 'npm test', cwd: rules.root },
+      { kind: 'command', command: "export TOKEN=$'secret'; npm test", cwd: rules.root, withVariables: true },
+    ],
+  });
+  expect(behaviour).toBe('ask');
+  expect(JSON.stringify(suggestions)).not.toContain('secret');
+});

@@ -64,7 +64,7 @@ function forEffect(call: JudgedCall, effect: Effect, home: string): RuleSuggesti
       return host === undefined ? [] : [allow(`WebFetch(domain:${host})`, `pages of ${host}`)];
     }
     case 'command':
-      return forCommand(effect.command);
+      return effect.withVariables === true ? [] : forCommand(effect.command);
   }
 }
 

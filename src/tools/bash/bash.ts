@@ -1,5 +1,6 @@
 /** Runs a command of the shell. Every command has a shell of its own; the folder and exported variables are kept between them. */
 import * as z from 'zod';
+import type { Effect } from '../../permissions/effects.js';
 import { isReadOnlyCommand } from '../../permissions/shell/read-only.js';
 import { cleanPath } from '../../sandbox/environment.js';
 import { findProgram } from '../../workspace/process/find-program.js';
@@ -18,7 +19,7 @@ import { BASH_DESCRIPTION, bashPrompt } from './prompt.js';
 import { sandboxHint, setAsideNote } from './sandbox-hint.js';
 import { readReport } from './shell-script.js';
 import { type StartedCommand, startCommand } from './start-command.js';
-import { findFolder, moveTo } from './working-folder.js';
+import { type FoundFolder, findFolder, moveTo } from './working-folder.js';
 
 const inputSchema = z.strictObject({
   command: z.string().min(1).describe('The command to run'),
@@ -75,32 +76,31 @@ export const createBashTool = ({ environment = {} }: BashOptions): Tool<BashInpu
   isConcurrencySafe: ({ command, run_in_background }) =>
     run_in_background !== true && isReadOnlyCommand(command),
   needsPermissions: () => true,
-  effects({ command }, { session: { cwd, variables } }) {
+  effects({ command }, { shell: { cwd, variables } }) {
     const before = settingVariables(variables, false);
     // As it is written, for rules about exactly that; and with what it runs with.
-    return [command, ...(before === '' ? [] : [before + command])].map((each) => ({
-      kind: 'command',
-      command: each,
-      cwd,
-    }));
+    const written: Effect = { kind: 'command', command, cwd };
+    return before === ''
+      ? [written]
+      : [written, { ...written, command: before + command, withVariables: true }];
   },
   prompt: bashPrompt,
   validateInput(input, { sandbox, session }) {
     const problem = findProblem(input, sandbox.status, session.jobs.list());
     return problem === undefined ? { ok: true } : { ok: false, message: problem };
   },
-  describe: ({ command, description, run_in_background }, { session }) => ({
+  describe: ({ command, description, run_in_background }, { shell }) => ({
     title: `${run_in_background === true ? 'Run in the background' : 'Run'} ${oneLine(command)}`,
     kind: 'command',
-    paths: [session.cwd],
+    paths: [shell.cwd],
     command,
-    ...detailOf(description, settingVariables(session.variables, true)),
+    ...detailOf(description, settingVariables(shell.variables, true)),
   }),
   async *call(input, context) {
     context.signal.throwIfAborted();
-    const note = findFolder(context);
-    if (input.run_in_background === true) yield await startJob(input, context, note);
-    else yield* runToEnd(input, context, note);
+    const found = findFolder(context);
+    if (input.run_in_background === true) yield await startJob(input, context, found);
+    else yield* runToEnd(input, context, found);
   },
   limits: { resultChars: 30_000 },
 });
@@ -133,9 +133,9 @@ function findProblem(
 async function startJob(
   input: BashInput,
   context: ToolContext,
-  note: string | undefined,
+  { cwd, note }: FoundFolder,
 ): Promise<ToolYield> {
-  const started = await startCommand(input.command, context, { logAlways: true });
+  const started = await startCommand(input.command, context, { logAlways: true, cwd });
   const { jobs } = context.session;
   const id = `bash_${jobs.list().length + 1}`;
   const timeoutMs = input.timeout ?? BASH_LIMITS.backgroundTimeoutMs;
@@ -159,9 +159,9 @@ async function startJob(
 async function* runToEnd(
   input: BashInput,
   context: ToolContext,
-  note: string | undefined,
+  { cwd, note }: FoundFolder,
 ): AsyncGenerator<ToolYield, void, void> {
-  const started = await startCommand(input.command, context, { logAlways: false });
+  const started = await startCommand(input.command, context, { logAlways: false, cwd });
   const timeoutMs = input.timeout ?? BASH_LIMITS.timeoutMs;
   let timedOut = false;
   const timer = setTimeout(() => {
@@ -202,10 +202,8 @@ function report(
     !(end.kind === 'exited' && (end.code === 0 || meaning !== undefined));
   const { folder, jobs, variables } = readReport(end.captured);
   const kept =
-    variables === undefined
-      ? undefined
-      : keepVariables(context.session.variables, started.environment, variables);
-  const moved = moveTo(folder, context);
+    variables === undefined ? undefined : keepVariables(context.session.variables, started, variables);
+  const moved = moveTo(folder, started.cwd, context);
   const notes = [
     howItEnded(end, more.timeoutMs, aborted, meaning),
     (end.leftovers || jobs) && !aborted && more.timeoutMs === undefined

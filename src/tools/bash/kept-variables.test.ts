@@ -10,24 +10,26 @@ const endedWith = (changes: Record<string, string | undefined>): Map<string, str
     ),
   );
 
+const keep = (kept: KeptVariables, after: Map<string, string>): string | undefined =>
+  keepVariables(kept, { environment: BASE, variables: new Map(kept) }, after);
+
 describe('variables that a session keeps', () => {
   it('are those that were set, changed and unset', () => {
     const kept: KeptVariables = new Map();
-    expect(
-      keepVariables(kept, BASE, endedWith({ A: "it's\n", NODE_ENV: 'test', HOME: undefined })),
-    ).toContain('later commands: A.');
+    expect(keep(kept, endedWith({ A: "it's\n", NODE_ENV: 'test', HOME: undefined }))).toContain(
+      'later commands: A.',
+    );
     expect(settingVariables(kept, true)).toBe("unset HOME; export A=$'it\\'s\\n'; export NODE_ENV=$'test'; ");
     expect(settingVariables(kept, false)).not.toContain('NODE_ENV');
-    expect(keepVariables(kept, BASE, endedWith({ NODE_ENV: 'test', HOME: undefined }))).toBeUndefined();
+    expect(keep(kept, endedWith({ NODE_ENV: 'test', HOME: undefined }))).toBeUndefined();
     expect([...kept.keys()]).toEqual(['HOME', 'NODE_ENV']);
   });
 
   it('are not what keeps git from running programs, what the shell sets, or what is too long', () => {
     const kept: KeptVariables = new Map();
     const long = 'x'.repeat(BASH_LIMITS.variableBytes);
-    const note = keepVariables(
+    const note = keep(
       kept,
-      BASE,
       endedWith({
         GIT_PAGER: './evil',
         SHLVL: '2',
@@ -39,7 +41,7 @@ describe('variables that a session keeps', () => {
     );
     expect(note).toContain('Not kept for later commands: GIT_PAGER, LONG.');
     expect(kept.size).toBe(0);
-    expect(keepVariables(kept, BASE, endedWith({ GIT_PAGER: undefined }))).toContain('Not kept');
+    expect(keep(kept, endedWith({ GIT_PAGER: undefined }))).toContain('Not kept');
     expect(kept.size).toBe(0);
   });
 });

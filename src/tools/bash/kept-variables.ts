@@ -10,6 +10,12 @@ import { quote } from './shell-script.js';
 /** By name; null where one that every command has was unset. */
 export type KeptVariables = Map<string, string | null>;
 
+export interface StartedWith {
+  readonly environment: Readonly<Record<string, string>>;
+  /** Of earlier commands; they win. */
+  readonly variables: ReadonlyMap<string, string | null>;
+}
+
 /** What the shell sets by itself. */
 const OF_THE_SHELL = new Set(['PWD', 'OLDPWD', 'SHLVL', '_']);
 /** No program takes the value of one for something to run, to load or to read. */
@@ -23,11 +29,11 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Takes over what a command changed. Gives a note for the model, where there is something to know. */
 export function keepVariables(
   kept: KeptVariables,
-  before: Readonly<Record<string, string>>,
+  { environment, variables }: StartedWith,
   after: ReadonlyMap<string, string>,
 ): string | undefined {
-  const started = new Map<string, string>(Object.entries(before));
-  for (const [name, value] of kept) {
+  const started = new Map<string, string>(Object.entries(environment));
+  for (const [name, value] of variables) {
     if (value === null) started.delete(name);
     else started.set(name, value);
   }
@@ -39,7 +45,7 @@ export function keepVariables(
       continue;
     if (Object.hasOwn(FIXED_VARIABLES, name)) dropped.push(name);
     else if (value === undefined) {
-      if (Object.hasOwn(before, name)) kept.set(name, null);
+      if (Object.hasOwn(environment, name)) kept.set(name, null);
       else kept.delete(name);
     } else if (fits(kept, name, value)) {
       kept.set(name, value);

@@ -6,13 +6,12 @@ import type { SetAside, WrappedCommand } from '../../sandbox/sandbox.js';
 import { type CommandEnd, type RunningCommand, runCommand } from '../../workspace/process/run-command.js';
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError } from '../runtime/tool.js';
-import { settingVariables } from './kept-variables.js';
+import { type StartedWith, settingVariables } from './kept-variables.js';
 import { BASH_LIMITS } from './limits.js';
 import { shellScript } from './shell-script.js';
 
-export interface StartedCommand extends RunningCommand {
-  /** What it was started with, besides what the session keeps. */
-  readonly environment: Readonly<Record<string, string>>;
+export interface StartedCommand extends RunningCommand, StartedWith {
+  readonly cwd: string;
   /** As the command's own, once the sandbox is tidied up as well. */
   readonly ended: Promise<CommandEnd>;
   /** What the command should not have made; of one in the background as far as it was found. */
@@ -23,20 +22,22 @@ export interface StartedCommand extends RunningCommand {
 export async function startCommand(
   command: string,
   context: ToolContext,
-  options: { logAlways: boolean },
+  options: { logAlways: boolean; cwd: string },
 ): Promise<StartedCommand> {
   const { session, workspace, sandbox } = context;
+  const { cwd } = options;
+  const { variables } = context.shell;
   const folder = await session.scratch();
   const tmp = join(folder, 'tmp');
   await mkdir(tmp, { recursive: true, mode: 0o700 });
-  const { script, command: long } = shellScript(command, settingVariables(session.variables, true));
+  const { script, command: long } = shellScript(command, settingVariables(variables, true));
   const wrapped = await wrap();
   try {
     const environment = { ...sandbox.environment, ...wrapped.env };
     const running = await runCommand({
       file: wrapped.file,
       args: wrapped.args,
-      cwd: session.cwd,
+      cwd,
       env: environment,
       folder,
       logAlways: options.logAlways,
@@ -59,7 +60,9 @@ export async function startCommand(
         return running.log;
       },
       ended,
+      cwd,
       environment,
+      variables,
       setAside,
       onChange: running.onChange,
       stop: async () => {
@@ -83,7 +86,7 @@ export async function startCommand(
         writable: [workspace.root],
         hidden: await context.hidden(),
         hosts: [],
-        cwd: session.cwd,
+        cwd,
         tmp,
       });
     } catch (error) {

@@ -3,22 +3,37 @@ import { statSync } from 'node:fs';
 import { isInside, realTarget } from '../../workspace/real-path.js';
 import type { ToolContext } from '../runtime/context.js';
 
-type Session = Pick<ToolContext, 'session' | 'workspace'>;
-
-/** Before a command. Resolves to a note where the folder is no more. */
-export function findFolder({ session, workspace }: Session): string | undefined {
-  if (isFolder(session.cwd) && isInside(workspace.root, realTarget(session.cwd))) return undefined;
-  const before = session.cwd;
-  session.cwd = workspace.root;
-  return `The folder ${before} is not there any more: the command ran in ${workspace.root}.`;
+export interface FoundFolder {
+  cwd: string;
+  /** Where the folder that it was judged in is no more. */
+  note?: string;
 }
 
-/** After a command that ended in `folder`. Resolves to a note where it may not stay there. */
-export function moveTo(folder: string | undefined, { session, workspace }: Session): string | undefined {
+/** Before a command. */
+export function findFolder({
+  shell: { cwd },
+  session,
+  workspace,
+}: Pick<ToolContext, 'shell' | 'session' | 'workspace'>): FoundFolder {
+  if (isFolder(cwd) && isInside(workspace.root, realTarget(cwd))) return { cwd };
+  if (session.cwd === cwd) session.cwd = workspace.root;
+  return {
+    cwd: workspace.root,
+    note: `The folder ${cwd} is not there any more: the command ran in ${workspace.root}.`,
+  };
+}
+
+/** After a command that went from `cwd` to `folder`. Resolves to a note where it may not stay there. */
+export function moveTo(
+  folder: string | undefined,
+  cwd: string,
+  { session, workspace }: Pick<ToolContext, 'session' | 'workspace'>,
+): string | undefined {
   if (folder === undefined) return undefined;
   const real = realTarget(folder);
   if (isInside(workspace.root, real) && isFolder(real)) {
-    session.cwd = real;
+    // One that stayed where it was does not undo what another did meanwhile.
+    if (real !== realTarget(cwd) || session.cwd === cwd) session.cwd = real;
     return undefined;
   }
   session.cwd = workspace.root;

@@ -48,6 +48,7 @@ export function createCallContext(scope: CallScope): ToolContext {
     toolUseId,
     ...(messageId === undefined ? {} : { messageId }),
     session,
+    shell: { cwd: session.cwd, variables: new Map(session.variables) },
     options: { ...options, tools: offer.tools.map(({ name }) => name) },
     workspace: session.workspace,
     files: session.files,

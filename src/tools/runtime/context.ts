@@ -14,6 +14,8 @@ export interface ToolContext {
   /** The assistant message that the call is in. */
   readonly messageId?: string;
   readonly session: ToolSession;
+  /** What its commands run in: as it was judged and shown, whatever other calls of the session do meanwhile. */
+  readonly shell: ShellState;
   readonly options: ToolOptions;
   readonly workspace: Workspace;
   /** What this session has read, and in which state. */
@@ -38,6 +40,12 @@ export interface ToolContext {
 }
 
 export type ToolPermission = { result: true } | { result: false; message: string };
+
+export interface ShellState {
+  readonly cwd: string;
+  /** As those of the session. */
+  readonly variables: ReadonlyMap<string, string | null>;
+}
 
 /** One conversation, or one sub-agent of it, as far as tools are concerned. */
 export interface ToolSession {

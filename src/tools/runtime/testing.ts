@@ -64,6 +64,10 @@ export async function createTestContext(options: TestContextOptions = {}): Promi
     toolUseId: options.toolUseId ?? 'toolu_1',
     ...(options.messageId === undefined ? {} : { messageId: options.messageId }),
     session,
+    // One context serves several calls here, one after the other.
+    get shell() {
+      return { cwd: session.cwd, variables: new Map(session.variables) };
+    },
     options: { tools: [], commands: [], model: 'test', forkNumber: 0, logName: 'test', ...options.options },
     workspace: { root, home: options.home ?? join(base, 'home') },
     files: createFileState(),
