@@ -44,4 +44,27 @@ describe('variables that a session keeps', () => {
     expect(keep(kept, endedWith({ GIT_PAGER: undefined }))).toContain('Not kept');
     expect(kept.size).toBe(0);
   });
+
+  it.each(['UID', 'EUID', 'PPID', 'SHELLOPTS', 'BASHOPTS', 'BASH_VERSINFO', 'BASHPID', 'RANDOM', 'LINENO'])(
+    'are not %s, which a shell does not let be set, or sets anew',
+    (name) => {
+      const kept: KeptVariables = new Map();
+      expect(keep(kept, endedWith({ [name]: '1' }))).toContain(`Not kept for later commands: ${name}.`);
+      expect(kept.size).toBe(0);
+    },
+  );
+
+  it.each([
+    ['NODE_ENV', 'test', true],
+    ['NODE_ENV', '../../evil', false],
+    ['RAILS_ENV', 'a b', false],
+    ['APP_ENV', 'a\n', false],
+    ['PORT', '', false],
+    ['CI', 'true', true],
+  ])('of the harmless ones only a plain word is: %s=%j', (name, value, harmless) => {
+    const kept: KeptVariables = new Map();
+    const note = keep(kept, endedWith({ [name]: value }));
+    expect(note === undefined).toBe(harmless);
+    expect(settingVariables(kept, false) === '').toBe(harmless);
+  });
 });

@@ -16,14 +16,21 @@ export interface StartedWith {
   readonly variables: ReadonlyMap<string, string | null>;
 }
 
-/** What the shell sets by itself. */
+/** What every shell sets and exports by itself. */
 const OF_THE_SHELL = new Set(['PWD', 'OLDPWD', 'SHLVL', '_']);
-/** No program takes the value of one for something to run, to load or to read. */
+/** What a shell does not let be set, or gives a value of its own. */
+const NOT_TO_BE_SET = new Set(
+  'UID EUID PPID SHELLOPTS BASHOPTS BASH BASHPID BASH_VERSION BASH_VERSINFO BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND BASH_EXECUTION_STRING BASH_LINENO BASH_SOURCE BASH_SUBSHELL COMP_WORDBREAKS DIRSTACK EPOCHREALTIME EPOCHSECONDS FUNCNAME GROUPS HISTCMD LINENO OPTARG OPTERR OPTIND PIPESTATUS RANDOM REPLY SECONDS SRANDOM'.split(
+    ' ',
+  ),
+);
+/** No program takes a plain word in one for something to run. With a path in it, some name a file to load. */
 const HARMLESS = new Set(
   'CI NODE_ENV RAILS_ENV RACK_ENV APP_ENV FLASK_ENV PORT LOG_LEVEL RUST_LOG RUST_BACKTRACE FORCE_COLOR COLUMNS LINES'.split(
     ' ',
   ),
 );
+const PLAIN_WORD = /^\w+$/;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Takes over what a command changed. Gives a note for the model, where there is something to know. */
@@ -43,25 +50,28 @@ export function keepVariables(
     const value = after.get(name);
     if (value === started.get(name)?.slice(0, BASH_LIMITS.variableBytes) || !NAME.test(name) || isOwn(name))
       continue;
-    if (Object.hasOwn(FIXED_VARIABLES, name)) dropped.push(name);
+    if (Object.hasOwn(FIXED_VARIABLES, name) || NOT_TO_BE_SET.has(name)) dropped.push(name);
     else if (value === undefined) {
       if (Object.hasOwn(environment, name)) kept.set(name, null);
       else kept.delete(name);
     } else if (fits(kept, name, value)) {
       kept.set(name, value);
-      if (!HARMLESS.has(name)) judged.push(name);
+      if (!isHarmless(name, value)) judged.push(name);
     } else dropped.push(name);
   }
   const notes = [
     judged.length === 0
       ? undefined
-      : `Kept for later commands: ${judged.join(', ')}. Rules that allow commands by their first words do not cover a command that runs with ${judged.length === 1 ? 'it' : 'them'}, until unset.`,
+      : `Kept for later commands: ${judged.join(', ')}. Rules that allow commands by their words, all or the first, do not cover a command that runs with ${judged.length === 1 ? 'it' : 'them'}, until unset.`,
     dropped.length === 0
       ? undefined
       : `Not kept for later commands: ${dropped.join(', ')}. Set ${dropped.length === 1 ? 'it' : 'them'} in each command that needs ${dropped.length === 1 ? 'it' : 'them'}.`,
   ].filter((note) => note !== undefined);
   return notes.length === 0 ? undefined : notes.join(' ');
 }
+
+const isHarmless = (name: string, value: string | null): boolean =>
+  HARMLESS.has(name) && (value === null || PLAIN_WORD.test(value));
 
 const isOwn = (name: string): boolean =>
   OF_THE_SHELL.has(name) || /^(?:TOOLGATE|__toolgate|BASH_FUNC)/.test(name);
@@ -77,7 +87,7 @@ const size = (name: string, value: string): number => Buffer.byteLength(`export 
 /** The lines of a script that sets them, on one line. */
 export function settingVariables(kept: ReadonlyMap<string, string | null>, all: boolean): string {
   return [...kept]
-    .filter(([name]) => all || !HARMLESS.has(name))
+    .filter(([name, value]) => all || !isHarmless(name, value))
     .map(([name, value]) => (value === null ? `unset ${name}; ` : `export ${name}=${quote(value)}; `))
     .join('');
 }
