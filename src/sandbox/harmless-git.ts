@@ -18,6 +18,7 @@ const HARMLESS: ReadonlySet<string> = new Set(
     'extensions.objectformat extensions.refstorage init.defaultbranch user.name user.email',
     'branch.*.remote branch.*.merge branch.*.rebase branch.autosetuprebase branch.autosetupmerge',
     'remote.*.url remote.*.fetch remote.pushdefault push.default push.autosetupremote pull.rebase pull.ff',
+    'submodule.*.url submodule.*.active branch.*.vscode-merge-base remote.*.gh-resolved gc.auto',
     'merge.ff rebase.autostash fetch.prune commit.gpgsign tag.gpgsign color.ui advice.defaultbranchname',
   ].flatMap((line) => line.split(' ')),
 );
@@ -27,6 +28,7 @@ const HARMLESS: ReadonlySet<string> = new Set(
  * quotes, escapes and comments: git would read another address than this does.
  */
 const REMOTE_URL = /^(?:(?:https?|ssh|git):\/\/[^\s"\\;#-]|(?:[\w.][\w.-]*@)?\w[\w.-]+:(?!:|\/\/))[^"\\;#]*$/;
+const IS_ADDRESS: ReadonlySet<string> = new Set(['remote.*.url', 'submodule.*.url']);
 const REMOTE_NAME = /^[\w./-]+$/;
 /** Their value is a remote's name, and an address where no remote has that name. */
 const NAMES_REMOTE: ReadonlySet<string> = new Set(['branch.*.remote', 'remote.pushdefault']);
@@ -84,9 +86,9 @@ export function isPlainConfig(text: string): boolean {
     const setting = `${section}.${key.toLowerCase()}`;
     if (!HARMLESS.has(setting)) return false;
     if (NAMES_REMOTE.has(setting)) named.push(value);
-    if (setting !== 'remote.*.url') continue;
+    if (!IS_ADDRESS.has(setting)) continue;
     if (!REMOTE_URL.test(value)) return false;
-    if (remote !== undefined) remotes.add(remote);
+    if (remote !== undefined && setting === 'remote.*.url') remotes.add(remote);
   }
   return named.every((each) => REMOTE_NAME.test(each) && remotes.has(each));
 }

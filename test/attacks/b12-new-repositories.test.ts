@@ -154,6 +154,8 @@ describe('B12: a configuration of a new repository', () => {
     '[remote "o"]\n\turl = https://example.com/a.git\n[remote]\n\tpushDefault = o\n',
     '[remote "o"]\n\turl = ssh://git@example.com:22/a\n',
     '[remote "o"]\n\turl = example.com:a/b\n',
+    '[submodule "lib"]\n\tactive = true\n\turl = https://example.com/lib.git\n',
+    '[remote "o"]\n\turl = example.com:a/b\n\tgh-resolved = base\n[branch "main"]\n\tvscode-merge-base = o/main\n[gc]\n\tauto = 0\n',
     '[branch "topic"]\n\tremote = .\n\tmerge = refs/heads/main\n',
   ])('may be %j', (text) => {
     expect(isPlainConfig(text)).toBe(true);
@@ -171,6 +173,10 @@ describe('B12: a configuration of a new repository', () => {
     '[remote "o"]\n\turl = ext::sh -c x\n',
     '[remote "o"]\n\turl = --upload-pack=x\n',
     '[remote "o"]\n\tuploadpack = x\n',
+    '[submodule "lib"]\n\turl = ./build\n',
+    '[submodule "lib"]\n\turl = ext::x\n',
+    '[submodule "lib"]\n\tupdate = !x\n',
+    '[submodule "lib"]\n\turl = https://example.com\n[branch "main"]\n\tremote = lib\n',
     '[remote "o"]\n\turl = ./build\n',
     '[remote "o"]\n\turl = ../build\n',
     '[remote "o"]\n\turl = /build\n',
