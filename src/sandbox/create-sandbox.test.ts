@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, link, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,6 +64,12 @@ async function run(command: string, sandbox: Sandbox, spec: Partial<SandboxSpec>
   } finally {
     await wrapped.release();
   }
+}
+
+/** As the tools for files do. */
+function writeApproved(sandbox: Sandbox, name: string): Promise<void> {
+  const [path, bytes] = [join(root, name), Buffer.from('approved')];
+  return sandbox.writeApproved({ path, bytes }, () => writeFile(path, bytes));
 }
 
 /** A path without the programs of a sandbox. */
@@ -223,6 +229,51 @@ describe('walls', () => {
     expect(await readdir(home)).toEqual(['.profile']);
     await first.release();
     expect(await readdir(home)).toEqual([]);
+  });
+
+  it.each([
+    ['stays while it is what was written', () => {}, ['.npmrc']],
+    [
+      'is set aside once a command changed it',
+      () => appendFile(join(root, '.npmrc'), 'evil'),
+      ['.npmrc.set-aside'],
+    ],
+    [
+      'is set aside where a command gave it a second name',
+      () => link(join(root, '.npmrc'), join(root, 'second')),
+      ['.npmrc.set-aside', 'second'],
+    ],
+  ])('leave an approved file, which %s', async (_name, change, left) => {
+    const sandbox = await make();
+    const wrapped = await sandbox.wrap('true', { writable: [root], hidden: [], hosts: [], cwd: root });
+    await writeApproved(sandbox, '.npmrc');
+    await change();
+    await wrapped.look();
+    expect((await readdir(root)).sort()).toEqual(left);
+    await wrapped.release();
+  });
+
+  it('leave an approved file in a new folder, and set aside what else a command put there', async () => {
+    const sandbox = await make();
+    const wrapped = await sandbox.wrap('true', { writable: [root], hidden: [], hosts: [], cwd: root });
+    await mkdir(join(root, '.vscode'));
+    await writeFile(join(root, '.vscode', 'tasks.json'), 'evil');
+    await writeApproved(sandbox, '.vscode/settings.json');
+    expect(await wrapped.look()).toMatchObject([{ path: join(root, '.vscode', 'tasks.json') }]);
+    expect(await wrapped.look()).toEqual([]);
+    expect((await readdir(join(root, '.vscode'))).sort()).toEqual(['settings.json', 'tasks.json.set-aside']);
+    await wrapped.release();
+  });
+
+  it('tell once of what cannot be moved, however often they look', async () => {
+    // With the suffix its name is longer than a file system takes.
+    const path = join(root, 'x'.repeat(250));
+    const sandbox = await make({ held: [path] });
+    const wrapped = await sandbox.wrap('true', { writable: [root], hidden: [], hosts: [], cwd: root });
+    await writeFile(path, 'evil');
+    expect(await wrapped.look()).toEqual([{ path, outcome: 'left' }]);
+    expect(await wrapped.look()).toEqual([]);
+    expect(await wrapped.release()).toEqual([]);
   });
 
   it('show no processes of others, and let none be ended', async () => {

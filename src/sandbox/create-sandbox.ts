@@ -1,10 +1,11 @@
 /** Puts the wall together: what the machine can do, what the operator wants, what a command needs. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { GatewayError } from '../core/errors.js';
 import { findProgram } from '../workspace/process/find-program.js';
-import { realTarget } from '../workspace/real-path.js';
+import { isInside, realTarget } from '../workspace/real-path.js';
+import { type ApprovedFile, approvedFile } from './approved-files.js';
 import { type Availability, findAvailability } from './availability.js';
 import { bubblewrapArguments } from './bubblewrap.js';
 import { cleanPath, commandEnvironment } from './environment.js';
@@ -138,6 +139,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
     environment: commandEnvironment(env),
     wrap,
+    writeApproved: (file, write) => standIns.writeApproved(file, write),
     close: () => proxies.close(),
   };
 }
@@ -159,25 +161,52 @@ function statusOf(found: Availability): SandboxStatus {
 function createStandIns(pending: PendingLooks): {
   paths(): Set<string>;
   take(plan: MountPlan): Pick<WrappedCommand, 'look' | 'release'>;
+  writeApproved: Sandbox['writeApproved'];
 } {
   const counts = new Map<string, number>();
   const standIns = (): Set<string> => new Set(counts.keys());
+  const approvers = new Set<(file: ApprovedFile) => void>();
+  // One after the other: two looks would move the same file, and one a file that is being written.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
+  };
   return {
     paths: standIns,
+    writeApproved({ path, bytes }, write) {
+      if (approvers.size === 0) return write();
+      return inTurn(() => {
+        // Before it is there: a gateway that is killed in between must have noted it.
+        const file = approvedFile(path, bytes);
+        for (const approve of approvers) approve(file);
+        return write();
+      });
+    },
     take(plan) {
       const { mounts, watched } = plan;
       const paths = mounts.filter(({ kind }) => kind === 'blocked').map(({ path }) => path);
       for (const path of paths) counts.set(path, (counts.get(path) ?? 0) + 1);
-      const forget = pending.add({ watched, standIns: paths, searched: plan.searched });
-      // One after the other: two at once would move the same file.
-      let looking: Promise<readonly SetAside[]> = Promise.resolve([]);
-      const look = (): Promise<readonly SetAside[]> => {
-        const next = looking.then(() =>
-          settleWatched([...watched, ...watchNewRepositories(plan.searched)], standIns()),
-        );
-        looking = next.catch(() => []);
-        return next;
+      const record = pending.add({ watched, standIns: paths, searched: plan.searched });
+      const approved: ApprovedFile[] = [];
+      const approve = (file: ApprovedFile): void => {
+        const isWatched = watched.some(({ path }) => isInside(path, file.path));
+        if (!isWatched && !file.path.split(sep).includes('.git')) return;
+        approved.push(file);
+        record.approve(approved);
       };
+      approvers.add(approve);
+      const left = new Set<string>();
+      const look = (): Promise<readonly SetAside[]> =>
+        inTurn(async () => {
+          const all = [...watched, ...watchNewRepositories(plan.searched)];
+          const found = await settleWatched(all, standIns(), { approved });
+          // What cannot be moved is found by every look, and told once.
+          const told = found.filter(({ path, outcome }) => outcome !== 'left' || !left.has(path));
+          for (const { path, outcome } of told) if (outcome === 'left') left.add(path);
+          return told;
+        });
       let released: Promise<readonly SetAside[]> | undefined;
       const release = async (): Promise<readonly SetAside[]> => {
         for (const path of paths) {
@@ -189,7 +218,8 @@ function createStandIns(pending: PendingLooks): {
           }
         }
         const done = await look();
-        forget();
+        approvers.delete(approve);
+        record.remove();
         return done;
       };
       return { look, release: () => (released ??= release()) };

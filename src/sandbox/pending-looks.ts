@@ -1,14 +1,34 @@
 /**
  * What has to be looked at when commands have ended, written down while they run: a gateway that is
- * killed cannot look, so the next one does. A record is named after the gateway that wrote it.
+ * killed cannot look, so the next one does. A record is named after the gateway that wrote it, and
+ * its time says until when that one was there: what is newer is not of its commands.
  */
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { createCommandId, isOrphan } from '../workspace/process/orphans.js';
+import type { ApprovedFile } from './approved-files.js';
 import { type SearchedFolders, watchNewRepositories } from './mounts.js';
 import type { SetAside } from './sandbox.js';
 import { settleWatched, type WatchedPath } from './watched-paths.js';
+
+/**
+ * Commands end with their gateway, so that `marginMs` is only for one that was too busy to touch its
+ * records before it was killed.
+ */
+const TIMES = { touchMs: 2_000, marginMs: 10_000 } as const;
+
+const DRAFT = '.new';
 
 const RECORD = z.object({
   watched: z.array(
@@ -21,6 +41,7 @@ const RECORD = z.object({
   ),
   standIns: z.array(z.string()),
   searched: z.object({ roots: z.array(z.string()), repositories: z.array(z.string()) }),
+  approved: z.array(z.object({ path: z.string(), size: z.number(), sha256: z.string() })).default([]),
 });
 
 export interface PendingLook {
@@ -29,9 +50,15 @@ export interface PendingLook {
   searched: SearchedFolders;
 }
 
+export interface PendingRecord {
+  /** Notes what was written with approval since. */
+  approve(files: readonly ApprovedFile[]): void;
+  remove(): void;
+}
+
 export interface PendingLooks {
-  /** Gives the function that takes the record away. Throws where it cannot be written: then nothing may run. */
-  add(look: PendingLook): () => void;
+  /** Throws where it cannot be written: then nothing may run. */
+  add(look: PendingLook): PendingRecord;
   /** Does what gateways that are gone could not do any more. */
   recover(): Promise<SetAside[]>;
 }
@@ -39,28 +66,51 @@ export interface PendingLooks {
 export function createPendingLooks(folder: string | undefined): PendingLooks {
   return {
     add(look) {
-      if (folder === undefined) return () => {};
+      if (folder === undefined) return { approve: () => {}, remove: () => {} };
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const file = join(folder, `${createCommandId()}.json`);
       writeFileSync(file, JSON.stringify(look), { mode: 0o600 });
-      return () => rmSync(file, { force: true });
+      const timer = setInterval(() => touch(file), TIMES.touchMs);
+      timer.unref();
+      return {
+        approve(approved) {
+          // A record that is not whole counts as one of a command that had not begun.
+          writeFileSync(file + DRAFT, JSON.stringify({ ...look, approved }), { mode: 0o600 });
+          renameSync(file + DRAFT, file);
+        },
+        remove() {
+          clearInterval(timer);
+          rmSync(file, { force: true });
+        },
+      };
     },
     async recover() {
       if (folder === undefined) return [];
       const done: SetAside[] = [];
       for (const name of namesIn(folder)) {
         if (!isOrphan(name.replace(/\.json$/, ''))) continue;
-        const record = readRecord(join(folder, name));
+        const file = join(folder, name);
+        const record = readRecord(file);
         if (record !== undefined) {
           for (const path of record.standIns) removeIfEmpty(path);
           const watched = [...record.watched, ...watchNewRepositories(record.searched)];
-          done.push(...(await settleWatched(watched, new Set())));
+          const until = statSync(file).mtimeMs + TIMES.marginMs;
+          done.push(...(await settleWatched(watched, new Set(), { approved: record.approved, until })));
         }
-        rmSync(join(folder, name), { force: true });
+        for (const each of [file, file + DRAFT]) rmSync(each, { force: true });
       }
       return done;
     },
   };
+}
+
+function touch(file: string): void {
+  const now = new Date();
+  try {
+    utimesSync(file, now, now);
+  } catch {
+    // Somebody took it away: then there is nothing to look at.
+  }
 }
 
 /** At once: nobody may plan with it in between. One that somebody has filled meanwhile stays. */

@@ -63,6 +63,35 @@ describe('what a command should not have made', () => {
   });
 });
 
+describe('what is newer than the time that is given', () => {
+  const settleUntil = (path: string, until: number, link?: string) =>
+    settleWatched([{ root, path: at(path), link }], new Set(), { until });
+  const changedAt = (path: string): number => lstatSync(at(path)).ctimeMs;
+
+  it('stays, and what is not is set aside', async () => {
+    await writeFile(at('.npmrc'), 'x');
+    expect(await settleUntil('.npmrc', changedAt('.npmrc') - 1)).toEqual([]);
+    expect(await settleUntil('.npmrc', changedAt('.npmrc'))).toMatchObject([{ outcome: 'set-aside' }]);
+  });
+
+  it('hides nothing older in a folder', async () => {
+    await mkdir(at('.vscode'));
+    await writeFile(at('.vscode/tasks.json'), 'evil');
+    const planted = changedAt('.vscode/tasks.json');
+    // The clock of a file system ticks every few milliseconds.
+    while (changedAt('.vscode') <= planted) await chmod(at('.vscode'), 0o755);
+    expect(await settleUntil('.vscode', planted - 1)).toEqual([]);
+    expect(await settleUntil('.vscode', planted)).toMatchObject([{ path: at('.vscode') }]);
+  });
+
+  it('is also a link that was removed, by the folder that it was in', async () => {
+    expect(await settleUntil('.mcp.json', changedAt('.') - 1, 'conf/mcp.json')).toEqual([]);
+    expect(await settleUntil('.mcp.json', changedAt('.'), 'conf/mcp.json')).toMatchObject([
+      { outcome: 'put-back' },
+    ]);
+  });
+});
+
 describe('a link that was there', () => {
   it('stays as it is', async () => {
     await symlink('conf/mcp.json', at('.mcp.json'));

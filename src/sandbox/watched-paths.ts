@@ -4,11 +4,12 @@
  * since a person may have made it meanwhile.
  */
 import { randomUUID } from 'node:crypto';
-import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { chmod, lstat, rename, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { FileError } from '../workspace/file-error.js';
 import { type HeldFolder, holdFolder } from '../workspace/held-folder.js';
+import { type ApprovedFile, findUnapproved, SET_ASIDE } from './approved-files.js';
 import { type GitPart, isHarmless } from './harmless-git.js';
 import type { SetAside } from './sandbox.js';
 
@@ -22,20 +23,26 @@ export interface WatchedPath {
   look?: GitPart | undefined;
 }
 
-const SUFFIX = '.set-aside';
-/** `numbers` of names before one is drawn; `tries` for a path that changes under the hand. */
-const LIMITS = { numbers: [2, 3, 4, 5], tries: 5 } as const;
+export interface SettleOptions {
+  approved?: readonly ApprovedFile[];
+  /** What was made or changed after this time (in ms) is somebody else's and stays. */
+  until?: number;
+}
+
+/** `numbers` of names before one is drawn; `tries` for a path that changes under the hand; `entries` of a folder. */
+const LIMITS = { numbers: [2, 3, 4, 5], tries: 5, entries: 2_000 } as const;
 
 /** `standIns`: empty folders of commands that still run. */
 export async function settleWatched(
   watched: readonly WatchedPath[],
   standIns: ReadonlySet<string>,
+  { approved = [], until }: SettleOptions = {},
 ): Promise<SetAside[]> {
   const done: SetAside[] = [];
   for (const each of watched) {
     for (let tries = 1; ; tries += 1) {
-      const found = findChange(each, standIns);
-      if (found === undefined) break;
+      const found = findChange(each, standIns, approved);
+      if (found === undefined || (until !== undefined && !isFromBefore(found, until))) break;
       const outcome = await setAside(found, each).catch((error: unknown) => {
         if (error instanceof FileError || isSystemError(error)) return undefined;
         throw error;
@@ -61,6 +68,7 @@ async function openFolder(path: string): Promise<void> {
 function findChange(
   { root, path, link, look: part }: WatchedPath,
   standIns: ReadonlySet<string>,
+  approved: readonly ApprovedFile[],
 ): string | undefined {
   let current = root;
   const names = relative(root, path).split(sep);
@@ -69,15 +77,38 @@ function findChange(
     const stats = standIns.has(current) ? undefined : look(current);
     const isLast = index === names.length - 1;
     if (stats === undefined) return isLast ? (link === undefined ? undefined : current) : undefined;
-    if (isLast && part !== undefined) return isHarmless(part, current, stats) ? undefined : current;
-    if (isLast)
-      return link !== undefined && stats.isSymbolicLink() && readlinkSync(current) === link
-        ? undefined
-        : current;
+    if (isLast) {
+      const isFine =
+        part === undefined
+          ? link !== undefined && stats.isSymbolicLink() && readlinkSync(current) === link
+          : isHarmless(part, current, stats);
+      return isFine ? undefined : findUnapproved(current, stats, approved);
+    }
     if (stats.isSymbolicLink()) return leadsToSomething(path) ? current : undefined;
     if (!stats.isDirectory()) return undefined;
   }
   return undefined;
+}
+
+/**
+ * By the time of the last change, which no command can set. Of a folder also by what is in it: a
+ * new file there makes the folder a new one. Of what is gone, by the folder that it was in.
+ */
+function isFromBefore(path: string, until: number): boolean {
+  let left: number = LIMITS.entries;
+  const visit = (current: string): boolean => {
+    left -= 1;
+    const stats = look(current);
+    if (stats === undefined || left < 0 || stats.ctimeMs <= until) return true;
+    if (!stats.isDirectory()) return false;
+    try {
+      return readdirSync(current).some((name) => visit(join(current, name)));
+    } catch {
+      return true;
+    }
+  };
+  if (look(path) !== undefined) return visit(path);
+  return (look(dirname(path))?.ctimeMs ?? 0) <= until;
 }
 
 /** In a folder that is held, so that a link planted in its place leads nowhere else. */
@@ -97,10 +128,10 @@ async function setAside(path: string, watched: WatchedPath): Promise<SetAside> {
 }
 
 async function freeName(folder: HeldFolder, name: string): Promise<string> {
-  for (const suffix of [SUFFIX, ...LIMITS.numbers.map((count) => `${SUFFIX}-${count}`)]) {
+  for (const suffix of [SET_ASIDE, ...LIMITS.numbers.map((count) => `${SET_ASIDE}-${count}`)]) {
     if (!(await isThere(folder.at(name + suffix)))) return name + suffix;
   }
-  return `${name}${SUFFIX}-${randomUUID()}`;
+  return `${name}${SET_ASIDE}-${randomUUID()}`;
 }
 
 function isThere(path: string): Promise<boolean> {

@@ -7,6 +7,7 @@ import type { Sandbox } from '../../sandbox/sandbox.js';
 import { bashOutputTool } from '../bash-output/bash-output.js';
 import { createTestContext, runTool, type TestContext, type TestContextOptions } from '../runtime/testing.js';
 import { ToolError } from '../runtime/tool.js';
+import { writeTool } from '../write/write.js';
 import { createBashTool } from './bash.js';
 import { BASH_LIMITS } from './limits.js';
 
@@ -291,6 +292,19 @@ describe('Bash in the sandbox', () => {
     await job?.ended;
     expect((await job?.readNew())?.text).toMatch(/^up\n\n\[.*\.npmrc\.set-aside-2/);
     expect((await job?.readNew())?.text).toBe('');
+  });
+
+  it('leaves what a tool wrote with approval while a command runs in the background', async () => {
+    const context = await open({ sandbox: await walled() });
+    const command = 'while [ ! -e .npmrc ]; do sleep 0.05; done; echo evil > .yarnrc';
+    await runTool(bash, { command, run_in_background: true }, context);
+    const path = join(context.root, '.npmrc');
+    await runTool(writeTool, { file_path: path, content: 'save-exact=true\n' }, context);
+    const job = context.session.jobs.get('bash_1');
+    await job?.ended;
+    expect((await readdir(context.root)).sort()).toEqual(['.npmrc', '.yarnrc.set-aside']);
+    expect(await readFile(path, 'utf8')).toBe('save-exact=true\n');
+    expect((await job?.readNew())?.text).not.toContain('.npmrc');
   });
 
   it('tells of children that a command left, though they ended with it', async () => {

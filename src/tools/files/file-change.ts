@@ -63,7 +63,9 @@ export async function commitChange(plan: ChangePlan, context: ToolContext): Prom
   context.signal.throwIfAborted();
   const bytes = encodeText(text, before?.encoding ?? 'utf-8');
   const version = await forModel(() =>
-    replaceFile({ real: target.real, bytes, expected: before?.version ?? 'absent' }),
+    context.sandbox.writeApproved({ path: target.real, bytes }, () =>
+      replaceFile({ real: target.real, bytes, expected: before?.version ?? 'absent' }),
+    ),
   );
   context.files.set(target.real, { ...version, readAt: Date.now() });
 }
