@@ -149,12 +149,14 @@ it.each(WAYS)('native: $name $times times', { timeout: TIMEOUT_MS * 2 }, async (
       for (const expected of expectedOf(made, separator)) {
         const seed = `seed ${SEED}, ${made.prompt} with ${client.name}`;
         let reply: Reply | undefined;
+        let tries = 0;
         for (let left = random.below(BREAKS_A_REQUEST + 1); left > 0 && reply === undefined; left -= 1) {
-          reply = await brokenOff(bed, client, lines, opener, random, breakOff);
+          reply = await brokenOff(bed, client, lines, tries, opener, random, breakOff);
+          tries += 1;
           if (reply === undefined) breaks += 1;
         }
         opener.open();
-        reply ??= await ask(bed, client, lines);
+        reply ??= await ask(bed, client, lines, tries);
         heard += 1;
         expect({ text: reply.text, calls: reply.calls.map(({ id }) => id) }, seed).toEqual(expected);
         lines = [...lines, said(reply)];
@@ -170,9 +172,12 @@ const ask = (
   bed: AgentBed,
   client: AgentClient,
   lines: readonly Line[],
+  tries: number,
   signal?: AbortSignal,
 ): Promise<Reply> => {
-  const asking = { url: bed.url, key: KEYS.storm, model: MODEL, lines };
+  // As the SDKs say it: the gateway may not know yet that the client of the try before has gone.
+  const headers = { 'x-stainless-retry-count': String(tries) };
+  const asking = { url: bed.url, key: KEYS.storm, model: MODEL, lines, headers };
   return inTime(
     client.ask(signal === undefined ? asking : { ...asking, signal }),
     JSON.stringify(lines.at(-1)),
@@ -184,13 +189,14 @@ async function brokenOff(
   bed: AgentBed,
   client: AgentClient,
   lines: readonly Line[],
+  tries: number,
   opener: Opener,
   random: Random,
   breakOff: (breaking: Breaking) => Promise<void>,
 ): Promise<Reply | undefined> {
   const leaving = new AbortController();
   const held = opener.holdNext();
-  const answer = ask(bed, client, lines, leaving.signal).catch(() => undefined);
+  const answer = ask(bed, client, lines, tries, leaving.signal).catch(() => undefined);
   // Sometimes before anything, sometimes while the model is held, sometimes a little later.
   const way = random.below(4);
   if (way > 0) await Promise.race([held, answer]);
