@@ -22,6 +22,15 @@ export function approvedFile(path: string, bytes: Uint8Array): ApprovedFile {
   return { path, size: bytes.length, sha256: hashOf(bytes) };
 }
 
+/** The file as it is now; undefined where it cannot be read. */
+export function currentFile(path: string): ApprovedFile | undefined {
+  try {
+    return approvedFile(path, readFileSync(path));
+  } catch {
+    return undefined;
+  }
+}
+
 /** The path itself, or the first in it that nobody approved; undefined where there is none. */
 export function findUnapproved(
   path: string,

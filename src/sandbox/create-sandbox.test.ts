@@ -1,16 +1,29 @@
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { appendFile, chmod, link, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '../core/errors.js';
 import { findProgram } from '../workspace/process/find-program.js';
 import { createSandbox, type SandboxOptions } from './create-sandbox.js';
 import { cleanPath } from './environment.js';
-import type { Sandbox, SandboxSpec } from './sandbox.js';
+import type { Sandbox, SandboxSpec, SetAside, WrappedCommand } from './sandbox.js';
 
 let base: string;
 let root: string;
@@ -263,6 +276,77 @@ describe('walls', () => {
     expect(await wrapped.look()).toEqual([]);
     expect((await readdir(join(root, '.vscode'))).sort()).toEqual(['settings.json', 'tasks.json.set-aside']);
     await wrapped.release();
+  });
+
+  describe.each(['.npmrc', '.git/config'])('with a background job, and %s replaced with approval', (name) => {
+    let job: ChildProcessByStdio<Writable, Readable, null>;
+    let wrapped: WrappedCommand;
+    const startJob = async (): Promise<Sandbox> => {
+      await mkdir(join(root, '.git'));
+      await writeFile(join(root, name), 'before');
+      const sandbox = await make({ pending: join(base, 'commands') });
+      const script = `echo ready; read -r _; echo evil > ${name}; true`;
+      wrapped = await sandbox.wrap(script, { writable: [root], hidden: [], hosts: [], cwd: root });
+      const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...wrapped.env };
+      job = spawn(wrapped.file, [...wrapped.args], { cwd: root, env, stdio: ['pipe', 'pipe', 'ignore'] });
+      await once(job.stdout, 'data');
+      return sandbox;
+    };
+    /** As the tools for files do: a new file is renamed over the old one. */
+    const replace = (sandbox: Sandbox): Promise<void> => {
+      const [path, bytes] = [join(root, name), Buffer.from('approved')];
+      return sandbox.writeApproved({ path, bytes }, async () => {
+        await writeFile(`${path}.new`, bytes);
+        await rename(`${path}.new`, path);
+      });
+    };
+    const goOn = async (): Promise<void> => {
+      job.stdin.end('\n');
+      await once(job, 'close');
+    };
+    const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
+
+    it('set aside what the job makes of it', async () => {
+      await replace(await startJob());
+      await goOn();
+      const path = join(root, name);
+      expect(await wrapped.release()).toEqual([{ path, outcome: 'set-aside', keptAs: `${path}.set-aside` }]);
+      expect(existsSync(path)).toBe(false);
+      expect(await read(`${name}.set-aside`)).toBe('evil\n');
+    });
+
+    it('set it aside with the next gateway where this one was killed', async () => {
+      await replace(await startJob());
+      await goOn();
+      const [record = ''] = await readdir(join(base, 'commands'));
+      // No process has such a number.
+      await rename(join(base, 'commands', record), join(base, 'commands', '999999999.1.ab.json'));
+      const recovered: SetAside[] = [];
+      await make({ pending: join(base, 'commands'), onRecovered: (files) => recovered.push(...files) });
+      expect(recovered).toMatchObject([{ path: join(root, name), outcome: 'set-aside' }]);
+      expect(await wrapped.release()).toEqual([]);
+    });
+
+    it('leave what was approved, until the job changes it back', async () => {
+      await replace(await startJob());
+      expect(await wrapped.look()).toEqual([]);
+      expect(await read(name)).toBe('approved');
+      await writeFile(join(root, name), 'before');
+      expect(await wrapped.look()).toMatchObject([{ path: join(root, name), outcome: 'set-aside' }]);
+      await goOn();
+      await wrapped.release();
+    });
+
+    it('leave what was there where the write fails', async () => {
+      const sandbox = await startJob();
+      const failed = sandbox.writeApproved({ path: join(root, name), bytes: Buffer.from('approved') }, () =>
+        Promise.reject(new Error('disk full')),
+      );
+      await expect(failed).rejects.toThrow('disk full');
+      await goOn();
+      expect(await wrapped.release()).toEqual([]);
+      expect(await read(name)).toBe('before');
+    });
   });
 
   it('tell once of what cannot be moved, however often they look', async () => {

@@ -5,7 +5,7 @@ import { join, sep } from 'node:path';
 import { GatewayError } from '../core/errors.js';
 import { findProgram } from '../workspace/process/find-program.js';
 import { isInside, realTarget } from '../workspace/real-path.js';
-import { type ApprovedFile, approvedFile } from './approved-files.js';
+import { type ApprovedFile, approvedFile, currentFile } from './approved-files.js';
 import { type Availability, findAvailability } from './availability.js';
 import { bubblewrapArguments } from './bubblewrap.js';
 import { cleanPath, commandEnvironment } from './environment.js';
@@ -105,7 +105,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       standIns.paths(),
     );
     const cwd = realTarget(spec.cwd);
-    const { look, release } = standIns.take(plan);
+    const { look, release } = standIns.take(plan, found.kind === 'bubblewrap');
     try {
       if (found.kind === 'seatbelt') {
         const proxy = hosts.length > 0 ? await proxies.onLoopback(hosts) : undefined;
@@ -160,12 +160,14 @@ function statusOf(found: Availability): SandboxStatus {
 /** Empty folders that stand in for what must not be made: counted, because commands share them. */
 function createStandIns(pending: PendingLooks): {
   paths(): Set<string>;
-  take(plan: MountPlan): Pick<WrappedCommand, 'look' | 'release'>;
+  /** `isMounted`: by bubblewrap, whose mount of a file is detached when a new file is renamed over it. */
+  take(plan: MountPlan, isMounted: boolean): Pick<WrappedCommand, 'look' | 'release'>;
   writeApproved: Sandbox['writeApproved'];
 } {
   const counts = new Map<string, number>();
   const standIns = (): Set<string> => new Set(counts.keys());
-  const approvers = new Set<(file: ApprovedFile) => void>();
+  /** Each notes that the file is about to be written, and returns what to call once it is. */
+  const approvers = new Set<(file: ApprovedFile) => () => void>();
   // One after the other: two looks would move the same file, and one a file that is being written.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -177,30 +179,46 @@ function createStandIns(pending: PendingLooks): {
     paths: standIns,
     writeApproved({ path, bytes }, write) {
       if (approvers.size === 0) return write();
-      return inTurn(() => {
+      return inTurn(async () => {
         // Before it is there: a gateway that is killed in between must have noted it.
         const file = approvedFile(path, bytes);
-        for (const approve of approvers) approve(file);
-        return write();
+        const onWritten = [...approvers].map((approve) => approve(file));
+        const result = await write();
+        for (const written of onWritten) written();
+        return result;
       });
     },
-    take(plan) {
-      const { mounts, watched } = plan;
+    take(plan, isMounted) {
+      const { mounts, searched } = plan;
+      const watched = [...plan.watched];
       const paths = mounts.filter(({ kind }) => kind === 'blocked').map(({ path }) => path);
       for (const path of paths) counts.set(path, (counts.get(path) ?? 0) + 1);
-      const record = pending.add({ watched, standIns: paths, searched: plan.searched });
-      const approved: ApprovedFile[] = [];
-      const approve = (file: ApprovedFile): void => {
+      const record = pending.add({ watched, standIns: paths, searched });
+      let approved: ApprovedFile[] = [];
+      const approve = (file: ApprovedFile): (() => void) => {
         const isWatched = watched.some(({ path }) => isInside(path, file.path));
-        if (!isWatched && !file.path.split(sep).includes('.git')) return;
-        approved.push(file);
-        record.approve(approved);
+        const root = searched.roots.find((folder) => isInside(folder, file.path));
+        const isHeld = mounts.some(({ path, kind }) => kind === 'read-only' && path === file.path);
+        // The write detaches the mount, and from then on the command may change the file.
+        const isNew = watched.every(({ path }) => path !== file.path);
+        const isDetached = isMounted && isHeld && isNew && root !== undefined;
+        if (!isWatched && !isDetached && !file.path.split(sep).includes('.git')) return () => {};
+        // If the write fails, the file stays what it was, and the look must leave it in place.
+        const before = isDetached ? currentFile(file.path) : undefined;
+        if (isDetached) watched.push({ root, path: file.path });
+        approved.push(file, ...(before === undefined ? [] : [before]));
+        record.update({ watched, approved });
+        return () => {
+          if (before === undefined) return;
+          approved = approved.filter((each) => each !== before);
+          record.update({ watched, approved });
+        };
       };
       approvers.add(approve);
       const left = new Set<string>();
       const look = (): Promise<readonly SetAside[]> =>
         inTurn(async () => {
-          const all = [...watched, ...watchNewRepositories(plan.searched)];
+          const all = [...watched, ...watchNewRepositories(searched)];
           const found = await settleWatched(all, standIns(), { approved });
           // What cannot be moved is found by every look, and told once.
           const told = found.filter(({ path, outcome }) => outcome !== 'left' || !left.has(path));

@@ -72,8 +72,9 @@ describe('the record of a gateway that was killed', () => {
       vi.advanceTimersByTime(3_600_000);
       expect((await stat(file)).mtimeMs).toBeGreaterThan(Date.now() - 10_000);
       const approved = [approvedFile(at('.npmrc'), Buffer.from('mine'))];
-      record.approve(approved);
-      expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ approved });
+      const watched = [{ root, path: at('.npmrc') }];
+      record.update({ watched, approved });
+      expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ ...look(), watched, approved });
       record.remove();
       expect(vi.getTimerCount()).toBe(0);
       expect(await readdir(folder)).toEqual([]);

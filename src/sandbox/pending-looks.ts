@@ -51,8 +51,8 @@ export interface PendingLook {
 }
 
 export interface PendingRecord {
-  /** Notes what was written with approval since. */
-  approve(files: readonly ApprovedFile[]): void;
+  /** Notes what was written with approval since, and what has to be looked at because of it. */
+  update(since: { watched: readonly WatchedPath[]; approved: readonly ApprovedFile[] }): void;
   remove(): void;
 }
 
@@ -66,16 +66,16 @@ export interface PendingLooks {
 export function createPendingLooks(folder: string | undefined): PendingLooks {
   return {
     add(look) {
-      if (folder === undefined) return { approve: () => {}, remove: () => {} };
+      if (folder === undefined) return { update: () => {}, remove: () => {} };
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const file = join(folder, `${createCommandId()}.json`);
       writeFileSync(file, JSON.stringify(look), { mode: 0o600 });
       const timer = setInterval(() => touch(file), TIMES.touchMs);
       timer.unref();
       return {
-        approve(approved) {
+        update(since) {
           // A record that is not whole counts as one of a command that had not begun.
-          writeFileSync(file + DRAFT, JSON.stringify({ ...look, approved }), { mode: 0o600 });
+          writeFileSync(file + DRAFT, JSON.stringify({ ...look, ...since }), { mode: 0o600 });
           renameSync(file + DRAFT, file);
         },
         remove() {
