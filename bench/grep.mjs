@@ -30,7 +30,7 @@ const bundle = join(folder, 'tools.mjs');
 await build({
   stdin: {
     contents: `export { grepTool } from './src/tools/grep/grep.ts';
-export { createTestContext, runTool } from './src/tools/runtime/testing.ts';`,
+export { createTestContext, runTool } from './test/support/tool-context.ts';`,
     resolveDir: process.cwd(),
     loader: 'ts',
   },

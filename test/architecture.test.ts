@@ -83,12 +83,14 @@ const DIALECT_FILES = [
 ];
 const DIALECT_NOT = ['shared'];
 
-const KEBAB_FILE = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|contract))?\.ts$/;
+const KEBAB_FILE = /^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/;
 const KEBAB_FOLDER = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
+/** The bundles that `scripts/build.mjs` makes, and the schema for editors that `scripts/schema.mjs` writes. */
+const ENTRIES = ['src/cli/main.ts', 'src/tools/public.ts', 'src/config/json-schema.ts'];
+
 const all = readSources('src');
-const isTest = ({ path, imports }: SourceFile): boolean =>
-  path.endsWith('.test.ts') || imports.some(({ specifier }) => packageOf(specifier) === 'vitest');
+const isTest = ({ path }: SourceFile): boolean => path.endsWith('.test.ts');
 const sources = all.filter((file) => !isTest(file));
 
 /** `core` for src/core/…, `main` for src/main.ts, `test` for what is outside of src. */
@@ -147,6 +149,23 @@ describe('imports', () => {
   it('never reach from the product into tests or benchmarks', () => {
     const outside = edges(sources).filter(({ to }) => !to.startsWith('src/') && to !== 'package.json');
     expect(outside.map(shown)).toEqual([]);
+  });
+
+  it('reach every file of src from the product: what only tests import stands in test/support', () => {
+    const byPath = new Map(sources.map((file) => [file.path, file]));
+    const reached = new Set(ENTRIES);
+    for (const path of reached) {
+      const file = byPath.get(path);
+      for (const { to } of file === undefined ? [] : edges([file])) reached.add(to);
+    }
+    expect(sources.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
+  });
+
+  it('take vitest only in tests', () => {
+    const wrong = sources.filter(({ imports }) =>
+      imports.some(({ specifier }) => packageOf(specifier) === 'vitest'),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
   it('take at run time only packages that are installed with the product', () => {

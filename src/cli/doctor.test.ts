@@ -4,12 +4,12 @@ import { createServer as createTcpServer, type Server as TcpServer } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { captureIo, portOf } from '../../test/support/captured-io.js';
 import { loadConfigText } from '../config/load.js';
 import { openStore } from '../store/open.js';
 import { checkPort } from './checks/port.js';
 import { checkUpstream } from './checks/upstream.js';
 import { doctor, renderChecks } from './doctor.js';
-import { captureIo, portOf } from './test-io.js';
 
 let folder: string;
 const servers: (Server | TcpServer)[] = [];

@@ -4,11 +4,11 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { captureIo, portOf } from '../../test/support/captured-io.js';
 import { ENVIRONMENT_UPSTREAMS } from '../config/from-environment.js';
 import { loadConfig, loadConfigText } from '../config/load.js';
 import { init } from './init.js';
 import type { LocalServer } from './local-servers.js';
-import { captureIo, portOf } from './test-io.js';
 
 let folder: string;
 const servers: Server[] = [];

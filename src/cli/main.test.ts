@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { captureIo } from '../../test/support/captured-io.js';
 import { COMMANDS } from './commands.js';
 import { runCli } from './main.js';
-import { captureIo } from './test-io.js';
 
 let folder: string;
 beforeAll(async () => {

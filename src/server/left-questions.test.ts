@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { call, handBack, SessionsBench, said, speak, user } from '../sessions/testing.js';
+import { call, handBack, SessionsBench, said, speak, user } from '../../test/support/sessions-bench.js';
 import { cancelLeftQuestions } from './left-questions.js';
 
 const WENT_ON = 'The conversation went on without this call.';

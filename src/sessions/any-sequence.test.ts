@@ -1,8 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import {
+  call,
+  handBack,
+  result,
+  SessionsBench,
+  said,
+  speak,
+  user,
+} from '../../test/support/sessions-bench.js';
 import type { Message, ToolUseBlock } from '../core/conversation.js';
 import type { SessionTurn } from './sessions.js';
-import { call, handBack, result, SessionsBench, said, speak, user } from './testing.js';
 
 /** A branch as its client holds it: what it would send, up to a point where it is the client's turn. */
 interface Branch {

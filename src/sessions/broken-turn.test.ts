@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type AttachOptions,
+  call,
+  result,
+  SessionsBench,
+  said,
+  speak,
+  user,
+} from '../../test/support/sessions-bench.js';
 import type { Message } from '../core/conversation.js';
-import { type AttachOptions, call, result, SessionsBench, said, speak, user } from './testing.js';
 
 let bench: SessionsBench;
 beforeEach(async () => {

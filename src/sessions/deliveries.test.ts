@@ -2,11 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  asTurn,
+  call,
+  handBack,
+  result,
+  SessionsBench,
+  said,
+  speak,
+  user,
+} from '../../test/support/sessions-bench.js';
 import type { Message } from '../core/conversation.js';
 import { Database } from '../store/sqlite/database.js';
 import type { Store } from '../store/store.js';
 import { createSessions } from './create-sessions.js';
-import { asTurn, call, handBack, result, SessionsBench, said, speak, user } from './testing.js';
 
 const A: Message[] = [user('a')];
 const ON: Message[] = [user('a'), said('A'), user('b')];

@@ -1,8 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  asTurn,
+  call,
+  handBack,
+  result,
+  SessionsBench,
+  said,
+  speak,
+  user,
+} from '../../test/support/sessions-bench.js';
 import type { Block, Message } from '../core/conversation.js';
 import { sessionLease } from '../store/leases.js';
 import { newSessionId } from './session-id.js';
-import { asTurn, call, handBack, result, SessionsBench, said, speak, user } from './testing.js';
 
 let bench: SessionsBench;
 beforeEach(async () => {

@@ -3,11 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  asTurn,
+  call,
+  handBack,
+  result,
+  SessionsBench,
+  said,
+  speak,
+  user,
+} from '../../test/support/sessions-bench.js';
 import type { Message } from '../core/conversation.js';
 import { sessionLease } from '../store/leases.js';
 import { Database } from '../store/sqlite/database.js';
 import type { SessionEvent, Sessions } from './sessions.js';
-import { asTurn, call, handBack, result, SessionsBench, said, speak, user } from './testing.js';
 
 const A: Message[] = [user('a')];
 const CALLS = [call('c1'), call('c2'), call('c3')];

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Message } from '../core/conversation.js';
 import {
   type AttachOptions,
   asTurn,
@@ -14,7 +13,8 @@ import {
   said,
   speak,
   user,
-} from './testing.js';
+} from '../../test/support/sessions-bench.js';
+import type { Message } from '../core/conversation.js';
 
 let bench: SessionsBench;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { said, user } from '../../test/support/sessions-bench.js';
 import type { Message } from '../core/conversation.js';
-import { said, user } from './testing.js';
 import { TranscriptLog, toRows } from './transcript-log.js';
 
 /** As it comes back from the store. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { call, result, said, user } from '../../test/support/sessions-bench.js';
 import type { Message } from '../core/conversation.js';
-import { call, result, said, user } from './testing.js';
 import { atomsOf, messagesAfter, resultKey } from './visible-history.js';
 
 const keys = (...messages: Message[]) => atomsOf(messages).map(({ key }) => key);

@@ -2,10 +2,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type AttachOptions,
+  asTurn,
+  call,
+  result,
+  SessionsBench,
+  said,
+  user,
+} from '../../test/support/sessions-bench.js';
 import type { Message, TextBlock } from '../core/conversation.js';
 import { sessionLease } from '../store/leases.js';
 import { seedOf } from './hash-chain.js';
-import { type AttachOptions, asTurn, call, result, SessionsBench, said, user } from './testing.js';
 
 let bench: SessionsBench;
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 /** D2: an allowed host used to carry data out. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { createTestContext, runTool, type TestContext } from '../../src/tools/runtime/testing.js';
 import { webFetchTool } from '../../src/tools/web-fetch/web-fetch.js';
-import { closeSitesAfterEach, startSite } from '../../src/transport/guarded-fetch/test-site.js';
+import { closeSitesAfterEach, startSite } from '../support/loopback-site.js';
+import { createTestContext, runTool, type TestContext } from '../support/tool-context.js';
 import { probe } from './policy-probe.js';
 
 closeSitesAfterEach();

@@ -1,12 +1,8 @@
 /** D3: the gateway made to talk to its own machine or network: literally, by a redirect, by a name that changes. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { createTestContext, runTool, type TestContext } from '../../src/tools/runtime/testing.js';
 import { webFetchTool } from '../../src/tools/web-fetch/web-fetch.js';
-import {
-  closeSitesAfterEach,
-  redirectHandler,
-  startSite,
-} from '../../src/transport/guarded-fetch/test-site.js';
+import { closeSitesAfterEach, redirectHandler, startSite } from '../support/loopback-site.js';
+import { createTestContext, runTool, type TestContext } from '../support/tool-context.js';
 
 closeSitesAfterEach();
 let context: TestContext | undefined;

@@ -1,13 +1,9 @@
 /** D4: a redirect to another origin takes credentials along. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { createTestContext, runTool, type TestContext } from '../../src/tools/runtime/testing.js';
 import { type WebSearchOptions, webSearchTool } from '../../src/tools/web-search/web-search.js';
 import { guardedFetch } from '../../src/transport/guarded-fetch/index.js';
-import {
-  closeSitesAfterEach,
-  startSite,
-  type TestSite,
-} from '../../src/transport/guarded-fetch/test-site.js';
+import { closeSitesAfterEach, startSite, type TestSite } from '../support/loopback-site.js';
+import { createTestContext, runTool, type TestContext } from '../support/tool-context.js';
 
 closeSitesAfterEach();
 let context: TestContext | undefined;

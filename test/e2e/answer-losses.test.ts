@@ -1,7 +1,7 @@
 /** What of an answer does not reach the client is named: in the header of a whole one, in the trace of a stream. */
 import { describe, expect, it } from 'vitest';
-import { captureIo } from '../../src/cli/test-io.js';
 import { command } from '../../src/cli/trace.js';
+import { captureIo } from '../support/captured-io.js';
 import { startTestGateway } from '../support/gateway.js';
 import { json, sse, startUpstream } from '../support/scripted-upstream.js';
 import { anthropicEvents, anthropicMessage, anthropicSse, textAnswer } from '../support/wire.js';

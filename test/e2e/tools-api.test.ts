@@ -4,9 +4,9 @@ import * as z from 'zod';
 import { configSchema } from '../../src/config/schema.js';
 import type { KeyOptions } from '../../src/server/auth.js';
 import { createBuiltIns } from '../../src/tools/built-ins.js';
-import { fakeTool } from '../../src/tools/runtime/fake-tools.js';
 import { createRegistry } from '../../src/tools/runtime/registry.js';
 import { SILENT } from '../../src/tools/runtime/runtime-log.js';
+import { fakeTool } from '../support/fake-tools.js';
 import { ABOUT, NO_TOOLS, startServer } from './server-harness.js';
 
 const AGENTS = [

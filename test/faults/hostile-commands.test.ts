@@ -7,12 +7,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createSandbox } from '../../src/sandbox/create-sandbox.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { createBashTool } from '../../src/tools/bash/bash.js';
-import {
-  createTestContext,
-  runTool,
-  type TestContext,
-  type ToolRun,
-} from '../../src/tools/runtime/testing.js';
+import { createTestContext, runTool, type TestContext, type ToolRun } from '../support/tool-context.js';
 import { count, TIMEOUT_MS } from './counts.js';
 
 const bashTool = createBashTool({});

@@ -13,7 +13,7 @@ import type {
   ToolRunResult,
   ToolRuntime,
 } from '../../src/tools/runtime/runtime.js';
-import { SANDBOX_OFF } from '../../src/tools/runtime/testing.js';
+import { SANDBOX_OFF } from '../support/tool-context.js';
 import { count, TIMEOUT_MS } from './counts.js';
 
 const SESSIONS = count(50, 500);

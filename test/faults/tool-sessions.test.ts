@@ -3,9 +3,9 @@ import { mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../src/config/schema.js';
-import { fakeTool } from '../../src/tools/runtime/fake-tools.js';
 import type { OpenToolSession, ToolRunResult } from '../../src/tools/runtime/runtime.js';
 import { closeAfterTest, tempFolder } from '../support/cleanup.js';
+import { fakeTool } from '../support/fake-tools.js';
 import { openToolWorld, type ToolWorld, type ToolWorldOptions } from '../support/tool-world.js';
 import { count, TIMEOUT_MS } from './counts.js';
 

@@ -11,7 +11,7 @@ import { createToolRuntime } from '../../src/tools/runtime/create-runtime.js';
 import type { ToolSource } from '../../src/tools/runtime/registry.js';
 import type { ToolRuntime } from '../../src/tools/runtime/runtime.js';
 import { SILENT } from '../../src/tools/runtime/runtime-log.js';
-import { SANDBOX_OFF } from '../../src/tools/runtime/testing.js';
+import { SANDBOX_OFF } from './tool-context.js';
 
 export interface ToolWorldOptions {
   /** The gateway's own files are in `state` below it. */

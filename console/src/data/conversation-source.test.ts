@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { ConsoleEvent } from '../../../src/server/wire/events.js';
 import type { MessageWire, SessionContentWire, SessionWire } from '../../../src/server/wire/sessions.js';
 import type { BlockWire } from '../../../src/server/wire/shared.js';
+import { ManualClock, settled } from '../../../test/support/manual-world.js';
+import { type NewChunk, ScriptedGateway } from '../../../test/support/scripted-gateway.js';
 import { ApiError, type Fetch, requestOf } from './api.js';
 import { StateStore } from './console-state.js';
 import { ConversationSource } from './conversation-source.js';
-import { ManualClock, settled } from './events/manual-world.js';
 import { applyEvent } from './reducer/apply-event.js';
-import { type NewChunk, ScriptedGateway } from './reducer/scripted-gateway.js';
 import type { Part } from './view.js';
 
 const TIME = '2026-01-01T00:00:00.000Z';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ApprovalWire, DecidedWire } from '../../../src/server/wire/approvals.js';
+import { ManualClock, settled } from '../../../test/support/manual-world.js';
+import { approvalOf } from '../../../test/support/scripted-gateway.js';
 import { ApiError, type Request, Unreachable } from './api.js';
 import { INITIAL_STATE, StateStore } from './console-state.js';
 import { DECISION_TIMES, Decisions } from './decision-desk.js';
-import { ManualClock, settled } from './events/manual-world.js';
 import { noteApproval } from './reducer/apply-event.js';
-import { approvalOf } from './reducer/scripted-gateway.js';
 
 const ASKED = approvalOf('apr_1');
 const ALLOWED: ApprovalWire = {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../test/support/manual-world.js';
+import { approvalOf } from '../../../test/support/scripted-gateway.js';
 import { ApiError, type Request, Unreachable } from './api.js';
 import { StateStore } from './console-state.js';
-import { ManualClock } from './events/manual-world.js';
 import { FIND_TIMES, findQuestion, type WantedQuestion } from './find-question.js';
-import { approvalOf } from './reducer/scripted-gateway.js';
 
 const WANTED: WantedQuestion = { session: 's1', call: 'call_q1', agent: null, approval: 'q1' };
 

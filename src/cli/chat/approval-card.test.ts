@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { approvalOf } from '../../../test/support/typed-terminal.js';
 import { cardText, readCard, readChoice } from './approval-card.js';
 import { painter } from './render.js';
-import { approvalOf } from './testing.js';
 
 const paint = painter(false);
 const rules = [

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { approvalOf, typedTerminal } from '../../../test/support/typed-terminal.js';
 import type { Approval, ApprovalEvent, PersonAnswer } from '../../permissions/approvals.js';
 import { ApprovalDesk } from './approval-desk.js';
 import { painter } from './render.js';
-import { approvalOf, typedTerminal } from './testing.js';
 
 function deskOf({ readable = async () => {} }: { readable?: () => Promise<void> } = {}) {
   const terminal = typedTerminal();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { loadJson } from '../../../test/support/dialect-fixtures.js';
 import type { Block, ConversationRequest, Extensions, JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { decodeCountTokensRequest, decodeRequest } from './decode-request.js';
-import { loadJson } from './fixtures/load.js';
 
 const EMPTY = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] };
 const decode = (fields: object): ConversationRequest => decodeRequest({ ...EMPTY, ...fields });
@@ -39,7 +39,7 @@ describe('the body', () => {
   });
 
   it('decodes what Claude Code sends', () => {
-    const request = decodeRequest(loadJson('claude-code-request.json'));
+    const request = decodeRequest(loadJson(import.meta.url, 'claude-code-request.json'));
     expect(request.extensions).toEqual({
       'anthropic-messages': {
         context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { loadEvents } from '../../../test/support/dialect-fixtures.js';
 import type { AssistantTurn } from '../../core/conversation.js';
 import type { TurnEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
@@ -7,7 +8,6 @@ import type { ServerSentEvent } from '../../core/server-sent-event.js';
 import { TurnCollector } from '../../core/turn-collector.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { createStreamDecoder } from './decode-stream.js';
-import { loadEvents } from './fixtures/load.js';
 import { TOOL_NAME_LIMITS } from './wire.js';
 
 const names = new ToolNames(TOOL_NAME_LIMITS);
@@ -59,7 +59,7 @@ const END = { type: 'message_stop' };
 
 describe('a stream', () => {
   it('of thinking, text and two calls', () => {
-    const events = decode(loadEvents('stream-tools.sse'));
+    const events = decode(loadEvents(import.meta.url, 'stream-tools.sse'));
     expect(events.slice(0, 3)).toEqual([
       {
         type: 'start',
@@ -97,7 +97,7 @@ describe('a stream', () => {
   });
 
   it('of a search that the provider ran', () => {
-    const turn = collect(decode(loadEvents('stream-web-search.sse')));
+    const turn = collect(decode(loadEvents(import.meta.url, 'stream-web-search.sse')));
     expect(turn.content).toEqual([
       { type: 'text', text: "I'll check." },
       {
@@ -402,7 +402,7 @@ it('never throws, whatever comes', () => {
   const scraps = fc.oneof(
     fc.string(),
     fc.json(),
-    fc.constantFrom(...loadEvents('stream-tools.sse').map(({ data }) => data)),
+    fc.constantFrom(...loadEvents(import.meta.url, 'stream-tools.sse').map(({ data }) => data)),
     fc
       .record({
         type: fc.constantFrom(

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { loadJson } from '../../../test/support/dialect-fixtures.js';
 import type { Block, ConversationRequest, Message, Role } from '../../core/conversation.js';
 import { LossLog } from '../../core/losses.js';
 import { type Quirks, STANDARD_QUIRKS } from '../shared/quirks.js';
 import { decodeRequest } from './decode-request.js';
 import { encodeRequest } from './encode-request.js';
-import { loadJson } from './fixtures/load.js';
 
 const text = (value: string): Block => ({ type: 'text', text: value });
 const call = (id: string, name = 'T'): Block => ({ type: 'tool_use', id, name, input: { a: 1 } });
@@ -68,7 +68,7 @@ describe('the request', () => {
   });
 
   it('gives back what Claude Code sent', () => {
-    const sent = loadJson('claude-code-request.json');
+    const sent = loadJson(import.meta.url, 'claude-code-request.json');
     const losses = new LossLog();
     const { body } = encodeRequest(decodeRequest(sent), {
       model: 'claude-opus-5-5',

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseEvents } from '../../../test/support/dialect-fixtures.js';
 import type {
   AssistantTurn,
   Block,
@@ -20,7 +21,6 @@ import { LossLog } from '../../core/losses.js';
 import { TurnCollector } from '../../core/turn-collector.js';
 import { STANDARD_QUIRKS } from '../shared/quirks.js';
 import { ToolNames } from '../shared/tool-names.js';
-import { parseEvents } from './fixtures/load.js';
 import { anthropicMessages } from './index.js';
 import { TOOL_NAME_LIMITS } from './wire.js';
 

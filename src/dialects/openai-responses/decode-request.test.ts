@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { loadJson } from '../../../test/support/dialect-fixtures.js';
 import type { ConversationRequest, JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { decodeRequest } from './decode-request.js';
-import { loadJson } from './fixtures/load.js';
 
 const decode = (fields: JsonObject): ConversationRequest =>
   decodeRequest({ model: 'm', input: 'q', ...fields });
 const ownOf = (request: ConversationRequest): JsonObject => request.extensions['openai-responses'] ?? {};
 
 describe('a request of Codex', () => {
-  const request = decodeRequest(loadJson('codex-request.json'));
+  const request = decodeRequest(loadJson(import.meta.url, 'codex-request.json'));
 
   it('has its instructions in front and its messages behind', () => {
     expect(request.system.map(({ text }) => text)).toEqual([
@@ -46,7 +46,7 @@ describe('a request of Codex', () => {
   });
 
   it('may bring its tools with the input', () => {
-    const other = decodeRequest(loadJson('codex-tools-in-input.json'));
+    const other = decodeRequest(loadJson(import.meta.url, 'codex-tools-in-input.json'));
     expect(other.tools.map(({ name }) => name)).toEqual([
       'exec',
       'wait',

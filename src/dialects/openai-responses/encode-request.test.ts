@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { loadJson } from '../../../test/support/dialect-fixtures.js';
 import type { ConversationRequest, JsonObject } from '../../core/conversation.js';
 import { LossLog } from '../../core/losses.js';
 import { type Quirks, STANDARD_QUIRKS } from '../shared/quirks.js';
 import { decodeRequest } from './decode-request.js';
 import { encodeRequest } from './encode-request.js';
-import { loadJson } from './fixtures/load.js';
 
 const BASE: ConversationRequest = {
   model: 'asked',
@@ -39,7 +39,7 @@ describe('a request', () => {
   });
 
   it.each(['codex-request.json', 'codex-tools-in-input.json'])('of Codex is what it was: %s', (name) => {
-    const body = loadJson(name);
+    const body = loadJson(import.meta.url, name);
     const losses = new LossLog();
     const request = decodeRequest(body);
     const target = { model: request.model, quirks: STANDARD_QUIRKS, losses };

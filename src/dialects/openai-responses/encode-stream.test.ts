@@ -1,5 +1,6 @@
 import { accumulateResponse } from 'openai/lib/responses/ResponseAccumulator.js';
 import { describe, expect, it } from 'vitest';
+import { streamFixtures } from '../../../test/support/dialect-fixtures.js';
 import { parseSseText, type SseEvent, validateResponsesStream } from '../../../test/support/sse.js';
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
@@ -7,7 +8,6 @@ import type { StreamEvent, TurnEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { LossLog } from '../../core/losses.js';
 import { TurnCollector } from '../../core/turn-collector.js';
-import { streamFixtures } from '../shared/fixtures/load-streams.js';
 import { isObject } from '../shared/read.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { answerForm } from './answer-form.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { FakeRuntime } from '../../../test/support/native-engine-bench.js';
 import type { ToolUseBlock } from '../../core/conversation.js';
 import type { ToolRunEvent } from '../../tools/runtime/runtime.js';
-import { FakeRuntime } from '../native/testing.js';
 import { ServerCalls } from './server-calls.js';
 import { openToolbox } from './toolbox.js';
 

@@ -6,13 +6,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closeAfterTest, tempFolder } from '../../../test/support/cleanup.js';
 import { deferred } from '../../../test/support/gate.js';
-import type { Block, ConversationRequest, Message } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
-import { ownerOf } from '../../sessions/owner.js';
-import { openStore } from '../../store/open.js';
-import type { Store } from '../../store/store.js';
-import type { Call } from '../engine.js';
-import { createNativeEngine } from './native-engine.js';
 import {
   CRASHED,
   callOf,
@@ -31,7 +24,14 @@ import {
   ScriptedRelay,
   says,
   userSays,
-} from './testing.js';
+} from '../../../test/support/native-engine-bench.js';
+import type { Block, ConversationRequest, Message } from '../../core/conversation.js';
+import type { TurnEvent } from '../../core/events.js';
+import { ownerOf } from '../../sessions/owner.js';
+import { openStore } from '../../store/open.js';
+import type { Store } from '../../store/store.js';
+import type { Call } from '../engine.js';
+import { createNativeEngine } from './native-engine.js';
 
 const WEATHER = { name: 'get_weather', inputSchema: { type: 'object' } };
 

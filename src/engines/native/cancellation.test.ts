@@ -1,8 +1,5 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
-import type { Answer } from '../engine.js';
 import {
   callOf,
   calls,
@@ -14,7 +11,10 @@ import {
   ScriptedRelay,
   says,
   userSays,
-} from './testing.js';
+} from '../../../test/support/native-engine-bench.js';
+import { GatewayError } from '../../core/errors.js';
+import type { TurnEvent } from '../../core/events.js';
+import type { Answer } from '../engine.js';
 
 const root = tmpdir();
 

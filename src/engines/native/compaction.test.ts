@@ -1,10 +1,5 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import type { ConversationRequest, Message } from '../../core/conversation.js';
-import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
-import type { AgentActivity } from '../agent/observer.js';
-import { splitAt } from './compaction/split-transcript.js';
 import {
   callOf,
   calls,
@@ -15,7 +10,12 @@ import {
   ScriptedRelay,
   says,
   userSays,
-} from './testing.js';
+} from '../../../test/support/native-engine-bench.js';
+import type { ConversationRequest, Message } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import type { TurnEvent } from '../../core/events.js';
+import type { AgentActivity } from '../agent/observer.js';
+import { splitAt } from './compaction/split-transcript.js';
 
 const root = tmpdir();
 const LONG = 'lorem ipsum dolor '.repeat(400);

@@ -2,10 +2,6 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../test/support/gate.js';
-import type { ConversationRequest, Message } from '../../core/conversation.js';
-import { GatewayError } from '../../core/errors.js';
-import type { ToolRunEvent } from '../../tools/runtime/runtime.js';
-import type { Answer } from '../engine.js';
 import {
   callOf,
   calls,
@@ -19,7 +15,11 @@ import {
   ScriptedRelay,
   says,
   userSays,
-} from './testing.js';
+} from '../../../test/support/native-engine-bench.js';
+import type { ConversationRequest, Message } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import type { ToolRunEvent } from '../../tools/runtime/runtime.js';
+import type { Answer } from '../engine.js';
 
 const root = tmpdir();
 const WEATHER = { name: 'get_weather', inputSchema: { type: 'object' } };

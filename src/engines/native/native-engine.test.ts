@@ -2,10 +2,6 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ConversationRequest, Message, ToolDefinition } from '../../core/conversation.js';
-import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
-import type { AgentActivity } from '../agent/observer.js';
 import {
   callOf,
   calls,
@@ -18,7 +14,11 @@ import {
   ScriptedRelay,
   says,
   userSays,
-} from './testing.js';
+} from '../../../test/support/native-engine-bench.js';
+import type { ConversationRequest, Message, ToolDefinition } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import type { TurnEvent } from '../../core/events.js';
+import type { AgentActivity } from '../agent/observer.js';
 
 let root = '';
 beforeAll(async () => {

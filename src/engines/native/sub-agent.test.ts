@@ -1,9 +1,5 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../core/errors.js';
-import type { AgentReport, AgentTask } from '../../tools/runtime/context.js';
-import { LIMITS } from '../agent/limits.js';
-import type { AgentActivity } from '../agent/observer.js';
 import {
   callOf,
   calls,
@@ -15,7 +11,11 @@ import {
   ScriptedRelay,
   says,
   userSays,
-} from './testing.js';
+} from '../../../test/support/native-engine-bench.js';
+import { GatewayError } from '../../core/errors.js';
+import type { AgentReport, AgentTask } from '../../tools/runtime/context.js';
+import { LIMITS } from '../agent/limits.js';
+import type { AgentActivity } from '../agent/observer.js';
 
 const root = tmpdir();
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { START, TTL } from '../../store/contract/place.js';
+import { START, TTL } from '../../../test/contracts/store/place.js';
 import { openStore } from '../../store/open.js';
 import type { SessionQuery } from '../../store/sessions.js';
 import { listByStatus } from './session-list.js';

@@ -1,14 +1,14 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ScriptedRelay, says } from '../../../test/support/native-engine-bench.js';
+import { SessionsBench } from '../../../test/support/sessions-bench.js';
 import { until } from '../../../test/support/until.js';
 import { GatewayError } from '../../core/errors.js';
 import type { TurnEvent } from '../../core/events.js';
 import type { Dispatcher } from '../../engines/dispatcher.js';
 import type { Principal } from '../../engines/engine.js';
-import { ScriptedRelay, says } from '../../engines/native/testing.js';
 import { PlainEngine } from '../../engines/plain/plain-engine.js';
 import type { Route } from '../../routing/router.js';
 import { RELEASED } from '../../sessions/owner.js';
-import { SessionsBench } from '../../sessions/testing.js';
 import { ChatRuns, type ChatRunsOptions } from './chat-runs.js';
 
 const ALICE: Principal = { name: 'alice', scopes: ['call'], models: ['*'] };

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { ownSession } from '../contract/place.js';
+import { ownSession } from '../../../test/contracts/store/place.js';
 import { openStore } from '../open.js';
 
 type Said = Record<string, unknown>;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   script = join(folder, 'child.mjs');
   const libsql = pathToFileURL(createRequire(import.meta.url).resolve('libsql')).href;
   await build({
-    entryPoints: [join(import.meta.dirname, 'child-process.ts')],
+    entryPoints: [fileURLToPath(new URL('../../../test/support/store-process.ts', import.meta.url))],
     outfile: script,
     bundle: true,
     platform: 'node',

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ownSession, START, TTL } from '../contract/place.js';
+import { ownSession, START, TTL } from '../../../test/contracts/store/place.js';
 import type { LimitOverrides } from '../limits.js';
 import { openStore } from '../open.js';
 import type { Store } from '../store.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Place, sharedStoreContract, storeContract } from '../contract.js';
+import { type Place, sharedStoreContract, storeContract } from '../../../test/contracts/store.js';
 import { openStore } from '../open.js';
 
 async function filePlace(): Promise<Place> {

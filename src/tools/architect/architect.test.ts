@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { createTestContext, runTool, type TestContext } from '../../../test/support/tool-context.js';
 import type { AgentProgress, AgentReport, AgentTask } from '../runtime/context.js';
-import { createTestContext, runTool, type TestContext } from '../runtime/testing.js';
 import { architectTool } from './architect.js';
 
 let context: TestContext | undefined;

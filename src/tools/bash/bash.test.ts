@@ -2,10 +2,15 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import {
+  createTestContext,
+  runTool,
+  type TestContext,
+  type TestContextOptions,
+} from '../../../test/support/tool-context.js';
 import { createSandbox } from '../../sandbox/create-sandbox.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { bashOutputTool } from '../bash-output/bash-output.js';
-import { createTestContext, runTool, type TestContext, type TestContextOptions } from '../runtime/testing.js';
 import { ToolError } from '../runtime/tool.js';
 import { writeTool } from '../write/write.js';
 import { createBashTool } from './bash.js';

@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { closeAfterTest, tempFolder } from '../../../test/support/cleanup.js';
+import { callOf, fakeGate, fakeWorld, textOf } from '../../../test/support/fake-tools.js';
 import { gate as door } from '../../../test/support/gate.js';
-import { callOf, fakeGate, fakeWorld, textOf } from '../runtime/fake-tools.js';
 import { createBashTool } from './bash.js';
 
 const bash = (command: string) => callOf('Bash', { command });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createTestContext, runTool, type TestContext } from '../runtime/testing.js';
+import { createTestContext, runTool, type TestContext } from '../../../test/support/tool-context.js';
 import { exitPlanModeTool } from './exit-plan-mode.js';
 
 let context: TestContext | undefined;

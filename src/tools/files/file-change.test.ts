@@ -4,10 +4,15 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closeAfterTest } from '../../../test/support/cleanup.js';
+import {
+  createTestContext,
+  runTool,
+  type TestContext,
+  type TestContextOptions,
+} from '../../../test/support/tool-context.js';
 import { editTool } from '../edit/edit.js';
 import { multiEditTool } from '../multi-edit/multi-edit.js';
 import { readTool } from '../read/read.js';
-import { createTestContext, runTool, type TestContext, type TestContextOptions } from '../runtime/testing.js';
 import { type Tool, ToolError } from '../runtime/tool.js';
 import { writeTool } from '../write/write.js';
 

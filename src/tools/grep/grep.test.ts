@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestContext, runTool, type TestContext } from '../../../test/support/tool-context.js';
 import { globTool } from '../glob/glob.js';
-import { createTestContext, runTool, type TestContext } from '../runtime/testing.js';
 import { firstByPath } from './collect-matches.js';
 import { grepTool } from './grep.js';
 import { globs } from './search.js';

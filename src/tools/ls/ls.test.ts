@@ -2,7 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closeAfterTest } from '../../../test/support/cleanup.js';
-import { createTestContext, runTool, type TestContext, type TestContextOptions } from '../runtime/testing.js';
+import {
+  createTestContext,
+  runTool,
+  type TestContext,
+  type TestContextOptions,
+} from '../../../test/support/tool-context.js';
 import { LS_LIMITS } from './list-folder.js';
 import { lsTool } from './ls.js';
 

@@ -1,9 +1,9 @@
 import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createTestContext, runTool, type TestContext } from '../../../test/support/tool-context.js';
 import { MEMORY_LIMITS } from '../memory-read/memory-folder.js';
 import { memoryReadTool } from '../memory-read/memory-read.js';
-import { createTestContext, runTool, type TestContext } from '../runtime/testing.js';
 import { memoryWriteTool } from './memory-write.js';
 
 const contexts: TestContext[] = [];

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closeAfterTest } from '../../../test/support/cleanup.js';
+import { createTestContext, runTool } from '../../../test/support/tool-context.js';
 import { notebookReadTool } from '../notebook-read/notebook-read.js';
-import { createTestContext, runTool } from '../runtime/testing.js';
 import { type NotebookEditInput, notebookEditTool } from './notebook-edit.js';
 
 const CODE = {

@@ -4,7 +4,12 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closeAfterTest } from '../../../test/support/cleanup.js';
-import { createTestContext, runTool, type TestContext, type TestContextOptions } from '../runtime/testing.js';
+import {
+  createTestContext,
+  runTool,
+  type TestContext,
+  type TestContextOptions,
+} from '../../../test/support/tool-context.js';
 import { ToolError } from '../runtime/tool.js';
 import { readTool } from './read.js';
 

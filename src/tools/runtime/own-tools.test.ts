@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { closeAfterTest, tempFolder } from '../../../test/support/cleanup.js';
-import { callOf, fakeWorld, textOf } from './fake-tools.js';
+import { callOf, fakeWorld, textOf } from '../../../test/support/fake-tools.js';
 import { createOwnTools } from './own-tools.js';
 import { SILENT } from './runtime-log.js';
 import type { Tool } from './tool.js';

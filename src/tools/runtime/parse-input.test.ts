@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { fakeTool } from '../../../test/support/fake-tools.js';
 import type { JsonObject } from '../../core/conversation.js';
-import { fakeTool } from './fake-tools.js';
 import { parseInput } from './parse-input.js';
 
 const SCHEMA = z.strictObject({

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { fakeTool } from './fake-tools.js';
+import { fakeTool } from '../../../test/support/fake-tools.js';
 import { createRegistry, type ToolOrigin, type ToolSource } from './registry.js';
 import type { OfferRequest } from './runtime.js';
 import { SILENT } from './runtime-log.js';

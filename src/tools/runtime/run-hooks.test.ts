@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { closeAfterTest, tempFolder } from '../../../test/support/cleanup.js';
+import { callOf, fakeGate, fakeTool, fakeWorld, textOf } from '../../../test/support/fake-tools.js';
 import { GatewayError } from '../../core/errors.js';
-import { callOf, fakeGate, fakeTool, fakeWorld, textOf } from './fake-tools.js';
 import type { RunRequest, ToolRunResult } from './runtime.js';
 import type { Tool } from './tool.js';
 

@@ -2,10 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { closeAfterTest, tempFolder } from '../../../test/support/cleanup.js';
+import {
+  callOf,
+  type FakeWorld,
+  fakeGate,
+  fakeTool,
+  fakeWorld,
+  textOf,
+} from '../../../test/support/fake-tools.js';
 import { deferred, gate as door, turnOfLoop } from '../../../test/support/gate.js';
 import { GatewayError } from '../../core/errors.js';
 import type { Verdict } from '../../permissions/gate.js';
-import { callOf, type FakeWorld, fakeGate, fakeTool, fakeWorld, textOf } from './fake-tools.js';
 import type { ToolRunEvent } from './runtime.js';
 import { type Tool, ToolError, type ToolYield } from './tool.js';
 

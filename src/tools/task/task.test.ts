@@ -1,6 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import {
+  createTestContext,
+  runTool,
+  type TestContext,
+  type TestContextOptions,
+} from '../../../test/support/tool-context.js';
 import type { AgentProgress, AgentReport, AgentTask } from '../runtime/context.js';
-import { createTestContext, runTool, type TestContext, type TestContextOptions } from '../runtime/testing.js';
 import { ToolError } from '../runtime/tool.js';
 import { taskTool } from './task.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createTestContext, runTool, type TestContext } from '../runtime/testing.js';
+import { createTestContext, runTool, type TestContext } from '../../../test/support/tool-context.js';
 import { thinkTool } from './think.js';
 
 let context: TestContext | undefined;

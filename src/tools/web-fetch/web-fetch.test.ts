@@ -1,7 +1,12 @@
 import { deflateSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { closeSitesAfterEach, type Handler, startSite } from '../../transport/guarded-fetch/test-site.js';
-import { createTestContext, runTool, type TestContext, type TestContextOptions } from '../runtime/testing.js';
+import { closeSitesAfterEach, type Handler, startSite } from '../../../test/support/loopback-site.js';
+import {
+  createTestContext,
+  runTool,
+  type TestContext,
+  type TestContextOptions,
+} from '../../../test/support/tool-context.js';
 import { ToolError } from '../runtime/tool.js';
 import { webFetchTool } from './web-fetch.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { closeSitesAfterEach, type Handler, startSite } from '../../transport/guarded-fetch/test-site.js';
-import { createTestContext, runTool, type TestContext } from '../runtime/testing.js';
+import { closeSitesAfterEach, type Handler, startSite } from '../../../test/support/loopback-site.js';
+import { createTestContext, runTool, type TestContext } from '../../../test/support/tool-context.js';
 import { ToolError } from '../runtime/tool.js';
 import { filterHits, normalDomain } from './domains.js';
 import type { SearchHit } from './provider.js';

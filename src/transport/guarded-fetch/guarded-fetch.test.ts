@@ -4,11 +4,11 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { makeCertificate } from '../http-client/test-certificate.js';
+import { makeCertificate } from '../../../test/support/certificate.js';
+import { closeSitesAfterEach, redirectHandler, startSite } from '../../../test/support/loopback-site.js';
 import { FetchProblem } from './fetch-problem.js';
 import { type GuardedFetchOptions, guardedFetch } from './guarded-fetch.js';
 import { pinnedLookup } from './resolve.js';
-import { closeSitesAfterEach, redirectHandler, startSite } from './test-site.js';
 
 closeSitesAfterEach();
 afterEach(() => void vi.useRealTimers());

@@ -9,9 +9,15 @@ import {
   gzipSync,
 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { closed, onRequest, startServer } from '../../../test/support/socket-server.js';
+import {
+  chunk,
+  closeAllAfterEach,
+  makeClient,
+  request,
+  textOf,
+} from '../../../test/support/upstream-client.js';
 import { readAll } from './read-all.js';
-import { chunk, closeAllAfterEach, makeClient, request, textOf } from './test-client.js';
-import { closed, onRequest, startServer } from './test-server.js';
 
 closeAllAfterEach();
 

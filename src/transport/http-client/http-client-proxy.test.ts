@@ -1,8 +1,8 @@
 import { connect, type LookupFunction, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { makeCertificate } from './test-certificate.js';
-import { closeAllAfterEach, makeClient, OK, request, textOf } from './test-client.js';
-import { closed, onRequest, startServer, startTlsServer } from './test-server.js';
+import { makeCertificate } from '../../../test/support/certificate.js';
+import { closed, onRequest, startServer, startTlsServer } from '../../../test/support/socket-server.js';
+import { closeAllAfterEach, makeClient, OK, request, textOf } from '../../../test/support/upstream-client.js';
 
 closeAllAfterEach();
 

@@ -1,9 +1,17 @@
 import type { LookupFunction } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { makeCertificate } from './test-certificate.js';
-import { chunk, closeAllAfterEach, makeClient, OK, request, STREAM_HEAD, textOf } from './test-client.js';
-import { closed, onRequest, startServer, startTlsServer } from './test-server.js';
+import { makeCertificate } from '../../../test/support/certificate.js';
+import { closed, onRequest, startServer, startTlsServer } from '../../../test/support/socket-server.js';
+import {
+  chunk,
+  closeAllAfterEach,
+  makeClient,
+  OK,
+  request,
+  STREAM_HEAD,
+  textOf,
+} from '../../../test/support/upstream-client.js';
 
 closeAllAfterEach();
 

@@ -3,11 +3,19 @@ import type { LookupFunction, Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { closed, onRequest, startServer } from '../../../test/support/socket-server.js';
+import {
+  chunk,
+  closeAllAfterEach,
+  makeClient,
+  OK,
+  request,
+  STREAM_HEAD,
+  textOf,
+} from '../../../test/support/upstream-client.js';
 import { GatewayError } from '../../core/errors.js';
 import { Connection } from './connection.js';
 import { readAll } from './read-all.js';
-import { chunk, closeAllAfterEach, makeClient, OK, request, STREAM_HEAD, textOf } from './test-client.js';
-import { closed, onRequest, startServer } from './test-server.js';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { called, request, result, said, TOOLS, turn, user } from '../../../test/support/demo-requests.js';
 import type { JsonObject, Message, ToolResultContent } from '../../core/conversation.js';
-import { called, request, result, said, TOOLS, turn, user } from './testing.js';
 
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA10dzkAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import {
+  namesAndInputs,
+  request,
+  TOOLS,
+  type ToolKey,
+  tool,
+  turn,
+} from '../../../test/support/demo-requests.js';
 import type { JsonObject, ToolDefinition } from '../../core/conversation.js';
-import { namesAndInputs, request, TOOLS, type ToolKey, tool, turn } from './testing.js';
 
 type Call = readonly [name: string, input: unknown];
 type Case = readonly [words: string, tools: readonly ToolKey[], ...calls: Call[]];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { NOW } from '../../../test/support/demo-requests.js';
 import { findFacts } from './facts.js';
 import { findNames } from './names.js';
-import { NOW } from './testing.js';
 
 describe('findFacts', () => {
   it.each<readonly [text: string, ...facts: string[]]>([

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { request, TOOLS, turn, user } from '../../../test/support/demo-requests.js';
 import type {
   Block,
   ConversationRequest,
@@ -10,7 +11,6 @@ import type {
   ToolDefinition,
 } from '../../core/conversation.js';
 import { fits, schemaOf } from './schema.js';
-import { request, TOOLS, turn, user } from './testing.js';
 
 const RUNS = { numRuns: 100 } as const;
 /** For machines that do other things at the same time. */

@@ -1,9 +1,9 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { called, NOW, request, result, TOOLS, turn, user } from '../../../test/support/demo-requests.js';
 import { estimateRequestTokens } from '../../core/estimate-tokens.js';
 import { runDemo } from './index.js';
 import { piecesOf, spacedJson } from './stream.js';
-import { called, NOW, request, result, TOOLS, turn, user } from './testing.js';
 
 const QUESTION = 'Who wrote Hamlet?';
 const never = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { called, request, result, said, TOOLS, turn, user } from '../../../test/support/demo-requests.js';
 import type { JsonObject } from '../../core/conversation.js';
 import { fits, schemaOf } from './schema.js';
-import { called, request, result, said, TOOLS, turn, user } from './testing.js';
 
 const object = (properties: JsonObject): JsonObject => ({
   type: 'object',

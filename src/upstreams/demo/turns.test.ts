@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { called, namesAndInputs, request, result, said, TOOLS, text, turn, user } from './testing.js';
+import {
+  called,
+  namesAndInputs,
+  request,
+  result,
+  said,
+  TOOLS,
+  text,
+  turn,
+  user,
+} from '../../../test/support/demo-requests.js';
 
 describe('tool choice', () => {
   const tools = [TOOLS.weather, TOOLS.calculator];

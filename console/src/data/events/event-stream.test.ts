@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ConsoleEvent } from '../../../../src/server/wire/events.js';
-import { ScriptedGateway } from '../reducer/scripted-gateway.js';
+import { ManualClock, ManualGateway, settled } from '../../../../test/support/manual-world.js';
+import { ScriptedGateway } from '../../../../test/support/scripted-gateway.js';
 import { EventStream, STREAM_TIMES, type StreamStatus } from './event-stream.js';
-import { ManualClock, ManualGateway, settled } from './manual-world.js';
 
 const RETRY_MS = STREAM_TIMES.firstRetryMs;
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ConsoleEvent } from '../../../../src/server/wire/events.js';
-import { ScriptedGateway } from '../reducer/scripted-gateway.js';
+import { ManualBrowser, ManualClock, ManualGateway, settled } from '../../../../test/support/manual-world.js';
+import { ScriptedGateway } from '../../../../test/support/scripted-gateway.js';
 import type { StreamStatus } from './event-stream.js';
 import { EventTabs, TAB_TIMES } from './event-tabs.js';
-import { ManualBrowser, ManualClock, ManualGateway, settled } from './manual-world.js';
 
 interface Tab {
   tabs: EventTabs;

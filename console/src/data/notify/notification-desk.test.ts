@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../../test/support/manual-world.js';
+import { approvalOf, ScriptedGateway } from '../../../../test/support/scripted-gateway.js';
 import { StateStore } from '../console-state.js';
-import { ManualClock } from '../events/manual-world.js';
 import { applyEvent, noteApproval } from '../reducer/apply-event.js';
-import { approvalOf, ScriptedGateway } from '../reducer/scripted-gateway.js';
 import { chatPlace, INBOX, type Notice, NotificationDesk } from './notification-desk.js';
 import { strings } from './strings.js';
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { MessageWire } from '../../../../src/server/wire/sessions.js';
 import type { BlockWire } from '../../../../src/server/wire/shared.js';
+import { approvalOf, type NewChunk, ScriptedGateway } from '../../../../test/support/scripted-gateway.js';
 import { INITIAL_STATE, type TurnView } from '../console-state.js';
 import type { Part } from '../view.js';
 import { alignTurn } from './align.js';
 import { applyEvent } from './apply-event.js';
 import { drawTurns } from './draw-conversation.js';
 import { type HistoryOptions, partsOfMessages, turnsOfMessages } from './history.js';
-import { approvalOf, type NewChunk, ScriptedGateway } from './scripted-gateway.js';
 
 const text = (said: string): BlockWire => ({ type: 'text', text: said });
 const use = (id: string): BlockWire => ({ type: 'tool_use', id, name: 'Bash', input: { command: id } });

@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import {
+  approvalOf,
+  type NewChunk,
+  ScriptedGateway,
+  TIME,
+} from '../../../../test/support/scripted-gateway.js';
 import { type ConsoleState, INITIAL_STATE } from '../console-state.js';
 import type { Part, ToolCard } from '../view.js';
 import { mergeCards } from './align.js';
 import { applyEvent, noteApproval } from './apply-event.js';
 import { newCard } from './cards.js';
-import { approvalOf, type NewChunk, ScriptedGateway, TIME } from './scripted-gateway.js';
 
 const call = (id: string) =>
   ({ type: 'tool_use', tool_use_id: id, name: 'Bash', complete: true, input: { command: 'make' } }) as const;

@@ -4,10 +4,16 @@ import { join } from 'node:path';
 import { createSdkMcpServer, tool } from '@anthropic-ai/claude-agent-sdk';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import {
+  type Bench,
+  createBench,
+  readTo,
+  say,
+  user,
+} from '../../../../test/support/claude-processes-bench.js';
 import { errorInDialect, inDialect } from '../../../../test/support/scripted-answers.js';
 import type { ScriptFunction } from '../../../../test/support/scripted-upstream.js';
 import { type Scripted, textAnswer } from '../../../../test/support/wire.js';
-import { type Bench, createBench, readTo, say, user } from './testing.js';
 import { incomingMessage } from './transcript-entries.js';
 
 const calls = (name: string, input: object): Scripted => ({

@@ -8,6 +8,13 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { bundleForChild } from '../../../../test/support/child-bundle.js';
+import {
+  type Bench,
+  createBench,
+  readTo,
+  say,
+  user,
+} from '../../../../test/support/claude-processes-bench.js';
 import { closeAfterTest, tempFolder } from '../../../../test/support/cleanup.js';
 import { allGone, allProcesses, descendants, isClaudeCode } from '../../../../test/support/processes.js';
 import { inDialect } from '../../../../test/support/scripted-answers.js';
@@ -18,7 +25,6 @@ import { findProcesses, isAlive, readProcess } from '../../../workspace/process/
 import type { ClaudeProcess } from '../claude-processes.js';
 import { INSTALL_COMMAND } from './load-sdk.js';
 import { reapFolders, rootFolder } from './process-folder.js';
-import { type Bench, createBench, readTo, say, user } from './testing.js';
 import { incomingMessage } from './transcript-entries.js';
 
 /** Holds on to nothing of its parent: no terminal, no group, no output. */

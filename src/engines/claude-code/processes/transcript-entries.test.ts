@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { assistant, user } from '../../../../test/support/claude-processes-bench.js';
 import type { Block, Message } from '../../../core/conversation.js';
-import { assistant, user } from './testing.js';
 import { incomingMessage, transcriptOf } from './transcript-entries.js';
 
 const PLACE = { cwd: '/work', model: 'm', now: 1_000_000 };

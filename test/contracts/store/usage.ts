@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { histogramOf } from '../../../src/core/histogram.js';
+import type { UsageRecord } from '../../../src/store/usage.js';
+import { type Bench, START, TTL } from './place.js';
+
+const DAY = 86_400_000;
+/** 2025-10-09T08:53:20Z. */
+const AT = START;
+
+const row = (more: Partial<UsageRecord> = {}): UsageRecord => ({
+  at: AT,
+  principal: 'alice',
+  model: 'gpt',
+  upstream: 'openai',
+  status: 200,
+  inputTokens: 10,
+  outputTokens: 5,
+  cacheReadTokens: 3,
+  cacheWriteTokens: 2,
+  latencyMs: 100,
+  ...more,
+});
+
+const everything = { from: 0, to: AT + 10 * DAY, histograms: true };
+
+export function usageContract(bench: () => Bench): void {
+  describe('usage', () => {
+    it('adds up', async () => {
+      const store = await bench().open();
+      store.usage.record(row({ costUsd: 0.25, firstTokenMs: 20, reasoningTokens: 4 }));
+      store.usage.record(row({ costUsd: 0.5, latencyMs: 300.4, firstTokenMs: 40 }));
+      store.usage.record(row({ status: 529 }));
+      expect(await store.usage.summarise({ ...everything, by: [] })).toEqual([
+        {
+          group: {},
+          requests: 3,
+          errors: 1,
+          inputTokens: 30,
+          outputTokens: 15,
+          cacheReadTokens: 9,
+          cacheWriteTokens: 6,
+          reasoningTokens: 4,
+          costUsd: 0.75,
+          unpriced: 1,
+          meanLatencyMs: 500 / 3,
+          maxLatencyMs: 300,
+          latencies: [
+            [100, 2],
+            [288, 1],
+          ],
+          meanFirstTokenMs: 30,
+          firstTokens: [
+            [20, 1],
+            [40, 1],
+          ],
+        },
+      ]);
+    });
+
+    it('counts how long answers and first tokens of each group took', async () => {
+      const store = await bench().open();
+      for (const latencyMs of [10, 10, 2000]) store.usage.record(row({ model: 'a', latencyMs }));
+      store.usage.record(row({ model: 'b', latencyMs: 4100, firstTokenMs: 0 }));
+      store.usage.record(row({ model: 'b', latencyMs: 12, status: 500 }));
+      const sums = await store.usage.summarise({ ...everything, by: ['model'] });
+      expect(sums.map(({ latencies, firstTokens }) => ({ latencies, firstTokens }))).toEqual([
+        {
+          latencies: [
+            [10, 2],
+            [1984, 1],
+          ],
+          firstTokens: [],
+        },
+        {
+          latencies: [
+            [12, 1],
+            [4096, 1],
+          ],
+          firstTokens: [[0, 1]],
+        },
+      ]);
+      expect(sums.map((sum) => 'meanFirstTokenMs' in sum)).toEqual([false, true]);
+    });
+
+    it('counts no times unless it is asked to', async () => {
+      const store = await bench().open();
+      store.usage.record(row({ latencyMs: 10, firstTokenMs: 5 }));
+      const [sum] = await store.usage.summarise({ ...everything, by: [], histograms: false });
+      expect(sum).toMatchObject({ requests: 1, latencies: [], firstTokens: [] });
+    });
+
+    it('has nothing to say about nothing', async () => {
+      const store = await bench().open();
+      expect(await store.usage.summarise({ ...everything, by: [] })).toEqual([]);
+      expect(await store.usage.summarise({ ...everything, by: ['day', 'model'] })).toEqual([]);
+    });
+
+    it('groups by what is asked, in order', async () => {
+      const store = await bench().open();
+      store.usage.record(row({ model: 'b', at: AT + DAY }));
+      store.usage.record(row({ model: 'a', principal: 'bob' }));
+      store.usage.record(row({ model: 'b', session: 's1' }));
+      store.usage.record(row({ model: 'b', upstream: 'azure' }));
+      const groups = async (by: Parameters<typeof store.usage.summarise>[0]['by'], more = {}) =>
+        (await store.usage.summarise({ ...everything, by, ...more })).map(({ group, requests }) => [
+          ...Object.values(group),
+          requests,
+        ]);
+      expect(await groups(['model'])).toEqual([
+        ['a', 1],
+        ['b', 3],
+      ]);
+      expect(await groups(['day', 'model'])).toEqual([
+        ['2025-10-09', 'a', 1],
+        ['2025-10-09', 'b', 2],
+        ['2025-10-10', 'b', 1],
+      ]);
+      expect(await groups(['principal'])).toEqual([
+        ['alice', 3],
+        ['bob', 1],
+      ]);
+      expect(await groups(['upstream'])).toEqual([
+        ['azure', 1],
+        ['openai', 3],
+      ]);
+      expect(await groups(['session'])).toEqual([
+        ['', 3],
+        ['s1', 1],
+      ]);
+      expect(await groups(['model'], { principal: 'bob' })).toEqual([['a', 1]]);
+      expect(await groups(['model'], { session: 's1' })).toEqual([['b', 1]]);
+    });
+
+    it('begins days where the reader lives', async () => {
+      const store = await bench().open();
+      const midnight = Date.UTC(2025, 9, 10);
+      store.usage.record(row({ at: midnight - 1 }));
+      store.usage.record(row({ at: midnight - 8 * 3_600_000 }));
+      store.usage.record(row({ at: midnight - 8 * 3_600_000 - 1 }));
+      const days = async (utcOffsetMinutes: number) =>
+        (await store.usage.summarise({ ...everything, by: ['day'], utcOffsetMinutes })).map(
+          ({ group, requests }) => [group.day, requests],
+        );
+      expect(await days(0)).toEqual([['2025-10-09', 3]]);
+      expect(await days(480)).toEqual([
+        ['2025-10-09', 1],
+        ['2025-10-10', 2],
+      ]);
+    });
+
+    it('counts from `from` up to but not including `to`', async () => {
+      const store = await bench().open();
+      for (const at of [AT - 1, AT, AT + TTL - 1, AT + TTL]) store.usage.record(row({ at }));
+      const [sum] = await store.usage.summarise({ from: AT, to: AT + TTL, by: [] });
+      expect(sum?.requests).toBe(2);
+    });
+
+    it('counts single sessions alone', async () => {
+      const store = await bench().open();
+      for (const session of ['s1', 's2', 's2', 's3']) store.usage.record(row({ session }));
+      store.usage.record(row({}));
+      const sums = await store.usage.summarise({
+        ...everything,
+        by: ['session'],
+        sessions: ['s2', 's3', 's9'],
+      });
+      expect(sums.map(({ group, requests }) => [group.session, requests])).toEqual([
+        ['s2', 2],
+        ['s3', 1],
+      ]);
+      expect(await store.usage.summarise({ ...everything, by: ['session'], sessions: [] })).toEqual([]);
+    });
+
+    it('adds up more rows than it reads in one step', async () => {
+      const store = await bench().open({ limits: { buffer: { flushRows: 5000, maxRows: 100_000 } } });
+      const half = 12_000;
+      const taken: number[][] = [[], []];
+      // The largest comes first, so that every later step has to leave it.
+      for (let n = 2 * half; n > 0; n--) {
+        const times = { latencyMs: n, ...(n % 3 === 0 && { firstTokenMs: n / 3 }) };
+        store.usage.record(row({ at: AT + half - Math.floor(n / 3), model: `m${n % 2}`, ...times }));
+        taken[n % 2]?.push(n);
+      }
+      const sums = await store.usage.summarise({ ...everything, by: ['model'] });
+      const figures = sums.map(({ requests, inputTokens, maxLatencyMs, meanLatencyMs }) => [
+        requests,
+        inputTokens,
+        maxLatencyMs,
+        Math.round(meanLatencyMs),
+      ]);
+      expect(figures).toEqual([
+        [half, half * 10, 2 * half, half + 1],
+        [half, half * 10, 2 * half - 1, half],
+      ]);
+      expect(sums.map(({ latencies }) => latencies)).toEqual(taken.map(histogramOf));
+      expect(sums.map(({ firstTokens }) => firstTokens)).toEqual(
+        taken.map((of) => histogramOf(of.filter((n) => n % 3 === 0).map((n) => n / 3))),
+      );
+    });
+  });
+}
