@@ -1,17 +1,76 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 const seeded = fileURLToPath(new URL('./test/support/fast-check.ts', import.meta.url));
 
 const EXCLUDED = ['**/node_modules/**', 'test/scenarios/**'];
 
-/** What they count is the whole process's: timers, sockets, memory. Nothing else may run in it. */
-const ALONE = [
-  'src/server/events/event-streams.test.ts',
-  'test/faults/agent-cycles.test.ts',
-  'test/faults/disconnect.test.ts',
-  'test/faults/hostile-commands.test.ts',
+/** What `build-once.ts` builds is for the tests that start a gateway as a process or load the page. */
+const BUILT = ['test/support/build-once.ts'];
+
+/** The folder of a test says its project; `test/architecture.test.ts` holds what `unit` may not start. */
+const PROJECTS = [
+  {
+    name: 'unit',
+    include: [
+      'src/**/*.test.ts',
+      'console/src/**/*.test.{ts,tsx}',
+      'test/*.test.ts',
+      'test/support/**/*.test.ts',
+    ],
+  },
+  {
+    name: 'e2e',
+    include: ['test/{attacks,conformance,e2e,flows}/**/*.test.ts'],
+    globalSetup: BUILT,
+  },
+  { name: 'browser', include: ['test/browser/**/*.test.ts'], globalSetup: BUILT },
+  { name: 'clients', include: ['test/clients/**/*.test.ts'], globalSetup: BUILT },
+  { name: 'faults', include: ['test/faults/**/*.test.ts'], globalSetup: BUILT },
 ];
+
+/**
+ * What they count is the whole process's: timers, sockets, memory. Nothing else may run in it, so they
+ * run in a project of their own, `unit-alone` and `faults-alone`.
+ */
+const ALONE: Readonly<Record<string, string[]>> = {
+  unit: ['src/server/events/event-streams.test.ts'],
+  faults: [
+    'test/faults/agent-cycles.test.ts',
+    'test/faults/disconnect.test.ts',
+    'test/faults/hostile-commands.test.ts',
+  ],
+};
+
+/** One project after the other: a worker keeps what it has loaded only as long as the next file is of its project. */
+const projects: TestProjectInlineConfiguration[] = PROJECTS.flatMap((project, groupOrder) => {
+  const alone = ALONE[project.name] ?? [];
+  const shared: TestProjectInlineConfiguration = {
+    extends: true,
+    test: {
+      ...project,
+      exclude: [...EXCLUDED, ...alone],
+      sequence: { groupOrder },
+      // A file leaves nothing behind for the next (test/support/leave-nothing.ts): loading the sources
+      // once halves the time.
+      isolate: false,
+    },
+  };
+  if (alone.length === 0) return [shared];
+  return [
+    shared,
+    {
+      extends: true,
+      test: {
+        ...project,
+        name: `${project.name}-alone`,
+        include: alone,
+        sequence: { groupOrder: PROJECTS.length },
+        isolate: true,
+      },
+    },
+  ];
+});
 
 export default defineConfig({
   plugins: [
@@ -23,7 +82,6 @@ export default defineConfig({
   ],
   test: {
     exclude: EXCLUDED,
-    globalSetup: ['test/support/build-once.ts'],
     setupFiles: ['test/support/leave-nothing.ts'],
     // Of a busy machine: what starts programs takes five times as long there.
     testTimeout: 60_000,
@@ -32,19 +90,6 @@ export default defineConfig({
     pool: 'forks',
     // One more than two cores: the tests of processes and pages wait a quarter of their time.
     maxWorkers: 3,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'shared',
-          include: ['src/**/*.test.ts', 'console/src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-          exclude: [...EXCLUDED, ...ALONE],
-          // A file leaves nothing behind for the next (test/support/leave-nothing.ts): loading the sources
-          // once halves the time.
-          isolate: false,
-        },
-      },
-      { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
-    ],
+    projects,
   },
 });

@@ -1,5 +1,6 @@
 // `npm test`: everything, to the end, with the count of all of it in the last line.
-// Arguments go to vitest: `npm test -- src/core`, `npm test -- -t 'tool calls'`.
+// `npm run check`: types, lint and the unit tests, which need no build and no other program.
+// Arguments go to vitest: `npm test -- src/core`, `npm run check -- -t 'tool calls'`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,9 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const args = process.argv.slice(2);
+const [first, ...others] = process.argv.slice(2);
+const unitOnly = first === '--unit';
+const args = unitOnly ? ['--project', 'unit*', ...others] : process.argv.slice(2);
 
 /**
  * Tests that may be skipped, each with the reason and the condition under which it is right.
@@ -19,8 +22,8 @@ const DECLARED_SKIPS = [
 ];
 
 /** Run before the tests, each counted as one; what fails here does not keep the rest from running. */
+const BUILD = { name: 'build', command: ['scripts/build.mjs'] };
 const CHECKS = [
-  { name: 'build', command: ['scripts/build.mjs'] },
   { name: 'types', command: ['node_modules/typescript/bin/tsc', '--noEmit'] },
   { name: 'types of the console', command: ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'console'] },
   { name: 'lint', command: ['node_modules/@biomejs/biome/bin/biome', 'check', '.'] },
@@ -35,7 +38,7 @@ function run(title, command) {
 }
 
 function runChecks() {
-  for (const { name, command } of CHECKS) {
+  for (const { name, command } of unitOnly ? CHECKS : [BUILD, ...CHECKS]) {
     if (run(name, command)) passed++;
     else failures.push(name);
   }
@@ -77,7 +80,7 @@ const filtered = args.some((arg) => /^(-t|--testNamePattern|--tags-filter)/i.tes
 const isDeclared = (fullName) =>
   filtered || DECLARED_SKIPS.some(({ test, when }) => test === fullName && when);
 
-run('programs that the tests use', ['scripts/test-deps.mjs']);
+if (!unitOnly) run('programs that the tests use', ['scripts/test-deps.mjs']);
 runChecks();
 runTests();
 

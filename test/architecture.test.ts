@@ -89,9 +89,18 @@ const KEBAB_FOLDER = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 /** The bundles that `scripts/build.mjs` makes, and the schema for editors that `scripts/schema.mjs` writes. */
 const ENTRIES = ['src/cli/main.ts', 'src/tools/public.ts', 'src/config/json-schema.ts'];
 
+/** What starts gateways, Claude Code and browsers for tests. */
+const STARTERS = ['browser', 'claude-processes-bench', 'claude-world', 'gateway'].map(
+  (name) => `test/support/${name}.ts`,
+);
+
 const all = readSources('src');
 const isTest = ({ path }: SourceFile): boolean => path.endsWith('.test.ts');
 const sources = all.filter((file) => !isTest(file));
+const support = new Map(readSources('test').map((file) => [file.path, file]));
+const unitTests = [...all, ...support.values()]
+  .filter(isTest)
+  .filter(({ path }) => /^(src\/|test\/support\/|test\/[^/]+$)/.test(path));
 
 /** `core` for src/core/…, `main` for src/main.ts, `test` for what is outside of src. */
 function areaOf(path: string): string {
@@ -159,6 +168,18 @@ describe('imports', () => {
       for (const { to } of file === undefined ? [] : edges([file])) reached.add(to);
     }
     expect(sources.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
+  });
+
+  it('start no gateway, Claude Code or browser in unit tests: those stand in the folders of test/', () => {
+    const wrong = unitTests.filter((file) => {
+      const reached = new Set([file.path]);
+      for (const path of reached) {
+        const from = path === file.path ? file : support.get(path);
+        for (const { to } of from === undefined ? [] : edges([from])) reached.add(to);
+      }
+      return STARTERS.some((starter) => reached.has(starter));
+    });
+    expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
   it('take vitest only in tests', () => {

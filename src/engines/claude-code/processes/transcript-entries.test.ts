@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assistant, user } from '../../../../test/support/claude-processes-bench.js';
+import { said as assistant, user } from '../../../../test/support/sessions-bench.js';
 import type { Block, Message } from '../../../core/conversation.js';
 import { incomingMessage, transcriptOf } from './transcript-entries.js';
 

@@ -1,10 +1,10 @@
 /** What `GET /api/events` tells of turns of Claude Code. */
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { openWorld, says, user, type World } from '../../../test/support/claude-world.js';
-import { EventReader } from '../../../test/support/event-reader.js';
-import { hasEnded, isOfTurn } from '../../../test/support/event-world.js';
-import { call, type Scripted } from '../../../test/support/wire.js';
+import { openWorld, says, user, type World } from '../../support/claude-world.js';
+import { EventReader } from '../../support/event-reader.js';
+import { hasEnded, isOfTurn } from '../../support/event-world.js';
+import { call, type Scripted } from '../../support/wire.js';
 
 async function read({ gateway }: World): Promise<EventReader> {
   const key = new URL(gateway.consoleUrl).hash.replace('#token=', '');

@@ -9,8 +9,8 @@ import {
   tool,
   user,
   type World,
-} from '../../../test/support/claude-world.js';
-import { call } from '../../../test/support/wire.js';
+} from '../../support/claude-world.js';
+import { call } from '../../support/wire.js';
 
 /** What the model was told in its last call. */
 const lastTold = (world: World): string => JSON.stringify(world.told(world.upstream.requests.length - 1));

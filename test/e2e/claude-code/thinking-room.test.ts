@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkThinking } from '../../../test/clients/strict-request.js';
-import { openWorld, type Step, says, type Wire, type World } from '../../../test/support/claude-world.js';
-import { errorInDialect } from '../../../test/support/scripted-answers.js';
+import { checkThinking } from '../../clients/strict-request.js';
+import { openWorld, type Step, says, type Wire, type World } from '../../support/claude-world.js';
+import { errorInDialect } from '../../support/scripted-answers.js';
 
 /** A model that Claude Code thinks with by a budget, always 31,999; with those that it does not know, as they like. */
 const BY_BUDGET = 'claude-sonnet-4-5';

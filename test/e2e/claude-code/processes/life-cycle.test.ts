@@ -7,25 +7,19 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { bundleForChild } from '../../../../test/support/child-bundle.js';
-import {
-  type Bench,
-  createBench,
-  readTo,
-  say,
-  user,
-} from '../../../../test/support/claude-processes-bench.js';
-import { closeAfterTest, tempFolder } from '../../../../test/support/cleanup.js';
-import { allGone, allProcesses, descendants, isClaudeCode } from '../../../../test/support/processes.js';
-import { inDialect } from '../../../../test/support/scripted-answers.js';
-import { startUpstream } from '../../../../test/support/scripted-upstream.js';
-import { until } from '../../../../test/support/until.js';
-import { GatewayError } from '../../../core/errors.js';
-import { findProcesses, isAlive, readProcess } from '../../../workspace/process/process-list.js';
-import type { ClaudeProcess } from '../claude-processes.js';
-import { INSTALL_COMMAND } from './load-sdk.js';
-import { reapFolders, rootFolder } from './process-folder.js';
-import { incomingMessage } from './transcript-entries.js';
+import { GatewayError } from '../../../../src/core/errors.js';
+import type { ClaudeProcess } from '../../../../src/engines/claude-code/claude-processes.js';
+import { INSTALL_COMMAND } from '../../../../src/engines/claude-code/processes/load-sdk.js';
+import { reapFolders, rootFolder } from '../../../../src/engines/claude-code/processes/process-folder.js';
+import { incomingMessage } from '../../../../src/engines/claude-code/processes/transcript-entries.js';
+import { findProcesses, isAlive, readProcess } from '../../../../src/workspace/process/process-list.js';
+import { bundleForChild } from '../../../support/child-bundle.js';
+import { type Bench, createBench, readTo, say, user } from '../../../support/claude-processes-bench.js';
+import { closeAfterTest, tempFolder } from '../../../support/cleanup.js';
+import { allGone, allProcesses, descendants, isClaudeCode } from '../../../support/processes.js';
+import { inDialect } from '../../../support/scripted-answers.js';
+import { startUpstream } from '../../../support/scripted-upstream.js';
+import { until } from '../../../support/until.js';
 
 /** Holds on to nothing of its parent: no terminal, no group, no output. */
 const STUBBORN =

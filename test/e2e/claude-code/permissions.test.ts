@@ -2,16 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import {
-  contentOf,
-  openWorld,
-  result,
-  says,
-  tool,
-  user,
-  type World,
-} from '../../../test/support/claude-world.js';
-import { call } from '../../../test/support/wire.js';
+import { contentOf, openWorld, result, says, tool, user, type World } from '../../support/claude-world.js';
+import { call } from '../../support/wire.js';
 
 const ASKING = { config: { permissions: { mode: 'ask', unattended: 'wait' } } };
 

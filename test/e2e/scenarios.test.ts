@@ -1,6 +1,6 @@
 /** What each built-in does to a real folder. One folder of test/scenarios for each behaviour. */
 import { describe, expect, it } from 'vitest';
-import { readScenarios, runScenario } from './support/scenarios.js';
+import { readScenarios, runScenario } from '../support/scenarios.js';
 
 const FEWEST = 150;
 const scenarios = await readScenarios();

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { contentOf, openWorld, result, says, tool, user } from '../../../test/support/claude-world.js';
-import { call } from '../../../test/support/wire.js';
+import { contentOf, openWorld, result, says, tool, user } from '../../support/claude-world.js';
+import { call } from '../../support/wire.js';
 
 const EVERYTHING = fileURLToPath(
   new URL('../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),

@@ -9,9 +9,9 @@ import {
   tool,
   user,
   type World,
-} from '../../../test/support/claude-world.js';
-import { allGone, descendants, type SeenProcess } from '../../../test/support/processes.js';
-import { call } from '../../../test/support/wire.js';
+} from '../../support/claude-world.js';
+import { allGone, descendants, type SeenProcess } from '../../support/processes.js';
+import { call } from '../../support/wire.js';
 
 const TOOLS = [tool('weather')];
 

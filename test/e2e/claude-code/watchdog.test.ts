@@ -1,16 +1,9 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import {
-  claudeProcesses,
-  contentOf,
-  openWorld,
-  says,
-  tool,
-  user,
-} from '../../../test/support/claude-world.js';
-import { allGone, descendants } from '../../../test/support/processes.js';
-import { call } from '../../../test/support/wire.js';
-import { LIMITS } from '../agent/limits.js';
-import { MessageInput } from './processes/message-input.js';
+import { LIMITS } from '../../../src/engines/agent/limits.js';
+import { MessageInput } from '../../../src/engines/claude-code/processes/message-input.js';
+import { claudeProcesses, contentOf, openWorld, says, tool, user } from '../../support/claude-world.js';
+import { allGone, descendants } from '../../support/processes.js';
+import { call } from '../../support/wire.js';
 
 const stopped: number[] = [];
 

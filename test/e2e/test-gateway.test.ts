@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { tempFolder } from './cleanup.js';
-import { runCommand, startGatewayProcess, startTestGateway, type TestGateway } from './gateway.js';
-import { jsonRequest, openAndAbandon, sendRaw } from './raw-http.js';
-import { inDialect } from './scripted-answers.js';
-import { eventByEvent, gate, sse, startUpstream } from './scripted-upstream.js';
-import { anthropicClient, openaiClient } from './sdk.js';
-import { parseSse, validateAnthropicStream, validateChatStream } from './sse.js';
-import { call, callsAnswer, chatStream, textAnswer } from './wire.js';
+import { tempFolder } from '../support/cleanup.js';
+import { runCommand, startGatewayProcess, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { jsonRequest, openAndAbandon, sendRaw } from '../support/raw-http.js';
+import { inDialect } from '../support/scripted-answers.js';
+import { eventByEvent, gate, sse, startUpstream } from '../support/scripted-upstream.js';
+import { anthropicClient, openaiClient } from '../support/sdk.js';
+import { parseSse, validateAnthropicStream, validateChatStream } from '../support/sse.js';
+import { call, callsAnswer, chatStream, textAnswer } from '../support/wire.js';
 
 const user = [{ role: 'user' as const, content: 'Hello' }];
 

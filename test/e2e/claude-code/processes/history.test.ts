@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { assistant, createBench, say, user } from '../../../../test/support/claude-processes-bench.js';
-import type { Block, Message, ToolResultBlock } from '../../../core/conversation.js';
+import type { Block, Message, ToolResultBlock } from '../../../../src/core/conversation.js';
+import { assistant, createBench, say, user } from '../../../support/claude-processes-bench.js';
 
 const call = (id: string, name: string, input = {}): Block => ({ type: 'tool_use', id, name, input });
 const result = (toolUseId: string, ...content: ToolResultBlock['content']): ToolResultBlock => ({

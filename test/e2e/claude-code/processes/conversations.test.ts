@@ -4,17 +4,11 @@ import { join } from 'node:path';
 import { createSdkMcpServer, tool } from '@anthropic-ai/claude-agent-sdk';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import {
-  type Bench,
-  createBench,
-  readTo,
-  say,
-  user,
-} from '../../../../test/support/claude-processes-bench.js';
-import { errorInDialect, inDialect } from '../../../../test/support/scripted-answers.js';
-import type { ScriptFunction } from '../../../../test/support/scripted-upstream.js';
-import { type Scripted, textAnswer } from '../../../../test/support/wire.js';
-import { incomingMessage } from './transcript-entries.js';
+import { incomingMessage } from '../../../../src/engines/claude-code/processes/transcript-entries.js';
+import { type Bench, createBench, readTo, say, user } from '../../../support/claude-processes-bench.js';
+import { errorInDialect, inDialect } from '../../../support/scripted-answers.js';
+import type { ScriptFunction } from '../../../support/scripted-upstream.js';
+import { type Scripted, textAnswer } from '../../../support/wire.js';
 
 const calls = (name: string, input: object): Scripted => ({
   parts: [{ type: 'call', id: 'toolu_1', name, arguments: JSON.stringify(input) }],

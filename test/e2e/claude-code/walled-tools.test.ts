@@ -1,8 +1,8 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { contentOf, openWorld, says, tool, user, type World } from '../../../test/support/claude-world.js';
-import { call } from '../../../test/support/wire.js';
+import { contentOf, openWorld, says, tool, user, type World } from '../../support/claude-world.js';
+import { call } from '../../support/wire.js';
 
 const scenario = (path: string) => fileURLToPath(new URL(`../../../test/scenarios/${path}`, import.meta.url));
 

@@ -8,11 +8,11 @@ import {
   says,
   tool,
   user,
-} from '../../../test/support/claude-world.js';
-import { gate } from '../../../test/support/gate.js';
-import { sse } from '../../../test/support/replies.js';
-import { errorInDialect } from '../../../test/support/scripted-answers.js';
-import { anthropicStream, call } from '../../../test/support/wire.js';
+} from '../../support/claude-world.js';
+import { gate } from '../../support/gate.js';
+import { sse } from '../../support/replies.js';
+import { errorInDialect } from '../../support/scripted-answers.js';
+import { anthropicStream, call } from '../../support/wire.js';
 
 const READ = (path: string) => call('Read', { file_path: path }, 'toolu_read');
 

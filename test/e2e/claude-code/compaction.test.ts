@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  claudeProcesses,
-  contentOf,
-  openWorld,
-  says,
-  user,
-  type World,
-} from '../../../test/support/claude-world.js';
-import { allGone, descendants } from '../../../test/support/processes.js';
-import { errorInDialect } from '../../../test/support/scripted-answers.js';
+import { claudeProcesses, contentOf, openWorld, says, user, type World } from '../../support/claude-world.js';
+import { allGone, descendants } from '../../support/processes.js';
+import { errorInDialect } from '../../support/scripted-answers.js';
 
 const TOO_LONG = 'prompt is too long: 210000 tokens > 200000 maximum';
 const CONTINUED = 'This session is being continued';

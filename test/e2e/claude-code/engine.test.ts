@@ -8,8 +8,8 @@ import {
   says,
   tool,
   user,
-} from '../../../test/support/claude-world.js';
-import { call } from '../../../test/support/wire.js';
+} from '../../support/claude-world.js';
+import { call } from '../../support/wire.js';
 
 describe('a conversation with Claude Code', { timeout: 60_000 }, () => {
   it('answers, and goes on in the same process', async () => {

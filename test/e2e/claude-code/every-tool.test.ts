@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { openWorld, says, user, type Wire, type World } from '../../../test/support/claude-world.js';
-import { closeAfterTest } from '../../../test/support/cleanup.js';
-import { call } from '../../../test/support/wire.js';
+import { openWorld, says, user, type Wire, type World } from '../../support/claude-world.js';
+import { closeAfterTest } from '../../support/cleanup.js';
+import { call } from '../../support/wire.js';
 
 const NOTEBOOK = JSON.stringify({
   cells: [{ cell_type: 'code', id: 'one', metadata: {}, source: 'x', outputs: [], execution_count: null }],
