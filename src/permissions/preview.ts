@@ -105,15 +105,18 @@ export function createRulePreviews({ policy, store, now = Date.now }: PreviewOpt
     request: PreviewRequest,
   ): Promise<Pick<Preview, 'satisfies' | 'problem'>> {
     const { question, hints, call: kept } = readAsked(approval.describe);
-    if (question) return { satisfies: false, problem: 'It is a question to a person: no rule answers it.' };
+    if (question)
+      return { satisfies: false, problem: 'It is a question for a person: no rule can answer it.' };
     if (hints.suppressAlways) return { satisfies: false, problem: NO_RULE_OF_IT };
     const call = judgedAgain(kept, nameOf(approval));
     if (call === undefined) {
-      return { problem: 'The call is too large to be tried again: that will be told with the decision.' };
+      return {
+        problem: 'The call is too large to be checked now: the decision will say whether the rule covers it.',
+      };
     }
     const { rule, behaviour, reach } = request;
     if (!holdsFor(reach, call)) {
-      return { satisfies: false, problem: 'The rule would hold in another session or folder.' };
+      return { satisfies: false, problem: 'The rule would apply to another session or folder.' };
     }
     const rules = await book.rulesFor(call.session, call.place.root);
     const tried: Rule = { ...reach, rule, behaviour, id: '', createdBy: '', createdAt: now() };

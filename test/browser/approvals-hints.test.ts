@@ -54,13 +54,13 @@ describe('a question', () => {
     const { panel } = await ask({});
     await expect.poll(() => standingOut(panel), PATIENCE).toEqual(['Allow once']);
     await panel.getByRole('button', { name: 'Always allow…' }).waitFor();
-    expect(await panel.innerText()).not.toMatch(/Look twice|for always|Outside/);
+    expect(await panel.innerText()).not.toMatch(/closer look|permanently|Outside/);
   });
 
   it('that the engine would rather have refused has the refusal stand out', async () => {
     const { panel, page, approval, verdict } = await ask({ defaultToNo: true });
     await expect.poll(() => standingOut(panel), PATIENCE).toEqual(['Deny']);
-    await panel.getByText('the agent recommends to say no unless you are sure').waitFor();
+    await panel.getByText('the agent recommends denying this unless you are sure').waitFor();
     await press(panel, 'Deny');
     await panelIs(page, approval, 'denied');
     expect(await verdict).toMatchObject({ allowed: false });
@@ -68,7 +68,7 @@ describe('a question', () => {
 
   it('of which no rule may be made has no choice for always, and can be allowed once', async () => {
     const { panel, page, approval, verdict } = await ask({ suppressAlways: true });
-    await panel.getByText('It cannot be allowed for always: it is asked each time.').waitFor();
+    await panel.getByText('This cannot be allowed permanently: you will be asked each time.').waitFor();
     expect(await panel.getByRole('button', { name: /always/i }).count()).toBe(0);
     await expect.poll(() => standingOut(panel), PATIENCE).toEqual(['Allow once']);
     await press(panel, 'Allow once');
@@ -78,6 +78,6 @@ describe('a question', () => {
 
   it('about a path outside of the folder names it', async () => {
     const { panel } = await ask({ blockedPath: '/etc/hosts' });
-    await panel.getByText('Outside of where it may work: /etc/hosts').waitFor();
+    await panel.getByText('Outside the folders it may work in: /etc/hosts').waitFor();
   });
 });

@@ -166,7 +166,7 @@ describe('the inbox', { timeout: 60_000 }, () => {
     await page.getByRole('menuitem', { name: 'In 15 minutes' }).click();
     await page.getByRole('heading', { name: 'Put aside' }).waitFor();
     await expect.poll(() => page.title(), PATIENCE).not.toMatch(/^\(/);
-    await page.getByRole('button', { name: 'Take up again' }).click();
+    await page.getByRole('button', { name: 'Bring back' }).click();
     await expect.poll(() => page.title(), PATIENCE).toMatch(/^\(1\)/);
     await third.getByRole('button', { name: /Read/ }).first().click();
     await press(third, 'Deny');
@@ -177,6 +177,6 @@ describe('the inbox', { timeout: 60_000 }, () => {
 
   it('is empty with a word about it', async () => {
     const { page } = await bench.open(browser, '#/inbox');
-    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByText('Nothing is waiting for you').waitFor();
   });
 });

@@ -220,7 +220,7 @@ describe('decisions that come too late', () => {
       return route.continue({ postData: JSON.stringify({ ...body, digest: 'of something else' }) });
     });
     await press(panel, 'Allow once');
-    await panel.getByText('What is asked has changed since you saw it.').waitFor();
+    await panel.getByText('The request has changed since you saw it.').waitFor();
     expect((await bench.approvalOf('digest-1')).state).toBe('pending');
     await press(panel, 'Allow once');
     await said;

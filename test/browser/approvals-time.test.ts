@@ -85,7 +85,7 @@ describe('the time of an approval', { timeout: 60_000 }, () => {
     await cardIs(page, 'over-1', 'expired');
     await said;
     const card = cardOf(page, 'over-1');
-    expect(await panelOf(page, approval).innerText()).toContain('That is no refusal');
+    expect(await panelOf(page, approval).innerText()).toContain('This does not count as a denial');
     expect(JSON.stringify(turn.requests.at(-1)?.told)).toContain('not a refusal');
     expect(await card.getByRole('button', { name: 'Allow once' }).count()).toBe(0);
     bench.model.play('was not answered in time', [textAnswer('I try it again.')]);

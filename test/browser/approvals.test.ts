@@ -123,7 +123,7 @@ describe('an approval on its card', () => {
     await panel.getByRole('button', { name: 'Edit as JSON' }).click();
     const field = panel.getByLabel('Input as JSON');
     await field.fill('{ "file_path": ');
-    await panel.getByText('This is no valid JSON').waitFor();
+    await panel.getByText('This is not valid JSON').waitFor();
     await field.fill(JSON.stringify({ ...input, old_string: 'not in the file' }));
     await press(panel, 'Allow the changed input');
     await panel.getByRole('alert').waitFor();
@@ -146,7 +146,7 @@ describe('an approval on its card', () => {
     const preview = panel.getByRole('region', { name: 'What this rule does' });
     await preview.getByText('It covers this call.').waitFor();
     await preview.getByText('echo rule-run one').waitFor();
-    await press(panel, 'Allow, and always allow Bash(echo rule-run:*) for everywhere');
+    await press(panel, 'Allow, and always allow Bash(echo rule-run:*) everywhere');
     await said;
     await cardIs(page, 'rule-1', 'success');
 

@@ -76,7 +76,7 @@ describe('a turn that runs', () => {
     const { data } = JSON.parse(await answer.text());
     await page.evaluate(`location.hash = '#/chat/${data[0].id}'`);
     await answered(page, 'From the other');
-    await page.getByText('Another client runs a turn in this conversation.').waitFor();
+    await page.getByText('Another client is running a turn in this conversation.').waitFor();
     opened.open();
     expect(await imported).toBe(data[0].id);
     await page.getByRole('button', { name: 'Regenerate' }).waitFor();

@@ -140,7 +140,7 @@ describe('a chat', () => {
     const name = page.getByRole('textbox', { name: /named-\*/ });
     await name.fill('something-else');
     await name.press('Enter');
-    await page.getByText('The name has to fit named-*.').waitFor();
+    await page.getByText('The name must match named-*.').waitFor();
     await name.fill('named-for-me');
     await name.press('Enter');
     await page.getByRole('button', { name: 'Model: named-for-me' }).waitFor();

@@ -101,7 +101,7 @@ describe('the console as an app', () => {
     wire.cut();
     await page.reload();
     await page.getByText('The gateway cannot be reached.').waitFor();
-    expect(await page.getByText('goes on trying').isVisible()).toBe(true);
+    expect(await page.getByText('keeps trying').isVisible()).toBe(true);
     await shots(page, 'unreachable');
     wire.mend();
     await connected(page);
@@ -120,7 +120,7 @@ describe('the console as an app', () => {
     const fresh = await old.context().newPage();
     await fresh.goto(url);
     expect(await versionOf(fresh)).toBe('2.0.0');
-    await old.getByText('A new version of this console is there.').waitFor();
+    await old.getByText('A new version of this console is available.').waitFor();
     expect(await versionOf(old)).toBe('1.0.0');
     // Files of the old version are gone from the gateway; the page has them all the same.
     await rm(join(served, 'assets'), { recursive: true });

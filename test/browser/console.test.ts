@@ -57,7 +57,7 @@ describe('the connection', () => {
     expect(await page.locator('[data-connection]').innerText()).toBe('Connected');
     wire.cut();
     await connected(page, 'lost');
-    await page.getByText(/^Connection lost at.*connects again by itself/).waitFor();
+    await page.getByText(/^Connection lost at.*reconnects automatically/).waitFor();
     wire.mend();
     await connected(page);
     await page.getByText(/^Connection lost at/).waitFor({ state: 'detached' });
@@ -128,7 +128,7 @@ describe('pages', () => {
     await page.route(/\/assets\/usage-page-/, (route) => route.abort());
     await page.getByRole('link', { name: 'Usage' }).click();
     const alert = page.getByRole('alert');
-    await alert.getByRole('heading', { name: 'This page failed' }).waitFor();
+    await alert.getByRole('heading', { name: 'This page crashed' }).waitFor();
     expect(await alert.innerText()).toContain('could not be loaded');
     expect(await alert.getByRole('button', { name: 'Reload the console' }).isVisible()).toBe(true);
     await page.getByRole('link', { name: 'Setup' }).click();
@@ -141,7 +141,7 @@ describe('pages', () => {
     await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
     await page.locator('body').focus();
     await page.keyboard.press('Tab');
-    const skip = page.getByRole('button', { name: 'Skip to the content' });
+    const skip = page.getByRole('button', { name: 'Skip to content' });
     expect(await skip.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(true);
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
@@ -193,7 +193,7 @@ describe('language and colours', () => {
     await page.waitForSelector('html[data-theme="dark"]');
     expect(await ground()).not.toBe(light);
     await settings(page).click();
-    await page.getByRole('group', { name: 'Colours' }).getByText('Light').click();
+    await page.getByRole('group', { name: 'Theme' }).getByText('Light').click();
     await page.waitForSelector('html[data-theme="light"]');
     expect(await ground()).toBe(light);
     await page.getByRole('group', { name: 'Language' }).getByText('中文').click();
@@ -241,7 +241,7 @@ describe('what waits for a decision', () => {
     await titled(page, '(1) Toolgate – Chat');
     const inbox = page.getByRole('link', { name: /^Inbox/ });
     expect(await inbox.innerText()).toContain('1');
-    expect(await inbox.textContent()).toContain('1 waits for a decision');
+    expect(await inbox.textContent()).toContain('1 waiting for a decision');
     for (const approval of await pending(gateway.url, tokenOf(gateway))) {
       const decided = await fetch(`${gateway.url}/api/approvals/${approval.id}`, {
         method: 'POST',
@@ -261,7 +261,7 @@ describe('setup', () => {
     await page.goto(`${gateway.url}/#/setup`);
     await page.getByRole('heading', { name: 'What is connected' }).waitFor();
     expect(await page.locator('[data-models] li').allInnerTexts()).toContain('coder');
-    expect(await page.getByText('any word is taken as one').isVisible()).toBe(true);
+    expect(await page.getByText('any word is accepted as one').isVisible()).toBe(true);
     await page.getByLabel('Model', { exact: true }).fill("o'clock");
     for (const tab of await page.getByRole('tab').all()) {
       await tab.click();

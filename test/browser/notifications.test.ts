@@ -75,7 +75,7 @@ const leader = async ([tab]: readonly Page[]): Promise<string | undefined> =>
 
 /** Every tab knows of so many questions. */
 async function know(tabs: readonly Page[], count: number): Promise<void> {
-  const label = count === 1 ? '1 waits for a decision' : `${count} wait for a decision`;
+  const label = count === 1 ? '1 waiting for a decision' : `${count} waiting for a decision`;
   await Promise.all(tabs.map((tab) => tab.getByText(label).first().waitFor({ state: 'attached' })));
 }
 

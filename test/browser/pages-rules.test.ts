@@ -37,7 +37,7 @@ async function begin(path = 'rules'): Promise<void> {
 }
 
 const made = (text: string) =>
-  page.getByRole('table', { name: 'Rules that people made' }).locator('tbody tr').filter({ hasText: text });
+  page.getByRole('table', { name: 'Rules added by people' }).locator('tbody tr').filter({ hasText: text });
 const dialogIn = (shown: Page) => shown.getByRole('dialog');
 const result = (behaviour: string) => page.locator(`[data-result="${behaviour}"]`);
 
@@ -64,8 +64,8 @@ describe('rules', PATIENT, () => {
     );
     expect(await made('Edit(./shown/**)').innerText()).toContain(world.root);
     expect(await made('WebFetch').innerText()).toMatch(/Deny[\s\S]*Everywhere/);
-    await page.getByText('What no rule is about waits for a person.').waitFor();
-    const configured = page.getByRole('table', { name: 'Rules of the configuration' });
+    await page.getByText('Calls that no rule covers wait for a person.').waitFor();
+    const configured = page.getByRole('table', { name: 'Rules in the configuration' });
     expect(await configured.innerText()).toMatch(/Bash\(curl:\*\)\s+Deny/);
     expect(await configured.getByRole('button').count()).toBe(0);
     await page.getByRole('button', { name: 'How rules are written' }).click();
@@ -156,7 +156,7 @@ describe('rules', PATIENT, () => {
     expect(JSON.parse(await json.inputValue())).toEqual({ file_path: '/etc/passwd' });
     await json.fill('[1');
     await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await page.getByText('This is no JSON object.').waitFor();
+    await page.getByText('This is not a JSON object.').waitFor();
     await page.getByLabel('Tool', { exact: true }).selectOption('Bash');
     expect(page.url()).toContain('tool=Bash');
   });
@@ -182,7 +182,7 @@ describe('rules', PATIENT, () => {
     expect(await page.getByRole('button', { name: 'Revoke WebFetch' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Add a rule' }).click();
     const dialog = dialogIn(page);
-    expect(await dialog.getByLabel('Where it holds').inputValue()).toBe('session');
+    expect(await dialog.getByLabel('Where it applies').inputValue()).toBe('session');
     await dialog.getByLabel('Rule', { exact: true }).fill('Bash(ls)');
     await dialog.getByRole('button', { name: 'Add the rule' }).click();
     await page.getByRole('button', { name: 'Revoke Bash(ls)' }).waitFor();

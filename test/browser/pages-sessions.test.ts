@@ -162,11 +162,11 @@ describe('sessions', PATIENT, () => {
     await world.say('coder', 'mow the lawn');
     await begin();
     await row('hedge').waitFor();
-    await page.getByLabel('Search what was said').fill('DONE');
+    await page.getByLabel('Search text, title').fill('DONE');
     await row('hedge').locator('mark', { hasText: 'done' }).waitFor();
     expect(await row('hedge').innerText()).toContain('It is done.');
     expect(await row('lawn').count()).toBe(1);
-    await page.getByLabel('Search what was said').fill('lawn');
+    await page.getByLabel('Search text, title').fill('lawn');
     await row('hedge').waitFor({ state: 'detached' });
     await row('lawn').waitFor();
     expect(await row('hedge').count()).toBe(0);
@@ -175,7 +175,7 @@ describe('sessions', PATIENT, () => {
     await page.getByText('Nothing matches').waitFor();
     await page.reload();
     await page.getByText('Nothing matches').waitFor();
-    await page.getByLabel('Search what was said').fill('');
+    await page.getByLabel('Search text, title').fill('');
     const said = { model: 'coder', content: 'HOLD the lawn' };
     const { session } = await world.api<ChatStarted>('POST', '/api/chat', said);
     await row('HOLD the lawn').getByText('Running').waitFor();

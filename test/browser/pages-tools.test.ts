@@ -56,12 +56,12 @@ async function open(world: World, options = {}) {
 describe('tools', PATIENT, () => {
   it('are listed with what they take and who has them, or why they are off', async () => {
     const { page, tool, problems } = await begin();
-    await tool('Read').getByText('Only reads').waitFor();
+    await tool('Read').getByText('Read-only').waitFor();
     await tool('Bash').getByRole('button').first().click();
     const bash = await tool('Bash').innerText();
     expect(bash).toContain('command');
     expect(bash).toContain('required');
-    expect(bash).toMatch(/Models that have it: coder/);
+    expect(bash).toMatch(/Models that can use it: coder/);
     expect(await tool('WebSearch').innerText()).toMatch(/Off[\s\S]*tools\.web_search/);
     await tool('Bash').getByRole('button', { name: 'Schema as JSON' }).click();
     await tool('Bash').getByText('"object"').first().waitFor();
@@ -76,7 +76,7 @@ describe('tools', PATIENT, () => {
     expect(await tool('Bash').count()).toBe(0);
     await page.getByRole('button', { name: 'Clear the search' }).click();
     await tool('Bash').waitFor();
-    await page.getByRole('switch', { name: 'Only what is off' }).click();
+    await page.getByRole('switch', { name: 'Only tools that are off' }).click();
     await tool('Bash').waitFor({ state: 'detached' });
     await tool('WebSearch').waitFor();
     await page.getByLabel('Source').selectOption('mcp');
@@ -90,8 +90,8 @@ describe('MCP servers', PATIENT, () => {
     await page.getByText('No MCP servers').waitFor();
     await page.getByRole('button', { name: 'Add a server' }).click();
     await dialog.getByRole('button', { name: 'Add and connect' }).click();
-    await dialog.getByText('Give it a name.').waitFor();
-    await dialog.getByText('Say which program to start.').waitFor();
+    await dialog.getByText('Enter a name.').waitFor();
+    await dialog.getByText('Enter the program to start.').waitFor();
     const { command, args } = everythingServer();
     await dialog.getByLabel('Name', { exact: true }).fill('every');
     await dialog.getByLabel('Command').fill(command);
@@ -126,7 +126,7 @@ describe('MCP servers', PATIENT, () => {
     await dialog.getByLabel('Transport').selectOption(type);
     await dialog.getByLabel('Address').fill('example.com');
     await dialog.getByRole('button', { name: 'Add and connect' }).click();
-    await dialog.getByText('Begin with https:// or http://.').waitFor();
+    await dialog.getByText('Start with https:// or http://.').waitFor();
     await dialog.getByLabel('Address').fill(`${running.url}${path}`);
     await dialog.getByRole('button', { name: 'Add: Headers' }).click();
     await dialog.getByLabel('Headers: name 1').fill('X-Hello');
@@ -159,7 +159,7 @@ describe('MCP servers', PATIENT, () => {
     await shots(page, 'tools-mcp');
     expect(await axeProblems(page)).toEqual([]);
     await broken.getByRole('button', { name: 'Remove broken' }).click();
-    await dialog.getByText('comes back when the gateway starts again').waitFor();
+    await dialog.getByText('comes back when the gateway restarts').waitFor();
   });
 
   it('are changed by administrators alone, and others are told so', async () => {
@@ -168,7 +168,7 @@ describe('MCP servers', PATIENT, () => {
     const page = await context.newPage();
     await goTo(page, world, 'tools', 'key-of-alice');
     await page.locator('[data-server="fine"]').waitFor();
-    await page.getByText('by a key with the scope “admin”').waitFor();
+    await page.getByText('requires a key with the scope “admin”').waitFor();
     expect(await page.getByRole('button', { name: /Add a server|Reconnect|Remove/ }).count()).toBe(0);
     await context.close();
   });
@@ -180,6 +180,6 @@ describe('MCP servers', PATIENT, () => {
     await page.getByText('已连接').first().waitFor();
     expect(await unhurt(page)).toBe(true);
     expect(await isWithinWidth(page)).toBe(true);
-    expect(await page.locator('main').innerText()).not.toMatch(/Connected|Built in|Only reads|Search tools/);
+    expect(await page.locator('main').innerText()).not.toMatch(/Connected|Built in|Read-only|Search tools/);
   });
 });

@@ -55,7 +55,7 @@ describe('usage', PATIENT, () => {
   it('is empty at first, and counts what is asked', async () => {
     const world = await startWorld();
     const { page, tile, problems } = await open(world);
-    await page.getByText('Nothing was used in this time').waitFor();
+    await page.getByText('No usage in this period').waitFor();
     expect(await page.getByRole('button', { name: 'Download CSV' }).isDisabled()).toBe(true);
     await world.say('priced', 'hello');
     await tile('Requests').getByText('1', { exact: true }).waitFor();

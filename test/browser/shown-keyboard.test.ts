@@ -79,7 +79,7 @@ describe('without a mouse', { timeout: 90_000 }, () => {
 
     await tabTo(page, /^Inbox/, 'Shift+Tab');
     await keyboard.press('Enter');
-    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByText('Nothing is waiting for you').waitFor();
     await tabTo(page, /^Rules/);
     await keyboard.press('Enter');
     await page.getByText('Bash(make clean').first().waitFor();

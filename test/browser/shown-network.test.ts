@@ -55,9 +55,9 @@ describe('a decision on a line that breaks', PATIENT, () => {
     const panel = panelOf(page, approval);
     wire.cut();
     await connected(page, 'lost');
-    await panel.getByText('a decision is sent again until it is answered').waitFor();
+    await panel.getByText('a decision is sent again until the gateway answers').waitFor();
     await press(panel, 'Allow once');
-    await panel.getByRole('status').getByText('You have allowed it. Your answer is on its way.').waitFor();
+    await panel.getByRole('status').getByText('You allowed it. Your answer is on its way.').waitFor();
     // Nobody can say the opposite meanwhile by accident.
     expect(await panel.getByRole('button', { name: 'Deny', exact: true }).isDisabled()).toBe(true);
     expect(await panel.getAttribute('data-approval-state')).toBe('pending');
@@ -117,10 +117,10 @@ describe('a decision on a line that breaks', PATIENT, () => {
     await said;
     wire.mend();
     await panelIs(page, approval, 'denied');
-    await panel.getByText('Your answer came too late and was not taken.').waitFor();
+    await panel.getByText('Your answer came too late and had no effect.').waitFor();
     expect(await panel.innerText()).toContain('Denied by you (api)');
     await page
-      .getByText('Your answer came too late and was not taken. Run echo ran >> other.txt')
+      .getByText('Your answer came too late and had no effect. Run echo ran >> other.txt')
       .first()
       .waitFor();
     await cardIs(page, 'other-1', 'denied');
@@ -148,8 +148,8 @@ describe('a press that arrives after the end of its time', PATIENT, () => {
     });
     await press(panel, 'Allow once');
     await panelIs(page, approval, 'expired');
-    await panel.getByText('Your answer came too late and was not taken.').waitFor();
-    expect(await panel.innerText()).toContain('That is no refusal');
+    await panel.getByText('Your answer came too late and had no effect.').waitFor();
+    expect(await panel.innerText()).toContain('This does not count as a denial');
     await cardIs(page, 'late-1', 'expired');
     expect(await cardOf(page, 'late-1').getByRole('button', { name: 'Allow once' }).count()).toBe(0);
     await expect.poll(() => answers, PATIENCE).toEqual([410]);

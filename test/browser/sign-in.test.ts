@@ -109,7 +109,7 @@ describe('signing in', () => {
     await settings(page).click();
     const panel = page.getByRole('region', { name: 'Settings' });
     expect(await panel.innerText()).toContain('alice');
-    expect(await panel.innerText()).toContain('May: call models, approve');
+    expect(await panel.innerText()).toContain('Permissions: call models, approve');
   });
 
   it('is over when somebody signs out, and nothing of what was shown stays', async () => {
@@ -137,7 +137,7 @@ describe('signing in', () => {
     await connected(page, 'lost');
     wire.mend();
     await page.getByText('You are no longer signed in').waitFor();
-    expect(await page.getByText('What you typed is still there').isVisible()).toBe(true);
+    expect(await page.getByText('What you typed will still be there').isVisible()).toBe(true);
     expect(await page.getByRole('navigation').isVisible()).toBe(false);
     await page.getByLabel('Token or key').fill(tokenOf(gateway));
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -158,7 +158,7 @@ describe('signing out', { timeout: 60_000 }, () => {
     other.exec('BEGIN IMMEDIATE');
     await settings(page).click();
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
-    await page.getByText('could not write that down').waitFor();
+    await page.getByText('could not save that').waitFor();
     expect(await page.context().cookies()).toEqual([]);
     other.exec('ROLLBACK');
     await page.reload();
@@ -173,7 +173,7 @@ describe('signing out', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Sign out everywhere' }).click();
     await everywhere(page).waitFor();
     expect(await page.getByRole('region', { name: 'Settings' }).isVisible()).toBe(false);
-    expect(await everywhere(page).innerText()).toContain('All sign-ins of local end');
+    expect(await everywhere(page).innerText()).toContain('This ends every sign-in of local');
     expect(await axeProblems(page)).toEqual([]);
     await everywhere(page).getByRole('button', { name: 'Cancel' }).click();
     await everywhere(page).waitFor({ state: 'detached' });

@@ -1,12 +1,12 @@
 export const notificationStrings = {
   en: {
     title: 'Notifications',
-    approvals: 'When an agent waits for a decision',
-    turnEnds: 'When an answer of mine is finished',
-    ask: 'The browser asks for permission first.',
+    approvals: 'When an agent is waiting for a decision',
+    turnEnds: 'When an answer I asked for is ready',
+    ask: 'The browser will ask for permission first.',
     denied:
-      'This browser has blocked notifications for this address. Allow them in the settings of the site (the icon beside the address), then reload.',
-    unsupported: 'This browser shows no notifications for this address.',
+      'This browser has blocked notifications for this address. Allow them in the site settings (the icon beside the address), then reload.',
+    unsupported: 'This browser does not show notifications for this address.',
   },
   zh: {
     title: '通知',

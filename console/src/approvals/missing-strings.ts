@@ -1,8 +1,8 @@
 export const missingStrings = {
   en: {
     loading: 'Loading the question…',
-    none: 'The question about this call cannot be shown here: it is over, or for somebody else to answer.',
-    again: 'Look again',
+    none: 'The question about this call cannot be shown here: it is over, or someone else has to answer it.',
+    again: 'Check again',
   },
   zh: {
     loading: '正在加载审批请求…',

@@ -122,8 +122,8 @@ export function RuleForm({ deciding, draft, change }: FormProps) {
               )}
             >
               {allow
-                ? text.confirmAllow(shownRule, text.scope[scope])
-                : text.confirmDeny(shownRule, text.scope[scope])}
+                ? text.confirmAllow(shownRule, text.where[scope])
+                : text.confirmDeny(shownRule, text.where[scope])}
             </Button>
             <Button variant="ghost" onClick={() => change({ mode: 'buttons' })}>
               {text.back}

@@ -7,6 +7,14 @@ const scopeEn: Record<RuleScopeWire, string> = {
   everywhere: 'everywhere',
 };
 
+/** After “always allow RULE”. */
+const whereEn: Record<RuleScopeWire, string> = {
+  once: 'for this call only',
+  session: 'in this session',
+  project: 'in this project',
+  everywhere: 'everywhere',
+};
+
 const scopeZh: Record<RuleScopeWire, string> = {
   once: '仅此次调用',
   session: '此会话',
@@ -14,22 +22,29 @@ const scopeZh: Record<RuleScopeWire, string> = {
   everywhere: '所有位置',
 };
 
+const whereZh: Record<RuleScopeWire, string> = {
+  once: '仅对此次调用',
+  session: '在此会话中',
+  project: '在此项目中',
+  everywhere: '在所有位置',
+};
+
 export const strings = {
   en: {
     asks: 'Wants to run',
     asksAgent: (label: string) => `The sub-agent “${label}” wants to run`,
     decideRegion: (title: string) => `Decision: ${title}`,
-    why: 'Why it is asked',
-    cwd: 'In the folder',
+    why: 'Why you are being asked',
+    cwd: 'In folder',
     paths: 'Paths',
     address: 'Address',
     detail: 'Details',
     mcpServer: (name: string, source: string | null) =>
       source === null ? `MCP server ${name}` : `MCP server ${name}, configured in ${source}`,
-    engineReason: 'The agent’s own reason to ask',
-    blockedPath: (path: string) => `Outside of where it may work: ${path}`,
-    careful: 'Look twice: the agent recommends to say no unless you are sure.',
-    noAlways: 'It cannot be allowed for always: it is asked each time.',
+    engineReason: 'The agent’s own reason for asking',
+    blockedPath: (path: string) => `Outside the folders it may work in: ${path}`,
+    careful: 'Take a closer look: the agent recommends denying this unless you are sure.',
+    noAlways: 'This cannot be allowed permanently: you will be asked each time.',
     allArguments: 'All arguments',
     title: 'The agent says',
     allowOnce: 'Allow once',
@@ -42,30 +57,32 @@ export const strings = {
     mayNot: 'Your key cannot decide this: it needs the scope “approve”.',
     justMoved: 'Nothing was sent: the buttons had just appeared or moved. Press again.',
     sending: {
-      allow: 'You have allowed it. Your answer is on its way.',
-      deny: 'You have denied it. Your answer is on its way.',
+      allow: 'You allowed it. Your answer is on its way.',
+      deny: 'You denied it. Your answer is on its way.',
     },
-    tooLate: 'Your answer came too late and was not taken.',
+    tooLate: 'Your answer came too late and had no effect.',
     decisionFailed: 'Nothing was decided',
-    changed: 'What is asked has changed since you saw it. Look at it again, then decide.',
-    lost: 'The connection to the gateway is lost. What you see may be old; a decision is sent again until it is answered.',
+    changed: 'The request has changed since you saw it. Look at it again, then decide.',
+    lost: 'The connection to the gateway is lost. What you see may be out of date; a decision is sent again until the gateway answers.',
     timeLeft: (left: string) => `${left} left to answer`,
-    timeUp: 'The time to answer is over.',
+    timeUp: 'The time to answer is up.',
     noClock: 'No time limit.',
     extend: 'Extend',
     extended: 'Extended',
-    extendFailed: 'It could not be extended',
+    extendFailed: 'The time could not be extended',
     reason: 'Reason',
-    reasonHint: 'The agent reads it, so it can do something else.',
+    reasonHint: 'The agent will read this and can try something else.',
     denyConfirm: 'Deny with this reason',
     typed: 'What you had typed',
     copyTyped: 'Copy what you had typed',
     rule: 'Rule',
-    ruleHint: 'Such as Bash(git log:*), Edit(./src/**), WebFetch(domain:example.com) or mcp__server__tool.',
+    ruleHint:
+      'For example Bash(git log:*), Edit(./src/**), WebFetch(domain:example.com) or mcp__server__tool.',
     suggestions: 'Suggestions',
     fromEngine: 'suggested by the agent',
-    scopeLabel: 'Holds for',
+    scopeLabel: 'Applies to',
     scope: scopeEn,
+    where: whereEn,
     scopeHint: {
       session: 'until the session ends',
       project: (path: string) => `every session in ${path}`,
@@ -75,16 +92,16 @@ export const strings = {
     behaviour: 'From now on',
     behaviourAllow: 'Allow such calls',
     behaviourDeny: 'Deny such calls',
-    confirmAllow: (rule: string, scope: string) => `Allow, and always allow ${rule} for ${scope}`,
-    confirmDeny: (rule: string, scope: string) => `Deny, and always deny ${rule} for ${scope}`,
+    confirmAllow: (rule: string, where: string) => `Allow, and always allow ${rule} ${where}`,
+    confirmDeny: (rule: string, where: string) => `Deny, and always deny ${rule} ${where}`,
     preview: 'What this rule does',
     previewing: 'Looking at recent calls…',
-    previewFailed: 'There is no preview',
+    previewFailed: 'No preview available',
     matched: (matched: number, looked: number) =>
       matched === 0
         ? `Would have matched none of the last ${looked} calls.`
         : `Would have matched ${matched} of the last ${looked} calls:`,
-    nothingLooked: 'No calls were recorded yet that it could be compared with.',
+    nothingLooked: 'No calls have been recorded yet to compare it with.',
     since: 'since',
     moreMatched: (count: number) => `and ${count} more`,
     satisfies: 'It covers this call.',
@@ -97,17 +114,17 @@ export const strings = {
     editDiff: 'Your change to the agent’s input',
     editConfirm: 'Allow the changed input',
     editNothing: 'Nothing has been changed yet.',
-    notJson: (message: string) => `This is no valid JSON: ${message}`,
-    notObject: 'The input has to be an object: { … }',
+    notJson: (message: string) => `This is not valid JSON: ${message}`,
+    notObject: 'The input must be an object: { … }',
     questionTitle: 'The agent asks you',
     other: 'Something else',
     otherPlaceholder: 'In your own words',
-    multiple: 'Several can be chosen.',
+    multiple: 'You can choose several.',
     sendAnswers: 'Send the answer',
     noAnswerYet: 'Choose or write an answer first.',
     dontAnswer: 'Do not answer…',
     dontAnswerConfirm: 'Do not answer',
-    givenAnswers: 'The agent has put answers into its own question',
+    givenAnswers: 'The agent has already filled in answers to its own question',
     planTitle: 'The agent asks you to approve its plan',
     approvePlan: 'Approve the plan',
     keepPlanning: 'Keep planning…',
@@ -127,28 +144,26 @@ export const strings = {
     via: (via: string) => (via === '' ? '' : ` (${via})`),
     allowedBy: (who: string) => `Allowed by ${who}`,
     deniedBy: (who: string) => `Denied by ${who}`,
-    coveredBy: 'Allowed by a rule that was made while it waited',
-    deniedByRule: 'Denied by a rule that was made while it waited',
-    expiredText: 'Nobody answered in time. That is no refusal: the agent was told so.',
+    coveredBy: 'Allowed by a rule added while it was waiting',
+    deniedByRule: 'Denied by a rule added while it was waiting',
+    expiredText: 'Nobody answered in time. This does not count as a denial, and the agent was told so.',
     cancelledText: 'It was withdrawn before anyone decided.',
     withReason: 'Reason',
-    withRule: 'Rule made',
+    withRule: 'Rule added',
     changedInput: 'The input was changed before it ran',
     ruleFails: 'The rule was saved, but it does not cover calls like this one',
     released: (count: number) =>
       count === 1
-        ? 'Another waiting call was let through by it.'
-        : `${count} other waiting calls were let through by it.`,
+        ? 'It also let another waiting call through.'
+        : `It also let ${count} other waiting calls through.`,
     refused: (count: number) =>
-      count === 1
-        ? 'Another waiting call was denied by it.'
-        : `${count} other waiting calls were denied by it.`,
+      count === 1 ? 'It also denied another waiting call.' : `It also denied ${count} other waiting calls.`,
     askAgain: 'Ask again',
     askAgainText: (title: string) =>
       `Your call “${title}” was not answered in time. I am here now: please try it again if it is still needed.`,
     askedAgain: 'The agent was asked to try again.',
     askAgainFailed: 'The agent could not be asked',
-    elsewhere: 'It was decided elsewhere while you looked at it.',
+    elsewhere: 'It was decided elsewhere while you were looking at it.',
   },
   zh: {
     asks: '请求运行',
@@ -201,6 +216,7 @@ export const strings = {
     fromEngine: '由智能体建议',
     scopeLabel: '适用范围',
     scope: scopeZh,
+    where: whereZh,
     scopeHint: {
       session: '直到会话结束',
       project: (path: string) => `${path} 中的所有会话`,
@@ -210,8 +226,8 @@ export const strings = {
     behaviour: '今后',
     behaviourAllow: '允许此类调用',
     behaviourDeny: '拒绝此类调用',
-    confirmAllow: (rule: string, scope: string) => `允许，并对${scope}始终允许 ${rule}`,
-    confirmDeny: (rule: string, scope: string) => `拒绝，并对${scope}始终拒绝 ${rule}`,
+    confirmAllow: (rule: string, where: string) => `允许，并${where}始终允许 ${rule}`,
+    confirmDeny: (rule: string, where: string) => `拒绝，并${where}始终拒绝 ${rule}`,
     preview: '此规则的效果',
     previewing: '正在比对近期的调用…',
     previewFailed: '无法预览',
@@ -262,7 +278,7 @@ export const strings = {
     deniedBy: (who: string) => `由${who}拒绝`,
     coveredBy: '等待期间新建的规则允许了它',
     deniedByRule: '等待期间新建的规则拒绝了它',
-    expiredText: '没有人在时限内答复。这不是拒绝：智能体已得知这一点。',
+    expiredText: '没有人在时限内答复。这不算拒绝，智能体也已获知。',
     cancelledText: '在有人决定之前已被撤回。',
     withReason: '理由',
     withRule: '新建的规则',
@@ -272,7 +288,7 @@ export const strings = {
     refused: (count: number) => `该规则还拒绝了另外 ${count} 个等待中的调用。`,
     askAgain: '重新询问',
     askAgainText: (title: string) =>
-      `你的调用“${title}”没有在时限内得到答复。我现在在了：如果仍有需要，请再试一次。`,
+      `你的调用“${title}”没有在时限内得到答复。我现在可以答复了：如果仍有需要，请再试一次。`,
     askedAgain: '已请智能体重试。',
     askAgainFailed: '无法通知智能体',
     elsewhere: '在您查看期间，它已在别处得到决定。',

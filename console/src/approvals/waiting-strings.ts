@@ -1,7 +1,7 @@
 export const waitingStrings = {
   en: {
     asks: (title: string) => `Waiting for your decision: ${title}`,
-    ask: (count: number) => `${count} calls wait for your decision.`,
+    ask: (count: number) => `${count} calls are waiting for your decision.`,
   },
   zh: {
     asks: (title: string) => `等待您决定：${title}`,

@@ -4,7 +4,7 @@ const en = {
   code: 'Code',
   copy: 'Copy',
   copied: 'Copied',
-  copyFailed: 'The browser did not allow copying. Select the text and copy it by keyboard.',
+  copyFailed: 'The browser did not allow copying. Select the text and copy it with the keyboard.',
   image: 'Image',
   done: 'done',
   open: 'open',

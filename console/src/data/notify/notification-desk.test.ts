@@ -126,7 +126,7 @@ describe('notifications', () => {
     for (const event of gateway.events) store.update((state) => applyEvent(state, event));
     expect(shown.map(({ tag, title }) => [tag, title])).toEqual([
       ['turn s1', 'coder has finished'],
-      ['turn s1', 'coder has stopped with an error'],
+      ['turn s1', 'coder stopped with an error'],
     ]);
     ports.looking = true;
     gateway.begin('t4', 's1');

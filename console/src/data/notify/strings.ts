@@ -6,7 +6,7 @@ const en = {
   expiresSoon: (minutes: number, title: string) =>
     minutes <= 1 ? `Expires in a minute: ${title}` : `Expires in ${minutes} minutes: ${title}`,
   turnDone: (model: string) => `${model} has finished`,
-  turnFailed: (model: string) => `${model} has stopped with an error`,
+  turnFailed: (model: string) => `${model} stopped with an error`,
   turnText: 'Open the conversation to see the answer.',
 };
 

@@ -2,7 +2,7 @@ export const strings = {
   en: {
     tryAgain: 'Try again',
     loadFailed: 'This could not be loaded.',
-    stale: 'What is shown may be old: it could not be loaded again.',
+    stale: 'This may be out of date: it could not be reloaded.',
     more: 'Show more',
     search: 'Search',
     clearSearch: 'Clear the search',

@@ -29,19 +29,19 @@ const REPAIRS: Readonly<Record<string, RepairWords>> = {
     roles: ['stop'],
   },
   'stop-reason': {
-    en: 'The stop reason was missing or did not fit the answer; it was put right.',
+    en: 'The stop reason was missing or did not fit the answer; it was corrected.',
     zh: '停止原因缺失或与回答不符，已更正。',
     side: 'emitted',
     roles: ['stop'],
   },
   interleaved: {
-    en: 'Parts of the answer came mixed; they were put one after the other.',
+    en: 'Parts of the answer arrived interleaved; they were put in order.',
     zh: '回答的各部分交错到达，已重新排成先后顺序。',
     side: 'upstream',
     roles: ['call', 'arguments', 'text'],
   },
   'input-after-end': {
-    en: 'Arguments came for a call that was over; they were left out.',
+    en: 'Arguments arrived for a call that had already ended; they were left out.',
     zh: '已结束的工具调用又收到了参数，已忽略。',
     side: 'upstream',
     roles: ['arguments'],
@@ -65,7 +65,7 @@ const REPAIRS: Readonly<Record<string, RepairWords>> = {
     roles: ['call'],
   },
   'duplicate-id': {
-    en: 'Two tool calls had the same id; one was given another.',
+    en: 'Two tool calls had the same id; one of them was given a new one.',
     zh: '两个工具调用的 ID 相同，已为其中一个更换。',
     side: 'emitted',
     roles: ['call'],
@@ -77,13 +77,13 @@ const REPAIRS: Readonly<Record<string, RepairWords>> = {
     roles: ['arguments'],
   },
   'arguments-trailing': {
-    en: 'Something stood behind the arguments of a call; it was left out.',
+    en: 'There was extra text after the arguments of a call; it was left out.',
     zh: '工具调用的参数后面有多余内容，已忽略。',
     side: 'upstream',
     roles: ['arguments'],
   },
   'arguments-broken': {
-    en: 'The arguments of a call were no JSON; what could be read was kept.',
+    en: 'The arguments of a call were not valid JSON; what could be read was kept.',
     zh: '工具调用的参数不是合法 JSON，保留了可读的部分。',
     side: 'emitted',
     roles: ['arguments', 'call'],
@@ -95,7 +95,7 @@ const REPAIRS: Readonly<Record<string, RepairWords>> = {
     roles: ['arguments', 'call'],
   },
   'arguments-not-an-object': {
-    en: 'The arguments of a call were no object; they were put into one.',
+    en: 'The arguments of a call were not an object; they were wrapped in one.',
     zh: '工具调用的参数不是对象，已放入一个对象中。',
     side: 'emitted',
     roles: ['arguments', 'call'],

@@ -1,9 +1,9 @@
 const en = {
   title: 'Usage',
-  intro: 'What was asked of models and agents, what it took and how long it took.',
+  intro: 'Requests to models and agents: how many, what they used and how long they took.',
   range: 'Range',
   ranges: { '24h': 'Last 24 hours', '7d': 'Last 7 days', '30d': 'Last 30 days' },
-  group: 'By',
+  group: 'Group',
   groups: { model: 'By model', key: 'By key' },
   csv: 'Download CSV',
   requests: 'Requests',
@@ -14,9 +14,10 @@ const en = {
     `${input} in · ${output} out · ${cached} from the cache`,
   cost: 'Cost',
   unknown: 'unknown',
-  costUnknown: 'No price is configured for what was used. See prices under models in toolgate.yaml.',
+  costUnknown:
+    'No price is configured for the models that were used. See prices under models in toolgate.yaml.',
   costPartly: (count: string) => `without ${count} requests whose price is unknown`,
-  costWhole: 'all of it has a known price',
+  costWhole: 'all prices are known',
   latencyMedian: 'Latency (median)',
   latencyP95: 'Latency (95%)',
   latencyMost: (time: string) => `95% within ${time}`,
@@ -35,7 +36,7 @@ const en = {
   time: 'Time',
   total: 'Total',
   chartHint: 'Use the arrow keys to read it point by point.',
-  figures: (label: string) => `Figures of: ${label}`,
+  figures: (label: string) => `Figures: ${label}`,
   nothing: 'nothing',
   errorsColumn: 'Errors',
   inputColumn: 'Input',
@@ -46,10 +47,10 @@ const en = {
   model: 'Model',
   key: 'Key',
   firstTokenMedian: 'First token (median)',
-  emptyTitle: 'Nothing was used in this time',
-  emptyText: 'Requests to models and agents are counted here from the first one on.',
-  allKeys: 'You see all keys.',
-  ownKey: 'You see your own key.',
+  emptyTitle: 'No usage in this period',
+  emptyText: 'Requests to models and agents are counted here, starting with the first one.',
+  allKeys: 'Showing all keys.',
+  ownKey: 'Showing your own key only.',
 };
 
 const zh: typeof en = {
