@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { LoadedConfig } from '../config/load.js';
-import { Router } from '../routing/router.js';
+import { ModelRouter } from '../routing/model-router.js';
 import { gatewayAddress, isGateway } from './checks/port.js';
 import { type ClaudeModels, claudeEnvironment } from './claude-environment.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
@@ -91,7 +91,7 @@ function modelsFor({ config }: LoadedConfig, wanted: string | undefined): Claude
   const rules = Object.fromEntries(
     Object.keys(config.models).map((name) => [name, { engine: 'relay' as const, upstreams: [] }]),
   );
-  const router = new Router(rules);
+  const router = new ModelRouter(rules);
   const named = [...router.named().keys()];
   // An agent would run tools of its own besides those of Claude Code.
   const fallback = wanted ?? named.find((name) => config.models[name]?.engine === 'relay') ?? named[0];

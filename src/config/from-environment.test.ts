@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Router } from '../routing/router.js';
+import { ModelRouter } from '../routing/model-router.js';
 import { DEFAULTS } from './defaults.js';
 import { ENVIRONMENT_UPSTREAMS } from './from-environment.js';
 import { loadConfig, loadConfigText } from './load.js';
@@ -28,7 +28,7 @@ function routeIn(config: Config, asked: string): { upstream: string | undefined;
       },
     ]),
   );
-  const route = new Router(rules).route(asked);
+  const route = new ModelRouter(rules).route(asked);
   return route === undefined ? undefined : { upstream: route.rule.upstreams[0], model: route.model };
 }
 

@@ -222,7 +222,7 @@ export interface Usage {
 }
 
 /** A whole answer, as collected from a stream. */
-export interface AssistantTurn {
+export interface AssistantMessage {
   id: string;
   model: string;
   content: Block[];

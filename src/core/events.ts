@@ -6,7 +6,7 @@
 import type { Extensions, OpaqueBlock, RedactedThinkingBlock, StopReason, Usage } from './conversation.js';
 import type { GatewayError } from './errors.js';
 
-export type TurnEvent =
+export type ModelEvent =
   /** May come late, twice or never. */
   | { type: 'start'; id?: string; model?: string; usage?: Partial<Usage> }
   | { type: 'text'; text: string }
@@ -48,7 +48,7 @@ export type BlockDelta =
   | { type: 'signature'; signature: string }
   | { type: 'input'; json: string };
 
-export type StreamEvent =
+export type AnswerEvent =
   | { type: 'message-start'; id: string; model: string; usage: Usage }
   | { type: 'block-start'; index: number; block: BlockStart }
   | { type: 'block-delta'; index: number; delta: BlockDelta }
@@ -62,4 +62,4 @@ export type StreamEvent =
   | { type: 'ping' };
 
 /** Something that the model said, rather than something about the answer. */
-export const isContent = ({ type }: StreamEvent): boolean => type === 'block-start' || type === 'block-delta';
+export const isContent = ({ type }: AnswerEvent): boolean => type === 'block-start' || type === 'block-delta';

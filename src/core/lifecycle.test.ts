@@ -1,29 +1,29 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { AnswerCollector } from './answer-collector.js';
 import { GatewayError } from './errors.js';
-import type { StreamEvent, TurnEvent } from './events.js';
+import type { AnswerEvent, ModelEvent } from './events.js';
 import { type LifecycleOptions, StreamLifecycle } from './lifecycle.js';
-import { TurnCollector } from './turn-collector.js';
 
-const STOP: TurnEvent = { type: 'stop', reason: 'end_turn' };
-const text = (value: string): TurnEvent => ({ type: 'text', text: value });
-const thinking = (value: string): TurnEvent => ({ type: 'thinking', text: value });
-const tool = (key: number, id?: string, name?: string): TurnEvent => ({
+const STOP: ModelEvent = { type: 'stop', reason: 'end_turn' };
+const text = (value: string): ModelEvent => ({ type: 'text', text: value });
+const thinking = (value: string): ModelEvent => ({ type: 'thinking', text: value });
+const tool = (key: number, id?: string, name?: string): ModelEvent => ({
   type: 'tool',
   key,
   ...(id === undefined ? {} : { id }),
   ...(name === undefined ? {} : { name }),
 });
-const input = (key: number, json: string): TurnEvent => ({ type: 'tool-input', key, json });
+const input = (key: number, json: string): ModelEvent => ({ type: 'tool-input', key, json });
 
-function run(events: TurnEvent[], options: Partial<LifecycleOptions> = {}) {
+function run(events: ModelEvent[], options: Partial<LifecycleOptions> = {}) {
   const lifecycle = new StreamLifecycle({ id: 'msg_1', model: 'm', ...options });
   const out = [...lifecycle.push(events), ...lifecycle.end()];
   return { out, repairs: Object.fromEntries(lifecycle.repairs), lifecycle };
 }
 
 /** A stream as one short line: what a reader of the test wants to compare. */
-function sketch(events: readonly StreamEvent[]): string {
+function sketch(events: readonly AnswerEvent[]): string {
   return events
     .map((event) => {
       switch (event.type) {
@@ -58,7 +58,7 @@ function sketch(events: readonly StreamEvent[]): string {
 
 interface Case {
   name: string;
-  events: TurnEvent[];
+  events: ModelEvent[];
   stream: string;
   repairs?: Record<string, number>;
   options?: Partial<LifecycleOptions>;
@@ -376,7 +376,7 @@ describe('StreamLifecycle', () => {
 
   const key = fc.integer({ min: 0, max: 2 });
   const piece = fc.constantFrom('', '{', '}', '"a":1', '"', '\\', 'null', '[1]', ' ', '{"x":"y"}');
-  const anyEvent: fc.Arbitrary<TurnEvent> = fc.oneof(
+  const anyEvent: fc.Arbitrary<ModelEvent> = fc.oneof(
     fc.record({ type: fc.constant('text' as const), text: fc.string({ maxLength: 3 }) }),
     fc.record({ type: fc.constant('thinking' as const), text: fc.string({ maxLength: 3 }) }),
     fc.record({ type: fc.constant('signature' as const), signature: fc.string({ maxLength: 3 }) }),
@@ -388,16 +388,16 @@ describe('StreamLifecycle', () => {
     }),
     fc.record({ type: fc.constant('tool-input' as const), key, json: piece }),
     fc.record({ type: fc.constant('tool-end' as const), key }),
-    fc.constant<TurnEvent>({ type: 'break' }),
-    fc.constant<TurnEvent>({ type: 'ping' }),
-    fc.constant<TurnEvent>({ type: 'start' }),
-    fc.constant<TurnEvent>({ type: 'usage', usage: { outputTokens: 4 } }),
-    fc.constantFrom<TurnEvent>(
+    fc.constant<ModelEvent>({ type: 'break' }),
+    fc.constant<ModelEvent>({ type: 'ping' }),
+    fc.constant<ModelEvent>({ type: 'start' }),
+    fc.constant<ModelEvent>({ type: 'usage', usage: { outputTokens: 4 } }),
+    fc.constantFrom<ModelEvent>(
       STOP,
       { type: 'stop', reason: 'tool_use' },
       { type: 'stop', reason: 'max_tokens' },
     ),
-    fc.constant<TurnEvent>({ type: 'error', error: new GatewayError('overloaded', 'x') }),
+    fc.constant<ModelEvent>({ type: 'error', error: new GatewayError('overloaded', 'x') }),
   );
 
   it('makes a valid stream of anything, and the same one however it is cut into batches', () => {
@@ -406,14 +406,14 @@ describe('StreamLifecycle', () => {
         const whole = run(events).out;
         assertValid(whole);
         const lifecycle = new StreamLifecycle({ id: 'msg_1', model: 'm' });
-        const parts: StreamEvent[] = [];
+        const parts: AnswerEvent[] = [];
         for (let i = 0; i < events.length; i += size)
           parts.push(...lifecycle.push(events.slice(i, i + size)));
         parts.push(...lifecycle.end());
         expect(sketch(parts)).toBe(sketch(whole));
         const last = whole.at(-1);
         if (last?.type !== 'message-stop') return;
-        const collector = new TurnCollector();
+        const collector = new AnswerCollector();
         collector.push(whole);
         const turn = collector.finish();
         expect(turn.stopReason === 'tool_use').toBe(
@@ -425,7 +425,7 @@ describe('StreamLifecycle', () => {
   });
 });
 
-function assertValid(events: readonly StreamEvent[]): void {
+function assertValid(events: readonly AnswerEvent[]): void {
   let open: number | undefined;
   let next = 0;
   let starts = 0;
@@ -496,9 +496,9 @@ describe('an answer without measure', () => {
   });
 
   it('is not collected', () => {
-    const collector = new TurnCollector();
+    const collector = new AnswerCollector();
     collector.push([{ type: 'block-start', index: 0, block: { type: 'text' } }]);
-    const delta: StreamEvent = {
+    const delta: AnswerEvent = {
       type: 'block-delta',
       index: 0,
       delta: { type: 'text', text: 'a'.repeat(1024 * 1024) },

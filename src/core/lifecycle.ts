@@ -6,7 +6,7 @@
  */
 import { NO_USAGE, type StopReason, type Usage } from './conversation.js';
 import { GatewayError } from './errors.js';
-import type { BlockStart, StreamEvent, TurnEvent } from './events.js';
+import type { AnswerEvent, BlockStart, ModelEvent } from './events.js';
 import { LossLog } from './losses.js';
 import { brokenArguments, ToolCallState } from './tool-call-state.js';
 
@@ -43,7 +43,7 @@ export class StreamLifecycle {
   readonly #options: LifecycleOptions;
   readonly #calls = new Map<Key, ToolCallState>();
   readonly #ids = new Set<string>();
-  #out: StreamEvent[] = [];
+  #out: AnswerEvent[] = [];
   #started = false;
   #finished = false;
   #index = 0;
@@ -51,7 +51,7 @@ export class StreamLifecycle {
   /** The open thinking has its signature. */
   #signed = false;
   /** Waits until the open call is whole; deltas of the open call itself pass by. */
-  #deferred: TurnEvent[] = [];
+  #deferred: ModelEvent[] = [];
   /** Calls among them. */
   readonly #deferredKeys = new Set<Key>();
   #heldChars = 0;
@@ -75,7 +75,7 @@ export class StreamLifecycle {
     return this.#finished ? this.#stop?.reason : undefined;
   }
 
-  push(events: readonly TurnEvent[]): StreamEvent[] {
+  push(events: readonly ModelEvent[]): AnswerEvent[] {
     for (const event of events) {
       if (this.#finished) {
         this.#repair('after-end');
@@ -88,7 +88,7 @@ export class StreamLifecycle {
   }
 
   /** The engine has nothing more to say. */
-  end(): StreamEvent[] {
+  end(): AnswerEvent[] {
     if (this.#finished) return this.#take();
     if (this.#stop === undefined) {
       const message = 'The upstream ended its answer before it was complete. Retry the request.';
@@ -118,13 +118,13 @@ export class StreamLifecycle {
     return this.#take();
   }
 
-  #take(): StreamEvent[] {
+  #take(): AnswerEvent[] {
     const out = this.#out;
     this.#out = [];
     return out;
   }
 
-  #accept(event: TurnEvent): void {
+  #accept(event: ModelEvent): void {
     switch (event.type) {
       case 'text':
       case 'thinking':
@@ -160,7 +160,7 @@ export class StreamLifecycle {
   }
 
   /** Content in order: what does not belong to the open, unfinished call waits behind it. */
-  #route(event: TurnEvent): void {
+  #route(event: ModelEvent): void {
     if (this.#deferred.length > 0 && !this.#isForOpenCall(event)) {
       this.#defer(event);
       return;
@@ -169,12 +169,12 @@ export class StreamLifecycle {
     if (this.#deferred.length > 0 && this.#open instanceof ToolCallState && this.#open.whole) this.#replay();
   }
 
-  #isForOpenCall(event: TurnEvent): boolean {
+  #isForOpenCall(event: ModelEvent): boolean {
     if (event.type !== 'tool' && event.type !== 'tool-input' && event.type !== 'tool-end') return false;
     return this.#open instanceof ToolCallState && this.#calls.get(event.key) === this.#open;
   }
 
-  #defer(event: TurnEvent): void {
+  #defer(event: ModelEvent): void {
     this.#deferred.push(event);
     if ('text' in event) this.#heldChars += event.text.length;
     else if ('json' in event) this.#heldChars += event.json.length;
@@ -203,7 +203,7 @@ export class StreamLifecycle {
     }
   }
 
-  #place(event: TurnEvent): void {
+  #place(event: ModelEvent): void {
     switch (event.type) {
       case 'text':
       case 'thinking':
@@ -241,7 +241,7 @@ export class StreamLifecycle {
   }
 
   /** False when `event` must wait for the open call. Closes a call that is whole. */
-  #makeRoom(event: TurnEvent): boolean {
+  #makeRoom(event: ModelEvent): boolean {
     const open = this.#open;
     if (!(open instanceof ToolCallState)) return true;
     if (open.whole) {
@@ -253,7 +253,7 @@ export class StreamLifecycle {
     return false;
   }
 
-  #onTool(event: Extract<TurnEvent, { type: 'tool' }>): void {
+  #onTool(event: Extract<ModelEvent, { type: 'tool' }>): void {
     const call = this.#call(event.key);
     if (call === undefined) return;
     if (call.closed || call.opened) {
@@ -266,7 +266,7 @@ export class StreamLifecycle {
     if (call.id !== '' && call.name !== '') this.#openCall(call, event);
   }
 
-  #onToolInput(event: Extract<TurnEvent, { type: 'tool-input' }>): void {
+  #onToolInput(event: Extract<ModelEvent, { type: 'tool-input' }>): void {
     if (event.json === '') return;
     const call = this.#call(event.key);
     if (call === undefined) return;
@@ -284,7 +284,7 @@ export class StreamLifecycle {
     this.#pass(call);
   }
 
-  #onToolEnd(event: Extract<TurnEvent, { type: 'tool-end' }>): void {
+  #onToolEnd(event: Extract<ModelEvent, { type: 'tool-end' }>): void {
     const call = this.#calls.get(event.key);
     if (call === undefined || call.closed) return;
     call.ended = true;
@@ -313,7 +313,7 @@ export class StreamLifecycle {
   }
 
   /** False when another unfinished call is open and `event` was put behind it. */
-  #openCall(call: ToolCallState, event: TurnEvent): boolean {
+  #openCall(call: ToolCallState, event: ModelEvent): boolean {
     if (!this.#makeRoom(event)) return false;
     this.#identify(call);
     const { id, name, extensions } = call;
@@ -360,7 +360,7 @@ export class StreamLifecycle {
     this.#open = open;
   }
 
-  #delta(delta: Extract<StreamEvent, { type: 'block-delta' }>['delta'], chars: number): void {
+  #delta(delta: Extract<AnswerEvent, { type: 'block-delta' }>['delta'], chars: number): void {
     this.#emittedChars += chars;
     this.#out.push({ type: 'block-delta', index: this.#index, delta });
   }
@@ -394,7 +394,7 @@ export class StreamLifecycle {
     this.#out.push({ type: 'message-start', id, model, usage: this.#startUsage() });
   }
 
-  #onStop(event: Extract<TurnEvent, { type: 'stop' }>): void {
+  #onStop(event: Extract<ModelEvent, { type: 'stop' }>): void {
     const { reason, stopSequence } = event;
     if (this.#stop !== undefined) this.#repair('second-stop');
     if (this.#stop === undefined || this.#stop.reason === 'end_turn' || this.#stop.reason === 'tool_use') {

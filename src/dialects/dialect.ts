@@ -3,9 +3,9 @@
  * `encode*` is neutral to wire. As ingress the gateway speaks it to a client, as egress to an
  * upstream. Every dialect folder has the same files; index.ts assembles them into this shape.
  */
-import type { AssistantTurn, ConversationRequest, DialectName, JsonObject } from '../core/conversation.js';
+import type { AssistantMessage, ConversationRequest, DialectName, JsonObject } from '../core/conversation.js';
 import type { GatewayError } from '../core/errors.js';
-import type { StreamEvent, TurnEvent } from '../core/events.js';
+import type { AnswerEvent, ModelEvent } from '../core/events.js';
 import type { LossLog } from '../core/losses.js';
 import type { ServerSentEvent } from '../core/server-sent-event.js';
 import type { Quirks } from './shared/quirks.js';
@@ -22,7 +22,7 @@ export interface Ingress {
   /** Throws GatewayError `invalid_request` with the path of the first field that is wrong. Unknown keys pass. */
   decodeRequest(body: unknown): ConversationRequest;
   /** The whole answer. What `turn` holds and this wire cannot carry goes to `losses`. */
-  encodeResponse(turn: AssistantTurn, answer: AnswerContext, losses: LossLog): JsonObject;
+  encodeResponse(turn: AssistantMessage, answer: AnswerContext, losses: LossLog): JsonObject;
   /** Must not keep a reference to `request`: streams live long, bodies should not. */
   createStreamEncoder(request: ConversationRequest, answer: AnswerContext): StreamEncoder;
   encodeError(error: GatewayError, requestId: string): JsonObject;
@@ -46,14 +46,14 @@ export interface AnswerContext {
 /** Never throws: the lifecycle has made the events valid. */
 export interface StreamEncoder {
   /** The SSE text of a batch; empty when there is nothing to say yet. */
-  encode(events: readonly StreamEvent[]): string;
+  encode(events: readonly AnswerEvent[]): string;
 }
 
 /** The side towards an upstream. */
 export interface Egress {
   encodeRequest(request: ConversationRequest, target: Target): EncodedRequest;
   /** A 2xx body. Never throws: what it cannot read becomes an `error` event. */
-  decodeResponse(body: unknown, names: ToolNames): TurnEvent[];
+  decodeResponse(body: unknown, names: ToolNames): ModelEvent[];
   createStreamDecoder(names: ToolNames): StreamDecoder;
   /** `body` is the parsed JSON, or the text where it was not JSON. */
   decodeError(status: number, headers: WireHeaders, body: unknown): GatewayError;
@@ -83,7 +83,7 @@ export interface StreamDecoder {
   /** The wire's own terminal event has come (`[DONE]`, `message_stop`, `response.completed` …). */
   readonly done: boolean;
   /** Appends to `out`. */
-  push(event: ServerSentEvent, out: TurnEvent[]): void;
+  push(event: ServerSentEvent, out: ModelEvent[]): void;
   /** The upstream closed the connection. A premature end appends an `error`. */
-  end(out: TurnEvent[]): void;
+  end(out: ModelEvent[]): void;
 }

@@ -4,7 +4,7 @@ import type { Config } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
 import type { VirtualPlace } from '../mcp/virtual/session.js';
 import { isGlob, matchesGlob } from '../routing/model-glob.js';
-import { type ModelRule, Router } from '../routing/router.js';
+import { ModelRouter, type ModelRule } from '../routing/model-router.js';
 import type { Principal } from './engine.js';
 
 export interface PlaceOptions {
@@ -28,7 +28,7 @@ export function createFindPlace({ models, ...folders }: PlaceOptions): FindPlace
       ? { engine: model.engine, upstreams: [] }
       : { engine: model.engine, upstreams: [], tools: model.tools, cwd: resolveModelCwd(model, folders) },
   ]);
-  const router = new Router(Object.fromEntries(rules));
+  const router = new ModelRouter(Object.fromEntries(rules));
   const mayUse = ({ models: allowed }: Principal, name: string): boolean =>
     allowed.some((pattern) => matchesGlob(pattern, name));
 

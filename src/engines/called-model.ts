@@ -1,7 +1,7 @@
 /** Whom a model name leads to, for a caller who may ask. */
 import { GatewayError } from '../core/errors.js';
 import { matchesGlob } from '../routing/model-glob.js';
-import type { Route, Router } from '../routing/router.js';
+import type { ModelRoute, ModelRouter } from '../routing/model-router.js';
 import type { Principal } from './engine.js';
 
 type Caller = Pick<Principal, 'name' | 'models'>;
@@ -9,13 +9,13 @@ type Caller = Pick<Principal, 'name' | 'models'>;
 /** Names of a refusal; more of them help nobody. */
 const LISTED = 12;
 
-export function mayCall(router: Router, model: string, { models }: Pick<Caller, 'models'>): boolean {
+export function mayCall(router: ModelRouter, model: string, { models }: Pick<Caller, 'models'>): boolean {
   const name = router.meant(model);
   return models.some((pattern) => matchesGlob(pattern, name));
 }
 
 /** Throws `forbidden` for a model that the key may not call, `not_found` for one that nothing matches. */
-export function calledModel(router: Router, model: string, principal: Caller): Route {
+export function calledModel(router: ModelRouter, model: string, principal: Caller): ModelRoute {
   const name = router.meant(model);
   if (!mayCall(router, model, principal)) {
     throw new GatewayError(

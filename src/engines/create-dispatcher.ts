@@ -2,7 +2,7 @@
 import { resolveModelCwd } from '../config/paths.js';
 import type { Config, ModelConfig } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
-import { type ModelRule, type Route, Router } from '../routing/router.js';
+import { type ModelRoute, ModelRouter, type ModelRule } from '../routing/model-router.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
 import type { TurnWatcher } from './agent/observer.js';
@@ -13,7 +13,7 @@ import type {
   createClaudeCodeEngine,
 } from './claude-code/claude-code-engine.js';
 import type { Dispatcher } from './dispatcher.js';
-import type { Answer, Call, Engine } from './engine.js';
+import type { Answer, Engine, ModelRequest } from './engine.js';
 import { ModelList } from './model-list.js';
 import type { createNativeEngine, NativeEngine, NativeEngineOptions } from './native/native-engine.js';
 import { notForwarded } from './own-wire-only.js';
@@ -64,7 +64,7 @@ export interface ClosableDispatcher extends Dispatcher {
 
 export function createDispatcher(options: DispatcherOptions): ClosableDispatcher {
   const { config, onUpstreamFailure, retryBudgetMs, now } = options;
-  const router = new Router(rulesOf(config.models, options.native ?? options.claudeCode));
+  const router = new ModelRouter(rulesOf(config.models, options.native ?? options.claudeCode));
   const { upstreams, close: closeUpstreams } = createUpstreams(config, options);
   const relay = new Relay({
     upstreams,
@@ -95,11 +95,11 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
     });
   }
 
-  function routeOf({ principal, request: { model } }: Call): Route {
+  function routeOf({ principal, request: { model } }: ModelRequest): ModelRoute {
     return calledModel(router, model, principal);
   }
 
-  function engineOf(call: Call, { rule: { engine } }: Route): Engine {
+  function engineOf(call: ModelRequest, { rule: { engine } }: ModelRoute): Engine {
     if (engine === 'relay' && call.kept === undefined) return relay;
     const { verbatim } = call.request;
     if (verbatim !== undefined) throw notForwarded(verbatim);
@@ -113,7 +113,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
   }
 
   return {
-    async run(call: Call): Promise<Answer> {
+    async run(call: ModelRequest): Promise<Answer> {
       const { pinned } = call.principal;
       if (pinned !== undefined) return pinned.run(call);
       const route = placed(routeOf(call), call);
@@ -121,7 +121,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
       const { price } = route.rule;
       return price === undefined ? answer : { ...answer, price };
     },
-    async countTokens(call: Call): Promise<number> {
+    async countTokens(call: ModelRequest): Promise<number> {
       const { pinned } = call.principal;
       if (pinned !== undefined) return pinned.countTokens(call);
       const route = routeOf(call);
@@ -149,7 +149,7 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
 }
 
 /** In the folder that was chosen for the conversation. */
-function placed(route: Route, { kept }: Call): Route {
+function placed(route: ModelRoute, { kept }: ModelRequest): ModelRoute {
   if (kept?.root === undefined || route.rule.engine === 'relay') return route;
   return { ...route, rule: { ...route.rule, cwd: kept.root } };
 }

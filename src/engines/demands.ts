@@ -57,13 +57,13 @@ function refused(param: string, why: string): GatewayError {
 }
 
 /** Those of `upstreams` that keep all of it. Throws GatewayError where none does. */
-export function ableUpstreams<T extends { wire: DialectName | undefined }>(
+export function ableUpstreams<T extends { dialect: DialectName | undefined }>(
   upstreams: readonly T[],
   request: ConversationRequest,
 ): readonly T[] {
   let able = upstreams;
   for (const { dialect, refusal } of demandsOf(request)) {
-    able = able.filter(({ wire }) => wire === dialect);
+    able = able.filter((upstream) => upstream.dialect === dialect);
     if (able.length === 0) throw refusal();
   }
   return able;

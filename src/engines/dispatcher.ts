@@ -1,17 +1,17 @@
 /** What the server asks of the engines: a call by model name, whoever answers it. */
-import type { SideCall } from '../upstreams/upstream.js';
-import type { Answer, Call } from './engine.js';
+import type { SideRequest } from '../upstreams/upstream.js';
+import type { Answer, ModelRequest } from './engine.js';
 import type { SideAnswer } from './relay/relay.js';
 
 export interface Dispatcher {
   /** Rejects with `not_found` where no route matches the model, `forbidden` where the key may not call it. */
-  run(call: Call): Promise<Answer>;
+  run(call: ModelRequest): Promise<Answer>;
   /** Tokens of the request as the routed model would count them. */
-  countTokens(call: Call): Promise<number>;
+  countTokens(call: ModelRequest): Promise<number>;
   /** Another request about the same body; undefined where the routed model's upstream does not speak the client's wire. */
-  ask?(call: Call, path: string): Promise<SideAnswer | undefined>;
+  ask?(call: ModelRequest, path: string): Promise<SideAnswer | undefined>;
   /** A request to an answer that this upstream keeps; undefined where there is no such upstream any more. */
-  askKeeper?(upstream: string, call: SideCall): Promise<SideAnswer | undefined>;
+  askKeeper?(upstream: string, call: SideRequest): Promise<SideAnswer | undefined>;
   /** What `GET /v1/models` lists: configured names, and what the upstream behind a glob lists itself. */
   models(): Promise<readonly ModelInfo[]>;
 }

@@ -4,23 +4,23 @@
  */
 import type { ConversationRequest, Usage } from '../core/conversation.js';
 import type { GatewayError } from '../core/errors.js';
-import type { TurnEvent } from '../core/events.js';
+import type { ModelEvent } from '../core/events.js';
 import type { Loss } from '../core/losses.js';
 import type { Price } from '../core/price.js';
 import type { Dialect, WireHeaders } from '../dialects/dialect.js';
-import type { Route } from '../routing/router.js';
-import type { CallTrace } from '../upstreams/upstream.js';
+import type { ModelRoute } from '../routing/model-router.js';
+import type { RequestTrace } from '../upstreams/upstream.js';
 import type { AgentObserver } from './agent/observer.js';
 
 export interface Engine {
-  run(call: Call, route: Route): Promise<Answer>;
+  run(call: ModelRequest, route: ModelRoute): Promise<Answer>;
 }
 
 /** One request of a client, on its way to an engine. */
-export interface Call {
+export interface ModelRequest {
   /** The request id, also the trace's. */
   id: string;
-  ingress: Dialect;
+  clientDialect: Dialect;
   request: ConversationRequest;
   /** The body as it came, for the byte lane. An engine drops it as soon as it is sent. */
   raw: Uint8Array;
@@ -31,9 +31,9 @@ export interface Call {
   /** Fires when the client is gone or the gateway stops: everything ends at once. */
   signal: AbortSignal;
   /** Where this call is one of those that are recorded. */
-  trace?: CallTrace;
+  trace?: RequestTrace;
   /** A turn of the gateway's own keeping, which no connection waits for. */
-  kept?: KeptCall;
+  kept?: KeptConversation;
   /** Told what an agent does on the way to its answer. */
   observe?: AgentObserver;
   /** Told headers of the answer that are known before its first piece: the head may have to go out without it. */
@@ -41,7 +41,7 @@ export interface Call {
 }
 
 /** Its conversation is a session, also with a plain model, and stays where the turn fails. */
-export interface KeptCall {
+export interface KeptConversation {
   /** The folder that was chosen for an agent, a real path; without it, the one of the model. */
   root?: string;
   /** The session that the conversation was taken from. */
@@ -57,15 +57,15 @@ export interface Principal {
   /** Names and globs of the models that it may call. */
   models: readonly string[];
   /** Of the process of an agent: its model calls are answered by this, whatever model they name. */
-  pinned?: PinnedCalls;
+  pinned?: PinnedModel;
 }
 
 /** The model calls of one conversation with an agent that runs in a process of its own. */
-export interface PinnedCalls {
+export interface PinnedModel {
   readonly session: string;
   /** As an engine's, for a route that is fixed. */
-  run(call: Call): Promise<Answer>;
-  countTokens(call: Call): Promise<number>;
+  run(call: ModelRequest): Promise<Answer>;
+  countTokens(call: ModelRequest): Promise<number>;
 }
 
 export interface Answer {
@@ -87,7 +87,7 @@ export interface Answer {
 
 export type AnswerBody =
   /** One batch for each upstream read. Returning early (`return()`) cancels the upstream. */
-  | { kind: 'events'; batches: AsyncIterable<readonly TurnEvent[]> }
+  | { kind: 'events'; batches: AsyncIterable<readonly ModelEvent[]> }
   /** The byte lane: the client's own dialect, forwarded as it is. The iterator throws when the upstream breaks. */
   | {
       kind: 'bytes';

@@ -1,7 +1,7 @@
 /** The models of the configuration as a person chooses among them: what answers, and where it works. */
 import type { Config } from '../config/schema.js';
 import { isGlob, matchesGlob } from '../routing/model-glob.js';
-import { type ModelRule, Router } from '../routing/router.js';
+import { ModelRouter, type ModelRule } from '../routing/model-router.js';
 import { calledModel, mayCall } from './called-model.js';
 import { type Folders, rulesOf } from './create-dispatcher.js';
 import type { Principal } from './engine.js';
@@ -39,7 +39,7 @@ export function createModelCatalogue({
   models,
   ...folders
 }: Folders & { models: Config['models'] }): ModelCatalogue {
-  const router = new Router(rulesOf(models, folders));
+  const router = new ModelRouter(rulesOf(models, folders));
 
   function offer(name: string, rule: ModelRule): OfferedModel {
     return {

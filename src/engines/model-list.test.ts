@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Router } from '../routing/router.js';
+import { ModelRouter } from '../routing/model-router.js';
 import type { ListedModel, Upstream } from '../upstreams/upstream.js';
 import { ModelList } from './model-list.js';
 
@@ -13,7 +13,7 @@ function upstreamWith(name: string, listModels: () => Promise<readonly ListedMod
   const unused = async () => {
     throw new Error('unused');
   };
-  return { name, wire: 'openai-chat', call: unused, countTokens: unused, listModels };
+  return { name, dialect: 'openai-chat', call: unused, countTokens: unused, listModels };
 }
 
 const ids = async (list: ModelList) => (await list.list()).map(({ id }) => id);
@@ -25,7 +25,7 @@ describe('ModelList', () => {
       { id: 'gpt-6', contextWindow: 9 },
       { id: 'dall-e' },
     ]);
-    const router = new Router({ mine: rule('one', 'gpt-5'), 'gpt-*': rule('one'), '*': rule('demo') });
+    const router = new ModelRouter({ mine: rule('one', 'gpt-5'), 'gpt-*': rule('one'), '*': rule('demo') });
     const list = new ModelList(router, new Map([['one', one]]));
     expect(await ids(list)).toEqual(['mine', 'gpt-5', 'gpt-6']);
     expect((await list.list())[2]).toMatchObject({ contextWindow: 9, ownedBy: 'one' });
@@ -33,7 +33,7 @@ describe('ModelList', () => {
 
   it('does not list what a glob sends elsewhere or renames', async () => {
     const one = upstreamWith('one', async () => [{ id: 'a-1' }, { id: 'b-1' }]);
-    const router = new Router({ 'a-*': rule('two'), 'b-*': rule('one', 'fixed'), '*': rule('one') });
+    const router = new ModelRouter({ 'a-*': rule('two'), 'b-*': rule('one', 'fixed'), '*': rule('one') });
     expect(await ids(new ModelList(router, new Map([['one', one]])))).toEqual(['demo']);
   });
 
@@ -45,7 +45,7 @@ describe('ModelList', () => {
       if (asked === 1) throw new Error('down');
       return [{ id: `m${asked}` }];
     });
-    const list = new ModelList(new Router({ '*': rule('one') }), new Map([['one', one]]), () => now);
+    const list = new ModelList(new ModelRouter({ '*': rule('one') }), new Map([['one', one]]), () => now);
     expect(await ids(list)).toEqual(['demo']);
     expect(await ids(list)).toEqual(['m2']);
     expect(await ids(list)).toEqual(['m2']);

@@ -1,6 +1,6 @@
 /** What can be asked for: configured names, and behind a glob what its upstream itself lists. */
 import { isGlob } from '../routing/model-glob.js';
-import type { ModelRule, Router } from '../routing/router.js';
+import type { ModelRouter, ModelRule } from '../routing/model-router.js';
 import type { ListedModel, Upstream } from '../upstreams/upstream.js';
 import type { ModelInfo } from './dispatcher.js';
 
@@ -14,13 +14,13 @@ interface Listed {
 }
 
 export class ModelList {
-  readonly #router: Router;
+  readonly #router: ModelRouter;
   readonly #upstreams: ReadonlyMap<string, Upstream>;
   readonly #now: () => number;
   readonly #created: number;
   readonly #asked = new Map<string, Listed>();
 
-  constructor(router: Router, upstreams: ReadonlyMap<string, Upstream>, now: () => number = Date.now) {
+  constructor(router: ModelRouter, upstreams: ReadonlyMap<string, Upstream>, now: () => number = Date.now) {
     this.#router = router;
     this.#upstreams = upstreams;
     this.#now = now;

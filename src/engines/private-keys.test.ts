@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { memorySignIns } from '../../test/support/memory-sign-ins.js';
 import { Auth } from '../server/auth.js';
-import type { PinnedCalls } from './engine.js';
+import type { PinnedModel } from './engine.js';
 import { PrivateKeys } from './private-keys.js';
 
-const PINNED: PinnedCalls = {
+const PINNED: PinnedModel = {
   session: 's',
   run: () => Promise.reject(new Error('not asked')),
   countTokens: async () => 0,

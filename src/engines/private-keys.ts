@@ -3,13 +3,13 @@
  * nothing but the model calls of one conversation.
  */
 import { hash } from 'node:crypto';
-import type { PinnedCalls, Principal } from './engine.js';
+import type { PinnedModel, Principal } from './engine.js';
 
 export class PrivateKeys {
   readonly #principals = new Map<string, Principal>();
 
   /** For the principal that the conversation belongs to; until the returned function is called. */
-  add(secret: string, owner: Pick<Principal, 'name'>, pinned: PinnedCalls): () => void {
+  add(secret: string, owner: Pick<Principal, 'name'>, pinned: PinnedModel): () => void {
     const digest = digestOf(secret);
     const principal: Principal = { name: owner.name, scopes: ['call'], models: ['*'], pinned };
     this.#principals.set(digest, principal);

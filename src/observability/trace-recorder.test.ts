@@ -5,11 +5,16 @@ describe('TraceRecorder', () => {
   it('gives the four sides of a request in order', () => {
     const recorder = new TraceRecorder(new TraceBudget(10_000));
     recorder.inbound('/v1/messages', { 'x-app': 'cli' }, Buffer.from('{"model":"a"}'));
-    recorder.outbound({ upstream: 'one', wire: 'openai-chat', url: 'http://one/v1', body: '{"model":"b"}' });
+    recorder.outbound({
+      upstream: 'one',
+      dialect: 'openai-chat',
+      url: 'http://one/v1',
+      body: '{"model":"b"}',
+    });
     recorder.upstreamHead(500, {});
     recorder.upstreamChunk(Buffer.from('no'));
     const body = Buffer.from('{"model":"c"}');
-    recorder.outbound({ upstream: 'two', wire: 'openai-chat', url: 'http://two/v1', body });
+    recorder.outbound({ upstream: 'two', dialect: 'openai-chat', url: 'http://two/v1', body });
     recorder.upstreamHead(200, { 'content-type': 'text/event-stream' });
     recorder.upstreamChunk(Buffer.from('data: 1\n'));
     recorder.emitted('event: x\n\n');

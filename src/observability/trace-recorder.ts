@@ -61,9 +61,10 @@ export class TraceRecorder {
     this.#inbound = { path, headers, body: this.#keep(body.length) ? body : new Uint8Array(0) };
   }
 
-  outbound(request: { upstream: string; wire: DialectName; url: string; body: Bytes | string }): void {
+  outbound(request: { upstream: string; dialect: DialectName; url: string; body: Bytes | string }): void {
+    const { upstream, dialect: wire, url } = request;
     const body = this.#keep(request.body.length) ? request.body : '';
-    this.#attempts.push({ ...request, body, status: null, headers: {} });
+    this.#attempts.push({ upstream, wire, url, body, status: null, headers: {} });
   }
 
   upstreamHead(status: number, headers: Headers): void {

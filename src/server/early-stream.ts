@@ -4,7 +4,7 @@
  * hears nothing gives up and sends the same request again.
  */
 import type { GatewayError } from '../core/errors.js';
-import type { TurnEvent } from '../core/events.js';
+import type { ModelEvent } from '../core/events.js';
 import { StreamLifecycle } from '../core/lifecycle.js';
 import type { StreamEncoder } from '../dialects/dialect.js';
 import type { ActivityFeed } from './activity/activity-feed.js';
@@ -50,7 +50,7 @@ export class EarlyStream implements Ticking {
     if (this.#writer === undefined && !inAnswer) return false;
     this.#exchange.facts.error = error;
     const lifecycle = new StreamLifecycle({ id: this.#exchange.id, model });
-    const events: TurnEvent[] = inAnswer ? [{ type: 'start' }] : [];
+    const events: ModelEvent[] = inAnswer ? [{ type: 'start' }] : [];
     const writer = this.#begin();
     this.#feed?.close();
     writer.write(this.#encoder.encode(lifecycle.push([...events, { type: 'error', error }])));

@@ -2,7 +2,7 @@
 import { GatewayError } from '../core/errors.js';
 import type { ModelInfo } from '../engines/dispatcher.js';
 import { matchesGlob } from '../routing/model-glob.js';
-import { CLAUDE_CODE_ALIAS, isListedByClaudeCode } from '../routing/router.js';
+import { CLAUDE_CODE_ALIAS, isListedByClaudeCode } from '../routing/model-router.js';
 import type { Handler, ServerContext } from './context.js';
 import type { Exchange } from './exchange.js';
 import { sendJson } from './respond.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { AssistantTurn, Block, JsonObject } from '../core/conversation.js';
+import type { AssistantMessage, Block, JsonObject } from '../core/conversation.js';
 import { openaiResponses } from '../dialects/openai-responses/index.js';
 import { openStore } from '../store/open.js';
 import type { Store } from '../store/store.js';
@@ -30,7 +30,7 @@ async function open() {
 
 type Context = Awaited<ReturnType<typeof open>>;
 
-const turn = (id: string, content: Block[]): AssistantTurn => ({
+const turn = (id: string, content: Block[]): AssistantMessage => ({
   id,
   model: 'm',
   content,

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
 import { isObject } from '../dialects/shared/read.js';
-import type { SideCall } from '../upstreams/upstream.js';
+import type { SideRequest } from '../upstreams/upstream.js';
 import { readInteger } from './api/query.js';
 import { clientHeaders } from './client-headers.js';
 import type { Handler, ServerContext } from './context.js';
@@ -84,11 +84,11 @@ async function sendKept(
   exchange: Exchange,
   context: ServerContext,
   id: string,
-  method: SideCall['method'],
+  method: SideRequest['method'],
   suffix = '',
 ): Promise<void> {
   const upstream = await keeperOf(id, exchange.principal.name, context.store.answers);
-  const call: SideCall = {
+  const call: SideRequest = {
     method,
     path: `/responses/${encodeURIComponent(id)}${suffix}`,
     query: exchange.query,

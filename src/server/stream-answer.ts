@@ -1,7 +1,7 @@
 /** Streams an answer to its reader: never faster than it is read, never longer than it is wanted. */
 import { type DialectName, NO_USAGE } from '../core/conversation.js';
 import { GatewayError, toGatewayError } from '../core/errors.js';
-import { isContent, type StreamEvent, type TurnEvent } from '../core/events.js';
+import { type AnswerEvent, isContent, type ModelEvent } from '../core/events.js';
 import type { StreamLifecycle } from '../core/lifecycle.js';
 import type { StreamEncoder } from '../dialects/dialect.js';
 import type { AnswerBody } from '../engines/engine.js';
@@ -17,7 +17,7 @@ export const SSE_HEADERS: Readonly<Record<string, string>> = {
   'x-accel-buffering': 'no',
 };
 
-const PING: readonly TurnEvent[] = [{ type: 'ping' }];
+const PING: readonly ModelEvent[] = [{ type: 'ping' }];
 /** A comment: every reader of event streams skips it. */
 const PING_COMMENT = ': ping\n\n';
 const NEWLINE = 0x0a;
@@ -37,7 +37,7 @@ export async function streamEvents(
 ): Promise<void> {
   const { facts } = exchange;
   feed?.open(writer, (text) => exchange.recorder?.emitted(text));
-  const say = (events: readonly StreamEvent[]): boolean => {
+  const say = (events: readonly AnswerEvent[]): boolean => {
     if (lifecycle.finished) {
       noteError(exchange, events.at(-1));
       feed?.close();
@@ -102,7 +102,7 @@ export async function streamBytes(
 }
 
 /** Blocks that only another wire knows are left out of a stream whose head is already out: log and trace say so. */
-function noteForeign(batch: readonly TurnEvent[], wire: DialectName, { losses }: StreamLifecycle): void {
+function noteForeign(batch: readonly ModelEvent[], wire: DialectName, { losses }: StreamLifecycle): void {
   for (const event of batch) {
     if (event.type !== 'block' || event.block.type !== 'opaque' || event.block.dialect === wire) continue;
     losses.add('content', `${event.block.kind}: only ${event.block.dialect} has it`);
@@ -166,7 +166,7 @@ export function stop(iterator: AsyncIterator<unknown>): void {
   iterator.return?.(undefined).catch(() => {});
 }
 
-function noteError(exchange: Exchange, last: StreamEvent | undefined): void {
+function noteError(exchange: Exchange, last: AnswerEvent | undefined): void {
   if (last?.type === 'error') exchange.facts.error = last.error;
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { AssistantTurn } from '../core/conversation.js';
+import type { AssistantMessage } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
-import type { TurnEvent } from '../core/events.js';
+import type { ModelEvent } from '../core/events.js';
 import { StreamLifecycle } from '../core/lifecycle.js';
 import { RecordingEncoder } from './turn-memory.js';
 
 function recording() {
-  const finished: AssistantTurn[] = [];
+  const finished: AssistantMessage[] = [];
   let dropped = 0;
   const said: string[] = [];
   const encoder = new RecordingEncoder(
@@ -24,7 +24,7 @@ function recording() {
     },
   );
   const lifecycle = new StreamLifecycle({ id: 'resp_1', model: 'm' });
-  const push = (...events: TurnEvent[]): string => encoder.encode(lifecycle.push(events));
+  const push = (...events: ModelEvent[]): string => encoder.encode(lifecycle.push(events));
   const end = (): string => encoder.encode(lifecycle.end());
   return { encoder, finished, said, push, end, dropped: () => dropped };
 }

@@ -1,7 +1,8 @@
 /** What a route remembers of its turns, for wires whose clients need not send the whole history. */
-import type { AssistantTurn, ConversationRequest, JsonObject } from '../core/conversation.js';
-import type { StreamEvent } from '../core/events.js';
-import { TurnCollector } from '../core/turn-collector.js';
+
+import { AnswerCollector } from '../core/answer-collector.js';
+import type { AssistantMessage, ConversationRequest, JsonObject } from '../core/conversation.js';
+import type { AnswerEvent } from '../core/events.js';
 import type { AnswerContext, StreamEncoder } from '../dialects/dialect.js';
 import type { ServerContext } from './context.js';
 
@@ -42,7 +43,7 @@ export interface KeptTurn {
 /** One answer on its way into the memory. Exactly one of the two is called; neither rejects. */
 export interface TurnRecord {
   /** Resolves when it is written, or when that has failed. */
-  finish(turn: AssistantTurn): Promise<void>;
+  finish(turn: AssistantMessage): Promise<void>;
   /** There will be no answer. Resolves when nothing is left of it. */
   drop(): Promise<void>;
 }
@@ -51,14 +52,14 @@ export interface TurnRecord {
 export class RecordingEncoder implements StreamEncoder {
   readonly #encoder: StreamEncoder;
   readonly #record: TurnRecord;
-  #collector: TurnCollector | undefined = new TurnCollector();
+  #collector: AnswerCollector | undefined = new AnswerCollector();
 
   constructor(encoder: StreamEncoder, record: TurnRecord) {
     this.#encoder = encoder;
     this.#record = record;
   }
 
-  encode(events: readonly StreamEvent[]): string {
+  encode(events: readonly AnswerEvent[]): string {
     if (this.#collector !== undefined) this.#collect(this.#collector, events);
     return this.#encoder.encode(events);
   }
@@ -70,7 +71,7 @@ export class RecordingEncoder implements StreamEncoder {
     void this.#record.drop();
   }
 
-  #collect(collector: TurnCollector, events: readonly StreamEvent[]): void {
+  #collect(collector: AnswerCollector, events: readonly AnswerEvent[]): void {
     const last = events.at(-1)?.type;
     if (last === 'error') {
       this.close();

@@ -2,14 +2,15 @@
  * A turn of a conversation in any dialect: decode, ask the engines, encode. Opening and answering
  * are functions apart, so that nothing of the request is reachable while its answer streams.
  */
-import type { AssistantTurn, DialectName } from '../core/conversation.js';
+
+import { AnswerCollector } from '../core/answer-collector.js';
+import type { AssistantMessage, DialectName } from '../core/conversation.js';
 import { GatewayError, toGatewayError } from '../core/errors.js';
-import type { TurnEvent } from '../core/events.js';
+import type { ModelEvent } from '../core/events.js';
 import { StreamLifecycle } from '../core/lifecycle.js';
 import { type Loss, LossLog, lossesHeader } from '../core/losses.js';
-import { TurnCollector } from '../core/turn-collector.js';
 import type { AnswerContext, Dialect, Ingress, StreamEncoder } from '../dialects/dialect.js';
-import type { Answer, Call } from '../engines/engine.js';
+import type { Answer, ModelRequest } from '../engines/engine.js';
 import { type ActivityFeed, feedFor } from './activity/activity-feed.js';
 import { checkContentType, readBody } from './body.js';
 import { clientHeaders } from './client-headers.js';
@@ -150,15 +151,15 @@ function onceTaken({ response }: Exchange, delivered: () => void): void {
 /** Asks the engines, or for the answer under the client's `Idempotency-Key`. */
 function askOf(
   { dispatcher, once }: ServerContext,
-  call: Call,
+  call: ModelRequest,
   body: unknown,
   identity: Identity,
   keep: () => TurnRecord | undefined,
 ): () => Promise<Asked> {
-  const { idempotencyKey: key, ingress: dialect } = call;
+  const { idempotencyKey: key, clientDialect: dialect } = call;
   if (key === undefined) return () => dispatcher.run(call);
   const digest = requestDigest(dialect.name, body, call.headers['x-session-id']);
-  const ask = (shared: Call) => dispatcher.run(shared);
+  const ask = (shared: ModelRequest) => dispatcher.run(shared);
   return () => once.ask({ key, digest, dialect, identity, call, ask, keep });
 }
 
@@ -168,7 +169,7 @@ export async function readCall(
   dialect: Dialect,
   decode: Ingress['decodeRequest'],
   memory?: TurnMemory,
-): Promise<{ call: Call; body: unknown }> {
+): Promise<{ call: ModelRequest; body: unknown }> {
   const { limits } = context;
   const { headers } = exchange.request;
   checkContentType(headers['content-type']);
@@ -191,9 +192,9 @@ export async function readCall(
   }
   exchange.facts.model = request.model.slice(0, SHOWN_MODEL_LENGTH);
   exchange.facts.stream = request.stream;
-  const call: Call = {
+  const call: ModelRequest = {
     id: exchange.id,
-    ingress: dialect,
+    clientDialect: dialect,
     request,
     // The client's bytes no longer say what is asked once more was recalled.
     raw: recalled === undefined ? raw : NO_BYTES,
@@ -209,7 +210,7 @@ export async function readCall(
 async function runEarly(
   exchange: Exchange,
   context: ServerContext,
-  call: Call,
+  call: ModelRequest,
   early: EarlyStream | undefined,
   ask: () => Promise<Asked>,
 ): Promise<Asked | undefined> {
@@ -219,7 +220,7 @@ async function runEarly(
     return await run(exchange, ask);
   } catch (error) {
     const failure = toGatewayError(error);
-    const inAnswer = call.ingress.ingress.failsInAnswer?.(failure, call.headers) ?? false;
+    const inAnswer = call.clientDialect.ingress.failsInAnswer?.(failure, call.headers) ?? false;
     if (!exchange.clientGone && early.fail(failure, call.request.model, inAnswer)) return undefined;
     throw error;
   } finally {
@@ -302,7 +303,7 @@ async function collect(
   exchange: Exchange,
   { batches }: EventsBody,
   lifecycle: StreamLifecycle,
-): Promise<AssistantTurn> {
+): Promise<AssistantMessage> {
   const iterator = batches[Symbol.asyncIterator]();
   try {
     return await exchange.untilAborted(collectFrom(iterator, lifecycle));
@@ -313,10 +314,10 @@ async function collect(
 }
 
 async function collectFrom(
-  iterator: AsyncIterator<readonly TurnEvent[]>,
+  iterator: AsyncIterator<readonly ModelEvent[]>,
   lifecycle: StreamLifecycle,
-): Promise<AssistantTurn> {
-  const collector = new TurnCollector();
+): Promise<AssistantMessage> {
+  const collector = new AnswerCollector();
   for (;;) {
     const step = await iterator.next();
     if (step.done) break;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../core/errors.js';
-import type { TurnEvent } from '../core/events.js';
+import type { ModelEvent } from '../core/events.js';
 import { CredentialConcealer } from './conceal-credential.js';
 
 const concealer = new CredentialConcealer({
@@ -50,7 +50,7 @@ describe('CredentialConcealer', () => {
 
   it('looks at the errors of a stream and at nothing else of it', () => {
     const error = new GatewayError('upstream_failed', 'key a-key-of-ours is bad');
-    const events: TurnEvent[] = [
+    const events: ModelEvent[] = [
       { type: 'text', text: 'a-key-of-ours' },
       { type: 'error', error },
     ];

@@ -4,7 +4,7 @@
  */
 import { secretParameters } from '../config/secrets.js';
 import { GatewayError } from '../core/errors.js';
-import type { TurnEvent } from '../core/events.js';
+import type { ModelEvent } from '../core/events.js';
 import type { Endpoint } from './endpoint.js';
 
 const CONCEALED = '[redacted]';
@@ -36,7 +36,7 @@ export class CredentialConcealer {
   }
 
   /** Changes `events`. */
-  errorsIn(events: TurnEvent[]): void {
+  errorsIn(events: ModelEvent[]): void {
     for (const [index, event] of events.entries()) {
       if (event.type === 'error') events[index] = { ...event, error: this.error(event.error) };
     }

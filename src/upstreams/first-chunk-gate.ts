@@ -3,23 +3,23 @@
  * another upstream can still answer. What was held is given first.
  */
 import { GatewayError } from '../core/errors.js';
-import type { TurnEvent } from '../core/events.js';
+import type { ModelEvent } from '../core/events.js';
 
 /** These say nothing yet: an upstream may send them and fail at once. */
-const PRELUDE: ReadonlySet<TurnEvent['type']> = new Set(['start', 'ping', 'usage', 'break', 'loss']);
+const PRELUDE: ReadonlySet<ModelEvent['type']> = new Set(['start', 'ping', 'usage', 'break', 'loss']);
 
 /** After so many of them the client gets to see that something comes. */
 const PRELUDE_LIMIT = 10_000;
 
-export function isPrelude(event: TurnEvent): boolean {
+export function isPrelude(event: ModelEvent): boolean {
   return PRELUDE.has(event.type);
 }
 
 /** Rejects with the error of a stream that begins with one, or that ends without a word. */
 export async function gateStream(
-  batches: AsyncGenerator<readonly TurnEvent[]>,
-): Promise<AsyncIterable<readonly TurnEvent[]>> {
-  const held: TurnEvent[] = [];
+  batches: AsyncGenerator<readonly ModelEvent[]>,
+): Promise<AsyncIterable<readonly ModelEvent[]>> {
+  const held: ModelEvent[] = [];
   for (;;) {
     const next = await batches.next();
     if (next.done) {
@@ -39,9 +39,9 @@ export async function gateStream(
 }
 
 async function* withHeld(
-  held: readonly TurnEvent[],
-  rest: AsyncGenerator<readonly TurnEvent[]>,
-): AsyncGenerator<readonly TurnEvent[]> {
+  held: readonly ModelEvent[],
+  rest: AsyncGenerator<readonly ModelEvent[]>,
+): AsyncGenerator<readonly ModelEvent[]> {
   try {
     yield held;
     yield* rest;

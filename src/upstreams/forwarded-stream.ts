@@ -6,7 +6,7 @@
  */
 import type { Usage } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
-import type { TurnEvent } from '../core/events.js';
+import type { ModelEvent } from '../core/events.js';
 import type { ServerSentEvent } from '../core/server-sent-event.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { ToolNames } from '../dialects/shared/tool-names.js';
@@ -14,7 +14,7 @@ import { SseReader } from '../transport/sse-reader.js';
 import type { CredentialConcealer } from './conceal-credential.js';
 import { isPrelude } from './first-chunk-gate.js';
 import { errorTextOf, isWholeEvent, lastWordOf, type Stage, stageOf } from './forwarded-end.js';
-import type { CallTrace } from './upstream.js';
+import type { RequestTrace } from './upstream.js';
 
 /** An event larger than this is passed on in pieces. */
 const HELD_LIMIT = 1024 * 1024;
@@ -29,7 +29,7 @@ const BLANK = Buffer.from('\n\n');
 export const OWN_NAMES = new ToolNames({ pattern: /^/, maxLength: 1_000 });
 
 export interface ForwardedOptions {
-  trace?: CallTrace | undefined;
+  trace?: RequestTrace | undefined;
   concealer?: CredentialConcealer | undefined;
   /**
    * Several answers in one stream, or one in the background: only the wire's last word ends it, and a
@@ -43,7 +43,7 @@ export class ForwardedStream {
   id: string | undefined;
   readonly #dialect: Dialect;
   readonly #body: AsyncIterator<Buffer>;
-  readonly #trace: CallTrace | undefined;
+  readonly #trace: RequestTrace | undefined;
   readonly #concealer: CredentialConcealer | undefined;
   readonly #verbatim: boolean;
   readonly #reader = new SseReader();
@@ -136,7 +136,7 @@ export class ForwardedStream {
     const chunks: Buffer[] = [];
     let held = 0;
     for (;;) {
-      const said: TurnEvent[] = [];
+      const said: ModelEvent[] = [];
       const step = await this.#body.next();
       const events = step.done === true ? this.#readEnd() : this.#read(step.value);
       if (step.done !== true) held += chunks[chunks.push(step.value) - 1]?.length ?? 0;
@@ -187,7 +187,7 @@ export class ForwardedStream {
 
   /** Only the few events that speak of usage are parsed, each by a decoder of its own. */
   #readUsage(event: ServerSentEvent): void {
-    const out: TurnEvent[] = [];
+    const out: ModelEvent[] = [];
     this.#dialect.egress.createStreamDecoder(OWN_NAMES).push(event, out);
     this.#usage = usageIn(out, this.#usage);
   }
@@ -203,7 +203,7 @@ export class ForwardedStream {
 }
 
 /** The figures in `events`, over those known before. */
-export function usageIn(events: readonly TurnEvent[], before?: Partial<Usage>): Partial<Usage> | undefined {
+export function usageIn(events: readonly ModelEvent[], before?: Partial<Usage>): Partial<Usage> | undefined {
   let usage = before;
   for (const event of events) {
     if ((event.type === 'usage' || event.type === 'start') && event.usage !== undefined) {

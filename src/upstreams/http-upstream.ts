@@ -1,7 +1,7 @@
 /** An upstream over HTTP: any endpoint that speaks one of the dialects. */
 import type { DialectName } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
-import type { TurnEvent } from '../core/events.js';
+import type { ModelEvent } from '../core/events.js';
 import { isDeeper } from '../core/json-depth.js';
 import { LossLog } from '../core/losses.js';
 import type { ServerSentEvent } from '../core/server-sent-event.js';
@@ -9,7 +9,7 @@ import type { Dialect, StreamDecoder, WireHeaders } from '../dialects/dialect.js
 import type { Quirks } from '../dialects/shared/quirks.js';
 import { isObject } from '../dialects/shared/read.js';
 import type { ToolNames } from '../dialects/shared/tool-names.js';
-import { readAll, type UpstreamRequest } from '../transport/http-client/index.js';
+import { type HttpRequest, readAll } from '../transport/http-client/index.js';
 import { SseReader } from '../transport/sse-reader.js';
 import { CredentialConcealer } from './conceal-credential.js';
 import { type Endpoint, endpointHeaders, endpointUrl, modelListRequest } from './endpoint.js';
@@ -21,14 +21,14 @@ import { readModelList } from './read-model-list.js';
 import type { TokenMeter } from './token-meter.js';
 import { ToolExtensionCache } from './tool-extension-cache.js';
 import type {
-  CallTrace,
-  ForwardCall,
   ForwardedAnswer,
+  ForwardRequest,
   ListedModel,
-  ModelAnswer,
-  ModelCall,
-  SideCall,
+  RequestTrace,
+  SideRequest,
   Upstream,
+  UpstreamAnswer,
+  UpstreamRequest,
 } from './upstream.js';
 
 export interface HttpUpstreamOptions {
@@ -43,7 +43,7 @@ export interface HttpUpstreamOptions {
 
 /** The part of an HTTP client that an upstream uses. */
 export interface HttpSender {
-  request(request: UpstreamRequest): Promise<HttpAnswer>;
+  request(request: HttpRequest): Promise<HttpAnswer>;
 }
 
 export interface HttpAnswer {
@@ -89,14 +89,14 @@ const BYTE_LANE_PATH: Record<DialectName, string> = {
 
 export class HttpUpstream implements Upstream {
   readonly name: string;
-  readonly wire: DialectName;
+  readonly dialect: DialectName;
   readonly #options: HttpUpstreamOptions;
   readonly #extensions = new ToolExtensionCache();
   readonly #concealer: CredentialConcealer;
 
   constructor(options: HttpUpstreamOptions) {
     this.name = options.name;
-    this.wire = options.dialect.name;
+    this.dialect = options.dialect.name;
     this.#options = options;
     this.#concealer = new CredentialConcealer(options.endpoint);
   }
@@ -105,7 +105,7 @@ export class HttpUpstream implements Upstream {
     return this.#options.quirks.isPlain(model);
   }
 
-  async call(call: ModelCall): Promise<ModelAnswer> {
+  async call(call: UpstreamRequest): Promise<UpstreamAnswer> {
     const { quirks } = this.#options;
     for (let fixes = 0; ; fixes++) {
       const used = quirks.of(call.model);
@@ -118,8 +118,8 @@ export class HttpUpstream implements Upstream {
     }
   }
 
-  async countTokens(call: ModelCall): Promise<number> {
-    if (this.wire === 'anthropic-messages') {
+  async countTokens(call: UpstreamRequest): Promise<number> {
+    if (this.dialect === 'anthropic-messages') {
       const counted = await this.#askForTokens(call);
       if (counted !== undefined) return counted;
     }
@@ -142,7 +142,7 @@ export class HttpUpstream implements Upstream {
     return readModelList(answer) ?? [];
   }
 
-  async forward(call: ForwardCall): Promise<ForwardedAnswer | ModelAnswer> {
+  async forward(call: ForwardRequest): Promise<ForwardedAnswer | UpstreamAnswer> {
     const { dialect } = this.#options;
     const response = await this.#send(BYTE_LANE_PATH[dialect.name], {}, call.body, call);
     const contentType = response.headers['content-type'] ?? (call.stream ? EVENT_STREAM : 'application/json');
@@ -167,7 +167,7 @@ export class HttpUpstream implements Upstream {
     };
   }
 
-  async ask(call: SideCall): Promise<ForwardedAnswer> {
+  async ask(call: SideRequest): Promise<ForwardedAnswer> {
     const response = await this.#send(call.path, {}, call.body, call, call);
     const { status } = response;
     const usage = () => undefined;
@@ -182,7 +182,7 @@ export class HttpUpstream implements Upstream {
     return { status, contentType: 'application/json', chunks: once(bytes), usage };
   }
 
-  async #try(call: ModelCall, quirks: Quirks): Promise<ModelAnswer> {
+  async #try(call: UpstreamRequest, quirks: Quirks): Promise<UpstreamAnswer> {
     const { egress } = this.#options.dialect;
     const losses = new LossLog();
     const request = quirks.thoughtSignatures ? this.#extensions.restore(call.request) : call.request;
@@ -201,9 +201,9 @@ export class HttpUpstream implements Upstream {
   async #decoded(
     response: HttpAnswer,
     names: ToolNames,
-    trace: CallTrace | undefined,
+    trace: RequestTrace | undefined,
     extensions?: ToolExtensionCache,
-  ): Promise<ModelAnswer['batches']> {
+  ): Promise<UpstreamAnswer['batches']> {
     const { egress } = this.#options.dialect;
     if (isEventStream(response.headers)) {
       return gateStream(
@@ -216,8 +216,8 @@ export class HttpUpstream implements Upstream {
   }
 
   /** Only a stream of a dialect that counts at its end needs one. */
-  #estimate(call: ModelCall): Pick<ModelAnswer, 'promptTokens' | 'settle'> {
-    if (!call.request.stream || this.wire === 'anthropic-messages') return {};
+  #estimate(call: UpstreamRequest): Pick<UpstreamAnswer, 'promptTokens' | 'settle'> {
+    if (!call.request.stream || this.dialect === 'anthropic-messages') return {};
     const { meter } = this.#options;
     const { model } = call;
     const estimate = meter.estimate(model, call.request);
@@ -229,7 +229,7 @@ export class HttpUpstream implements Upstream {
   }
 
   /** The upstream's own count; undefined where it does not offer one. */
-  async #askForTokens(call: ModelCall): Promise<number | undefined> {
+  async #askForTokens(call: UpstreamRequest): Promise<number | undefined> {
     const { dialect, quirks } = this.#options;
     const target = { model: call.model, quirks: quirks.of(call.model), losses: new LossLog() };
     const { path, headers, body } = dialect.egress.encodeRequest({ ...call.request, stream: false }, target);
@@ -247,9 +247,9 @@ export class HttpUpstream implements Upstream {
   async #whole(
     response: HttpAnswer,
     names: ToolNames,
-    trace?: CallTrace,
+    trace?: RequestTrace,
     verbatim = false,
-  ): Promise<{ bytes: Buffer; body: unknown; events: TurnEvent[] }> {
+  ): Promise<{ bytes: Buffer; body: unknown; events: ModelEvent[] }> {
     const bytes = await readAll(response.body, BODY_LIMIT);
     trace?.upstreamChunk(bytes);
     const body = parseBody(bytes);
@@ -263,7 +263,7 @@ export class HttpUpstream implements Upstream {
   /** The bytes of a whole answer, given out once they are known to be one. */
   async #checked(
     response: HttpAnswer,
-    { trace, verbatim }: Pick<ForwardCall, 'trace' | 'verbatim'>,
+    { trace, verbatim }: Pick<ForwardRequest, 'trace' | 'verbatim'>,
   ): Promise<Pick<ForwardedAnswer, 'id' | 'chunks' | 'usage'>> {
     const { bytes, body, events } = await this.#whole(response, OWN_NAMES, trace, verbatim === true);
     const usage = usageIn(events);
@@ -276,13 +276,13 @@ export class HttpUpstream implements Upstream {
     path: string,
     headers: Record<string, string>,
     body: Uint8Array | string | undefined,
-    call: Pick<ModelCall, 'headers' | 'signal' | 'trace'>,
-    { method, query = '' }: Pick<SideCall, 'method' | 'query'> = { method: 'POST' },
+    call: Pick<UpstreamRequest, 'headers' | 'signal' | 'trace'>,
+    { method, query = '' }: Pick<SideRequest, 'method' | 'query'> = { method: 'POST' },
   ): Promise<HttpAnswer> {
     const { client, dialect, endpoint, name, timeouts } = this.#options;
     const url = endpointUrl(endpoint, path);
     for (const [key, value] of new URLSearchParams(query)) url.searchParams.append(key, value);
-    call.trace?.outbound({ upstream: name, wire: dialect.name, url: url.href, body: body ?? '' });
+    call.trace?.outbound({ upstream: name, dialect: dialect.name, url: url.href, body: body ?? '' });
     const response = await client.request({
       method,
       url,
@@ -322,9 +322,9 @@ async function* decodeStream(
   body: AsyncIterable<Buffer>,
   decoder: StreamDecoder,
   concealer: CredentialConcealer,
-  trace: CallTrace | undefined,
+  trace: RequestTrace | undefined,
   extensions?: ToolExtensionCache,
-): AsyncGenerator<TurnEvent[]> {
+): AsyncGenerator<ModelEvent[]> {
   const reader = new SseReader();
   const source = body[Symbol.asyncIterator]();
   let events: ServerSentEvent[] = [];
@@ -334,7 +334,7 @@ async function* decodeStream(
       trace?.upstreamChunk(read.value);
       reader.push(read.value, events);
       if (events.length === 0) continue;
-      const batch: TurnEvent[] = [];
+      const batch: ModelEvent[] = [];
       for (const event of events) decoder.push(event, batch);
       concealer.errorsIn(batch);
       events = [];
@@ -346,7 +346,7 @@ async function* decodeStream(
     }
     over = true;
     reader.end(events);
-    const batch: TurnEvent[] = [];
+    const batch: ModelEvent[] = [];
     for (const event of events) decoder.push(event, batch);
     decoder.end(batch);
     concealer.errorsIn(batch);

@@ -3,7 +3,7 @@
  * thought signatures of Gemini), remembered by the call's id until the history brings the call again.
  */
 import type { ConversationRequest, Extensions, Message } from '../core/conversation.js';
-import type { TurnEvent } from '../core/events.js';
+import type { ModelEvent } from '../core/events.js';
 
 /** Calls; a signature has about a kilobyte. */
 const CAPACITY = 4_000;
@@ -11,7 +11,7 @@ const CAPACITY = 4_000;
 export class ToolExtensionCache {
   readonly #byId = new Map<string, Extensions>();
 
-  remember(events: readonly TurnEvent[]): void {
+  remember(events: readonly ModelEvent[]): void {
     for (const event of events) {
       if (event.type !== 'tool' || event.extensions === undefined || !event.id) continue;
       this.#byId.delete(event.id);

@@ -1,32 +1,32 @@
 /** Something that answers one model call: an HTTP endpoint of some dialect, or the demo model. */
 import type { ConversationRequest, DialectName, Effort, Usage } from '../core/conversation.js';
 import type { GatewayError } from '../core/errors.js';
-import type { TurnEvent } from '../core/events.js';
+import type { ModelEvent } from '../core/events.js';
 import type { Loss } from '../core/losses.js';
 import type { WireHeaders } from '../dialects/dialect.js';
 
 export interface Upstream {
   readonly name: string;
   /** What it speaks; undefined for what is embedded. */
-  readonly wire: DialectName | undefined;
+  readonly dialect: DialectName | undefined;
   /** Rejects with a GatewayError until the first real piece of the answer is there. */
-  call(call: ModelCall): Promise<ModelAnswer>;
+  call(call: UpstreamRequest): Promise<UpstreamAnswer>;
   /** Tokens of the request as this upstream would count them. */
-  countTokens(call: ModelCall): Promise<number>;
+  countTokens(call: UpstreamRequest): Promise<number>;
   /** What it offers, by its own account. */
   listModels?(signal: AbortSignal): Promise<readonly ListedModel[]>;
   /**
    * The byte lane: the client's own bytes in, the upstream's own bytes out. Decoded where the
    * upstream answered in another manner than it was asked. Rejects as `call` does.
    */
-  forward?(call: ForwardCall): Promise<ForwardedAnswer | ModelAnswer>;
+  forward?(call: ForwardRequest): Promise<ForwardedAnswer | UpstreamAnswer>;
   /** Any other request of the wire, as it came: to an answer that the upstream keeps, or about a request. Rejects as `call` does. */
-  ask?(call: SideCall): Promise<ForwardedAnswer>;
+  ask?(call: SideRequest): Promise<ForwardedAnswer>;
   /** False when something of this model's requests must be changed on the way. */
   forwards?(model: string): boolean;
 }
 
-export interface ModelCall {
+export interface UpstreamRequest {
   request: ConversationRequest;
   /** The model's name upstream. */
   model: string;
@@ -35,20 +35,20 @@ export interface ModelCall {
   signal: AbortSignal;
   /** Efforts that the route allows, above what is known of the upstream. */
   efforts?: readonly Effort[];
-  trace?: CallTrace;
+  trace?: RequestTrace;
 }
 
-export interface ModelAnswer {
+export interface UpstreamAnswer {
   losses: readonly Loss[];
   /** Tokens of the prompt, for an upstream that counts them only at the end. */
   promptTokens?: number;
   /** To be told what the upstream counted in the end. */
   settle?(usage: Usage): void;
   /** One batch for each read; never throws, a failure is an `error` event. */
-  batches: AsyncIterable<readonly TurnEvent[]>;
+  batches: AsyncIterable<readonly ModelEvent[]>;
 }
 
-export interface ForwardCall extends Omit<ModelCall, 'request'> {
+export interface ForwardRequest extends Omit<UpstreamRequest, 'request'> {
   /** The body, with the model's name already replaced. */
   body: Uint8Array;
   stream: boolean;
@@ -56,7 +56,7 @@ export interface ForwardCall extends Omit<ModelCall, 'request'> {
   verbatim?: boolean;
 }
 
-export interface SideCall extends Pick<ModelCall, 'headers' | 'signal' | 'trace'> {
+export interface SideRequest extends Pick<UpstreamRequest, 'headers' | 'signal' | 'trace'> {
   method: 'GET' | 'POST' | 'DELETE';
   /** Appended to the upstream's `base_url`. */
   path: string;
@@ -87,8 +87,8 @@ export interface ListedModel {
 }
 
 /** Told what goes out and what comes in, as bytes; keeps references only. */
-export interface CallTrace {
-  outbound(request: { upstream: string; wire: DialectName; url: string; body: Uint8Array | string }): void;
+export interface RequestTrace {
+  outbound(request: { upstream: string; dialect: DialectName; url: string; body: Uint8Array | string }): void;
   upstreamHead(status: number, headers: WireHeaders): void;
   upstreamChunk(chunk: Uint8Array): void;
 }

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { DIALECT_NAMES, type DialectName } from '../../src/core/conversation.js';
 import { GatewayError } from '../../src/core/errors.js';
-import type { TurnEvent } from '../../src/core/events.js';
+import type { ModelEvent } from '../../src/core/events.js';
 import type { AgentActivity, AgentActivityBody } from '../../src/engines/agent/observer.js';
-import type { Answer, Call } from '../../src/engines/engine.js';
+import type { Answer, ModelRequest } from '../../src/engines/engine.js';
 import { deferred } from '../support/gate.js';
 import { openRaw } from '../support/raw-http.js';
 import { anthropicClient, openaiClient } from '../support/sdk.js';
@@ -24,7 +24,7 @@ const tool = (event: Extract<AgentActivity, { type: 'tool' }>['event']): AgentAc
   of({ type: 'tool', event });
 
 /** A turn as an agent makes it: words, calls of its own, words. */
-async function* working({ observe }: Call): AsyncGenerator<readonly TurnEvent[]> {
+async function* working({ observe }: ModelRequest): AsyncGenerator<readonly ModelEvent[]> {
   observe?.(of({ type: 'model-start', turn: 1, model: 'm' }));
   yield [{ type: 'start' }, { type: 'text', text: 'Let me ' }];
   yield [{ type: 'text', text: 'look.' }];
@@ -57,7 +57,7 @@ async function* working({ observe }: Call): AsyncGenerator<readonly TurnEvent[]>
   ];
 }
 
-const agent = async (call: Call): Promise<Answer> => answerOf(working(call));
+const agent = async (call: ModelRequest): Promise<Answer> => answerOf(working(call));
 
 const PATHS: Readonly<Record<DialectName, string>> = {
   'anthropic-messages': '/v1/messages',
@@ -202,7 +202,7 @@ describe('an answer', () => {
 
   it('whose head went out early tells what is done before its first word', async () => {
     const late = deferred<Answer>();
-    const begun = deferred<Call>();
+    const begun = deferred<ModelRequest>();
     const { url } = await startServer({
       run: (call) => {
         begun.resolve(call);

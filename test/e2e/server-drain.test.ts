@@ -1,6 +1,6 @@
 /** Stopping: nobody is cut off in the middle who could still be served. */
 import { describe, expect, it } from 'vitest';
-import type { TurnEvent } from '../../src/core/events.js';
+import type { ModelEvent } from '../../src/core/events.js';
 import { deferred, gate } from '../support/gate.js';
 import { openRaw, requestBytes } from '../support/raw-http.js';
 import { parseSse } from '../support/sse.js';
@@ -16,7 +16,7 @@ async function withRunningStream() {
     run: async ({ signal }) => {
       signal.addEventListener('abort', () => aborted.resolve());
       return answerOf(
-        (async function* (): AsyncGenerator<readonly TurnEvent[]> {
+        (async function* (): AsyncGenerator<readonly ModelEvent[]> {
           yield HELLO[0] ?? [];
           await hold.pass();
           yield* HELLO.slice(1);

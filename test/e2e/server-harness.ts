@@ -1,8 +1,8 @@
 /** The HTTP server alone, on a free port, in front of engines that a test writes inline. */
 import { GatewayError } from '../../src/core/errors.js';
-import type { TurnEvent } from '../../src/core/events.js';
+import type { ModelEvent } from '../../src/core/events.js';
 import type { Dispatcher, ModelInfo } from '../../src/engines/dispatcher.js';
-import type { Answer, Call } from '../../src/engines/engine.js';
+import type { Answer, ModelRequest } from '../../src/engines/engine.js';
 import { createModelCatalogue } from '../../src/engines/model-catalogue.js';
 import type { McpClient } from '../../src/mcp/client/mcp-client.js';
 import type { VirtualMcp } from '../../src/mcp/virtual/virtual-mcp.js';
@@ -32,7 +32,7 @@ export interface TestServer {
   traces: NewTrace[];
   usage: UsageRecord[];
   /** The calls that engines got. */
-  calls: Call[];
+  calls: ModelRequest[];
   /** Resolves with the log line of the next request that ends, or of one that has ended unasked. */
   nextRequest(): Promise<LogLine['facts']>;
 }
@@ -57,8 +57,8 @@ export type ServerOptions = Partial<
     Pick<GatewayServerOptions['store'], 'answers' | 'leases' | 'rules' | 'sessions' | 'signIns'>
   >;
   loopback?: boolean;
-  run?: (call: Call) => Promise<Answer>;
-  countTokens?: (call: Call) => Promise<number>;
+  run?: (call: ModelRequest) => Promise<Answer>;
+  countTokens?: (call: ModelRequest) => Promise<number>;
   models?: readonly ModelInfo[];
   limits?: Partial<Limits>;
   storeInfo?: () => Promise<never>;
@@ -85,7 +85,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     error: write('error'),
     fatal: write('fatal'),
   };
-  const calls: Call[] = [];
+  const calls: ModelRequest[] = [];
   const traces: NewTrace[] = [];
   const usage: UsageRecord[] = [];
   const dispatcher: Dispatcher = {
@@ -268,7 +268,7 @@ export const MODELS: readonly ModelInfo[] = [
   { id: 'org/local', displayName: 'Local', created: 1_700_000_002, ownedBy: 'local' },
 ];
 
-export const HELLO: readonly (readonly TurnEvent[])[] = [
+export const HELLO: readonly (readonly ModelEvent[])[] = [
   [
     { type: 'start', usage: { inputTokens: 5 } },
     { type: 'text', text: 'hel' },
@@ -284,7 +284,7 @@ const sayHello = async (): Promise<Answer> => answerOf(HELLO);
 
 /** An answer of events. */
 export function answerOf(
-  batches: Iterable<readonly TurnEvent[]> | AsyncIterable<readonly TurnEvent[]>,
+  batches: Iterable<readonly ModelEvent[]> | AsyncIterable<readonly ModelEvent[]>,
   extra: Partial<Omit<Answer, 'body'>> = {},
 ): Answer {
   return {

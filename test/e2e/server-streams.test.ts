@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.js';
-import type { TurnEvent } from '../../src/core/events.js';
-import type { Answer, Call } from '../../src/engines/engine.js';
+import type { ModelEvent } from '../../src/core/events.js';
+import type { Answer, ModelRequest } from '../../src/engines/engine.js';
 import { closeAfterTest } from '../support/cleanup.js';
 import { deferred, gate } from '../support/gate.js';
 import { openAndAbandon, openRaw, requestBytes, sendRaw } from '../support/raw-http.js';
@@ -80,7 +80,7 @@ describe('a stream of events', () => {
     const { url } = await startServer({
       run: async () =>
         answerOf([
-          ...words.map((text): TurnEvent[] => [{ type: 'text', text }]),
+          ...words.map((text): ModelEvent[] => [{ type: 'text', text }]),
           [{ type: 'stop', reason: 'end_turn' }],
         ]),
     });
@@ -160,7 +160,7 @@ describe('a stream of events', () => {
     const { url, nextRequest, lines } = await startServer({
       run: async () =>
         answerOf(
-          (async function* (): AsyncGenerator<readonly TurnEvent[]> {
+          (async function* (): AsyncGenerator<readonly ModelEvent[]> {
             yield [{ type: 'text', text: 'half' }];
             if (failure instanceof GatewayError) yield [{ type: 'error', error: failure }];
             else throw failure;
@@ -183,7 +183,7 @@ describe('a stream of events', () => {
     const { url } = await startServer({
       run: async () =>
         answerOf(
-          (async function* (): AsyncGenerator<readonly TurnEvent[]> {
+          (async function* (): AsyncGenerator<readonly ModelEvent[]> {
             try {
               yield [{ type: 'error', error: new GatewayError('overloaded', 'Too busy.') }];
               throw new Error('pulled on');
@@ -212,7 +212,7 @@ describe('a slow reader', () => {
     const { url } = await startServer({
       run: async () =>
         answerOf(
-          (async function* (): AsyncGenerator<readonly TurnEvent[]> {
+          (async function* (): AsyncGenerator<readonly ModelEvent[]> {
             for (; pulled < total; pulled++) yield [{ type: 'text', text }];
             yield [{ type: 'stop', reason: 'end_turn' }];
           })(),
@@ -251,7 +251,7 @@ describe('a slow reader', () => {
       run: async ({ signal }) => {
         signal.addEventListener('abort', () => aborted.resolve());
         return answerOf(
-          (async function* (): AsyncGenerator<readonly TurnEvent[]> {
+          (async function* (): AsyncGenerator<readonly ModelEvent[]> {
             for (;;) yield [{ type: 'text', text: 'x'.repeat(1024 * 1024) }];
           })(),
         );
@@ -291,13 +291,13 @@ describe('a slow reader', () => {
 
 describe('a client that leaves', () => {
   /** An engine that never says more than `first`, and tells when it was cancelled. */
-  function endless(first: readonly TurnEvent[]) {
+  function endless(first: readonly ModelEvent[]) {
     const aborted = deferred<unknown>();
     const returned = deferred();
-    const run = async ({ signal }: Call): Promise<Answer> => {
+    const run = async ({ signal }: ModelRequest): Promise<Answer> => {
       signal.addEventListener('abort', () => aborted.resolve(signal.reason));
       let said = false;
-      const batches: AsyncIterable<readonly TurnEvent[]> = {
+      const batches: AsyncIterable<readonly ModelEvent[]> = {
         [Symbol.asyncIterator]: () => ({
           next() {
             if (said) return new Promise(() => {});
@@ -408,7 +408,7 @@ describe('a client that leaves', () => {
     const { url, nextRequest, server } = await startServer({
       run: async ({ signal }) =>
         answerOf(
-          (async function* (): AsyncGenerator<readonly TurnEvent[]> {
+          (async function* (): AsyncGenerator<readonly ModelEvent[]> {
             open += 1;
             try {
               yield [{ type: 'text', text: 'first' }];

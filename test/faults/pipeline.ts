@@ -1,17 +1,18 @@
 /** From an upstream's bytes to a client's stream, without sockets: reader, decoder, lifecycle, encoder. */
-import type { AssistantTurn, ConversationRequest, JsonObject } from '../../src/core/conversation.js';
+
+import { AnswerCollector } from '../../src/core/answer-collector.js';
+import type { AssistantMessage, ConversationRequest, JsonObject } from '../../src/core/conversation.js';
 import { GatewayError } from '../../src/core/errors.js';
-import type { TurnEvent } from '../../src/core/events.js';
+import type { ModelEvent } from '../../src/core/events.js';
 import { StreamLifecycle } from '../../src/core/lifecycle.js';
 import { LossLog } from '../../src/core/losses.js';
 import type { ServerSentEvent } from '../../src/core/server-sent-event.js';
-import { TurnCollector } from '../../src/core/turn-collector.js';
 import type { AnswerContext, Dialect } from '../../src/dialects/dialect.js';
 import { STANDARD_QUIRKS } from '../../src/dialects/shared/quirks.js';
 import type { ToolNames } from '../../src/dialects/shared/tool-names.js';
 import { SseReader } from '../../src/transport/sse-reader.js';
 
-type Batches = readonly (readonly TurnEvent[])[];
+type Batches = readonly (readonly ModelEvent[])[];
 
 /** The names that an upstream of this dialect would have been told of. */
 export function namesFor({ egress }: Dialect, request: ConversationRequest): ToolNames {
@@ -19,11 +20,11 @@ export function namesFor({ egress }: Dialect, request: ConversationRequest): Too
 }
 
 /** One batch for each read, as an upstream over HTTP gives them. */
-export function decodeStream(dialect: Dialect, names: ToolNames, reads: Iterable<Buffer>): TurnEvent[][] {
+export function decodeStream(dialect: Dialect, names: ToolNames, reads: Iterable<Buffer>): ModelEvent[][] {
   const decoder = dialect.egress.createStreamDecoder(names);
   const reader = new SseReader();
-  const batches: TurnEvent[][] = [];
-  const decode = (events: readonly ServerSentEvent[], batch: TurnEvent[]): void => {
+  const batches: ModelEvent[][] = [];
+  const decode = (events: readonly ServerSentEvent[], batch: ModelEvent[]): void => {
     for (const event of events) decoder.push(event, batch);
     if (batch.length > 0) batches.push(batch);
   };
@@ -35,7 +36,7 @@ export function decodeStream(dialect: Dialect, names: ToolNames, reads: Iterable
   }
   const events: ServerSentEvent[] = [];
   reader.end(events);
-  const batch: TurnEvent[] = [];
+  const batch: ModelEvent[] = [];
   for (const event of events) decoder.push(event, batch);
   decoder.end(batch);
   if (batch.length > 0) batches.push(batch);
@@ -83,9 +84,9 @@ export function encodeWhole(
   return dialect.ingress.encodeResponse(turn, answerTo(dialect, request), new LossLog());
 }
 
-export function collect(request: ConversationRequest, batches: Batches): AssistantTurn | GatewayError {
+export function collect(request: ConversationRequest, batches: Batches): AssistantMessage | GatewayError {
   const lifecycle = lifecycleFor(request);
-  const collector = new TurnCollector();
+  const collector = new AnswerCollector();
   try {
     for (const batch of batches) {
       collector.push(lifecycle.push(batch));

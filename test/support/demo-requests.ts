@@ -7,7 +7,7 @@ import type {
   ToolDefinition,
   ToolResultContent,
 } from '../../src/core/conversation.js';
-import type { TurnEvent } from '../../src/core/events.js';
+import type { ModelEvent } from '../../src/core/events.js';
 import { runDemo } from '../../src/upstreams/demo/index.js';
 
 /** A Wednesday. */
@@ -50,12 +50,12 @@ export function request(
 }
 
 export interface Turn {
-  batches: TurnEvent[][];
-  events: TurnEvent[];
+  batches: ModelEvent[][];
+  events: ModelEvent[];
   text: string;
   thinking: string;
   calls: { id: string; name: string; json: string; input: unknown }[];
-  stop: Extract<TurnEvent, { type: 'stop' }> | undefined;
+  stop: Extract<ModelEvent, { type: 'stop' }> | undefined;
   inputTokens: number;
   outputTokens: number;
 }
@@ -64,11 +64,11 @@ export async function turn(
   asked: ConversationRequest,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Turn> {
-  const batches: TurnEvent[][] = [];
+  const batches: ModelEvent[][] = [];
   for await (const batch of runDemo(asked, signal, { now: NOW })) batches.push(batch);
   const events = batches.flat();
-  const of = <T extends TurnEvent['type']>(type: T): Extract<TurnEvent, { type: T }>[] =>
-    events.filter((event): event is Extract<TurnEvent, { type: T }> => event.type === type);
+  const of = <T extends ModelEvent['type']>(type: T): Extract<ModelEvent, { type: T }>[] =>
+    events.filter((event): event is Extract<ModelEvent, { type: T }> => event.type === type);
   const calls = of('tool').map(({ key, id = '', name = '' }) => {
     const json = of('tool-input')
       .filter((event) => event.key === key)

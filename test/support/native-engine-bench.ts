@@ -2,17 +2,17 @@
 import { onTestFinished } from 'vitest';
 import type { ConversationRequest, Message, ToolUseBlock } from '../../src/core/conversation.js';
 import { GatewayError } from '../../src/core/errors.js';
-import type { TurnEvent } from '../../src/core/events.js';
+import type { ModelEvent } from '../../src/core/events.js';
 import { anthropicMessages } from '../../src/dialects/anthropic-messages/index.js';
 import { openaiChat } from '../../src/dialects/openai-chat/index.js';
-import type { Answer, Call } from '../../src/engines/engine.js';
+import type { Answer, ModelRequest } from '../../src/engines/engine.js';
 import {
   createNativeEngine,
   type NativeEngine,
   type NativeEngineOptions,
 } from '../../src/engines/native/native-engine.js';
 import type { Log } from '../../src/observability/log.js';
-import type { ModelRule, Route } from '../../src/routing/router.js';
+import type { ModelRoute, ModelRule } from '../../src/routing/model-router.js';
 import { createSessions } from '../../src/sessions/create-sessions.js';
 import type { Sessions } from '../../src/sessions/sessions.js';
 import { openStore } from '../../src/store/open.js';
@@ -33,19 +33,22 @@ import { createTodoList } from '../../src/tools/runtime/todos.js';
 import type { Tool } from '../../src/tools/runtime/tool.js';
 import { createFileState } from '../../src/workspace/file-state.js';
 
-type Script = readonly TurnEvent[] | GatewayError | ((call: Call) => AsyncIterable<readonly TurnEvent[]>);
+type Script =
+  | readonly ModelEvent[]
+  | GatewayError
+  | ((call: ModelRequest) => AsyncIterable<readonly ModelEvent[]>);
 
 /** Answers in order; the last one again and again where there is no more. */
 export class ScriptedRelay {
   readonly requests: ConversationRequest[] = [];
-  readonly calls: Call[] = [];
+  readonly calls: ModelRequest[] = [];
   readonly #script: Script[];
 
   constructor(...script: Script[]) {
     this.#script = script;
   }
 
-  async run(call: Call): Promise<Answer> {
+  async run(call: ModelRequest): Promise<Answer> {
     this.requests.push(structuredClone(call.request));
     this.calls.push(call);
     const next = this.#script.length > 1 ? this.#script.shift() : this.#script[0];
@@ -55,19 +58,19 @@ export class ScriptedRelay {
     return { upstream: 'scripted', losses: [], headers: {}, body: { kind: 'events', batches } };
   }
 
-  async countTokens({ request }: Call): Promise<number> {
+  async countTokens({ request }: ModelRequest): Promise<number> {
     this.requests.push(request);
     return 7;
   }
 }
 
-async function* oneByOne(events: readonly TurnEvent[]): AsyncGenerator<readonly TurnEvent[]> {
+async function* oneByOne(events: readonly ModelEvent[]): AsyncGenerator<readonly ModelEvent[]> {
   for (const event of events) yield [event];
 }
 
-const USAGE: TurnEvent = { type: 'usage', usage: { inputTokens: 100, outputTokens: 10 } };
+const USAGE: ModelEvent = { type: 'usage', usage: { inputTokens: 100, outputTokens: 10 } };
 
-export const says = (text: string, ...rest: TurnEvent[]): TurnEvent[] => [
+export const says = (text: string, ...rest: ModelEvent[]): ModelEvent[] => [
   { type: 'text', text },
   ...rest,
   USAGE,
@@ -77,8 +80,8 @@ export const says = (text: string, ...rest: TurnEvent[]): TurnEvent[] => [
 /** A message with calls: name and arguments, as an object or as the text that the model wrote. */
 export const calls = (
   ...made: (readonly [name: string, input: object | string, id?: string])[]
-): TurnEvent[] => [
-  ...made.flatMap(([name, input, id], index): TurnEvent[] => [
+): ModelEvent[] => [
+  ...made.flatMap(([name, input, id], index): ModelEvent[] => [
     { type: 'tool', key: index, id: id ?? `call_${name}_${index}`, name },
     { type: 'tool-input', key: index, json: typeof input === 'string' ? input : JSON.stringify(input) },
     { type: 'tool-end', key: index },
@@ -345,7 +348,7 @@ export async function nativeEngine(
   return engine;
 }
 
-export const routeTo = (rule: Partial<ModelRule> = {}): Route => ({
+export const routeTo = (rule: Partial<ModelRule> = {}): ModelRoute => ({
   pattern: 'coder',
   model: 'upstream-model',
   rule: { engine: 'native', upstreams: ['scripted'], ...rule },
@@ -361,12 +364,12 @@ export const resultOf = (toolUseId: string, text: string): Message => ({
 export function callOf(
   messages: Message[],
   request: Partial<ConversationRequest> = {},
-  rest: Partial<Call> & { session?: string | undefined; chat?: boolean } = {},
-): Call {
+  rest: Partial<ModelRequest> & { session?: string | undefined; chat?: boolean } = {},
+): ModelRequest {
   const { session, chat, ...given } = rest;
   return {
     id: 'req_1',
-    ingress: chat === true ? openaiChat : anthropicMessages,
+    clientDialect: chat === true ? openaiChat : anthropicMessages,
     request: {
       model: 'coder',
       system: [],
@@ -388,7 +391,7 @@ export function callOf(
 
 export interface Heard {
   answer: Answer;
-  events: TurnEvent[];
+  events: ModelEvent[];
   text: string;
   calls: string[];
   stop: string | undefined;
@@ -396,10 +399,10 @@ export interface Heard {
 }
 
 /** The whole answer, with what a client would make of it. */
-export async function hear(engine: NativeEngine, call: Call, route = routeTo()): Promise<Heard> {
+export async function hear(engine: NativeEngine, call: ModelRequest, route = routeTo()): Promise<Heard> {
   const answer = await engine.run(call, route);
   if (answer.body.kind !== 'events') throw new Error('An agent answered with bytes');
-  const events: TurnEvent[] = [];
+  const events: ModelEvent[] = [];
   for await (const batch of answer.body.batches) events.push(...batch);
   return {
     answer,

@@ -1,11 +1,7 @@
 /** Requests and clients for the tests of the HTTP client. */
 import { afterEach } from 'vitest';
 import { HttpClient } from '../../src/transport/http-client/http-client.js';
-import type {
-  HttpClientOptions,
-  ResponseBody,
-  UpstreamRequest,
-} from '../../src/transport/http-client/types.js';
+import type { HttpClientOptions, HttpRequest, ResponseBody } from '../../src/transport/http-client/types.js';
 import { closeServers } from './socket-server.js';
 
 const clients: HttpClient[] = [];
@@ -24,7 +20,7 @@ export function closeAllAfterEach(): void {
   });
 }
 
-export function request(url: URL, more: Partial<UpstreamRequest> = {}): UpstreamRequest {
+export function request(url: URL, more: Partial<HttpRequest> = {}): HttpRequest {
   return {
     method: 'GET',
     url,

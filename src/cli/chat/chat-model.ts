@@ -1,7 +1,7 @@
 /** Which model `chat` talks to, and the configuration in which it is an agent. */
 import { DEFAULTS } from '../../config/defaults.js';
 import type { Config, ModelConfig } from '../../config/schema.js';
-import { Router } from '../../routing/router.js';
+import { ModelRouter } from '../../routing/model-router.js';
 import { UsageError } from '../command.js';
 
 export interface ChatModel {
@@ -53,7 +53,7 @@ function isDemo(config: Config, upstream: ModelConfig['upstream']): boolean {
 }
 
 function ruleFor(config: Config, name: string): ModelConfig | undefined {
-  const router = new Router(
+  const router = new ModelRouter(
     Object.fromEntries(
       Object.keys(config.models).map((key) => [key, { engine: 'relay' as const, upstreams: [] }]),
     ),

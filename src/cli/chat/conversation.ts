@@ -63,7 +63,7 @@ export class Conversation {
     const { dispatcher, model, principal, observe } = this.#options;
     return dispatcher.run({
       id: `chat_${randomUUID()}`,
-      ingress: anthropicMessages,
+      clientDialect: anthropicMessages,
       request: {
         model,
         system: [],

@@ -2,11 +2,12 @@
  * A turn of an agent or of the console is no translation between two wires, and no tool is run again:
  * what the model said is read again, call by call, from the bytes that came then.
  */
+
+import { AnswerCollector } from '../../core/answer-collector.js';
 import type { Block } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { StreamEvent, TurnEvent } from '../../core/events.js';
+import type { AnswerEvent, ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
-import { TurnCollector } from '../../core/turn-collector.js';
 import { DIALECTS } from '../../dialects/all.js';
 import {
   parseRecorded,
@@ -57,9 +58,9 @@ interface Read {
 /** With an error also what was said before it. */
 async function readAttempt(file: TraceFile, attempt: RecordedAttempt): Promise<Read> {
   const lifecycle = new StreamLifecycle({ id: file.request, model: file.model });
-  const collector = new TurnCollector();
+  const collector = new AnswerCollector();
   let error: GatewayError | undefined;
-  const take = (events: readonly StreamEvent[]): void => {
+  const take = (events: readonly AnswerEvent[]): void => {
     for (const event of events) {
       if (event.type === 'error') error = event.error;
       else collector.push([event]);
@@ -83,7 +84,7 @@ async function readAttempt(file: TraceFile, attempt: RecordedAttempt): Promise<R
 async function answerOf(
   file: TraceFile,
   attempt: RecordedAttempt,
-): Promise<AsyncIterable<readonly TurnEvent[]>> {
+): Promise<AsyncIterable<readonly ModelEvent[]>> {
   const request = DIALECTS[attempt.wire].ingress.decodeRequest(
     parseRecorded(attempt.body, 'what a model was sent'),
   );

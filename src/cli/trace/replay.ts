@@ -4,10 +4,10 @@
  * was recorded. A bug report is one such file.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { AnswerCollector } from '../../core/answer-collector.js';
 import { GatewayError } from '../../core/errors.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { LossLog } from '../../core/losses.js';
-import { TurnCollector } from '../../core/turn-collector.js';
 import { dialectOfPath } from '../../dialects/all.js';
 import type { Dialect } from '../../dialects/dialect.js';
 import type { HttpUpstream } from '../../upstreams/http-upstream.js';
@@ -62,7 +62,7 @@ async function run(file: TraceFile, body: string, dialect: Dialect, upstream: Ht
       ...(answer.promptTokens === undefined ? {} : { estimate: { inputTokens: answer.promptTokens } }),
       ...(request.parallelToolCalls === undefined ? {} : { parallelToolCalls: request.parallelToolCalls }),
     });
-    const collector = new TurnCollector();
+    const collector = new AnswerCollector();
     const encoder = request.stream ? dialect.ingress.createStreamEncoder(request, answerContext) : undefined;
     let text = '';
     const say = (events: ReturnType<StreamLifecycle['push']>) => {

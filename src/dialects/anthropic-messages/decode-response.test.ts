@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { decodeResponse } from './decode-response.js';
 import { TOOL_NAME_LIMITS } from './wire.js';
@@ -18,9 +18,9 @@ const answer = (content: unknown[], fields: object = {}) => ({
   ...fields,
 });
 
-const decode = (body: unknown): TurnEvent[] => decodeResponse(body, names);
+const decode = (body: unknown): ModelEvent[] => decodeResponse(body, names);
 /** What lies between the start and the stop. */
-const middle = (content: unknown[]): TurnEvent[] => decode(answer(content)).slice(1, -1);
+const middle = (content: unknown[]): ModelEvent[] => decode(answer(content)).slice(1, -1);
 
 describe('a whole answer', () => {
   it('has a start with its usage and a stop', () => {

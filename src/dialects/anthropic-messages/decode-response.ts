@@ -1,7 +1,7 @@
 /** A whole answer of an upstream as the events it would have streamed. Never throws. */
 import type { JsonObject, OpaqueBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { ToolExtensions, TurnEvent } from '../../core/events.js';
+import type { ModelEvent, ToolExtensions } from '../../core/events.js';
 import { isObject } from '../shared/read.js';
 import type { ToolNames } from '../shared/tool-names.js';
 import { extraFields } from './decode-content.js';
@@ -10,17 +10,17 @@ import { decodeErrorBody, errorObject } from './errors.js';
 import { DIALECT, stopReasonFrom, TOOL_USE_FIELDS } from './wire.js';
 
 /** Where the words came from: the neutral events have no place for it. */
-export const CITATIONS_LOST: TurnEvent = {
+export const CITATIONS_LOST: ModelEvent = {
   type: 'loss',
   path: 'content.citations',
   reason: 'only the byte lane carries citations',
 };
 
-export function decodeResponse(body: unknown, names: ToolNames): TurnEvent[] {
+export function decodeResponse(body: unknown, names: ToolNames): ModelEvent[] {
   if (!isObject(body) || body['type'] === 'error' || !Array.isArray(body['content'])) {
     return [{ type: 'error', error: notAnAnswer(body) }];
   }
-  const events: TurnEvent[] = [decodeStart(body)];
+  const events: ModelEvent[] = [decodeStart(body)];
   for (const [index, block] of body['content'].entries()) {
     if (isObject(block)) decodeBlock(block, index, names, events);
   }
@@ -37,7 +37,7 @@ function notAnAnswer(body: unknown): GatewayError {
 }
 
 /** The head of `message`: id, model and the usage so far. */
-export function decodeStart(message: JsonObject): TurnEvent {
+export function decodeStart(message: JsonObject): ModelEvent {
   const { id, model } = message;
   const usage = decodeUsage(message['usage']);
   return {
@@ -48,7 +48,7 @@ export function decodeStart(message: JsonObject): TurnEvent {
   };
 }
 
-export function decodeStop(holder: JsonObject): TurnEvent {
+export function decodeStop(holder: JsonObject): ModelEvent {
   const stopSequence = holder['stop_sequence'];
   return {
     type: 'stop',
@@ -58,7 +58,7 @@ export function decodeStop(holder: JsonObject): TurnEvent {
 }
 
 /** The head of a call; `key` is any name for it within the answer. */
-export function decodeToolStart(block: JsonObject, key: number, names: ToolNames): TurnEvent {
+export function decodeToolStart(block: JsonObject, key: number, names: ToolNames): ModelEvent {
   const { id, name } = block;
   const extra = extraFields(block, TOOL_USE_FIELDS);
   const extensions: ToolExtensions | undefined = extra && { [DIALECT]: extra };
@@ -75,7 +75,7 @@ export function opaque(value: JsonObject): OpaqueBlock {
   return { type: 'opaque', dialect: DIALECT, kind: String(value['type']), value };
 }
 
-function decodeBlock(block: JsonObject, key: number, names: ToolNames, out: TurnEvent[]): void {
+function decodeBlock(block: JsonObject, key: number, names: ToolNames, out: ModelEvent[]): void {
   switch (block['type']) {
     case 'text':
       if (typeof block['text'] === 'string') out.push({ type: 'text', text: block['text'] });
@@ -100,7 +100,7 @@ function decodeBlock(block: JsonObject, key: number, names: ToolNames, out: Turn
   }
 }
 
-export function decodeThinking({ thinking, signature }: JsonObject, out: TurnEvent[]): void {
+export function decodeThinking({ thinking, signature }: JsonObject, out: ModelEvent[]): void {
   if (typeof thinking === 'string') out.push({ type: 'thinking', text: thinking });
   if (typeof signature === 'string' && signature !== '') out.push({ type: 'signature', signature });
   out.push({ type: 'break' });

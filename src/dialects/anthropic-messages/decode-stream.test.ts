@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadEvents } from '../../../test/support/dialect-fixtures.js';
-import type { AssistantTurn } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import { AnswerCollector } from '../../core/answer-collector.js';
+import type { AssistantMessage } from '../../core/conversation.js';
+import type { ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
-import { TurnCollector } from '../../core/turn-collector.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { createStreamDecoder } from './decode-stream.js';
 import { TOOL_NAME_LIMITS } from './wire.js';
@@ -17,20 +17,20 @@ const sse = (data: object | string): ServerSentEvent => ({
   data: typeof data === 'string' ? data : JSON.stringify(data),
 });
 
-function decode(events: readonly ServerSentEvent[], end = true): TurnEvent[] {
+function decode(events: readonly ServerSentEvent[], end = true): ModelEvent[] {
   const decoder = createStreamDecoder(names);
-  const out: TurnEvent[] = [];
+  const out: ModelEvent[] = [];
   for (const event of events) decoder.push(event, out);
   if (end) decoder.end(out);
   return out;
 }
 
-const run = (...events: (object | string)[]): TurnEvent[] => decode(events.map(sse));
+const run = (...events: (object | string)[]): ModelEvent[] => decode(events.map(sse));
 
 /** As a client that asked for no stream gets it. */
-function collect(events: readonly TurnEvent[]): AssistantTurn {
+function collect(events: readonly ModelEvent[]): AssistantMessage {
   const lifecycle = new StreamLifecycle({ id: 'msg', model: 'm' });
-  const collector = new TurnCollector();
+  const collector = new AnswerCollector();
   collector.push(lifecycle.push(events));
   collector.push(lifecycle.end());
   return collector.finish();
@@ -140,7 +140,7 @@ describe('a stream', () => {
 
   it('passes arguments on as they come', () => {
     const decoder = createStreamDecoder(names);
-    const out: TurnEvent[] = [];
+    const out: ModelEvent[] = [];
     for (const event of [
       BEGIN,
       start(0, { type: 'tool_use', id: 'a', name: 'n', input: {} }),
@@ -206,7 +206,7 @@ describe('a stream', () => {
 
   it('says when its last event has come', () => {
     const decoder = createStreamDecoder(names);
-    const out: TurnEvent[] = [];
+    const out: ModelEvent[] = [];
     decoder.push(sse(BEGIN), out);
     decoder.push(sse(finish('end_turn')), out);
     expect(decoder.done).toBe(false);

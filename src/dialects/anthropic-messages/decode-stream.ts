@@ -1,7 +1,7 @@
 /** The event stream of an upstream. Bad data never throws: it is skipped, or it ends the answer with an error. */
 import type { JsonObject, Usage } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
 import type { StreamDecoder } from '../dialect.js';
 import { isObject } from '../shared/read.js';
@@ -49,7 +49,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
     return this.#finished;
   }
 
-  push({ event, data }: ServerSentEvent, out: TurnEvent[]): void {
+  push({ event, data }: ServerSentEvent, out: ModelEvent[]): void {
     if (this.#finished || data === '') return;
     let value: unknown;
     try {
@@ -63,7 +63,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
     if (isObject(value)) this.#onEvent(value, event, out);
   }
 
-  end(out: TurnEvent[]): void {
+  end(out: ModelEvent[]): void {
     if (this.#finished) return;
     this.#finished = true;
     if (this.#stopped) {
@@ -81,7 +81,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
     });
   }
 
-  #onEvent(value: JsonObject, event: string, out: TurnEvent[]): void {
+  #onEvent(value: JsonObject, event: string, out: ModelEvent[]): void {
     switch (value['type'] ?? event) {
       case 'content_block_delta':
         this.#onDelta(value, out);
@@ -114,7 +114,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
     }
   }
 
-  #onMalformed(event: string, out: TurnEvent[]): void {
+  #onMalformed(event: string, out: ModelEvent[]): void {
     const what = event === '' ? 'an event' : `a ${event} event`;
     this.#fail(
       new GatewayError('upstream_failed', `The upstream sent ${what} that is not JSON. Retry the request.`, {
@@ -124,12 +124,12 @@ class AnthropicStreamDecoder implements StreamDecoder {
     );
   }
 
-  #fail(error: GatewayError, out: TurnEvent[]): void {
+  #fail(error: GatewayError, out: ModelEvent[]): void {
     this.#finished = true;
     out.push({ type: 'error', error });
   }
 
-  #onMessageStart(value: JsonObject, out: TurnEvent[]): void {
+  #onMessageStart(value: JsonObject, out: ModelEvent[]): void {
     const message = isObject(value['message']) ? value['message'] : {};
     this.#mergeUsage(message['usage']);
     if (this.#started) {
@@ -144,7 +144,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
     return typeof index === 'number' ? index : this.#latest;
   }
 
-  #onStart(value: JsonObject, out: TurnEvent[]): void {
+  #onStart(value: JsonObject, out: ModelEvent[]): void {
     this.#started = true;
     const block = value['content_block'];
     const index = typeof value['index'] === 'number' ? value['index'] : this.#blocks;
@@ -177,12 +177,12 @@ class AnthropicStreamDecoder implements StreamDecoder {
     }
   }
 
-  #onThinkingStart({ thinking, signature }: JsonObject, out: TurnEvent[]): void {
+  #onThinkingStart({ thinking, signature }: JsonObject, out: ModelEvent[]): void {
     if (typeof thinking === 'string' && thinking !== '') out.push({ type: 'thinking', text: thinking });
     if (typeof signature === 'string' && signature !== '') out.push({ type: 'signature', signature });
   }
 
-  #onDelta(value: JsonObject, out: TurnEvent[]): void {
+  #onDelta(value: JsonObject, out: ModelEvent[]): void {
     const { delta } = value;
     if (!isObject(delta)) return;
     this.#started = true;
@@ -216,7 +216,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
     if (block === undefined) this.#open.set(index, TEXT);
   }
 
-  #onInput(block: OpenBlock | undefined, json: unknown, out: TurnEvent[]): void {
+  #onInput(block: OpenBlock | undefined, json: unknown, out: ModelEvent[]): void {
     if (typeof json !== 'string') return;
     if (block?.kind === 'tool') {
       if (json !== '') block.streamed = true;
@@ -236,7 +236,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
     );
   }
 
-  #close(index: number, out: TurnEvent[]): void {
+  #close(index: number, out: ModelEvent[]): void {
     const block = this.#open.get(index);
     if (block === undefined) return;
     this.#open.delete(index);
@@ -253,11 +253,11 @@ class AnthropicStreamDecoder implements StreamDecoder {
     }
   }
 
-  #closeAll(out: TurnEvent[]): void {
+  #closeAll(out: ModelEvent[]): void {
     for (const index of [...this.#open.keys()]) this.#close(index, out);
   }
 
-  #onMessageDelta(value: JsonObject, out: TurnEvent[]): void {
+  #onMessageDelta(value: JsonObject, out: ModelEvent[]): void {
     this.#started = true;
     if (this.#mergeUsage(value['usage'])) out.push({ type: 'usage', usage: { ...this.#usage } });
     const { delta } = value;
@@ -267,7 +267,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
     out.push(decodeStop(delta));
   }
 
-  #onMessageStop(out: TurnEvent[]): void {
+  #onMessageStop(out: ModelEvent[]): void {
     this.#finished = true;
     this.#closeAll(out);
     if (!this.#stopped) out.push({ type: 'stop', reason: 'end_turn' });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { AssistantTurn, Block, StopReason } from '../../core/conversation.js';
+import type { AssistantMessage, Block, StopReason } from '../../core/conversation.js';
 import { LossLog } from '../../core/losses.js';
 import { encodeResponse } from './encode-response.js';
 
 const ANSWER = { model: 'asked-for', requestId: 'req_1', created: 0 };
 const USAGE = { inputTokens: 10, outputTokens: 20, cacheReadTokens: 30, cacheWriteTokens: 40 };
 
-function encode(content: Block[], fields: Partial<AssistantTurn> = {}) {
+function encode(content: Block[], fields: Partial<AssistantMessage> = {}) {
   const losses = new LossLog();
-  const turn: AssistantTurn = {
+  const turn: AssistantMessage = {
     id: 'msg_1',
     model: 'upstream',
     content,

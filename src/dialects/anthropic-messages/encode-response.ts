@@ -1,6 +1,6 @@
 /** A whole answer for the client. */
 import type { BetaMessage, BetaUsage } from '@anthropic-ai/sdk/resources/beta/messages/messages.js';
-import type { AssistantTurn, Block, JsonObject, Usage } from '../../core/conversation.js';
+import type { AssistantMessage, Block, JsonObject, Usage } from '../../core/conversation.js';
 import type { LossLog } from '../../core/losses.js';
 import type { AnswerContext } from '../dialect.js';
 import { DIALECT, fitId, STOP_REASONS } from './wire.js';
@@ -16,7 +16,7 @@ type WireAnswer = Pick<
   'id' | 'type' | 'role' | 'model' | 'stop_reason' | 'stop_sequence' | 'stop_details'
 > & { content: JsonObject[]; usage: WireUsage };
 
-export function encodeResponse(turn: AssistantTurn, answer: AnswerContext, losses: LossLog): JsonObject {
+export function encodeResponse(turn: AssistantMessage, answer: AnswerContext, losses: LossLog): JsonObject {
   const content: JsonObject[] = [];
   for (const [index, block] of turn.content.entries()) {
     const wire = encodeAnswerBlock(block);

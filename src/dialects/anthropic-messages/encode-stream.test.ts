@@ -1,20 +1,20 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
+import { AnswerCollector } from '../../core/answer-collector.js';
 import { GatewayError } from '../../core/errors.js';
-import type { StreamEvent, TurnEvent } from '../../core/events.js';
+import type { AnswerEvent, ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { LossLog } from '../../core/losses.js';
-import { TurnCollector } from '../../core/turn-collector.js';
 import { encodeResponse } from './encode-response.js';
 import { createStreamEncoder } from './encode-stream.js';
 
 const ANSWER = { model: 'asked-for', requestId: 'req_1', created: 0 };
 const USAGE = { inputTokens: 10, outputTokens: 0, cacheReadTokens: 30, cacheWriteTokens: 40 };
 
-const encode = (...events: StreamEvent[]): string => createStreamEncoder(ANSWER).encode(events);
+const encode = (...events: AnswerEvent[]): string => createStreamEncoder(ANSWER).encode(events);
 
 describe('events on the wire', () => {
-  it.each<[string, StreamEvent, string]>([
+  it.each<[string, AnswerEvent, string]>([
     [
       'message_start',
       { type: 'message-start', id: 'msg_1', model: 'upstream', usage: USAGE },
@@ -121,7 +121,7 @@ describe('events on the wire', () => {
 });
 
 describe('the official client', () => {
-  const turn: TurnEvent[] = [
+  const turn: ModelEvent[] = [
     { type: 'start', usage: { inputTokens: 10, cacheReadTokens: 5 } },
     { type: 'ping' },
     { type: 'thinking', text: 'hm' },
@@ -146,7 +146,7 @@ describe('the official client', () => {
     { type: 'stop', reason: 'tool_use' },
   ];
 
-  function answer(events: TurnEvent[]) {
+  function answer(events: ModelEvent[]) {
     const lifecycle = new StreamLifecycle({ id: 'msg_1', model: 'm' });
     const strict = [...lifecycle.push(events), ...lifecycle.end()];
     const wire = createStreamEncoder(ANSWER).encode(strict);
@@ -167,7 +167,7 @@ describe('the official client', () => {
 
   it('collects the same message from the stream as it gets whole', async () => {
     const { strict, stream } = answer(turn);
-    const collector = new TurnCollector();
+    const collector = new AnswerCollector();
     collector.push(strict);
     const whole = encodeResponse(collector.finish(), ANSWER, new LossLog());
     const { parsed_output: _, ...streamed } = await stream.finalMessage();

@@ -3,7 +3,7 @@
  * needs to be escaped, and a stream is thousands of them.
  */
 import type { Usage } from '../../core/conversation.js';
-import type { BlockDelta, BlockStart, StreamEvent } from '../../core/events.js';
+import type { AnswerEvent, BlockDelta, BlockStart } from '../../core/events.js';
 import type { AnswerContext, StreamEncoder } from '../dialect.js';
 import { encodeUsage } from './encode-response.js';
 import { encodeError } from './errors.js';
@@ -34,13 +34,13 @@ class AnthropicStreamEncoder implements StreamEncoder {
     this.#requestId = requestId;
   }
 
-  encode(events: readonly StreamEvent[]): string {
+  encode(events: readonly AnswerEvent[]): string {
     let text = '';
     for (const event of events) text += this.#encode(event);
     return text;
   }
 
-  #encode(event: StreamEvent): string {
+  #encode(event: AnswerEvent): string {
     switch (event.type) {
       case 'block-delta':
         if (this.#leaving) return '';
@@ -133,7 +133,7 @@ function messageStart(id: string, model: string, usage: Usage): string {
   return `event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message })}\n\n`;
 }
 
-function messageDelta({ stopReason, stopSequence, usage }: StreamEvent & { type: 'message-delta' }): string {
+function messageDelta({ stopReason, stopSequence, usage }: AnswerEvent & { type: 'message-delta' }): string {
   const wire = {
     type: 'message_delta',
     delta: {

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseEvents } from '../../../test/support/dialect-fixtures.js';
+import { AnswerCollector } from '../../core/answer-collector.js';
 import type {
-  AssistantTurn,
+  AssistantMessage,
   Block,
   ConversationRequest,
   Effort,
@@ -15,10 +16,9 @@ import type {
   ToolDefinition,
   ToolResultBlock,
 } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { LossLog } from '../../core/losses.js';
-import { TurnCollector } from '../../core/turn-collector.js';
 import { STANDARD_QUIRKS } from '../shared/quirks.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { anthropicMessages } from './index.js';
@@ -192,7 +192,7 @@ describe('a request', () => {
 });
 
 /** Answers of any content, as an engine says them. */
-const answer: fc.Arbitrary<TurnEvent[]> = fc
+const answer: fc.Arbitrary<ModelEvent[]> = fc
   .tuple(
     fc.array(
       fc.oneof(
@@ -242,7 +242,7 @@ const answer: fc.Arbitrary<TurnEvent[]> = fc
     }),
   )
   .map(([parts, reason, usage]) => {
-    const events: TurnEvent[] = [{ type: 'start', usage: { ...usage, outputTokens: 0 } }];
+    const events: ModelEvent[] = [{ type: 'start', usage: { ...usage, outputTokens: 0 } }];
     for (const [key, part] of parts.entries()) {
       if (Array.isArray(part)) events.push(...part);
       else {
@@ -255,13 +255,13 @@ const answer: fc.Arbitrary<TurnEvent[]> = fc
     return events;
   });
 
-const strict = (events: readonly TurnEvent[]) => {
+const strict = (events: readonly ModelEvent[]) => {
   const lifecycle = new StreamLifecycle({ id: 'msg', model: 'm' });
   return [...lifecycle.push(events), ...lifecycle.end()];
 };
 
-function collect(events: readonly TurnEvent[]): AssistantTurn {
-  const collector = new TurnCollector();
+function collect(events: readonly ModelEvent[]): AssistantMessage {
+  const collector = new AnswerCollector();
   collector.push(strict(events));
   return collector.finish();
 }
@@ -274,7 +274,7 @@ describe('an answer', () => {
       fc.property(answer, (events) => {
         const wire = ingress.createStreamEncoder(decoded(), ANSWER).encode(strict(events));
         const decoder = egress.createStreamDecoder(names);
-        const out: TurnEvent[] = [];
+        const out: ModelEvent[] = [];
         for (const event of parseEvents(wire)) decoder.push(event, out);
         expect(decoder.done).toBe(true);
         decoder.end(out);

@@ -5,7 +5,7 @@
  */
 import type { JsonObject, StopReason } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { readEmbeddedError } from '../shared/openai-error-body.js';
 import { embeddedError } from '../shared/openai-errors.js';
 import { isObject } from '../shared/read.js';
@@ -53,7 +53,7 @@ export class AnswerDecoder {
   }
 
   /** A chunk of a stream, or a whole answer. */
-  push(body: JsonObject, out: TurnEvent[]): void {
+  push(body: JsonObject, out: ModelEvent[]): void {
     if (this.#failed) return;
     try {
       this.#read(body, out);
@@ -68,7 +68,7 @@ export class AnswerDecoder {
     }
   }
 
-  #read(body: JsonObject, out: TurnEvent[]): void {
+  #read(body: JsonObject, out: ModelEvent[]): void {
     const { choices } = body;
     if (body['error'] || !Array.isArray(choices)) {
       const error = readEmbeddedError(body);
@@ -90,7 +90,7 @@ export class AnswerDecoder {
     }
   }
 
-  fail(error: GatewayError, out: TurnEvent[]): void {
+  fail(error: GatewayError, out: ModelEvent[]): void {
     if (this.#failed) return;
     this.#flush(out);
     this.#failed = true;
@@ -98,7 +98,7 @@ export class AnswerDecoder {
   }
 
   /** The upstream ended properly. Without a reason, what came says what it was. */
-  end(out: TurnEvent[]): void {
+  end(out: ModelEvent[]): void {
     if (this.#failed) return;
     this.#flush(out);
     this.#flushOwn(out);
@@ -107,7 +107,7 @@ export class AnswerDecoder {
     out.push({ type: 'stop', reason: this.#tools?.used === true ? 'tool_use' : 'end_turn' });
   }
 
-  #start(body: JsonObject, out: TurnEvent[]): void {
+  #start(body: JsonObject, out: ModelEvent[]): void {
     this.#started = true;
     const { id, model } = body;
     out.push({
@@ -117,7 +117,7 @@ export class AnswerDecoder {
     });
   }
 
-  #choice(choice: JsonObject, out: TurnEvent[]): void {
+  #choice(choice: JsonObject, out: ModelEvent[]): void {
     const delta = choice['delta'] ?? choice['message'];
     if (isObject(delta)) this.#delta(delta, out);
     if (choice['error']) {
@@ -130,7 +130,7 @@ export class AnswerDecoder {
   }
 
   /** Copilot says the text in one choice and makes the calls in the next: they are one answer. */
-  #callsElsewhere(choices: readonly unknown[], out: TurnEvent[]): void {
+  #callsElsewhere(choices: readonly unknown[], out: ModelEvent[]): void {
     for (let position = 0; position < choices.length; position += 1) {
       const choice = choices[position];
       if (!isObject(choice)) continue;
@@ -145,7 +145,7 @@ export class AnswerDecoder {
     }
   }
 
-  #delta(delta: JsonObject, out: TurnEvent[]): void {
+  #delta(delta: JsonObject, out: ModelEvent[]): void {
     const { content } = delta;
     const calls = delta['tool_calls'];
     // The hot paths: a piece of text or of arguments, and nothing else that matters.
@@ -174,7 +174,7 @@ export class AnswerDecoder {
     }
   }
 
-  #reasoning(delta: JsonObject, out: TurnEvent[]): void {
+  #reasoning(delta: JsonObject, out: ModelEvent[]): void {
     const text = delta['reasoning_content'];
     if (typeof text === 'string' && text !== '') this.#think('reasoning_content', text, out);
     const other = delta['reasoning'];
@@ -192,14 +192,14 @@ export class AnswerDecoder {
     this.#details.push(details, visible, out);
   }
 
-  #think(field: string, text: string, out: TurnEvent[]): void {
+  #think(field: string, text: string, out: ModelEvent[]): void {
     this.#reasoningField ??= field;
     if (this.#reasoningField !== field) return;
     this.#tags.settle();
     out.push({ type: 'thinking', text });
   }
 
-  #text(text: string, out: TurnEvent[]): void {
+  #text(text: string, out: ModelEvent[]): void {
     if (text === '') return;
     this.#details?.flush(out);
     const said = this.#tags.settled ? text : this.#tags.push(text, out);
@@ -211,7 +211,7 @@ export class AnswerDecoder {
   }
 
   /** Mistral answers with parts: text, and thinking that is a list of parts again. */
-  #part(part: unknown, out: TurnEvent[]): void {
+  #part(part: unknown, out: ModelEvent[]): void {
     if (typeof part === 'string') this.#text(part, out);
     if (!isObject(part)) return;
     switch (part['type']) {
@@ -232,7 +232,7 @@ export class AnswerDecoder {
     }
   }
 
-  #calls(calls: readonly unknown[], out: TurnEvent[]): void {
+  #calls(calls: readonly unknown[], out: ModelEvent[]): void {
     this.#flushText(out);
     this.#tags.settle();
     this.#tools ??= new ToolSlots(this.#names);
@@ -242,7 +242,7 @@ export class AnswerDecoder {
     }
   }
 
-  #finish(wire: string, choice: JsonObject, out: TurnEvent[]): void {
+  #finish(wire: string, choice: JsonObject, out: ModelEvent[]): void {
     const reason = stopReasonFrom(wire);
     if (reason === undefined) {
       const message = `The upstream broke off its answer (${wire}). Retry the request.`;
@@ -258,12 +258,12 @@ export class AnswerDecoder {
     } else out.push({ type: 'stop', reason: this.#refused ? refused(reason) : reason });
   }
 
-  #flush(out: TurnEvent[]): void {
+  #flush(out: ModelEvent[]): void {
     this.#flushText(out);
     this.#tools?.flush(out);
   }
 
-  #flushText(out: TurnEvent[]): void {
+  #flushText(out: ModelEvent[]): void {
     this.#details?.flush(out);
     if (this.#plain) return;
     const said = this.#tags.settled ? '' : this.#tags.flush(out);
@@ -286,7 +286,7 @@ export class AnswerDecoder {
     }
   }
 
-  #flushOwn(out: TurnEvent[]): void {
+  #flushOwn(out: ModelEvent[]): void {
     for (const kind in this.#own) {
       const value = { [kind]: this.#own[kind] };
       out.push({ type: 'block', block: { type: 'opaque', dialect: DIALECT, kind, value } });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AssistantTurn, JsonObject } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import { AnswerCollector } from '../../core/answer-collector.js';
+import type { AssistantMessage, JsonObject } from '../../core/conversation.js';
+import type { ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
-import { TurnCollector } from '../../core/turn-collector.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { decodeResponse } from './decode-response.js';
 import { createStreamDecoder } from './decode-stream.js';
@@ -16,9 +16,9 @@ function names(): ToolNames {
   return made;
 }
 
-function collect(events: readonly TurnEvent[]): AssistantTurn {
+function collect(events: readonly ModelEvent[]): AssistantMessage {
   const lifecycle = new StreamLifecycle({ id: 'x', model: 'm' });
-  const collector = new TurnCollector();
+  const collector = new AnswerCollector();
   collector.push(lifecycle.push(events));
   collector.push(lifecycle.end());
   return collector.finish();
@@ -123,7 +123,7 @@ describe('text in one choice and calls in another', () => {
       [{ index: 1, delta: {}, finish_reason: 'tool_calls' }],
     ];
     const decoder = createStreamDecoder(names());
-    const out: TurnEvent[] = [];
+    const out: ModelEvent[] = [];
     for (const choices of chunks)
       decoder.push({ event: '', data: JSON.stringify({ id: 'x', choices }) }, out);
     decoder.push({ event: '', data: '[DONE]' }, out);
@@ -189,7 +189,7 @@ describe('the streamed and the whole answer', () => {
           }
         }
         const decoder = createStreamDecoder(names());
-        const out: TurnEvent[] = [];
+        const out: ModelEvent[] = [];
         const push = (chunk: unknown) => decoder.push({ event: '', data: JSON.stringify(chunk) }, out);
         for (const delta of deltas)
           push({ id: 'chatcmpl-1', choices: [{ index: 0, delta, finish_reason: null }] });

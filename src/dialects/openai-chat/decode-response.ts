@@ -1,14 +1,14 @@
 /** A whole answer: wire to neutral, through the same machine as a stream. */
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { readErrorBody } from '../shared/openai-error-body.js';
 import { embeddedError } from '../shared/openai-errors.js';
 import { isObject } from '../shared/read.js';
 import type { ToolNames } from '../shared/tool-names.js';
 import { AnswerDecoder } from './decode-answer.js';
 
-export function decodeResponse(body: unknown, names: ToolNames): TurnEvent[] {
-  const out: TurnEvent[] = [];
+export function decodeResponse(body: unknown, names: ToolNames): ModelEvent[] {
+  const out: ModelEvent[] = [];
   const answer = new AnswerDecoder(names);
   if (!isObject(body)) {
     const error = readErrorBody(body);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { streamFixtures } from '../../../test/support/dialect-fixtures.js';
-import type { StreamEvent, TurnEvent } from '../../core/events.js';
+import type { AnswerEvent, ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
 import { ToolNames } from '../shared/tool-names.js';
@@ -17,9 +17,9 @@ function names(textCalls = false): ToolNames {
   return made;
 }
 
-function decode(events: readonly ServerSentEvent[], textCalls = false): TurnEvent[] {
+function decode(events: readonly ServerSentEvent[], textCalls = false): ModelEvent[] {
   const decoder = createStreamDecoder(names(textCalls));
-  const out: TurnEvent[] = [];
+  const out: ModelEvent[] = [];
   for (const event of events) decoder.push(event, out);
   decoder.end(out);
   return out;
@@ -30,7 +30,7 @@ const data = (value: unknown): ServerSentEvent => ({
   data: typeof value === 'string' ? value : JSON.stringify(value),
 });
 
-function asJson(events: readonly TurnEvent[]): unknown {
+function asJson(events: readonly ModelEvent[]): unknown {
   return events.map((event) =>
     event.type === 'error'
       ? { type: 'error', code: event.error.code, message: event.error.message }
@@ -54,7 +54,7 @@ describe('the end', () => {
   it('is known from [DONE], with white space around it', () => {
     for (const done of ['[DONE]', '[DONE] ', ' [DONE]']) {
       const decoder = createStreamDecoder(names());
-      const out: TurnEvent[] = [];
+      const out: ModelEvent[] = [];
       decoder.push(data({ choices: [{ delta: { content: 'a' } }] }), out);
       expect(decoder.done).toBe(false);
       decoder.push(data(done), out);
@@ -70,7 +70,7 @@ describe('the end', () => {
 
   it('comes once, however often the connection says so', () => {
     const decoder = createStreamDecoder(names());
-    const out: TurnEvent[] = [];
+    const out: ModelEvent[] = [];
     decoder.end(out);
     decoder.end(out);
     decoder.push(data({ choices: [{ delta: { content: 'late' } }] }), out);
@@ -145,12 +145,12 @@ describe('a hostile upstream', () => {
   });
 });
 
-function throughLifecycle(events: readonly TurnEvent[]): StreamEvent[] {
+function throughLifecycle(events: readonly ModelEvent[]): AnswerEvent[] {
   const lifecycle = new StreamLifecycle({ id: 'x', model: 'm' });
   return [...lifecycle.push(events), ...lifecycle.end()];
 }
 
-function checkStream(events: readonly StreamEvent[]): void {
+function checkStream(events: readonly AnswerEvent[]): void {
   expect(events[0]?.type).toBe('message-start');
   expect(['message-stop', 'error']).toContain(events.at(-1)?.type);
   let open: number | undefined;

@@ -1,7 +1,7 @@
 /** `text/event-stream` of chunks: wire to neutral. */
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
 import type { StreamDecoder } from '../dialect.js';
 import { readErrorBody } from '../shared/openai-error-body.js';
@@ -29,7 +29,7 @@ class ChunkDecoder implements StreamDecoder {
     return this.#done;
   }
 
-  push(event: ServerSentEvent, out: TurnEvent[]): void {
+  push(event: ServerSentEvent, out: ModelEvent[]): void {
     if (this.#done || this.#answer.failed) return;
     const { data } = event;
     if (data.charCodeAt(0) === 0x5b && data.startsWith(DONE)) {
@@ -42,7 +42,7 @@ class ChunkDecoder implements StreamDecoder {
     else this.#other(event, chunk, out);
   }
 
-  end(out: TurnEvent[]): void {
+  end(out: ModelEvent[]): void {
     if (this.#done || this.#answer.failed) return;
     this.#done = true;
     if (this.#answer.finished) {
@@ -53,7 +53,7 @@ class ChunkDecoder implements StreamDecoder {
   }
 
   /** What is no chunk: an error in some shape, white space, or a broken chunk. */
-  #other(event: ServerSentEvent, value: unknown, out: TurnEvent[]): void {
+  #other(event: ServerSentEvent, value: unknown, out: ModelEvent[]): void {
     const data = event.data.trim();
     if (data === '') return;
     if (data === DONE) {
@@ -69,7 +69,7 @@ class ChunkDecoder implements StreamDecoder {
     else this.#answer.fail(embeddedError(error), out);
   }
 
-  #fail(message: string, out: TurnEvent[]): void {
+  #fail(message: string, out: ModelEvent[]): void {
     this.#answer.fail(new GatewayError('upstream_failed', message, { retryable: true }), out);
   }
 }

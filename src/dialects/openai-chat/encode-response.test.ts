@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AssistantTurn, Block, StopReason } from '../../core/conversation.js';
+import type { AssistantMessage, Block, StopReason } from '../../core/conversation.js';
 import { LossLog } from '../../core/losses.js';
 import type { AnswerContext } from '../dialect.js';
 import { decodeRequest } from './decode-request.js';
@@ -7,7 +7,7 @@ import { encodeResponse } from './encode-response.js';
 
 const CONTEXT: AnswerContext = { model: 'asked', requestId: 'req_1', created: 1700000000 };
 
-function turn(content: Block[], fields: Partial<AssistantTurn> = {}): AssistantTurn {
+function turn(content: Block[], fields: Partial<AssistantMessage> = {}): AssistantMessage {
   return {
     id: 'msg_1',
     model: 'upstream',
@@ -18,7 +18,7 @@ function turn(content: Block[], fields: Partial<AssistantTurn> = {}): AssistantT
   };
 }
 
-function encode(content: Block[], fields: Partial<AssistantTurn> = {}, context = CONTEXT) {
+function encode(content: Block[], fields: Partial<AssistantMessage> = {}, context = CONTEXT) {
   const losses = new LossLog();
   const body = encodeResponse(turn(content, fields), context, losses);
   const choice = Array.isArray(body['choices']) ? body['choices'][0] : undefined;

@@ -1,6 +1,6 @@
 /** A whole answer for the client: neutral to wire. */
 import type {
-  AssistantTurn,
+  AssistantMessage,
   JsonObject,
   OpaqueBlock,
   StopReason,
@@ -15,7 +15,7 @@ import { DIALECT, encodeUsage, FINISH_REASONS } from './wire.js';
 
 export const REFUSED = 'The model declined to answer.';
 
-export function encodeResponse(turn: AssistantTurn, answer: AnswerContext, losses: LossLog): JsonObject {
+export function encodeResponse(turn: AssistantMessage, answer: AnswerContext, losses: LossLog): JsonObject {
   const form = readForm(answer.form);
   const message: JsonObject = { role: 'assistant', content: null, refusal: null };
   const choice: JsonObject = {
@@ -76,7 +76,7 @@ export function finishReason(reason: StopReason, form: AnswerForm): string {
   return reason === 'tool_use' && form.legacy ? 'function_call' : FINISH_REASONS[reason];
 }
 
-function hasProof(block: AssistantTurn['content'][number]): boolean {
+function hasProof(block: AssistantMessage['content'][number]): boolean {
   return block.type === 'redacted_thinking' || (block.type === 'thinking' && block.signature !== undefined);
 }
 

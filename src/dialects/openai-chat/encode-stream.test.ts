@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { decodeRequest } from './decode-request.js';
 import { createStreamEncoder } from './encode-stream.js';
@@ -9,7 +9,7 @@ import { createStreamEncoder } from './encode-stream.js';
 const CONTEXT = { model: 'asked', requestId: 'req_1', created: 1700000000 };
 const ENVELOPE = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1700000000, model: 'asked' };
 
-function encode(events: TurnEvent[], fields: JsonObject = {}): string {
+function encode(events: ModelEvent[], fields: JsonObject = {}): string {
   const request = decodeRequest({
     model: 'asked',
     messages: [{ role: 'user', content: 'q' }],
@@ -41,7 +41,7 @@ function parse(text: string): unknown[] {
 
 const ROLE = chunk({ role: 'assistant', content: '' });
 const DONE = 'data: [DONE]';
-const STOP: TurnEvent = { type: 'stop', reason: 'end_turn' };
+const STOP: ModelEvent = { type: 'stop', reason: 'end_turn' };
 
 describe('chunks', () => {
   it('of text, byte for byte', () => {
@@ -57,7 +57,7 @@ describe('chunks', () => {
   });
 
   it('of calls: id and name, then pieces of arguments', () => {
-    const events: TurnEvent[] = [
+    const events: ModelEvent[] = [
       { type: 'text', text: 'a' },
       { type: 'tool', key: 0, id: 'x', name: 'f' },
       { type: 'tool-input', key: 0, json: '{"a"' },
@@ -83,7 +83,7 @@ describe('chunks', () => {
   });
 
   it('of usage only when it was asked for', () => {
-    const usage: TurnEvent = {
+    const usage: ModelEvent = {
       type: 'usage',
       usage: { inputTokens: 3, outputTokens: 2, cacheReadTokens: 1 },
     };
@@ -113,7 +113,7 @@ describe('chunks', () => {
   });
 
   it('of thinking, with its proof once and whole', () => {
-    const events: TurnEvent[] = [
+    const events: ModelEvent[] = [
       { type: 'thinking', text: 'h' },
       { type: 'thinking', text: 'm' },
       { type: 'signature', signature: 'c2ln' },
@@ -139,7 +139,7 @@ describe('chunks', () => {
   });
 
   it('of what only this wire has; what only another has is left out', () => {
-    const events: TurnEvent[] = [
+    const events: ModelEvent[] = [
       { type: 'block', block: { type: 'opaque', dialect: 'anthropic-messages', kind: 'x', value: { x: 1 } } },
       {
         type: 'block',
@@ -192,7 +192,7 @@ describe('chunks', () => {
   });
 
   it('of a stop sequence', () => {
-    const events: TurnEvent[] = [
+    const events: ModelEvent[] = [
       { type: 'text', text: 'a' },
       { type: 'stop', reason: 'stop_sequence', stopSequence: 'END' },
     ];
@@ -204,7 +204,7 @@ describe('chunks', () => {
 });
 
 describe('other forms of a call', () => {
-  const call: TurnEvent[] = [
+  const call: ModelEvent[] = [
     { type: 'tool', key: 0, id: 'x', name: 'patch' },
     { type: 'tool-input', key: 0, json: '{"input":"a\\n' },
     { type: 'tool-input', key: 0, json: 'b"}' },
@@ -220,7 +220,7 @@ describe('other forms of a call', () => {
   });
 
   it('function_call, of which there is one', () => {
-    const second: TurnEvent[] = [
+    const second: ModelEvent[] = [
       { type: 'tool', key: 1, id: 'y', name: 'other' },
       { type: 'tool-input', key: 1, json: '{}' },
     ];

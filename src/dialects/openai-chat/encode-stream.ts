@@ -2,6 +2,8 @@
  * The chunks for the client. A chunk is put together as text: of a delta only its own text needs to
  * be escaped, and a stream is thousands of them.
  */
+
+import { parseInput } from '../../core/answer-collector.js';
 import type {
   Block,
   ConversationRequest,
@@ -10,8 +12,7 @@ import type {
   StopReason,
   Usage,
 } from '../../core/conversation.js';
-import type { BlockDelta, BlockStart, StreamEvent } from '../../core/events.js';
-import { parseInput } from '../../core/turn-collector.js';
+import type { AnswerEvent, BlockDelta, BlockStart } from '../../core/events.js';
 import type { AnswerContext, StreamEncoder } from '../dialect.js';
 import { isObject } from '../shared/read.js';
 import { type AnswerForm, answerForm, isCustomCall, readForm } from './answer-form.js';
@@ -54,13 +55,13 @@ class ChunkEncoder implements StreamEncoder {
     this.#withUsage = withUsage;
   }
 
-  encode(events: readonly StreamEvent[]): string {
+  encode(events: readonly AnswerEvent[]): string {
     let text = '';
     for (const event of events) text += this.#encode(event);
     return text;
   }
 
-  #encode(event: StreamEvent): string {
+  #encode(event: AnswerEvent): string {
     switch (event.type) {
       case 'block-delta':
         return this.#delta(event.delta);

@@ -1,18 +1,18 @@
 import { createServer, type Server } from 'node:http';
 import OpenAI from 'openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AnswerCollector } from '../../core/answer-collector.js';
 import type { ConversationRequest } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { LossLog } from '../../core/losses.js';
-import { TurnCollector } from '../../core/turn-collector.js';
 import { openaiChat } from './index.js';
 
 /** The official client against a server that is nothing but this dialect. */
 let server: Server;
 let client: OpenAI;
-let script: (request: ConversationRequest) => TurnEvent[];
+let script: (request: ConversationRequest) => ModelEvent[];
 let seen: ConversationRequest[];
 
 beforeEach(async () => {
@@ -35,7 +35,7 @@ beforeEach(async () => {
           for (const event of events) outgoing.write(encoder.encode([event]));
           outgoing.end();
         } else {
-          const collector = new TurnCollector();
+          const collector = new AnswerCollector();
           collector.push(events);
           outgoing.setHeader('content-type', 'application/json');
           outgoing.end(JSON.stringify(ingress.encodeResponse(collector.finish(), context, new LossLog())));
@@ -74,7 +74,7 @@ const TOOLS = [
 ];
 const QUESTION = [{ role: 'user' as const, content: '123 + 456?' }];
 
-const CALL: TurnEvent[] = [
+const CALL: ModelEvent[] = [
   { type: 'thinking', text: 'hm' },
   { type: 'signature', signature: 'c2ln' },
   { type: 'text', text: 'Let me see. ' },
@@ -85,7 +85,7 @@ const CALL: TurnEvent[] = [
   { type: 'usage', usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: 90 } },
   { type: 'stop', reason: 'tool_use' },
 ];
-const ANSWER: TurnEvent[] = [
+const ANSWER: ModelEvent[] = [
   { type: 'text', text: 'It is 579.' },
   { type: 'stop', reason: 'end_turn' },
 ];

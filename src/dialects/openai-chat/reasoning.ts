@@ -6,7 +6,7 @@
  * came restores the thinking whole.
  */
 import type { Block, JsonObject, RedactedThinkingBlock, ThinkingBlock } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { isObject } from '../shared/read.js';
 import { openSignature, sealSignature } from '../shared/sealed-signature.js';
 import { DIALECT } from './wire.js';
@@ -132,7 +132,7 @@ export class DetailStream {
   #openIndex: unknown;
 
   /** `visible`: their text is the reasoning, for no other field brought it. */
-  push(details: readonly unknown[], visible: boolean, out: TurnEvent[]): void {
+  push(details: readonly unknown[], visible: boolean, out: ModelEvent[]): void {
     for (const detail of details) {
       if (!isObject(detail)) continue;
       if (!isOurs(detail)) {
@@ -143,7 +143,7 @@ export class DetailStream {
     }
   }
 
-  #pass(detail: JsonObject, visible: boolean, out: TurnEvent[]): void {
+  #pass(detail: JsonObject, visible: boolean, out: ModelEvent[]): void {
     const { data, signature, index } = detail;
     if (typeof data === 'string') {
       out.push({ type: 'block', block: { type: 'redacted_thinking', data } });
@@ -177,7 +177,7 @@ export class DetailStream {
   }
 
   /** The reasoning is over: its proof, if there was any, closes the thinking that is open. */
-  flush(out: TurnEvent[]): void {
+  flush(out: ModelEvent[]): void {
     if (this.#foreign.length === 0) return;
     const signature = seal(this.#foreign);
     this.#foreign = [];

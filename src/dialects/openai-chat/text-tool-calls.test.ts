@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { TextToolCalls } from './text-tool-calls.js';
 import { nameLimits } from './wire.js';
@@ -10,7 +10,7 @@ function run(pieces: readonly string[]): string {
   names.offer('Bash', new Set(['command']));
   names.offer('get_weather', new Set(['city']));
   const calls = new TextToolCalls(names);
-  const out: TurnEvent[] = [];
+  const out: ModelEvent[] = [];
   for (const piece of pieces) calls.push(piece, out);
   calls.flush(out);
   let sketch = '';
@@ -86,7 +86,7 @@ describe('TextToolCalls', () => {
 
   it('passes text on as soon as it cannot be a call', () => {
     const calls = new TextToolCalls(new ToolNames(nameLimits(64)));
-    const out: TurnEvent[] = [];
+    const out: ModelEvent[] = [];
     calls.push('a <t', out);
     expect(out).toEqual([{ type: 'text', text: 'a ' }]);
     calls.push('able>', out);

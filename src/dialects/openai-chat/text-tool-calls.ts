@@ -4,7 +4,7 @@
  * may open a call the text is held back, even where the opener is split over pieces.
  */
 import type { JsonObject } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { isObject } from '../shared/read.js';
 import type { OfferedTool, ToolNames } from '../shared/tool-names.js';
 
@@ -41,7 +41,7 @@ export class TextToolCalls {
     this.#names = names;
   }
 
-  push(text: string, out: TurnEvent[]): void {
+  push(text: string, out: ModelEvent[]): void {
     const goesOn = this.#form !== undefined && this.#goesOn(this.#form, text);
     this.#held += text;
     if (goesOn) return;
@@ -51,7 +51,7 @@ export class TextToolCalls {
   }
 
   /** The text is over: an unfinished call may still be readable. */
-  flush(out: TurnEvent[]): void {
+  flush(out: ModelEvent[]): void {
     const held = this.#held;
     this.#held = '';
     const form = this.#form;
@@ -67,7 +67,7 @@ export class TextToolCalls {
   }
 
   /** True when there may be more to do with what is held. */
-  #step(out: TurnEvent[]): boolean {
+  #step(out: ModelEvent[]): boolean {
     if (this.#form === undefined) return this.#findOpener(out);
     const end = this.#held.indexOf(this.#form.close);
     if (end < 0 && this.#held.length < HELD_LIMIT) {
@@ -82,7 +82,7 @@ export class TextToolCalls {
     return this.#held !== '';
   }
 
-  #findOpener(out: TurnEvent[]): boolean {
+  #findOpener(out: ModelEvent[]): boolean {
     let at = this.#held.indexOf('<');
     while (at >= 0) {
       const rest = this.#held.slice(at, at + LONGEST_OPENER);
@@ -102,7 +102,7 @@ export class TextToolCalls {
   }
 
   /** False when `text` is no call of an offered tool. */
-  #emit(text: string, out: TurnEvent[]): boolean {
+  #emit(text: string, out: ModelEvent[]): boolean {
     const calls = readCalls(text, this.#names.offered);
     if (calls.length === 0) return false;
     for (const { name, input } of calls) {
@@ -118,7 +118,7 @@ export class TextToolCalls {
   }
 }
 
-function say(text: string, out: TurnEvent[]): void {
+function say(text: string, out: ModelEvent[]): void {
   if (text !== '') out.push({ type: 'text', text });
 }
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { ThinkTags } from './think-tags.js';
 
 function run(pieces: readonly string[]): { thinking: string; text: string } {
   const tags = new ThinkTags();
-  const out: TurnEvent[] = [];
+  const out: ModelEvent[] = [];
   let text = '';
   for (const piece of pieces) text += tags.push(piece, out);
   text += tags.flush(out);

@@ -2,7 +2,7 @@
  * `<think>…</think>` at the very beginning of an answer: how models without a field for reasoning
  * write it. Anywhere else the tag is text. Tags may be split over any number of pieces.
  */
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 
 const OPEN = '<think>';
 const CLOSE = '</think>';
@@ -29,7 +29,7 @@ export class ThinkTags {
   }
 
   /** Thinking goes to `out`; what is text is returned. */
-  push(text: string, out: TurnEvent[]): string {
+  push(text: string, out: ModelEvent[]): string {
     this.#held += text;
     if (this.#phase === 'start') this.#begin();
     if (this.#phase === 'thinking') this.#think(out);
@@ -38,7 +38,7 @@ export class ThinkTags {
   }
 
   /** The text is over: what waited is what it looks like. Returns text. */
-  flush(out: TurnEvent[]): string {
+  flush(out: ModelEvent[]): string {
     const held = this.#take();
     if (this.#phase === 'thinking') {
       if (held !== '' && !(this.#empty && held.trim() === '')) out.push({ type: 'thinking', text: held });
@@ -61,7 +61,7 @@ export class ThinkTags {
     } else if (!OPEN.startsWith(text) || this.#held.length > HELD_LIMIT) this.#phase = 'text';
   }
 
-  #think(out: TurnEvent[]): void {
+  #think(out: ModelEvent[]): void {
     // Models that were told not to think write the tags around nothing.
     if (this.#empty) this.#held = this.#held.trimStart();
     const end = this.#held.indexOf(CLOSE);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { ToolSlots } from './tool-slots.js';
 import { nameLimits } from './wire.js';
@@ -12,7 +12,7 @@ function slots() {
   names.offer('ReadFile');
   names.offer('Bash');
   const made = new ToolSlots(names);
-  const out: TurnEvent[] = [];
+  const out: ModelEvent[] = [];
   return {
     out,
     push: (call: JsonObject) => made.push(call, 0, 1, out),
@@ -54,7 +54,7 @@ describe('ToolSlots', () => {
 
   it('keeps the elements of one list apart, also where they all have one id', () => {
     const made = new ToolSlots(new ToolNames(nameLimits(64)));
-    const out: TurnEvent[] = [];
+    const out: ModelEvent[] = [];
     made.push({ id: '0', function: { name: 'Bash', arguments: '{}' } }, 0, 2, out);
     made.push({ id: '0', function: { name: 'Read', arguments: '{}' } }, 1, 2, out);
     expect(out.flatMap((event) => (event.type === 'tool' ? [event.name] : []))).toEqual(['Bash', 'Read']);

@@ -3,7 +3,7 @@
  * out, give every call the same one, or send a new id with every piece.
  */
 import type { JsonObject } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { isObject } from '../shared/read.js';
 import type { ToolNames } from '../shared/tool-names.js';
 import { DIALECT } from './wire.js';
@@ -40,7 +40,7 @@ export class ToolSlots {
   }
 
   /** One element of `tool_calls`; `position` is its place in that array, `count` the array's length. */
-  push(call: JsonObject, position: number, count: number, out: TurnEvent[]): void {
+  push(call: JsonObject, position: number, count: number, out: ModelEvent[]): void {
     const body = bodyOf(call);
     if (this.#passOn(call, body, out)) return;
     const id = typeof call['id'] === 'string' ? call['id'] : '';
@@ -58,7 +58,7 @@ export class ToolSlots {
   }
 
   /** The hot path: a piece of arguments for a call that is known and named. */
-  #passOn(call: JsonObject, body: JsonObject | undefined, out: TurnEvent[]): boolean {
+  #passOn(call: JsonObject, body: JsonObject | undefined, out: ModelEvent[]): boolean {
     const { index } = call;
     const slot = typeof index === 'number' ? this.#byIndex.get(index) : undefined;
     const json = body?.['arguments'];
@@ -72,7 +72,7 @@ export class ToolSlots {
   }
 
   /** The answer is over: names and inputs that waited for more are whole. */
-  flush(out: TurnEvent[]): void {
+  flush(out: ModelEvent[]): void {
     for (const slot of this.#slots) this.#settle(slot, out);
   }
 
@@ -93,7 +93,7 @@ export class ToolSlots {
     return begins ? undefined : slot;
   }
 
-  #open(index: number | undefined, out: TurnEvent[]): Slot {
+  #open(index: number | undefined, out: ModelEvent[]): Slot {
     for (const slot of this.#touched) this.#settle(slot, out);
     this.#touched.clear();
     const slot: Slot = {
@@ -110,7 +110,7 @@ export class ToolSlots {
     return slot;
   }
 
-  #identify(slot: Slot, id: string, name: string, input: unknown, out: TurnEvent[]): void {
+  #identify(slot: Slot, id: string, name: string, input: unknown, out: ModelEvent[]): void {
     const newId = id !== '' && slot.id === '';
     if (newId) slot.id = id;
     if (name !== '' && !slot.named) slot.name = joinName(slot.name, name);
@@ -123,7 +123,7 @@ export class ToolSlots {
     out.push({ type: 'tool-input', key: slot.key, json });
   }
 
-  #announce(slot: Slot, out: TurnEvent[]): void {
+  #announce(slot: Slot, out: ModelEvent[]): void {
     const { key, id, name, custom, extra } = slot;
     slot.named = true;
     const extensions = custom ? { ...extra, type: 'custom' } : extra;
@@ -136,7 +136,7 @@ export class ToolSlots {
     });
   }
 
-  #settle(slot: Slot, out: TurnEvent[]): void {
+  #settle(slot: Slot, out: ModelEvent[]): void {
     if (!slot.named && slot.name !== '') this.#announce(slot, out);
     else if (!slot.named && slot.id !== '') {
       slot.named = true;

@@ -5,7 +5,7 @@
  */
 import type { JsonObject, StopReason } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { escapeFreeText, FREE_TEXT_CLOSE, FREE_TEXT_OPEN } from '../shared/free-text.js';
 import { readEmbeddedError } from '../shared/openai-error-body.js';
 import { embeddedError } from '../shared/openai-errors.js';
@@ -46,13 +46,13 @@ export class AnswerDecoder {
     return this.#started;
   }
 
-  fail(error: GatewayError, out: TurnEvent[]): void {
+  fail(error: GatewayError, out: ModelEvent[]): void {
     if (this.#failed) return;
     this.#failed = true;
     out.push({ type: 'error', error });
   }
 
-  start(response: JsonObject, out: TurnEvent[]): void {
+  start(response: JsonObject, out: ModelEvent[]): void {
     if (this.#started) return;
     this.#started = true;
     const { id, model } = response;
@@ -65,7 +65,7 @@ export class AnswerDecoder {
 
   // ── inside an item ──────────────────────────────────────────────────────────────────────────
 
-  text(event: JsonObject, delta: unknown, out: TurnEvent[]): void {
+  text(event: JsonObject, delta: unknown, out: ModelEvent[]): void {
     if (typeof delta !== 'string' || delta === '') return;
     this.#started = true;
     this.#items.of(event, 'message').said.add(indexIn(event, 'content_index'));
@@ -73,26 +73,26 @@ export class AnswerDecoder {
   }
 
   /** The whole text of a part, of which deltas may have come. */
-  textDone(event: JsonObject, text: unknown, out: TurnEvent[]): void {
+  textDone(event: JsonObject, text: unknown, out: ModelEvent[]): void {
     const item = this.#items.of(event, 'message');
     if (!item.said.has(indexIn(event, 'content_index'))) this.text(event, text, out);
   }
 
-  refusal(event: JsonObject, delta: unknown, out: TurnEvent[]): void {
+  refusal(event: JsonObject, delta: unknown, out: ModelEvent[]): void {
     this.#refused = true;
     this.text(event, delta, out);
   }
 
-  refusalDone(event: JsonObject, text: unknown, out: TurnEvent[]): void {
+  refusalDone(event: JsonObject, text: unknown, out: ModelEvent[]): void {
     this.#refused = true;
     this.textDone(event, text, out);
   }
 
-  partDone(event: JsonObject, out: TurnEvent[]): void {
+  partDone(event: JsonObject, out: ModelEvent[]): void {
     if (this.#items.of(event, 'message').type === 'message') out.push({ type: 'break' });
   }
 
-  thinking(event: JsonObject, source: 'summary' | 'content', delta: unknown, out: TurnEvent[]): void {
+  thinking(event: JsonObject, source: 'summary' | 'content', delta: unknown, out: ModelEvent[]): void {
     if (typeof delta !== 'string' || delta === '') return;
     const item = this.#items.of(event, 'reasoning');
     item.source ??= source;
@@ -105,19 +105,19 @@ export class AnswerDecoder {
     out.push({ type: 'thinking', text: delta });
   }
 
-  thinkingDone(event: JsonObject, source: 'summary' | 'content', text: unknown, out: TurnEvent[]): void {
+  thinkingDone(event: JsonObject, source: 'summary' | 'content', text: unknown, out: ModelEvent[]): void {
     const item = this.#items.of(event, 'reasoning');
     const part = indexIn(event, source === 'summary' ? 'summary_index' : 'content_index');
     if (!item.said.has(part)) this.thinking(event, source, text, out);
   }
 
-  input(event: JsonObject, delta: unknown, out: TurnEvent[]): void {
+  input(event: JsonObject, delta: unknown, out: ModelEvent[]): void {
     if (typeof delta !== 'string' || delta === '') return;
     this.#input(this.#items.of(event, 'function_call'), delta, out);
   }
 
   /** The whole arguments, of which deltas may have come. */
-  inputDone(event: JsonObject, input: unknown, out: TurnEvent[]): void {
+  inputDone(event: JsonObject, input: unknown, out: ModelEvent[]): void {
     const item = this.#items.of(event, 'function_call');
     if (!item.announced && typeof event['name'] === 'string') this.#announce(item, event, out);
     this.#inputWhole(item, input, out);
@@ -125,19 +125,19 @@ export class AnswerDecoder {
 
   // ── whole items ─────────────────────────────────────────────────────────────────────────────
 
-  itemAdded(item: JsonObject, index: unknown, out: TurnEvent[]): void {
+  itemAdded(item: JsonObject, index: unknown, out: ModelEvent[]): void {
     this.#started = true;
     const state = this.#items.begin(item, index);
     if (isCall(state)) this.#announce(state, item, out);
   }
 
-  itemDone(item: JsonObject, index: unknown, out: TurnEvent[]): void {
+  itemDone(item: JsonObject, index: unknown, out: ModelEvent[]): void {
     this.#started = true;
     this.#complete(this.#items.begin(item, index), item, out);
   }
 
   /** Whatever of the item has not been said, and its end. */
-  #complete(state: ItemState, item: JsonObject, out: TurnEvent[]): void {
+  #complete(state: ItemState, item: JsonObject, out: ModelEvent[]): void {
     if (state.done) return;
     state.done = true;
     switch (item['type']) {
@@ -168,7 +168,7 @@ export class AnswerDecoder {
   }
 
   /** A search that the client does is a call of it. */
-  #search(state: ItemState, item: JsonObject, out: TurnEvent[]): void {
+  #search(state: ItemState, item: JsonObject, out: ModelEvent[]): void {
     this.#called = true;
     const id = String(item['call_id']);
     const extensions = { [DIALECT]: { $search: true } };
@@ -178,7 +178,7 @@ export class AnswerDecoder {
   }
 
   /** A call of a tool that was offered by its type; the provider's own is passed on. */
-  #typedCall(state: ItemState, item: JsonObject, type: TypedCallType, out: TurnEvent[]): void {
+  #typedCall(state: ItemState, item: JsonObject, type: TypedCallType, out: ModelEvent[]): void {
     const name = this.#names.ofType(toolOf(type));
     const id = [item['call_id'], item['id']].find((each) => typeof each === 'string' && each !== '');
     if (name === undefined || typeof id !== 'string' || isProvidersShell(item)) {
@@ -191,7 +191,7 @@ export class AnswerDecoder {
     if (item['status'] !== 'incomplete') out.push({ type: 'tool-end', key: state.key });
   }
 
-  #completeMessage(state: ItemState, item: JsonObject, out: TurnEvent[]): void {
+  #completeMessage(state: ItemState, item: JsonObject, out: ModelEvent[]): void {
     const { content } = item;
     const parts: readonly unknown[] = Array.isArray(content) ? content : [];
     for (const [index, part] of parts.entries()) {
@@ -206,7 +206,7 @@ export class AnswerDecoder {
     out.push({ type: 'break' });
   }
 
-  #announce(state: ItemState, item: JsonObject, out: TurnEvent[]): void {
+  #announce(state: ItemState, item: JsonObject, out: ModelEvent[]): void {
     const { call_id: callId, id, name, namespace } = item;
     if (state.announced) return;
     // A server that knows only one id gives it as the item's.
@@ -228,7 +228,7 @@ export class AnswerDecoder {
     });
   }
 
-  #input(state: ItemState, piece: string, out: TurnEvent[]): void {
+  #input(state: ItemState, piece: string, out: ModelEvent[]): void {
     this.#started = true;
     let json = piece;
     if (state.type === 'custom_tool_call') {
@@ -238,14 +238,14 @@ export class AnswerDecoder {
     out.push({ type: 'tool-input', key: state.key, json });
   }
 
-  #inputWhole(state: ItemState, input: unknown, out: TurnEvent[]): void {
+  #inputWhole(state: ItemState, input: unknown, out: ModelEvent[]): void {
     if (state.hasInput || input === undefined || input === null || input === '') return;
     // Servers that only resemble this wire give the object itself.
     this.#input(state, typeof input === 'string' ? input : JSON.stringify(input), out);
   }
 
   /** Not for a call that the answer's limit cut: what is missing of it must not be made up. */
-  #closeCall(state: ItemState, out: TurnEvent[]): void {
+  #closeCall(state: ItemState, out: ModelEvent[]): void {
     if (state.type === 'custom_tool_call') {
       const json = state.hasInput ? FREE_TEXT_CLOSE : FREE_TEXT_OPEN + FREE_TEXT_CLOSE;
       out.push({ type: 'tool-input', key: state.key, json });
@@ -256,7 +256,7 @@ export class AnswerDecoder {
   // ── the end ─────────────────────────────────────────────────────────────────────────────────
 
   /** `response` as it is when the answer is over, whichever way. */
-  finish(response: JsonObject, out: TurnEvent[]): void {
+  finish(response: JsonObject, out: ModelEvent[]): void {
     if (this.#failed || this.#finished) return;
     this.start(response, out);
     this.#finishItems(response, out);
@@ -270,12 +270,12 @@ export class AnswerDecoder {
     out.push({ type: 'stop', reason: this.#stopReason(response) });
   }
 
-  usage(value: unknown, out: TurnEvent[]): void {
+  usage(value: unknown, out: ModelEvent[]): void {
     const usage = decodeUsage(value);
     if (usage !== undefined) out.push({ type: 'usage', usage });
   }
 
-  #finishItems({ output, status }: JsonObject, out: TurnEvent[]): void {
+  #finishItems({ output, status }: JsonObject, out: ModelEvent[]): void {
     const items: readonly unknown[] = Array.isArray(output) ? output : [];
     for (const { item, state } of this.#items.finals(items.filter(isObject))) {
       this.#complete(state, item, out);
@@ -294,7 +294,7 @@ export class AnswerDecoder {
 }
 
 /** An item that only this wire has. */
-function passOn(item: JsonObject, out: TurnEvent[]): void {
+function passOn(item: JsonObject, out: ModelEvent[]): void {
   const kind = item['type'];
   if (typeof kind !== 'string' || kind === '') return;
   out.push({ type: 'block', block: { type: 'opaque', dialect: DIALECT, kind, value: item } });
@@ -304,7 +304,7 @@ function isCall({ type }: ItemState): boolean {
   return type === 'function_call' || type === 'custom_tool_call';
 }
 
-function completeReasoning(state: ItemState, item: JsonObject, out: TurnEvent[]): void {
+function completeReasoning(state: ItemState, item: JsonObject, out: ModelEvent[]): void {
   const source = state.source ?? (hasText(item['summary']) ? 'summary' : 'content');
   const parts = item[source];
   for (const [index, part] of (Array.isArray(parts) ? parts : []).entries()) {

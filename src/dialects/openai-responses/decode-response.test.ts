@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { decodeResponse } from './decode-response.js';
 import { nameLimits } from './wire.js';
 
-const decode = (body: unknown): TurnEvent[] => decodeResponse(body, new ToolNames(nameLimits(64)));
+const decode = (body: unknown): ModelEvent[] => decodeResponse(body, new ToolNames(nameLimits(64)));
 
 const whole = (output: readonly JsonObject[], more: JsonObject = {}): JsonObject => ({
   id: 'resp_1',

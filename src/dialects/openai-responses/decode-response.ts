@@ -1,7 +1,7 @@
 /** A whole answer: wire to neutral, through the same machine as a stream. */
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { readErrorBody } from '../shared/openai-error-body.js';
 import { embeddedError } from '../shared/openai-errors.js';
 import { isObject } from '../shared/read.js';
@@ -11,8 +11,8 @@ import { AnswerDecoder } from './decode-answer.js';
 /** The answer is still being made; only a client that asked for that could come back for it. */
 const UNFINISHED: ReadonlySet<unknown> = new Set(['queued', 'in_progress']);
 
-export function decodeResponse(body: unknown, names: ToolNames): TurnEvent[] {
-  const out: TurnEvent[] = [];
+export function decodeResponse(body: unknown, names: ToolNames): ModelEvent[] {
+  const out: ModelEvent[] = [];
   const answer = new AnswerDecoder(names);
   if (isResponse(body)) answer.finish(body, out);
   else answer.fail(notAnAnswer(body), out);

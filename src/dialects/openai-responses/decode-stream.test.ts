@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { streamFixtures } from '../../../test/support/dialect-fixtures.js';
-import type { StreamEvent, TurnEvent } from '../../core/events.js';
+import { AnswerCollector } from '../../core/answer-collector.js';
+import type { AnswerEvent, ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
-import { TurnCollector } from '../../core/turn-collector.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { decodeResponse } from './decode-response.js';
 import { createStreamDecoder } from './decode-stream.js';
@@ -12,9 +12,9 @@ import { nameLimits } from './wire.js';
 
 const names = (): ToolNames => new ToolNames(nameLimits(64));
 
-function decode(events: readonly ServerSentEvent[]): TurnEvent[] {
+function decode(events: readonly ServerSentEvent[]): ModelEvent[] {
   const decoder = createStreamDecoder(names());
-  const out: TurnEvent[] = [];
+  const out: ModelEvent[] = [];
   for (const event of events) decoder.push(event, out);
   decoder.end(out);
   return out;
@@ -25,7 +25,7 @@ const data = (value: unknown, event = ''): ServerSentEvent => ({
   data: typeof value === 'string' ? value : JSON.stringify(value),
 });
 
-function asJson(events: readonly TurnEvent[]): unknown {
+function asJson(events: readonly ModelEvent[]): unknown {
   return events.map((event) =>
     event.type === 'error'
       ? { type: 'error', code: event.error.code, message: event.error.message }
@@ -33,7 +33,7 @@ function asJson(events: readonly TurnEvent[]): unknown {
   );
 }
 
-function throughLifecycle(events: readonly TurnEvent[]): StreamEvent[] {
+function throughLifecycle(events: readonly ModelEvent[]): AnswerEvent[] {
   const lifecycle = new StreamLifecycle({ id: 'resp_test', model: 'm' });
   return [...lifecycle.push(events), ...lifecycle.end()];
 }
@@ -50,8 +50,8 @@ describe('streams', () => {
     ['text', 'thinking-text-and-call', 'parallel-calls-interleaved', 'custom-call', 'refusal'].includes(name),
   );
   it.each(complete)('$name is the same message as the whole answer', ({ events }) => {
-    const collect = (turn: readonly TurnEvent[]) => {
-      const collector = new TurnCollector();
+    const collect = (turn: readonly ModelEvent[]) => {
+      const collector = new AnswerCollector();
       collector.push(throughLifecycle(turn));
       return collector.finish();
     };
@@ -66,7 +66,7 @@ describe('the end', () => {
     'is known from %s',
     (type) => {
       const decoder = createStreamDecoder(names());
-      const out: TurnEvent[] = [];
+      const out: ModelEvent[] = [];
       decoder.push(data({ type: 'response.created', response: {} }), out);
       expect(decoder.done).toBe(false);
       decoder.push(data({ type, message: 'no', response: { output: [], error: null } }), out);
@@ -76,7 +76,7 @@ describe('the end', () => {
 
   it('comes once, however often the connection says so', () => {
     const decoder = createStreamDecoder(names());
-    const out: TurnEvent[] = [];
+    const out: ModelEvent[] = [];
     decoder.end(out);
     decoder.end(out);
     decoder.push(data({ type: 'response.output_text.delta', delta: 'late' }), out);
@@ -104,7 +104,7 @@ describe('names', () => {
     const long = 'x'.repeat(80);
     const wire = own.offer(long);
     const decoder = createStreamDecoder(own);
-    const out: TurnEvent[] = [];
+    const out: ModelEvent[] = [];
     const item = { type: 'function_call', call_id: 'c', name: wire, arguments: '{}' };
     decoder.push(data({ type: 'response.output_item.done', output_index: 0, item }), out);
     expect(out[0]).toMatchObject({ type: 'tool', name: long });

@@ -1,7 +1,7 @@
 /** The event stream of an upstream: wire to neutral. */
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
 import type { StreamDecoder } from '../dialect.js';
 import { readEmbeddedError, readErrorBody } from '../shared/openai-error-body.js';
@@ -28,7 +28,7 @@ class ResponseStreamDecoder implements StreamDecoder {
     return this.#done;
   }
 
-  push({ event, data }: ServerSentEvent, out: TurnEvent[]): void {
+  push({ event, data }: ServerSentEvent, out: ModelEvent[]): void {
     if (this.#done || data === '') return;
     let value: unknown;
     try {
@@ -41,13 +41,13 @@ class ResponseStreamDecoder implements StreamDecoder {
     else if (event === 'error' || Array.isArray(value)) this.#onError(value, out);
   }
 
-  end(out: TurnEvent[]): void {
+  end(out: ModelEvent[]): void {
     if (this.#done) return;
     const what = this.#answer.started ? 'before its answer was complete' : 'without an answer';
     this.#fail(`The upstream closed the connection ${what}. Retry the request.`, out);
   }
 
-  #onEvent(value: JsonObject, event: string, out: TurnEvent[]): void {
+  #onEvent(value: JsonObject, event: string, out: ModelEvent[]): void {
     const answer = this.#answer;
     const type = value['type'] ?? event;
     switch (type) {
@@ -99,7 +99,7 @@ class ResponseStreamDecoder implements StreamDecoder {
     }
   }
 
-  #onLifecycle(type: unknown, value: JsonObject, out: TurnEvent[]): void {
+  #onLifecycle(type: unknown, value: JsonObject, out: ModelEvent[]): void {
     const response = isObject(value['response']) ? value['response'] : {};
     switch (type) {
       case 'response.created':
@@ -134,26 +134,26 @@ class ResponseStreamDecoder implements StreamDecoder {
   }
 
   /** What the event is called counts more than what is in it. */
-  #finish(response: JsonObject, status: string, out: TurnEvent[]): void {
+  #finish(response: JsonObject, status: string, out: ModelEvent[]): void {
     this.#done = true;
     this.#answer.finish(response['status'] === status ? response : { ...response, status }, out);
   }
 
-  #onError(value: unknown, out: TurnEvent[]): void {
+  #onError(value: unknown, out: ModelEvent[]): void {
     this.#done = true;
     const error = readErrorBody(value);
     if (error !== undefined) this.#answer.fail(embeddedError(error), out);
     else this.#fail('The upstream failed without saying why. Retry the request.', out);
   }
 
-  #onText(event: string, data: string, out: TurnEvent[]): void {
+  #onText(event: string, data: string, out: ModelEvent[]): void {
     // Some servers end every stream as Chat Completions does.
     if (data === '' || data === '[DONE]') return;
     if (event === 'error') this.#onError(data, out);
     else this.#fail(`The upstream sent an event that is not JSON: ${data.slice(0, SHOWN)}`, out);
   }
 
-  #fail(message: string, out: TurnEvent[]): void {
+  #fail(message: string, out: ModelEvent[]): void {
     this.#done = true;
     this.#answer.fail(new GatewayError('upstream_failed', message, { retryable: true }), out);
   }

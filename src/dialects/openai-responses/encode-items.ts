@@ -1,11 +1,12 @@
 /** Items of an answer: neutral to wire. The stream writes the same ones, piece by piece. */
+
+import { parseInput } from '../../core/answer-collector.js';
 import type {
   JsonObject,
   OpaqueBlock,
   RedactedThinkingBlock,
   ThinkingBlock,
 } from '../../core/conversation.js';
-import { parseInput } from '../../core/turn-collector.js';
 import type { CallName } from './answer-form.js';
 import { sealReasoning } from './reasoning.js';
 import { typedCallItem } from './typed-calls.js';

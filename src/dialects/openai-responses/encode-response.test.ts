@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AssistantTurn, Block, JsonObject } from '../../core/conversation.js';
+import type { AssistantMessage, Block, JsonObject } from '../../core/conversation.js';
 import { LossLog } from '../../core/losses.js';
 import { answerForm } from './answer-form.js';
 import { decodeRequest } from './decode-request.js';
@@ -7,9 +7,9 @@ import { encodeResponse } from './encode-response.js';
 
 const CONTEXT = { model: 'asked', requestId: 'req_1', created: 1700000000 };
 
-function encode(content: Block[], fields: JsonObject = {}, more: Partial<AssistantTurn> = {}) {
+function encode(content: Block[], fields: JsonObject = {}, more: Partial<AssistantMessage> = {}) {
   const losses = new LossLog();
-  const turn: AssistantTurn = {
+  const turn: AssistantMessage = {
     id: 'resp_1',
     model: 'upstream-model',
     content,

@@ -1,5 +1,5 @@
 /** A whole answer for the client: neutral to wire. */
-import type { AssistantTurn, Block, JsonObject } from '../../core/conversation.js';
+import type { AssistantMessage, Block, JsonObject } from '../../core/conversation.js';
 import type { LossLog } from '../../core/losses.js';
 import type { AnswerContext } from '../dialect.js';
 import { freeText } from '../shared/free-text.js';
@@ -17,19 +17,19 @@ import {
 import { type ResponseEnd, responseId, responseObject } from './response-object.js';
 import { DIALECT, INCOMPLETE } from './wire.js';
 
-export function encodeResponse(turn: AssistantTurn, answer: AnswerContext, losses: LossLog): JsonObject {
+export function encodeResponse(turn: AssistantMessage, answer: AnswerContext, losses: LossLog): JsonObject {
   const form = readForm(answer.form);
   const id = responseId(turn.id);
   const output = encodeOutput(turn, id, form, losses);
   return responseObject({ id, model: answer.model, created: answer.created }, endOf(turn), output, form);
 }
 
-export function endOf({ stopReason, usage }: Pick<AssistantTurn, 'stopReason' | 'usage'>): ResponseEnd {
+export function endOf({ stopReason, usage }: Pick<AssistantMessage, 'stopReason' | 'usage'>): ResponseEnd {
   const reason = INCOMPLETE[stopReason];
   return reason === undefined ? { status: 'completed', usage } : { status: 'incomplete', reason, usage };
 }
 
-function encodeOutput(turn: AssistantTurn, id: string, form: AnswerForm, losses: LossLog): JsonObject[] {
+function encodeOutput(turn: AssistantMessage, id: string, form: AnswerForm, losses: LossLog): JsonObject[] {
   const output: JsonObject[] = [];
   for (const [index, block] of turn.content.entries()) {
     const item = encodeItem(block, id, output.length, form);

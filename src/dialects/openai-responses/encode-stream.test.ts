@@ -2,12 +2,12 @@ import { accumulateResponse } from 'openai/lib/responses/ResponseAccumulator.js'
 import { describe, expect, it } from 'vitest';
 import { streamFixtures } from '../../../test/support/dialect-fixtures.js';
 import { parseSseText, type SseEvent, validateResponsesStream } from '../../../test/support/sse.js';
+import { AnswerCollector } from '../../core/answer-collector.js';
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { StreamEvent, TurnEvent } from '../../core/events.js';
+import type { AnswerEvent, ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { LossLog } from '../../core/losses.js';
-import { TurnCollector } from '../../core/turn-collector.js';
 import { isObject } from '../shared/read.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { answerForm } from './answer-form.js';
@@ -17,7 +17,7 @@ import { encodeResponse } from './encode-response.js';
 import { createStreamEncoder } from './encode-stream.js';
 
 const CONTEXT = { model: 'asked', requestId: 'req_1', created: 1700000000 };
-const STOP: TurnEvent = { type: 'stop', reason: 'end_turn' };
+const STOP: ModelEvent = { type: 'stop', reason: 'end_turn' };
 /** A schema in which the client writes what the encoder looks for. */
 const OWN_OUTPUT = { type: 'json_schema', name: 'n', schema: { output: [] } };
 const ENCRYPTED = { include: ['reasoning.encrypted_content'] };
@@ -25,12 +25,12 @@ const ENCRYPTED = { include: ['reasoning.encrypted_content'] };
 const requestOf = (fields: JsonObject) =>
   decodeRequest({ model: 'asked', input: 'q', stream: true, ...fields });
 
-function strict(events: readonly TurnEvent[]): StreamEvent[] {
+function strict(events: readonly ModelEvent[]): AnswerEvent[] {
   const lifecycle = new StreamLifecycle({ id: 'resp_1', model: 'asked' });
   return [...lifecycle.push(events), ...lifecycle.end()];
 }
 
-function encode(events: readonly TurnEvent[], fields: JsonObject = {}): SseEvent[] {
+function encode(events: readonly ModelEvent[], fields: JsonObject = {}): SseEvent[] {
   const encoder = createStreamEncoder(requestOf(fields), CONTEXT);
   return parseSseText(
     strict(events)
@@ -49,8 +49,8 @@ function shape(events: readonly SseEvent[]): JsonObject[] {
 }
 
 /** The answer as the whole one is written. */
-function whole(events: readonly TurnEvent[], fields: JsonObject = {}): JsonObject {
-  const collector = new TurnCollector();
+function whole(events: readonly ModelEvent[], fields: JsonObject = {}): JsonObject {
+  const collector = new AnswerCollector();
   collector.push(strict(events));
   const form = answerForm(requestOf(fields));
   return encodeResponse(collector.finish(), { ...CONTEXT, form }, new LossLog());
@@ -116,7 +116,7 @@ describe('the sequence of events', () => {
   });
 
   it('of thinking, whose proof comes back in what is encrypted', () => {
-    const turn: TurnEvent[] = [
+    const turn: ModelEvent[] = [
       { type: 'thinking', text: 'I ' },
       { type: 'thinking', text: 'think' },
       { type: 'signature', signature: 'c2ln' },
@@ -168,7 +168,7 @@ describe('the sequence of events', () => {
     const events = encode(
       [
         { type: 'tool', key: 0, id: 'call_1', name: 'patch' },
-        ...pieces.map((json): TurnEvent => ({ type: 'tool-input', key: 0, json })),
+        ...pieces.map((json): ModelEvent => ({ type: 'tool-input', key: 0, json })),
         STOP,
       ],
       { tools: [{ type: 'custom', name: 'patch' }] },
@@ -228,7 +228,7 @@ describe('the sequence of events', () => {
 });
 
 describe('the last event', () => {
-  const turn: TurnEvent[] = [
+  const turn: ModelEvent[] = [
     { type: 'thinking', text: 'Hm' },
     { type: 'signature', signature: 'c2ln' },
     { type: 'block', block: { type: 'redacted_thinking', data: 'xyz' } },
@@ -289,7 +289,7 @@ describe('the last event', () => {
   });
 
   it('has a refusal where the model refused without a word', () => {
-    const refused: TurnEvent[] = [{ type: 'stop', reason: 'refusal' }];
+    const refused: ModelEvent[] = [{ type: 'stop', reason: 'refusal' }];
     const events = encode(refused);
     expect(lastResponse(events)).toMatchObject({ output: [{ content: [{ type: 'refusal' }] }] });
     expect(lastResponse(events)).toEqual(whole(refused));
@@ -309,7 +309,7 @@ describe('the last event', () => {
   });
 
   it('has no thinking that the client could not send back', () => {
-    const redacted: TurnEvent[] = [{ type: 'block', block: { type: 'redacted_thinking', data: 'x' } }, STOP];
+    const redacted: ModelEvent[] = [{ type: 'block', block: { type: 'redacted_thinking', data: 'x' } }, STOP];
     expect(lastResponse(encode(redacted))).toMatchObject({ output: [{ type: 'message' }] });
   });
 });
@@ -402,7 +402,7 @@ describe('failures', () => {
 describe('any upstream stream', () => {
   it.each(streamFixtures(import.meta.url))('$name is one that clients accept', ({ events }) => {
     const decoder = createStreamDecoder(new ToolNames({ pattern: /^/, maxLength: 64 }));
-    const turn: TurnEvent[] = [];
+    const turn: ModelEvent[] = [];
     for (const event of events) decoder.push(event, turn);
     decoder.end(turn);
     const out = encode(turn, ENCRYPTED);

@@ -5,7 +5,7 @@
  */
 import type { ConversationRequest, JsonObject, OpaqueBlock } from '../../core/conversation.js';
 import type { GatewayError } from '../../core/errors.js';
-import type { BlockDelta, BlockStart, StreamEvent } from '../../core/events.js';
+import type { AnswerEvent, BlockDelta, BlockStart } from '../../core/events.js';
 import type { AnswerContext, StreamEncoder } from '../dialect.js';
 import { FreeTextReader } from '../shared/free-text.js';
 import { isObject } from '../shared/read.js';
@@ -80,13 +80,13 @@ class ResponseEventEncoder implements StreamEncoder {
     this.#form = form;
   }
 
-  encode(events: readonly StreamEvent[]): string {
+  encode(events: readonly AnswerEvent[]): string {
     let text = '';
     for (const event of events) text += this.#encode(event);
     return text;
   }
 
-  #encode(event: StreamEvent): string {
+  #encode(event: AnswerEvent): string {
     switch (event.type) {
       case 'block-delta':
         return this.#delta(event.delta);
@@ -156,7 +156,7 @@ class ResponseEventEncoder implements StreamEncoder {
     return this.#event('response.created', response) + this.#event('response.in_progress', response);
   }
 
-  #finish({ stopReason, usage }: Extract<StreamEvent, { type: 'message-delta' }>): string {
+  #finish({ stopReason, usage }: Extract<AnswerEvent, { type: 'message-delta' }>): string {
     const refused = stopReason === 'refusal';
     let last = '';
     if (refused ? !this.#saidText : this.#items.length === 0) {

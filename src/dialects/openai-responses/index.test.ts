@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseSseText } from '../../../test/support/sse.js';
-import type { AssistantTurn, Block, JsonObject } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import { AnswerCollector } from '../../core/answer-collector.js';
+import type { AssistantMessage, Block, JsonObject } from '../../core/conversation.js';
+import type { ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { LossLog } from '../../core/losses.js';
-import { TurnCollector } from '../../core/turn-collector.js';
 import { STANDARD_QUIRKS } from '../shared/quirks.js';
 import { ToolNames } from '../shared/tool-names.js';
 import { openaiResponses } from './index.js';
@@ -221,7 +221,7 @@ const block: fc.Arbitrary<Block> = fc.oneof(
     }),
   ),
 );
-const turn: fc.Arbitrary<AssistantTurn> = fc
+const turn: fc.Arbitrary<AssistantMessage> = fc
   .tuple(
     fc.uniqueArray(block, {
       minLength: 1,
@@ -245,9 +245,9 @@ const turn: fc.Arbitrary<AssistantTurn> = fc
     },
   }));
 
-function collect(events: readonly TurnEvent[]): AssistantTurn {
+function collect(events: readonly ModelEvent[]): AssistantMessage {
   const lifecycle = new StreamLifecycle({ id: 'resp_1', model: 'm' });
-  const collector = new TurnCollector();
+  const collector = new AnswerCollector();
   collector.push(lifecycle.push(events));
   collector.push(lifecycle.end());
   return collector.finish();
@@ -256,7 +256,7 @@ function collect(events: readonly TurnEvent[]): AssistantTurn {
 const names = (): ToolNames => new ToolNames(nameLimits(64));
 
 /** The client's `encrypted_content` is the gateway's own envelope; to read it as an upstream's is another proof. */
-function proofless(answer: AssistantTurn): AssistantTurn {
+function proofless(answer: AssistantMessage): AssistantMessage {
   const content = answer.content.map((each): Block => {
     if (each.type !== 'thinking') return each;
     return { type: 'thinking', thinking: each.thinking };
@@ -287,7 +287,7 @@ describe('an answer of this wire', () => {
         const encoder = ingress.createStreamEncoder(request, ANSWER);
         const text = encoder.encode(lifecycle.push(eventsOf(given))) + encoder.encode(lifecycle.end());
         const decoder = egress.createStreamDecoder(names());
-        const out: TurnEvent[] = [];
+        const out: ModelEvent[] = [];
         for (const event of parseSseText(text).events) decoder.push(event, out);
         expect(decoder.done).toBe(true);
         expect(collect(out)).toEqual(proofless(given));
@@ -318,8 +318,8 @@ function bare(content: readonly Block[]): Block[] {
   });
 }
 
-function eventsOf({ content, usage, stopReason }: AssistantTurn): TurnEvent[] {
-  const events: TurnEvent[] = [];
+function eventsOf({ content, usage, stopReason }: AssistantMessage): ModelEvent[] {
+  const events: ModelEvent[] = [];
   for (const [key, each] of content.entries()) {
     if (each.type === 'text') events.push({ type: 'text', text: each.text }, { type: 'break' });
     else if (each.type === 'thinking') {

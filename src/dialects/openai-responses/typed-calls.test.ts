@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { LossLog } from '../../core/losses.js';
 import { openaiChat } from '../openai-chat/index.js';
 import { STANDARD_QUIRKS } from '../shared/quirks.js';
@@ -121,7 +121,7 @@ describe('typed tools beside others', () => {
 
 describe('calls of typed tools in an answer', () => {
   const [shellCall = {}] = ITEMS;
-  const decode = (tools: readonly JsonObject[]): TurnEvent[] => {
+  const decode = (tools: readonly JsonObject[]): ModelEvent[] => {
     const { names } = openaiResponses.egress.encodeRequest(request([], tools), target());
     return openaiResponses.egress.decodeResponse(
       { id: 'r', model: 'm', status: 'completed', output: [shellCall] },

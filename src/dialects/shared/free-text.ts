@@ -2,8 +2,9 @@
  * Tools that take free text instead of arguments (`custom` on the OpenAI wires). To every other wire
  * such a tool is a function whose one property, `input`, is that text.
  */
+
+import { parseInput } from '../../core/answer-collector.js';
 import type { JsonObject } from '../../core/conversation.js';
-import { parseInput } from '../../core/turn-collector.js';
 
 export const FREE_TEXT_SCHEMA: JsonObject = Object.freeze({
   type: 'object',

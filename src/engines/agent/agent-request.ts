@@ -3,11 +3,11 @@ import type { ToolDefinition } from '../../core/conversation.js';
 import { endUserOf } from '../../core/end-user.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Loss } from '../../core/losses.js';
-import type { Route } from '../../routing/router.js';
+import type { ModelRoute } from '../../routing/model-router.js';
 import type { AttachRequest, SessionEngineName, SessionTurn } from '../../sessions/sessions.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
-import type { Call } from '../engine.js';
+import type { ModelRequest } from '../engine.js';
 import { SESSION_HEADER } from './answers.js';
 import { openToolbox, type Toolbox } from './toolbox.js';
 
@@ -15,7 +15,7 @@ import { openToolbox, type Toolbox } from './toolbox.js';
 const RETRY_HEADER = 'x-stainless-retry-count';
 
 export function attachRequest(
-  { headers, idempotencyKey, kept, principal, request, signal }: Call,
+  { headers, idempotencyKey, kept, principal, request, signal }: ModelRequest,
   engine: SessionEngineName,
   root: string,
 ): AttachRequest {
@@ -39,7 +39,7 @@ export function attachRequest(
 
 /** `startDir`: the folder of a model whose entry names none. */
 export function workspaceOf(
-  { rule, pattern }: Route,
+  { rule, pattern }: ModelRoute,
   { startDir, home }: { startDir: string; home: string },
 ): Workspace {
   try {
@@ -57,7 +57,7 @@ export function workspaceOf(
 /** `key`: the name of the caller's. `turn`: whose rules hold; none where only tokens are counted. */
 export async function toolboxOf(
   runtime: ToolRuntime,
-  { rule }: Route,
+  { rule }: ModelRoute,
   clientTools: readonly ToolDefinition[],
   key: string,
   turn?: Pick<SessionTurn, 'id' | 'principal' | 'root'>,

@@ -1,6 +1,6 @@
 /** Answers for which no model is asked, and what every answer of an agent says about its session. */
 import type { Block, Message } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { AttachKind, Attachment, AttachNote } from '../../sessions/sessions.js';
 import type { Answer } from '../engine.js';
 import { eventsOfBlocks, eventsOfCall, stopEvent } from './block-events.js';
@@ -32,9 +32,9 @@ export function givenAnswer(attached: Extract<Attachment, { kind: 'waiting' | 'a
   };
 }
 
-const NO_TOKENS: TurnEvent = { type: 'usage', usage: { outputTokens: 0 } };
+const NO_TOKENS: ModelEvent = { type: 'usage', usage: { outputTokens: 0 } };
 
-function eventsOf(attached: Extract<Attachment, { kind: 'waiting' | 'answered' }>): TurnEvent[] {
+function eventsOf(attached: Extract<Attachment, { kind: 'waiting' | 'answered' }>): ModelEvent[] {
   if (attached.kind === 'waiting') return [...attached.open.flatMap(eventsOfCall), stopEvent('tool_use')];
   const { blocks, reason, stopSequence } = attached.answer;
   return [...eventsOfBlocks(blocks), stopEvent(reason, stopSequence)];

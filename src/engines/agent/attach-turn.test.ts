@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { Attachment, AttachRequest, SessionTurn } from '../../sessions/sessions.js';
-import type { Answer, Call } from '../engine.js';
+import type { Answer, ModelRequest } from '../engine.js';
 import { type Attached, attachTurn } from './attach-turn.js';
 import { RunningTurns } from './running-turns.js';
 
@@ -53,7 +53,7 @@ function setUp(...attachments: (Attachment | GatewayError)[]) {
   const ends: string[] = [];
   const delivered: string[] = [];
   let asked = 0;
-  const attach = (call: Partial<Call> = {}): Promise<Attached> =>
+  const attach = (call: Partial<ModelRequest> = {}): Promise<Attached> =>
     attachTurn({
       sessions: {
         async attach() {
@@ -87,7 +87,7 @@ async function heard(answer: Answer): Promise<string> {
   return text;
 }
 
-async function* says(...texts: string[]): AsyncGenerator<readonly TurnEvent[], void, void> {
+async function* says(...texts: string[]): AsyncGenerator<readonly ModelEvent[], void, void> {
   for (const text of texts) yield [{ type: 'text', text }];
 }
 
@@ -194,13 +194,13 @@ describe('an answer without a model', () => {
       answer: { blocks: [{ type: 'text', text: 'Hi' }], reason: 'stop_sequence', stopSequence: '#' },
       losses: [],
     });
-    const events: TurnEvent[][] = [];
+    const events: ModelEvent[][] = [];
     for (const { attach } of [waiting, given]) {
       const attached = await attach();
       if (attached.kind !== 'answer' || attached.answer.body.kind !== 'events') throw new Error('no answer');
       expect(attached.answer.upstream).toBe('toolgate');
       expect(attached.answer.headers).toEqual({ 'x-session-id': 's', 'x-toolgate-attach': 'continue' });
-      const all: TurnEvent[] = [];
+      const all: ModelEvent[] = [];
       for await (const batch of attached.answer.body.batches) all.push(...batch);
       events.push(all.filter(({ type }) => type !== 'usage'));
     }
@@ -224,7 +224,7 @@ describe('closing', () => {
   it('stops every turn for everyone and waits for it', async () => {
     const { attach, turns, ends } = setUp(TURN);
     const { running } = begun(await attach());
-    async function* endless(): AsyncGenerator<readonly TurnEvent[], void, void> {
+    async function* endless(): AsyncGenerator<readonly ModelEvent[], void, void> {
       yield [{ type: 'text', text: 'a' }];
       await new Promise((resolve) => running.signal.addEventListener('abort', resolve));
     }
@@ -264,4 +264,4 @@ describe('who has the whole answer', () => {
   });
 });
 
-async function* nothing(): AsyncGenerator<readonly TurnEvent[], void, void> {}
+async function* nothing(): AsyncGenerator<readonly ModelEvent[], void, void> {}

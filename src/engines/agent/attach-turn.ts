@@ -8,7 +8,7 @@ import type {
   Sessions,
   SessionTurn,
 } from '../../sessions/sessions.js';
-import type { Answer, Call } from '../engine.js';
+import type { Answer, ModelRequest } from '../engine.js';
 import { givenAnswer, noteHeaders, sessionHeaders } from './answers.js';
 import { LIMITS } from './limits.js';
 import type { RunningTurn, RunningTurns } from './running-turns.js';
@@ -20,7 +20,7 @@ export type Attached =
 export interface AttachTurnOptions {
   sessions: Pick<Sessions, 'attach' | 'delivered'>;
   turns: RunningTurns;
-  call: Pick<Call, 'signal' | 'observe' | 'announce'>;
+  call: Pick<ModelRequest, 'signal' | 'observe' | 'announce'>;
   request: AttachRequest;
   pingMs: number;
   /** The turn is over, and has not come to its end. */

@@ -1,8 +1,8 @@
 /** Whole blocks as the events of a stream. */
 import type { Block, StopReason, ToolUseBlock } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 
-export function eventsOfCall(call: ToolUseBlock): TurnEvent[] {
+export function eventsOfCall(call: ToolUseBlock): ModelEvent[] {
   const { id, name, input, extensions } = call;
   return [
     { type: 'tool', key: id, id, name, ...(extensions === undefined ? {} : { extensions }) },
@@ -12,8 +12,8 @@ export function eventsOfCall(call: ToolUseBlock): TurnEvent[] {
 }
 
 /** What an answer has no place for is left out. */
-export function eventsOfBlocks(blocks: readonly Block[]): TurnEvent[] {
-  return blocks.flatMap((block): TurnEvent[] => {
+export function eventsOfBlocks(blocks: readonly Block[]): ModelEvent[] {
+  return blocks.flatMap((block): ModelEvent[] => {
     switch (block.type) {
       case 'text':
         return [{ type: 'text', text: block.text }, { type: 'break' }];
@@ -36,6 +36,6 @@ export function eventsOfBlocks(blocks: readonly Block[]): TurnEvent[] {
   });
 }
 
-export function stopEvent(reason: StopReason, stopSequence?: string): TurnEvent {
+export function stopEvent(reason: StopReason, stopSequence?: string): ModelEvent {
   return { type: 'stop', reason, ...(stopSequence === undefined ? {} : { stopSequence }) };
 }

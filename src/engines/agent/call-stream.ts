@@ -5,7 +5,7 @@
  * answer: what a client has seen cannot be taken back.
  */
 import type { ConversationRequest, ToolUseBlock } from '../../core/conversation.js';
-import type { ToolExtensions, TurnEvent } from '../../core/events.js';
+import type { ModelEvent, ToolExtensions } from '../../core/events.js';
 import { eventsOfCall } from './block-events.js';
 
 /**
@@ -76,7 +76,7 @@ export class CallStream {
   }
 
   /** More is known of a call; `json` is what is new of its arguments. */
-  called(call: WrittenCall, json: string): TurnEvent[] {
+  called(call: WrittenCall, json: string): ModelEvent[] {
     const known = this.#byKey.get(call.key);
     if (known !== undefined) return pieceOf(known, json);
     if (!this.#isShown(call)) return [];
@@ -101,13 +101,13 @@ export class CallStream {
   }
 
   /** What is left to be said of a call that is kept: all of it where nothing was shown. */
-  restOf(call: ToolUseBlock): TurnEvent[] {
+  restOf(call: ToolUseBlock): ModelEvent[] {
     const shown = this.#byId.get(call.id);
     if (shown === undefined) return eventsOfCall(call);
     if (shown.closed) return [];
     shown.closed = true;
     const { id: key } = call;
-    const whole: TurnEvent = { type: 'tool-input', key, json: JSON.stringify(call.input) };
+    const whole: ModelEvent = { type: 'tool-input', key, json: JSON.stringify(call.input) };
     return [...(shown.held === undefined ? [] : [whole]), { type: 'tool-end', key }];
   }
 
@@ -124,7 +124,7 @@ export class CallStream {
   }
 
   /** Otherwise what follows would wait for them where they have no arguments. */
-  #closeEnded(): TurnEvent[] {
+  #closeEnded(): ModelEvent[] {
     const ended = [...this.#byKey.values()].filter((each) => each.ended && !each.closed && isPlain(each));
     for (const each of ended) each.closed = true;
     return ended.map(({ id }) => ({ type: 'tool-end', key: id }));
@@ -135,7 +135,7 @@ export class CallStream {
 const isPlain = ({ held }: ShownCall): boolean => held === undefined || held.trim() === '';
 
 /** Only an object can be passed on as it is; other arguments are put into one when they are whole. */
-function pieceOf(shown: ShownCall, json: string): TurnEvent[] {
+function pieceOf(shown: ShownCall, json: string): ModelEvent[] {
   if (json === '') return [];
   const { id: key } = shown;
   if (shown.held === undefined) return [{ type: 'tool-input', key, json }];

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { LIMITS } from './limits.js';
 import { type CollectedMessage, MessageCollector } from './message-collector.js';
 
-function collect(events: readonly TurnEvent[], taken: readonly string[] = []): CollectedMessage {
+function collect(events: readonly ModelEvent[], taken: readonly string[] = []): CollectedMessage {
   const collector = new MessageCollector(new Set(taken));
   collector.push(events);
   const message = collector.finish();
@@ -12,7 +12,7 @@ function collect(events: readonly TurnEvent[], taken: readonly string[] = []): C
   return message;
 }
 
-const STOP: TurnEvent = { type: 'stop', reason: 'tool_use' };
+const STOP: ModelEvent = { type: 'stop', reason: 'tool_use' };
 
 describe('a message of a model', () => {
   it('is put together from pieces that come in any order', () => {

@@ -13,7 +13,7 @@ import {
   type Usage,
 } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { ToolExtensions, TurnEvent } from '../../core/events.js';
+import type { ModelEvent, ToolExtensions } from '../../core/events.js';
 import { brokenArguments } from '../../core/tool-call-state.js';
 import { type ParsedArguments, parseArguments } from './call-arguments.js';
 import type { CallStream } from './call-stream.js';
@@ -118,8 +118,8 @@ export class MessageCollector {
   }
 
   /** Takes a batch; returns what of it the client is to see. */
-  push(batch: readonly TurnEvent[]): TurnEvent[] {
-    const passed: TurnEvent[] = [];
+  push(batch: readonly ModelEvent[]): ModelEvent[] {
+    const passed: ModelEvent[] = [];
     for (const event of batch) {
       if (this.#error !== undefined) break;
       const seen = this.#take(event);
@@ -171,7 +171,7 @@ export class MessageCollector {
   }
 
   /** True for what is passed on as it is; otherwise what is to be seen in its place. */
-  #take(event: TurnEvent): boolean | TurnEvent[] {
+  #take(event: ModelEvent): boolean | ModelEvent[] {
     switch (event.type) {
       case 'text':
       case 'thinking':
@@ -238,7 +238,7 @@ export class MessageCollector {
     return true;
   }
 
-  #onTool(event: Extract<TurnEvent, { type: 'tool' }>): TurnEvent[] {
+  #onTool(event: Extract<ModelEvent, { type: 'tool' }>): ModelEvent[] {
     const call = this.#call(event.key);
     if (call.id === '' && event.id) call.id = event.id;
     if (call.name === '' && event.name) call.name = event.name;
@@ -247,7 +247,7 @@ export class MessageCollector {
     return this.#shownOf(call, call.json);
   }
 
-  #onToolInput(key: Key, json: string): TurnEvent[] {
+  #onToolInput(key: Key, json: string): ModelEvent[] {
     const call = this.#call(key);
     this.#count(json);
     if (call.ended) return [];
@@ -257,7 +257,7 @@ export class MessageCollector {
   }
 
   /** `json`: all of its arguments; `fresh`: what is new of them. */
-  #shownOf(call: CallPart, json: string, fresh = ''): TurnEvent[] {
+  #shownOf(call: CallPart, json: string, fresh = ''): ModelEvent[] {
     if (this.#stream === undefined) return [];
     return this.#stream.called(call, this.#stream.idOf(call.key) === undefined ? json : fresh);
   }
@@ -300,7 +300,7 @@ export class MessageCollector {
       this.#error = tooMuch('The upstream sent a message that is too large.');
   }
 
-  #onStop({ reason, stopSequence }: Extract<TurnEvent, { type: 'stop' }>): void {
+  #onStop({ reason, stopSequence }: Extract<ModelEvent, { type: 'stop' }>): void {
     const before = this.#stop?.reason;
     if (before !== undefined && before !== 'end_turn' && before !== 'tool_use') return;
     this.#stop = stopSequence === undefined ? { reason } : { reason, stopSequence };

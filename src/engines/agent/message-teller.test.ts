@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { type CollectedMessage, MessageCollector } from './message-collector.js';
 import { MessageTeller } from './message-teller.js';
 import type { AgentActivityBody } from './observer.js';
 
-function heard(events: readonly TurnEvent[], taken: readonly string[] = []) {
+function heard(events: readonly ModelEvent[], taken: readonly string[] = []) {
   const told: AgentActivityBody[] = [];
   const ids = new Set(taken);
   const teller = new MessageTeller(
@@ -22,14 +22,14 @@ function heard(events: readonly TurnEvent[], taken: readonly string[] = []) {
   return { told, teller, finish };
 }
 
-const STOP: TurnEvent = { type: 'stop', reason: 'tool_use' };
-const tool = (key: number, id?: string, name?: string): TurnEvent => ({
+const STOP: ModelEvent = { type: 'stop', reason: 'tool_use' };
+const tool = (key: number, id?: string, name?: string): ModelEvent => ({
   ...{ type: 'tool', key },
   ...(id === undefined ? {} : { id }),
   ...(name === undefined ? {} : { name }),
 });
-const input = (key: number, json: string): TurnEvent => ({ type: 'tool-input', key, json });
-const end = (key: number): TurnEvent => ({ type: 'tool-end', key });
+const input = (key: number, json: string): ModelEvent => ({ type: 'tool-input', key, json });
+const end = (key: number): ModelEvent => ({ type: 'tool-end', key });
 
 describe('MessageTeller', () => {
   it('tells words and calls as they come', () => {

@@ -2,9 +2,9 @@
  * The turns that run in this process, by session and request: the same request again is given the
  * answer that is being made.
  */
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { SessionTurn } from '../../sessions/sessions.js';
-import type { Answer, Call } from '../engine.js';
+import type { Answer, ModelRequest } from '../engine.js';
 import type { AgentObserver } from './observer.js';
 import { SharedTurn, type SharedTurnOptions } from './shared-turn.js';
 
@@ -17,7 +17,7 @@ export interface RunningTurnOptions extends SharedTurnOptions {
 }
 
 /** `headers`: what is said to this one alone. */
-type Waiter = Pick<Call, 'signal' | 'observe'> & { headers: Readonly<Record<string, string>> };
+type Waiter = Pick<ModelRequest, 'signal' | 'observe'> & { headers: Readonly<Record<string, string>> };
 type TurnName = Pick<SessionTurn, 'id' | 'key' | 'principal'>;
 
 export class RunningTurns {
@@ -127,7 +127,7 @@ export class RunningTurn {
     return this.#shared.stop();
   }
 
-  #answer(head: AnswerHead, own: Waiter['headers'], batches: AsyncIterable<readonly TurnEvent[]>): Answer {
+  #answer(head: AnswerHead, own: Waiter['headers'], batches: AsyncIterable<readonly ModelEvent[]>): Answer {
     const headers = { ...head.headers, ...own };
     return { ...head, headers, delivered: this.#onDelivered, body: { kind: 'events', batches } };
   }

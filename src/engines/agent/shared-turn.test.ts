@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { SharedTurn, type TurnReader } from './shared-turn.js';
 
-const text = (said: string): TurnEvent[] => [{ type: 'text', text: said }];
+const text = (said: string): ModelEvent[] => [{ type: 'text', text: said }];
 const here = (): AbortSignal => new AbortController().signal;
 
 /** A source that gives out what the test feeds it. */
 function feed(signal: AbortSignal) {
-  const waiting: (readonly TurnEvent[])[] = [];
+  const waiting: (readonly ModelEvent[])[] = [];
   let pulls = 0;
   let over = false;
   let wake = () => {};
   signal.addEventListener('abort', () => wake());
-  async function* source(): AsyncGenerator<readonly TurnEvent[], void, void> {
+  async function* source(): AsyncGenerator<readonly ModelEvent[], void, void> {
     for (;;) {
       pulls += 1;
       while (waiting.length === 0 && !over && !signal.aborted) {
@@ -147,7 +147,7 @@ describe('a turn that several wait for', () => {
 
   it('that breaks says so to each of them, behind what was said', async () => {
     const { turn, ends } = setUp();
-    async function* broken(): AsyncGenerator<readonly TurnEvent[], void, void> {
+    async function* broken(): AsyncGenerator<readonly ModelEvent[], void, void> {
       yield text('a');
       throw new Error('broken');
     }

@@ -3,10 +3,10 @@
  * kept, so that one who joins later hears them from the beginning. The turn is everybody's: it is
  * stopped when the last of them has left, also in the middle of a tool.
  */
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { AgentObserver } from './observer.js';
 
-type Batch = readonly TurnEvent[];
+type Batch = readonly ModelEvent[];
 
 export interface Participant {
   /** Fires when the participant is gone. */

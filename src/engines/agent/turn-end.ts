@@ -1,11 +1,11 @@
 /** How the turn of an agent ends, in the session and for the client, whichever engine ran it. */
 import type { Block, StopReason, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { Loss } from '../../core/losses.js';
 import type { Log } from '../../observability/log.js';
 import type { SessionTurn } from '../../sessions/sessions.js';
-import type { Call } from '../engine.js';
+import type { ModelRequest } from '../engine.js';
 import { OWN_ANSWER, sessionHeaders } from './answers.js';
 import { stopEvent } from './block-events.js';
 import type { CallStream } from './call-stream.js';
@@ -25,7 +25,7 @@ export type AnsweredEnd =
   | { kind: 'max-turns'; turns: number };
 
 export interface EndingTurn {
-  call: Pick<Call, 'id' | 'request'>;
+  call: Pick<ModelRequest, 'id' | 'request'>;
   turn: Pick<SessionTurn, 'id'>;
   keeper: Pick<TurnKeeper, 'complete'>;
   /** What the client has been told, calls apart. */
@@ -39,7 +39,7 @@ export interface EndingTurn {
 export async function completeTurn(
   { call, turn, keeper, said: blocks, shown, log }: EndingTurn,
   end: AnsweredEnd | { kind: 'failed' | 'aborted' },
-): Promise<TurnEvent[]> {
+): Promise<ModelEvent[]> {
   switch (end.kind) {
     case 'handed-back': {
       const { calls, open, results } = end;

@@ -4,7 +4,7 @@ import { GatewayError } from '../../core/errors.js';
 import type { Log } from '../../observability/log.js';
 import { TURN_STOPPED } from '../../sessions/refusals.js';
 import type { SessionTurn } from '../../sessions/sessions.js';
-import type { Call } from '../engine.js';
+import type { ModelRequest } from '../engine.js';
 import {
   type AgentObserver,
   notifierOf,
@@ -17,7 +17,7 @@ import type { AnsweredEnd } from './turn-end.js';
 
 export interface WatchedTurnOptions {
   watcher: TurnWatcher | undefined;
-  call: Pick<Call, 'id' | 'request' | 'signal'>;
+  call: Pick<ModelRequest, 'id' | 'request' | 'signal'>;
   turn: Pick<SessionTurn, 'id' | 'principal' | 'transcript' | 'began' | 'signal'>;
   /** Of those who wait for the answer. */
   observe: AgentObserver;

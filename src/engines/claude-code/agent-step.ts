@@ -1,6 +1,6 @@
 /** One model call of a sub-agent, told as it streams: Claude Code itself passes on next to nothing of it. */
 import type { ConversationRequest, Usage } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { MessageCollector } from '../agent/message-collector.js';
 import { MessageTeller } from '../agent/message-teller.js';
 import type { AgentActivityBody } from '../agent/observer.js';
@@ -31,7 +31,7 @@ export class AgentStep {
     notify({ type: 'model-start', turn: number, model: request.model });
   }
 
-  push(batch: readonly TurnEvent[]): void {
+  push(batch: readonly ModelEvent[]): void {
     this.#collector.push(batch);
   }
 

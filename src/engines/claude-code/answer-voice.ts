@@ -1,6 +1,6 @@
 /** What the client hears of the messages of a turn, with what belongs between two of them. */
 import type { Block } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { spokenBehind } from '../agent/answers.js';
 import { eventsOfBlocks } from '../agent/block-events.js';
 
@@ -20,7 +20,7 @@ export class AnswerVoice {
   }
 
   /** `raw`: all events of the piece; `events`: those of them that the client may see. */
-  speak(events: readonly TurnEvent[], raw: readonly TurnEvent[]): TurnEvent[] {
+  speak(events: readonly ModelEvent[], raw: readonly ModelEvent[]): ModelEvent[] {
     const out = [...events];
     if (this.#breakDue && out.some(({ type }) => type !== 'loss' && type !== 'ping')) {
       this.#breakDue = false;
@@ -35,7 +35,7 @@ export class AnswerVoice {
   }
 
   /** For an answer without a message of the model. */
-  repeat(): TurnEvent[] {
+  repeat(): ModelEvent[] {
     return this.#begun ? [] : this.#begin([], []);
   }
 
@@ -47,7 +47,7 @@ export class AnswerVoice {
   }
 
   /** The prompt's tokens belong to the head of the answer, which is the first message's. */
-  #begin(raw: readonly TurnEvent[], out: readonly TurnEvent[]): TurnEvent[] {
+  #begin(raw: readonly ModelEvent[], out: readonly ModelEvent[]): ModelEvent[] {
     this.#begun = true;
     this.#textDue = this.#hasText();
     const start = raw.find((event) => event.type === 'start');

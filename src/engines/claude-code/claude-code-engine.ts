@@ -1,8 +1,8 @@
 /** Claude Code as an engine: attaches a request to its conversation and answers it with a process. */
 import { GatewayError, toGatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { Log } from '../../observability/log.js';
-import type { Route } from '../../routing/router.js';
+import type { ModelRoute } from '../../routing/model-router.js';
 import type { Sessions, SessionTurn } from '../../sessions/sessions.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
@@ -15,7 +15,7 @@ import { ToolSessions } from '../agent/tool-sessions.js';
 import { answerHead, completeTurn, giveUp, turnFailure } from '../agent/turn-end.js';
 import { TurnTelling } from '../agent/watched-turn.js';
 import { checkDemands } from '../demands.js';
-import type { Answer, Call, Engine } from '../engine.js';
+import type { Answer, Engine, ModelRequest } from '../engine.js';
 import type { PrivateKeys } from '../private-keys.js';
 import { processBudget } from './budget.js';
 import type { ClaudeProcesses } from './claude-processes.js';
@@ -52,7 +52,7 @@ export interface ClaudeCodeEngineOptions {
 
 export interface ClaudeCodeEngine extends Engine {
   /** Without Claude Code's own prompt, which only it knows. */
-  countTokens(call: Call, route: Route): Promise<number>;
+  countTokens(call: ModelRequest, route: ModelRoute): Promise<number>;
   /** Stops the turns that still run, and ends every process. */
   close(): Promise<void>;
 }
@@ -79,7 +79,7 @@ class ProcessEngine implements ClaudeCodeEngine {
     });
   }
 
-  async run(call: Call, route: Route): Promise<Answer> {
+  async run(call: ModelRequest, route: ModelRoute): Promise<Answer> {
     checkDemands(call.request, 'claude-code');
     const { sessions, pingMs = LIMITS.pingMs } = this.#options;
     const workspace = workspaceOf(route, this.#options);
@@ -119,7 +119,7 @@ class ProcessEngine implements ClaudeCodeEngine {
     }
   }
 
-  async countTokens(call: Call, route: Route): Promise<number> {
+  async countTokens(call: ModelRequest, route: ModelRoute): Promise<number> {
     const { request } = call;
     const toolbox = await toolboxOf(this.#options.runtime, route, request.tools, call.principal.name);
     const counted = { ...request, tools: [...toolbox.definitions] };
@@ -134,14 +134,14 @@ class ProcessEngine implements ClaudeCodeEngine {
     await this.#tools.close();
   }
 
-  #telling(call: Call, turn: SessionTurn, { observe }: RunningTurn): TurnTelling {
+  #telling(call: ModelRequest, turn: SessionTurn, { observe }: RunningTurn): TurnTelling {
     const { watcher, log } = this.#options;
     return new TurnTelling({ watcher, call, turn, observe, isClosing: () => this.#closing, log });
   }
 
   async #open(
-    call: Call,
-    route: Route,
+    call: ModelRequest,
+    route: ModelRoute,
     workspace: Workspace,
     { turn, running, observe }: { turn: SessionTurn; running: RunningTurn; observe: AgentObserver },
   ): Promise<ClaudeTurn> {
@@ -169,14 +169,14 @@ class ProcessEngine implements ClaudeCodeEngine {
 
   /** The events of the answer; the turn is kept before its last event is out. Rejects while nothing was said. */
   async *#answer(
-    call: Call,
+    call: ModelRequest,
     claude: ClaudeTurn,
     telling: TurnTelling,
-  ): AsyncGenerator<readonly TurnEvent[], void, void> {
+  ): AsyncGenerator<readonly ModelEvent[], void, void> {
     const { log } = this.#options;
     const { keeper, turn, tally, shown } = claude;
     let begun = false;
-    let last: readonly TurnEvent[] = [];
+    let last: readonly ModelEvent[] = [];
     try {
       let end: TurnEnd;
       let failure: GatewayError | undefined;

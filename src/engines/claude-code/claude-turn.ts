@@ -4,10 +4,10 @@
  */
 import type { Block, Message, ToolResultBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { Loss } from '../../core/losses.js';
 import type { Log } from '../../observability/log.js';
-import type { Route } from '../../routing/router.js';
+import type { ModelRoute } from '../../routing/model-router.js';
 import type { OutstandingCalls, SessionTurn } from '../../sessions/sessions.js';
 import type { AgentTask } from '../../tools/runtime/context.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
@@ -26,7 +26,7 @@ import type { Toolbox } from '../agent/toolbox.js';
 import { TurnKeeper } from '../agent/turn-keeper.js';
 import { decodeTurnState } from '../agent/turn-state.js';
 import { UsageTally } from '../agent/usage-tally.js';
-import type { Call } from '../engine.js';
+import type { ModelRequest } from '../engine.js';
 import { runSubAgent } from '../native/sub-agent.js';
 import { toolOptions } from '../native/turn.js';
 import type { PrivateKeys } from '../private-keys.js';
@@ -50,8 +50,8 @@ export interface ClaudeTurnOptions {
   log: Log;
   live: LiveConversations;
   tools: ToolSessions;
-  call: Call;
-  route: Route;
+  call: ModelRequest;
+  route: ModelRoute;
   workspace: Workspace;
   turn: SessionTurn;
   toolbox: Toolbox;
@@ -129,7 +129,7 @@ export class ClaudeTurn {
       single: call.request.parallelToolCalls === false,
     });
     // That wire has one text for the whole answer.
-    const separator = call.ingress.name === 'openai-chat' ? '\n\n' : '';
+    const separator = call.clientDialect.name === 'openai-chat' ? '\n\n' : '';
     this.#voice = new AnswerVoice(spokenIn(turn.transcript.slice(turn.began), separator), separator);
     const { session } = held;
     this.keeper = new TurnKeeper({
@@ -177,7 +177,7 @@ export class ClaudeTurn {
   }
 
   /** Yields what the client is to see. Rejects as the session does and as opening does. */
-  async *events(): AsyncGenerator<readonly TurnEvent[], TurnEnd, void> {
+  async *events(): AsyncGenerator<readonly ModelEvent[], TurnEnd, void> {
     for (let restarts = 0; ; ) {
       const kept = this.#conversation;
       const early = await this.#prepare();
@@ -263,7 +263,7 @@ export class ClaudeTurn {
     return this.#options.route.rule.maxTurns ?? LIMITS.maxTurns;
   }
 
-  async *#attempt(): AsyncGenerator<readonly TurnEvent[], RunEnd, void> {
+  async *#attempt(): AsyncGenerator<readonly ModelEvent[], RunEnd, void> {
     if (this.#run === undefined) throw new Error('The turn has no process');
     return yield* this.#run.run();
   }

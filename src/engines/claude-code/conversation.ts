@@ -7,7 +7,7 @@ import type { SDKMessage, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk'
 import type { ConversationRequest, Message } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Log } from '../../observability/log.js';
-import type { Route } from '../../routing/router.js';
+import type { ModelRoute } from '../../routing/model-router.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import { LIMITS } from '../agent/limits.js';
 import type { ActiveAgent } from '../agent/observer.js';
@@ -69,7 +69,7 @@ export interface ConversationOptions {
   id: string;
   principal: string;
   /** Of the model's entry. */
-  route: Route;
+  route: ModelRoute;
   plan: ToolPlan;
   toolbox: Toolbox;
   /** Let go when the conversation is closed. */

@@ -1,7 +1,7 @@
 /** The messages of the main agent's model, as Claude Code passes them on piece by piece. */
 import type { SDKPartialAssistantMessage } from '@anthropic-ai/claude-agent-sdk';
 import type { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { createStreamDecoder } from '../../dialects/anthropic-messages/decode-stream.js';
 import { TOOL_NAME_LIMITS } from '../../dialects/anthropic-messages/wire.js';
 import type { StreamDecoder } from '../../dialects/dialect.js';
@@ -21,10 +21,10 @@ interface OpenMessage {
 
 export type StreamStep =
   /** `start`: the first piece of a message. */
-  | { kind: 'events'; start: boolean; events: TurnEvent[]; raw: readonly TurnEvent[] }
+  | { kind: 'events'; start: boolean; events: ModelEvent[]; raw: readonly ModelEvent[] }
   | {
       kind: 'whole';
-      events: TurnEvent[];
+      events: ModelEvent[];
       message: CollectedMessage;
       /** To be told what becomes of its calls. */
       teller: MessageTeller;
@@ -76,7 +76,7 @@ export class MainStream {
     }
     const open = this.#open;
     if (open === undefined) throw new Error('No message is open');
-    const raw: TurnEvent[] = [];
+    const raw: ModelEvent[] = [];
     open.decoder.push({ event: event.type, data: JSON.stringify(event) }, raw);
     if (event.type === 'message_stop') open.decoder.end(raw);
     for (const each of raw) {

@@ -6,11 +6,11 @@
 import { type ConversationRequest, type Message, NO_USAGE, type Usage } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import { estimateRequestTokens } from '../../core/estimate-tokens.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { Loss } from '../../core/losses.js';
-import type { Route } from '../../routing/router.js';
+import type { ModelRoute } from '../../routing/model-router.js';
 import { UsageTally } from '../agent/usage-tally.js';
-import type { Answer, AnswerBody, Call, Engine, PinnedCalls } from '../engine.js';
+import type { Answer, AnswerBody, Engine, ModelRequest, PinnedModel } from '../engine.js';
 import type { ModelView } from './model-view.js';
 
 /** Set by Claude Code on the calls of sub-agents. */
@@ -50,14 +50,14 @@ export interface HopOwner {
 }
 
 export interface FollowedCall {
-  push(batch: readonly TurnEvent[]): void;
+  push(batch: readonly ModelEvent[]): void;
   end(usage: Usage): void;
 }
 
 export interface ModelHopOptions {
-  relay: Engine & { countTokens(call: Call, route: Route): Promise<number> };
+  relay: Engine & { countTokens(call: ModelRequest, route: ModelRoute): Promise<number> };
   /** Of the model's entry, for the relay. */
-  route: Route;
+  route: ModelRoute;
   session: string;
   /** Whether the conversation has tools: what comes without them is then no part of it. */
   hasTools: boolean;
@@ -68,7 +68,7 @@ export interface ModelHopOptions {
 /** Tokens of one call so far. */
 type Meter = () => Usage;
 
-export class ModelHop implements PinnedCalls {
+export class ModelHop implements PinnedModel {
   readonly session: string;
   readonly #options: ModelHopOptions;
   #settled = new UsageTally();
@@ -82,7 +82,7 @@ export class ModelHop implements PinnedCalls {
     this.#options = options;
   }
 
-  async run(call: Call): Promise<Answer> {
+  async run(call: ModelRequest): Promise<Answer> {
     const { owner } = this;
     if (owner === undefined) throw over();
     const agentId = call.headers[AGENT_HEADER];
@@ -109,7 +109,7 @@ export class ModelHop implements PinnedCalls {
     return { ...answer, body: this.#watched(answer, asked, { agentId, followed, failed }) };
   }
 
-  countTokens(call: Call): Promise<number> {
+  countTokens(call: ModelRequest): Promise<number> {
     return this.#options.relay.countTokens(call, this.#options.route);
   }
 
@@ -132,7 +132,7 @@ export class ModelHop implements PinnedCalls {
     this.#spentBy.set(agentId, tally);
   }
 
-  #kindOf({ request }: Call, { compacting }: HopOwner): HopKind {
+  #kindOf({ request }: ModelRequest, { compacting }: HopOwner): HopKind {
     return compacting || (this.#options.hasTools && request.tools.length === 0) ? 'aside' : 'main';
   }
 
@@ -150,9 +150,9 @@ export class ModelHop implements PinnedCalls {
   }
 
   async *#through(
-    source: AsyncIterable<readonly TurnEvent[]>,
+    source: AsyncIterable<readonly ModelEvent[]>,
     { counter, meter, ids, agentId, followed, failed }: Watch,
-  ): AsyncGenerator<readonly TurnEvent[], void, void> {
+  ): AsyncGenerator<readonly ModelEvent[], void, void> {
     try {
       for await (const batch of source) {
         counter.push(batch);
@@ -193,7 +193,7 @@ class FreshIds {
     }
   }
 
-  apply(batch: readonly TurnEvent[]): readonly TurnEvent[] {
+  apply(batch: readonly ModelEvent[]): readonly ModelEvent[] {
     if (!batch.some((event) => event.type === 'tool' && event.id !== undefined)) return batch;
     return batch.map((event) => {
       if (event.type !== 'tool' || event.id === undefined) return event;
@@ -246,7 +246,7 @@ class EventCounter {
     this.#prompt = promptTokens ?? estimateRequestTokens(request);
   }
 
-  push(batch: readonly TurnEvent[]): void {
+  push(batch: readonly ModelEvent[]): void {
     for (const event of batch) {
       if (event.type === 'text' || event.type === 'thinking') this.#chars += event.text.length;
       else if (event.type === 'tool-input') this.#chars += event.json.length;

@@ -11,7 +11,7 @@ import type {
   ToolResultBlock,
   ToolResultContent,
 } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { SubAgents } from './sub-agents.js';
 import type { ToolPlan } from './tool-plan.js';
 
@@ -50,7 +50,7 @@ export class ModelView {
   }
 
   /** In Claude Code's names again. */
-  events(batch: readonly TurnEvent[]): readonly TurnEvent[] {
+  events(batch: readonly ModelEvent[]): readonly ModelEvent[] {
     if (!batch.some((event) => event.type === 'tool' && event.name !== undefined)) return batch;
     return batch.map((event) =>
       event.type === 'tool' && event.name !== undefined

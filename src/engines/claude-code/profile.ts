@@ -1,7 +1,7 @@
 /** What a process is started with, and how two that could be the same are known. */
 import { realpathSync, statSync } from 'node:fs';
 import type { TextBlock } from '../../core/conversation.js';
-import type { Route } from '../../routing/router.js';
+import type { ModelRoute } from '../../routing/model-router.js';
 import type { SessionTurn } from '../../sessions/sessions.js';
 import type { OpenToolSession } from '../../tools/runtime/runtime.js';
 import { isInside } from '../../workspace/real-path.js';
@@ -10,7 +10,7 @@ import type { OpenOptions, ProcessProfile } from './claude-processes.js';
 import type { ToolPlan } from './tool-plan.js';
 
 export interface ProfileOptions {
-  route: Route;
+  route: ModelRoute;
   turn: SessionTurn;
   baseUrl: string;
 }

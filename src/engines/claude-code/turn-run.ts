@@ -14,7 +14,7 @@ import type {
   ToolUseBlock,
 } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { type CallStream, mayStreamCalls } from '../agent/call-stream.js';
 import { type CollectedMessage, isCutInSight } from '../agent/message-collector.js';
 import type { MessageTeller } from '../agent/message-teller.js';
@@ -118,7 +118,7 @@ export class TurnRun {
   }
 
   /** Yields what the client is to see. Rejects as the session does; never for what Claude Code does. */
-  async *run(): AsyncGenerator<readonly TurnEvent[], RunEnd, void> {
+  async *run(): AsyncGenerator<readonly ModelEvent[], RunEnd, void> {
     const { inbox } = this.#options.conversation;
     const { signal } = this.#options;
     const onAbort = () => inbox.push({ kind: 'aborted' });
@@ -169,7 +169,7 @@ export class TurnRun {
     };
   }
 
-  async *#onItem(item: Inbound): AsyncGenerator<readonly TurnEvent[], RunEnd | undefined, void> {
+  async *#onItem(item: Inbound): AsyncGenerator<readonly ModelEvent[], RunEnd | undefined, void> {
     switch (item.kind) {
       case 'message':
         return yield* this.#onMessage(item.message);
@@ -207,7 +207,7 @@ export class TurnRun {
     return { kind: 'failed', error, again: !this.#stream.visible };
   }
 
-  async *#onMessage(message: SDKMessage): AsyncGenerator<readonly TurnEvent[], RunEnd | undefined, void> {
+  async *#onMessage(message: SDKMessage): AsyncGenerator<readonly ModelEvent[], RunEnd | undefined, void> {
     switch (message.type) {
       case 'stream_event':
         return message.parent_tool_use_id === null ? yield* this.#onPiece(message) : undefined;
@@ -230,7 +230,7 @@ export class TurnRun {
 
   async *#onPiece(
     piece: SDKPartialAssistantMessage,
-  ): AsyncGenerator<readonly TurnEvent[], RunEnd | undefined, void> {
+  ): AsyncGenerator<readonly ModelEvent[], RunEnd | undefined, void> {
     this.#compacted = false;
     const step = this.#stream.push(piece, () => idsIn(this.#options.transcript));
     if (step.kind === 'broken') {

@@ -13,7 +13,7 @@ import type {
   ToolUseBlock,
 } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { spokenBehind } from '../agent/answers.js';
 import { eventsOfBlocks } from '../agent/block-events.js';
 import type { CallStream } from '../agent/call-stream.js';
@@ -109,7 +109,7 @@ export class AgentLoop {
   }
 
   /** Yields what the client is to see; never throws for what a model or a tool does. */
-  async *run(): AsyncGenerator<readonly TurnEvent[], LoopEnd, void> {
+  async *run(): AsyncGenerator<readonly ModelEvent[], LoopEnd, void> {
     const { maxTurns, signal } = this.#options;
     if (this.said.length > 0) yield eventsOfBlocks(this.said);
     while (this.#end === undefined) {
@@ -157,7 +157,7 @@ export class AgentLoop {
   }
 
   /** One message of the model. A stream that broke before anybody saw anything of it is asked for again. */
-  async *#message(): AsyncGenerator<readonly TurnEvent[], CollectedMessage | GatewayError, void> {
+  async *#message(): AsyncGenerator<readonly ModelEvent[], CollectedMessage | GatewayError, void> {
     for (let retries = 0; ; retries += 1) {
       let open: OpenModelCall;
       try {
@@ -194,11 +194,11 @@ export class AgentLoop {
   async *#read(
     open: OpenModelCall,
     collector: MessageCollector,
-  ): AsyncGenerator<readonly TurnEvent[], CollectedMessage | GatewayError, void> {
+  ): AsyncGenerator<readonly ModelEvent[], CollectedMessage | GatewayError, void> {
     const isFirst = this.turns === (this.#options.before?.turns ?? 0);
     let textDue = this.#breakDue && this.said.some((block) => block.type === 'text');
     if (!isFirst) {
-      const losses = open.losses.map((loss): TurnEvent => ({ type: 'loss', ...loss }));
+      const losses = open.losses.map((loss): ModelEvent => ({ type: 'loss', ...loss }));
       if (losses.length > 0) yield losses;
     }
     for await (const batch of open.batches) {

@@ -26,17 +26,17 @@ import {
   userSays,
 } from '../../../test/support/native-engine-bench.js';
 import type { Block, ConversationRequest, Message } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { ownerOf } from '../../sessions/owner.js';
 import { openStore } from '../../store/open.js';
 import type { Store } from '../../store/store.js';
-import type { Call } from '../engine.js';
+import type { ModelRequest } from '../engine.js';
 import { createNativeEngine } from './native-engine.js';
 
 const WEATHER = { name: 'get_weather', inputSchema: { type: 'object' } };
 
 /** What the model says depends on nothing but what it has said. */
-const SCRIPT: readonly (readonly TurnEvent[])[] = [
+const SCRIPT: readonly (readonly ModelEvent[])[] = [
   [{ type: 'text', text: 'Looking.' }, ...calls(['Edit', { n: 1 }, 'e1'], ['Read', {}, 'r1'])],
   [{ type: 'text', text: 'More.' }, ...calls(['Edit', { n: 2 }, 'e2'], ['get_weather', {}, 'c1'])],
   [{ type: 'text', text: 'Rain.' }, ...calls(['Edit', { n: 3 }, 'e3'])],
@@ -44,7 +44,7 @@ const SCRIPT: readonly (readonly TurnEvent[])[] = [
 ];
 
 const brain = () =>
-  new ScriptedRelay(async function* ({ request }: Call) {
+  new ScriptedRelay(async function* ({ request }: ModelRequest) {
     const said = request.messages.filter(({ role }) => role === 'assistant').length;
     for (const event of SCRIPT[said] ?? says('Too much.')) yield [event];
   });
@@ -96,7 +96,7 @@ async function conversation(writes: number) {
   let { engine, frozen, opened } = await start(writes);
   let crashes = 0;
   let unheard = false;
-  const send = async (call: Call): Promise<Heard> => {
+  const send = async (call: ModelRequest): Promise<Heard> => {
     const heard = await Promise.race([hear(engine, call, routeTo()), frozen]);
     if (heard !== CRASHED) return heard;
     crashes += 1;
@@ -124,7 +124,7 @@ async function conversation(writes: number) {
 }
 
 /** A question whose answer was whole, and not heard: asked again, it is asked anew. */
-async function isAnswered(store: Store, { request }: Call): Promise<boolean> {
+async function isAnswered(store: Store, { request }: ModelRequest): Promise<boolean> {
   const [session] = (await store.sessions.list({ limit: 1 })).items;
   return request.messages.length === 1 && session?.state === 'parked';
 }

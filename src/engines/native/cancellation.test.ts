@@ -13,7 +13,7 @@ import {
   userSays,
 } from '../../../test/support/native-engine-bench.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { Answer } from '../engine.js';
 
 const root = tmpdir();
@@ -45,7 +45,7 @@ describe('a client that goes', () => {
     const gone = new AbortController();
     const answer = await engine.run(callOf([userSays('x')], {}, { signal: gone.signal }), routeTo());
     const rest = (async () => {
-      const events: TurnEvent[] = [];
+      const events: ModelEvent[] = [];
       if (answer.body.kind === 'events') for await (const batch of answer.body.batches) events.push(...batch);
       return events;
     })();

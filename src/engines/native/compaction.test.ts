@@ -13,7 +13,7 @@ import {
 } from '../../../test/support/native-engine-bench.js';
 import type { ConversationRequest, Message } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { AgentActivity } from '../agent/observer.js';
 import { splitAt } from './compaction/split-transcript.js';
 
@@ -21,7 +21,7 @@ const root = tmpdir();
 const LONG = 'lorem ipsum dolor '.repeat(400);
 
 /** Without figures of the upstream the estimate counts. */
-const uncounted = (events: readonly TurnEvent[]): TurnEvent[] =>
+const uncounted = (events: readonly ModelEvent[]): ModelEvent[] =>
   events.filter(({ type }) => type !== 'usage');
 
 const textsOf = (request: ConversationRequest | undefined): string =>

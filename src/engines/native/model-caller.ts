@@ -6,15 +6,15 @@ import type { ConversationRequest, Message, TextBlock, ToolChoice, Usage } from 
 import { NO_USAGE } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import { estimateRequestTokens } from '../../core/estimate-tokens.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { Loss } from '../../core/losses.js';
-import type { Route } from '../../routing/router.js';
+import type { ModelRoute } from '../../routing/model-router.js';
 import { LIMITS } from '../agent/limits.js';
 import { MessageCollector } from '../agent/message-collector.js';
 import type { AgentActivityBody } from '../agent/observer.js';
 import type { Toolbox } from '../agent/toolbox.js';
 import type { UsageTally } from '../agent/usage-tally.js';
-import type { Call, Engine } from '../engine.js';
+import type { Engine, ModelRequest } from '../engine.js';
 import { elideTo, type Room, summarise } from './compaction/make-room.js';
 import { SUMMARY_SYSTEM } from './compaction/summary.js';
 import { modelRequest } from './model-request.js';
@@ -25,8 +25,8 @@ const CHARS_PER_TOKEN = 3.6;
 
 export interface ModelCallerOptions {
   relay: Engine;
-  call: Call;
-  route: Route;
+  call: ModelRequest;
+  route: ModelRoute;
   /** The client's own, for everything but system, messages and tools. */
   request: ConversationRequest;
   system: readonly TextBlock[];
@@ -42,7 +42,7 @@ export interface OpenModelCall {
   upstream: string;
   losses: readonly Loss[];
   promptTokens: number | undefined;
-  batches: AsyncIterable<readonly TurnEvent[]>;
+  batches: AsyncIterable<readonly ModelEvent[]>;
   /** What it came to, by the upstream's count or by ours. Call once, when the message is whole or lost. */
   settle(collector: MessageCollector): Usage;
 }

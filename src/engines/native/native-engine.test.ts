@@ -17,7 +17,7 @@ import {
 } from '../../../test/support/native-engine-bench.js';
 import type { ConversationRequest, Message, ToolDefinition } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { AgentActivity } from '../agent/observer.js';
 
 let root = '';
@@ -100,7 +100,7 @@ describe('a turn', () => {
   });
 
   it('sends signed thinking back exactly and shows it', async () => {
-    const thinking: TurnEvent[] = [
+    const thinking: ModelEvent[] = [
       { type: 'thinking', text: 'hm' },
       { type: 'signature', signature: 'sig-1' },
     ];
@@ -145,7 +145,7 @@ describe('a turn', () => {
   });
 
   it('asks again when a stream broke before anything of it was seen, and only then', async () => {
-    const broken: TurnEvent = {
+    const broken: ModelEvent = {
       type: 'error',
       error: new GatewayError('upstream_failed', 'gone', { retryable: true }),
     };
@@ -156,7 +156,7 @@ describe('a turn', () => {
     const heard = await hear(await nativeEngine(seen, runtime, root), callOf([userSays('x')]));
     expect(heard.events.at(-1)?.type).toBe('error');
     expect(seen.requests).toHaveLength(1);
-    const final: TurnEvent = { type: 'error', error: new GatewayError('invalid_request', 'no') };
+    const final: ModelEvent = { type: 'error', error: new GatewayError('invalid_request', 'no') };
     const refused = new ScriptedRelay([{ type: 'tool', key: 0, id: 'c', name: 'Read' }, final], says('ok'));
     await hear(await nativeEngine(refused, runtime, root), callOf([userSays('x')]));
     expect(refused.requests).toHaveLength(1);
@@ -181,7 +181,7 @@ describe('a turn', () => {
   });
 
   it('asks once more when the model says nothing to its results', async () => {
-    const empty: TurnEvent[] = [{ type: 'stop', reason: 'end_turn' }];
+    const empty: ModelEvent[] = [{ type: 'stop', reason: 'end_turn' }];
     const relay = new ScriptedRelay(calls(['Read', {}]), empty, empty);
     const heard = await hear(
       await nativeEngine(relay, new FakeRuntime({ Read: echo }), root),
@@ -193,7 +193,7 @@ describe('a turn', () => {
 
   it('stops with a refusal and does not run what was called in it', async () => {
     const refused = calls(['Bash', { command: 'rm' }]).map(
-      (event): TurnEvent => (event.type === 'stop' ? { type: 'stop', reason: 'refusal' } : event),
+      (event): ModelEvent => (event.type === 'stop' ? { type: 'stop', reason: 'refusal' } : event),
     );
     const runtime = new FakeRuntime({ Bash: echo });
     const heard = await hear(
@@ -219,7 +219,7 @@ describe('arguments', () => {
 
   it('that the output limit cut are not run, and the model is told', async () => {
     const cut = calls(['Read', { a: 1 }], ['Write', '{"file_path":"/a","lines":["one"']).map(
-      (event): TurnEvent => (event.type === 'stop' ? { type: 'stop', reason: 'max_tokens' } : event),
+      (event): ModelEvent => (event.type === 'stop' ? { type: 'stop', reason: 'max_tokens' } : event),
     );
     const relay = new ScriptedRelay(cut, says('ok'));
     const runtime = new FakeRuntime({ Write: echo, Read: echo });

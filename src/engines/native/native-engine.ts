@@ -1,8 +1,8 @@
 /** The native agent as an engine: attaches a request to its conversation and answers it with a loop. */
 import { GatewayError, toGatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { Log } from '../../observability/log.js';
-import type { Route } from '../../routing/router.js';
+import type { ModelRoute } from '../../routing/model-router.js';
 import type { Sessions, SessionTurn } from '../../sessions/sessions.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
@@ -16,7 +16,7 @@ import { answerHead, completeTurn, giveUp, turnFailure } from '../agent/turn-end
 import type { TurnKeeper } from '../agent/turn-keeper.js';
 import { TurnTelling } from '../agent/watched-turn.js';
 import { checkDemands } from '../demands.js';
-import type { Answer, Call, Engine, Principal } from '../engine.js';
+import type { Answer, Engine, ModelRequest, Principal } from '../engine.js';
 import type { LoopEnd } from './agent-loop.js';
 import { modelRequest } from './model-request.js';
 import { type NativeTurn, openNativeTurn } from './native-turn.js';
@@ -24,14 +24,14 @@ import { systemPrompt } from './prompt/system-prompt.js';
 import { promptOptions } from './turn.js';
 
 export interface NativeEngineOptions {
-  relay: Engine & { countTokens(call: Call, route: Route): Promise<number> };
+  relay: Engine & { countTokens(call: ModelRequest, route: ModelRoute): Promise<number> };
   runtime: ToolRuntime;
   log: Log;
   /** The folder of a model whose entry names none. */
   startDir: string;
   home: string;
   /** Who answers a model name for this caller; undefined where it may not, or nobody does. */
-  routeOf?: (model: string, principal: Principal) => Route | undefined;
+  routeOf?: (model: string, principal: Principal) => ModelRoute | undefined;
   /** The caller closes them, after the engine. */
   sessions: Sessions;
   /** Conversations whose tools stay awake between two turns. */
@@ -44,7 +44,7 @@ export interface NativeEngineOptions {
 
 export interface NativeEngine extends Engine {
   /** With the agent's own prompt and tools, as the first model call would have them. */
-  countTokens(call: Call, route: Route): Promise<number>;
+  countTokens(call: ModelRequest, route: ModelRoute): Promise<number>;
   /** Stops the turns that still run and ends what tools keep between turns. */
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ class LoopEngine implements NativeEngine {
     });
   }
 
-  async run(call: Call, route: Route): Promise<Answer> {
+  async run(call: ModelRequest, route: ModelRoute): Promise<Answer> {
     checkDemands(call.request, 'native');
     const { sessions, pingMs = LIMITS.pingMs } = this.#options;
     const workspace = workspaceOf(route, this.#options);
@@ -108,7 +108,7 @@ class LoopEngine implements NativeEngine {
     }
   }
 
-  async countTokens(call: Call, route: Route): Promise<number> {
+  async countTokens(call: ModelRequest, route: ModelRoute): Promise<number> {
     const { request } = call;
     const { root } = workspaceOf(route, this.#options);
     const toolbox = await toolboxOf(this.#options.runtime, route, request.tools, call.principal.name);
@@ -128,14 +128,14 @@ class LoopEngine implements NativeEngine {
     await this.#tools.close();
   }
 
-  #telling(call: Call, turn: SessionTurn, { observe }: RunningTurn): TurnTelling {
+  #telling(call: ModelRequest, turn: SessionTurn, { observe }: RunningTurn): TurnTelling {
     const { watcher, log } = this.#options;
     return new TurnTelling({ watcher, call, turn, observe, isClosing: () => this.#closing, log });
   }
 
   async #open(
-    call: Call,
-    route: Route,
+    call: ModelRequest,
+    route: ModelRoute,
     workspace: Workspace,
     { turn, running, observe }: { turn: SessionTurn; running: RunningTurn; observe: AgentObserver },
   ): Promise<NativeTurn> {
@@ -159,14 +159,14 @@ class LoopEngine implements NativeEngine {
 
   /** The events of the answer; the turn is kept before its last event is out. */
   async *#answer(
-    call: Call,
+    call: ModelRequest,
     native: NativeTurn,
     telling: TurnTelling,
-  ): AsyncGenerator<readonly TurnEvent[], void, void> {
+  ): AsyncGenerator<readonly ModelEvent[], void, void> {
     const { loop, shown, keeper, turn, tally } = native;
     const { log } = this.#options;
     let end: LoopEnd;
-    let last: readonly TurnEvent[] = [];
+    let last: readonly ModelEvent[] = [];
     try {
       end = yield* loop.run();
       last = await completeTurn({ call, turn, keeper, said: loop.said, shown, log }, end);
@@ -177,7 +177,7 @@ class LoopEngine implements NativeEngine {
       }
       end = { kind: 'failed', error: toGatewayError(error) };
     }
-    const usage: TurnEvent = { type: 'usage', usage: tally.total };
+    const usage: ModelEvent = { type: 'usage', usage: tally.total };
     if (end.kind === 'failed' || (end.kind === 'aborted' && turn.signal.aborted)) {
       const error = turnFailure(turn, end.kind === 'failed' ? end.error : undefined);
       telling.failed(error);

@@ -102,7 +102,7 @@ async function assemble(options: NativeTurnOptions, held: HeldTools): Promise<Na
     onBug: (error) => log.error({ err: error, ...names }, 'bug while tools ran'),
   });
   // That wire has one text for the whole answer.
-  const textSeparator = call.ingress.name === 'openai-chat' ? '\n\n' : '';
+  const textSeparator = call.clientDialect.name === 'openai-chat' ? '\n\n' : '';
   const keeper = new TurnKeeper({
     turn,
     tools: held,

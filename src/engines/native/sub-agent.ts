@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { ConversationRequest, Message, Usage } from '../../core/conversation.js';
 import { toGatewayError } from '../../core/errors.js';
-import type { Route } from '../../routing/router.js';
+import type { ModelRoute } from '../../routing/model-router.js';
 import type { AgentProgress, AgentReport, AgentTask } from '../../tools/runtime/context.js';
 import { createEventQueue } from '../../tools/runtime/event-queue.js';
 import { LIMITS } from '../agent/limits.js';
@@ -209,7 +209,7 @@ class SubAgent {
   }
 
   /** The task's own where the caller may use it, else its parent's. */
-  #model(): { route: Route; model: string } {
+  #model(): { route: ModelRoute; model: string } {
     const { model = '' } = this.#task;
     const route = model === '' ? undefined : this.#parent.routeOf(model);
     // Models say `haiku` or `sonnet` out of habit: what only the rule for everything else takes was not meant.

@@ -1,13 +1,13 @@
 /** What all parts of one turn share: who asked, who answers, and what it may use. */
 import type { ConversationRequest } from '../../core/conversation.js';
 import type { Log } from '../../observability/log.js';
-import type { Route } from '../../routing/router.js';
+import type { ModelRoute } from '../../routing/model-router.js';
 import type { OpenToolSession, ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { CallLedger } from '../agent/call-ledger.js';
 import type { AgentActivity } from '../agent/observer.js';
 import type { Toolbox } from '../agent/toolbox.js';
 import type { UsageTally } from '../agent/usage-tally.js';
-import type { Call, Engine } from '../engine.js';
+import type { Engine, ModelRequest } from '../engine.js';
 import type { SystemPromptOptions } from './prompt/system-prompt.js';
 
 export interface TurnParts {
@@ -16,9 +16,9 @@ export interface TurnParts {
   log: Log;
   now: () => number;
   /** The route of another model that the caller may use; undefined where there is none. */
-  routeOf(model: string): Route | undefined;
-  call: Call;
-  route: Route;
+  routeOf(model: string): ModelRoute | undefined;
+  call: ModelRequest;
+  route: ModelRoute;
   request: ConversationRequest;
   session: OpenToolSession;
   forkNumber: number;

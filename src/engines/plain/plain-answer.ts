@@ -1,7 +1,7 @@
 /** What a plain model has said so far, also where it is stopped in the middle. */
 import type { Block, Message, StopReason, ToolDefinition, Usage } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { StreamEvent, TurnEvent } from '../../core/events.js';
+import type { AnswerEvent, ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { LIMITS } from '../agent/limits.js';
 
@@ -22,7 +22,7 @@ export class PlainAnswer {
   }
 
   /** Returns what there is to tell of them. */
-  push(events: readonly TurnEvent[]): { type: 'text' | 'thinking'; text: string }[] {
+  push(events: readonly ModelEvent[]): { type: 'text' | 'thinking'; text: string }[] {
     return this.#take(this.#lifecycle.push(events));
   }
 
@@ -44,7 +44,7 @@ export class PlainAnswer {
     return [...this.#blocks, ...(this.#open === undefined ? [] : [this.#open])].filter(isWorthKeeping);
   }
 
-  #take(events: readonly StreamEvent[]): { type: 'text' | 'thinking'; text: string }[] {
+  #take(events: readonly AnswerEvent[]): { type: 'text' | 'thinking'; text: string }[] {
     const told: { type: 'text' | 'thinking'; text: string }[] = [];
     for (const event of events) {
       switch (event.type) {
@@ -87,7 +87,7 @@ export class PlainAnswer {
     this.#error ??= new GatewayError('upstream_failed', 'The upstream sent a message that is too large.');
   }
 
-  #add(delta: Extract<StreamEvent, { type: 'block-delta' }>['delta']): void {
+  #add(delta: Extract<AnswerEvent, { type: 'block-delta' }>['delta']): void {
     const open = this.#open;
     if (open?.type === 'text' && delta.type === 'text') open.text += delta.text;
     else if (open?.type !== 'thinking') return;

@@ -4,9 +4,9 @@
  */
 import type { ConversationRequest, Message } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { Log } from '../../observability/log.js';
-import type { Route } from '../../routing/router.js';
+import type { ModelRoute } from '../../routing/model-router.js';
 import { TURN_STOPPED } from '../../sessions/refusals.js';
 import type { Sessions, SessionTurn } from '../../sessions/sessions.js';
 import { attachRequest } from '../agent/agent-request.js';
@@ -18,7 +18,7 @@ import { type RunningTurn, RunningTurns } from '../agent/running-turns.js';
 import { giveUp, turnFailure } from '../agent/turn-end.js';
 import { TurnTelling } from '../agent/watched-turn.js';
 import { checkDemands } from '../demands.js';
-import type { Answer, Call, Engine } from '../engine.js';
+import type { Answer, Engine, ModelRequest } from '../engine.js';
 import { PlainAnswer, toolsOfHistory } from './plain-answer.js';
 
 export interface PlainEngineOptions {
@@ -44,7 +44,7 @@ export class PlainEngine implements Engine {
     this.#options = options;
   }
 
-  async run(call: Call, route: Route): Promise<Answer> {
+  async run(call: ModelRequest, route: ModelRoute): Promise<Answer> {
     checkDemands(call.request, 'plain');
     const { sessions, log, pingMs = LIMITS.pingMs } = this.#options;
     let telling: TurnTelling | undefined;
@@ -86,26 +86,32 @@ export class PlainEngine implements Engine {
     await this.#turns.close();
   }
 
-  #telling(call: Call, turn: SessionTurn, { observe }: RunningTurn): TurnTelling {
+  #telling(call: ModelRequest, turn: SessionTurn, { observe }: RunningTurn): TurnTelling {
     const { watcher, log } = this.#options;
     return new TurnTelling({ watcher, call, turn, observe, isClosing: () => this.#closing, log });
   }
 
-  #ask(call: Call, route: Route, turn: SessionTurn, running: RunningTurn): Promise<Answer> {
+  #ask(call: ModelRequest, route: ModelRoute, turn: SessionTurn, running: RunningTurn): Promise<Answer> {
     const signal = AbortSignal.any([running.signal, turn.signal]);
     const request = modelRequest(call.request, turn);
     // Without a body of its own nothing can be forwarded as it came.
-    const asking: Call = { ...call, request, raw: NO_BYTES, headers: { [SESSION_HEADER]: turn.id }, signal };
+    const asking: ModelRequest = {
+      ...call,
+      request,
+      raw: NO_BYTES,
+      headers: { [SESSION_HEADER]: turn.id },
+      signal,
+    };
     return this.#options.relay.run(asking, route);
   }
 
   /** The turn is kept before its last event is out. */
   async *#answer(
-    call: Call,
+    call: ModelRequest,
     turn: SessionTurn,
-    batches: AsyncIterable<readonly TurnEvent[]>,
+    batches: AsyncIterable<readonly ModelEvent[]>,
     telling: TurnTelling,
-  ): AsyncGenerator<readonly TurnEvent[], void, void> {
+  ): AsyncGenerator<readonly ModelEvent[], void, void> {
     const answer = new PlainAnswer(call.request.model);
     const { id: session } = turn;
     const { model } = call.request;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ConversationRequest } from '../../core/conversation.js';
-import type { ModelRule } from '../../routing/router.js';
+import type { ModelRule } from '../../routing/model-router.js';
 import { fitRequest } from './fit-request.js';
 
 const request: ConversationRequest = {

@@ -3,7 +3,7 @@ import type { ConversationRequest } from '../../core/conversation.js';
 import type { Loss } from '../../core/losses.js';
 import type { WireHeaders } from '../../dialects/dialect.js';
 import { clampEffort } from '../../dialects/shared/effort.js';
-import type { ModelRule } from '../../routing/router.js';
+import type { ModelRule } from '../../routing/model-router.js';
 
 /** Headers by which clients name their conversation: Claude Code, Codex, and the contract's own. */
 const CONVERSATION_HEADERS = ['x-claude-code-session-id', 'session-id', 'x-session-id'];

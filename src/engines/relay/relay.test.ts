@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ConversationRequest, DialectName } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { Dialect } from '../../dialects/dialect.js';
-import type { Route } from '../../routing/router.js';
-import type { ModelCall, Upstream } from '../../upstreams/upstream.js';
-import type { Call } from '../engine.js';
+import type { ModelRoute } from '../../routing/model-router.js';
+import type { Upstream, UpstreamRequest } from '../../upstreams/upstream.js';
+import type { ModelRequest } from '../engine.js';
 import { Relay } from './relay.js';
 import { retryDelay } from './retry.js';
 
@@ -22,10 +22,10 @@ const request: ConversationRequest = {
 
 const dialect = { name: 'openai-chat' } as unknown as Dialect;
 
-function callWith(signal = new AbortController().signal): Call {
+function callWith(signal = new AbortController().signal): ModelRequest {
   return {
     id: 'req_1',
-    ingress: dialect,
+    clientDialect: dialect,
     request,
     raw: Buffer.from('{"model":"asked","messages":[]}'),
     headers: {},
@@ -34,13 +34,13 @@ function callWith(signal = new AbortController().signal): Call {
   };
 }
 
-async function* answer(): AsyncGenerator<TurnEvent[]> {
+async function* answer(): AsyncGenerator<ModelEvent[]> {
   yield [{ type: 'stop', reason: 'end_turn' }];
 }
 
 class FakeUpstream implements Upstream {
-  wire: DialectName | undefined;
-  readonly calls: ModelCall[] = [];
+  dialect: DialectName | undefined;
+  readonly calls: UpstreamRequest[] = [];
   readonly name: string;
   readonly #outcomes: (GatewayError | 'ok')[];
 
@@ -53,7 +53,7 @@ class FakeUpstream implements Upstream {
     return 7;
   }
 
-  async call(call: ModelCall) {
+  async call(call: UpstreamRequest) {
     this.calls.push(call);
     const outcome = this.#outcomes.length > 1 ? this.#outcomes.shift() : this.#outcomes[0];
     if (outcome instanceof GatewayError) throw outcome;
@@ -61,7 +61,7 @@ class FakeUpstream implements Upstream {
   }
 }
 
-const route = (...upstreams: string[]): Route => ({
+const route = (...upstreams: string[]): ModelRoute => ({
   pattern: '*',
   rule: { engine: 'relay', upstreams },
   model: 'theirs',
@@ -153,7 +153,7 @@ describe('Relay', () => {
     const bodies: string[] = [];
     const same: Upstream = {
       name: 'same',
-      wire: 'openai-chat',
+      dialect: 'openai-chat',
       countTokens: async () => 0,
       call: async () => {
         throw new Error('translated');
@@ -184,7 +184,7 @@ describe('Relay', () => {
   ])('a key for %s may forward %s: %d', async (allowed, raw, forwards) => {
     let forwarded = 0;
     const one = Object.assign(new FakeUpstream('same', 'ok'), {
-      wire: 'openai-chat' as const,
+      dialect: 'openai-chat' as const,
       forward: async () => {
         forwarded += 1;
         return { losses: [], batches: answer() };
@@ -211,7 +211,7 @@ describe('Relay', () => {
 
   it('translates even its own dialect when the upstream wants something changed', async () => {
     const same = Object.assign(new FakeUpstream('same', 'ok'), {
-      wire: 'openai-chat' as const,
+      dialect: 'openai-chat' as const,
       forwards: () => false,
     });
     const { relay } = relayOf([same as unknown as Upstream]);
@@ -220,7 +220,7 @@ describe('Relay', () => {
 });
 
 describe('a conversation that an upstream keeps', () => {
-  const continued = (): Call => {
+  const continued = (): ModelRequest => {
     const call = callWith();
     return {
       ...call,
@@ -233,7 +233,7 @@ describe('a conversation that an upstream keeps', () => {
 
   it('goes on with upstreams of that dialect only', async () => {
     const [other, keeper] = [new FakeUpstream('other', 'ok'), new FakeUpstream('keeper', 'ok')];
-    keeper.wire = 'openai-responses';
+    keeper.dialect = 'openai-responses';
     const { relay } = relayOf([other, keeper]);
     expect((await relay.run(continued(), route('other', 'keeper'))).upstream).toBe('keeper');
     expect(other.calls).toEqual([]);

@@ -1,9 +1,9 @@
 /** One model call for one request: the first upstream of the route that answers, translated or as bytes. */
 import { GatewayError, toGatewayError } from '../../core/errors.js';
-import type { Route } from '../../routing/router.js';
+import type { ModelRoute } from '../../routing/model-router.js';
 import type { ForwardedAnswer, Upstream } from '../../upstreams/upstream.js';
 import { ableUpstreams } from '../demands.js';
-import type { Answer, Call, Engine } from '../engine.js';
+import type { Answer, Engine, ModelRequest } from '../engine.js';
 import { notForwarded } from '../own-wire-only.js';
 import { CoolDown } from './cool-down.js';
 import { fitRequest } from './fit-request.js';
@@ -35,7 +35,7 @@ export class Relay implements Engine {
   }
 
   /** Rejects with the last error when every upstream of the route has failed. */
-  async run(call: Call, route: Route): Promise<Answer> {
+  async run(call: ModelRequest, route: ModelRoute): Promise<Answer> {
     const upstreams = ableToForward(ableUpstreams(this.#upstreamsOf(route), call.request), call, route);
     const deadline = this.#now() + (this.#options.retryBudgetMs ?? RETRY_BUDGET_MS);
     for (let round = 0; ; round++) {
@@ -48,7 +48,7 @@ export class Relay implements Engine {
   }
 
   /** As the first upstream of the route would count. */
-  async countTokens(call: Call, route: Route): Promise<number> {
+  async countTokens(call: ModelRequest, route: ModelRoute): Promise<number> {
     const [first] = ableUpstreams(this.#upstreamsOf(route), call.request);
     if (first === undefined) throw new Error(`The route ${route.pattern} has no upstream.`);
     const { request, headers, signal } = call;
@@ -56,7 +56,7 @@ export class Relay implements Engine {
   }
 
   /** Another request about the same body, to the first upstream; undefined where that does not speak the client's wire. */
-  async ask(call: Call, route: Route, path: string): Promise<SideAnswer | undefined> {
+  async ask(call: ModelRequest, route: ModelRoute, path: string): Promise<SideAnswer | undefined> {
     const [first] = ableUpstreams(this.#upstreamsOf(route), call.request);
     const body = first === undefined ? undefined : forwardableBody(first, call, route);
     if (first?.ask === undefined || body === undefined) return undefined;
@@ -65,7 +65,7 @@ export class Relay implements Engine {
     return { ...answer, upstream: first.name };
   }
 
-  #upstreamsOf(route: Route): readonly Upstream[] {
+  #upstreamsOf(route: ModelRoute): readonly Upstream[] {
     return route.rule.upstreams.map((name) => {
       const upstream = this.#options.upstreams.get(name);
       if (upstream === undefined)
@@ -75,7 +75,11 @@ export class Relay implements Engine {
   }
 
   /** The first answer, or the last error once no upstream is left. */
-  async #tryEach(upstreams: readonly Upstream[], call: Call, route: Route): Promise<Answer | GatewayError> {
+  async #tryEach(
+    upstreams: readonly Upstream[],
+    call: ModelRequest,
+    route: ModelRoute,
+  ): Promise<Answer | GatewayError> {
     let last: GatewayError | undefined;
     for (const upstream of upstreams) {
       try {
@@ -96,7 +100,11 @@ export class Relay implements Engine {
 }
 
 /** What only the wire itself can say is asked for in the client's own bytes. */
-function ableToForward(upstreams: readonly Upstream[], call: Call, route: Route): readonly Upstream[] {
+function ableToForward(
+  upstreams: readonly Upstream[],
+  call: ModelRequest,
+  route: ModelRoute,
+): readonly Upstream[] {
   const { verbatim } = call.request;
   if (verbatim === undefined) return upstreams;
   const { changed } = fitRequest(call.request, route.rule, call.headers);
@@ -105,7 +113,7 @@ function ableToForward(upstreams: readonly Upstream[], call: Call, route: Route)
   return able;
 }
 
-async function attempt(upstream: Upstream, call: Call, route: Route): Promise<Answer> {
+async function attempt(upstream: Upstream, call: ModelRequest, route: ModelRoute): Promise<Answer> {
   const { request, losses, changed } = fitRequest(call.request, route.rule, call.headers);
   const { efforts } = route.rule;
   const shared = {
@@ -141,8 +149,8 @@ async function attempt(upstream: Upstream, call: Call, route: Route): Promise<An
 }
 
 /** The byte lane, where client and upstream speak the same dialect and nothing has to change. */
-function forwardableBody(upstream: Upstream, call: Call, route: Route): Uint8Array | undefined {
-  if (upstream.wire !== call.ingress.name || upstream.forward === undefined) return undefined;
+function forwardableBody(upstream: Upstream, call: ModelRequest, route: ModelRoute): Uint8Array | undefined {
+  if (upstream.dialect !== call.clientDialect.name || upstream.forward === undefined) return undefined;
   if (upstream.forwards?.(route.model) === false || call.raw.length === 0) return undefined;
   const raw = Buffer.from(call.raw.buffer, call.raw.byteOffset, call.raw.byteLength);
   // A key that may not call every model gets a body that names one model, however it is read.

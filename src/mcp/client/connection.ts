@@ -44,7 +44,7 @@ export type CallOutcome =
 
 const NO_TIMEOUT_MS = 2_147_483_647;
 
-export class Connection {
+export class McpConnection {
   readonly #options: ConnectionOptions;
   readonly #sdk: Sdk;
   readonly #client: Client;
@@ -82,8 +82,8 @@ export class Connection {
   }
 
   /** Rejects with ConnectFailure; nothing is left open then. */
-  static async open(options: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
-    const connection = new Connection(await loadSdk(), options);
+  static async open(options: ConnectionOptions, signal: AbortSignal): Promise<McpConnection> {
+    const connection = new McpConnection(await loadSdk(), options);
     await connection.#open(signal);
     return connection;
   }

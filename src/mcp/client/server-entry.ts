@@ -4,7 +4,7 @@ import type { McpServerConfig } from '../../config/schema.js';
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { HttpClient } from '../../transport/http-client/index.js';
-import { Connection } from './connection.js';
+import { McpConnection } from './connection.js';
 import type { McpLimits } from './limits.js';
 import type { ListedMcpTool } from './list-tools.js';
 import type { McpLog } from './log.js';
@@ -163,7 +163,7 @@ export class ServerEntry {
       onListing,
       onState,
       open: (events, signal) =>
-        Connection.open(
+        McpConnection.open(
           {
             name,
             version,
@@ -247,7 +247,7 @@ export class ServerEntry {
   }
 
   /** Waits for an attempt that runs, and makes one where none is planned. */
-  async #ready(link: ServerLink, signal: AbortSignal): Promise<Connection | undefined> {
+  async #ready(link: ServerLink, signal: AbortSignal): Promise<McpConnection | undefined> {
     const { state } = link;
     const waits = state.kind === 'idle' || state.kind === 'connecting';
     if (waits || (state.kind === 'failed' && state.retryAt === undefined)) {

@@ -2,7 +2,7 @@
  * The connection to a server over time: opened, lost, tried again. One explicit state at any
  * moment; whatever comes late from an attempt that was given up changes nothing.
  */
-import { ConnectFailure, type Connection } from './connection.js';
+import { ConnectFailure, type McpConnection } from './connection.js';
 import type { McpLimits } from './limits.js';
 import type { Listing } from './list-tools.js';
 import type { McpLog } from './log.js';
@@ -11,7 +11,7 @@ export type LinkState =
   /** Not asked for yet: kept for a session that has called nothing. */
   | { kind: 'idle' }
   | { kind: 'connecting' }
-  | { kind: 'connected'; connection: Connection; at: number }
+  | { kind: 'connected'; connection: McpConnection; at: number }
   | { kind: 'failed'; problem: string; retryAt: number | undefined }
   | { kind: 'needs-auth'; problem: string }
   | { kind: 'closed' };
@@ -25,7 +25,7 @@ export interface LinkOptions {
   random(): number;
   /** Tries again by itself; without it only when somebody asks. */
   retries: boolean;
-  open(events: ConnectionEvents, signal: AbortSignal): Promise<Connection>;
+  open(events: ConnectionEvents, signal: AbortSignal): Promise<McpConnection>;
   onListing(): void;
   /** After each change of the state. */
   onState?(): void;
@@ -54,7 +54,7 @@ export class ServerLink {
     return this.#state;
   }
 
-  get connection(): Connection | undefined {
+  get connection(): McpConnection | undefined {
     return this.#state.kind === 'connected' ? this.#state.connection : undefined;
   }
 
@@ -104,7 +104,7 @@ export class ServerLink {
     this.#attempt = attempt;
     this.#become({ kind: 'connecting' });
     const { open, now, log, name, onListing } = this.#options;
-    let connection: Connection | undefined;
+    let connection: McpConnection | undefined;
     try {
       connection = await open(
         {
@@ -149,7 +149,7 @@ export class ServerLink {
     this.#fail(problem);
   }
 
-  #onLost(connection: Connection | undefined, problem: string): void {
+  #onLost(connection: McpConnection | undefined, problem: string): void {
     if (connection === undefined || this.connection !== connection) return;
     const { log, name, now, limits } = this.#options;
     const held = this.#state.kind === 'connected' ? now() - this.#state.at : 0;
@@ -177,7 +177,7 @@ export class ServerLink {
     if (this.#state.kind === 'connected') this.#end(this.#state.connection);
   }
 
-  #end(connection: Connection): void {
+  #end(connection: McpConnection): void {
     const ending = connection
       .close()
       .catch((error: unknown) =>

@@ -3,22 +3,22 @@ import { ScriptedRelay, says } from '../../../test/support/native-engine-bench.j
 import { SessionsBench } from '../../../test/support/sessions-bench.js';
 import { until } from '../../../test/support/until.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { Dispatcher } from '../../engines/dispatcher.js';
 import type { Principal } from '../../engines/engine.js';
 import { PlainEngine } from '../../engines/plain/plain-engine.js';
-import type { Route } from '../../routing/router.js';
+import type { ModelRoute } from '../../routing/model-router.js';
 import { RELEASED } from '../../sessions/owner.js';
 import { ChatRuns, type ChatRunsOptions } from './chat-runs.js';
 
 const ALICE: Principal = { name: 'alice', scopes: ['call'], models: ['*'] };
-const ROUTE: Route = { pattern: 'm', model: 'm', rule: { engine: 'relay', upstreams: ['u'] } };
+const ROUTE: ModelRoute = { pattern: 'm', model: 'm', rule: { engine: 'relay', upstreams: ['u'] } };
 const nothing = () => {};
 const LOG = { debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing };
 const BROKEN = new GatewayError('upstream_failed', 'It broke.');
 
 /** Says nothing until it is told to stop. */
-async function* silence({ signal }: { signal: AbortSignal }): AsyncGenerator<readonly TurnEvent[]> {
+async function* silence({ signal }: { signal: AbortSignal }): AsyncGenerator<readonly ModelEvent[]> {
   if (signal.aborted) return;
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }

@@ -11,7 +11,7 @@ import { anthropicMessages } from '../../dialects/anthropic-messages/index.js';
 import type { StreamEncoder } from '../../dialects/dialect.js';
 import { SESSION_HEADER } from '../../engines/agent/answers.js';
 import type { Dispatcher } from '../../engines/dispatcher.js';
-import type { Answer, Call, Principal } from '../../engines/engine.js';
+import type { Answer, ModelRequest, Principal } from '../../engines/engine.js';
 import type { TraceRecorder } from '../../observability/trace-recorder.js';
 import { TURN_STOPPED } from '../../sessions/refusals.js';
 import type { Facts } from '../exchange.js';
@@ -99,12 +99,12 @@ export class ChatTurn {
     return this.#end();
   }
 
-  #call(): Call {
+  #call(): ModelRequest {
     const { run, plan, principal } = this.#options;
     const { session, root, parent } = plan;
     return {
       id: this.id,
-      ingress: anthropicMessages,
+      clientDialect: anthropicMessages,
       request: requestOf(plan),
       raw: NO_BYTES,
       headers: session === undefined ? {} : { [SESSION_HEADER]: session },

@@ -3,7 +3,7 @@
  * request under a key is answered, the same request again gets that answer: the same while it is
  * being made, and for a day after. What failed is not kept, so that it can be tried again.
  */
-import type { Call } from '../../engines/engine.js';
+import type { ModelRequest } from '../../engines/engine.js';
 import type { Log } from '../../observability/log.js';
 import type { AnswerStore, RecordedAnswer } from '../../store/answers.js';
 import { AnswerRun, type Joining, type RunOptions, type SharedAnswer } from './answer-run.js';
@@ -21,7 +21,7 @@ export interface AnswerOnceOptions {
 
 export type OnceRequest = Pick<RunOptions, 'digest' | 'dialect' | 'identity' | 'ask' | 'keep'> & {
   key: string;
-  call: Call;
+  call: ModelRequest;
 };
 
 export class AnswerOnce {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.js';
 import { BytesRecorder, KEPT_LIMIT, TurnRecorder } from './answer-recorder.js';
 
 const FACTS = { upstream: 'u', losses: [], headers: { 'x-session-id': 's' }, created: 1 };
 
-function turn(...batches: TurnEvent[][]) {
+function turn(...batches: ModelEvent[][]) {
   const recorder = new TurnRecorder({ id: 'msg_1', model: 'm' }, FACTS);
   for (const batch of batches) recorder.take(batch);
   return recorder.finish();

@@ -1,8 +1,9 @@
 /** Listens to an answer on its way out and says in the end what is to be kept of it. */
-import type { AssistantTurn } from '../../core/conversation.js';
-import type { TurnEvent } from '../../core/events.js';
+
+import { AnswerCollector } from '../../core/answer-collector.js';
+import type { AssistantMessage } from '../../core/conversation.js';
+import type { ModelEvent } from '../../core/events.js';
 import { type LifecycleOptions, StreamLifecycle } from '../../core/lifecycle.js';
-import { TurnCollector } from '../../core/turn-collector.js';
 import type { Dialect } from '../../dialects/dialect.js';
 import { type AnswerFacts, isWholeAnswer, keepBytes, type Recorded } from './recorded-answer.js';
 
@@ -13,13 +14,13 @@ export interface AnswerRecorder<T> {
   /** Never throws. */
   take(piece: T): void;
   /** The source is over. Undefined when the answer failed: a repeat is to be answered anew. */
-  finish(): { recorded: Recorded; turn?: AssistantTurn } | undefined;
+  finish(): { recorded: Recorded; turn?: AssistantMessage } | undefined;
 }
 
-export class TurnRecorder implements AnswerRecorder<readonly TurnEvent[]> {
+export class TurnRecorder implements AnswerRecorder<readonly ModelEvent[]> {
   readonly #lifecycle: StreamLifecycle;
   readonly #facts: AnswerFacts;
-  #collector: TurnCollector | undefined = new TurnCollector();
+  #collector: AnswerCollector | undefined = new AnswerCollector();
   #size = 0;
   #failed = false;
 
@@ -28,12 +29,12 @@ export class TurnRecorder implements AnswerRecorder<readonly TurnEvent[]> {
     this.#facts = facts;
   }
 
-  take(batch: readonly TurnEvent[]): void {
+  take(batch: readonly ModelEvent[]): void {
     this.#size += sizeOfBatch(batch);
     this.#collect(this.#lifecycle.push(batch));
   }
 
-  finish(): { recorded: Recorded; turn?: AssistantTurn } | undefined {
+  finish(): { recorded: Recorded; turn?: AssistantMessage } | undefined {
     this.#collect(this.#lifecycle.end());
     if (this.#failed) return undefined;
     if (this.#collector === undefined) return { recorded: { kind: 'not-kept' } };
@@ -78,7 +79,7 @@ export class BytesRecorder implements AnswerRecorder<Uint8Array> {
   }
 }
 
-export function sizeOfBatch(batch: readonly TurnEvent[]): number {
+export function sizeOfBatch(batch: readonly ModelEvent[]): number {
   let size = 0;
   for (const event of batch) {
     if ('text' in event) size += event.text.length;

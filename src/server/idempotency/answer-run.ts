@@ -2,12 +2,12 @@
  * One request that is being answered for everyone who asks it under the same key. It runs as long
  * as somebody reads; its answer is written down before the first of them hears of its end.
  */
-import type { AssistantTurn } from '../../core/conversation.js';
+import type { AssistantMessage } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { LifecycleOptions } from '../../core/lifecycle.js';
 import type { Dialect } from '../../dialects/dialect.js';
 import type { AgentActivity, AgentObserver } from '../../engines/agent/observer.js';
-import type { Answer, AnswerBody, Call } from '../../engines/engine.js';
+import type { Answer, AnswerBody, ModelRequest } from '../../engines/engine.js';
 import { clientClosed } from '../exchange.js';
 import {
   type AnswerRecorder,
@@ -29,24 +29,24 @@ export interface SharedAnswer extends Answer {
 export interface RunOptions {
   digest: string;
   dialect: Dialect;
-  call: Call;
+  call: ModelRequest;
   identity: Identity;
   /** Resolves when the request is this process's to answer; rejects when `signal` fires. */
   lease(signal: AbortSignal): Promise<{ release(): Promise<void> }>;
   /** Looked for once the lease is held: another process may have answered. May throw. */
   find(): Promise<Recorded | undefined>;
-  ask(call: Call): Promise<Answer>;
+  ask(call: ModelRequest): Promise<Answer>;
   /** Never rejects. */
   put(recorded: Recorded, session: string | undefined): Promise<void>;
   /** Where the answer is remembered under its own id as well. */
-  keep?(answer: Answer): { finish(turn: AssistantTurn): Promise<void>; drop(): Promise<void> } | undefined;
+  keep?(answer: Answer): { finish(turn: AssistantMessage): Promise<void>; drop(): Promise<void> } | undefined;
 }
 
 /** One reader of a run. */
 export interface Joining {
   stream: boolean;
   signal: AbortSignal;
-  announce?: Call['announce'];
+  announce?: ModelRequest['announce'];
   observe?: AgentObserver | undefined;
 }
 

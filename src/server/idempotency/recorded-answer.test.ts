@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { AnswerCollector } from '../../core/answer-collector.js';
 import { NO_USAGE } from '../../core/conversation.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
-import { TurnCollector } from '../../core/turn-collector.js';
 import { openaiChat } from '../../dialects/openai-chat/index.js';
 import { keepBytes, type Recorded, readRecorded, replay } from './recorded-answer.js';
 
@@ -36,7 +36,7 @@ describe('a recorded answer', () => {
     expect(answer.headers).toEqual({ 'x-session-id': 's', 'idempotent-replayed': 'true' });
     if (answer.body.kind !== 'events') throw new Error('It is bytes');
     const lifecycle = new StreamLifecycle({ id: 'msg_1', model: 'm' });
-    const collector = new TurnCollector();
+    const collector = new AnswerCollector();
     for (const batch of await piecesOf(answer.body.batches)) collector.push(lifecycle.push(batch));
     collector.push(lifecycle.end());
     expect(collector.finish()).toEqual(turn);

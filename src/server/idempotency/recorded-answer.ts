@@ -1,8 +1,8 @@
 /** An answer as it is kept for a repeat of its request, and the way back to an answer. */
 import { isUtf8 } from 'node:buffer';
-import type { AssistantTurn, JsonObject } from '../../core/conversation.js';
+import type { AssistantMessage, JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import type { Loss } from '../../core/losses.js';
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
@@ -31,7 +31,7 @@ export interface AnswerFacts {
 }
 
 export type Recorded =
-  | ({ kind: 'turn'; turn: AssistantTurn } & AnswerFacts)
+  | ({ kind: 'turn'; turn: AssistantMessage } & AnswerFacts)
   /** The upstream's own bytes. */
   | ({
       kind: 'bytes';
@@ -122,7 +122,7 @@ export function isWholeAnswer(bytes: Buffer, contentType: string, dialect: Diale
   return told.at(-1)?.type === 'message-stop';
 }
 
-function eventsOfTurn({ content, stopReason, stopSequence, usage }: AssistantTurn): TurnEvent[] {
+function eventsOfTurn({ content, stopReason, stopSequence, usage }: AssistantMessage): ModelEvent[] {
   return [
     { type: 'start', usage: { ...usage, outputTokens: 0 } },
     ...eventsOfBlocks(content),
@@ -131,9 +131,9 @@ function eventsOfTurn({ content, stopReason, stopSequence, usage }: AssistantTur
   ];
 }
 
-function eventsOfBytes(bytes: Buffer, contentType: string, { egress }: Dialect): TurnEvent[] {
+function eventsOfBytes(bytes: Buffer, contentType: string, { egress }: Dialect): ModelEvent[] {
   if (!isStream(contentType)) return egress.decodeResponse(parse(bytes.toString('utf8')), OWN_NAMES);
-  const out: TurnEvent[] = [];
+  const out: ModelEvent[] = [];
   const decoder = egress.createStreamDecoder(OWN_NAMES);
   try {
     for (const event of readEvents(bytes)) decoder.push(event, out);

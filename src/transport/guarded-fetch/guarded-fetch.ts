@@ -4,7 +4,7 @@
  * checked.
  */
 import { GatewayError } from '../../core/errors.js';
-import { HttpClient, type ResponseBody, type UpstreamResponse } from '../http-client/index.js';
+import { HttpClient, type HttpResponse, type ResponseBody } from '../http-client/index.js';
 import { ProxySettings } from '../http-client/proxy.js';
 import { Deadline } from './deadline.js';
 import { FetchProblem, problemOf } from './fetch-problem.js';
@@ -194,7 +194,7 @@ class GuardedFetch {
     }
   }
 
-  async #read({ status, headers, body }: UpstreamResponse): Promise<FetchHead & { body: Buffer }> {
+  async #read({ status, headers, body }: HttpResponse): Promise<FetchHead & { body: Buffer }> {
     if (status >= 400) {
       return { status, headers, body: await readUpTo(body, FETCH_LIMITS.errorBytes, 'cut') };
     }
@@ -212,7 +212,7 @@ class GuardedFetch {
   }
 }
 
-function redirectOf({ status, headers }: UpstreamResponse, from: URL): URL | undefined {
+function redirectOf({ status, headers }: HttpResponse, from: URL): URL | undefined {
   const { location } = headers;
   if (!REDIRECTS.has(status) || location === undefined) return undefined;
   // Header text is Latin-1 on the wire as the client reads it; servers put UTF-8 into it.

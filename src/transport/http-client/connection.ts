@@ -15,7 +15,7 @@ export interface ConnectionUser {
 const READ_BUFFER = Buffer.allocUnsafe(65_536);
 const KEEP_ALIVE_PROBE_MS = 60_000;
 
-export class Connection {
+export class UpstreamConnection {
   /** For sockets that read into the shared buffer: given when the socket is made. */
   readonly onread = {
     buffer: READ_BUFFER,
@@ -30,9 +30,9 @@ export class Connection {
   readonly encrypted: boolean;
   #socket: Socket | undefined;
   #closed = false;
-  readonly #onGone: (connection: Connection) => void;
+  readonly #onGone: (connection: UpstreamConnection) => void;
 
-  constructor(key: string, encrypted: boolean, onGone: (connection: Connection) => void) {
+  constructor(key: string, encrypted: boolean, onGone: (connection: UpstreamConnection) => void) {
     this.key = key;
     this.encrypted = encrypted;
     this.#onGone = onGone;

@@ -2,7 +2,7 @@
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { GatewayError } from '../../core/errors.js';
-import type { Place } from './failure.js';
+import type { RequestTarget } from './failure.js';
 import type { ResponseBody } from './types.js';
 
 /** What one read may unfold to: more is an attack, not an answer. */
@@ -20,7 +20,7 @@ const DECODERS: Readonly<Record<string, (first: Buffer) => Transform>> = {
 };
 
 /** `encoding` is the header's value. Throws GatewayError for one that is not known; the body is then ended. */
-export function decodeContent(body: ResponseBody, encoding: string, place: Place): ResponseBody {
+export function decodeContent(body: ResponseBody, encoding: string, place: RequestTarget): ResponseBody {
   let decoded = body;
   const names = encoding.toLowerCase().split(',');
   for (const name of names.reverse()) {
@@ -42,7 +42,7 @@ export function decodeContent(body: ResponseBody, encoding: string, place: Place
 class DecodedBody implements ResponseBody {
   readonly #source: ResponseBody;
   readonly #create: (first: Buffer) => Transform;
-  readonly #place: Place;
+  readonly #place: RequestTarget;
   #decoder: Transform | undefined;
   #output: Buffer[] = [];
   #outputBytes = 0;
@@ -51,7 +51,7 @@ class DecodedBody implements ResponseBody {
   /** Wakes whoever waits for the decoder. */
   #wake: () => void = () => {};
 
-  constructor(source: ResponseBody, create: (first: Buffer) => Transform, place: Place) {
+  constructor(source: ResponseBody, create: (first: Buffer) => Transform, place: RequestTarget) {
     this.#source = source;
     this.#create = create;
     this.#place = place;

@@ -2,12 +2,12 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
 import { GatewayError } from '../../core/errors.js';
-import { Connection } from './connection.js';
+import { UpstreamConnection } from './connection.js';
 import { cancelled, timedOut, wireFailure } from './failure.js';
+import type { NetworkPath } from './network-path.js';
 import type { ProxyServer } from './proxy.js';
 import { ProtocolError } from './response-head.js';
 import { ResponseParser } from './response-parser.js';
-import type { Route } from './route.js';
 import { startTimer } from './timer.js';
 import type { HttpClientOptions } from './types.js';
 
@@ -43,13 +43,13 @@ export class TlsState {
 }
 
 export interface DialOptions {
-  route: Route;
+  route: NetworkPath;
   signal: AbortSignal;
   timeoutMs: number;
   lookup: LookupFunction | undefined;
   tls: TlsState;
   /** Told when the connection's socket has closed. */
-  onGone(connection: Connection): void;
+  onGone(connection: UpstreamConnection): void;
 }
 
 interface Endpoint {
@@ -60,7 +60,7 @@ interface Endpoint {
 
 export class Dial {
   /** Rejects with GatewayError; then nothing of the attempt is left open. */
-  readonly connection: Promise<Connection>;
+  readonly connection: Promise<UpstreamConnection>;
   readonly #options: DialOptions;
   readonly #sockets: Socket[] = [];
   readonly #timer: NodeJS.Timeout | undefined;
@@ -101,10 +101,10 @@ export class Dial {
     return true;
   }
 
-  async #open(): Promise<Connection> {
+  async #open(): Promise<UpstreamConnection> {
     const { route, onGone } = this.#options;
     const { proxy } = route;
-    const connection = new Connection(route.key, route.secure || proxy?.secure === true, onGone);
+    const connection = new UpstreamConnection(route.key, route.secure || proxy?.secure === true, onGone);
     if (proxy !== undefined && route.secure) {
       const tunnel = await this.#openTunnel(proxy);
       const socket = this.#secureOver(tunnel);
@@ -117,7 +117,7 @@ export class Dial {
   }
 
   /** With a connection, the socket reads for it; without, its data come as events. */
-  async #connect(endpoint: Endpoint, connection: Connection | undefined): Promise<Socket> {
+  async #connect(endpoint: Endpoint, connection: UpstreamConnection | undefined): Promise<Socket> {
     const { lookup, tls } = this.#options;
     const { host, port, secure } = endpoint;
     const options = {

@@ -3,14 +3,14 @@ import { GatewayError } from '../../core/errors.js';
 import { ProtocolError } from './response-head.js';
 
 /** Where a request was going, as shown in messages. */
-export interface Place {
+export interface RequestTarget {
   /** `host` or `host:port`. */
   label: string;
   /** Of the proxy in between. */
   proxy: string | undefined;
 }
 
-export type Stage =
+export type RequestStage =
   | 'connect'
   /** Sending the request, or waiting for the head of the answer. */
   | 'answer'
@@ -87,17 +87,17 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   },
 };
 
-const BEGINNINGS: Readonly<Record<Stage, string>> = {
+const BEGINNINGS: Readonly<Record<RequestStage, string>> = {
   connect: 'Could not connect to',
   answer: 'No answer from',
   body: 'The answer broke off from',
 };
 
-function nameOf(place: Place): string {
+function nameOf(place: RequestTarget): string {
   return place.proxy === undefined ? place.label : `${place.label} (through the proxy ${place.proxy})`;
 }
 
-export function wireFailure(place: Place, stage: Stage, error: unknown): GatewayError {
+export function wireFailure(place: RequestTarget, stage: RequestStage, error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof ProtocolError) return malformed(place, error);
   const code = codeOf(error);
@@ -119,7 +119,7 @@ function codeOf(error: unknown): string {
   return error instanceof AggregateError ? codeOf(error.errors[0]) : '';
 }
 
-function malformed(place: Place, error: ProtocolError): GatewayError {
+function malformed(place: RequestTarget, error: ProtocolError): GatewayError {
   return new GatewayError(
     'upstream_failed',
     `${nameOf(place)} sent something that is not a valid HTTP answer: ${error.message}. Check the upstream's base_url.`,
@@ -128,7 +128,7 @@ function malformed(place: Place, error: ProtocolError): GatewayError {
 }
 
 /** The connection ended without an error, but too soon. */
-export function closedEarly(place: Place, stage: 'answer' | 'body'): GatewayError {
+export function closedEarly(place: RequestTarget, stage: 'answer' | 'body'): GatewayError {
   const what =
     stage === 'answer'
       ? 'closed the connection without an answer'
@@ -136,9 +136,9 @@ export function closedEarly(place: Place, stage: 'answer' | 'body'): GatewayErro
   return new GatewayError('upstream_failed', `${nameOf(place)} ${what}.`, { retryable: true });
 }
 
-export function timedOut(place: Place, stage: Stage, afterMs: number): GatewayError {
+export function timedOut(place: RequestTarget, stage: RequestStage, afterMs: number): GatewayError {
   const seconds = `${afterMs / 1000} s`;
-  const texts: Record<Stage, string> = {
+  const texts: Record<RequestStage, string> = {
     connect: `${nameOf(place)} did not accept a connection within ${seconds}.`,
     answer: `${nameOf(place)} did not answer within ${seconds}.`,
     body: `${nameOf(place)} fell silent for ${seconds} in the middle of its answer.`,

@@ -14,7 +14,7 @@ import {
   textOf,
 } from '../../../test/support/upstream-client.js';
 import { GatewayError } from '../../core/errors.js';
-import { Connection } from './connection.js';
+import { UpstreamConnection } from './connection.js';
 import { readAll } from './read-all.js';
 
 afterEach(() => {
@@ -515,7 +515,7 @@ describe('time limits', () => {
         socket.write(Buffer.alloc(30_000_000));
       }),
     );
-    const paused = vi.spyOn(Connection.prototype, 'pause');
+    const paused = vi.spyOn(UpstreamConnection.prototype, 'pause');
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { body } = await makeClient().request(request(server.url));
     while (paused.mock.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));

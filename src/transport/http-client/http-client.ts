@@ -3,18 +3,18 @@
  * buffer for the consumer, and a request is one write.
  */
 import type { LookupFunction } from 'node:net';
-import type { Connection } from './connection.js';
+import type { UpstreamConnection } from './connection.js';
 import { decodeContent } from './content-decoding.js';
 import { Dial, TlsState } from './dial.js';
 import { encodeUtf8 } from './encode-utf8.js';
-import { Exchange, type Outgoing, StaleConnection } from './exchange.js';
 import { cancelled, shuttingDown } from './failure.js';
+import { type NetworkPath, networkPathOf } from './network-path.js';
 import { ConnectionPool } from './pool.js';
 import { ProxySettings } from './proxy.js';
 import { encodeHead } from './request-head.js';
 import type { ResponseHead } from './response-head.js';
-import { type Route, routeOf } from './route.js';
-import type { HttpClientOptions, UpstreamRequest, UpstreamResponse } from './types.js';
+import { HttpRoundTrip, type Outgoing, StaleConnection } from './round-trip.js';
+import type { HttpClientOptions, HttpRequest, HttpResponse } from './types.js';
 
 const DEFAULTS = { maxIdlePerHost: 64, keepAliveMs: 30_000 };
 /** An upstream that says when it closes is left this much earlier. */
@@ -22,7 +22,7 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
 
 /** A request without its body: what may be kept while the answer runs. */
 interface Call {
-  route: Route;
+  route: NetworkPath;
   bodiless: boolean;
   signal: AbortSignal;
   connectTimeoutMs: number;
@@ -36,7 +36,7 @@ export class HttpClient {
   readonly #lookup: LookupFunction | undefined;
   readonly #proxies: ProxySettings;
   readonly #tls: TlsState;
-  readonly #connections = new Set<Connection>();
+  readonly #connections = new Set<UpstreamConnection>();
   readonly #dials = new Set<Dial>();
   #closed = false;
   #onLastGone: () => void = () => {};
@@ -55,12 +55,12 @@ export class HttpClient {
    * GatewayError only: `upstream_failed`, `upstream_timeout`, `client_closed` when the signal fired.
    * The answer's body must be read to its end or ended with `return()`.
    */
-  async request(request: UpstreamRequest): Promise<UpstreamResponse> {
+  async request(request: HttpRequest): Promise<HttpResponse> {
     if (this.#closed) throw shuttingDown();
     const { signal } = request;
     if (signal.aborted) throw cancelled(signal);
     const call: Call = {
-      route: routeOf(request.url, this.#proxies),
+      route: networkPathOf(request.url, this.#proxies),
       bodiless: request.method === 'HEAD',
       signal,
       connectTimeoutMs: request.connectTimeoutMs,
@@ -81,7 +81,7 @@ export class HttpClient {
     });
   }
 
-  async #run(call: Call, outgoing: Outgoing): Promise<UpstreamResponse> {
+  async #run(call: Call, outgoing: Outgoing): Promise<HttpResponse> {
     const kept = this.#pool.take(call.route.key);
     if (kept !== undefined) {
       try {
@@ -96,11 +96,11 @@ export class HttpClient {
   async #exchange(
     call: Call,
     outgoing: Outgoing,
-    connection: Connection,
+    connection: UpstreamConnection,
     reused: boolean,
-  ): Promise<UpstreamResponse> {
+  ): Promise<HttpResponse> {
     const { place } = call.route;
-    const exchange = new Exchange(connection, {
+    const exchange = new HttpRoundTrip(connection, {
       place,
       bodiless: call.bodiless,
       signal: call.signal,
@@ -119,7 +119,7 @@ export class HttpClient {
     return { status, headers, body: decoded };
   }
 
-  async #dial(call: Call): Promise<Connection> {
+  async #dial(call: Call): Promise<UpstreamConnection> {
     const dial = new Dial({
       route: call.route,
       signal: call.signal,
@@ -139,7 +139,7 @@ export class HttpClient {
     }
   }
 
-  #release(connection: Connection, head: ResponseHead): void {
+  #release(connection: UpstreamConnection, head: ResponseHead): void {
     if (this.#closed) connection.destroy();
     else this.#pool.put(connection, this.#idleTime(head.headers['keep-alive']));
   }
@@ -150,13 +150,13 @@ export class HttpClient {
     return Math.min(this.#keepAliveMs, Number(seconds[1]) * 1000 - KEEP_ALIVE_MARGIN_MS);
   }
 
-  #forget(connection: Connection): void {
+  #forget(connection: UpstreamConnection): void {
     this.#connections.delete(connection);
     if (this.#connections.size === 0) this.#onLastGone();
   }
 }
 
-function prepare(request: UpstreamRequest, route: Route): Outgoing {
+function prepare(request: HttpRequest, route: NetworkPath): Outgoing {
   const { body } = request;
   const bytes = typeof body === 'string' ? encodeUtf8(body) : body;
   const { proxy } = route;

@@ -3,8 +3,8 @@ export { HttpClient } from './http-client.js';
 export { readAll } from './read-all.js';
 export type {
   HttpClientOptions,
+  HttpRequest,
+  HttpResponse,
   Method,
   ResponseBody,
-  UpstreamRequest,
-  UpstreamResponse,
 } from './types.js';

@@ -1,17 +1,17 @@
 /** Idle connections by origin. The last one used is the first one taken: the others may age out. */
-import type { Connection, ConnectionUser } from './connection.js';
+import type { ConnectionUser, UpstreamConnection } from './connection.js';
 
 export class ConnectionPool {
   readonly #idle = new Map<string, IdleConnection[]>();
   /** Kept with the connection: its timer is set again each time instead of made anew. */
-  readonly #entries = new WeakMap<Connection, IdleConnection>();
+  readonly #entries = new WeakMap<UpstreamConnection, IdleConnection>();
   readonly #maxIdle: number;
 
   constructor(maxIdlePerKey: number) {
     this.#maxIdle = maxIdlePerKey;
   }
 
-  take(key: string): Connection | undefined {
+  take(key: string): UpstreamConnection | undefined {
     const list = this.#idle.get(key);
     for (let entry = list?.pop(); entry !== undefined; entry = list?.pop()) {
       entry.leave();
@@ -21,7 +21,7 @@ export class ConnectionPool {
     return undefined;
   }
 
-  put(connection: Connection, forMs: number): void {
+  put(connection: UpstreamConnection, forMs: number): void {
     const list = this.#listOf(connection.key);
     if (forMs <= 0 || list.length >= this.#maxIdle) {
       connection.destroy();
@@ -48,12 +48,12 @@ export class ConnectionPool {
 
 /** Whatever happens on an idle connection ends it: nobody asked for the bytes that came. */
 class IdleConnection implements ConnectionUser {
-  readonly connection: Connection;
+  readonly connection: UpstreamConnection;
   readonly forMs: number;
   readonly #list: IdleConnection[];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(connection: Connection, forMs: number, list: IdleConnection[]) {
+  constructor(connection: UpstreamConnection, forMs: number, list: IdleConnection[]) {
     this.connection = connection;
     this.forMs = forMs;
     this.#list = list;

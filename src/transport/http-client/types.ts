@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'DELETE';
 
-export interface UpstreamRequest {
+export interface HttpRequest {
   method: Method;
   url: URL;
   /** Beyond `host` and the framing headers, which are the client's own business. */
@@ -19,7 +19,7 @@ export interface UpstreamRequest {
   idleTimeoutMs: number;
 }
 
-export interface UpstreamResponse {
+export interface HttpResponse {
   status: number;
   /** Lower case; repeated headers joined with `, `. Without content-encoding and length once decoded. */
   headers: Record<string, string>;

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Block, ConversationRequest } from '../../core/conversation.js';
 import { estimateRequestTokens } from '../../core/estimate-tokens.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import { type Plan, planTurn } from './plan.js';
 import { type Limits, limitsOf, streamPlan } from './stream.js';
 
@@ -20,9 +20,9 @@ export function runDemo(
   request: ConversationRequest,
   signal: AbortSignal,
   { now = new Date() }: DemoOptions = {},
-): AsyncGenerator<TurnEvent[]> {
+): AsyncGenerator<ModelEvent[]> {
   const digest = digestOf(request);
-  const start: TurnEvent = {
+  const start: ModelEvent = {
     type: 'start',
     id: `demo_${digest.slice(0, 24)}`,
     usage: {
@@ -36,12 +36,12 @@ export function runDemo(
 }
 
 async function* stream(
-  start: TurnEvent,
+  start: ModelEvent,
   digest: string,
   plan: Plan,
   limits: Limits,
   signal: AbortSignal,
-): AsyncGenerator<TurnEvent[]> {
+): AsyncGenerator<ModelEvent[]> {
   if (signal.aborted) return;
   yield [start];
   if (signal.aborted) return;

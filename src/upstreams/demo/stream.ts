@@ -2,7 +2,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { ConversationRequest, StopReason } from '../../core/conversation.js';
 import { estimateTextTokens } from '../../core/estimate-tokens.js';
-import type { TurnEvent } from '../../core/events.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { Plan, PlannedCall } from './plan.js';
 
 /** A call's JSON comes in as many pieces. */
@@ -32,7 +32,7 @@ export async function* streamPlan(
   limits: Limits,
   idOf: (index: number) => string,
   signal: AbortSignal,
-): AsyncGenerator<TurnEvent[]> {
+): AsyncGenerator<ModelEvent[]> {
   const budget = new Budget(limits.maxTokens);
   for (const piece of piecesOf(plan.thinking)) {
     const text = budget.take(piece);
@@ -68,7 +68,7 @@ export async function* streamPlan(
   yield ending(budget, { reason: plan.calls.length > 0 ? 'tool_use' : 'end_turn' }, reasoning);
 }
 
-function ending(budget: Budget, end: Ending, reasoning = budget.used): TurnEvent[] {
+function ending(budget: Budget, end: Ending, reasoning = budget.used): ModelEvent[] {
   const reasoningTokens = Math.ceil(reasoning);
   return [
     {

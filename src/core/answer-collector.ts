@@ -1,8 +1,8 @@
 /** Strict events into one whole answer: how a client that did not ask for a stream is served. */
 
-import type { AssistantTurn, Block, JsonObject } from './conversation.js';
+import type { AssistantMessage, Block, JsonObject } from './conversation.js';
 import { GatewayError } from './errors.js';
-import type { BlockStart, StreamEvent } from './events.js';
+import type { AnswerEvent, BlockStart } from './events.js';
 import { isObject } from './is-object.js';
 import { completeJson } from './json-text.js';
 
@@ -15,15 +15,15 @@ interface OpenBlock {
   signature: string;
 }
 
-export class TurnCollector {
+export class AnswerCollector {
   readonly #content: Block[] = [];
   #open: OpenBlock | undefined;
   #chars = 0;
   #head: { id: string; model: string } | undefined;
-  #tail: Pick<AssistantTurn, 'stopReason' | 'stopSequence' | 'usage'> | undefined;
+  #tail: Pick<AssistantMessage, 'stopReason' | 'stopSequence' | 'usage'> | undefined;
 
   /** Throws the error of an `error` event, and for an answer that is too large. */
-  push(events: readonly StreamEvent[]): void {
+  push(events: readonly AnswerEvent[]): void {
     for (const event of events) this.#add(event);
   }
 
@@ -33,14 +33,14 @@ export class TurnCollector {
   }
 
   /** Call after the lifecycle's `end`. */
-  finish(): AssistantTurn {
+  finish(): AssistantMessage {
     if (this.#head === undefined || this.#tail === undefined) {
       throw new Error('The answer was collected before its end.');
     }
     return { ...this.#head, content: this.#content, ...this.#tail };
   }
 
-  #add(event: StreamEvent): void {
+  #add(event: AnswerEvent): void {
     switch (event.type) {
       case 'message-start':
         this.#head = { id: event.id, model: event.model };
@@ -65,7 +65,7 @@ export class TurnCollector {
     }
   }
 
-  #addDelta(delta: Extract<StreamEvent, { type: 'block-delta' }>['delta']): void {
+  #addDelta(delta: Extract<AnswerEvent, { type: 'block-delta' }>['delta']): void {
     const open = this.#open;
     if (open === undefined) return;
     if (delta.type === 'signature') {

@@ -1,19 +1,19 @@
 /** How a URL is reached: which host, with TLS or not, through which proxy. */
 import { GatewayError } from '../../core/errors.js';
-import type { Place } from './failure.js';
+import type { RequestTarget } from './failure.js';
 import { hostOf, type ProxyServer, type ProxySettings, portOf } from './proxy.js';
 
-export interface Route {
+export interface NetworkPath {
   /** Connections with the same key are interchangeable. */
   key: string;
   host: string;
   port: number;
   secure: boolean;
   proxy: ProxyServer | undefined;
-  place: Place;
+  place: RequestTarget;
 }
 
-export function routeOf(url: URL, proxies: ProxySettings): Route {
+export function networkPathOf(url: URL, proxies: ProxySettings): NetworkPath {
   const secure = url.protocol === 'https:';
   if (!secure && url.protocol !== 'http:') {
     throw new GatewayError(

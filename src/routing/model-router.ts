@@ -27,7 +27,7 @@ export interface ModelRule {
   system?: 'append' | 'replace';
 }
 
-export interface Route {
+export interface ModelRoute {
   /** The key of the rule that matched. */
   pattern: string;
   rule: ModelRule;
@@ -52,7 +52,7 @@ function plainModelName(name: string): string {
   return name.replace(CONTEXT_SUFFIX, '');
 }
 
-export class Router {
+export class ModelRouter {
   readonly #exact = new Map<string, ModelRule>();
   readonly #globs: readonly (readonly [string, ModelRule])[];
 
@@ -63,7 +63,7 @@ export class Router {
   }
 
   /** Exact name first, then the most specific glob; undefined when nothing matches. */
-  route(requested: string): Route | undefined {
+  route(requested: string): ModelRoute | undefined {
     return this.#find(this.meant(requested));
   }
 
@@ -83,7 +83,7 @@ export class Router {
     return this.#globs.some(([glob]) => glob.startsWith(CLAUDE_CODE_ALIAS) && matchesGlob(glob, name));
   }
 
-  #find(name: string): Route | undefined {
+  #find(name: string): ModelRoute | undefined {
     const exact = this.#exact.get(name);
     if (exact !== undefined) return { pattern: name, rule: exact, model: exact.model ?? name };
     for (const [pattern, rule] of this.#globs) {

@@ -1,7 +1,7 @@
 /** One request and its answer on one connection. */
 import { BodyQueue, type BodySource } from './body-queue.js';
-import type { Connection, ConnectionUser } from './connection.js';
-import { cancelled, closedEarly, type Place, timedOut, wireFailure } from './failure.js';
+import type { ConnectionUser, UpstreamConnection } from './connection.js';
+import { cancelled, closedEarly, type RequestTarget, timedOut, wireFailure } from './failure.js';
 import type { ResponseHead } from './response-head.js';
 import { ResponseParser } from './response-parser.js';
 import { startTimer } from './timer.js';
@@ -18,8 +18,8 @@ export interface Outgoing {
   body: Uint8Array | undefined;
 }
 
-export interface ExchangeOptions {
-  place: Place;
+export interface RoundTripOptions {
+  place: RequestTarget;
   /** The request was HEAD. */
   bodiless: boolean;
   signal: AbortSignal;
@@ -28,7 +28,7 @@ export interface ExchangeOptions {
   /** The connection has carried a request before. */
   reused: boolean;
   /** Takes the connection back, fit for another request. */
-  release(connection: Connection, head: ResponseHead): void;
+  release(connection: UpstreamConnection, head: ResponseHead): void;
 }
 
 /** The kept connection was dead before anything came back: the request can go over a fresh one. */
@@ -41,9 +41,9 @@ export interface Answered {
   body: BodyQueue;
 }
 
-export class Exchange implements ConnectionUser, BodySource {
-  readonly #connection: Connection;
-  readonly #options: ExchangeOptions;
+export class HttpRoundTrip implements ConnectionUser, BodySource {
+  readonly #connection: UpstreamConnection;
+  readonly #options: RoundTripOptions;
   readonly #parser: ResponseParser;
   readonly #body: BodyQueue;
   #outgoing: Outgoing | undefined;
@@ -53,7 +53,7 @@ export class Exchange implements ConnectionUser, BodySource {
   #answering = false;
   #finished = false;
 
-  constructor(connection: Connection, options: ExchangeOptions) {
+  constructor(connection: UpstreamConnection, options: RoundTripOptions) {
     this.#connection = connection;
     this.#options = options;
     this.#parser = new ResponseParser(options.bodiless);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { matchesGlob } from './model-glob.js';
-import { type ModelRule, Router } from './router.js';
+import { ModelRouter, type ModelRule } from './model-router.js';
 
 const rule = (model?: string): ModelRule => ({
   engine: 'relay',
@@ -30,7 +30,7 @@ describe('matchesGlob', () => {
 });
 
 describe('Router', () => {
-  const router = new Router({
+  const router = new ModelRouter({
     '*': rule('last'),
     'claude-*': rule('some-claude'),
     'claude-haiku-*': rule('small'),
@@ -51,7 +51,7 @@ describe('Router', () => {
   });
 
   it('finds a name behind the prefix that Claude Code wants to see', () => {
-    const named = new Router({ 'gpt-5': rule('real'), 'anthropic/claude': rule('own') });
+    const named = new ModelRouter({ 'gpt-5': rule('real'), 'anthropic/claude': rule('own') });
     expect(named.route('anthropic/gpt-5')).toMatchObject({ pattern: 'gpt-5', model: 'real' });
     expect(named.route('anthropic/claude')).toMatchObject({ pattern: 'anthropic/claude', model: 'own' });
     expect(named.route('anthropic/other')).toBeUndefined();
@@ -64,23 +64,23 @@ describe('Router', () => {
     ['anthropic/mistral-7', 'mistral-*', 'mistral-7'],
     ['anthropic/own-1', 'anthropic/own-*', 'anthropic/own-1'],
   ])('%s goes to the glob %s as %s', (name, pattern, model) => {
-    const globs = new Router({ '*': rule(), 'mistral-*': rule(), 'anthropic/own-*': rule() });
+    const globs = new ModelRouter({ '*': rule(), 'mistral-*': rule(), 'anthropic/own-*': rule() });
     expect(globs.route(name)).toMatchObject({ pattern, model });
     expect(globs.meant(name)).toBe(model);
   });
 
   it('keeps the asked name where the rule names none, without the suffix', () => {
-    expect(new Router({ 'gpt-*': rule() }).route('gpt-5[1m]')?.model).toBe('gpt-5');
+    expect(new ModelRouter({ 'gpt-*': rule() }).route('gpt-5[1m]')?.model).toBe('gpt-5');
   });
 
   it('takes no other suffix away', () => {
-    const named = new Router({ 'vision[beta]': rule(), vision: rule('plain') });
+    const named = new ModelRouter({ 'vision[beta]': rule(), vision: rule('plain') });
     expect(named.route('vision[beta]')).toMatchObject({ pattern: 'vision[beta]', model: 'vision[beta]' });
     expect(named.route('vision[1M]')).toMatchObject({ pattern: 'vision', model: 'plain' });
   });
 
   it('knows nothing where nothing matches', () => {
-    expect(new Router({ a: rule() }).route('b')).toBeUndefined();
+    expect(new ModelRouter({ a: rule() }).route('b')).toBeUndefined();
   });
 
   it('lists names, not globs', () => {
