@@ -11,7 +11,7 @@ import { isObject } from '../dialects/shared/read.js';
 import type { AnswerStore } from '../store/answers.js';
 import { anothers, endUserIn, ownerRow, refuseAnothers } from './forwarded-owners.js';
 import { resolveReferences } from './response-references.js';
-import type { KeptTurn, MemoryContext, TurnMemory, TurnRecord } from './turn-memory.js';
+import type { AnswerRecording, KeptTurn, MemoryContext, TurnMemory } from './turn-memory.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** As long as the API itself keeps them. */
@@ -199,7 +199,7 @@ async function renew(answers: AnswerStore, { principal, key, digest, body }: Row
   await answers.put({ principal, key, digest, body, expiresAt: Date.now() + KEPT_MS });
 }
 
-class ResponseRecord implements TurnRecord {
+class ResponseRecord implements AnswerRecording {
   readonly #context: MemoryContext;
   readonly #principal: string;
   readonly #id: string;
@@ -220,7 +220,7 @@ class ResponseRecord implements TurnRecord {
     });
   }
 
-  finish(turn: Parameters<TurnRecord['finish']>[0]): Promise<void> {
+  finish(turn: Parameters<AnswerRecording['finish']>[0]): Promise<void> {
     const form = { ...this.#form, encrypted: true };
     const response = openaiResponses.ingress.encodeResponse(turn, { ...this.#answer, form }, new LossLog());
     const { encrypted } = this.#form;

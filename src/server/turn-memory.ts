@@ -18,7 +18,7 @@ export interface TurnMemory {
   /** The upstream keeps the answer itself: whose it is has to be known when somebody asks for it. */
   keepForwarded?(answer: ForwardedTurn, context: MemoryContext): Promise<void>;
   /** Undefined when the answer is not to be kept. What it needs of the request is written, not held. */
-  keep(turn: KeptTurn, context: MemoryContext): TurnRecord | undefined;
+  keep(turn: KeptTurn, context: MemoryContext): AnswerRecording | undefined;
 }
 
 export interface ForwardedTurn {
@@ -41,7 +41,7 @@ export interface KeptTurn {
 }
 
 /** One answer on its way into the memory. Exactly one of the two is called; neither rejects. */
-export interface TurnRecord {
+export interface AnswerRecording {
   /** Resolves when it is written, or when that has failed. */
   finish(turn: AssistantMessage): Promise<void>;
   /** There will be no answer. Resolves when nothing is left of it. */
@@ -51,10 +51,10 @@ export interface TurnRecord {
 /** Passes events on to the client's encoder and records what they add up to. */
 export class RecordingEncoder implements StreamEncoder {
   readonly #encoder: StreamEncoder;
-  readonly #record: TurnRecord;
+  readonly #record: AnswerRecording;
   #collector: AnswerCollector | undefined = new AnswerCollector();
 
-  constructor(encoder: StreamEncoder, record: TurnRecord) {
+  constructor(encoder: StreamEncoder, record: AnswerRecording) {
     this.#encoder = encoder;
     this.#record = record;
   }

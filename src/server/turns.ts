@@ -24,7 +24,7 @@ import { parseJsonBody } from './json-body.js';
 import { baseHeaders, sendJson } from './respond.js';
 import { SseWriter } from './sse-writer.js';
 import { type EventsBody, SSE_HEADERS, stop, streamBytes, streamEvents } from './stream-answer.js';
-import { RecordingEncoder, type TurnMemory, type TurnRecord } from './turn-memory.js';
+import { type AnswerRecording, RecordingEncoder, type TurnMemory } from './turn-memory.js';
 
 /** What ids of answers look like in each dialect. */
 const ID_PREFIX: Readonly<Record<DialectName, string>> = {
@@ -68,7 +68,7 @@ interface OpenTurn {
   /** Where the head had to go out before the engine said anything. */
   writer: SseWriter | undefined;
   /** Where the answer is to be remembered. */
-  record: TurnRecord | undefined;
+  record: AnswerRecording | undefined;
   /** Where the client wants to be told what an agent does. */
   feed: ActivityFeed | undefined;
 }
@@ -154,7 +154,7 @@ function askOf(
   call: ModelRequest,
   body: unknown,
   identity: Identity,
-  keep: () => TurnRecord | undefined,
+  keep: () => AnswerRecording | undefined,
 ): () => Promise<Asked> {
   const { idempotencyKey: key, clientDialect: dialect } = call;
   if (key === undefined) return () => dispatcher.run(call);

@@ -10,7 +10,7 @@ import {
   user,
 } from '../../test/support/sessions-bench.js';
 import type { Message, ToolUseBlock } from '../core/conversation.js';
-import type { SessionTurn } from './sessions.js';
+import type { Turn } from './sessions.js';
 
 /** A branch as its client holds it: what it would send, up to a point where it is the client's turn. */
 interface Branch {
@@ -107,7 +107,7 @@ class Play {
     await again.turn.discard();
   }
 
-  async #end(turn: SessionTurn, branch: Branch, count: number): Promise<Branch> {
+  async #end(turn: Turn, branch: Branch, count: number): Promise<Branch> {
     expect(turn.principal).toBe(branch.principal);
     for (const { session, principal } of this.branches) {
       if (session === turn.id) expect(principal).toBe(turn.principal);

@@ -2,36 +2,36 @@
 import type { Message, ToolUseBlock } from '../core/conversation.js';
 import type { ListedSession, Session, SessionQuery } from '../store/sessions.js';
 import type { Page } from '../store/store.js';
-import { Attacher } from './attacher.js';
-import { Deliveries } from './deliveries.js';
-import { EventHub } from './event-hub.js';
-import { ExpiryWatch } from './expiry.js';
-import { forkPoint } from './fork-point.js';
-import { seedOf } from './hash-chain.js';
-import { HeldSession } from './held-session.js';
-import { LeaseKeeper } from './lease-keeper.js';
+import { ExpiryWatch } from './lifetime/expiry.js';
+import { LeaseKeeper } from './lifetime/lease-keeper.js';
+import { Mutex } from './lifetime/mutex.js';
+import { ownerOfThisProcess } from './lifetime/owner.js';
+import { SessionEvents } from './lifetime/session-events.js';
+import { ToolTimeouts } from './lifetime/tool-timeouts.js';
 import { LIMITS } from './limits.js';
-import { Mutex } from './mutex.js';
-import { ownerOfThisProcess } from './owner.js';
-import { openIn } from './pending-calls.js';
-import { PlaceFinder } from './place-finder.js';
-import { Readers } from './readers.js';
+import { seedOf } from './matching/hash-chain.js';
+import { HistoryLookup } from './matching/history-lookup.js';
+import { SessionMatcher } from './matching/session-matcher.js';
+import { forkPoint } from './persistence/fork-point.js';
+import { LeasedSession } from './persistence/leased-session.js';
+import { SessionFactory } from './persistence/session-factory.js';
+import { type LoadedSession, SessionReader } from './persistence/session-reader.js';
+import { readSessionRow, type SessionRow, type TurnRow } from './persistence/session-row.js';
 import { ended, lost, stopped } from './refusals.js';
-import { SessionMaker } from './session-maker.js';
 import type { SessionParts, SessionsLog, SessionsStore } from './session-parts.js';
-import { type LoadedSession, SessionReader } from './session-reader.js';
-import { readRecord, type SessionRecord, type TurnRecord } from './session-record.js';
-import type { Turn, TurnEnd } from './session-turn.js';
 import type {
   AttachRequest,
   NotedAttachment,
   SessionContent,
   SessionEvent,
-  SessionStanding,
+  SessionProgress,
   Sessions,
 } from './sessions.js';
-import { ToolTimeouts } from './timeouts.js';
-import { TurnStarter } from './turn-starter.js';
+import { Deliveries } from './turns/deliveries.js';
+import type { LeasedTurn, LeasedTurnEnd } from './turns/leased-turn.js';
+import { openIn } from './turns/pending-tool-calls.js';
+import { TurnReaders } from './turns/turn-readers.js';
+import { TurnStarter } from './turns/turn-starter.js';
 
 export interface SessionsOptions {
   store: SessionsStore;
@@ -52,22 +52,22 @@ export function createSessions(options: SessionsOptions): Sessions {
 
 class StoredSessions implements Sessions {
   readonly #parts: SessionParts;
-  readonly #hub: EventHub;
+  readonly #hub: SessionEvents;
   readonly #reader: SessionReader;
   readonly #keeper: LeaseKeeper;
-  readonly #maker: SessionMaker;
-  readonly #attacher: Attacher;
+  readonly #maker: SessionFactory;
+  readonly #attacher: SessionMatcher;
   readonly #timeouts: ToolTimeouts;
   readonly #deliveries: Deliveries;
   readonly #expiry: ExpiryWatch;
   readonly #mutex = new Mutex();
-  readonly #running = new Map<string, Turn>();
-  readonly #readers = new Readers();
+  readonly #running = new Map<string, LeasedTurn>();
+  readonly #readers = new TurnReaders();
 
   constructor(options: SessionsOptions) {
     const { store, log, ttlMs, toolTimeoutMs, onToolTimeout, now = Date.now } = options;
     const { owner = ownerOfThisProcess(), leaseMs = LIMITS.leaseMs } = options;
-    this.#hub = new EventHub(log);
+    this.#hub = new SessionEvents(log);
     const parts: SessionParts = {
       store,
       log,
@@ -92,11 +92,11 @@ class StoredSessions implements Sessions {
       log,
       onBeat: () => Promise.all([...running.values()].map((turn) => turn.renew())),
     });
-    const maker = new SessionMaker(parts, keeper);
+    const maker = new SessionFactory(parts, keeper);
     const isRunning = (session: string) => running.has(session);
     const deliveries = new Deliveries(parts, reader);
     const readers = this.#readers;
-    const finder = new PlaceFinder(store, reader, deliveries, readers);
+    const finder = new HistoryLookup(store, reader, deliveries, readers);
     const starter = new TurnStarter({
       parts,
       reader,
@@ -112,7 +112,7 @@ class StoredSessions implements Sessions {
     this.#timeouts = new ToolTimeouts({ parts, reader, keeper, mutex, isRunning });
     this.#expiry = new ExpiryWatch(parts, isRunning);
     this.#deliveries = deliveries;
-    this.#attacher = new Attacher({
+    this.#attacher = new SessionMatcher({
       parts,
       reader,
       finder,
@@ -157,8 +157,8 @@ class StoredSessions implements Sessions {
     return { session, messages: log.messages, open, settled: await this.#reader.settledEnd(loaded) };
   }
 
-  standing(session: Session): SessionStanding | undefined {
-    const record = readRecord(session);
+  standing(session: Session): SessionProgress | undefined {
+    const record = readSessionRow(session);
     if (record === undefined) return undefined;
     const { root, turn } = record;
     const running = this.#running.has(session.id);
@@ -267,7 +267,7 @@ class StoredSessions implements Sessions {
     return settled === undefined ? base : [...base, settled];
   }
 
-  #onBegin(turn: Turn, { id, principal }: HeldSession, reader: AbortSignal | undefined): void {
+  #onBegin(turn: LeasedTurn, { id, principal }: LeasedSession, reader: AbortSignal | undefined): void {
     this.#running.set(id, turn);
     this.#readers.enter(id, turn.key, reader);
     this.#timeouts.forget(id);
@@ -276,7 +276,7 @@ class StoredSessions implements Sessions {
   }
 
   /** Under the session's mutex: who attaches meanwhile sees the turn whole, or not at all. */
-  #onEnd(turn: Turn, held: HeldSession, end: TurnEnd): Promise<void> {
+  #onEnd(turn: LeasedTurn, held: LeasedSession, end: LeasedTurnEnd): Promise<void> {
     const { id, principal } = held;
     const { store, node, emit } = this.#parts;
     return this.#mutex.run(id, async () => {
@@ -302,12 +302,12 @@ class StoredSessions implements Sessions {
     const grant = await this.#keeper.acquire(id);
     // Who holds it goes on with it.
     if (!grant.granted) return false;
-    let held: HeldSession | undefined;
+    let held: LeasedSession | undefined;
     try {
       const loaded = await this.#reader.load(id);
       if (loaded === undefined || !isLeftOpen(loaded.record)) return false;
       const { session, record, log } = loaded;
-      held = new HeldSession(this.#parts, session, record, log, grant.lease);
+      held = new LeasedSession(this.#parts, session, record, log, grant.lease);
       await held.write({ record: { turn: { ...record.turn, stopped: true } } });
       this.#parts.emit({ type: 'turn-left', session: id, principal: session.principal, by });
       return true;
@@ -317,7 +317,7 @@ class StoredSessions implements Sessions {
     }
   }
 
-  async #noteStop(held: HeldSession): Promise<void> {
+  async #noteStop(held: LeasedSession): Promise<void> {
     const { turn } = held.record;
     try {
       if (turn !== undefined) await held.write({ record: { turn: { ...turn, stopped: true } } });
@@ -327,7 +327,7 @@ class StoredSessions implements Sessions {
   }
 
   /** Gives the lease back; whatever still waits is watched. */
-  async #park(held: HeldSession): Promise<void> {
+  async #park(held: LeasedSession): Promise<void> {
     const { id, principal, record, lease } = held;
     this.#expiry.touch(id, principal);
     if (record.pending !== undefined && record.turn === undefined) {
@@ -337,6 +337,6 @@ class StoredSessions implements Sessions {
   }
 }
 
-function isLeftOpen(record: SessionRecord | undefined): record is SessionRecord & { turn: TurnRecord } {
+function isLeftOpen(record: SessionRow | undefined): record is SessionRow & { turn: TurnRow } {
   return record?.turn !== undefined && record.turn.stopped !== true;
 }

@@ -11,7 +11,7 @@ import {
 } from '../../test/support/sessions-bench.js';
 import type { Block, Message } from '../core/conversation.js';
 import { sessionLease } from '../store/leases.js';
-import { newSessionId } from './session-id.js';
+import { newSessionId } from './matching/session-id.js';
 
 let bench: SessionsBench;
 beforeEach(async () => {
@@ -218,7 +218,7 @@ describe('a history that nobody knows', () => {
     ]);
   });
 
-  it('that ends with an answer in between is known by either telling', async () => {
+  it('that ends with an answer in between is known by either fingerprint', async () => {
     const [x, y, z] = [call('x', 'f'), call('y', 'f'), call('z', 'f')];
     const base = [user('a'), said(x, y, z)];
     const echo = [...base, user(result('x', '1')), said(y, z), user(result('y', '2'))];

@@ -12,7 +12,7 @@ export const LIMITS = {
   /** Messages from the end of a request behind which a turn is looked for that broke off. */
   tails: 16,
   /** Tellings of one point of a conversation that are remembered. */
-  tellings: 32,
+  fingerprints: 32,
   /** A session that another process changed meanwhile is read again so often. */
   rereads: 5,
   /** `setTimeout` takes no more. */

@@ -39,7 +39,7 @@ export interface Sessions {
   /** The conversation as the model has it, and the calls that wait for the client. */
   read(id: string): Promise<SessionContent | undefined>;
   /** What of a session is known without reading its conversation; undefined for one of another kind. */
-  standing(session: Session): SessionStanding | undefined;
+  standing(session: Session): SessionProgress | undefined;
   /** Sessions with a turn that runs in this process. */
   running(): string[];
   /**
@@ -95,7 +95,7 @@ export type AttachKind = 'new' | 'continue' | 'fork' | 'import';
 
 export type Attachment =
   /** The caller ends it with `complete`, `abandon` or `discard`; what comes second does nothing. */
-  | { kind: 'turn'; turn: SessionTurn }
+  | { kind: 'turn'; turn: Turn }
   /** The same request is being answered in this process: `key` names that turn. */
   | { kind: 'running'; session: string; how: AttachKind; key: string }
   /** Results are still missing; those that came are recorded. */
@@ -131,7 +131,7 @@ export interface GivenAnswer {
  * One request on its way to an answer, with the session's lease in hand. Every method that writes
  * rejects with `conflict` once the lease is lost or the session is gone: the turn must stop then.
  */
-export interface SessionTurn {
+export interface Turn {
   readonly id: string;
   readonly principal: string;
   /** The end user whose session it is; undefined where requests name none. */
@@ -166,7 +166,7 @@ export interface SessionTurn {
    */
   readonly before: number;
   /** Where the turn broke off behind a message with calls: those that have no result in the transcript. */
-  readonly outstanding: OutstandingCalls | undefined;
+  readonly outstanding: OutstandingToolCalls | undefined;
   /** What the engine saved last. */
   readonly state: JsonObject | undefined;
   /** Something of the request that could not be used. */
@@ -199,7 +199,7 @@ export interface SessionTurn {
   discard(): Promise<void>;
 }
 
-export interface OutstandingCalls {
+export interface OutstandingToolCalls {
   /** All calls of the last message. */
   calls: readonly ToolUseBlock[];
   /** Results that are recorded. */
@@ -221,14 +221,14 @@ export interface CompletedTurn {
   state?: JsonObject;
 }
 
-export interface SessionStanding {
+export interface SessionProgress {
   /** Empty for a plain model. */
   root: string;
   /** The turn that began and has not come to its end, whether or not it runs. */
-  turn: StandingTurn | undefined;
+  turn: UnfinishedTurn | undefined;
 }
 
-export interface StandingTurn {
+export interface UnfinishedTurn {
   /** It runs in this process. */
   running: boolean;
   /** Somebody ended it on purpose. */

@@ -1,6 +1,6 @@
 /** A gateway for tests of the reducer: it numbers what it is told to say, and can say how all stands. */
 import type { ApprovalStateWire, ApprovalWire } from '../../src/server/wire/approvals.js';
-import type { Chunk, ConsoleEvent, LiveTurn } from '../../src/server/wire/events.js';
+import type { Chunk, ConsoleEvent, TurnSnapshotWire } from '../../src/server/wire/events.js';
 import type { AgentRef, BlockWire } from '../../src/server/wire/shared.js';
 
 type Distributed<Each, Without extends string> = Each extends unknown ? Omit<Each, Without> : never;
@@ -47,7 +47,7 @@ export function approvalOf(id: string, more: Partial<ApprovalWire> = {}): Approv
 
 export class ScriptedGateway {
   readonly events: ConsoleEvent[] = [];
-  readonly #turns = new Map<string, LiveTurn>();
+  readonly #turns = new Map<string, TurnSnapshotWire>();
   readonly #approvals = new Map<string, ApprovalWire>();
   #seq = 0;
 

@@ -7,7 +7,7 @@ import type {
   NotedAttachment,
   SessionEvent,
   Sessions,
-  SessionTurn,
+  Turn,
 } from '../../src/sessions/sessions.js';
 import { openStore } from '../../src/store/open.js';
 import type { Store } from '../../src/store/store.js';
@@ -117,12 +117,12 @@ export class SessionsBench {
     return attached;
   }
 
-  async turn(messages: readonly Message[], rest: AttachOptions = {}): Promise<SessionTurn> {
+  async turn(messages: readonly Message[], rest: AttachOptions = {}): Promise<Turn> {
     return asTurn(await this.attach(messages, rest));
   }
 
   /** One turn whose answer is the text, with a call and its result behind it that the client does not see. */
-  async say(messages: readonly Message[], answer: string, rest: AttachOptions = {}): Promise<SessionTurn> {
+  async say(messages: readonly Message[], answer: string, rest: AttachOptions = {}): Promise<Turn> {
     const turn = await this.turn(messages, rest);
     await speak(turn, answer);
     return turn;
@@ -133,7 +133,7 @@ export class SessionsBench {
     messages: readonly Message[],
     calls: readonly ToolUseBlock[],
     rest: AttachOptions & { text?: string; here?: readonly ToolUseBlock[] } = {},
-  ): Promise<SessionTurn> {
+  ): Promise<Turn> {
     const { text, here = [], ...options } = rest;
     const turn = await this.turn(messages, options);
     await handBack(turn, calls, { ...(text !== undefined && { text }), here });
@@ -143,7 +143,7 @@ export class SessionsBench {
 
 export type AttachOptions = Partial<Omit<AttachRequest, 'request'> & AttachRequest['request']>;
 
-export async function speak(turn: SessionTurn, answer: string): Promise<void> {
+export async function speak(turn: Turn, answer: string): Promise<void> {
   const id = turn.claimId('s');
   turn.transcript.push(said(call(id, 'Read')));
   await turn.save();
@@ -154,7 +154,7 @@ export async function speak(turn: SessionTurn, answer: string): Promise<void> {
 }
 
 export async function handBack(
-  turn: SessionTurn,
+  turn: Turn,
   open: readonly ToolUseBlock[],
   { text, here = [] }: { text?: string; here?: readonly ToolUseBlock[] } = {},
 ): Promise<void> {
@@ -171,7 +171,7 @@ export async function handBack(
   });
 }
 
-export function asTurn(attached: Attachment): SessionTurn {
+export function asTurn(attached: Attachment): Turn {
   if (attached.kind !== 'turn') throw new Error(`It is ${attached.kind}`);
   return attached.turn;
 }

@@ -4,7 +4,7 @@ import { endUserOf } from '../../core/end-user.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Loss } from '../../core/losses.js';
 import type { ModelRoute } from '../../routing/model-router.js';
-import type { AttachRequest, SessionEngineName, SessionTurn } from '../../sessions/sessions.js';
+import type { AttachRequest, SessionEngineName, Turn } from '../../sessions/sessions.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
 import type { ModelRequest } from '../engine.js';
@@ -60,7 +60,7 @@ export async function toolboxOf(
   { rule }: ModelRoute,
   clientTools: readonly ToolDefinition[],
   key: string,
-  turn?: Pick<SessionTurn, 'id' | 'principal' | 'root'>,
+  turn?: Pick<Turn, 'id' | 'principal' | 'root'>,
 ): Promise<Toolbox> {
   const request = {
     selection: rule.tools ?? 'all',
@@ -80,7 +80,7 @@ export async function toolboxOf(
 async function deniedBy(
   { gate }: ToolRuntime,
   tools: readonly ToolDefinition[],
-  { id, principal, root }: Pick<SessionTurn, 'id' | 'principal' | 'root'>,
+  { id, principal, root }: Pick<Turn, 'id' | 'principal' | 'root'>,
 ): Promise<Map<string, string>> {
   const denied = new Map<string, string>();
   for (const { name } of tools) {

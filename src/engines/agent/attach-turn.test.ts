@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
-import type { Attachment, AttachRequest, SessionTurn } from '../../sessions/sessions.js';
+import type { Attachment, AttachRequest, Turn } from '../../sessions/sessions.js';
 import type { Answer, ModelRequest } from '../engine.js';
 import { type Attached, attachTurn } from './attach-turn.js';
 import { RunningTurns } from './running-turns.js';
 
 const NEVER = () => Promise.reject(new Error('not asked'));
 
-function turnOf(id: string, key: string): SessionTurn {
+function turnOf(id: string, key: string): Turn {
   return {
     id,
     key,

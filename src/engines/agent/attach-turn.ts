@@ -1,13 +1,7 @@
 /** From a request to its turn, or to an answer that is there or on its way already. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../core/errors.js';
-import type {
-  AttachKind,
-  AttachRequest,
-  NotedAttachment,
-  Sessions,
-  SessionTurn,
-} from '../../sessions/sessions.js';
+import type { AttachKind, AttachRequest, NotedAttachment, Sessions, Turn } from '../../sessions/sessions.js';
 import type { Answer, ModelRequest } from '../engine.js';
 import { givenAnswer, noteHeaders, sessionHeaders } from './answers.js';
 import { LIMITS } from './limits.js';
@@ -15,7 +9,7 @@ import type { RunningTurn, RunningTurns } from './running-turns.js';
 
 export type Attached =
   /** The caller begins or fails `running`, and ends `turn`. */
-  { kind: 'turn'; turn: SessionTurn; running: RunningTurn } | { kind: 'answer'; answer: Answer };
+  { kind: 'turn'; turn: Turn; running: RunningTurn } | { kind: 'answer'; answer: Answer };
 
 export interface AttachTurnOptions {
   sessions: Pick<Sessions, 'attach' | 'delivered'>;
@@ -24,7 +18,7 @@ export interface AttachTurnOptions {
   request: AttachRequest;
   pingMs: number;
   /** The turn is over, and has not come to its end. */
-  onEnd(turn: SessionTurn): Promise<void>;
+  onEnd(turn: Turn): Promise<void>;
 }
 
 /** Rejects as `Sessions.attach` does, and as a turn that was joined. */

@@ -3,7 +3,7 @@
  * when it ends, before anything acts on it: whoever goes on with the turn finds what was done.
  */
 import type { ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
-import type { SessionTurn } from '../../sessions/sessions.js';
+import type { Turn } from '../../sessions/sessions.js';
 import { errorResult } from './error-result.js';
 
 const MAY_HAVE_RUN =
@@ -14,11 +14,11 @@ export function mayHaveRun(toolUseId: string): ToolResultBlock {
 }
 
 export class CallLedger {
-  readonly #turn: Pick<SessionTurn, 'start' | 'finish'>;
+  readonly #turn: Pick<Turn, 'start' | 'finish'>;
   readonly #calls = new Map<string, ToolUseBlock>();
   readonly #begun = new Map<string, Promise<boolean>>();
 
-  constructor(turn: Pick<SessionTurn, 'start' | 'finish'>) {
+  constructor(turn: Pick<Turn, 'start' | 'finish'>) {
     this.#turn = turn;
   }
 

@@ -3,7 +3,7 @@
  * answer that is being made.
  */
 import type { ModelEvent } from '../../core/events.js';
-import type { SessionTurn } from '../../sessions/sessions.js';
+import type { Turn } from '../../sessions/sessions.js';
 import type { Answer, ModelRequest } from '../engine.js';
 import type { AgentObserver } from './observer.js';
 import { SharedTurn, type SharedTurnOptions } from './shared-turn.js';
@@ -18,7 +18,7 @@ export interface RunningTurnOptions extends SharedTurnOptions {
 
 /** `headers`: what is said to this one alone. */
 type Waiter = Pick<ModelRequest, 'signal' | 'observe'> & { headers: Readonly<Record<string, string>> };
-type TurnName = Pick<SessionTurn, 'id' | 'key' | 'principal'>;
+type TurnName = Pick<Turn, 'id' | 'key' | 'principal'>;
 
 export class RunningTurns {
   readonly #turns = new Map<string, RunningTurn>();

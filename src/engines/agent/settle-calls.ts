@@ -3,14 +3,14 @@
  * is run now, and what had begun is not run again: the model is told that nobody knows.
  */
 import type { ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
-import type { OutstandingCalls, SessionTurn } from '../../sessions/sessions.js';
+import type { OutstandingToolCalls, Turn } from '../../sessions/sessions.js';
 import { mayHaveRun } from './call-ledger.js';
 import type { CollectedCall } from './message-collector.js';
 import type { AgentActivityBody } from './observer.js';
 
 export interface SettleOptions {
-  outstanding: OutstandingCalls;
-  turn: Pick<SessionTurn, 'finish'>;
+  outstanding: OutstandingToolCalls;
+  turn: Pick<Turn, 'finish'>;
   /** Only the client can run it. */
   isClients(call: ToolUseBlock): boolean;
   /** Why a call must not run, by its id: known when the model made it. */

@@ -4,7 +4,7 @@ import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import type { Loss } from '../../core/losses.js';
 import type { Log } from '../../observability/log.js';
-import type { SessionTurn } from '../../sessions/sessions.js';
+import type { Turn } from '../../sessions/sessions.js';
 import type { ModelRequest } from '../engine.js';
 import { OWN_ANSWER, sessionHeaders } from './answers.js';
 import { stopEvent } from './block-events.js';
@@ -26,7 +26,7 @@ export type AnsweredEnd =
 
 export interface EndingTurn {
   call: Pick<ModelRequest, 'id' | 'request'>;
-  turn: Pick<SessionTurn, 'id'>;
+  turn: Pick<Turn, 'id'>;
   keeper: Pick<TurnKeeper, 'complete'>;
   /** What the client has been told, calls apart. */
   said: readonly Block[];
@@ -69,7 +69,7 @@ export async function completeTurn(
 }
 
 /** Where the session was taken away, that is why, whatever came of it. */
-export function turnFailure(turn: Pick<SessionTurn, 'id' | 'signal'>, error: unknown): GatewayError {
+export function turnFailure(turn: Pick<Turn, 'id' | 'signal'>, error: unknown): GatewayError {
   if (!turn.signal.aborted) return toGatewayError(error);
   const { reason } = turn.signal;
   if (reason instanceof GatewayError) return reason;
@@ -81,7 +81,7 @@ export function turnFailure(turn: Pick<SessionTurn, 'id' | 'signal'>, error: unk
 }
 
 /** For a turn that nothing keeps yet; never rejects. */
-export async function giveUp(turn: SessionTurn, how: 'abandon' | 'discard', log: Log): Promise<void> {
+export async function giveUp(turn: Turn, how: 'abandon' | 'discard', log: Log): Promise<void> {
   await turn[how]().catch((error: unknown) => {
     log.warn({ err: error, session: turn.id }, 'a turn could not be given up cleanly');
   });
@@ -89,7 +89,7 @@ export async function giveUp(turn: SessionTurn, how: 'abandon' | 'discard', log:
 
 /** `opened`: the first model call, where one was needed. `losses`: of the request. */
 export function answerHead(
-  turn: Pick<SessionTurn, 'id' | 'how'>,
+  turn: Pick<Turn, 'id' | 'how'>,
   losses: readonly Loss[],
   opened: { upstream: string; losses: readonly Loss[]; promptTokens: number | undefined } | undefined,
 ): AnswerHead {

@@ -1,11 +1,11 @@
 /** Keeps a turn and what goes with it in the session, step by step. */
 import type { JsonObject } from '../../core/conversation.js';
-import type { CompletedTurn, SessionTurn } from '../../sessions/sessions.js';
+import type { CompletedTurn, Turn } from '../../sessions/sessions.js';
 import type { HeldTools } from './tool-sessions.js';
 import { decodeTurnState, encodeTurnState } from './turn-state.js';
 
 export interface TurnKeeperOptions {
-  turn: SessionTurn;
+  turn: Turn;
   tools: HeldTools;
   onProblem(error: unknown): void;
 }

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
-import type { SessionTurn } from '../../sessions/sessions.js';
+import type { Turn } from '../../sessions/sessions.js';
 
 export interface TurnState {
   /** The snapshot of the conversation's tool session. */
@@ -19,7 +19,7 @@ export function encodeTurnState({ tools, problems }: TurnState): JsonObject {
  * A fork begins with what its parent had at the end of the answer where both part: the model knows
  * of that much. An import begins with nothing.
  */
-export function decodeTurnState({ state }: Pick<SessionTurn, 'state'>): TurnState {
+export function decodeTurnState({ state }: Pick<Turn, 'state'>): TurnState {
   const { tools, problems } = state ?? {};
   return {
     ...(isObject(tools) ? { tools } : {}),

@@ -3,7 +3,7 @@ import type { Block, Message } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { Log } from '../../observability/log.js';
 import { TURN_STOPPED } from '../../sessions/refusals.js';
-import type { SessionTurn } from '../../sessions/sessions.js';
+import type { Turn } from '../../sessions/sessions.js';
 import type { ModelRequest } from '../engine.js';
 import {
   type AgentObserver,
@@ -18,7 +18,7 @@ import type { AnsweredEnd } from './turn-end.js';
 export interface WatchedTurnOptions {
   watcher: TurnWatcher | undefined;
   call: Pick<ModelRequest, 'id' | 'request' | 'signal'>;
-  turn: Pick<SessionTurn, 'id' | 'principal' | 'transcript' | 'began' | 'signal'>;
+  turn: Pick<Turn, 'id' | 'principal' | 'transcript' | 'began' | 'signal'>;
   /** Of those who wait for the answer. */
   observe: AgentObserver;
   /** The engine stops. */

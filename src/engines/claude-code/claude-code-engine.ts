@@ -3,7 +3,7 @@ import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import type { Log } from '../../observability/log.js';
 import type { ModelRoute } from '../../routing/model-router.js';
-import type { Sessions, SessionTurn } from '../../sessions/sessions.js';
+import type { Sessions, Turn } from '../../sessions/sessions.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import { attachRequest, toolboxOf, workspaceOf } from '../agent/agent-request.js';
@@ -134,7 +134,7 @@ class ProcessEngine implements ClaudeCodeEngine {
     await this.#tools.close();
   }
 
-  #telling(call: ModelRequest, turn: SessionTurn, { observe }: RunningTurn): TurnTelling {
+  #telling(call: ModelRequest, turn: Turn, { observe }: RunningTurn): TurnTelling {
     const { watcher, log } = this.#options;
     return new TurnTelling({ watcher, call, turn, observe, isClosing: () => this.#closing, log });
   }
@@ -143,7 +143,7 @@ class ProcessEngine implements ClaudeCodeEngine {
     call: ModelRequest,
     route: ModelRoute,
     workspace: Workspace,
-    { turn, running, observe }: { turn: SessionTurn; running: RunningTurn; observe: AgentObserver },
+    { turn, running, observe }: { turn: Turn; running: RunningTurn; observe: AgentObserver },
   ): Promise<ClaudeTurn> {
     const { processes, keys, relay, runtime, log, selfUrl, walled } = this.#options;
     return ClaudeTurn.open({

@@ -8,7 +8,7 @@ import type { ModelEvent } from '../../core/events.js';
 import type { Loss } from '../../core/losses.js';
 import type { Log } from '../../observability/log.js';
 import type { ModelRoute } from '../../routing/model-router.js';
-import type { OutstandingCalls, SessionTurn } from '../../sessions/sessions.js';
+import type { OutstandingToolCalls, Turn } from '../../sessions/sessions.js';
 import type { AgentTask } from '../../tools/runtime/context.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
@@ -53,7 +53,7 @@ export interface ClaudeTurnOptions {
   call: ModelRequest;
   route: ModelRoute;
   workspace: Workspace;
-  turn: SessionTurn;
+  turn: Turn;
   toolbox: Toolbox;
   baseUrl: string;
   /** Commands run in the gateway's sandbox or not at all. */
@@ -75,7 +75,7 @@ const RESTARTS = 1;
 export class ClaudeTurn {
   readonly keeper: TurnKeeper;
   readonly tally = new UsageTally();
-  readonly turn: SessionTurn;
+  readonly turn: Turn;
   readonly shown: CallStream;
   readonly #options: ClaudeTurnOptions;
   readonly #plan: ToolPlan;
@@ -400,7 +400,7 @@ export class ClaudeTurn {
     return undefined;
   }
 
-  #outstanding(): OutstandingCalls | undefined {
+  #outstanding(): OutstandingToolCalls | undefined {
     const lost = this.#lost;
     const last = this.turn.transcript.at(-1);
     const calls = last?.role === 'assistant' ? last.content.filter((block) => block.type === 'tool_use') : [];

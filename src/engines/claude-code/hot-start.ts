@@ -1,6 +1,6 @@
 /** Whether a process that waits can go on with a turn, and what it is to be told. */
 import type { Message, ToolResultBlock } from '../../core/conversation.js';
-import type { SessionTurn } from '../../sessions/sessions.js';
+import type { Turn } from '../../sessions/sessions.js';
 import type { Conversation } from './conversation.js';
 import type { KnownCall } from './known-calls.js';
 import { incomingMessage } from './processes/transcript-entries.js';
@@ -13,7 +13,7 @@ export interface HotStart {
 }
 
 /** Undefined where the process does not stand where the session stands. */
-export function hotStart(conversation: Conversation, turn: SessionTurn): HotStart | undefined {
+export function hotStart(conversation: Conversation, turn: Turn): HotStart | undefined {
   const { stood, alive, desk } = conversation;
   if (!alive || stood === undefined || stood.steps !== turn.before) return undefined;
   const waiting = desk.known.all.filter(({ block }) => !desk.known.results.has(block.id));
@@ -25,7 +25,7 @@ export function hotStart(conversation: Conversation, turn: SessionTurn): HotStar
 
 function withMessage(
   conversation: Conversation,
-  { outstanding }: SessionTurn,
+  { outstanding }: Turn,
   fresh: readonly Message[],
 ): HotStart | undefined {
   if (outstanding !== undefined || fresh.length === 0) return undefined;
@@ -35,7 +35,7 @@ function withMessage(
 
 function withResults(
   { desk }: Conversation,
-  { outstanding }: SessionTurn,
+  { outstanding }: Turn,
   fresh: readonly Message[],
   waiting: readonly KnownCall[],
 ): HotStart | undefined {

@@ -2,7 +2,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import type { TextBlock } from '../../core/conversation.js';
 import type { ModelRoute } from '../../routing/model-router.js';
-import type { SessionTurn } from '../../sessions/sessions.js';
+import type { Turn } from '../../sessions/sessions.js';
 import type { OpenToolSession } from '../../tools/runtime/runtime.js';
 import { isInside } from '../../workspace/real-path.js';
 import { LIMITS } from '../agent/limits.js';
@@ -11,7 +11,7 @@ import type { ToolPlan } from './tool-plan.js';
 
 export interface ProfileOptions {
   route: ModelRoute;
-  turn: SessionTurn;
+  turn: Turn;
   baseUrl: string;
 }
 

@@ -1,6 +1,6 @@
 /** Everything of one turn, put together: its model, its tools, its loop, and what keeps it. */
 import type { Loss } from '../../core/losses.js';
-import type { SessionTurn } from '../../sessions/sessions.js';
+import type { Turn } from '../../sessions/sessions.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import { spokenIn } from '../agent/answers.js';
 import { CallLedger } from '../agent/call-ledger.js';
@@ -25,13 +25,13 @@ export interface NativeTurnOptions
     'relay' | 'runtime' | 'log' | 'now' | 'routeOf' | 'call' | 'route' | 'toolbox' | 'signal'
   > {
   workspace: Workspace;
-  turn: SessionTurn;
+  turn: Turn;
   tools: ToolSessions;
   observe: AgentObserver;
 }
 
 export interface NativeTurn {
-  turn: SessionTurn;
+  turn: Turn;
   loop: AgentLoop;
   shown: CallStream;
   keeper: TurnKeeper;

@@ -8,7 +8,7 @@ import type { ModelEvent } from '../../core/events.js';
 import type { Log } from '../../observability/log.js';
 import type { ModelRoute } from '../../routing/model-router.js';
 import { TURN_STOPPED } from '../../sessions/refusals.js';
-import type { Sessions, SessionTurn } from '../../sessions/sessions.js';
+import type { Sessions, Turn } from '../../sessions/sessions.js';
 import { attachRequest } from '../agent/agent-request.js';
 import { SESSION_HEADER, sessionHeaders } from '../agent/answers.js';
 import { attachTurn } from '../agent/attach-turn.js';
@@ -86,12 +86,12 @@ export class PlainEngine implements Engine {
     await this.#turns.close();
   }
 
-  #telling(call: ModelRequest, turn: SessionTurn, { observe }: RunningTurn): TurnTelling {
+  #telling(call: ModelRequest, turn: Turn, { observe }: RunningTurn): TurnTelling {
     const { watcher, log } = this.#options;
     return new TurnTelling({ watcher, call, turn, observe, isClosing: () => this.#closing, log });
   }
 
-  #ask(call: ModelRequest, route: ModelRoute, turn: SessionTurn, running: RunningTurn): Promise<Answer> {
+  #ask(call: ModelRequest, route: ModelRoute, turn: Turn, running: RunningTurn): Promise<Answer> {
     const signal = AbortSignal.any([running.signal, turn.signal]);
     const request = modelRequest(call.request, turn);
     // Without a body of its own nothing can be forwarded as it came.
@@ -108,7 +108,7 @@ export class PlainEngine implements Engine {
   /** The turn is kept before its last event is out. */
   async *#answer(
     call: ModelRequest,
-    turn: SessionTurn,
+    turn: Turn,
     batches: AsyncIterable<readonly ModelEvent[]>,
     telling: TurnTelling,
   ): AsyncGenerator<readonly ModelEvent[], void, void> {
@@ -147,7 +147,7 @@ export class PlainEngine implements Engine {
   }
 
   /** A person stopped it: what was said so far is the answer. Nothing said leaves the turn as it is. */
-  async #keepStopped(turn: SessionTurn, answer: PlainAnswer): Promise<void> {
+  async #keepStopped(turn: Turn, answer: PlainAnswer): Promise<void> {
     const { reason } = turn.signal;
     if (!(reason instanceof GatewayError) || reason.detail !== TURN_STOPPED) return;
     if (answer.blocks.some(({ type }) => type === 'text'))
@@ -156,7 +156,7 @@ export class PlainEngine implements Engine {
 }
 
 async function complete(
-  turn: SessionTurn,
+  turn: Turn,
   answer: PlainAnswer,
   end: Pick<NonNullable<PlainAnswer['end']>, 'reason' | 'stopSequence'>,
 ): Promise<void> {
@@ -166,7 +166,7 @@ async function complete(
   await turn.complete({ answer: { blocks, ...end } });
 }
 
-function modelRequest(request: ConversationRequest, turn: SessionTurn): ConversationRequest {
+function modelRequest(request: ConversationRequest, turn: Turn): ConversationRequest {
   const messages = [...turn.transcript];
   const tools = toolsOfHistory(messages);
   return {

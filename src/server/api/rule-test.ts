@@ -8,7 +8,7 @@ import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
 import type { Decision } from '../../permissions/decision.js';
-import { readRecord } from '../../sessions/session-record.js';
+import { readSessionRow } from '../../sessions/persistence/session-row.js';
 import type { Examined } from '../../tools/runtime/examine.js';
 import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../exchange.js';
@@ -50,7 +50,7 @@ async function rootOf(
   if (session) await requireOwnSession(exchange, context, session);
   if (project) return ownFolder(project, 'project', exchange, context);
   const known = session ? await context.store.sessions.get(session) : undefined;
-  const record = known === undefined ? undefined : readRecord(known);
+  const record = known === undefined ? undefined : readSessionRow(known);
   return record?.root ?? context.findPlace(undefined, exchange.principal, 'judge').root;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ownerOfThisProcess, RELEASED } from '../../sessions/owner.js';
-import type { SessionStanding } from '../../sessions/sessions.js';
-import { idempotencyMark } from '../../sessions/telling.js';
+import { ownerOfThisProcess, RELEASED } from '../../sessions/lifetime/owner.js';
+import { idempotencyMark } from '../../sessions/matching/history-fingerprint.js';
+import type { SessionProgress } from '../../sessions/sessions.js';
 import { sessionLease } from '../../store/leases.js';
 import type { Session } from '../../store/sessions.js';
 import { type SessionFacts, sessionsToWire } from './session-wire.js';
@@ -18,7 +18,7 @@ const RUN = {
   state: 'interrupted' as const,
 };
 
-function facts(standings: Record<string, SessionStanding>, held: Record<string, string> = {}) {
+function facts(standings: Record<string, SessionProgress>, held: Record<string, string> = {}) {
   const asked: string[] = [];
   const made: SessionFacts = {
     sessions: { get: async () => undefined, standing: ({ id }) => standings[id] },

@@ -8,8 +8,8 @@ import { GatewayError } from '../../core/errors.js';
 import type { Principal } from '../../engines/engine.js';
 import type { ModelCatalogue, OfferedModel } from '../../engines/model-catalogue.js';
 import { busy, unknownSession } from '../../sessions/refusals.js';
-import type { SessionStanding, Sessions } from '../../sessions/sessions.js';
-import { messagesIn, saidInTurn } from '../../sessions/turns.js';
+import type { SessionProgress, Sessions } from '../../sessions/sessions.js';
+import { messagesIn, saidInTurn } from '../../sessions/turns/user-turns.js';
 import type { Session } from '../../store/sessions.js';
 import type { ChatStarted } from '../wire/sessions.js';
 import { type ChatBody, saidIn } from './chat-request.js';
@@ -70,7 +70,7 @@ export async function planChat(options: PlanOptions): Promise<ChatPlan> {
 
 interface Known {
   session: Session;
-  standing: SessionStanding;
+  standing: SessionProgress;
 }
 
 async function find(id: string, { sessions, principal }: PlanOptions): Promise<Known> {

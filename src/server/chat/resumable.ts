@@ -1,18 +1,18 @@
 /** Whether a turn that broke off is the console's to go on with, and what to do where it is not. */
 import { GatewayError } from '../../core/errors.js';
+import { idempotencyMark } from '../../sessions/matching/history-fingerprint.js';
 import { busy } from '../../sessions/refusals.js';
-import type { SessionStanding, StandingTurn } from '../../sessions/sessions.js';
-import { idempotencyMark } from '../../sessions/telling.js';
+import type { SessionProgress, UnfinishedTurn } from '../../sessions/sessions.js';
 import type { Run } from '../../store/runs.js';
 
-export function isOfRun({ idempotency }: StandingTurn, { id }: Pick<Run, 'id'>): boolean {
+export function isOfRun({ idempotency }: UnfinishedTurn, { id }: Pick<Run, 'id'>): boolean {
   return idempotency === idempotencyMark(id);
 }
 
 /** Undefined where there is a turn of the run that can be gone on with. */
 export function nothingToResume(
   session: string,
-  standing: SessionStanding | undefined,
+  standing: SessionProgress | undefined,
   run: Pick<Run, 'id'> | undefined,
 ): GatewayError | undefined {
   const turn = standing?.turn;

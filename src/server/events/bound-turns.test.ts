@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Chunk, LiveTurn } from '../wire/events.js';
+import type { Chunk, TurnSnapshotWire } from '../wire/events.js';
 import { boundTurns } from './bound-turns.js';
 
 const BASE = { session: 's', turn: 't', agent: null, at: '' } as const;
@@ -8,7 +8,7 @@ const started = (id: string, command = 'ls'): Chunk => ({
   ...{ ...BASE, type: 'tool_start', tool_use_id: id, name: 'Bash', kind: 'command', title: id },
   ...{ command, diff: null, because: null },
 });
-const turnOf = (turn: string, chunks: Chunk[], said = 'go'): LiveTurn => ({
+const turnOf = (turn: string, chunks: Chunk[], said = 'go'): TurnSnapshotWire => ({
   ...{ session: 's', turn, began_at: '', model: 'm', message: [{ type: 'text', text: said }], chunks },
 });
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));

@@ -1,8 +1,8 @@
 /** The turns of a snapshot, within a bound: those with the most give way, and of them what is old. */
 import { cut } from '../activity/encode-activity.js';
-import type { Chunk, LiveTurn } from '../wire/events.js';
+import type { Chunk, TurnSnapshotWire } from '../wire/events.js';
 import type { BlockWire } from '../wire/shared.js';
-import { shortened } from './live-turn.js';
+import { shortened } from './turn-snapshot.js';
 
 /** A character takes no more than this as JSON: `\u0000`. */
 const WIDEST = 6;
@@ -12,7 +12,7 @@ const MESSAGE_PART = 0.25;
 const CLOSER = 0.95;
 
 /** `most`: bytes as JSON. What is given is left as it is. */
-export function boundTurns(turns: readonly LiveTurn[], most: number): LiveTurn[] {
+export function boundTurns(turns: readonly TurnSnapshotWire[], most: number): TurnSnapshotWire[] {
   const sizes = turns.map(bytesOf);
   const share = fairShare(sizes, most);
   return turns.map((turn, index) => ((sizes[index] ?? 0) <= share ? turn : newestOf(turn, share)));
@@ -31,9 +31,9 @@ function fairShare(sizes: readonly number[], most: number): number {
   return most;
 }
 
-function newestOf(turn: LiveTurn, most: number): LiveTurn {
+function newestOf(turn: TurnSnapshotWire, most: number): TurnSnapshotWire {
   const message = boundMessage(turn.message, Math.floor(most * MESSAGE_PART));
-  const bare: LiveTurn = { ...turn, message, chunks: [], truncated: true };
+  const bare: TurnSnapshotWire = { ...turn, message, chunks: [], truncated: true };
   let room = most - bytesOf(bare);
   const newest: Chunk[] = [];
   for (const chunk of turn.chunks.toReversed()) {

@@ -19,9 +19,9 @@ import { boundTurns } from './bound-turns.js';
 import { chunkOf } from './chunk-of.js';
 import { type Audience, EventRing, type RingEntry } from './event-ring.js';
 import { EVENT_LIMITS, type EventLimits } from './limits.js';
-import { LiveTurn } from './live-turn.js';
 import { messageToShow } from './preview.js';
 import { SharedBytes } from './shared-bytes.js';
+import { TurnSnapshot } from './turn-snapshot.js';
 
 type Distributed<Event> = Event extends unknown ? Omit<Event, 'id' | 'prev'> : never;
 /** An event before it has its number. */
@@ -71,7 +71,7 @@ export class EventHub implements TurnWatcher {
   readonly #epoch = randomBytes(6).toString('hex');
   readonly #ring: EventRing;
   readonly #readers = new Map<EventReader, Place>();
-  readonly #turns = new Map<string, LiveTurn>();
+  readonly #turns = new Map<string, TurnSnapshot>();
   /** What readers were given first, for others that come before anything else happens. */
   readonly #shared: SharedBytes;
   #seq = 0;
@@ -219,7 +219,7 @@ export class EventHub implements TurnWatcher {
     const { id, session, principal, model } = turn;
     const message = messageToShow(turn.message, this.limits);
     const began = { session, turn: id, began_at: this.#time(), model, message };
-    const live = new LiveTurn(principal, began, this.limits);
+    const live = new TurnSnapshot(principal, began, this.limits);
     this.#turns.set(id, live);
     this.publish(principal, { type: 'turn', state: 'began', ...began });
     return {
@@ -228,14 +228,14 @@ export class EventHub implements TurnWatcher {
     };
   }
 
-  #observe(live: LiveTurn, activity: AgentActivity): void {
+  #observe(live: TurnSnapshot, activity: AgentActivity): void {
     if (this.#turns.get(live.id) !== live) return;
     const chunk = chunkOf(activity, { turn: live.id, at: this.#time() }, this.limits);
     live.add(chunk);
     this.publish(live.principal, chunk);
   }
 
-  #end(live: LiveTurn, { end, stopReason, error }: TurnOutcome): void {
+  #end(live: TurnSnapshot, { end, stopReason, error }: TurnOutcome): void {
     if (this.#turns.get(live.id) !== live) return;
     this.#turns.delete(live.id);
     this.publish(live.principal, {

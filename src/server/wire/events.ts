@@ -30,11 +30,11 @@ export interface Snapshot {
   now: Time;
   /** All that wait for a person. */
   approvals: ApprovalWire[];
-  turns: LiveTurn[];
+  turns: TurnSnapshotWire[];
 }
 
 /** A turn that runs, as if it had been watched from its beginning. */
-export interface LiveTurn {
+export interface TurnSnapshotWire {
   session: string;
   turn: string;
   began_at: Time;

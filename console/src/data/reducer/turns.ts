@@ -1,6 +1,6 @@
 /** A turn as it is told, chunk by chunk. Each chunk changes only the level and the part it is about. */
 import type { ApprovalWire } from '../../../../src/server/wire/approvals.js';
-import type { Chunk, LiveTurn, TurnEventWire } from '../../../../src/server/wire/events.js';
+import type { Chunk, TurnEventWire, TurnSnapshotWire } from '../../../../src/server/wire/events.js';
 import type { BlockWire, TokenCounts } from '../../../../src/server/wire/shared.js';
 import type { TurnView } from '../console-state.js';
 import type { CardState, NotePart, Part, SubAgentView, ToolCard } from '../view.js';
@@ -61,7 +61,7 @@ export function beginTurn(
 }
 
 /** A turn from a snapshot, as if it had been watched. */
-export function liveTurn(live: LiveTurn): TurnView {
+export function liveTurn(live: TurnSnapshotWire): TurnView {
   let view: TurnView = { ...beginTurn(live), truncated: live.truncated === true };
   for (const chunk of live.chunks) view = applyChunk(view, chunk);
   return view;

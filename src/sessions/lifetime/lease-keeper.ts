@@ -1,0 +1,81 @@
+/** The leases that this process holds: taken for a turn or a single step, renewed by one heartbeat. */
+import { type Grant, type Lease, type LeaseStore, sessionLease } from '../../store/leases.js';
+import { LIMITS } from '../limits.js';
+import type { SessionsLog } from '../session-parts.js';
+import { isGone } from './owner.js';
+
+export interface LeaseKeeperOptions {
+  leases: LeaseStore;
+  owner: string;
+  leaseMs: number;
+  /** A session that nobody writes to is over after this. */
+  ttlMs: number;
+  log: SessionsLog;
+  /** With each heartbeat. */
+  onBeat(): Promise<unknown>;
+}
+
+export class LeaseKeeper {
+  readonly #options: LeaseKeeperOptions;
+  /** With what to do when it is lost. */
+  readonly #held = new Map<Lease, (() => void) | undefined>();
+  readonly #heartbeat: NodeJS.Timeout;
+
+  constructor(options: LeaseKeeperOptions) {
+    this.#options = options;
+    const { leaseMs, ttlMs } = options;
+    const pause = Math.min(leaseMs, ttlMs) / LIMITS.beatsPerLease;
+    this.#heartbeat = setInterval(() => void this.#beat(), pause).unref();
+  }
+
+  /** A holder of this machine that is dead holds nothing. */
+  async acquire(session: string, onLost?: () => void): Promise<Grant> {
+    const { leases, owner, leaseMs } = this.#options;
+    const name = sessionLease(session);
+    let grant = await leases.acquire(name, owner, leaseMs);
+    if (!grant.granted && isGone(grant.owner)) {
+      await leases.releaseAll(grant.owner);
+      grant = await leases.acquire(name, owner, leaseMs);
+    }
+    if (grant.granted) this.#held.set(grant.lease, onLost);
+    return grant;
+  }
+
+  /** Held by this process itself. */
+  isOwn({ owner }: { owner: string }): boolean {
+    return owner === this.#options.owner;
+  }
+
+  /** Never rejects: what is not given back lapses. */
+  async release(lease: Lease): Promise<void> {
+    if (!this.#held.delete(lease)) return;
+    try {
+      await this.#options.leases.release(lease);
+    } catch (error) {
+      this.#options.log.warn({ err: error, lease: lease.name }, 'a lease could not be given back');
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#heartbeat);
+    await Promise.all([...this.#held.keys()].map((lease) => this.release(lease)));
+  }
+
+  async #beat(): Promise<void> {
+    const held = [...this.#held.keys()];
+    if (held.length === 0) return;
+    const { leases, owner, leaseMs, log } = this.#options;
+    try {
+      const renewed = new Set((await leases.renew(owner, leaseMs)).map(({ token }) => token));
+      for (const lease of held) if (!renewed.has(lease.token)) this.#lose(lease);
+      await this.#options.onBeat();
+    } catch (error) {
+      log.warn({ err: error }, 'leases could not be renewed');
+    }
+  }
+
+  #lose(lease: Lease): void {
+    const onLost = this.#held.get(lease);
+    if (this.#held.delete(lease)) onLost?.();
+  }
+}

@@ -1,0 +1,217 @@
+/**
+ * A conversation as its client sees it, in a form in which two fingerprints of it are equal: clients
+ * join and split texts, drop thinking, write arguments again with their keys in another order, and
+ * echo messages in the shape of their own dialect.
+ */
+import { createHash } from 'node:crypto';
+import type {
+  Block,
+  MediaSource,
+  Message,
+  Role,
+  TextBlock,
+  ToolResultBlock,
+  ToolResultContent,
+  ToolUseBlock,
+} from '../../core/conversation.js';
+
+/** One thing that was said, with the message that it ends in. */
+export interface Atom {
+  key: string;
+  message: number;
+}
+
+export function atomsOf(messages: readonly Message[]): Atom[] {
+  const atoms: Atom[] = [];
+  const runs = runsOf(messages);
+  let said: SaidAtom | undefined;
+  for (const [index, { role, content }] of messages.entries()) {
+    for (const block of content) {
+      if (block.type === 'text') {
+        // Many clients keep the calls of an answer and drop what was said beside them.
+        if (runs[index]?.calls === true || isBlank(block.text)) continue;
+        // Only an assistant's texts are spread over messages by some dialects.
+        const joins = said?.role === role && (said.message === index || role === 'assistant');
+        if (said === undefined || !joins) {
+          said = new SaidAtom(role);
+          atoms.push(said);
+        }
+        said.add(block.text, index);
+        continue;
+      }
+      const key = keyOf(block, role);
+      if (key === undefined) continue;
+      atoms.push({ key: `${role}|${key}`, message: index });
+      said = undefined;
+    }
+  }
+  return atoms;
+}
+
+/** Texts that are one: clients join and split them. */
+class SaidAtom implements Atom {
+  readonly role: Role;
+  message = -1;
+  readonly #texts: string[] = [];
+  #key: string | undefined;
+
+  constructor(role: Role) {
+    this.role = role;
+  }
+
+  add(text: string, message: number): void {
+    this.#texts.push(text);
+    this.message = message;
+  }
+
+  get key(): string {
+    this.#key ??= `${this.role}|text|${this.role === 'assistant' ? spoken(this.#texts) : written(this.#texts)}`;
+    return this.#key;
+  }
+}
+
+const isBlank = (text: string): boolean => !/\S/.test(text);
+
+/** An answer comes in pieces, which clients put together with blanks, lines or nothing between. */
+const spoken = (texts: readonly string[]): string => texts.join('').replace(/\s+/g, '');
+
+/**
+ * What somebody wrote is sent again as it was, but for its ends, its ends of lines, and the lines or
+ * blanks that texts are put together with. How deep a line stands is part of what it says.
+ */
+function written(texts: readonly string[]): string {
+  return texts
+    .join('\n')
+    .trim()
+    .replace(/\s+/g, (run) => {
+      const line = run.lastIndexOf('\n');
+      const depth = line < 0 ? '' : run.slice(line + 1);
+      return depth === '' ? ' ' : `\n${depth}`;
+    });
+}
+
+/**
+ * For each message whether it makes calls, or stands beside one that does: some dialects spread an
+ * answer over several messages.
+ */
+function runsOf(messages: readonly Message[]): { calls: boolean }[] {
+  let run = { calls: false };
+  let before: Role | undefined;
+  return messages.map((message) => {
+    if (message.role !== 'assistant' || before !== 'assistant') run = { calls: false };
+    before = message.role;
+    run.calls ||= message.role === 'assistant' && message.content.some(({ type }) => type === 'tool_use');
+    return run;
+  });
+}
+
+/** The same for two fingerprints of one call. */
+export function callKey({ id, name, input }: Pick<ToolUseBlock, 'id' | 'name' | 'input'>): string {
+  return JSON.stringify(['call', id, name, canonical(input)]);
+}
+
+/** The same for two fingerprints of one result. */
+export function resultKey({
+  toolUseId,
+  content,
+  isError,
+}: Pick<ToolResultBlock, 'toolUseId' | 'content' | 'isError'>): string {
+  const parts: string[] = [];
+  let texts: string[] = [];
+  const flush = () => {
+    if (texts.length > 0) parts.push(`text|${written(texts)}`);
+    texts = [];
+  };
+  for (const block of content) {
+    if (block.type !== 'text') {
+      flush();
+      parts.push(contentKey(block));
+    } else if (!isBlank(block.text)) texts.push(block.text);
+  }
+  flush();
+  return JSON.stringify(['result', toolUseId, isError, parts]);
+}
+
+/** What one block beside results says, or undefined for nothing. */
+export function saidKey(block: Block): string | undefined {
+  const key = keyOf(block, 'user');
+  return key === undefined ? undefined : `${block.type}|${key}`;
+}
+
+/** Undefined for what clients leave out, and for nothing at all. */
+function keyOf(block: Block, role: Role): string | undefined {
+  switch (block.type) {
+    case 'text':
+      return written([block.text]) || undefined;
+    case 'image':
+    case 'document':
+      return contentKey(block);
+    case 'tool_use':
+      return callKey(block);
+    case 'tool_result':
+      return resultKey(block);
+    case 'opaque':
+      // What an upstream's own tools did is left out by many clients when they echo it.
+      return role === 'assistant' ? undefined : contentKey(block);
+    case 'thinking':
+    case 'redacted_thinking':
+      return undefined;
+  }
+}
+
+function contentKey(block: Exclude<ToolResultContent, TextBlock>): string {
+  switch (block.type) {
+    case 'image':
+    case 'document':
+      return `${block.type}|${sourceKey(block.source)}`;
+    case 'opaque': {
+      const { cache_control: _, ...value } = block.value;
+      return `opaque|${block.kind}|${canonical(value)}`;
+    }
+  }
+}
+
+function sourceKey(source: MediaSource): string {
+  switch (source.type) {
+    case 'base64':
+    case 'text':
+      return createHash('sha256').update(source.data).digest('base64url');
+    case 'url':
+      return source.url;
+    case 'file':
+      return `file|${source.fileId}`;
+  }
+}
+
+/** JSON with its keys in order: clients parse arguments and write them again. */
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const fields = Object.entries(value).filter(([, each]) => each !== undefined);
+  fields.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join(',')}}`;
+}
+
+/** The messages behind the first `length` atoms, which must not end in the middle of one. */
+export function messagesAfter(
+  messages: readonly Message[],
+  atoms: readonly Atom[],
+  length: number,
+): Message[] {
+  const last = atoms[length - 1];
+  let from = last === undefined ? 0 : last.message + 1;
+  // An answer that said nothing to anybody is no message of its own.
+  while (saysNothing(messages[from])) from += 1;
+  return messages.slice(from);
+}
+
+const saysNothing = (message: Message | undefined): boolean =>
+  message?.role === 'assistant' && atomsOf([message]).length === 0;
+
+export function resultsIn(messages: readonly Message[]): ToolResultBlock[] {
+  return messages.flatMap(({ content }) => content.filter((block) => block.type === 'tool_result'));
+}
+
+export function callsIn(message: Message | undefined): ToolUseBlock[] {
+  return message?.role === 'assistant' ? message.content.filter((block) => block.type === 'tool_use') : [];
+}

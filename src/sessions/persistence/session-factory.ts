@@ -1,0 +1,200 @@
+/** New sessions: empty, from a history that nobody knows, or from a point of another one. */
+import type { Message } from '../../core/conversation.js';
+import type { LeaseKeeper } from '../lifetime/lease-keeper.js';
+import { LIMITS } from '../limits.js';
+import type { Ground, Link } from '../matching/hash-chain.js';
+import { newSessionId } from '../matching/session-id.js';
+import { callsIn } from '../matching/visible-history.js';
+import { busyElsewhere } from '../refusals.js';
+import type { SessionParts } from '../session-parts.js';
+import type { AttachKind } from '../sessions.js';
+import { LeasedSession } from './leased-session.js';
+import type { LoadedSession, SessionSetup, TurnEndMarks } from './session-reader.js';
+import type { LogEntry, SessionRow, SetupEntry, TurnEndMark, TurnEntry } from './session-row.js';
+import { TranscriptLog } from './transcript-log.js';
+
+export interface Origin {
+  parent: LoadedSession;
+  marks: TurnEndMarks;
+  setup: SessionSetup;
+  /** Undefined: from the very beginning. */
+  mark: TurnEndMark | undefined;
+}
+
+export interface MakeOptions {
+  how: Exclude<AttachKind, 'continue'>;
+  by: Ground & { principal: string; model: string };
+  seed: Link;
+  title: string | undefined;
+  origin?: Origin;
+  /** Where the messages were taken from, without an origin. */
+  parent?: string;
+  /** Messages behind the origin, up to the last thing that an assistant said, and the link of that. */
+  base: readonly Message[];
+  end: Link;
+  onLost(): void;
+  /** The points that it shares with its origin are found in it too. */
+  indexed: boolean;
+}
+
+const EMPTY = { version: 1, step: 0, marks: 0, turns: 0, setup: { count: 0 } } as const;
+
+export class SessionFactory {
+  readonly #parts: SessionParts;
+  readonly #keeper: LeaseKeeper;
+
+  constructor(parts: SessionParts, keeper: LeaseKeeper) {
+    this.#parts = parts;
+    this.#keeper = keeper;
+  }
+
+  async make(options: MakeOptions): Promise<LeasedSession> {
+    const { by, origin, title, onLost } = options;
+    const parent = origin?.parent.session.id ?? options.parent;
+    const { store, now, ttlMs, emit } = this.#parts;
+    const id = newSessionId();
+    const record: SessionRow = {
+      ...EMPTY,
+      root: by.root,
+      ...(by.user !== undefined && { user: by.user }),
+      ...(origin === undefined ? { forkNumber: 0 } : inherited(origin.parent)),
+      head: options.seed,
+    };
+    const { principal, model, engine } = by;
+    const created = await store.sessions.create({
+      id,
+      principal,
+      model,
+      engine,
+      state: 'live',
+      expiresAt: now() + ttlMs,
+      metadata: record,
+      ...(title !== undefined && { title }),
+      ...(parent !== undefined && { parent }),
+    });
+    if (!created) throw new Error('An id of 16 random bytes was given twice.');
+    const grant = await this.#keeper.acquire(id, onLost);
+    if (!grant.granted) throw busyElsewhere(id);
+    const held = new LeasedSession(this.#parts, { id, principal }, record, new TranscriptLog(), grant.lease);
+    try {
+      await this.#fill(held, options);
+    } catch (error) {
+      await this.#keeper.release(grant.lease);
+      await store.sessions.delete(id, this.#parts.node);
+      throw error;
+    }
+    emit({ type: 'created', session: id, principal, how: options.how });
+    return held;
+  }
+
+  async #fill(held: LeasedSession, { origin, base, end, indexed }: MakeOptions): Promise<void> {
+    const shared = sharedEntries(origin);
+    const main: LogEntry[] = [
+      ...(origin?.parent.log.entries(origin.mark?.step ?? 0) ?? []),
+      ...base.map((message): LogEntry => ({ kind: 'message', message })),
+    ];
+    if (main.length === 0 && shared.length === 0) return;
+    const marks = 1 + Math.max(-1, ...shared.map(({ mark }) => mark));
+    const calls = callsIn(base.at(-1));
+    const own: TurnEndMark = {
+      kind: 'mark',
+      mark: marks,
+      ...end,
+      step: main.length,
+      open: calls.map(({ id }) => id),
+      results: [],
+    };
+    const last = base.length === 0 ? origin?.mark : own;
+    const turns: TurnEntry[] = base.length === 0 ? shared : [...shared, own];
+    const { setup, entries } = setupOf(origin?.setup);
+    const waits = last !== undefined && last.open.length > 0;
+    const clients = callsIn(lastMessage(main)).filter(({ id }) => last?.open.includes(id) === true);
+    await held.write({
+      state: waits ? 'parked' : 'live',
+      main,
+      turns,
+      setup: entries,
+      open: clients.map(({ id, name, input }) => ({ id, name, input, runBy: 'client' })),
+      index: indexed ? positions(turns) : [],
+      record: {
+        head: last === undefined ? held.record.head : { hash: last.hash, position: last.position },
+        step: main.length,
+        marks: base.length === 0 ? marks : marks + 1,
+        setup,
+        ...(waits && {
+          pending: {
+            mark: last.mark,
+            entry: 1 + turns.findIndex((entry) => entry.kind === 'mark' && entry.mark === last.mark),
+            tellings: [last.hash],
+            until: this.#parts.now() + this.#parts.toolTimeoutMs,
+            said: [],
+          },
+        }),
+        ...(base.length === 0 && last?.state !== undefined && { state: last.state }),
+      },
+    });
+  }
+}
+
+function inherited({
+  session,
+  record: { prompt, family = session.id, forkNumber },
+}: LoadedSession): Pick<SessionRow, 'prompt' | 'family' | 'forkNumber'> {
+  return { ...(prompt !== undefined && { prompt }), family, forkNumber: forkNumber + 1 };
+}
+
+type PlacedEntry = Exclude<TurnEntry, { kind: 'said' }>;
+
+function sharedEntries(origin: Origin | undefined): PlacedEntry[] {
+  const mark = origin?.mark?.mark;
+  if (origin === undefined || mark === undefined) return [];
+  return origin.marks.entries.flatMap((entry) =>
+    entry.kind !== 'said' && entry.mark <= mark ? [entry] : [],
+  );
+}
+
+function positions(entries: readonly TurnEntry[]): Link[] {
+  const at = new Map<number, number>();
+  return entries.flatMap((entry) => {
+    if (entry.kind === 'said') return [];
+    if (entry.kind === 'mark') at.set(entry.mark, entry.position);
+    return [{ hash: entry.hash, position: at.get(entry.mark) ?? 0 }];
+  });
+}
+
+function setupOf(setup: SessionSetup | undefined): { setup: SessionRow['setup']; entries: SetupEntry[] } {
+  const entries: SetupEntry[] = [];
+  const made: SessionRow['setup'] = { count: 0 };
+  if (setup !== undefined && setup.tools.length > 0) {
+    entries.push({ kind: 'tools', tools: [...setup.tools] });
+    // No digest is that of nothing: the next request's own are written whatever they are.
+    made.tools = { digest: '', seq: entries.length };
+  }
+  if (setup !== undefined && setup.system.length > 0) {
+    entries.push({ kind: 'system', system: [...setup.system] });
+    made.system = { digest: '', seq: entries.length };
+  }
+  made.count = entries.length;
+  return { setup: made, entries };
+}
+
+function lastMessage(entries: readonly LogEntry[]): Message | undefined {
+  const log = new TranscriptLog();
+  log.push(entries);
+  return log.messages.at(-1);
+}
+
+/** For people: the beginning of the first thing that the user said. */
+export function titleOf(messages: readonly Message[]): string | undefined {
+  for (const { role, content } of messages) {
+    if (role !== 'user') continue;
+    for (const block of content) {
+      if (block.type !== 'text') continue;
+      const text = block.text.replace(/\s+/g, ' ').trim();
+      if (text.length > LIMITS.titleChars)
+        return `${text.slice(0, LIMITS.titleChars - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+      if (text !== '') return text;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,147 @@
+/** Sessions as they are in the store. */
+import type { Block, Message, TextBlock, ToolDefinition } from '../../core/conversation.js';
+import type { Session } from '../../store/sessions.js';
+import { callsIn } from '../matching/visible-history.js';
+import type { SessionsStore } from '../session-parts.js';
+import { outstandingOf, settled } from '../turns/broken-turn.js';
+import { type Batch, readBatch, recordedCalls } from '../turns/pending-tool-calls.js';
+import { answerOf, NO_RESULT } from '../turns/repair-history.js';
+import {
+  readSessionRow,
+  readSetupEntry,
+  readTurnEntry,
+  SETUP_CHANNEL,
+  type SessionRow,
+  TURNS_CHANNEL,
+  type TurnEndMark,
+  type TurnEntry,
+} from './session-row.js';
+import { TranscriptLog } from './transcript-log.js';
+
+export interface SessionHead {
+  session: Session;
+  record: SessionRow;
+}
+
+export interface LoadedSession {
+  session: Pick<Session, 'id' | 'principal'>;
+  record: SessionRow;
+  log: TranscriptLog;
+}
+
+export interface SessionSetup {
+  tools: readonly ToolDefinition[];
+  system: readonly TextBlock[];
+}
+
+/** The marks of a session, by their hashes and those of their aliases. */
+export interface TurnEndMarks {
+  entries: readonly TurnEntry[];
+  byHash: ReadonlyMap<string, TurnEndMark>;
+  /** The head. */
+  last: TurnEndMark | undefined;
+}
+
+export class SessionReader {
+  readonly #store: SessionsStore;
+
+  constructor(store: SessionsStore) {
+    this.#store = store;
+  }
+
+  /** Undefined for one that is not there, is past its time or is not of this kind. */
+  async head(id: string): Promise<SessionHead | undefined> {
+    const session = await this.#store.sessions.get(id);
+    if (session === undefined || session.state === 'expired') return undefined;
+    const record = readSessionRow(session);
+    return record && { session, record };
+  }
+
+  async load(id: string): Promise<(LoadedSession & { session: Session }) | undefined> {
+    const head = await this.head(id);
+    if (head === undefined) return undefined;
+    return { ...head, log: TranscriptLog.read(await this.#store.transcripts.read(id)) };
+  }
+
+  async marks(id: string): Promise<TurnEndMarks> {
+    const rows = await this.#store.transcripts.read(id, { channel: TURNS_CHANNEL });
+    const entries = rows.map(({ message }) => readTurnEntry(message));
+    const marks = new Map<number, TurnEndMark>();
+    const byHash = new Map<string, TurnEndMark>();
+    for (const entry of entries) {
+      if (entry.kind === 'mark') marks.set(entry.mark, entry);
+      const mark = entry.kind === 'said' ? undefined : marks.get(entry.mark);
+      if (mark !== undefined && entry.kind !== 'said') byHash.set(entry.hash, mark);
+    }
+    return { entries, byHash, last: [...marks.values()].at(-1) };
+  }
+
+  /** The calls that wait for the client. */
+  async pending({ session, record, log }: LoadedSession): Promise<Batch | undefined> {
+    if (record.pending === undefined) return undefined;
+    const mark = await this.#turnEntry(session.id, record.pending.entry);
+    if (mark?.kind !== 'mark') return undefined;
+    return this.batch({ session, log }, mark);
+  }
+
+  batch(
+    { session, log }: Pick<LoadedSession, 'session' | 'log'>,
+    mark: TurnEndMark | undefined,
+  ): Promise<Batch | undefined> {
+    return readBatch(this.#store, session, mark, mark && log.asOf(mark.step).at(-1));
+  }
+
+  /** What the user said while calls waited. */
+  async saidMeanwhile({ session, record }: Pick<LoadedSession, 'session' | 'record'>): Promise<Block[]> {
+    const blocks: Block[] = [];
+    for (const seq of record.pending?.said ?? []) {
+      const entry = await this.#turnEntry(session.id, seq);
+      if (entry?.kind === 'said') blocks.push(...entry.blocks);
+    }
+    return blocks;
+  }
+
+  /** Where it ends with calls: what is known of each, for one who takes it elsewhere without them. */
+  async settledEnd(loaded: LoadedSession): Promise<Message | undefined> {
+    const { session, record, log } = loaded;
+    const calls = callsIn(log.messages.at(-1));
+    if (calls.length === 0) return undefined;
+    const batch = await this.pending(loaded);
+    if (batch !== undefined && record.turn === undefined) {
+      return answerOf(batch, NO_RESULT.wentOn, await this.saidMeanwhile(loaded));
+    }
+    const recorded = await recordedCalls(this.#store, session, calls);
+    const outstanding = outstandingOf(calls, recorded, batch?.results);
+    return outstanding && settled(outstanding);
+  }
+
+  /** What `own` has is taken from there. */
+  async setup(
+    { session, record }: Pick<LoadedSession, 'session' | 'record'>,
+    own: SessionSetup = { tools: [], system: [] },
+  ): Promise<SessionSetup> {
+    const { tools, system } = record.setup;
+    const kept = async (seq: number | undefined) => this.#setupEntry(session.id, seq);
+    const keptTools = own.tools.length > 0 ? undefined : await kept(tools?.seq);
+    const keptSystem = own.system.length > 0 ? undefined : await kept(system?.seq);
+    return {
+      tools: keptTools?.kind === 'tools' ? keptTools.tools : own.tools,
+      system: keptSystem?.kind === 'system' ? keptSystem.system : own.system,
+    };
+  }
+
+  async #turnEntry(id: string, seq: number): Promise<TurnEntry | undefined> {
+    const row = await this.#row(id, TURNS_CHANNEL, seq);
+    return row === undefined ? undefined : readTurnEntry(row.message);
+  }
+
+  async #setupEntry(id: string, seq: number | undefined) {
+    const row = seq === undefined ? undefined : await this.#row(id, SETUP_CHANNEL, seq);
+    return row === undefined ? undefined : readSetupEntry(row.message);
+  }
+
+  async #row(id: string, channel: string, seq: number) {
+    const [row] = await this.#store.transcripts.read(id, { channel, after: seq - 1, limit: 1 });
+    return row;
+  }
+}

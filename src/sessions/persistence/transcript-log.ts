@@ -1,0 +1,99 @@
+/**
+ * A transcript as the store keeps it: append only, although engines also replace messages (a summary
+ * in the place of old ones). Each entry is a step; the conversation as of any step can be told.
+ */
+import type { Message } from '../../core/conversation.js';
+import type { NewTranscriptEntry, TranscriptEntry } from '../../store/transcripts.js';
+import { callsIn } from '../matching/visible-history.js';
+import { type LogEntry, readLogEntry } from './session-row.js';
+
+export class TranscriptLog {
+  readonly #entries: LogEntry[] = [];
+  readonly #ids = new Set<string>();
+  /** The step in which a message was written first. */
+  readonly #steps = new Map<Message, number>();
+  #messages: Message[] = [];
+
+  static read(entries: readonly TranscriptEntry[]): TranscriptLog {
+    const log = new TranscriptLog();
+    log.push(entries.map(({ message }) => readLogEntry(message)));
+    return log;
+  }
+
+  /** Steps written. */
+  get length(): number {
+    return this.#entries.length;
+  }
+
+  /** The conversation as of the last step. */
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  /** Of every call that was ever made in it. */
+  get ids(): ReadonlySet<string> {
+    return this.#ids;
+  }
+
+  asOf(step: number): readonly Message[] {
+    return step >= this.length ? this.#messages : this.#replay(this.#entries.slice(0, step), []);
+  }
+
+  entries(step: number): readonly LogEntry[] {
+    return this.#entries.slice(0, step);
+  }
+
+  /** What the assistant said behind a step, also where notes have taken its place. */
+  saidAfter(step: number): Message[] {
+    return this.#entries.slice(step).flatMap((entry) => {
+      return entry.kind === 'message' && entry.message.role === 'assistant' ? [entry.message] : [];
+    });
+  }
+
+  /** Messages of the conversation in front of the first that was written behind a step. */
+  countBefore(step: number): number {
+    const first = this.#messages.findIndex((message) => {
+      return message.role === 'assistant' && (this.#steps.get(message) ?? 0) > step;
+    });
+    return first < 0 ? this.#messages.length : first;
+  }
+
+  /** What has to be written for the conversation to be `messages`; compared by identity. */
+  difference(messages: readonly Message[]): LogEntry[] {
+    let same = 0;
+    while (same < messages.length && messages[same] === this.#messages[same]) same += 1;
+    const added = messages.slice(same).map((message): LogEntry => {
+      const step = this.#steps.get(message);
+      return step === undefined ? { kind: 'message', message } : { kind: 'again', step };
+    });
+    return same === this.#messages.length ? added : [{ kind: 'keep', count: same }, ...added];
+  }
+
+  push(entries: readonly LogEntry[]): void {
+    for (const entry of entries) {
+      this.#entries.push(entry);
+      if (entry.kind !== 'message') continue;
+      this.#steps.set(entry.message, this.#entries.length);
+      for (const { id } of callsIn(entry.message)) this.#ids.add(id);
+    }
+    this.#messages = this.#replay(entries, this.#messages);
+  }
+
+  #replay(entries: readonly LogEntry[], start: readonly Message[]): Message[] {
+    const messages = [...start];
+    for (const entry of entries) {
+      if (entry.kind === 'keep') messages.length = Math.min(messages.length, entry.count);
+      else if (entry.kind === 'message') messages.push(entry.message);
+      else {
+        const earlier = this.#entries[entry.step - 1];
+        if (earlier?.kind === 'message') messages.push(earlier.message);
+      }
+    }
+    return messages;
+  }
+}
+
+/** `by` tells two writers apart; a writer's own entries are told apart by their place. */
+export function toRows(entries: readonly object[], after: number, by: number): NewTranscriptEntry[] {
+  return entries.map((message, index) => ({ uuid: `${by}.${after + index + 1}`, message }));
+}

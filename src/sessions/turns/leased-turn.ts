@@ -1,0 +1,294 @@
+/** One request on its way to an answer. */
+import { randomBytes } from 'node:crypto';
+import type {
+  JsonObject,
+  Message,
+  TextBlock,
+  ToolDefinition,
+  ToolResultBlock,
+  ToolUseBlock,
+} from '../../core/conversation.js';
+import type { GatewayError } from '../../core/errors.js';
+import type { Loss } from '../../core/losses.js';
+import type { NewAnswer } from '../../store/answers.js';
+import { LIMITS } from '../limits.js';
+import type { HistoryFingerprint } from '../matching/history-fingerprint.js';
+import type { LeasedSession, Step } from '../persistence/leased-session.js';
+import type { LogEntry, TurnEntry, TurnRow } from '../persistence/session-row.js';
+import { ended, lost } from '../refusals.js';
+import type { SessionParts } from '../session-parts.js';
+import type { AttachKind, CompletedTurn, OutstandingToolCalls, Turn } from '../sessions.js';
+import { type KeptAnswer, undeliveredKey } from './kept-answers.js';
+
+export type LeasedTurnEnd = 'complete' | 'parked' | 'broken' | 'discarded';
+
+export interface LeasedTurnOptions {
+  parts: SessionParts;
+  held: LeasedSession;
+  turn: TurnRow;
+  /** The session was made for this request. */
+  created: boolean;
+  before: number;
+  began: number;
+  transcript: Message[];
+  tools: readonly ToolDefinition[];
+  system: readonly TextBlock[];
+  outstanding: OutstandingToolCalls | undefined;
+  losses: readonly Loss[];
+  /** How the conversation was told to get here; the first is this request's. */
+  fingerprints: readonly HistoryFingerprint[];
+  /** Calls whose results are recorded and not used. */
+  unused: Iterable<string>;
+  /** Where the answer is kept for who asks again; undefined: until the client has it. */
+  answerKey: Pick<NewAnswer, 'key' | 'digest'> | undefined;
+  /** Gives the lease back, before anybody is told. */
+  onEnd(end: LeasedTurnEnd): Promise<void>;
+}
+
+export class LeasedTurn implements Turn {
+  readonly id: string;
+  readonly principal: string;
+  readonly user: string | undefined;
+  readonly root: string;
+  readonly how: AttachKind;
+  readonly key: string;
+  /** Of the conversation's system prompt. */
+  readonly prompt: string;
+  readonly forkNumber: number;
+  readonly tools: readonly ToolDefinition[];
+  readonly system: readonly TextBlock[];
+  readonly transcript: Message[];
+  readonly began: number;
+  readonly spoken: readonly Message[];
+  readonly before: number;
+  readonly outstanding: OutstandingToolCalls | undefined;
+  readonly state: JsonObject | undefined;
+  readonly losses: readonly Loss[];
+  readonly signal: AbortSignal;
+  readonly record: TurnRow;
+  readonly #options: LeasedTurnOptions;
+  readonly #held: LeasedSession;
+  readonly #abort = new AbortController();
+  readonly #fingerprints: HistoryFingerprint[];
+  readonly #unused: Set<string>;
+  readonly #claimed = new Set<string>();
+  #queue: Promise<unknown> = Promise.resolve();
+  #ended: GatewayError | undefined;
+  #stopped = false;
+  #onOver: () => void = () => {};
+  /** Resolves when the turn is over, and its session free. */
+  readonly over = new Promise<void>((resolve) => {
+    this.#onOver = resolve;
+  });
+
+  constructor(options: LeasedTurnOptions) {
+    const { held, turn } = options;
+    this.#options = options;
+    this.#held = held;
+    this.id = held.id;
+    this.principal = held.principal;
+    this.user = held.record.user;
+    this.root = held.record.root;
+    this.how = turn.how;
+    this.key = turn.key;
+    this.prompt = held.record.prompt ?? '';
+    this.forkNumber = held.record.forkNumber;
+    this.tools = options.tools;
+    this.system = options.system;
+    this.transcript = options.transcript;
+    this.began = options.began;
+    this.spoken = held.log.saidAfter(turn.step);
+    this.before = options.before;
+    this.outstanding = options.outstanding;
+    this.state = held.record.state;
+    this.losses = options.losses;
+    this.signal = this.#abort.signal;
+    this.record = turn;
+    this.#fingerprints = [...options.fingerprints];
+    this.#unused = new Set(options.unused);
+  }
+
+  steps(): number {
+    return this.#held.log.length;
+  }
+
+  /** The same request came again, perhaps told in another way. */
+  join(fingerprint: HistoryFingerprint): void {
+    if (this.#fingerprints.length < LIMITS.fingerprints) this.#fingerprints.push(fingerprint);
+  }
+
+  /** The session lives as long as its turn, whatever that writes. */
+  renew(): Promise<void> {
+    return this.#held.renew();
+  }
+
+  /** The session is not this turn's any more. */
+  lose(reason: GatewayError): void {
+    // Whether somebody had stopped it is nothing to a session that is gone.
+    this.#stopped = false;
+    this.#ended ??= reason;
+    this.#abort.abort(reason);
+  }
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** Somebody wants no more of it. The session stays the turn's: what there is may still be written. */
+  stop(reason: GatewayError): void {
+    this.#stopped = true;
+    this.#abort.abort(reason);
+  }
+
+  save(state?: JsonObject): Promise<void> {
+    return this.#exclusive(() => this.#write(state === undefined ? {} : { record: { state } }));
+  }
+
+  claimId(id: string): string {
+    const isTaken = (each: string) => this.#claimed.has(each) || this.#held.log.ids.has(each);
+    let fresh = id;
+    // Never digits alone behind the line: Claude Code takes `x_1` for a copy of `x`, and loses its result.
+    while (fresh === '' || isTaken(fresh)) fresh = `${id || 'call'}_x${randomBytes(4).toString('hex')}`;
+    this.#claimed.add(fresh);
+    return fresh;
+  }
+
+  start({ id, name, input }: ToolUseBlock): Promise<boolean> {
+    return this.#exclusive(() => this.#held.write({ open: [{ id, name, input, runBy: 'server' }] }));
+  }
+
+  /** Also when the session is lost: whoever has it now is helped by the truth. */
+  finish({ toolUseId, content, isError }: ToolResultBlock): Promise<void> {
+    return this.#inTurn(async () => {
+      const { store, node } = this.#options.parts;
+      const result = { id: toolUseId, content, isError };
+      const { recorded, unknown } = await store.calls.record(this.id, [result], node);
+      if (unknown.length > 0)
+        throw (await store.sessions.get(this.id)) ? notStarted(toolUseId) : ended(this.id);
+      for (const id of recorded) this.#unused.add(id);
+    });
+  }
+
+  async complete(end: CompletedTurn): Promise<void> {
+    if (this.#ended === ENDED) return;
+    const parked = end.handedBack !== undefined && end.handedBack.open.length > 0;
+    try {
+      await this.#exclusive(() => this.#complete(end));
+    } catch (error) {
+      await this.#finish('broken');
+      throw error;
+    }
+    await this.#finish(parked ? 'parked' : 'complete');
+  }
+
+  async abandon(): Promise<void> {
+    await this.#queue;
+    await this.#finish('broken');
+  }
+
+  async discard(): Promise<void> {
+    await this.#queue;
+    await this.#finish(this.#options.created ? 'discarded' : 'broken');
+  }
+
+  async #finish(end: LeasedTurnEnd): Promise<void> {
+    if (this.#ended === ENDED) return;
+    this.#ended = ENDED;
+    try {
+      await this.#options.onEnd(end);
+    } finally {
+      this.#onOver();
+    }
+  }
+
+  /** Writes of one turn come one after the other, each on what the one before has written. */
+  #exclusive<T>(work: () => Promise<T>): Promise<T> {
+    return this.#inTurn(() => {
+      if (this.#ended !== undefined) throw this.#ended;
+      return work();
+    });
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#queue.then(work);
+    this.#queue = mine.catch(() => undefined);
+    return mine;
+  }
+
+  async #write(step: Step): Promise<void> {
+    const main = this.#held.log.difference(this.transcript);
+    if (main.length === 0 && Object.keys(step).length === 0) return;
+    const use = this.#usedIn(main);
+    if (!(await this.#held.write({ ...step, main, ...(use.length > 0 && { use }) }))) {
+      throw new Error(`Calls of the session ${this.id} were opened twice.`);
+    }
+    for (const id of use) this.#unused.delete(id);
+  }
+
+  /** Results that the transcript has from now on are used. */
+  #usedIn(entries: readonly LogEntry[]): string[] {
+    const used = new Set<string>();
+    for (const entry of entries) {
+      if (entry.kind !== 'message') continue;
+      for (const block of entry.message.content) {
+        if (block.type === 'tool_result' && this.#unused.has(block.toolUseId)) used.add(block.toolUseId);
+      }
+    }
+    return [...used];
+  }
+
+  async #complete({ answer, handedBack, state }: CompletedTurn): Promise<void> {
+    const { parts, answerKey, turn } = this.#options;
+    const { record, log } = this.#held;
+    const step = log.length + log.difference(this.transcript).length;
+    const said: Message = { role: 'assistant', content: [...answer.blocks] };
+    const [head = record.head, ...others] = this.#fingerprints.map((fingerprint) => fingerprint.with(said));
+    const aliases = new Map(others.map((link) => [link.hash, link]));
+    aliases.delete(head.hash);
+    const mark = record.marks;
+    const open = handedBack?.open ?? [];
+    const next = state ?? record.state;
+    const turns: TurnEntry[] = [
+      {
+        kind: 'mark',
+        mark,
+        ...head,
+        step,
+        open: open.map(({ id }) => id),
+        results: open.length === 0 ? [] : [...(handedBack?.results.values() ?? [])],
+        ...(next !== undefined && { state: next }),
+      },
+      ...[...aliases.keys()].map((hash): TurnEntry => ({ kind: 'alias', mark, hash })),
+    ];
+    const pending = {
+      mark,
+      entry: record.turns + 1,
+      tellings: [head.hash, ...aliases.keys()],
+      until: parts.now() + parts.toolTimeoutMs,
+      said: [],
+    };
+    const body: KeptAnswer = { answer, turn };
+    const kept = answerKey ?? { key: undeliveredKey(this.id, mark), digest: turn.key };
+    await this.#write({
+      state: open.length > 0 ? 'parked' : 'live',
+      turns,
+      index: [head, ...aliases.values()],
+      open: open.map(({ id, name, input }) => ({ id, name, input, runBy: 'client' })),
+      record: {
+        head,
+        step,
+        marks: mark + 1,
+        pending: open.length > 0 ? pending : undefined,
+        turn: undefined,
+        undelivered: answerKey === undefined ? { mark, turn, head: record.head } : undefined,
+        ...(next !== undefined && { state: next }),
+      },
+      answer: { ...kept, body, expiresAt: parts.now() + parts.ttlMs },
+    });
+  }
+}
+
+/** Of a turn that came to its end, whatever that was. */
+const ENDED = lost('of this request');
+
+const notStarted = (id: string) => new Error(`The call ${id} was finished and never started.`);

@@ -1,0 +1,49 @@
+/**
+ * A conversation as people count it: a turn is something that the user says and all that comes of
+ * it. Results of calls say nothing, whatever stands beside them.
+ */
+import type { Message } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+
+/** For each message the turn that it belongs to, from 0. */
+export function turnsOf(messages: readonly Message[]): number[] {
+  let turn = -1;
+  return messages.map((message) => {
+    if (beginsTurn(message)) turn += 1;
+    return Math.max(0, turn);
+  });
+}
+
+export function beginsTurn({ role, content }: Message): boolean {
+  return role === 'user' && content.length > 0 && content.every(({ type }) => type !== 'tool_result');
+}
+
+/** How many messages the first `keep` turns have. Throws `invalid_request` where there are fewer turns. */
+export function messagesIn(messages: readonly Message[], keep: number): number {
+  const turns = turnsOf(messages);
+  const count = turns.length === 0 ? 0 : (turns.at(-1) ?? 0) + 1;
+  if (keep > count) throw tooFewTurns(count);
+  const next = turns.findIndex((turn, index) => turn === keep && beginsAt(messages, index));
+  return next < 0 ? messages.length : next;
+}
+
+/** What was said to begin a turn. Throws `invalid_request` where there is no such turn. */
+export function saidInTurn(messages: readonly Message[], turn: number): Message {
+  const turns = turnsOf(messages);
+  const message = messages.find((each, index) => turns[index] === turn && beginsTurn(each));
+  if (message === undefined) throw tooFewTurns((turns.at(-1) ?? -1) + 1);
+  return message;
+}
+
+function beginsAt(messages: readonly Message[], index: number): boolean {
+  const message = messages[index];
+  return message !== undefined && beginsTurn(message);
+}
+
+function tooFewTurns(count: number): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `keep: the conversation has ${count} ${count === 1 ? 'turn' : 'turns'}. Name one of those, counted from 0.`,
+    { param: 'keep' },
+  );
+}
