@@ -8,10 +8,10 @@ import { isLoopback } from './config/loopback.js';
 import { createRedactor } from './config/redact.js';
 import { GatewayError } from './core/errors.js';
 import { type AgentParts, openAgentParts } from './engines/agent-parts.js';
-import { createFindPlace } from './engines/agent-place.js';
 import type { Patience } from './engines/claude-code/limits.js';
 import { createDispatcher } from './engines/create-dispatcher.js';
 import type { Dispatcher } from './engines/dispatcher.js';
+import { createFindWorkspace } from './engines/find-workspace.js';
 import { createModelCatalogue } from './engines/model-catalogue.js';
 import { openSessions } from './engines/open-sessions.js';
 import { PrivateKeys } from './engines/private-keys.js';
@@ -268,7 +268,7 @@ async function listen(
         list: async () => (await agents.tools()).list(),
         examine: async (request) => (await agents.tools()).examine(request),
       },
-      findPlace: createFindPlace({
+      findPlace: createFindWorkspace({
         models: loaded.config.models,
         baseDir: loaded.baseDir,
         startDir: process.cwd(),

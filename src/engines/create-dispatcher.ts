@@ -5,7 +5,7 @@ import { GatewayError } from '../core/errors.js';
 import { type ModelRoute, ModelRouter, type ModelRule } from '../routing/model-router.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
-import type { TurnWatcher } from './agent/observer.js';
+import type { TurnObserver } from './agent/report/observer.js';
 import { calledModel, mayCall } from './called-model.js';
 import type {
   ClaudeCodeEngine,
@@ -27,7 +27,7 @@ export interface DispatcherOptions {
   onLearned?: (lesson: Lesson) => void;
   onUpstreamFailure?: (upstream: string, error: GatewayError) => void;
   /** Told of every turn of an agent. */
-  watcher?: TurnWatcher | undefined;
+  watcher?: TurnObserver | undefined;
   /** For all tries of one request. */
   retryBudgetMs?: number;
   /** By which upstreams that failed are left alone for a while. */

@@ -10,7 +10,7 @@ import type { Price } from '../core/price.js';
 import type { Dialect, WireHeaders } from '../dialects/dialect.js';
 import type { ModelRoute } from '../routing/model-router.js';
 import type { RequestTrace } from '../upstreams/upstream.js';
-import type { AgentObserver } from './agent/observer.js';
+import type { AgentObserver } from './agent/report/observer.js';
 
 export interface Engine {
   run(call: ModelRequest, route: ModelRoute): Promise<Answer>;

@@ -1,7 +1,7 @@
 /** What handlers work with; made once, when the server starts. */
 import type { Config } from '../config/schema.js';
-import type { FindPlace } from '../engines/agent-place.js';
 import type { Dispatcher } from '../engines/dispatcher.js';
+import type { FindWorkspace } from '../engines/find-workspace.js';
 import type { ModelCatalogue } from '../engines/model-catalogue.js';
 import type { McpClient } from '../mcp/client/mcp-client.js';
 import type { VirtualMcp } from '../mcp/virtual/virtual-mcp.js';
@@ -44,7 +44,7 @@ export interface ServerContext {
   /** `/mcp/gateway` and `/mcp/auth`. */
   virtualMcp: VirtualMcp;
   /** Where their clients work. */
-  findPlace: FindPlace;
+  findPlace: FindWorkspace;
   /** Conversations with agents. */
   sessions: ShownSessions;
   /** How many look through them. */

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { GatewayError, toGatewayError } from '../core/errors.js';
-import type { FindPlace } from '../engines/agent-place.js';
 import type { Dispatcher } from '../engines/dispatcher.js';
+import type { FindWorkspace } from '../engines/find-workspace.js';
 import type { ModelCatalogue } from '../engines/model-catalogue.js';
 import type { McpClient } from '../mcp/client/mcp-client.js';
 import type { VirtualMcp } from '../mcp/virtual/virtual-mcp.js';
@@ -59,7 +59,7 @@ export interface GatewayServerOptions {
   about: About;
   /** The caller closes it, after the server. */
   virtualMcp: VirtualMcp;
-  findPlace: FindPlace;
+  findPlace: FindWorkspace;
   /** The caller closes them. */
   sessions: ShownSessions;
   /** The caller closes them. */

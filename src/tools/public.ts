@@ -9,7 +9,7 @@ export type {
   OwnToolContext as ToolContext,
   OwnValidation,
 } from './runtime/classic-interface.js';
-export type { ToolPermission, ToolSession } from './runtime/context.js';
+export type { ToolPermission, ToolState } from './runtime/context.js';
 export type { OwnResult, OwnTool } from './runtime/define-tool.js';
 export {
   type Asker,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DIALECT_NAMES, type DialectName } from '../../src/core/conversation.js';
 import { GatewayError } from '../../src/core/errors.js';
 import type { ModelEvent } from '../../src/core/events.js';
-import type { AgentActivity, AgentActivityBody } from '../../src/engines/agent/observer.js';
+import type { AgentActivity, AgentActivityBody } from '../../src/engines/agent/report/observer.js';
 import type { Answer, ModelRequest } from '../../src/engines/engine.js';
 import { deferred } from '../support/gate.js';
 import { openRaw } from '../support/raw-http.js';

@@ -8,7 +8,7 @@ import type { PermissionGate } from '../../src/permissions/gate.js';
 import { createBuiltIns } from '../../src/tools/built-ins.js';
 import { createToolRuntime } from '../../src/tools/runtime/create-runtime.js';
 import type {
-  OpenToolSession,
+  OpenToolState,
   ToolOffer,
   ToolRunResult,
   ToolRuntime,
@@ -63,7 +63,7 @@ async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): P
 
 interface Talk {
   number: number;
-  session: OpenToolSession;
+  session: OpenToolState;
 }
 
 it(
@@ -135,7 +135,7 @@ it(
 
 async function calls(
   offer: ToolOffer,
-  session: OpenToolSession,
+  session: OpenToolState,
   wanted: readonly { name: string; input: Record<string, unknown> }[],
 ): Promise<ToolRunResult[]> {
   const results: ToolRunResult[] = [];

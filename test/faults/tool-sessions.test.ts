@@ -3,7 +3,7 @@ import { mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../src/config/schema.js';
-import type { OpenToolSession, ToolRunResult } from '../../src/tools/runtime/runtime.js';
+import type { OpenToolState, ToolRunResult } from '../../src/tools/runtime/runtime.js';
 import { closeAfterTest, tempFolder } from '../support/cleanup.js';
 import { fakeTool } from '../support/fake-tools.js';
 import { openToolWorld, type ToolWorld, type ToolWorldOptions } from '../support/tool-world.js';
@@ -20,7 +20,7 @@ async function world(options: Partial<ToolWorldOptions> = {}) {
   return { ...made, base };
 }
 
-async function open({ runtime, base }: ToolWorld & { base: string }, name: string): Promise<OpenToolSession> {
+async function open({ runtime, base }: ToolWorld & { base: string }, name: string): Promise<OpenToolState> {
   const root = join(base, name);
   await mkdir(root);
   return runtime.openSession({ id: name, principal: name, workspace: { root, home: base } });
@@ -28,11 +28,7 @@ async function open({ runtime, base }: ToolWorld & { base: string }, name: strin
 
 type Wanted = readonly [tool: string, input: Record<string, unknown>];
 
-async function call(
-  { runtime }: ToolWorld,
-  session: OpenToolSession,
-  ...wanted: Wanted[]
-): Promise<string[]> {
+async function call({ runtime }: ToolWorld, session: OpenToolState, ...wanted: Wanted[]): Promise<string[]> {
   const offer = await runtime.offer({ selection: 'all', requested: [] });
   const results: ToolRunResult[] = [];
   const events = runtime.run({

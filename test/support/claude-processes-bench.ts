@@ -9,7 +9,7 @@ import type {
   ClaudeProcesses,
   OpenOptions,
   ProcessProfile,
-} from '../../src/engines/claude-code/claude-processes.js';
+} from '../../src/engines/claude-code/processes/claude-processes.js';
 import {
   type ClaudeProcessesOptions,
   createClaudeProcesses,

@@ -4,7 +4,7 @@ import type { GateCall, PermissionGate, Verdict } from '../../src/permissions/ga
 import { createToolRuntime, type ToolRuntimeOptions } from '../../src/tools/runtime/create-runtime.js';
 import { toOffer } from '../../src/tools/runtime/registry.js';
 import type {
-  OpenToolSession,
+  OpenToolState,
   RunRequest,
   ToolRunEvent,
   ToolRunResult,
@@ -51,7 +51,7 @@ export function fakeGate(
 
 export interface FakeWorld {
   runtime: ToolRuntime;
-  session: OpenToolSession;
+  session: OpenToolState;
   /** Every line at `warn` and `error`. */
   logged: { facts: object; message: string }[];
   run(

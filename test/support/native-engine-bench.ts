@@ -22,7 +22,7 @@ import { createJobTable } from '../../src/tools/runtime/jobs.js';
 import { toOffer } from '../../src/tools/runtime/registry.js';
 import type { ReviewOutcome, ReviewRequest } from '../../src/tools/runtime/review.js';
 import type {
-  OpenToolSession,
+  OpenToolState,
   RunRequest,
   ToolRunEvent,
   ToolRunResult,
@@ -92,7 +92,7 @@ export const calls = (
 
 export type FakeTool = (
   input: unknown,
-  context: { signal: AbortSignal; runAgent: ToolContext['runAgent']; session: OpenToolSession },
+  context: { signal: AbortSignal; runAgent: ToolContext['runAgent']; session: OpenToolState },
 ) => string | Promise<string>;
 
 /** Tools by name; what they throw is an error result. */
@@ -100,7 +100,7 @@ export class FakeRuntime implements ToolRuntime {
   readonly runs: RunRequest[] = [];
   /** Ids of the calls that were run, not only asked for. */
   readonly ran: string[] = [];
-  readonly sessions: OpenToolSession[] = [];
+  readonly sessions: OpenToolState[] = [];
   readonly closed: string[] = [];
   readonly #tools: Readonly<Record<string, FakeTool>>;
 
@@ -144,7 +144,7 @@ export class FakeRuntime implements ToolRuntime {
   async openSession(options: Parameters<ToolRuntime['openSession']>[0]) {
     const { id, principal, workspace, agent } = options;
     const restored = options.restore === undefined ? undefined : readSnapshot(options.restore);
-    const session: OpenToolSession = {
+    const session: OpenToolState = {
       id,
       principal,
       workspace,

@@ -11,7 +11,7 @@ import { parse } from 'yaml';
 import * as z from 'zod';
 import { configSchema } from '../../src/config/schema.js';
 import type { ToolUseBlock } from '../../src/core/conversation.js';
-import type { OpenToolSession, ToolRunResult, ToolRuntime } from '../../src/tools/runtime/runtime.js';
+import type { OpenToolState, ToolRunResult, ToolRuntime } from '../../src/tools/runtime/runtime.js';
 import { openToolWorld } from './tool-world.js';
 
 const FOLDER = fileURLToPath(new URL('../scenarios', import.meta.url));
@@ -159,7 +159,7 @@ interface World {
 
 async function runStep(
   runtime: ToolRuntime,
-  session: OpenToolSession,
+  session: OpenToolState,
   item: Exclude<Step, { run: string }>,
   index: number,
   world: World,
@@ -177,7 +177,7 @@ async function runStep(
 
 async function callTools(
   runtime: ToolRuntime,
-  session: OpenToolSession,
+  session: OpenToolState,
   expected: readonly ExpectedCall[],
   index: number,
   world: World,

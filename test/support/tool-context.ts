@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Effect } from '../../src/permissions/effects.js';
 import { commandEnvironment } from '../../src/sandbox/environment.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import type { ToolContext, ToolOptions, ToolSession } from '../../src/tools/runtime/context.js';
+import type { ToolContext, ToolOptions, ToolState } from '../../src/tools/runtime/context.js';
 import { createJobTable } from '../../src/tools/runtime/jobs.js';
 import { createTodoList } from '../../src/tools/runtime/todos.js';
 import type { Tool, ToolProgress, ToolResult } from '../../src/tools/runtime/tool.js';
@@ -46,7 +46,7 @@ export async function createTestContext(options: TestContextOptions = {}): Promi
   const required: Effect[] = [];
   const jobs = createJobTable();
   let scratch: Promise<string> | undefined;
-  const session: ToolSession = {
+  const session: ToolState = {
     id: options.session ?? 'session-1',
     principal: options.principal ?? 'tester',
     ...(options.agent === undefined ? {} : { agent: options.agent }),

@@ -1,6 +1,6 @@
 /** What the agent does, as lines under its words: one when a tool starts, one when it has ended. */
 import type { ToolResultContent } from '../../core/conversation.js';
-import type { AgentActivity, AgentObserver } from '../../engines/agent/observer.js';
+import type { AgentActivity, AgentObserver } from '../../engines/agent/report/observer.js';
 import type { Description } from '../../permissions/gate.js';
 import type { ToolRunEvent, ToolRunResult } from '../../tools/runtime/runtime.js';
 import { plain, plainLine } from './plain.js';

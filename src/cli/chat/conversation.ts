@@ -4,7 +4,7 @@ import type { Message, StopReason, Usage } from '../../core/conversation.js';
 import { NO_USAGE } from '../../core/conversation.js';
 import { type GatewayError, toGatewayError } from '../../core/errors.js';
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.js';
-import type { AgentObserver } from '../../engines/agent/observer.js';
+import type { AgentObserver } from '../../engines/agent/report/observer.js';
 import type { Dispatcher } from '../../engines/dispatcher.js';
 import type { Answer, Principal } from '../../engines/engine.js';
 

@@ -4,7 +4,7 @@ import type { ModelEvent } from '../../core/events.js';
 import type { Attachment, AttachRequest, Turn } from '../../sessions/sessions.js';
 import type { Answer, ModelRequest } from '../engine.js';
 import { type Attached, attachTurn } from './attach-turn.js';
-import { RunningTurns } from './running-turns.js';
+import { LiveTurns } from './live/live-turns.js';
 
 const NEVER = () => Promise.reject(new Error('not asked'));
 
@@ -49,7 +49,7 @@ const REQUEST: AttachRequest = {
 const HEAD = { upstream: 'u', losses: [], headers: { 'x-session-id': 's' } };
 
 function setUp(...attachments: (Attachment | GatewayError)[]) {
-  const turns = new RunningTurns();
+  const turns = new LiveTurns();
   const ends: string[] = [];
   const delivered: string[] = [];
   let asked = 0;

@@ -5,15 +5,15 @@ import type { AttachKind, AttachRequest, NotedAttachment, Sessions, Turn } from 
 import type { Answer, ModelRequest } from '../engine.js';
 import { givenAnswer, noteHeaders, sessionHeaders } from './answers.js';
 import { LIMITS } from './limits.js';
-import type { RunningTurn, RunningTurns } from './running-turns.js';
+import type { LiveTurn, LiveTurns } from './live/live-turns.js';
 
 export type Attached =
   /** The caller begins or fails `running`, and ends `turn`. */
-  { kind: 'turn'; turn: Turn; running: RunningTurn } | { kind: 'answer'; answer: Answer };
+  { kind: 'turn'; turn: Turn; running: LiveTurn } | { kind: 'answer'; answer: Answer };
 
 export interface AttachTurnOptions {
   sessions: Pick<Sessions, 'attach' | 'delivered'>;
-  turns: RunningTurns;
+  turns: LiveTurns;
   call: Pick<ModelRequest, 'signal' | 'observe' | 'announce'>;
   request: AttachRequest;
   pingMs: number;

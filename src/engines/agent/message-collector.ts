@@ -15,15 +15,15 @@ import {
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent, ToolExtensions } from '../../core/events.js';
 import { brokenArguments } from '../../core/tool-call-state.js';
-import { type ParsedArguments, parseArguments } from './call-arguments.js';
-import type { CallStream } from './call-stream.js';
 import { LIMITS } from './limits.js';
-import type { MessageTeller } from './message-teller.js';
+import type { MessageReporter } from './report/message-reporter.js';
+import { type ParsedToolArguments, parseToolArguments } from './tool-call-arguments.js';
+import type { ToolCallStream } from './tool-call-stream.js';
 
 /** Ends that mean the model did not finish what it was saying. */
 const CUT_OFF: ReadonlySet<StopReason> = new Set(['max_tokens', 'context_window_exceeded', 'refusal']);
 
-export interface CollectedCall {
+export interface CollectedToolCall {
   block: ToolUseBlock;
   /** How the stream named it. */
   key?: Key;
@@ -37,7 +37,7 @@ export interface CollectedMessage {
   id: string | undefined;
   /** In the order in which the model said it; calls that must not run included. */
   content: Block[];
-  calls: CollectedCall[];
+  calls: CollectedToolCall[];
   stopReason: StopReason;
   stopSequence?: string;
 }
@@ -57,7 +57,7 @@ interface CallPart {
   json: string;
   ended: boolean;
   /** As they stood when the model said that they were whole. */
-  parsed: ParsedArguments | undefined;
+  parsed: ParsedToolArguments | undefined;
   extensions: ToolExtensions | undefined;
 }
 
@@ -73,8 +73,8 @@ export class MessageCollector {
   readonly #parts: Part[] = [];
   readonly #calls = new Map<Key, CallPart>();
   readonly #taken: ReadonlySet<string>;
-  readonly #teller: MessageTeller | undefined;
-  readonly #stream: CallStream | undefined;
+  readonly #teller: MessageReporter | undefined;
+  readonly #stream: ToolCallStream | undefined;
   #open: Extract<Part, { type: 'text' | 'thinking' }> | undefined;
   #chars = 0;
   #id: string | undefined;
@@ -87,7 +87,7 @@ export class MessageCollector {
    * `taken`: ids of calls that the conversation has already. `teller`: told of it as it comes.
    * `stream`: without it no call is passed on.
    */
-  constructor(taken: ReadonlySet<string>, teller?: MessageTeller, stream?: CallStream) {
+  constructor(taken: ReadonlySet<string>, teller?: MessageReporter, stream?: ToolCallStream) {
     this.#taken = taken;
     this.#teller = teller;
     this.#stream = stream;
@@ -145,7 +145,7 @@ export class MessageCollector {
     const { reason, stopSequence } = this.#stop;
     const cutOff = CUT_OFF.has(reason);
     const lastCall = this.#parts.findLast((part) => part.type === 'call');
-    const calls: CollectedCall[] = [];
+    const calls: CollectedToolCall[] = [];
     const content: Block[] = [];
     const ids = new Set(this.#taken);
     for (const part of this.#parts) {
@@ -268,7 +268,7 @@ export class MessageCollector {
     call.ended = true;
     this.#stream?.ended(key);
     if (this.#teller === undefined) return;
-    call.parsed = parseArguments(call.json, false);
+    call.parsed = parseToolArguments(call.json, false);
     if (call.parsed.ok) this.#teller.ended(call, call.parsed.input);
   }
 
@@ -326,11 +326,11 @@ function finishCall(
   cutOff: boolean,
   ids: Set<string>,
   seen: string | undefined,
-): CollectedCall | undefined {
+): CollectedToolCall | undefined {
   if (part.id === '' && part.name === '' && part.json === '') return undefined;
   const parsed = cutOff
-    ? parseArguments(part.json, cutOff)
-    : (part.parsed ?? parseArguments(part.json, false));
+    ? parseToolArguments(part.json, cutOff)
+    : (part.parsed ?? parseToolArguments(part.json, false));
   const id = seen ?? freshId(part.id === '' ? `call_${ids.size + 1}` : part.id, ids);
   ids.add(id);
   const { extensions, key } = part;

@@ -8,9 +8,9 @@ import type { Turn } from '../../sessions/sessions.js';
 import type { ModelRequest } from '../engine.js';
 import { OWN_ANSWER, sessionHeaders } from './answers.js';
 import { stopEvent } from './block-events.js';
-import type { CallStream } from './call-stream.js';
-import type { AnswerHead } from './running-turns.js';
-import type { TurnKeeper } from './turn-keeper.js';
+import type { AnswerHead } from './live/live-turns.js';
+import type { ToolCallStream } from './tool-call-stream.js';
+import type { TurnPersistence } from './turn-persistence.js';
 
 /** Ends at which the client has an answer. */
 export type AnsweredEnd =
@@ -27,11 +27,11 @@ export type AnsweredEnd =
 export interface EndingTurn {
   call: Pick<ModelRequest, 'id' | 'request'>;
   turn: Pick<Turn, 'id'>;
-  keeper: Pick<TurnKeeper, 'complete'>;
+  keeper: Pick<TurnPersistence, 'complete'>;
   /** What the client has been told, calls apart. */
   said: readonly Block[];
   /** Calls that it has seen before they were kept. */
-  shown: CallStream;
+  shown: ToolCallStream;
   log: Log;
 }
 

@@ -8,25 +8,25 @@ import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import { attachRequest, toolboxOf, workspaceOf } from '../agent/agent-request.js';
 import { attachTurn } from '../agent/attach-turn.js';
+import { HeldToolStates } from '../agent/held-tool-states.js';
 import { LIMITS } from '../agent/limits.js';
-import type { AgentObserver, TurnWatcher } from '../agent/observer.js';
-import { type RunningTurn, RunningTurns } from '../agent/running-turns.js';
-import { ToolSessions } from '../agent/tool-sessions.js';
+import { type LiveTurn, LiveTurns } from '../agent/live/live-turns.js';
+import type { AgentObserver, TurnObserver } from '../agent/report/observer.js';
+import { TurnReporter } from '../agent/report/turn-reporter.js';
 import { answerHead, completeTurn, giveUp, turnFailure } from '../agent/turn-end.js';
-import { TurnTelling } from '../agent/watched-turn.js';
 import { checkDemands } from '../demands.js';
 import type { Answer, Engine, ModelRequest } from '../engine.js';
 import type { PrivateKeys } from '../private-keys.js';
-import { processBudget } from './budget.js';
-import type { ClaudeProcesses } from './claude-processes.js';
 import { ClaudeTurn, type TurnEnd } from './claude-turn.js';
+import { LiveConversations } from './conversation/live-conversations.js';
 import { PATIENCE, type Patience } from './limits.js';
-import { LiveConversations } from './live-conversations.js';
-import type { ModelHopOptions } from './model-hop.js';
-import { lostWishes } from './request-shape.js';
+import type { ModelProxyOptions } from './model-proxy/model-proxy.js';
+import { lostWishes } from './model-proxy/request-shape.js';
+import { processBudget } from './processes/budget.js';
+import type { ClaudeProcesses } from './processes/claude-processes.js';
 
 export interface ClaudeCodeEngineOptions {
-  relay: ModelHopOptions['relay'];
+  relay: ModelProxyOptions['relay'];
   runtime: ToolRuntime;
   /** The engine closes them. */
   processes: ClaudeProcesses;
@@ -45,7 +45,7 @@ export interface ClaudeCodeEngineOptions {
   /** There is a sandbox, or there has to be one: commands are the gateway's to run, and Claude Code's own Bash is off. */
   walled: boolean;
   /** Told of every turn. */
-  watcher?: TurnWatcher | undefined;
+  watcher?: TurnObserver | undefined;
   pingMs?: number;
   patience?: Partial<Patience>;
 }
@@ -63,8 +63,8 @@ export function createClaudeCodeEngine(options: ClaudeCodeEngineOptions): Claude
 
 class ProcessEngine implements ClaudeCodeEngine {
   readonly #options: ClaudeCodeEngineOptions;
-  readonly #turns = new RunningTurns();
-  readonly #tools: ToolSessions;
+  readonly #turns = new LiveTurns();
+  readonly #tools: HeldToolStates;
   readonly #live: LiveConversations;
   #closing = false;
 
@@ -72,7 +72,7 @@ class ProcessEngine implements ClaudeCodeEngine {
     const { runtime, sessions, log, maxLive } = options;
     this.#options = options;
     this.#live = new LiveConversations({ sessions, max: processBudget(maxLive).conversations, log });
-    this.#tools = new ToolSessions({
+    this.#tools = new HeldToolStates({
       runtime,
       sessions,
       onProblem: (error) => log.warn({ err: error }, 'the tools of a session could not be closed'),
@@ -84,7 +84,7 @@ class ProcessEngine implements ClaudeCodeEngine {
     const { sessions, pingMs = LIMITS.pingMs } = this.#options;
     const workspace = workspaceOf(route, this.#options);
     let claude: ClaudeTurn | undefined;
-    let telling: TurnTelling | undefined;
+    let telling: TurnReporter | undefined;
     const attached = await attachTurn({
       sessions,
       turns: this.#turns,
@@ -134,16 +134,16 @@ class ProcessEngine implements ClaudeCodeEngine {
     await this.#tools.close();
   }
 
-  #telling(call: ModelRequest, turn: Turn, { observe }: RunningTurn): TurnTelling {
+  #telling(call: ModelRequest, turn: Turn, { observe }: LiveTurn): TurnReporter {
     const { watcher, log } = this.#options;
-    return new TurnTelling({ watcher, call, turn, observe, isClosing: () => this.#closing, log });
+    return new TurnReporter({ watcher, call, turn, observe, isClosing: () => this.#closing, log });
   }
 
   async #open(
     call: ModelRequest,
     route: ModelRoute,
     workspace: Workspace,
-    { turn, running, observe }: { turn: Turn; running: RunningTurn; observe: AgentObserver },
+    { turn, running, observe }: { turn: Turn; running: LiveTurn; observe: AgentObserver },
   ): Promise<ClaudeTurn> {
     const { processes, keys, relay, runtime, log, selfUrl, walled } = this.#options;
     return ClaudeTurn.open({
@@ -171,7 +171,7 @@ class ProcessEngine implements ClaudeCodeEngine {
   async *#answer(
     call: ModelRequest,
     claude: ClaudeTurn,
-    telling: TurnTelling,
+    telling: TurnReporter,
   ): AsyncGenerator<readonly ModelEvent[], void, void> {
     const { log } = this.#options;
     const { keeper, turn, tally, shown } = claude;

@@ -13,43 +13,48 @@ import type { AgentTask } from '../../tools/runtime/context.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import { spokenIn } from '../agent/answers.js';
-import { CallLedger } from '../agent/call-ledger.js';
-import { CallStream } from '../agent/call-stream.js';
 import { errorResult } from '../agent/error-result.js';
+import type { HeldToolState, HeldToolStates } from '../agent/held-tool-states.js';
 import { LIMITS } from '../agent/limits.js';
-import type { CollectedCall } from '../agent/message-collector.js';
-import { type AgentActivityBody, type AgentObserver, notifierOf, safeObserver } from '../agent/observer.js';
-import { ServerCalls } from '../agent/server-calls.js';
-import { inOrder, settleCalls } from '../agent/settle-calls.js';
-import type { HeldTools, ToolSessions } from '../agent/tool-sessions.js';
+import type { CollectedToolCall } from '../agent/message-collector.js';
+import {
+  type AgentActivityBody,
+  type AgentObserver,
+  notifierOf,
+  safeObserver,
+} from '../agent/report/observer.js';
+import { RunOnceLog } from '../agent/run-once-log.js';
+import { ServerToolCalls } from '../agent/server-tool-calls.js';
+import { inOrder, settleToolCalls } from '../agent/settle-tool-calls.js';
+import { ToolCallStream } from '../agent/tool-call-stream.js';
 import type { Toolbox } from '../agent/toolbox.js';
-import { TurnKeeper } from '../agent/turn-keeper.js';
+import { TurnPersistence } from '../agent/turn-persistence.js';
 import { decodeTurnState } from '../agent/turn-state.js';
 import { UsageTally } from '../agent/usage-tally.js';
 import type { ModelRequest } from '../engine.js';
 import { runSubAgent } from '../native/sub-agent.js';
 import { toolOptions } from '../native/turn.js';
 import type { PrivateKeys } from '../private-keys.js';
-import { AnswerVoice } from './answer-voice.js';
-import type { ClaudeProcesses } from './claude-processes.js';
-import { Conversation } from './conversation.js';
-import { hotStart } from './hot-start.js';
+import { AnswerAssembler } from './conversation/answer-assembler.js';
+import { ClaudeConversation } from './conversation/claude-conversation.js';
+import { hotStart } from './conversation/hot-start.js';
+import type { LiveConversations } from './conversation/live-conversations.js';
+import { fingerprintOf, profileOf, systemOf } from './conversation/profile.js';
 import type { Patience } from './limits.js';
-import type { LiveConversations } from './live-conversations.js';
-import type { ModelHopOptions } from './model-hop.js';
+import type { ModelProxyOptions } from './model-proxy/model-proxy.js';
+import type { ClaudeProcesses } from './processes/claude-processes.js';
 import { incomingMessage } from './processes/transcript-entries.js';
-import { fingerprintOf, profileOf, systemOf } from './profile.js';
-import { planTools, type ToolPlan } from './tool-plan.js';
+import { planTools, type ToolPlan } from './tool-calls/tool-plan.js';
 import { type RunEnd, TurnRun } from './turn-run.js';
 
 export interface ClaudeTurnOptions {
   processes: ClaudeProcesses;
   keys: PrivateKeys;
-  relay: ModelHopOptions['relay'];
+  relay: ModelProxyOptions['relay'];
   runtime: ToolRuntime;
   log: Log;
   live: LiveConversations;
-  tools: ToolSessions;
+  tools: HeldToolStates;
   call: ModelRequest;
   route: ModelRoute;
   workspace: Workspace;
@@ -73,24 +78,24 @@ const STOPPING = 'The gateway is stopping. Send the same request again: it goes 
 const RESTARTS = 1;
 
 export class ClaudeTurn {
-  readonly keeper: TurnKeeper;
+  readonly keeper: TurnPersistence;
   readonly tally = new UsageTally();
   readonly turn: Turn;
-  readonly shown: CallStream;
+  readonly shown: ToolCallStream;
   readonly #options: ClaudeTurnOptions;
   readonly #plan: ToolPlan;
-  #held: HeldTools;
-  readonly #ledger: CallLedger;
+  #held: HeldToolState;
+  readonly #ledger: RunOnceLog;
   /** Calls of this turn that have begun and have no result. */
   readonly #started = new Set<string>();
   readonly #tell: AgentObserver;
   readonly #notify: (activity: AgentActivityBody, agentId?: string) => void;
-  readonly #voice: AnswerVoice;
-  #conversation: Conversation | undefined;
+  readonly #voice: AnswerAssembler;
+  #conversation: ClaudeConversation | undefined;
   /** `#held` belongs to the conversation. */
   #handedOver: boolean;
   /** What a process that was lost had done. */
-  #lost: Conversation | undefined;
+  #lost: ClaudeConversation | undefined;
   #run: TurnRun | undefined;
   #over = false;
 
@@ -112,8 +117,8 @@ export class ClaudeTurn {
   private constructor(
     options: ClaudeTurnOptions,
     plan: ToolPlan,
-    held: HeldTools,
-    conversation: Conversation | undefined,
+    held: HeldToolState,
+    conversation: ClaudeConversation | undefined,
   ) {
     const { turn, call, log, observe } = options;
     this.turn = turn;
@@ -122,7 +127,7 @@ export class ClaudeTurn {
     this.#held = held;
     this.#conversation = conversation;
     this.#handedOver = conversation !== undefined;
-    this.shown = new CallStream({
+    this.shown = new ToolCallStream({
       isClients: (name) => plan.ownerOf(name) === 'client',
       plain: (name) => plan.plain(name),
       claimId: (id) => turn.claimId(id),
@@ -130,15 +135,15 @@ export class ClaudeTurn {
     });
     // That wire has one text for the whole answer.
     const separator = call.clientDialect.name === 'openai-chat' ? '\n\n' : '';
-    this.#voice = new AnswerVoice(spokenIn(turn.transcript.slice(turn.began), separator), separator);
+    this.#voice = new AnswerAssembler(spokenIn(turn.transcript.slice(turn.began), separator), separator);
     const { session } = held;
-    this.keeper = new TurnKeeper({
+    this.keeper = new TurnPersistence({
       turn,
       tools: { session, release: () => {} },
       onProblem: (error) =>
         log.warn({ err: error, session: turn.id }, 'a turn could not be given up cleanly'),
     });
-    this.#ledger = new CallLedger({
+    this.#ledger = new RunOnceLog({
       start: async (each) => {
         const started = await turn.start(each);
         if (started) this.#started.add(each.id);
@@ -268,7 +273,7 @@ export class ClaudeTurn {
     return yield* this.#run.run();
   }
 
-  #begin(conversation: Conversation, told: ReadonlySet<string>): void {
+  #begin(conversation: ClaudeConversation, told: ReadonlySet<string>): void {
     const { call, toolbox, signal } = this.#options;
     const { turn } = this;
     const { request } = call;
@@ -341,7 +346,7 @@ export class ClaudeTurn {
     const rest = transcript.slice(split);
     const conversation = await live.open(
       () =>
-        Conversation.open({
+        ClaudeConversation.open({
           processes,
           keys,
           relay,
@@ -373,7 +378,7 @@ export class ClaudeTurn {
     if (outstanding === undefined) return undefined;
     const { turn } = this;
     const { toolbox, signal } = this.#options;
-    const { open, results, whole } = await settleCalls({
+    const { open, results, whole } = await settleToolCalls({
       outstanding,
       turn,
       isClients: ({ name }) => toolbox.isClients(name),
@@ -421,10 +426,10 @@ export class ClaudeTurn {
   }
 
   /** Claude Code's tools have their like here; only a sub-agent needs the process. */
-  async #runHere(calls: readonly CollectedCall[]): Promise<Map<string, ToolResultBlock>> {
+  async #runHere(calls: readonly CollectedToolCall[]): Promise<Map<string, ToolResultBlock>> {
     const { runtime, toolbox, call, signal, log } = this.#options;
     const { session } = this.#held;
-    const server = new ServerCalls({
+    const server = new ServerToolCalls({
       runtime,
       toolbox,
       session,
@@ -435,7 +440,7 @@ export class ClaudeTurn {
       notify: (activity) => this.#notify(activity),
       onBug: (error) => log.error({ err: error, session: this.turn.id }, 'bug while tools ran'),
     });
-    const isAgent = ({ block, problem }: CollectedCall) => problem === undefined && block.name === 'Task';
+    const isAgent = ({ block, problem }: CollectedToolCall) => problem === undefined && block.name === 'Task';
     const results = await server.run(
       calls.filter((each) => !isAgent(each)),
       undefined,

@@ -1,8 +1,8 @@
 /** What a gateway with such models loads: the engine, and its processes. */
 import type { Log } from '../../observability/log.js';
 import type { ClaudeCodeOptions } from '../create-dispatcher.js';
-import { processBudget } from './budget.js';
 import { createClaudeCodeEngine } from './claude-code-engine.js';
+import { processBudget } from './processes/budget.js';
 import { createClaudeProcesses } from './processes/create-claude-processes.js';
 
 export function openClaudeCode(

@@ -15,22 +15,22 @@ import type {
 } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
-import { type CallStream, mayStreamCalls } from '../agent/call-stream.js';
 import { type CollectedMessage, isCutInSight } from '../agent/message-collector.js';
-import type { MessageTeller } from '../agent/message-teller.js';
-import type { AgentActivityBody } from '../agent/observer.js';
-import { inOrder } from '../agent/settle-calls.js';
+import type { MessageReporter } from '../agent/report/message-reporter.js';
+import type { AgentActivityBody } from '../agent/report/observer.js';
+import { inOrder } from '../agent/settle-tool-calls.js';
+import { mayStreamToolCalls, type ToolCallStream } from '../agent/tool-call-stream.js';
 import type { UsageTally } from '../agent/usage-tally.js';
-import type { AnswerVoice } from './answer-voice.js';
-import type { Admission, Conversation, Inbound } from './conversation.js';
-import type { KnownCall } from './known-calls.js';
+import type { AnswerAssembler } from './conversation/answer-assembler.js';
+import type { Admission, ClaudeConversation, Inbound } from './conversation/claude-conversation.js';
+import { MainStream, type StreamStep } from './conversation/main-stream.js';
 import type { Patience } from './limits.js';
-import { MainStream, type StreamStep } from './main-stream.js';
-import { shapeRequest } from './request-shape.js';
-import { blocksOf } from './tool-results.js';
+import { shapeRequest } from './model-proxy/request-shape.js';
+import type { KnownToolCall } from './tool-calls/tool-call-table.js';
+import { blocksOf } from './tool-calls/tool-results.js';
 
 export interface TurnRunOptions {
-  conversation: Conversation;
+  conversation: ClaudeConversation;
   /** Changed in place. */
   transcript: Message[];
   /** The client's. */
@@ -39,8 +39,8 @@ export interface TurnRunOptions {
   maxTurns: number;
   tally: UsageTally;
   /** The turn's, whichever process it is on. */
-  voice: AnswerVoice;
-  shown: CallStream;
+  voice: AnswerAssembler;
+  shown: ToolCallStream;
   /** Model calls of the turn before this process had it. */
   turnsBefore: number;
   /** Results that the transcript has already, and Claude Code will tell of: by its own ids. */
@@ -105,7 +105,7 @@ export class TurnRun {
     this.#stream = new MainStream({
       notify: (activity) => notify(activity),
       plain: (name) => conversation.plan.plain(name),
-      stream: mayStreamCalls(options.request) ? options.shown : undefined,
+      stream: mayStreamToolCalls(options.request) ? options.shown : undefined,
     });
     this.turns = options.turnsBefore;
     this.#stale = conversation.inbox.size;
@@ -282,13 +282,13 @@ export class TurnRun {
   async #onCalls(
     { calls, content }: CollectedMessage,
     ids: readonly string[],
-    teller: MessageTeller,
+    teller: MessageReporter,
   ): Promise<undefined> {
     const { transcript, conversation, request, claimId, save, notify } = this.#options;
     const { plan, desk } = conversation;
     const problems = new Map<string, string>();
     const aligned = ids.length === calls.length;
-    const known = calls.map(({ block, problem: found, shown }, index): KnownCall => {
+    const known = calls.map(({ block, problem: found, shown }, index): KnownToolCall => {
       const wireId = (aligned ? ids[index] : undefined) ?? block.id;
       const owner = plan.ownerOf(block.name);
       block.name = plan.plain(block.name);
@@ -399,7 +399,7 @@ export class TurnRun {
   }
 
   /** Calls of the last message that are not the client's, and have no result. */
-  #others(): KnownCall[] {
+  #others(): KnownToolCall[] {
     const { known } = this.#options.conversation.desk;
     return known.missing().filter(({ owner, problem }) => owner !== 'client' || problem !== undefined);
   }

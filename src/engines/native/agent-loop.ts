@@ -16,26 +16,26 @@ import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import { spokenBehind } from '../agent/answers.js';
 import { eventsOfBlocks } from '../agent/block-events.js';
-import type { CallStream } from '../agent/call-stream.js';
 import { LIMITS } from '../agent/limits.js';
 import { type CollectedMessage, isCutInSight, MessageCollector } from '../agent/message-collector.js';
-import { MessageTeller } from '../agent/message-teller.js';
-import type { AgentActivityBody } from '../agent/observer.js';
-import type { ServerCalls } from '../agent/server-calls.js';
-import { inOrder, type SettledCalls } from '../agent/settle-calls.js';
+import { MessageReporter } from '../agent/report/message-reporter.js';
+import type { AgentActivityBody } from '../agent/report/observer.js';
+import type { ServerToolCalls } from '../agent/server-tool-calls.js';
+import { inOrder, type SettledToolCalls } from '../agent/settle-tool-calls.js';
+import type { ToolCallStream } from '../agent/tool-call-stream.js';
 import type { Toolbox } from '../agent/toolbox.js';
 import type { AnsweredEnd } from '../agent/turn-end.js';
 import type { UsageTally } from '../agent/usage-tally.js';
-import type { ModelCaller, OpenModelCall } from './model-caller.js';
+import type { ModelStep, OpenModelStep } from './model-step.js';
 
 export interface AgentLoopOptions {
   /** Changed in place. */
   transcript: Message[];
-  model: ModelCaller;
+  model: ModelStep;
   /** As the client named it. */
   modelName: string;
   toolbox: Toolbox;
-  calls: ServerCalls;
+  calls: ServerToolCalls;
   tally: UsageTally;
   maxTurns: number;
   toolChoice?: ToolChoice | undefined;
@@ -45,18 +45,18 @@ export interface AgentLoopOptions {
   /** An id for a call, by which its result will be found. */
   claimId(id: string): string;
   /** Passes on the client's calls as they are written; without it they are told when they are whole. */
-  stream?: CallStream | undefined;
+  stream?: ToolCallStream | undefined;
   notify(activity: AgentActivityBody): void;
   /** Where the turn broke off before: what was said, how many messages it took, and the calls that are left of it. */
-  before?: TurnBefore;
+  before?: BrokenOffTurn;
   /** Keeps the transcript; a rejection ends the loop. `problems`: why calls of its last message must not run. */
   save?(problems: ReadonlyMap<string, string>): Promise<void>;
 }
 
-export interface TurnBefore {
+export interface BrokenOffTurn {
   said: readonly Block[];
   turns: number;
-  outstanding?: { calls: readonly ToolUseBlock[]; settle(): Promise<SettledCalls> } | undefined;
+  outstanding?: { calls: readonly ToolUseBlock[]; settle(): Promise<SettledToolCalls> } | undefined;
 }
 
 export type LoopEnd = AnsweredEnd | { kind: 'failed'; error: GatewayError } | { kind: 'aborted' };
@@ -73,9 +73,9 @@ export class AgentLoop {
   /** What the client has been told, calls apart. */
   readonly said: Block[];
   turns: number;
-  #opened: OpenModelCall | undefined;
+  #opened: OpenModelStep | undefined;
   /** Of the last message. */
-  #teller: MessageTeller | undefined;
+  #teller: MessageReporter | undefined;
   /** Known before a model is asked. */
   #end: LoopEnd | undefined;
   #breakDue: boolean;
@@ -92,7 +92,7 @@ export class AgentLoop {
    * Does what a break has left undone and opens the first model call: rejects with its error while
    * it can still become a status. Undefined where no model is to be asked.
    */
-  async begin(): Promise<OpenModelCall | undefined> {
+  async begin(): Promise<OpenModelStep | undefined> {
     const { before, maxTurns, signal, toolbox, toolChoice } = this.#options;
     toolbox.choice(toolChoice);
     const outstanding = before?.outstanding;
@@ -140,7 +140,7 @@ export class AgentLoop {
     return { kind: 'failed', error: new GatewayError('unavailable', message, { retryable: true }) };
   }
 
-  async #open(): Promise<OpenModelCall> {
+  async #open(): Promise<OpenModelStep> {
     const { model, modelName, transcript, notify } = this.#options;
     notify({ type: 'model-start', turn: this.turns + 1, model: modelName });
     return model.open(transcript, this.#choice());
@@ -159,7 +159,7 @@ export class AgentLoop {
   /** One message of the model. A stream that broke before anybody saw anything of it is asked for again. */
   async *#message(): AsyncGenerator<readonly ModelEvent[], CollectedMessage | GatewayError, void> {
     for (let retries = 0; ; retries += 1) {
-      let open: OpenModelCall;
+      let open: OpenModelStep;
       try {
         open = this.#opened ?? (await this.#open());
       } catch (error) {
@@ -167,7 +167,7 @@ export class AgentLoop {
       }
       this.#opened = undefined;
       const taken = idsIn(this.#options.transcript);
-      const teller = new MessageTeller(this.#options.notify, taken);
+      const teller = new MessageReporter(this.#options.notify, taken);
       this.#teller = teller;
       const collector = new MessageCollector(taken, teller, this.#options.stream);
       const message = yield* this.#read(open, collector);
@@ -192,7 +192,7 @@ export class AgentLoop {
   }
 
   async *#read(
-    open: OpenModelCall,
+    open: OpenModelStep,
     collector: MessageCollector,
   ): AsyncGenerator<readonly ModelEvent[], CollectedMessage | GatewayError, void> {
     const isFirst = this.turns === (this.#options.before?.turns ?? 0);

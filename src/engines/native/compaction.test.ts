@@ -14,7 +14,7 @@ import {
 import type { ConversationRequest, Message } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
-import type { AgentActivity } from '../agent/observer.js';
+import type { AgentActivity } from '../agent/report/observer.js';
 import { splitAt } from './compaction/split-transcript.js';
 
 const root = tmpdir();

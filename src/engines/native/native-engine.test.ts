@@ -18,7 +18,7 @@ import {
 import type { ConversationRequest, Message, ToolDefinition } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
-import type { AgentActivity } from '../agent/observer.js';
+import type { AgentActivity } from '../agent/report/observer.js';
 
 let root = '';
 beforeAll(async () => {

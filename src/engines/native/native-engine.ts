@@ -8,19 +8,19 @@ import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import { attachRequest, toolboxOf, workspaceOf } from '../agent/agent-request.js';
 import { attachTurn } from '../agent/attach-turn.js';
+import { HeldToolStates } from '../agent/held-tool-states.js';
 import { LIMITS } from '../agent/limits.js';
-import type { AgentObserver, TurnWatcher } from '../agent/observer.js';
-import { type RunningTurn, RunningTurns } from '../agent/running-turns.js';
-import { ToolSessions } from '../agent/tool-sessions.js';
+import { type LiveTurn, LiveTurns } from '../agent/live/live-turns.js';
+import type { AgentObserver, TurnObserver } from '../agent/report/observer.js';
+import { TurnReporter } from '../agent/report/turn-reporter.js';
 import { answerHead, completeTurn, giveUp, turnFailure } from '../agent/turn-end.js';
-import type { TurnKeeper } from '../agent/turn-keeper.js';
-import { TurnTelling } from '../agent/watched-turn.js';
+import type { TurnPersistence } from '../agent/turn-persistence.js';
 import { checkDemands } from '../demands.js';
 import type { Answer, Engine, ModelRequest, Principal } from '../engine.js';
 import type { LoopEnd } from './agent-loop.js';
-import { modelRequest } from './model-request.js';
 import { type NativeTurn, openNativeTurn } from './native-turn.js';
 import { systemPrompt } from './prompt/system-prompt.js';
+import { stepRequest } from './step-request.js';
 import { promptOptions } from './turn.js';
 
 export interface NativeEngineOptions {
@@ -37,7 +37,7 @@ export interface NativeEngineOptions {
   /** Conversations whose tools stay awake between two turns. */
   maxToolSessions?: number;
   /** Told of every turn. */
-  watcher?: TurnWatcher | undefined;
+  watcher?: TurnObserver | undefined;
   now?: () => number;
   pingMs?: number;
 }
@@ -55,14 +55,14 @@ export function createNativeEngine(options: NativeEngineOptions): NativeEngine {
 
 class LoopEngine implements NativeEngine {
   readonly #options: NativeEngineOptions & { now: () => number };
-  readonly #turns = new RunningTurns();
-  readonly #tools: ToolSessions;
+  readonly #turns = new LiveTurns();
+  readonly #tools: HeldToolStates;
   #closing = false;
 
   constructor(options: NativeEngineOptions) {
     this.#options = { ...options, now: options.now ?? Date.now };
     const { runtime, sessions, log, maxToolSessions } = options;
-    this.#tools = new ToolSessions({
+    this.#tools = new HeldToolStates({
       runtime,
       sessions,
       ...(maxToolSessions === undefined ? {} : { max: maxToolSessions }),
@@ -74,8 +74,8 @@ class LoopEngine implements NativeEngine {
     checkDemands(call.request, 'native');
     const { sessions, pingMs = LIMITS.pingMs } = this.#options;
     const workspace = workspaceOf(route, this.#options);
-    let keeper: TurnKeeper | undefined;
-    let telling: TurnTelling | undefined;
+    let keeper: TurnPersistence | undefined;
+    let telling: TurnReporter | undefined;
     const attached = await attachTurn({
       sessions,
       turns: this.#turns,
@@ -113,7 +113,7 @@ class LoopEngine implements NativeEngine {
     const { root } = workspaceOf(route, this.#options);
     const toolbox = await toolboxOf(this.#options.runtime, route, request.tools, call.principal.name);
     const prompt = await promptOptions(this.#options, toolbox, { root, cwd: root, session: call.id });
-    const counted = modelRequest(request, {
+    const counted = stepRequest(request, {
       system: await systemPrompt(prompt, request.system, route.rule.system ?? 'append'),
       messages: request.messages,
       tools: toolbox.definitions,
@@ -128,16 +128,16 @@ class LoopEngine implements NativeEngine {
     await this.#tools.close();
   }
 
-  #telling(call: ModelRequest, turn: Turn, { observe }: RunningTurn): TurnTelling {
+  #telling(call: ModelRequest, turn: Turn, { observe }: LiveTurn): TurnReporter {
     const { watcher, log } = this.#options;
-    return new TurnTelling({ watcher, call, turn, observe, isClosing: () => this.#closing, log });
+    return new TurnReporter({ watcher, call, turn, observe, isClosing: () => this.#closing, log });
   }
 
   async #open(
     call: ModelRequest,
     route: ModelRoute,
     workspace: Workspace,
-    { turn, running, observe }: { turn: Turn; running: RunningTurn; observe: AgentObserver },
+    { turn, running, observe }: { turn: Turn; running: LiveTurn; observe: AgentObserver },
   ): Promise<NativeTurn> {
     const { relay, runtime, log, now, routeOf } = this.#options;
     return openNativeTurn({
@@ -161,7 +161,7 @@ class LoopEngine implements NativeEngine {
   async *#answer(
     call: ModelRequest,
     native: NativeTurn,
-    telling: TurnTelling,
+    telling: TurnReporter,
   ): AsyncGenerator<readonly ModelEvent[], void, void> {
     const { loop, shown, keeper, turn, tally } = native;
     const { log } = this.#options;

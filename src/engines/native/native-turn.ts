@@ -3,18 +3,18 @@ import type { Loss } from '../../core/losses.js';
 import type { Turn } from '../../sessions/sessions.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import { spokenIn } from '../agent/answers.js';
-import { CallLedger } from '../agent/call-ledger.js';
-import { CallStream, mayStreamCalls } from '../agent/call-stream.js';
+import type { HeldToolState, HeldToolStates } from '../agent/held-tool-states.js';
 import { LIMITS } from '../agent/limits.js';
-import { type AgentObserver, notifierOf, safeObserver } from '../agent/observer.js';
-import { ServerCalls } from '../agent/server-calls.js';
-import { settleCalls } from '../agent/settle-calls.js';
-import type { HeldTools, ToolSessions } from '../agent/tool-sessions.js';
-import { TurnKeeper } from '../agent/turn-keeper.js';
+import { type AgentObserver, notifierOf, safeObserver } from '../agent/report/observer.js';
+import { RunOnceLog } from '../agent/run-once-log.js';
+import { ServerToolCalls } from '../agent/server-tool-calls.js';
+import { settleToolCalls } from '../agent/settle-tool-calls.js';
+import { mayStreamToolCalls, ToolCallStream } from '../agent/tool-call-stream.js';
+import { TurnPersistence } from '../agent/turn-persistence.js';
 import { decodeTurnState } from '../agent/turn-state.js';
 import { UsageTally } from '../agent/usage-tally.js';
 import { AgentLoop } from './agent-loop.js';
-import { ModelCaller } from './model-caller.js';
+import { ModelStep } from './model-step.js';
 import { systemPrompt } from './prompt/system-prompt.js';
 import { runSubAgent } from './sub-agent.js';
 import { promptOptions, type TurnParts, toolOptions } from './turn.js';
@@ -26,15 +26,15 @@ export interface NativeTurnOptions
   > {
   workspace: Workspace;
   turn: Turn;
-  tools: ToolSessions;
+  tools: HeldToolStates;
   observe: AgentObserver;
 }
 
 export interface NativeTurn {
   turn: Turn;
   loop: AgentLoop;
-  shown: CallStream;
-  keeper: TurnKeeper;
+  shown: ToolCallStream;
+  keeper: TurnPersistence;
   tally: UsageTally;
   /** Of the request's tools. */
   losses: readonly Loss[];
@@ -54,11 +54,11 @@ export async function openNativeTurn(options: NativeTurnOptions): Promise<Native
   }
 }
 
-async function assemble(options: NativeTurnOptions, held: HeldTools): Promise<NativeTurn> {
+async function assemble(options: NativeTurnOptions, held: HeldToolState): Promise<NativeTurn> {
   const { turn, call, route, toolbox, log, signal, relay, runtime } = options;
   const { request } = call;
   const { outstanding } = turn;
-  const ledger = new CallLedger(turn);
+  const ledger = new RunOnceLog(turn);
   const tally = new UsageTally();
   const parts: TurnParts = {
     ...options,
@@ -73,7 +73,7 @@ async function assemble(options: NativeTurnOptions, held: HeldTools): Promise<Na
   const names = { id: call.id, session: turn.id };
   const { cwd, memoryDir } = held.session;
   const place = { root: turn.root, cwd, memoryDir, session: turn.id };
-  const model = new ModelCaller({
+  const model = new ModelStep({
     relay,
     call,
     route,
@@ -90,7 +90,7 @@ async function assemble(options: NativeTurnOptions, held: HeldTools): Promise<Na
     notify,
     onProblem: (message, error) => log.warn({ err: error, ...names }, message),
   });
-  const calls = new ServerCalls({
+  const calls = new ServerToolCalls({
     runtime,
     toolbox,
     session: held.session,
@@ -103,12 +103,12 @@ async function assemble(options: NativeTurnOptions, held: HeldTools): Promise<Na
   });
   // That wire has one text for the whole answer.
   const textSeparator = call.clientDialect.name === 'openai-chat' ? '\n\n' : '';
-  const keeper = new TurnKeeper({
+  const keeper = new TurnPersistence({
     turn,
     tools: held,
     onProblem: (error) => log.warn({ err: error, ...names }, 'a turn could not be given up cleanly'),
   });
-  const shown = new CallStream({
+  const shown = new ToolCallStream({
     isClients: (name) => toolbox.isClients(name),
     claimId: (callId) => turn.claimId(callId),
     single: request.parallelToolCalls === false,
@@ -125,7 +125,7 @@ async function assemble(options: NativeTurnOptions, held: HeldTools): Promise<Na
     signal,
     textSeparator,
     claimId: (callId) => turn.claimId(callId),
-    stream: mayStreamCalls(request) ? shown : undefined,
+    stream: mayStreamToolCalls(request) ? shown : undefined,
     notify,
     before: {
       said: spokenIn(turn.spoken, textSeparator),
@@ -133,7 +133,7 @@ async function assemble(options: NativeTurnOptions, held: HeldTools): Promise<Na
       outstanding: outstanding && {
         calls: outstanding.calls,
         settle: () =>
-          settleCalls({
+          settleToolCalls({
             outstanding,
             turn,
             isClients: ({ name }) => toolbox.isClients(name),

@@ -15,7 +15,7 @@ import {
 import { GatewayError } from '../../core/errors.js';
 import type { AgentReport, AgentTask } from '../../tools/runtime/context.js';
 import { LIMITS } from '../agent/limits.js';
-import type { AgentActivity } from '../agent/observer.js';
+import type { AgentActivity } from '../agent/report/observer.js';
 
 const root = tmpdir();
 

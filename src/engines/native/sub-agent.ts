@@ -9,12 +9,12 @@ import type { ModelRoute } from '../../routing/model-router.js';
 import type { AgentProgress, AgentReport, AgentTask } from '../../tools/runtime/context.js';
 import { createEventQueue } from '../../tools/runtime/event-queue.js';
 import { LIMITS } from '../agent/limits.js';
-import { type AgentActivityBody, notifierOf } from '../agent/observer.js';
-import { ServerCalls } from '../agent/server-calls.js';
+import { type AgentActivityBody, notifierOf } from '../agent/report/observer.js';
+import { ServerToolCalls } from '../agent/server-tool-calls.js';
 import { openToolbox } from '../agent/toolbox.js';
 import { UsageTally } from '../agent/usage-tally.js';
 import { AgentLoop, type LoopEnd } from './agent-loop.js';
-import { ModelCaller } from './model-caller.js';
+import { ModelStep } from './model-step.js';
 import { subAgentPrompt } from './prompt/system-prompt.js';
 import { promptOptions, type TurnParts, toolOptions } from './turn.js';
 
@@ -83,7 +83,7 @@ class SubAgent {
   readonly #id: string;
   readonly #tally = new UsageTally();
   #loop: AgentLoop | undefined;
-  #calls: ServerCalls | undefined;
+  #calls: ServerToolCalls | undefined;
 
   constructor(
     parent: TurnParts,
@@ -153,7 +153,7 @@ class SubAgent {
       memoryDir: session.memoryDir,
     });
     const tally = new BothTallies(this.#tally, own.tally);
-    this.#calls = new ServerCalls({
+    this.#calls = new ServerToolCalls({
       runtime,
       toolbox,
       session,
@@ -169,7 +169,7 @@ class SubAgent {
     });
     this.#loop = new AgentLoop({
       transcript,
-      model: new ModelCaller({
+      model: new ModelStep({
         relay,
         call,
         route,

@@ -2,9 +2,9 @@
 import type { ConversationRequest } from '../../core/conversation.js';
 import type { Log } from '../../observability/log.js';
 import type { ModelRoute } from '../../routing/model-router.js';
-import type { OpenToolSession, ToolRuntime } from '../../tools/runtime/runtime.js';
-import type { CallLedger } from '../agent/call-ledger.js';
-import type { AgentActivity } from '../agent/observer.js';
+import type { OpenToolState, ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { AgentActivity } from '../agent/report/observer.js';
+import type { RunOnceLog } from '../agent/run-once-log.js';
 import type { Toolbox } from '../agent/toolbox.js';
 import type { UsageTally } from '../agent/usage-tally.js';
 import type { Engine, ModelRequest } from '../engine.js';
@@ -20,12 +20,12 @@ export interface TurnParts {
   call: ModelRequest;
   route: ModelRoute;
   request: ConversationRequest;
-  session: OpenToolSession;
+  session: OpenToolState;
   forkNumber: number;
   toolbox: Toolbox;
   tally: UsageTally;
   /** Of the main agent. */
-  ledger: CallLedger;
+  ledger: RunOnceLog;
   signal: AbortSignal;
   notify(activity: AgentActivity): void;
 }

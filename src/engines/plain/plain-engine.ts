@@ -13,10 +13,10 @@ import { attachRequest } from '../agent/agent-request.js';
 import { SESSION_HEADER, sessionHeaders } from '../agent/answers.js';
 import { attachTurn } from '../agent/attach-turn.js';
 import { LIMITS } from '../agent/limits.js';
-import type { TurnWatcher } from '../agent/observer.js';
-import { type RunningTurn, RunningTurns } from '../agent/running-turns.js';
+import { type LiveTurn, LiveTurns } from '../agent/live/live-turns.js';
+import type { TurnObserver } from '../agent/report/observer.js';
+import { TurnReporter } from '../agent/report/turn-reporter.js';
 import { giveUp, turnFailure } from '../agent/turn-end.js';
-import { TurnTelling } from '../agent/watched-turn.js';
 import { checkDemands } from '../demands.js';
 import type { Answer, Engine, ModelRequest } from '../engine.js';
 import { PlainAnswer, toolsOfHistory } from './plain-answer.js';
@@ -27,7 +27,7 @@ export interface PlainEngineOptions {
   sessions: Sessions;
   log: Log;
   /** Told of every turn. */
-  watcher?: TurnWatcher | undefined;
+  watcher?: TurnObserver | undefined;
   pingMs?: number;
 }
 
@@ -37,7 +37,7 @@ const NO_BYTES = new Uint8Array(0);
 
 export class PlainEngine implements Engine {
   readonly #options: PlainEngineOptions;
-  readonly #turns = new RunningTurns();
+  readonly #turns = new LiveTurns();
   #closing = false;
 
   constructor(options: PlainEngineOptions) {
@@ -47,7 +47,7 @@ export class PlainEngine implements Engine {
   async run(call: ModelRequest, route: ModelRoute): Promise<Answer> {
     checkDemands(call.request, 'plain');
     const { sessions, log, pingMs = LIMITS.pingMs } = this.#options;
-    let telling: TurnTelling | undefined;
+    let telling: TurnReporter | undefined;
     const attached = await attachTurn({
       sessions,
       turns: this.#turns,
@@ -86,12 +86,12 @@ export class PlainEngine implements Engine {
     await this.#turns.close();
   }
 
-  #telling(call: ModelRequest, turn: Turn, { observe }: RunningTurn): TurnTelling {
+  #telling(call: ModelRequest, turn: Turn, { observe }: LiveTurn): TurnReporter {
     const { watcher, log } = this.#options;
-    return new TurnTelling({ watcher, call, turn, observe, isClosing: () => this.#closing, log });
+    return new TurnReporter({ watcher, call, turn, observe, isClosing: () => this.#closing, log });
   }
 
-  #ask(call: ModelRequest, route: ModelRoute, turn: Turn, running: RunningTurn): Promise<Answer> {
+  #ask(call: ModelRequest, route: ModelRoute, turn: Turn, running: LiveTurn): Promise<Answer> {
     const signal = AbortSignal.any([running.signal, turn.signal]);
     const request = modelRequest(call.request, turn);
     // Without a body of its own nothing can be forwarded as it came.
@@ -110,7 +110,7 @@ export class PlainEngine implements Engine {
     call: ModelRequest,
     turn: Turn,
     batches: AsyncIterable<readonly ModelEvent[]>,
-    telling: TurnTelling,
+    telling: TurnReporter,
   ): AsyncGenerator<readonly ModelEvent[], void, void> {
     const answer = new PlainAnswer(call.request.model);
     const { id: session } = turn;

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { GatewayError } from '../../core/errors.js';
 import type { Verdict } from '../../permissions/gate.js';
+import type { McpSessionScope } from './mcp-session.js';
 import { ProgressReporter } from './progress.js';
 import type { CallToolResult, Extra, Server, WireTool } from './sdk.js';
-import type { SessionScope } from './session.js';
 
 const NAME = 'approval_prompt';
 
@@ -42,7 +42,7 @@ const argumentsSchema = z.looseObject({
 /** What Claude Code reads. */
 type PromptAnswer = { behavior: 'allow'; updatedInput: unknown } | { behavior: 'deny'; message: string };
 
-export function createAuthServer(scope: SessionScope): Server {
+export function createAuthServer(scope: McpSessionScope): Server {
   const { sdk, parts, calls } = scope;
   const server = new sdk.Server(
     { name: 'auth', title: 'Toolgate: permissions', version: parts.version },
@@ -79,7 +79,7 @@ export function createAuthServer(scope: SessionScope): Server {
 }
 
 async function prompt(
-  scope: SessionScope,
+  scope: McpSessionScope,
   folder: ClientFolder,
   asked: z.output<typeof argumentsSchema>,
   extra: Extra,
@@ -124,11 +124,11 @@ function asResult(answer: PromptAnswer): CallToolResult {
 
 /** Where the client works, by its own word: the calls run there, and rules for the workspace mean that folder. */
 class ClientFolder {
-  readonly #scope: SessionScope;
+  readonly #scope: McpSessionScope;
   readonly #server: Server;
   #asked: Promise<string | undefined> | undefined;
 
-  constructor(scope: SessionScope, server: Server) {
+  constructor(scope: McpSessionScope, server: Server) {
     this.#scope = scope;
     this.#server = server;
   }

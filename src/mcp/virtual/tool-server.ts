@@ -5,9 +5,9 @@ import type { ToolOffer, ToolRunEvent } from '../../tools/runtime/runtime.js';
 import type { Tool } from '../../tools/runtime/tool.js';
 import type { McpTool } from '../client/mcp-client.js';
 import { encodeResult } from './encode-result.js';
+import { guarded, type McpSessionScope } from './mcp-session.js';
 import { ProgressReporter } from './progress.js';
 import type { CallToolResult, Extra, Server, WireTool } from './sdk.js';
-import { guarded, type SessionScope } from './session.js';
 
 const INSTRUCTIONS =
   'Tools that run on the gateway, in its folder and under its permissions. A call may wait until a person has approved it.';
@@ -21,7 +21,7 @@ const OPEN_WORLD: ReadonlySet<string> = new Set(['WebFetch', 'WebSearch']);
 const TOOL_USE_ID = 'claudecode/toolUseId';
 const ID = /^[\w-]{1,128}$/;
 
-export function createToolServer(scope: SessionScope): Server {
+export function createToolServer(scope: McpSessionScope): Server {
   const { sdk, parts, calls } = scope;
   const server = new sdk.Server(
     { name: 'gateway', title: 'Toolgate: tools', version: parts.version },
@@ -46,13 +46,13 @@ export function createToolServer(scope: SessionScope): Server {
   return server;
 }
 
-async function offerOf({ runtime, place, id, principal }: SessionScope): Promise<ToolOffer> {
+async function offerOf({ runtime, place, id, principal }: McpSessionScope): Promise<ToolOffer> {
   // What a request names is what this client picks by calling it.
   const selection = place.selection === 'requested' ? 'all' : place.selection;
   return runtime.offer({ selection, requested: [], session: id, key: principal });
 }
 
-async function listTools(scope: SessionScope): Promise<WireTool[]> {
+async function listTools(scope: McpSessionScope): Promise<WireTool[]> {
   const { tools, definitions } = await offerOf(scope);
   const servers = new Map(scope.parts.mcp.tools(scope.id).map((tool) => [tool.name, tool]));
   return tools.flatMap((tool, index) => {
@@ -101,7 +101,7 @@ function serverHints({ annotations: { readOnly, destructive, openWorld } }: McpT
 }
 
 async function callTool(
-  scope: SessionScope,
+  scope: McpSessionScope,
   { name, input }: { name: string; input: JsonObject },
   extra: Extra,
   signal: AbortSignal,

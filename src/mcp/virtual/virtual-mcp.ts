@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../core/errors.js';
 import { createAuthServer } from './auth-server.js';
 import { VIRTUAL_LIMITS, type VirtualLimits } from './limits.js';
-import { VirtualSession } from './open-session.js';
+import type { ServerMaker, VirtualParts, VirtualWorkspace } from './mcp-session.js';
+import { McpSession } from './open-mcp-session.js';
 import { loadServerSdk, type RequestId } from './sdk.js';
-import type { ServerMaker, VirtualParts, VirtualPlace } from './session.js';
 import { createToolServer } from './tool-server.js';
 
 const SERVERS = { gateway: createToolServer, auth: createAuthServer } as const satisfies Record<
@@ -42,7 +42,7 @@ export interface VirtualRequest {
   /** Of a POST, parsed. */
   body?: unknown;
   /** Asked for a new session alone. May throw GatewayError. */
-  place(): VirtualPlace;
+  place(): VirtualWorkspace;
 }
 
 export interface VirtualAnswer {
@@ -66,7 +66,7 @@ export function createVirtualMcp(options: VirtualMcpOptions): VirtualMcp {
 
 class VirtualServers implements VirtualMcp {
   readonly #parts: VirtualParts;
-  readonly #sessions = new Map<string, VirtualSession>();
+  readonly #sessions = new Map<string, McpSession>();
   /** Being ended. */
   readonly #ending = new Set<Promise<void>>();
   #sweeper: NodeJS.Timeout | undefined;
@@ -115,7 +115,7 @@ class VirtualServers implements VirtualMcp {
     const id = randomUUID();
     const key = keyFor(server, id);
     const options = { id, principal, place, make: SERVERS[server] };
-    const session = new VirtualSession(options, this.#parts, sdk, runtime);
+    const session = new McpSession(options, this.#parts, sdk, runtime);
     this.#sessions.set(key, session);
     await session.connect();
     this.#sweeper ??= setInterval(() => this.#sweep(), this.#parts.limits.sweepMs).unref();
@@ -125,7 +125,7 @@ class VirtualServers implements VirtualMcp {
   }
 
   async #respond(
-    session: VirtualSession,
+    session: McpSession,
     { method, headers, body, server }: VirtualRequest,
     ids: readonly RequestId[],
     resumes: boolean,
@@ -227,7 +227,7 @@ function requestIds(body: unknown): RequestId[] {
 }
 
 /** By its id a request is answered and cancelled: with two of one id, the first would be neither. */
-function refuseReused(session: VirtualSession, ids: readonly RequestId[]): void {
+function refuseReused(session: McpSession, ids: readonly RequestId[]): void {
   const twice = ids.find((id, at) => session.isInUse(id) || ids.indexOf(id) !== at);
   if (twice === undefined) return;
   throw new GatewayError(

@@ -4,7 +4,7 @@
  * event of any name for a piece of the answer.
  */
 import type { JsonObject, ToolResultContent, Usage } from '../../core/conversation.js';
-import type { AgentActivity } from '../../engines/agent/observer.js';
+import type { AgentActivity } from '../../engines/agent/report/observer.js';
 import type { ToolRunEvent } from '../../tools/runtime/runtime.js';
 import type { TokenCounts } from '../wire/shared.js';
 

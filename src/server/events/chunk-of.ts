@@ -1,5 +1,5 @@
 /** What an agent does, in the words of the event stream. */
-import type { ActiveAgent, AgentActivity } from '../../engines/agent/observer.js';
+import type { ActiveAgent, AgentActivity } from '../../engines/agent/report/observer.js';
 import type { ToolRunEvent } from '../../tools/runtime/runtime.js';
 import { cut, usageToWire } from '../activity/encode-activity.js';
 import type { Chunk } from '../wire/events.js';

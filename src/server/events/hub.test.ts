@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TurnReporter } from '../../engines/agent/observer.js';
+import type { TurnSink } from '../../engines/agent/report/observer.js';
 import type { Approval, ApprovalEvent } from '../../permissions/approvals.js';
 import type { ConsoleEvent } from '../wire/events.js';
 import { EventHub, type EventReader, type Viewer } from './hub.js';
@@ -67,7 +67,7 @@ function start(limits: Partial<EventLimits> = {}) {
 }
 
 const flushed = () => new Promise<void>((resolve) => setImmediate(resolve));
-const begin = (hub: EventHub, principal = 'alice', id = 't1'): TurnReporter =>
+const begin = (hub: EventHub, principal = 'alice', id = 't1'): TurnSink =>
   hub.begin({ id, session: 's1', principal, model: 'm', message: [] });
 
 describe('EventHub', () => {

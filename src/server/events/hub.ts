@@ -6,11 +6,11 @@
 import { randomBytes } from 'node:crypto';
 import type {
   AgentActivity,
+  ObservedTurn,
+  TurnObserver,
   TurnOutcome,
-  TurnReporter,
-  TurnWatcher,
-  WatchedTurn,
-} from '../../engines/agent/observer.js';
+  TurnSink,
+} from '../../engines/agent/report/observer.js';
 import type { Log } from '../../observability/log.js';
 import type { Approval, ApprovalCoordinator } from '../../permissions/approvals.js';
 import { approvalToWire } from '../api/approval-wire.js';
@@ -64,7 +64,7 @@ const SHARED_MS = 1_000;
 /** Snapshots, each as large as it may be. */
 const SHARED = 4;
 
-export class EventHub implements TurnWatcher {
+export class EventHub implements TurnObserver {
   readonly limits: EventLimits;
   readonly #options: EventHubOptions;
   readonly #now: () => number;
@@ -100,7 +100,7 @@ export class EventHub implements TurnWatcher {
     return undefined;
   }
 
-  begin(turn: WatchedTurn): TurnReporter {
+  begin(turn: ObservedTurn): TurnSink {
     try {
       return this.#begin(turn);
     } catch (error) {
@@ -215,7 +215,7 @@ export class EventHub implements TurnWatcher {
     }
   }
 
-  #begin(turn: WatchedTurn): TurnReporter {
+  #begin(turn: ObservedTurn): TurnSink {
     const { id, session, principal, model } = turn;
     const message = messageToShow(turn.message, this.limits);
     const began = { session, turn: id, began_at: this.#time(), model, message };

@@ -6,7 +6,7 @@ import type { AssistantMessage } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { LifecycleOptions } from '../../core/lifecycle.js';
 import type { Dialect } from '../../dialects/dialect.js';
-import type { AgentActivity, AgentObserver } from '../../engines/agent/observer.js';
+import type { AgentActivity, AgentObserver } from '../../engines/agent/report/observer.js';
 import type { Answer, AnswerBody, ModelRequest } from '../../engines/engine.js';
 import { clientClosed } from '../exchange.js';
 import {

@@ -13,7 +13,7 @@ export interface ToolContext {
   readonly toolUseId: string;
   /** The assistant message that the call is in. */
   readonly messageId?: string;
-  readonly session: ToolSession;
+  readonly session: ToolState;
   /** What its commands run in: as it was judged and shown, whatever other calls of the session do meanwhile. */
   readonly shell: ShellState;
   readonly options: ToolOptions;
@@ -48,7 +48,7 @@ export interface ShellState {
 }
 
 /** One conversation, or one sub-agent of it, as far as tools are concerned. */
-export interface ToolSession {
+export interface ToolState {
   readonly id: string;
   readonly principal: string;
   /** The sub-agent; none for the main one. */

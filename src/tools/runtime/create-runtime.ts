@@ -10,8 +10,8 @@ import { reviewCall } from './review.js';
 import type { ToolRuntime } from './runtime.js';
 import { type RuntimeLog, SILENT } from './runtime-log.js';
 import { runCalls, SCHEDULER_LIMITS, type SchedulerLimits } from './scheduler.js';
-import { createSessions } from './sessions.js';
 import type { Tool } from './tool.js';
+import { createToolStates } from './tool-states.js';
 
 export interface ToolRuntimeOptions {
   sources: readonly ToolSource[];
@@ -27,7 +27,7 @@ export interface ToolRuntimeOptions {
 export function createToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
   const { sources, gate, sandbox, stateDir, log = SILENT } = options;
   const registry = createRegistry({ sources, log });
-  const sessions = createSessions(stateDir);
+  const sessions = createToolStates(stateDir);
   const closing = new AbortController();
   // Every run listens to it.
   setMaxListeners(0, closing.signal);

@@ -13,7 +13,7 @@ import { classify, withoutPersonFields } from './classify.js';
 import { strangerTool } from './foreign-input.js';
 import { plainDescription } from './preflight.js';
 import { toOffer } from './registry.js';
-import type { OpenToolSession, RunRequest } from './runtime.js';
+import type { OpenToolState, RunRequest } from './runtime.js';
 import { settleWithin } from './settle-within.js';
 import type { Tool } from './tool.js';
 import { isToolError } from './tool-error.js';
@@ -36,7 +36,7 @@ export type Examined =
 
 export interface ExamineParts {
   /** Opened for this alone, and closed by whoever opened it. */
-  session: OpenToolSession;
+  session: OpenToolState;
   gate: PermissionGate;
   sandbox: Sandbox;
   find(name: string): Promise<Tool | undefined>;

@@ -11,7 +11,7 @@ import { resolvePath } from '../../workspace/paths.js';
 import { realTarget } from '../../workspace/real-path.js';
 import { type Classified, classify } from './classify.js';
 import { inputSchemaOf } from './input-schema.js';
-import type { OpenToolSession } from './runtime.js';
+import type { OpenToolState } from './runtime.js';
 import type { Tool } from './tool.js';
 
 /** Fields that mean the same in every tool that has them. */
@@ -68,7 +68,7 @@ export interface ForeignInput {
 export function readForeignInput(
   tool: Tool,
   input: JsonObject,
-  session: OpenToolSession,
+  session: OpenToolState,
 ): ForeignInput | { problem: string } {
   const { name } = tool;
   const moving = ELSEWHERE[name]?.find((field) => (input[field] ?? undefined) !== undefined);
@@ -140,7 +140,7 @@ function splitFields(tool: Tool, input: JsonObject): [known: JsonObject, rest: J
   return [known, rest];
 }
 
-function fieldEffects(tool: string, input: JsonObject, session: OpenToolSession): Effect[] {
+function fieldEffects(tool: string, input: JsonObject, session: OpenToolState): Effect[] {
   const isFileTool = READ_TOOLS.has(tool) || EDIT_TOOLS.has(tool);
   const effects: Effect[] = [];
   const look = (value: unknown, depth: number): void => {
@@ -173,7 +173,7 @@ function fieldKind(name: string, isFileTool: boolean): 'file' | 'command' | 'url
   return isFileTool && Object.hasOwn(FILE_TOOL_FIELDS, name) ? FILE_TOOL_FIELDS[name] : undefined;
 }
 
-function fileEffects(tool: string, given: string, session: OpenToolSession): Effect[] {
+function fileEffects(tool: string, given: string, session: OpenToolState): Effect[] {
   // No file has such a name; the other side refuses it or cuts it, and neither is ours to guess.
   const path = resolvePath(given.replaceAll('\0', ''), { cwd: session.cwd, home: session.workspace.home });
   const real = realTarget(path);

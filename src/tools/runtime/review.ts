@@ -30,7 +30,7 @@ import { type ForeignInput, readForeignInput, strangerTool } from './foreign-inp
 import { hiddenInTrees } from './hidden-in-trees.js';
 import { plainDescription } from './preflight.js';
 import { toOffer } from './registry.js';
-import type { OpenToolSession, RunRequest } from './runtime.js';
+import type { OpenToolState, RunRequest } from './runtime.js';
 import { safeDescription, safeHints } from './safe-description.js';
 import { settleWithin } from './settle-within.js';
 import type { Tool } from './tool.js';
@@ -39,7 +39,7 @@ import { isToolError } from './tool-error.js';
 export interface ReviewRequest {
   call: ToolUseBlock;
   /** `cwd` is where the other side is now, as far as that is known. */
-  session: OpenToolSession;
+  session: OpenToolState;
   signal: AbortSignal;
   /** A person is asked from now on, under this id, and is shown this. */
   onWaiting?(approval: string, describe: Description): void;

@@ -12,7 +12,7 @@ import type {
 import type { Description, PermissionGate, VerdictReason } from '../../permissions/gate.js';
 import type { FileState } from '../../workspace/file-state.js';
 import type { Workspace } from '../../workspace/workspace.js';
-import type { ToolContext, ToolOptions, ToolSession } from './context.js';
+import type { ToolContext, ToolOptions, ToolState } from './context.js';
 import type { Examined, ExamineRequest } from './examine.js';
 import type { ReviewOutcome, ReviewRequest } from './review.js';
 import type { Asker, Tool } from './tool.js';
@@ -27,7 +27,7 @@ export interface ToolRuntime {
   /** Everything that is known, with why it is off; for people. */
   list(asker?: Asker): Promise<readonly ListedTool[]>;
   /** State of one conversation. The caller closes it: background jobs end, private files go. */
-  openSession(options: SessionOptions): Promise<OpenToolSession>;
+  openSession(options: ToolStateOptions): Promise<OpenToolState>;
   /**
    * Runs the calls of one assistant message. Yields what happens while it happens, and exactly one
    * `tool-result` for each call, whatever becomes of it; results come in the order of the calls.
@@ -80,7 +80,7 @@ export interface ListedTool {
   reason?: string;
 }
 
-export interface SessionOptions {
+export interface ToolStateOptions {
   id: string;
   principal: string;
   /** The end user behind the key, whose memories it has. */
@@ -89,12 +89,12 @@ export interface SessionOptions {
   cwd?: string;
   agent?: { id: string; label: string };
   /** A sub-agent shares the background jobs and the private folder of its parent, and nothing else. */
-  parent?: OpenToolSession;
+  parent?: OpenToolState;
   /** What an earlier one of the same conversation had: its `snapshot`. Files are checked again when they are used. */
   restore?: JsonObject;
 }
 
-export interface OpenToolSession extends ToolSession {
+export interface OpenToolState extends ToolState {
   readonly workspace: Workspace;
   readonly files: FileState;
   /** Folders that are the session's own, as far as they have been made: its tools may read them. */
@@ -107,7 +107,7 @@ export interface OpenToolSession extends ToolSession {
 export interface RunRequest {
   calls: readonly ToolUseBlock[];
   offer: ToolOffer;
-  session: OpenToolSession;
+  session: OpenToolState;
   options: Omit<ToolOptions, 'tools'>;
   messageId?: string;
   signal: AbortSignal;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { closeAfterTest, tempFolder } from '../../../test/support/cleanup.js';
-import { createSessions } from './sessions.js';
 import { readSnapshot } from './snapshot.js';
+import { createToolStates } from './tool-states.js';
 
 async function sessions() {
   const { path } = await tempFolder();
-  const made = createSessions(path);
+  const made = createToolStates(path);
   closeAfterTest(() => made.close());
   return (restore?: Record<string, unknown>) =>
     made.open({

@@ -8,19 +8,19 @@ import type {
   SpawnOptions,
 } from '@anthropic-ai/claude-agent-sdk';
 import { GatewayError } from '../../../core/errors.js';
-import type { ClaudeProcess } from '../claude-processes.js';
+import type { ClaudeProcess } from './claude-processes.js';
 import type { LaunchedProcess, ProcessEnd } from './launched-process.js';
 import type { ClaudeSdk } from './load-sdk.js';
 import { MessageInput } from './message-input.js';
-import { type ConversationOptions, conversationOptions } from './query-options.js';
+import { conversationOptions, type QueryOptions } from './query-options.js';
 
-export interface Conversation {
+export interface ConversationProcess {
   sdk: ClaudeSdk;
   launched: LaunchedProcess;
   warm: boolean;
   /** Those that it was started with. */
   launchOptions: Options;
-  told: ConversationOptions;
+  told: QueryOptions;
   signal: AbortSignal;
   /** For coming up. */
   startMs: number;
@@ -29,7 +29,7 @@ export interface Conversation {
 }
 
 /** Rejects with GatewayError where it does not come up, or the signal's reason; it is closed then. */
-export async function converse(conversation: Conversation): Promise<ClaudeProcess> {
+export async function converse(conversation: ConversationProcess): Promise<ClaudeProcess> {
   const { launched, signal, warm, startMs, onBusy } = conversation;
   const input = new MessageInput();
   const query = await start(conversation, input);
@@ -67,7 +67,7 @@ export async function converse(conversation: Conversation): Promise<ClaudeProces
   };
 }
 
-async function start(conversation: Conversation, prompt: MessageInput): Promise<Query> {
+async function start(conversation: ConversationProcess, prompt: MessageInput): Promise<Query> {
   const { sdk, launched, launchOptions, told } = conversation;
   const spawnClaudeCodeProcess = ({ args }: SpawnOptions): SpawnedProcess => {
     const expected = launched.command.args;

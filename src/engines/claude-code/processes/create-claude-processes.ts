@@ -1,7 +1,7 @@
 /** Processes of Claude Code: spares that wait, and those that have a conversation. */
 import { GatewayError } from '../../../core/errors.js';
 import type { RuntimeLog } from '../../../tools/runtime/runtime-log.js';
-import type { ClaudeProcess, ClaudeProcesses, OpenOptions, ProcessProfile } from '../claude-processes.js';
+import type { ClaudeProcess, ClaudeProcesses, OpenOptions, ProcessProfile } from './claude-processes.js';
 import { converse } from './conversation-process.js';
 import type { LaunchedProcess } from './launched-process.js';
 import { type ClaudeSdk, loadClaudeSdk } from './load-sdk.js';

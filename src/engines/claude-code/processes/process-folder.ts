@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { killAll } from '../../../workspace/process/end-processes.js';
 import { isAlive, type ProcessId, readProcess } from '../../../workspace/process/process-list.js';
 import { FOLDERS, PROCESS_ID_VARIABLE, TRANSCRIPT_FOLDER } from './process-environment.js';
-import type { Transcript } from './transcript-entries.js';
+import type { ClaudeTranscript } from './transcript-entries.js';
 
 const ROOT = 'claude-code';
 const NOTE = 'process.json';
@@ -32,7 +32,7 @@ export const rootFolder = (stateDir: string): string => join(stateDir, ROOT);
 
 export async function createFolder(
   stateDir: string,
-  transcript: Transcript | undefined,
+  transcript: ClaudeTranscript | undefined,
 ): Promise<ProcessFolder> {
   const id = randomBytes(9).toString('base64url');
   const path = join(rootFolder(stateDir), id);
@@ -90,7 +90,7 @@ export async function reapFolders(stateDir: string): Promise<number> {
   return reaped;
 }
 
-async function writeTranscript(path: string, { sessionId, entries }: Transcript): Promise<void> {
+async function writeTranscript(path: string, { sessionId, entries }: ClaudeTranscript): Promise<void> {
   const folder = join(path, FOLDERS.config, 'projects', TRANSCRIPT_FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);

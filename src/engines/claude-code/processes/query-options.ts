@@ -4,7 +4,7 @@
  * once it runs, so that it can be older than its conversation.
  */
 import type { Options } from '@anthropic-ai/claude-agent-sdk';
-import type { OpenOptions, ProcessProfile } from '../claude-processes.js';
+import type { OpenOptions, ProcessProfile } from './claude-processes.js';
 
 export interface Resumption {
   sessionId: string;
@@ -49,10 +49,10 @@ export function launchOptions({ profile, cwd, environment, resumption }: LaunchP
 /** People answer in hours. The longest time that a timer takes is 24 days. */
 const HOOK_TIMEOUT_S = 20 * 24 * 3600;
 
-export type ConversationOptions = Pick<OpenOptions, 'servers' | 'canUseTool' | 'hooks'> &
+export type QueryOptions = Pick<OpenOptions, 'servers' | 'canUseTool' | 'hooks'> &
   Required<Pick<Options, 'systemPrompt'>>;
 
-export function conversationOptions(options: ConversationOptions): Options {
+export function conversationOptions(options: QueryOptions): Options {
   const { systemPrompt, servers, canUseTool, hooks } = options;
   return {
     canUseTool,

@@ -1,6 +1,6 @@
 /** Processes that wait for a conversation, by profile. One costs some 200 MB, so they do not wait for ever. */
 import type { RuntimeLog } from '../../../tools/runtime/runtime-log.js';
-import type { ProcessProfile } from '../claude-processes.js';
+import type { ProcessProfile } from './claude-processes.js';
 import type { StartedProcess } from './start-process.js';
 import { warmUp } from './warm-up.js';
 

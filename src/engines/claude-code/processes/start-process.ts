@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Options, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
 import type { Message } from '../../../core/conversation.js';
 import type { RuntimeLog } from '../../../tools/runtime/runtime-log.js';
-import type { ProcessProfile } from '../claude-processes.js';
+import type { ProcessProfile } from './claude-processes.js';
 import { type LaunchCommand, type LaunchedProcess, launch } from './launched-process.js';
 import type { ClaudeSdk } from './load-sdk.js';
 import { processEnvironment } from './process-environment.js';

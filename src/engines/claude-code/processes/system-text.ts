@@ -5,7 +5,7 @@
  */
 import type { Options } from '@anthropic-ai/claude-agent-sdk';
 import { instructionsBlock, readInstructions } from '../../native/prompt/project-instructions.js';
-import type { OpenOptions } from '../claude-processes.js';
+import type { OpenOptions } from './claude-processes.js';
 
 type SystemOptions = Pick<OpenOptions, 'system' | 'readable'>;
 

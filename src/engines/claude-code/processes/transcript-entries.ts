@@ -14,7 +14,7 @@ import { STANDARD_QUIRKS } from '../../../dialects/shared/quirks.js';
 import { systemReminder } from '../../../dialects/shared/system-reminder.js';
 import { ToolNames } from '../../../dialects/shared/tool-names.js';
 
-export interface TranscriptEntry {
+export interface ClaudeTranscriptEntry {
   type: 'user' | 'assistant';
   uuid: string;
   parentUuid: string | null;
@@ -27,16 +27,16 @@ export interface TranscriptEntry {
   message: JsonObject;
 }
 
-export interface Transcript {
+export interface ClaudeTranscript {
   sessionId: string;
   /** At least one. */
-  entries: readonly TranscriptEntry[];
+  entries: readonly ClaudeTranscriptEntry[];
   /** Of the last entry. */
   at: string;
   losses: readonly Loss[];
 }
 
-export interface TranscriptPlace {
+export interface ClaudeTranscriptOptions {
   cwd: string;
   model: string;
   /** Milliseconds since 1970. */
@@ -52,7 +52,10 @@ const NO_USAGE = { input_tokens: 0, output_tokens: 0 } as const;
  * Undefined where there is nothing to go on from. Names of tools are those that Claude Code knows.
  * Throws where the history does not end with the assistant.
  */
-export function transcriptOf(history: readonly Message[], place: TranscriptPlace): Transcript | undefined {
+export function transcriptOf(
+  history: readonly Message[],
+  place: ClaudeTranscriptOptions,
+): ClaudeTranscript | undefined {
   const last = history.at(-1);
   if (last === undefined) return undefined;
   if (last.role !== 'assistant') {
@@ -67,7 +70,7 @@ export function transcriptOf(history: readonly Message[], place: TranscriptPlace
   // Instructions before the first message have no place of their own in a transcript.
   if (system.length > 0) first.content.unshift({ type: 'text', text: systemReminder(textOf(system)) });
   const sessionId = randomUUID();
-  const entries: TranscriptEntry[] = [];
+  const entries: ClaudeTranscriptEntry[] = [];
   for (const { role, content } of wire) {
     const previous = entries.at(-1)?.uuid ?? null;
     const message = role === 'assistant' ? assistantMessage(content, place.model) : { role, content };

@@ -16,7 +16,7 @@ export interface ProjectInstructions {
   text: string;
 }
 
-export interface InstructionPlace {
+export interface InstructionFolders {
   /** The real path of the workspace's root. */
   root: string;
   cwd: string;
@@ -29,7 +29,7 @@ export async function readInstructions({
   root,
   cwd,
   readable,
-}: InstructionPlace): Promise<ProjectInstructions[]> {
+}: InstructionFolders): Promise<ProjectInstructions[]> {
   const found: ProjectInstructions[] = [];
   const seen = new Set<string>();
   let left: number = LIMITS.instructions.totalBytes;

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../../src/core/errors.js';
-import type { ClaudeProcess } from '../../../../src/engines/claude-code/claude-processes.js';
+import type { ClaudeProcess } from '../../../../src/engines/claude-code/processes/claude-processes.js';
 import { INSTALL_COMMAND } from '../../../../src/engines/claude-code/processes/load-sdk.js';
 import { reapFolders, rootFolder } from '../../../../src/engines/claude-code/processes/process-folder.js';
 import { incomingMessage } from '../../../../src/engines/claude-code/processes/transcript-entries.js';

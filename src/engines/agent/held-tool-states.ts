@@ -1,0 +1,158 @@
+/**
+ * The tool sessions of the conversations that are awake in this process. One is opened on first
+ * use, from what its conversation saved last, and kept for the next turn; what it would take along
+ * (background jobs, private files) keeps it awake while its conversation sleeps.
+ */
+import type { JsonObject } from '../../core/conversation.js';
+import type { SessionEvent, Sessions } from '../../sessions/sessions.js';
+import type { OpenToolState, ToolRuntime } from '../../tools/runtime/runtime.js';
+import { readSnapshot } from '../../tools/runtime/snapshot.js';
+import type { Workspace } from '../../workspace/workspace.js';
+import { LIMITS } from './limits.js';
+
+export interface HeldToolStatesOptions {
+  runtime: Pick<ToolRuntime, 'openSession'>;
+  sessions: Pick<Sessions, 'subscribe'>;
+  /** Awake at once, those of running turns not counted. */
+  max?: number;
+  /** One could not be closed cleanly. */
+  onProblem(error: unknown): void;
+}
+
+export interface HoldOptions {
+  id: string;
+  principal: string;
+  /** `SessionTurn.user`. */
+  user: string | undefined;
+  workspace: Workspace;
+  /** What the conversation saved last. */
+  restore: JsonObject | undefined;
+  /** `SessionTurn.before`. */
+  before: number;
+}
+
+/** A tool session while a turn uses it. */
+export interface HeldToolState {
+  readonly session: OpenToolState;
+  /** `steps`: `SessionTurn.steps()` at the end of the turn. What comes second does nothing. */
+  release(steps: number): void;
+}
+
+interface Awake {
+  session: Promise<OpenToolState>;
+  open: OpenToolState | undefined;
+  /** Turns that use it: one, but for the moment in which one ends and the next begins. */
+  holders: number;
+  /** Steps of the conversation when it was used last. */
+  steps: number | undefined;
+  /** Its conversation is over. */
+  ended: boolean;
+}
+
+export class HeldToolStates {
+  readonly #options: HeldToolStatesOptions;
+  /** The one that was unused longest first. */
+  readonly #awake = new Map<string, Awake>();
+  readonly #closing = new Set<Promise<void>>();
+  readonly #unsubscribe: () => void;
+
+  constructor(options: HeldToolStatesOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.sessions.subscribe((event) => this.#onEvent(event));
+  }
+
+  get size(): number {
+    return this.#awake.size;
+  }
+
+  async hold(options: HoldOptions): Promise<HeldToolState> {
+    const { id, principal, user, workspace, restore, before } = options;
+    const known = this.#awake.get(id);
+    const awake: Awake = known ?? {
+      session: this.#options.runtime.openSession({
+        id,
+        principal,
+        user,
+        workspace,
+        ...(restore === undefined ? {} : { restore }),
+      }),
+      open: undefined,
+      holders: 0,
+      steps: before,
+      ended: false,
+    };
+    this.#awake.delete(id);
+    this.#awake.set(id, awake);
+    awake.holders += 1;
+    try {
+      awake.open = await awake.session;
+    } catch (error) {
+      awake.holders -= 1;
+      if (this.#awake.get(id) === awake) this.#awake.delete(id);
+      throw error;
+    }
+    // Another process has had the conversation meanwhile.
+    if (awake.holders === 1 && awake.steps !== before && restore !== undefined) take(awake.open, restore);
+    let held = true;
+    return {
+      session: awake.open,
+      release: (steps) => {
+        if (!held) return;
+        held = false;
+        awake.holders -= 1;
+        awake.steps = steps;
+        if (awake.ended && awake.holders === 0) this.#close(id, awake);
+        else this.#evict();
+      },
+    };
+  }
+
+  /** Closes all of them. Turns must have ended. */
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    for (const [id, awake] of this.#awake) this.#close(id, awake);
+    await Promise.all(this.#closing);
+  }
+
+  #onEvent(event: SessionEvent): void {
+    if (event.type !== 'ended' && event.type !== 'hibernated') return;
+    const awake = this.#awake.get(event.session);
+    if (awake === undefined) return;
+    if (event.type === 'ended') awake.ended = true;
+    else if (wouldLose(awake)) return;
+    if (awake.holders === 0) this.#close(event.session, awake);
+  }
+
+  #evict(): void {
+    const max = this.#options.max ?? LIMITS.toolSessions;
+    const idle = [...this.#awake].filter(([, { holders }]) => holders === 0);
+    // What cannot be had back goes only when nothing else is left.
+    const cheap = idle.filter(([, awake]) => !wouldLose(awake));
+    const dear = idle.filter(([, awake]) => wouldLose(awake));
+    for (const [id, awake] of [...cheap, ...dear].slice(0, Math.max(0, idle.length - max))) {
+      this.#close(id, awake);
+    }
+  }
+
+  #close(id: string, awake: Awake): void {
+    if (this.#awake.get(id) === awake) this.#awake.delete(id);
+    const closed = awake.session
+      .then((session) => session.close())
+      .catch((error: unknown) => this.#options.onProblem(error))
+      .finally(() => this.#closing.delete(closed));
+    this.#closing.add(closed);
+  }
+}
+
+function wouldLose({ open }: Awake): boolean {
+  if (open === undefined) return false;
+  return open.jobs.list().length > 0 || (open.ownPaths?.() ?? []).length > 0;
+}
+
+function take(session: OpenToolState, restore: JsonObject): void {
+  const { cwd, todos, files } = readSnapshot(restore);
+  if (cwd !== undefined) session.cwd = cwd;
+  session.todos.replace(todos);
+  for (const [path] of [...session.files.entries()]) session.files.delete(path);
+  for (const [path, record] of files) session.files.set(path, record);
+}

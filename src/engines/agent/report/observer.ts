@@ -1,0 +1,102 @@
+/**
+ * What an agent does, told while it does it: for a terminal, an event stream, a trace. An observer
+ * is told and never asked; one that throws is logged and changes nothing.
+ */
+import type { Block, JsonObject, StopReason, Usage } from '../../../core/conversation.js';
+import type { GatewayError } from '../../../core/errors.js';
+import type { Log } from '../../../observability/log.js';
+import type { ToolRunEvent } from '../../../tools/runtime/runtime.js';
+
+export type AgentObserver = (activity: AgentActivity) => void;
+
+/** `agent`: the sub-agent that it is about; none for the main one. */
+export type AgentActivity = { session: string; agent?: ActiveAgent } & (
+  | { type: 'model-start'; turn: number; model: string }
+  | { type: 'text'; text: string }
+  | { type: 'thinking'; text: string }
+  /** A call begins in the model's answer; `call-input` are pieces of the JSON text of its arguments. */
+  | { type: 'call-began'; id: string; name: string }
+  | { type: 'call-input'; id: string; json: string }
+  /** It is whole. `id` is the one that its result will have; `was`: the one that it began under. */
+  | { type: 'call-whole'; id: string; was?: string; name: string; input: JsonObject }
+  /** Calls that had begun, and will not be made. */
+  | { type: 'calls-dropped'; ids: readonly string[] }
+  | { type: 'model-end'; turn: number; usage: Usage; stopReason: StopReason }
+  | { type: 'tool'; event: ToolRunEvent }
+  /** Calls that the client has to run. */
+  | { type: 'handed-back'; ids: readonly string[] }
+  | { type: 'agent-start'; description: string }
+  | { type: 'agent-end'; turns: number; usage: Usage; cutShort?: string }
+  | { type: 'compacted'; before: number; after: number }
+  | { type: 'max-turns'; turns: number }
+);
+
+export interface ActiveAgent {
+  id: string;
+  label: string;
+  parent: string;
+  /** The call that it works for, by the id that its result will have. */
+  call?: string;
+}
+
+/** Told of every turn that is taken, whoever asked for it and wherever the answer goes. */
+export interface TurnObserver {
+  /** Never throws, and never keeps the turn waiting. */
+  begin(turn: ObservedTurn): TurnSink;
+}
+
+export interface ObservedTurn {
+  /** Of the request that began it. */
+  id: string;
+  session: string;
+  principal: string;
+  /** As the client named it. */
+  model: string;
+  /** What was said to begin it. */
+  message: readonly Block[];
+}
+
+/** Where one turn is told to. After `end` nothing more is taken. */
+export interface TurnSink {
+  observe: AgentObserver;
+  end(outcome: TurnOutcome): void;
+}
+
+/**
+ * `parked`: calls wait for the client. `stopped`: nobody wanted it any more. `broken`: the gateway
+ * stopped, or the session was taken away. The last two can be gone on with by the same request.
+ */
+export interface TurnOutcome {
+  end: 'complete' | 'parked' | 'stopped' | 'broken' | 'failed';
+  stopReason?: StopReason;
+  error?: GatewayError;
+}
+
+/** An activity without who it is of. */
+export type AgentActivityBody = AgentActivity extends infer Activity
+  ? Activity extends AgentActivity
+    ? Omit<Activity, 'session' | 'agent'>
+    : never
+  : never;
+
+/** Told of everything; what it throws is logged and changes nothing. */
+export function safeObserver(observe: AgentObserver | undefined, log: Log): AgentObserver {
+  if (observe === undefined) return () => {};
+  return (activity) => {
+    try {
+      observe(activity);
+    } catch (error) {
+      log.warn({ err: error, activity: activity.type }, 'an observer of the agent failed');
+    }
+  };
+}
+
+/** Names whose activity it is. */
+export function notifierOf(
+  notify: AgentObserver,
+  session: string,
+  agent?: ActiveAgent,
+): (activity: AgentActivityBody) => void {
+  const who = agent === undefined ? { session } : { session, agent };
+  return (activity) => notify({ ...activity, ...who });
+}

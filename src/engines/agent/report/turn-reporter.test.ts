@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../../../core/conversation.js';
+import { GatewayError } from '../../../core/errors.js';
+import { TURN_STOPPED } from '../../../sessions/refusals.js';
+import type { AgentActivity, ObservedTurn, TurnObserver, TurnOutcome } from './observer.js';
+import { newBlocks, TurnReporter } from './turn-reporter.js';
+
+const LOG = { debug() {}, info() {}, warn() {}, error() {}, fatal() {} };
+const says = (role: Message['role'], text: string): Message => ({ role, content: [{ type: 'text', text }] });
+
+class Recorder implements TurnObserver {
+  began: ObservedTurn | undefined;
+  readonly heard: AgentActivity[] = [];
+  readonly ends: TurnOutcome[] = [];
+
+  begin(turn: ObservedTurn) {
+    this.began = turn;
+    return {
+      observe: (activity: AgentActivity) => void this.heard.push(activity),
+      end: (outcome: TurnOutcome) => void this.ends.push(outcome),
+    };
+  }
+}
+
+function start(options: { transcript?: Message[]; began?: number; observe?: () => void } = {}) {
+  const watcher = new Recorder();
+  const client = new AbortController();
+  const session = new AbortController();
+  const state = { closing: false };
+  const messages = [says('user', 'a'), says('assistant', 'b'), says('user', 'c')];
+  const { transcript = messages, began = transcript.length, observe = () => {} } = options;
+  const telling = new TurnReporter({
+    watcher,
+    call: {
+      id: 'req_1',
+      request: {
+        ...{ model: 'm', system: [], messages, tools: [], serverTools: [], stopSequences: [] },
+        ...{ extensions: {}, stream: true },
+      },
+      signal: client.signal,
+    },
+    turn: { id: 's', principal: 'alice', transcript, began, signal: session.signal },
+    observe,
+    isClosing: () => state.closing,
+    log: LOG,
+  });
+  return { watcher, telling, client, session, state };
+}
+
+describe('TurnTelling', () => {
+  it('says how the turn began', () => {
+    const { watcher } = start();
+    expect(watcher.began).toEqual({
+      ...{ id: 'req_1', session: 's', principal: 'alice', model: 'm' },
+      message: [{ type: 'text', text: 'c' }],
+    });
+  });
+
+  it('tells the watcher also where one who waits for the answer throws', () => {
+    const { watcher, telling } = start({
+      observe: () => {
+        throw new Error('broken');
+      },
+    });
+    telling.observe({ session: 's', type: 'text', text: 'x' });
+    expect(watcher.heard).toEqual([{ session: 's', type: 'text', text: 'x' }]);
+  });
+
+  it('tells a turn that is gone on with from its beginning', () => {
+    const transcript: Message[] = [
+      says('user', 'c'),
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'hm' },
+          { type: 'text', text: 'Look' },
+          { type: 'tool_use', id: 't', name: 'Read', input: { p: 1 } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', toolUseId: 't', isError: true, content: [{ type: 'text', text: 'no' }] },
+        ],
+      },
+    ];
+    const { watcher } = start({ transcript, began: 1 });
+    expect(watcher.heard).toMatchObject([
+      { type: 'thinking', text: 'hm' },
+      { type: 'text', text: 'Look' },
+      { type: 'call-whole', id: 't', name: 'Read', input: { p: 1 } },
+      {
+        type: 'tool',
+        event: { type: 'tool-result', id: 't', name: 'Read', isError: true, outcome: 'failed' },
+      },
+    ]);
+  });
+
+  it('says how it ended', () => {
+    const done = start();
+    done.telling.answered({ kind: 'done', reason: 'max_tokens' });
+    const parked = start();
+    parked.telling.answered({ kind: 'handed-back', calls: [], open: [], results: new Map() });
+    const paused = start();
+    paused.telling.answered({ kind: 'max-turns', turns: 3 });
+    const error = new GatewayError('upstream_failed', 'no');
+    const failed = start();
+    failed.telling.failed(error);
+    expect([done, parked, paused, failed].map(({ watcher }) => watcher.ends[0])).toEqual([
+      { end: 'complete', stopReason: 'max_tokens' },
+      { end: 'parked', stopReason: 'tool_use' },
+      { end: 'complete', stopReason: 'pause_turn' },
+      { end: 'failed', error },
+    ]);
+  });
+
+  it('tells one that was stopped from one that broke', () => {
+    const left = start();
+    left.client.abort(new GatewayError('client_closed', 'gone'));
+    const stopped = start();
+    stopped.session.abort(new GatewayError('conflict', 'stopped', { detail: TURN_STOPPED }));
+    const shut = start();
+    shut.client.abort(new GatewayError('unavailable', 'The gateway stops'));
+    const closing = start();
+    closing.state.closing = true;
+    const taken = start();
+    taken.session.abort(new GatewayError('conflict', 'deleted'));
+    const all = [left, stopped, shut, closing, taken];
+    for (const { telling } of all) telling.over();
+    expect(all.map(({ watcher }) => watcher.ends[0]?.end)).toEqual([
+      'stopped',
+      'stopped',
+      'broken',
+      'broken',
+      'broken',
+    ]);
+  });
+});
+
+it('what the user says is all that stands behind the last answer', () => {
+  expect(
+    newBlocks([says('assistant', 'a'), says('user', 'b'), says('system', 'x'), says('user', 'c')]),
+  ).toEqual([
+    { type: 'text', text: 'b' },
+    { type: 'text', text: 'c' },
+  ]);
+  expect(newBlocks([says('user', 'b'), says('assistant', 'a')])).toEqual([]);
+});

@@ -1,0 +1,122 @@
+/** Runs the calls of one message that run here, and gives exactly one result for each of them. */
+import type { ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
+import type { ToolContext, ToolOptions } from '../../tools/runtime/context.js';
+import type { OpenToolState, RunRequest, ToolRunResult, ToolRuntime } from '../../tools/runtime/runtime.js';
+import { changedInput } from './changed-input.js';
+import { errorResult } from './error-result.js';
+import type { CollectedToolCall } from './message-collector.js';
+import type { AgentActivityBody } from './report/observer.js';
+import type { RunOnceLog } from './run-once-log.js';
+import type { Toolbox } from './toolbox.js';
+
+export interface ServerToolCallsOptions {
+  runtime: ToolRuntime;
+  toolbox: Toolbox;
+  session: OpenToolState;
+  options: Omit<ToolOptions, 'tools'>;
+  signal: AbortSignal;
+  /** Runs a sub-agent for the call of this id. */
+  runAgent?: ToolContext['runAgent'];
+  /** Where what must not run twice is written down. */
+  ledger?: RunOnceLog;
+  /** The call of the main agent that a sub-agent's calls are made for: it is what must not run twice. */
+  onBehalfOf?: string;
+  notify(activity: AgentActivityBody): void;
+  onBug(error: unknown): void;
+}
+
+export class ServerToolCalls {
+  readonly #options: ServerToolCallsOptions;
+  /** Calls that were run or refused. */
+  count = 0;
+  /** The gateway stops, and calls were stopped for that: they have no result. */
+  stopping = false;
+
+  constructor(options: ServerToolCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects. One result for each call, unless the turn or the gateway was stopped meanwhile. */
+  async run(
+    calls: readonly CollectedToolCall[],
+    messageId: string | undefined,
+  ): Promise<Map<string, ToolResultBlock>> {
+    const results = new Map<string, ToolResultBlock>();
+    this.count += calls.length;
+    const runnable: ToolUseBlock[] = [];
+    for (const { block, problem } of calls) {
+      if (problem === undefined) runnable.push(block);
+      else results.set(block.id, this.#refuse(block, problem));
+    }
+    if (this.#options.onBehalfOf === undefined) this.#options.ledger?.note(runnable);
+    if (runnable.length > 0) await this.#runAll(runnable, messageId, results);
+    if (this.#options.signal.aborted || this.stopping) return results;
+    for (const { id } of runnable) {
+      if (!results.has(id)) results.set(id, errorResult(id, INTERNAL));
+    }
+    return results;
+  }
+
+  async #runAll(
+    calls: readonly ToolUseBlock[],
+    messageId: string | undefined,
+    results: Map<string, ToolResultBlock>,
+  ): Promise<void> {
+    const { runtime, toolbox, session, options, signal, runAgent, notify, onBug } = this.#options;
+    try {
+      const running = runtime.run({
+        calls,
+        offer: toolbox.offer,
+        session,
+        options,
+        signal,
+        ...(messageId === undefined ? {} : { messageId }),
+        ...(runAgent === undefined ? {} : { runAgent }),
+        ...this.#hooks(),
+      });
+      for await (const event of running) {
+        notify({ type: 'tool', event });
+        if (event.type !== 'tool-result') continue;
+        const stopped = event.because?.kind === 'closing' || (event.outcome === 'aborted' && !signal.aborted);
+        if (stopped) this.stopping = true;
+        else results.set(event.id, resultBlock(event));
+      }
+    } catch (error) {
+      onBug(error);
+    }
+  }
+
+  #hooks(): Pick<RunRequest, 'onStart' | 'onResult'> {
+    const { ledger, onBehalfOf } = this.#options;
+    if (ledger === undefined) return {};
+    return {
+      onStart: async ({ id }, { once }) => (once ? ledger.begin(onBehalfOf ?? id) : undefined),
+      ...(onBehalfOf === undefined ? { onResult: (result) => ledger.finish(resultBlock(result)) } : {}),
+    };
+  }
+
+  #refuse({ id, name }: ToolUseBlock, problem: string): ToolResultBlock {
+    const block = errorResult(id, problem);
+    this.#options.notify({
+      type: 'tool',
+      event: {
+        type: 'tool-result',
+        id,
+        name,
+        content: block.content,
+        isError: true,
+        durationMs: 0,
+        outcome: 'invalid',
+      },
+    });
+    return block;
+  }
+}
+
+const INTERNAL =
+  'The tool failed because of an internal error in the gateway; its log says more. Try another way.';
+
+function resultBlock({ id, content, isError, input }: ToolRunResult): ToolResultBlock {
+  const changed = input === undefined ? [] : [changedInput(input)];
+  return { type: 'tool_result', toolUseId: id, content: [...changed, ...content], isError };
+}

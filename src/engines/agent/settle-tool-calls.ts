@@ -1,0 +1,74 @@
+/**
+ * The calls of a message behind which a turn broke off. What has a result keeps it, what never began
+ * is run now, and what had begun is not run again: the model is told that nobody knows.
+ */
+import type { ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
+import type { OutstandingToolCalls, Turn } from '../../sessions/sessions.js';
+import type { CollectedToolCall } from './message-collector.js';
+import type { AgentActivityBody } from './report/observer.js';
+import { mayHaveRun } from './run-once-log.js';
+
+export interface SettleOptions {
+  outstanding: OutstandingToolCalls;
+  turn: Pick<Turn, 'finish'>;
+  /** Only the client can run it. */
+  isClients(call: ToolUseBlock): boolean;
+  /** Why a call must not run, by its id: known when the model made it. */
+  problems: ReadonlyMap<string, string>;
+  /** Runs calls here, with everything that a call goes through. One result for each, unless it was stopped. */
+  run(calls: readonly CollectedToolCall[]): Promise<ReadonlyMap<string, ToolResultBlock>>;
+  /** Told of results that are there without a run now. */
+  notify?(activity: AgentActivityBody): void;
+}
+
+export interface SettledToolCalls {
+  /** For the client, in order. */
+  open: ToolUseBlock[];
+  results: Map<string, ToolResultBlock>;
+  /** Every call that is not open has its result; false where running them was stopped. */
+  whole: boolean;
+}
+
+/** Rejects as the session does. */
+export async function settleToolCalls(options: SettleOptions): Promise<SettledToolCalls> {
+  const { outstanding, turn, isClients, problems, run } = options;
+  const { calls, started } = outstanding;
+  const results = new Map(outstanding.results);
+  const tell = ({ id, name }: ToolUseBlock, { content, isError }: ToolResultBlock) => {
+    const outcome = isError ? 'failed' : 'done';
+    const event = { type: 'tool-result', id, name, content, isError, durationMs: 0, outcome } as const;
+    options.notify?.({ type: 'tool', event });
+  };
+  const open: ToolUseBlock[] = [];
+  const here: CollectedToolCall[] = [];
+  for (const block of calls) {
+    const known = results.get(block.id);
+    if (known !== undefined) {
+      tell(block, known);
+      continue;
+    }
+    const problem = problems.get(block.id);
+    if (started.has(block.id)) {
+      const result = mayHaveRun(block.id);
+      await turn.finish(result);
+      results.set(block.id, result);
+      tell(block, result);
+    } else if (problem !== undefined) here.push({ block, problem });
+    else if (isClients(block)) open.push(block);
+    else here.push({ block });
+  }
+  if (here.length > 0) for (const [id, result] of await run(here)) results.set(id, result);
+  return {
+    open,
+    results,
+    whole: calls.every(({ id }) => results.has(id) || open.some((call) => call.id === id)),
+  };
+}
+
+/** One result for each call, in their order. */
+export function inOrder(
+  calls: readonly ToolUseBlock[],
+  results: ReadonlyMap<string, ToolResultBlock>,
+): ToolResultBlock[] {
+  return calls.flatMap(({ id }) => results.get(id) ?? []);
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { parseToolArguments } from './tool-call-arguments.js';
+
+describe('arguments', () => {
+  it.each([
+    ['{"a":1}', { a: 1 }],
+    ['  {"a":1}\n', { a: 1 }],
+    ['', {}],
+    ['null', {}],
+    ['"{\\"a\\":1}"', { a: 1 }],
+    ['[1]', { value: [1] }],
+    ['{"a":1} and more', { a: 1 }],
+    ['{"a":{"b":[1]', { a: { b: [1] } }],
+  ])('%j are taken', (text, input) => {
+    expect(parseToolArguments(text, false)).toEqual({ ok: true, input });
+  });
+
+  it.each([
+    ['inside a text', '{"content":"half of a fi'],
+    ['inside a key', '{"content":"x","fi'],
+    ['inside a number or word', '{"a":tr'],
+  ])('that break off %s are not completed', (_where, text) => {
+    expect(parseToolArguments(text, false)).toEqual({ ok: false, cut: true });
+  });
+
+  it('that are no JSON are not taken', () => {
+    expect(parseToolArguments('{"a": nope}', false)).toEqual({ ok: false, cut: false });
+    expect(parseToolArguments('rm -rf', false)).toEqual({ ok: false, cut: false });
+    expect(parseToolArguments('{"a":1} {"a":2}', false)).toEqual({ ok: false, cut: false });
+    expect(parseToolArguments(`${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`, false)).toMatchObject({
+      ok: false,
+    });
+  });
+
+  it('of an answer that was cut must be whole as they are', () => {
+    expect(parseToolArguments('{"a":[1', true)).toEqual({ ok: false, cut: true });
+    expect(parseToolArguments('', true)).toEqual({ ok: false, cut: true });
+    expect(parseToolArguments('{"a":1}', true)).toEqual({ ok: true, input: { a: 1 } });
+  });
+});

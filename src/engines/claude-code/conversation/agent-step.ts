@@ -1,0 +1,50 @@
+/** One model call of a sub-agent, told as it streams: Claude Code itself passes on next to nothing of it. */
+import type { ConversationRequest, Usage } from '../../../core/conversation.js';
+import type { ModelEvent } from '../../../core/events.js';
+import { MessageCollector } from '../../agent/message-collector.js';
+import { MessageReporter } from '../../agent/report/message-reporter.js';
+import type { AgentActivityBody } from '../../agent/report/observer.js';
+
+export interface AgentStepOptions {
+  request: ConversationRequest;
+  /** Which of the sub-agent's calls it is, from 1. */
+  number: number;
+  notify(activity: AgentActivityBody): void;
+  /** The name that a tool has outside of Claude Code. */
+  plain(name: string): string;
+}
+
+export class AgentStep {
+  readonly #options: AgentStepOptions;
+  readonly #collector: MessageCollector;
+  readonly #teller: MessageReporter;
+
+  constructor(options: AgentStepOptions) {
+    const { request, number, notify, plain } = options;
+    this.#options = options;
+    const taken = new Set<string>();
+    for (const { content } of request.messages) {
+      for (const block of content) if (block.type === 'tool_use') taken.add(block.id);
+    }
+    this.#teller = new MessageReporter(notify, taken, plain);
+    this.#collector = new MessageCollector(taken, this.#teller);
+    notify({ type: 'model-start', turn: number, model: request.model });
+  }
+
+  push(batch: readonly ModelEvent[]): void {
+    this.#collector.push(batch);
+  }
+
+  end(usage: Usage): void {
+    const message = this.#collector.finish();
+    if (!('content' in message)) {
+      this.#teller.drop();
+      return;
+    }
+    const { number, notify, plain } = this.#options;
+    const { calls, stopReason } = message;
+    notify({ type: 'model-end', turn: number, usage, stopReason });
+    for (const { block } of calls) block.name = plain(block.name);
+    this.#teller.settle(calls);
+  }
+}

@@ -1,0 +1,370 @@
+/**
+ * One conversation that is awake: a process of Claude Code and everything that it talks to. It
+ * outlives turns; the transcript in the session is what is true, and when the two do not agree the
+ * process is ended.
+ */
+import type { SDKMessage, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
+import type { ConversationRequest, Message } from '../../../core/conversation.js';
+import { GatewayError, toGatewayError } from '../../../core/errors.js';
+import type { Log } from '../../../observability/log.js';
+import type { ModelRoute } from '../../../routing/model-router.js';
+import type { ToolRuntime } from '../../../tools/runtime/runtime.js';
+import type { HeldToolState } from '../../agent/held-tool-states.js';
+import { LIMITS } from '../../agent/limits.js';
+import type { ActiveAgent } from '../../agent/report/observer.js';
+import type { Toolbox } from '../../agent/toolbox.js';
+import type { PrivateKeys } from '../../private-keys.js';
+import {
+  type AskedModelRequest,
+  ModelProxy,
+  type ModelProxyHost,
+  type ModelProxyOptions,
+  type OpenedModelRequest,
+  type ProxiedRequestKind,
+} from '../model-proxy/model-proxy.js';
+import { ModelView } from '../model-proxy/model-view.js';
+import { tidyRequest } from '../model-proxy/request-shape.js';
+import type {
+  ClaudeProcess,
+  ClaudeProcesses,
+  CompactionHooks,
+  OpenOptions,
+  ProcessProfile,
+} from '../processes/claude-processes.js';
+import { serveTools } from '../tool-calls/served-tools.js';
+import { type BrokeredTurn, ToolCallBroker } from '../tool-calls/tool-call-broker.js';
+import { type ToolPlan, wireMessages } from '../tool-calls/tool-plan.js';
+import { blocksOf } from '../tool-calls/tool-results.js';
+import { AgentStep } from './agent-step.js';
+import { Mailbox } from './mailbox.js';
+import { workingFolder } from './profile.js';
+import { SubAgents } from './sub-agents.js';
+
+/** What the turn that runs has to look at. */
+export type Inbound =
+  | { kind: 'message'; message: SDKMessage }
+  /** Claude Code wants to ask its model for the next step. */
+  | { kind: 'admission'; admission: Admission }
+  /** An upstream failed in the main conversation. */
+  | { kind: 'failure'; error: GatewayError }
+  /** Something about the calls has changed. */
+  | { kind: 'calls' }
+  | { kind: 'exit'; stderr: string }
+  | { kind: 'aborted' };
+
+export interface Admission {
+  request: ConversationRequest;
+  /** Fires when Claude Code does not wait for it any more. */
+  signal: AbortSignal;
+  grant(shaped: ConversationRequest): void;
+  refuse(): void;
+}
+
+export interface ClaudeConversationOptions {
+  processes: ClaudeProcesses;
+  keys: PrivateKeys;
+  relay: ModelProxyOptions['relay'];
+  runtime: ToolRuntime;
+  log: Log;
+  id: string;
+  principal: string;
+  /** Of the model's entry. */
+  route: ModelRoute;
+  plan: ToolPlan;
+  toolbox: Toolbox;
+  /** Let go when the conversation is closed. */
+  tools: HeldToolState;
+  profile: ProcessProfile;
+  system: OpenOptions['system'];
+  /** In plain names; empty, or ends with the assistant. */
+  history: readonly Message[];
+  /** Equal for turns that can be told to the same process. */
+  fingerprint: string;
+  /** Of opening alone. */
+  signal: AbortSignal;
+}
+
+export class ClaudeConversation implements ModelProxyHost {
+  readonly id: string;
+  readonly fingerprint: string;
+  readonly plan: ToolPlan;
+  readonly tools: HeldToolState;
+  readonly desk: ToolCallBroker;
+  readonly agents: SubAgents;
+  readonly hop: ModelProxy;
+  readonly inbox = new Mailbox<Inbound>();
+  /** Of the call of the main agent that was opened last. */
+  lastOpened: OpenedModelRequest | undefined;
+  /** Steps of the session and messages of its transcript when the last turn ended. */
+  stood: { steps: number; messages: number } | undefined;
+  readonly #log: Log;
+  readonly #stop = new AbortController();
+  #process: ClaudeProcess | undefined;
+  #release: (() => void)[] = [];
+  #active = false;
+  #closed: Promise<void> | undefined;
+  #steps = 0;
+  #compacting = false;
+  /** Model calls of sub-agents in the turn that runs, by their ids. */
+  readonly #agentCalls = new Map<string, number>();
+  #onGone: () => void = () => {};
+  /** Resolves when there is no process any more, whoever ended it. */
+  readonly gone = new Promise<void>((resolve) => {
+    this.#onGone = resolve;
+  });
+
+  private constructor(options: ClaudeConversationOptions) {
+    const { id, plan, tools, runtime, toolbox, route, relay, log } = options;
+    const { session } = tools;
+    this.id = id;
+    this.fingerprint = options.fingerprint;
+    this.plan = plan;
+    this.tools = tools;
+    this.#log = log;
+    this.agents = new SubAgents({ runtime, session });
+    const view = new ModelView(plan, this.agents);
+    this.desk = new ToolCallBroker({
+      plan,
+      view,
+      toolbox,
+      runtime,
+      session,
+      agents: this.agents,
+      signal: this.#stop.signal,
+      onChange: () => this.inbox.push({ kind: 'calls' }),
+      onBug: (error) => log.error({ err: error, session: id }, 'bug while tools ran'),
+    });
+    const relayed = { ...route, rule: { ...route.rule, engine: 'relay' as const } };
+    const hasTools = plan.claude.length > 0 || plan.servers.size > 0;
+    this.hop = new ModelProxy({ relay, route: relayed, session: id, hasTools, view });
+    this.hop.owner = this;
+  }
+
+  /** Rejects as `ClaudeProcesses.open` does; then `tools` are still the caller's. */
+  static async open(options: ClaudeConversationOptions): Promise<ClaudeConversation> {
+    const { processes, keys, principal, plan, profile, system, history, signal } = options;
+    const { runtime, tools, id } = options;
+    const conversation = new ClaudeConversation(options);
+    const { desk } = conversation;
+    const cwd = workingFolder(tools.session, profile, plan);
+    try {
+      const process = await processes.open({
+        profile,
+        cwd,
+        system,
+        readable: await runtime.gate.readable({ root: profile.cwd, cwd }, id),
+        servers: await serveTools(plan, (call) => desk.handle(call)),
+        canUseTool: desk.canUseTool,
+        hooks: {
+          preToolUse: desk.preToolUse,
+          postToolUse: desk.postToolUse,
+          postToolUseFailure: desk.postToolUseFailure,
+          subagentStart: desk.subagentStart,
+          ...conversation.#compaction,
+        },
+        history: wireMessages(history, plan),
+        signal,
+      });
+      const remove = keys.add(process.credential, { name: principal }, conversation.hop);
+      conversation.#release.push(remove);
+      conversation.#run(process);
+      return conversation;
+    } catch (error) {
+      desk.close();
+      await conversation.agents.close();
+      throw error;
+    }
+  }
+
+  /** A sub-agent, with the call that it works for as the conversation knows it. */
+  agentOf(id: string): ActiveAgent {
+    const agent = this.agents.describe(id);
+    return { ...agent, call: this.desk.known.peek(agent.parent)?.block.id ?? agent.parent };
+  }
+
+  get compacting(): boolean {
+    return this.#compacting;
+  }
+
+  /** Its process is there and can be told something. */
+  get alive(): boolean {
+    return !this.closed && this.#process?.alive === true;
+  }
+
+  get closed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  /** A turn runs from now on, and reads the inbox. */
+  begin(turn: BrokeredTurn): void {
+    this.#active = true;
+    this.#compacting = false;
+    this.#agentCalls.clear();
+    this.desk.turn = turn;
+  }
+
+  /** It is over; the process waits for the next one. */
+  rest(stood: { steps: number; messages: number }): void {
+    this.#active = false;
+    this.#steps = stood.steps;
+    this.stood = stood;
+    this.desk.turn = undefined;
+  }
+
+  send(message: SDKUserMessage): void {
+    this.#process?.send(message);
+  }
+
+  /** `steps`: where the session stands. Resolves when the process and what it started are gone. */
+  close(steps = this.#steps): Promise<void> {
+    this.#closed ??= this.#end(steps);
+    return this.#closed;
+  }
+
+  async admit({ kind, request, agentId, signal }: AskedModelRequest): Promise<ConversationRequest> {
+    if (!this.#active || this.closed) {
+      if (kind === 'main' && !this.closed) this.#endAstray();
+      throw stopped();
+    }
+    if (agentId !== undefined) this.#countCall(agentId);
+    if (kind !== 'main') return tidyRequest(request);
+    return new Promise((grant, reject) => {
+      const refuse = () => reject(stopped());
+      if (signal.aborted) refuse();
+      signal.addEventListener('abort', refuse, { once: true });
+      this.inbox.push({ kind: 'admission', admission: { request, signal, grant, refuse } });
+    });
+  }
+
+  #endAstray(): void {
+    this.#log.warn({ session: this.id }, 'Claude Code asked its model between two turns, and was ended');
+    this.close().catch((error: unknown) => {
+      this.#log.warn({ err: error, session: this.id }, 'a process of Claude Code did not end');
+    });
+  }
+
+  #countCall(agentId: string): void {
+    const calls = (this.#agentCalls.get(agentId) ?? 0) + 1;
+    this.#agentCalls.set(agentId, calls);
+    const { maxTurns } = LIMITS.subAgent;
+    if (calls <= maxTurns) return;
+    throw new GatewayError(
+      'invalid_request',
+      `The sub-agent was stopped after ${maxTurns} model calls, the most that one may make. Give the rest of its task to another one, in smaller pieces.`,
+    );
+  }
+
+  readonly #compaction: CompactionHooks = {
+    preCompact: async ({ agent_id }) => {
+      if (agent_id === undefined) this.#compacting = true;
+      return {};
+    },
+    postCompact: async ({ agent_id }) => {
+      if (agent_id === undefined) this.#compacting = false;
+      return {};
+    },
+  };
+
+  opened(kind: ProxiedRequestKind, call: OpenedModelRequest): void {
+    if (kind === 'main') this.lastOpened = call;
+  }
+
+  follow(agentId: string, request: ConversationRequest): AgentStep {
+    return new AgentStep({
+      request,
+      number: this.#agentCalls.get(agentId) ?? 1,
+      notify: (activity) => this.desk.notifyOnce(activity, agentId),
+      plain: (name) => this.plan.plain(name),
+    });
+  }
+
+  failed(kind: ProxiedRequestKind, error: GatewayError): void {
+    if (kind === 'main') this.inbox.push({ kind: 'failure', error });
+  }
+
+  #run(process: ClaudeProcess): void {
+    this.#process = process;
+    void this.#pump(process).catch((error: unknown) => {
+      this.#log.error({ err: error, session: this.id }, 'bug while Claude Code was read');
+      this.inbox.push({ kind: 'failure', error: toGatewayError(error) });
+      this.#onGone();
+    });
+  }
+
+  async #pump(process: ClaudeProcess): Promise<void> {
+    for (;;) {
+      const step = await process.messages.next().catch(() => ({ done: true as const }));
+      if (step.done === true) break;
+      await this.#look(step.value);
+      this.inbox.push({ kind: 'message', message: step.value });
+    }
+    // What cannot be heard any more must not go on working, should it still be there.
+    await process.close();
+    const { stderr } = await process.exited;
+    this.desk.close();
+    this.inbox.push({ kind: 'exit', stderr });
+    this.#onGone();
+  }
+
+  /** What must be known also between two turns. */
+  async #look(message: SDKMessage): Promise<void> {
+    // Where it could not sum up, nothing else says so.
+    if (message.type === 'system' && message.subtype === 'status' && message.compact_result !== undefined)
+      this.#compacting = false;
+    if (message.type === 'system' && message.subtype === 'task_started') {
+      const { task_id, tool_use_id, description, parent_task_id, is_backgrounded = false } = message;
+      const more = { parent: parent_task_id, background: is_backgrounded };
+      this.agents.start(task_id, tool_use_id, description, more);
+      if (message.subagent_type !== undefined) {
+        const { label } = this.agents.describe(task_id);
+        this.desk.notify({ type: 'agent-start', description: label }, task_id);
+      }
+      this.agents.tell(task_id);
+    }
+    if (message.type === 'system' && message.subtype === 'task_notification')
+      this.#agentEnded(message.task_id);
+    if (message.type !== 'user') return;
+    for (const block of blocksOf(message.message.content)) {
+      if (block.type !== 'tool_result') continue;
+      if (message.parent_tool_use_id !== null) {
+        this.desk.endedFor(block);
+        continue;
+      }
+      for (const id of this.agents.endOf(block.toolUseId)) this.#tellEnd(id);
+      try {
+        await this.desk.ended(block);
+      } catch (error) {
+        // Without a record it may have run: that is what the session will say of it.
+        this.#log.warn({ err: error, session: this.id }, 'the result of a call could not be kept');
+      }
+    }
+  }
+
+  #agentEnded(id: string): void {
+    if (this.agents.end(id)) this.#tellEnd(id);
+  }
+
+  #tellEnd(id: string): void {
+    const turns = this.#agentCalls.get(id) ?? 0;
+    this.desk.notify({ type: 'agent-end', turns, usage: this.hop.spentBy(id) }, id);
+  }
+
+  async #end(steps: number): Promise<void> {
+    this.#active = false;
+    this.#stop.abort();
+    this.hop.owner = undefined;
+    // First: with answers of any kind it would go on.
+    try {
+      await this.#process?.close();
+    } finally {
+      this.desk.close();
+      for (const release of this.#release.splice(0)) release();
+      await this.agents.close();
+      this.tools.release(steps);
+    }
+  }
+}
+
+function stopped(): GatewayError {
+  return new GatewayError('conflict', 'The turn of this conversation is over.');
+}

@@ -1,0 +1,139 @@
+/**
+ * Conversations that have a process. There are at most so many, at any time: for one more, the one
+ * that was unused longest ends, never one with a turn that runs. Where all of them run, a turn waits.
+ */
+import type { Log } from '../../../observability/log.js';
+import type { SessionEvent, Sessions } from '../../../sessions/sessions.js';
+import type { ClaudeConversation } from './claude-conversation.js';
+
+export interface LiveConversationsOptions {
+  sessions: Pick<Sessions, 'subscribe'>;
+  /** Processes at once, those that are about to come or to go included. */
+  max: number;
+  log: Log;
+}
+
+export class LiveConversations {
+  readonly #options: LiveConversationsOptions;
+  /** Between two turns, the one that was unused longest first. */
+  readonly #resting = new Map<string, ClaudeConversation>();
+  readonly #busy = new Set<ClaudeConversation>();
+  readonly #closing = new Set<Promise<void>>();
+  #opening = 0;
+  /** Whoever wants a process comes in one after the other. */
+  #line: Promise<void> = Promise.resolve();
+  #onChange: () => void = () => {};
+  readonly #unsubscribe: () => void;
+
+  constructor(options: LiveConversationsOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.sessions.subscribe((event) => this.#onEvent(event));
+  }
+
+  get size(): number {
+    return this.#resting.size + this.#busy.size + this.#opening;
+  }
+
+  /** For a turn that begins; it is then the turn's to rest or to close. */
+  take(session: string): ClaudeConversation | undefined {
+    const conversation = this.#resting.get(session);
+    this.#resting.delete(session);
+    if (conversation !== undefined) this.#busy.add(conversation);
+    return conversation;
+  }
+
+  /** A new one, once there is room for it. Whoever is gone by then is not kept waiting. Rejects as `start` does. */
+  async open(start: () => Promise<ClaudeConversation>, signal: AbortSignal): Promise<ClaudeConversation> {
+    const admitted = this.#line.then(() => this.#makeRoom(signal));
+    this.#line = admitted;
+    await admitted;
+    try {
+      const conversation = await start();
+      this.#busy.add(conversation);
+      void conversation.gone.then(() => this.#onGone(conversation));
+      return conversation;
+    } finally {
+      this.#opening -= 1;
+      this.#onChange();
+    }
+  }
+
+  /** The turn is over, and the next one may go on with it. */
+  rest(conversation: ClaudeConversation): void {
+    this.#busy.delete(conversation);
+    const { id } = conversation;
+    const other = this.#resting.get(id);
+    this.#resting.delete(id);
+    if (other !== undefined && other !== conversation) void this.#close(other);
+    if (conversation.alive) this.#resting.set(id, conversation);
+    else void this.#close(conversation);
+    this.#onChange();
+  }
+
+  /** Ends it. Resolves when its process is gone. */
+  async drop(conversation: ClaudeConversation, steps?: number): Promise<void> {
+    this.#busy.delete(conversation);
+    if (this.#resting.get(conversation.id) === conversation) this.#resting.delete(conversation.id);
+    await this.#close(conversation, steps);
+  }
+
+  /** Turns must have ended. */
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    for (const conversation of [...this.#resting.values(), ...this.#busy]) void this.#close(conversation);
+    this.#resting.clear();
+    this.#busy.clear();
+    await Promise.all(this.#closing);
+  }
+
+  #onEvent(event: SessionEvent): void {
+    if (event.type !== 'hibernated' && event.type !== 'ended') return;
+    const conversation = this.#resting.get(event.session);
+    if (conversation === undefined) return;
+    this.#resting.delete(event.session);
+    void this.#close(conversation);
+  }
+
+  /** Between two turns nobody else would see it. */
+  #onGone(conversation: ClaudeConversation): void {
+    if (this.#resting.get(conversation.id) !== conversation) return;
+    this.#resting.delete(conversation.id);
+    void this.#close(conversation);
+  }
+
+  async #makeRoom(signal: AbortSignal): Promise<void> {
+    const wake = (): void => this.#onChange();
+    signal.addEventListener('abort', wake);
+    while (!signal.aborted && this.size + this.#closing.size >= this.#options.max) {
+      const changed = new Promise<void>((resolve) => {
+        this.#onChange = resolve;
+      });
+      const [[id, oldest] = []] = this.#resting;
+      if (id === undefined || oldest === undefined) await changed;
+      else {
+        this.#resting.delete(id);
+        await this.#close(oldest);
+      }
+    }
+    signal.removeEventListener('abort', wake);
+    // Before anybody else looks.
+    this.#opening += 1;
+  }
+
+  async #close(conversation: ClaudeConversation, steps?: number): Promise<void> {
+    const closing = conversation
+      .close(steps)
+      .catch((error: unknown) => {
+        this.#options.log.warn(
+          { err: error, session: conversation.id },
+          'a process of Claude Code did not end',
+        );
+      })
+      .finally(() => {
+        this.#closing.delete(closing);
+        this.#onChange();
+      });
+    this.#closing.add(closing);
+    await closing;
+  }
+}

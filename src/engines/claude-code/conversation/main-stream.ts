@@ -1,0 +1,102 @@
+/** The messages of the main agent's model, as Claude Code passes them on piece by piece. */
+import type { SDKPartialAssistantMessage } from '@anthropic-ai/claude-agent-sdk';
+import type { GatewayError } from '../../../core/errors.js';
+import type { ModelEvent } from '../../../core/events.js';
+import { createStreamDecoder } from '../../../dialects/anthropic-messages/decode-stream.js';
+import { TOOL_NAME_LIMITS } from '../../../dialects/anthropic-messages/wire.js';
+import type { StreamDecoder } from '../../../dialects/dialect.js';
+import { ToolNames } from '../../../dialects/shared/tool-names.js';
+import { type CollectedMessage, MessageCollector } from '../../agent/message-collector.js';
+import { MessageReporter } from '../../agent/report/message-reporter.js';
+import type { AgentActivityBody } from '../../agent/report/observer.js';
+import type { ToolCallStream } from '../../agent/tool-call-stream.js';
+
+interface OpenMessage {
+  decoder: StreamDecoder;
+  collector: MessageCollector;
+  teller: MessageReporter;
+  /** Ids of its calls in the order in which they began, as Claude Code knows them. */
+  ids: Map<number | string, string>;
+}
+
+export type StreamStep =
+  /** `start`: the first piece of a message. */
+  | { kind: 'events'; start: boolean; events: ModelEvent[]; raw: readonly ModelEvent[] }
+  | {
+      kind: 'whole';
+      events: ModelEvent[];
+      message: CollectedMessage;
+      /** To be told what becomes of its calls. */
+      teller: MessageReporter;
+      ids: readonly string[];
+      usage: MessageCollector['usage'];
+    }
+  | { kind: 'broken'; error: GatewayError; visible: boolean };
+
+export interface MainStreamOptions {
+  notify(activity: AgentActivityBody): void;
+  /** The name that a tool has outside of Claude Code. */
+  plain(name: string): string;
+  /** Passes on the client's calls as they are written; without it they are told when they are whole. */
+  stream?: ToolCallStream | undefined;
+}
+
+export class MainStream {
+  readonly #options: MainStreamOptions;
+  #open: OpenMessage | undefined;
+
+  constructor(options: MainStreamOptions) {
+    this.#options = options;
+  }
+
+  /** A message has begun and is not whole. */
+  get isOpen(): boolean {
+    return this.#open !== undefined;
+  }
+
+  /** The client has seen something of the message that is not whole. */
+  get visible(): boolean {
+    return this.#open?.collector.visible ?? false;
+  }
+
+  /** `taken`: ids of calls that the conversation has already. */
+  push({ event }: SDKPartialAssistantMessage, taken: () => ReadonlySet<string>): StreamStep {
+    const start = this.#open === undefined || event.type === 'message_start';
+    if (start) {
+      const ids = taken();
+      const { notify, plain, stream } = this.#options;
+      const teller = new MessageReporter(notify, ids, plain);
+      this.drop();
+      this.#open = {
+        decoder: createStreamDecoder(new ToolNames(TOOL_NAME_LIMITS)),
+        collector: new MessageCollector(ids, teller, stream),
+        teller,
+        ids: new Map(),
+      };
+    }
+    const open = this.#open;
+    if (open === undefined) throw new Error('No message is open');
+    const raw: ModelEvent[] = [];
+    open.decoder.push({ event: event.type, data: JSON.stringify(event) }, raw);
+    if (event.type === 'message_stop') open.decoder.end(raw);
+    for (const each of raw) {
+      if (each.type === 'tool' && each.id !== undefined) open.ids.set(each.key, each.id);
+    }
+    const events = open.collector.push(raw);
+    if (event.type !== 'message_stop') return { kind: 'events', start, events, raw };
+    this.#open = undefined;
+    const { collector, teller, ids } = open;
+    const message = collector.finish();
+    if (!('content' in message)) {
+      teller.drop();
+      return { kind: 'broken', error: message, visible: collector.visible };
+    }
+    return { kind: 'whole', events, message, teller, ids: [...ids.values()], usage: collector.usage };
+  }
+
+  /** It will not be finished. */
+  drop(): void {
+    this.#open?.teller.drop();
+    this.#open = undefined;
+  }
+}

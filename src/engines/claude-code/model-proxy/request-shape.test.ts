@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { ConversationRequest, Message } from '../../../core/conversation.js';
+import { inToolCallOrder } from '../tool-calls/tool-call-order.js';
+import { lostWishes, shapeRequest } from './request-shape.js';
+
+const request = (more: Partial<ConversationRequest> = {}): ConversationRequest => ({
+  model: 'm',
+  system: [],
+  messages: [],
+  tools: [{ name: 'Read' }],
+  serverTools: [],
+  stopSequences: [],
+  stream: true,
+  extensions: {},
+  ...more,
+});
+
+const claude = request({ maxTokens: 32_000, thinking: { type: 'adaptive' }, effort: 'high' });
+
+describe('a model call of Claude Code', () => {
+  it('goes as it is where the client wishes nothing', () => {
+    expect(shapeRequest(claude, { wished: request(), toolChoice: undefined })).toEqual(claude);
+  });
+
+  it('carries what the client wishes', () => {
+    const wishes = {
+      maxTokens: 50,
+      stopSequences: ['END'],
+      effort: 'low',
+      parallelToolCalls: false,
+    } as const;
+    const wished = request({ ...wishes, stopSequences: ['END'] });
+    expect(shapeRequest(claude, { wished, toolChoice: undefined })).toMatchObject(wishes);
+  });
+
+  it.each([
+    ['a temperature', { wished: request({ temperature: 0.2 }), toolChoice: undefined }],
+    ['a call that must be made', { wished: request(), toolChoice: { type: 'any' as const } }],
+  ])('does not think with %s', (_what, options) => {
+    expect(shapeRequest(claude, options).thinking).toEqual({ type: 'disabled' });
+  });
+
+  it('has no choice where there are no tools', () => {
+    const shaped = shapeRequest(
+      { ...claude, tools: [] },
+      { wished: request(), toolChoice: { type: 'none' } },
+    );
+    expect(shaped).not.toHaveProperty('toolChoice');
+  });
+
+  it('cannot carry what only a provider knows', () => {
+    const serverTools = [
+      { dialect: 'anthropic-messages' as const, kind: 'web_search_20250305', name: 'w', value: {} },
+    ];
+    const lost = lostWishes(
+      request({ serverTools, extensions: { 'anthropic-messages': { container: 'c' } } }),
+    );
+    expect(lost.map(({ path }) => path)).toEqual(['tools', 'container']);
+  });
+
+  it('has results in the order of the calls', () => {
+    const use = (id: string) => ({ type: 'tool_use' as const, id, name: 'x', input: {} });
+    const result = (toolUseId: string) => ({
+      type: 'tool_result' as const,
+      toolUseId,
+      content: [],
+      isError: false,
+    });
+    const text = { type: 'text' as const, text: 'and' };
+    const messages: Message[] = [
+      { role: 'assistant', content: [use('a'), use('b'), use('c')] },
+      { role: 'user', content: [result('c'), result('a'), result('b'), text] },
+    ];
+    expect(inToolCallOrder(messages)[1]?.content).toEqual([result('a'), result('b'), result('c'), text]);
+  });
+});

@@ -1,0 +1,105 @@
+/**
+ * What a client asks of the model and Claude Code has no option for, put into the model calls
+ * themselves on their way through the gateway.
+ */
+import type { ConversationRequest, ToolChoice } from '../../../core/conversation.js';
+import { type Loss, LossLog } from '../../../core/losses.js';
+import { MIN_BUDGET } from '../../../dialects/shared/effort.js';
+import { endUser } from '../../../dialects/shared/end-user-field.js';
+import { loseForeign } from '../../../dialects/shared/foreign-extensions.js';
+import { whyNotOffered } from '../../../dialects/shared/typed-tools.js';
+import { inToolCallOrder } from '../tool-calls/tool-call-order.js';
+
+export interface ShapeOptions {
+  /** The client's. */
+  wished: ConversationRequest;
+  /** In the model's names; for this call alone. */
+  toolChoice: ToolChoice | undefined;
+}
+
+type Wishes = Partial<
+  Pick<
+    ConversationRequest,
+    | 'maxTokens'
+    | 'temperature'
+    | 'topP'
+    | 'topK'
+    | 'thinking'
+    | 'effort'
+    | 'format'
+    | 'userId'
+    | 'serviceTier'
+    | 'parallelToolCalls'
+    | 'toolChoice'
+    | 'stopSequences'
+  >
+>;
+
+/** What every call needs, whoever makes it. */
+export function tidyRequest(request: ConversationRequest): ConversationRequest {
+  return { ...request, messages: inToolCallOrder(request.messages) };
+}
+
+/** A call of the main agent. Where the client wishes nothing, it goes as it is. */
+export function shapeRequest(
+  asked: ConversationRequest,
+  { wished, toolChoice }: ShapeOptions,
+): ConversationRequest {
+  const request = tidyRequest(asked);
+  const wishes = wishesOf(wished);
+  const choice = request.tools.length === 0 ? undefined : toolChoice;
+  if (choice !== undefined && choice.type !== 'auto') wishes.toolChoice = choice;
+  if (request.tools.length === 0) delete wishes.parallelToolCalls;
+  const samples = [wished.temperature, wished.topP, wished.topK].some((value) => value !== undefined);
+  const forced = choice?.type === 'any' || choice?.type === 'tool';
+  // No model thinks with a temperature of its own or on the way to a call that it must make.
+  if (forced || (samples && wished.thinking === undefined)) wishes.thinking = { type: 'disabled' };
+  return withRoomToThink({ ...request, ...wishes }, wished);
+}
+
+/**
+ * A budget of Claude Code's own is made for its own limit, and a budget is a part of the limit: under a
+ * client's it takes at most half. Left out where that is too little, because some models cannot be told
+ * not to think. What the client itself asks for is the upstream's to judge.
+ */
+function withRoomToThink(shaped: ConversationRequest, wished: ConversationRequest): ConversationRequest {
+  const { thinking, ...rest } = shaped;
+  const { maxTokens } = shaped;
+  if (thinking?.type !== 'enabled' || maxTokens === undefined || wished.thinking !== undefined) return shaped;
+  if (thinking.budgetTokens < maxTokens) return shaped;
+  const budgetTokens = Math.floor(maxTokens / 2);
+  return budgetTokens < MIN_BUDGET ? rest : { ...rest, thinking: { type: 'enabled', budgetTokens } };
+}
+
+function wishesOf(wished: ConversationRequest): Wishes {
+  const { maxTokens, temperature, topP, topK, thinking, effort, format, serviceTier } = wished;
+  const userId = endUser(wished, new LossLog());
+  const { parallelToolCalls, stopSequences } = wished;
+  return {
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(topK === undefined ? {} : { topK }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(effort === undefined ? {} : { effort }),
+    ...(format === undefined ? {} : { format }),
+    ...(userId === undefined ? {} : { userId }),
+    ...(serviceTier === undefined ? {} : { serviceTier }),
+    ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }),
+    ...(stopSequences.length === 0 ? {} : { stopSequences }),
+  };
+}
+
+/** Of a request that no call can carry. */
+export function lostWishes({ serverTools, extensions }: ConversationRequest): Loss[] {
+  const tools = serverTools.map((tool) => ({
+    path: 'tools',
+    reason: whyNotOffered(tool, `${tool.kind} is run by a provider; Claude Code does not know it`),
+  }));
+  const log = new LossLog();
+  // Claude Code marks what is to be cached itself.
+  const { cache_control: _, ...messages } = extensions['anthropic-messages'] ?? {};
+  const given = { ...extensions, 'anthropic-messages': messages };
+  loseForeign('', given, undefined, log, 'Claude Code makes its own model calls');
+  return [...tools, ...log.list()];
+}

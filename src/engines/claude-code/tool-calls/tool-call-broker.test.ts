@@ -1,0 +1,110 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { HookInput, PermissionResult } from '@anthropic-ai/claude-agent-sdk';
+import { describe, expect, it } from 'vitest';
+import { closeAfterTest, tempFolder } from '../../../../test/support/cleanup.js';
+import { openToolWorld } from '../../../../test/support/tool-world.js';
+import { configSchema } from '../../../config/schema.js';
+import { toOffer } from '../../../tools/runtime/registry.js';
+import { RunOnceLog } from '../../agent/run-once-log.js';
+import type { Toolbox } from '../../agent/toolbox.js';
+import { SubAgents } from '../conversation/sub-agents.js';
+import { ToolCallBroker } from './tool-call-broker.js';
+import { planTools } from './tool-plan.js';
+
+const toolbox: Toolbox = {
+  offer: toOffer([]),
+  definitions: ['Read', 'Bash'].map((name) => ({ name, inputSchema: { type: 'object' } })),
+  hasClients: false,
+  isClients: () => false,
+  choice: (choice) => choice,
+};
+
+async function open(walled = false) {
+  const { path } = await tempFolder();
+  const root = join(path, 'work');
+  const deep = join(root, 'trees/one');
+  await mkdir(deep, { recursive: true });
+  await writeFile(join(root, 'secret.txt'), 'hidden words');
+  const permissions = configSchema.shape.permissions.parse({ mode: 'allow', deny: ['Read(./secret.txt)'] });
+  const { runtime, close } = await openToolWorld({ base: path, home: path, permissions });
+  closeAfterTest(close);
+  const session = await runtime.openSession({
+    id: 'one',
+    principal: 'alice',
+    workspace: { root, home: path },
+  });
+  const { signal } = new AbortController();
+  const desk = new ToolCallBroker({
+    plan: planTools(toolbox, { walled }),
+    view: { note: () => {} },
+    toolbox,
+    runtime,
+    session,
+    agents: new SubAgents({ runtime, session }),
+    signal,
+    onChange: () => {},
+    onBug: (error) => expect.unreachable(String(error)),
+  });
+  desk.turn = {
+    ledger: new RunOnceLog({ start: async () => true, finish: async () => {} }),
+    options: { commands: [], model: 'm', forkNumber: 0, logName: 'one' },
+    notify: () => {},
+  };
+  /** A call of a sub-agent that is in `cwd`, as Claude Code asks about it. */
+  const ask = async (
+    name: string,
+    input: Record<string, unknown>,
+    cwd: string,
+  ): Promise<PermissionResult> => {
+    const hook: HookInput = {
+      hook_event_name: 'PreToolUse',
+      session_id: 's',
+      transcript_path: join(path, 's.jsonl'),
+      cwd,
+      agent_id: 'agent-1',
+      tool_name: name,
+      tool_input: input,
+      tool_use_id: 'toolu_1',
+    };
+    await desk.preToolUse(hook, 'toolu_1', { signal });
+    const answer = await desk.canUseTool(name, input, {
+      signal,
+      toolUseID: 'toolu_1',
+      agentID: 'agent-1',
+      requestId: 'r',
+    });
+    if (answer === null) throw new Error('No answer');
+    return answer;
+  };
+  return { desk, session, root, deep, ask };
+}
+
+describe('a call of a sub-agent', () => {
+  it('is judged from the folder that it is made in', async () => {
+    const { ask, deep, root, session } = await open();
+    const up = { command: 'cat ../../secret.txt' };
+    expect(await ask('Bash', up, deep)).toMatchObject({ behavior: 'deny' });
+    expect(await ask('Read', { file_path: '../../secret.txt' }, deep)).toMatchObject({ behavior: 'deny' });
+    expect(await ask('Bash', { command: 'cat secret.txt' }, deep)).toMatchObject({ behavior: 'allow' });
+    expect(await ask('Bash', { command: 'cat secret.txt' }, root)).toMatchObject({ behavior: 'deny' });
+    // It is not the main agent that has moved.
+    expect(session.cwd).toBe(root);
+  });
+});
+
+it('leaves the folder of the gateway’s commands alone where those are used', async () => {
+  const { desk, session, deep, root } = await open(true);
+  session.cwd = deep;
+  const hook: HookInput = {
+    hook_event_name: 'PreToolUse',
+    session_id: 's',
+    transcript_path: join(root, 's.jsonl'),
+    cwd: root,
+    tool_name: 'mcp__gateway__Bash',
+    tool_input: {},
+    tool_use_id: 'toolu_1',
+  };
+  await desk.preToolUse(hook, 'toolu_1', { signal: new AbortController().signal });
+  expect(session.cwd).toBe(deep);
+});

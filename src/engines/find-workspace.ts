@@ -1,0 +1,76 @@
+/** Where a client works that brings its own model: in the folder of an agent's entry, with its tools. */
+import { resolveModelCwd } from '../config/paths.js';
+import type { Config } from '../config/schema.js';
+import { GatewayError } from '../core/errors.js';
+import type { VirtualWorkspace } from '../mcp/virtual/mcp-session.js';
+import { isGlob, matchesGlob } from '../routing/model-glob.js';
+import { ModelRouter, type ModelRule } from '../routing/model-router.js';
+import type { Principal } from './engine.js';
+
+export interface FindWorkspaceOptions {
+  models: Config['models'];
+  /** What paths in the configuration are relative to. */
+  baseDir: string;
+  /** The folder that the gateway was started in. */
+  startDir: string;
+}
+
+/** Throws `not_found`, `forbidden` for a model that the key may not call, `invalid_request` for one without an agent. */
+export type FindWorkspace = (
+  model: string | undefined,
+  principal: Principal,
+  use?: WorkspaceUse,
+) => VirtualWorkspace;
+
+/** `judge`: calls are only judged there, by the folder that the client names. By default they run there. */
+export type WorkspaceUse = 'run' | 'judge';
+
+export function createFindWorkspace({ models, ...folders }: FindWorkspaceOptions): FindWorkspace {
+  const rules = Object.entries(models).map(([name, model]): [string, ModelRule] => [
+    name,
+    model.engine === 'relay'
+      ? { engine: model.engine, upstreams: [] }
+      : { engine: model.engine, upstreams: [], tools: model.tools, cwd: resolveModelCwd(model, folders) },
+  ]);
+  const router = new ModelRouter(Object.fromEntries(rules));
+  const mayUse = ({ models: allowed }: Principal, name: string): boolean =>
+    allowed.some((pattern) => matchesGlob(pattern, name));
+
+  /** A key for some models works where the first agent among them does, and no further. */
+  function ownAgent(principal: Principal): string {
+    const found = rules.find(
+      ([name, { cwd }]) => cwd !== undefined && !isGlob(name) && mayUse(principal, name),
+    );
+    if (found !== undefined) return found[0];
+    throw new GatewayError(
+      'forbidden',
+      `The key ${principal.name} may use no agent, so it has no folder to work in. Name one that it may use with ?model=, or add one to the models of the key.`,
+      { param: 'model' },
+    );
+  }
+
+  return (asked, principal, use = 'run') => {
+    const isWhole = use === 'judge' || principal.models.includes('*');
+    if (asked === undefined && isWhole) return { root: folders.startDir, selection: 'all' };
+    const model = asked ?? ownAgent(principal);
+    const name = router.meant(model);
+    if (!mayUse(principal, name)) {
+      throw new GatewayError('forbidden', `The key ${principal.name} may not use the model ${name}.`, {
+        param: 'model',
+      });
+    }
+    const rule = router.route(model)?.rule;
+    if (rule === undefined) {
+      throw new GatewayError('not_found', `The model ${name} is not configured.`, { param: 'model' });
+    }
+    const { cwd, tools = 'all' } = rule;
+    if (cwd === undefined) {
+      throw new GatewayError(
+        'invalid_request',
+        `The model ${name} has no folder and no tools. Name one with engine native or claude-code, or leave model out.`,
+        { param: 'model' },
+      );
+    }
+    return { root: cwd, selection: tools, model: name };
+  };
+}

@@ -1,0 +1,202 @@
+/**
+ * The model behind an agent: one call after another over the relay, with the transcript kept
+ * within what the model takes. What is spent goes to the tally, whoever asked.
+ */
+import type { ConversationRequest, Message, TextBlock, ToolChoice, Usage } from '../../core/conversation.js';
+import { NO_USAGE } from '../../core/conversation.js';
+import { GatewayError, toGatewayError } from '../../core/errors.js';
+import { estimateRequestTokens } from '../../core/estimate-tokens.js';
+import type { ModelEvent } from '../../core/events.js';
+import type { Loss } from '../../core/losses.js';
+import type { ModelRoute } from '../../routing/model-router.js';
+import { LIMITS } from '../agent/limits.js';
+import { MessageCollector } from '../agent/message-collector.js';
+import type { AgentActivityBody } from '../agent/report/observer.js';
+import type { Toolbox } from '../agent/toolbox.js';
+import type { UsageTally } from '../agent/usage-tally.js';
+import type { Engine, ModelRequest } from '../engine.js';
+import { elideTo, type Room, summarise } from './compaction/make-room.js';
+import { SUMMARY_SYSTEM } from './compaction/summary.js';
+import { stepRequest } from './step-request.js';
+
+const NO_BYTES = new Uint8Array(0);
+/** Rough characters a token, for an upstream that never reports output. */
+const CHARS_PER_TOKEN = 3.6;
+
+export interface ModelStepOptions {
+  relay: Engine;
+  call: ModelRequest;
+  route: ModelRoute;
+  /** The client's own, for everything but system, messages and tools. */
+  request: ConversationRequest;
+  system: readonly TextBlock[];
+  toolbox: Toolbox;
+  cacheKey: string;
+  signal: AbortSignal;
+  tally: UsageTally;
+  notify(activity: Extract<AgentActivityBody, { type: 'compacted' }>): void;
+  onProblem(message: string, error: unknown): void;
+}
+
+export interface OpenModelStep {
+  upstream: string;
+  losses: readonly Loss[];
+  promptTokens: number | undefined;
+  batches: AsyncIterable<readonly ModelEvent[]>;
+  /** What it came to, by the upstream's count or by ours. Call once, when the message is whole or lost. */
+  settle(collector: MessageCollector): Usage;
+}
+
+export class ModelStep {
+  readonly #options: ModelStepOptions;
+  /** Counted by the upstream over estimated. */
+  #ratio = 1;
+  #window: number;
+  /** Tokens below which making room was tried and did not help. */
+  #leastWorthwhile = 0;
+  /** How often older messages were dropped. */
+  compactions = 0;
+
+  constructor(options: ModelStepOptions) {
+    this.#options = options;
+    this.#window = options.route.rule.contextWindow ?? LIMITS.context.window;
+  }
+
+  /**
+   * Resolves at the first piece of the answer. `messages` is changed in place where it had to be
+   * made shorter. Rejects as the relay does.
+   */
+  async open(messages: Message[], toolChoice: ToolChoice | undefined): Promise<OpenModelStep> {
+    if (this.#tokens(messages) > Math.max(this.#limit(), this.#leastWorthwhile))
+      await this.#shorten(messages);
+    for (let overflows = 0; ; overflows += 1) {
+      try {
+        return await this.#ask(this.#request(messages, toolChoice));
+      } catch (error) {
+        const failure = toGatewayError(error);
+        if (failure.code !== 'context_overflow' || this.#options.signal.aborted) throw error;
+        if (!(await this.#shrink(messages, overflows))) throw error;
+      }
+    }
+  }
+
+  #request(messages: readonly Message[], toolChoice?: ToolChoice): ConversationRequest {
+    const { request, system, toolbox, cacheKey } = this.#options;
+    return stepRequest(request, { system, messages, tools: toolbox.definitions, toolChoice, cacheKey });
+  }
+
+  #tokens(messages: readonly Message[]): number {
+    return Math.round(estimateRequestTokens(this.#request(messages)) * this.#ratio);
+  }
+
+  /** Prompts above it are made shorter. */
+  #limit(): number {
+    const { compactAt, answerRoom } = LIMITS.context;
+    const wished = Math.min(this.#options.request.maxTokens ?? 0, answerRoom * this.#window);
+    return Math.min(compactAt * this.#window, this.#window - wished);
+  }
+
+  async #ask(request: ConversationRequest): Promise<OpenModelStep> {
+    const { relay, call, route, signal } = this.#options;
+    const answer = await relay.run({ ...call, request, raw: NO_BYTES, signal }, route);
+    if (answer.body.kind !== 'events') throw new Error('The relay answered an agent with bytes.');
+    const estimated = estimateRequestTokens(request);
+    if (answer.promptTokens !== undefined) this.#ratio = answer.promptTokens / Math.max(1, estimated);
+    return {
+      upstream: answer.upstream,
+      losses: answer.losses,
+      promptTokens: answer.promptTokens,
+      batches: answer.body.batches,
+      settle: (collector) => {
+        const counted = collector.usage;
+        if (counted !== undefined) {
+          const prompt = counted.inputTokens + counted.cacheReadTokens + counted.cacheWriteTokens;
+          if (prompt > 0) {
+            answer.settle?.(counted);
+            this.#ratio = prompt / Math.max(1, estimated);
+          }
+        }
+        const usage = counted ?? {
+          ...NO_USAGE,
+          inputTokens: answer.promptTokens ?? estimated,
+          outputTokens: Math.ceil(collector.chars / CHARS_PER_TOKEN),
+        };
+        this.#options.tally.add(usage);
+        return usage;
+      },
+    };
+  }
+
+  /** The transcript has grown to where the model would soon refuse it. */
+  async #shorten(messages: Message[]): Promise<void> {
+    const before = this.#tokens(messages);
+    const limit = this.#limit();
+    await summarise(messages, this.#room(), this.#options.signal);
+    if (this.#tokens(messages) > limit) elideTo(messages, this.#room(), limit);
+    this.#leastWorthwhile = this.#tokens(messages) * LIMITS.context.worthAgain;
+    this.#compacted(before, messages);
+  }
+
+  /** The model has refused it: its window is smaller than was thought. False when nothing is left to drop. */
+  async #shrink(messages: Message[], overflows: number): Promise<boolean> {
+    const before = this.#tokens(messages);
+    this.#window = Math.min(this.#window, before);
+    if (overflows === 0 && (await summarise(messages, this.#room(), this.#options.signal))) {
+      this.#compacted(before, messages);
+      return true;
+    }
+    if (overflows > 1) return false;
+    const elided = elideTo(messages, this.#room(), before / 2);
+    if (elided) this.#compacted(before, messages);
+    return elided;
+  }
+
+  #compacted(before: number, messages: readonly Message[]): void {
+    const after = this.#tokens(messages);
+    if (after >= before) return;
+    this.compactions += 1;
+    this.#options.notify({ type: 'compacted', before, after });
+  }
+
+  #room(): Room {
+    const { request } = this.#options;
+    const alone = { ...request, system: [], tools: [], serverTools: [] };
+    return {
+      window: this.#window,
+      tokensOf: (messages) => this.#tokens(messages),
+      messageTokens: (message) => estimateRequestTokens({ ...alone, messages: [message] }) * this.#ratio,
+      ask: (question) => this.#notes(question),
+    };
+  }
+
+  /** A call apart: no tools, nothing of the conversation but what is to be summarised. */
+  async #notes(question: string): Promise<string> {
+    const { request, onProblem } = this.#options;
+    const { model, userId, serviceTier, inferenceGeo } = request;
+    try {
+      const open = await this.#ask({
+        model,
+        system: [{ type: 'text', text: SUMMARY_SYSTEM }],
+        messages: [{ role: 'user', content: [{ type: 'text', text: question }] }],
+        tools: [],
+        serverTools: [],
+        stopSequences: [],
+        extensions: {},
+        stream: true,
+        maxTokens: LIMITS.context.summaryTokens,
+        ...(userId === undefined ? {} : { userId }),
+        ...(serviceTier === undefined ? {} : { serviceTier }),
+        ...(inferenceGeo === undefined ? {} : { inferenceGeo }),
+      });
+      const collector = new MessageCollector(new Set());
+      for await (const batch of open.batches) collector.push(batch);
+      open.settle(collector);
+      const message = collector.finish();
+      if (message instanceof GatewayError) throw message;
+      return message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+    } catch (error) {
+      onProblem('the older messages could not be summarised', error);
+      throw error;
+    }
+  }
+}
