@@ -5,12 +5,12 @@
  */
 import type { Approval, NewApproval } from '../store/approvals.js';
 import type { NewRule, Rule, RuleBehaviour, RuleReach } from '../store/rules.js';
-import type { Decision, JudgedCall } from './decision.js';
-import type { GateCall, Verdict } from './gate.js';
+import type { Decision, JudgedToolCall } from './decision.js';
+import type { GatedToolCall, Verdict } from './gate.js';
 
 export interface ApprovalCoordinator {
   /** Asks and waits. Used by the gate alone. */
-  ask(call: GateCall, decision: Decision): Promise<Verdict>;
+  ask(call: GatedToolCall, decision: Decision): Promise<Verdict>;
   /** Newest first; those that wait with `state: 'pending'`. */
   list(query: {
     principal?: string;
@@ -116,4 +116,4 @@ export type ExtendResult =
   | { outcome: 'expired'; approval: Approval }
   | { outcome: 'unknown' };
 
-export type { Approval, JudgedCall, NewApproval };
+export type { Approval, JudgedToolCall, NewApproval };

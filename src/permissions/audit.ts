@@ -3,9 +3,9 @@
  * for it. A person's decision has a line of its own besides, written by the store with the decision.
  */
 import type { AuditLog, NewAuditEntry } from '../store/audit.js';
-import { FACTS_CHARS, factsOf } from './call-facts.js';
 import type { PermissionLog } from './coordinator/judge.js';
-import type { GateCall, Verdict, VerdictReason } from './gate.js';
+import type { GatedToolCall, Verdict, VerdictReason } from './gate.js';
+import { FACTS_CHARS, factsOf } from './tool-call-facts.js';
 
 const MOST_CHARS = 500;
 /** Of a text that is to be one line: blanks in it may be many. */
@@ -13,7 +13,7 @@ const LOOKED_AT = 16 * MOST_CHARS;
 
 export interface AuditTrail {
   /** In the order of the calls; never throws, never delays. */
-  record(call: GateCall, verdict: Verdict): void;
+  record(call: GatedToolCall, verdict: Verdict): void;
 }
 
 export function createAuditTrail(audit: AuditLog, log: PermissionLog): AuditTrail {
@@ -29,7 +29,7 @@ export function createAuditTrail(audit: AuditLog, log: PermissionLog): AuditTrai
   };
 }
 
-export function auditEntry(call: GateCall, verdict: Verdict): NewAuditEntry {
+export function auditEntry(call: GatedToolCall, verdict: Verdict): NewAuditEntry {
   const { principal, session, tool, toolUseId, agent } = call;
   const { by, why, rule } = account(verdict.because);
   const because = verdict.allowed ? why : (why ?? verdict.message);
@@ -44,7 +44,7 @@ export function auditEntry(call: GateCall, verdict: Verdict): NewAuditEntry {
   };
 }
 
-function whatOf(call: GateCall, verdict: Verdict, agent: string | undefined): string {
+function whatOf(call: GatedToolCall, verdict: Verdict, agent: string | undefined): string {
   const asked = subject(call.describe);
   const ran = verdict.allowed && verdict.describe !== undefined ? subject(verdict.describe) : asked;
   const changed = verdict.allowed && verdict.describe !== undefined ? ` (changed; it was: ${asked})` : '';
@@ -52,7 +52,7 @@ function whatOf(call: GateCall, verdict: Verdict, agent: string | undefined): st
 }
 
 /** Titles may leave out the end of a long command; this is the record of what ran. */
-function subject({ title, command, url }: GateCall['describe']): string {
+function subject({ title, command, url }: GatedToolCall['describe']): string {
   const more = command ?? url;
   return more === undefined || title.includes(more) ? title : `${title}: ${more}`;
 }

@@ -93,8 +93,8 @@ describe('the gate', () => {
   it('knows which files may be shown, by the rules of that session', async () => {
     const { gate, store } = await approvalBench({ rules: { deny: ['Read(/a)'] } });
     await store.rules.add({ ...RULE, rule: 'Read(/b)', behaviour: 'deny', scope: 'session', session: 's1' });
-    const place = { root: '/work/app', cwd: '/work/app' };
-    const [mine, other] = [await gate.readable(place, 's1'), await gate.readable(place, 's2')];
+    const location = { root: '/work/app', cwd: '/work/app' };
+    const [mine, other] = [await gate.readable(location, 's1'), await gate.readable(location, 's2')];
     expect(['/a', '/b', '/c'].map((path) => [mine(path), other(path)])).toEqual([
       [false, false],
       [false, true],

@@ -6,9 +6,9 @@ import { cancelled, refuse } from './coordinator/conclude.js';
 import { furtherId } from './coordinator/identity.js';
 import type { Judge, PermissionLog } from './coordinator/judge.js';
 import { deniedByRules } from './coordinator/messages.js';
-import { RuleBook } from './coordinator/rule-book.js';
+import { RuleCache } from './coordinator/rule-cache.js';
 import type { Effect } from './effects.js';
-import type { GateCall, PermissionGate, Verdict } from './gate.js';
+import type { GatedToolCall, PermissionGate, Verdict } from './gate.js';
 
 export interface GateOptions {
   policy: Judge;
@@ -18,11 +18,11 @@ export interface GateOptions {
 }
 
 export function createGate({ policy, coordinator, store, log }: GateOptions): PermissionGate {
-  const book = new RuleBook(store.rules, policy, (rule) => coordinator.usedUp?.(rule));
+  const book = new RuleCache(store.rules, policy, (rule) => coordinator.usedUp?.(rule));
   const trail = createAuditTrail(store.audit, log);
 
   /** `asked`: the same call, as the coordinator is to know it. */
-  async function verdictOn(call: GateCall, asked: GateCall): Promise<Verdict> {
+  async function verdictOn(call: GatedToolCall, asked: GatedToolCall): Promise<Verdict> {
     if (call.signal.aborted) return cancelled(call);
     // A question is put to a person whatever allows it, so it must not use up a rule.
     const decision = await (call.question ? book.judge(call) : book.admit(call));
@@ -35,7 +35,7 @@ export function createGate({ policy, coordinator, store, log }: GateOptions): Pe
     return coordinator.ask(asked, decision);
   }
 
-  async function audited(call: GateCall, asked: GateCall): Promise<Verdict> {
+  async function audited(call: GatedToolCall, asked: GatedToolCall): Promise<Verdict> {
     const verdict = await verdictOn(call, asked);
     trail.record(call, verdict);
     return verdict;
@@ -45,13 +45,13 @@ export function createGate({ policy, coordinator, store, log }: GateOptions): Pe
     check: (call) => audited(call, call),
     checkFurther: (call) => audited(call, asFurther(call)),
     judge: (call) => book.judge(call),
-    readable: (place, session) => book.readable(place, session),
-    hidden: (place, session, options) => book.hidden(place, session, options),
+    readable: (location, session) => book.readable(location, session),
+    hidden: (location, session, options) => book.hidden(location, session, options),
   };
 }
 
 /** The call runs already: what came up is asked about under a name of its own, and its input is what it is. */
-function asFurther(call: GateCall): GateCall {
+function asFurther(call: GatedToolCall): GatedToolCall {
   const { describe } = call;
   const came = `While it ran, it came to ${call.effects.map(effectText).join(', ')}.`;
   return {

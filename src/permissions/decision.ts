@@ -4,7 +4,7 @@ import type { Effect } from './effects.js';
 import type { AskHints, EngineRule } from './hints.js';
 
 /** A call on its way to be judged. The same value is judged, shown and run. */
-export interface JudgedCall {
+export interface JudgedToolCall {
   principal: string;
   session: string;
   /** The sub-agent that calls; none for the main one. */
@@ -18,7 +18,7 @@ export interface JudgedCall {
   /** False: nothing that a person would want to be asked about, if no rule says otherwise. */
   needsPermissions: boolean;
   effects: readonly Effect[];
-  place: Place;
+  location: ToolCallLocation;
   /** How the engine wants it to be put, if a person is asked. Part of what is shown. */
   hints?: AskHints;
   /** Rules that the engine suggests; those that would not have allowed the call are not shown. */
@@ -26,7 +26,7 @@ export interface JudgedCall {
 }
 
 /** Where a call happens: the operator's choice, never the model's. */
-export interface Place {
+export interface ToolCallLocation {
   /** The workspace: the real path of its root. Also names the project that `project` rules are for. */
   root: string;
   /** Where the session's commands run now. */

@@ -2,7 +2,7 @@
  * The one place where a tool call is let through or not, whichever engine makes it: rules first,
  * then a person where the rules say `ask`. Every verdict is in the audit log.
  */
-import type { Decision, JudgedCall, Reason } from './decision.js';
+import type { Decision, JudgedToolCall, Reason } from './decision.js';
 import type { Effect } from './effects.js';
 
 export interface PermissionGate {
@@ -10,25 +10,25 @@ export interface PermissionGate {
    * Waits for a person if it must, without a watchdog of the caller's running. Rejects only for
    * bugs and a store that is down; an aborted signal cancels the question and denies.
    */
-  check(call: GateCall): Promise<Verdict>;
+  check(call: GatedToolCall): Promise<Verdict>;
   /** Effects that came up while a call ran (the next hop of a redirect). Asks again where it must. */
-  checkFurther(call: GateCall): Promise<Verdict>;
+  checkFurther(call: GatedToolCall): Promise<Verdict>;
   /** What the rules alone say; asks nobody, writes nothing. */
-  judge(call: JudgedCall): Promise<Decision>;
+  judge(call: JudgedToolCall): Promise<Decision>;
   /** Whether a file that a search came across may be shown. Cheap enough for every line of a result. */
-  readable(place: JudgedCall['place'], session: string): Promise<(path: string) => boolean>;
+  readable(location: JudgedToolCall['location'], session: string): Promise<(path: string) => boolean>;
   /**
    * Existing files and folders that commands must not be able to read. `own`: those of the gateway
    * too, which the sandbox hides by itself.
    */
   hidden(
-    place: JudgedCall['place'],
+    location: JudgedToolCall['location'],
     session: string,
     options?: { own?: boolean },
   ): Promise<readonly string[]>;
 }
 
-export interface GateCall extends JudgedCall {
+export interface GatedToolCall extends JudgedToolCall {
   describe: Description;
   /** A question to the user by its nature (AskUserQuestion, plan approval): always asked, without a clock. */
   question?: boolean;

@@ -13,7 +13,7 @@ const add = (toolName: string, ruleContent?: string, more: object = {}) => ({
   ...more,
 });
 
-const ruleOf = (update: object, place = PLACE) => readUpdates([update], place).rules[0]?.rule;
+const ruleOf = (update: object, location = PLACE) => readUpdates([update], location).rules[0]?.rule;
 
 describe('rules of Claude Code', () => {
   it.each([

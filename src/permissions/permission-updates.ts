@@ -23,7 +23,7 @@ export interface ReadUpdates {
 }
 
 /** What paths in them are relative to. */
-export interface UpdatePlace {
+export interface UpdateLocation {
   root: string;
   cwd: string;
   home: string;
@@ -63,22 +63,22 @@ export const permissionUpdate = z.discriminatedUnion('type', [ruleUpdate, folder
 export type PermissionUpdateLike = z.output<typeof permissionUpdate>;
 
 /** Never throws: what is no update at all is left out. */
-export function readUpdates(updates: readonly unknown[], place: UpdatePlace): ReadUpdates {
+export function readUpdates(updates: readonly unknown[], location: UpdateLocation): ReadUpdates {
   const read: ReadUpdates = { rules: [], leftOut: [] };
   for (const given of updates) {
     const update = permissionUpdate.safeParse(given).data;
     if (update === undefined) read.leftOut.push('What is no update of permissions became no rule.');
-    else readUpdate(update, place, read);
+    else readUpdate(update, location, read);
   }
   return read;
 }
 
-function readUpdate(update: PermissionUpdateLike, place: UpdatePlace, into: ReadUpdates): void {
+function readUpdate(update: PermissionUpdateLike, location: UpdateLocation, into: ReadUpdates): void {
   switch (update.type) {
     case 'addRules': {
       const scope = SCOPES[update.destination];
       for (const { toolName, ruleContent } of update.rules) {
-        const rule = toRule(toolName, ruleContent ?? undefined, place);
+        const rule = toRule(toolName, ruleContent ?? undefined, location);
         if ('problem' in rule) into.leftOut.push(rule.problem);
         else into.rules.push({ rule: rule.rule, behaviour: update.behavior, scope });
       }
@@ -87,7 +87,7 @@ function readUpdate(update: PermissionUpdateLike, place: UpdatePlace, into: Read
     case 'addDirectories': {
       const scope = SCOPES[update.destination];
       for (const folder of update.directories) {
-        const pattern = folderPattern(resolve(place.cwd, folder), place);
+        const pattern = folderPattern(resolve(location.cwd, folder), location);
         for (const tool of ['Read', 'Edit'])
           into.rules.push({ rule: `${tool}(${pattern})`, behaviour: 'allow', scope });
       }
@@ -104,7 +104,7 @@ function readUpdate(update: PermissionUpdateLike, place: UpdatePlace, into: Read
 function toRule(
   tool: string,
   content: string | undefined,
-  place: UpdatePlace,
+  location: UpdateLocation,
 ): { rule: string } | { problem: string } {
   const written = content === undefined ? tool : `${tool}(${content})`;
   const rule =
@@ -113,7 +113,7 @@ function toRule(
       : tool === 'Bash'
         ? commandRule(content)
         : isFileTool(tool)
-          ? `${tool}(${filePattern(content, place)})`
+          ? `${tool}(${filePattern(content, location)})`
           : written;
   const problem = rule === undefined ? 'its wildcard has no counterpart' : ruleProblem(rule);
   if (rule === undefined || problem !== undefined) {
@@ -130,7 +130,7 @@ function commandRule(content: string): string | undefined {
 }
 
 /** There `/x` is below the project, and `x` or `./x` below the current folder. */
-function filePattern(content: string, { root, cwd }: UpdatePlace): string {
+function filePattern(content: string, { root, cwd }: UpdateLocation): string {
   if (content.startsWith('//') || content.startsWith('~')) return content;
   if (content.startsWith('/')) return `.${content}`;
   const below = relative(root, cwd);
@@ -141,7 +141,7 @@ function filePattern(content: string, { root, cwd }: UpdatePlace): string {
   return `${folder}/${anywhere ? '**/' : ''}${own}`;
 }
 
-function folderPattern(folder: string, { root, home }: UpdatePlace): string {
+function folderPattern(folder: string, { root, home }: UpdateLocation): string {
   const forms = pathForms(folder, root, home);
   if (forms.workspace !== undefined)
     return forms.workspace === '' ? './**' : `./${escapePattern(forms.workspace)}/**`;

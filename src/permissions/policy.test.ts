@@ -46,15 +46,15 @@ describe('the mode', () => {
 
   it('ask is asked about credentials where the workspace is the home, and searches do not show them', async () => {
     const rules = probe();
-    const place = { root: rules.home, cwd: rules.home };
+    const location = { root: rules.home, cwd: rules.home };
     const reads = (path: string, tool = 'Read') =>
-      rules.judge({ tool, effects: [{ kind: 'read', path: join(rules.home, path) }], place });
+      rules.judge({ tool, effects: [{ kind: 'read', path: join(rules.home, path) }], location });
     expect((await reads('notes.txt')).behaviour).toBe('allow');
     for (const path of ['.ssh/id_ed25519', '.aws/credentials', '.netrc', '.config/gh/hosts.yml']) {
       expect((await reads(path)).behaviour, path).toBe('ask');
       expect((await reads(path, 'Grep')).behaviour, path).toBe('ask');
     }
-    const shown = rules.policy.readable(place, 's1', []);
+    const shown = rules.policy.readable(location, 's1', []);
     expect(shown(join(rules.home, '.ssh/id_ed25519'))).toBe(false);
     expect(shown(join(rules.home, 'notes.txt'))).toBe(true);
     const allowed = probe({ allow: ['Read(~/.ssh/config)'] });
@@ -201,7 +201,7 @@ describe('rules', () => {
       readOnly: false,
       needsPermissions: true,
       effects: [{ kind: 'edit', path: `${one.root}/a` }],
-      place: { root: one.root, cwd: one.root },
+      location: { root: one.root, cwd: one.root },
     } as const;
     expect((await one.policy.decide(call, list)).behaviour).toBe('allow');
     expect((await one.policy.decide(call, [])).behaviour).toBe('ask');

@@ -5,13 +5,13 @@
 import type { Config } from '../config/schema.js';
 import type { Rule } from '../store/rules.js';
 import { realTarget } from '../workspace/real-path.js';
-import type { Decision, JudgedCall, Place, RuleSuggestion } from './decision.js';
+import type { Decision, JudgedToolCall, RuleSuggestion, ToolCallLocation } from './decision.js';
 import type { Effect } from './effects.js';
 import { existing, hiddenFiles } from './hidden-files.js';
-import { judgeCall, type PreparedCommands } from './judge/call.js';
 import { cannotMatch } from './judge/cannot-match.js';
 import { type PreparedCommand, prepareCommand } from './judge/command.js';
 import { fileRule, isCredential, judgedFile, judgeFile, ownFile } from './judge/files.js';
+import { judgeToolCall, type PreparedCommands } from './judge/judge-tool-call.js';
 import type { Finding, Judging, RuleSet } from './judge/judging.js';
 import { RecentCommands } from './judge/recent-commands.js';
 import { ownFiles } from './protected-files.js';
@@ -41,17 +41,17 @@ export interface Policy {
    * it is. `stored`: rules of people; those of other sessions and projects in it are passed over.
    * Give the same array as long as the store's revision is the same: what is compiled is kept with it.
    */
-  decide(call: JudgedCall, stored: readonly Rule[]): Decision | Promise<Decision>;
+  decide(call: JudgedToolCall, stored: readonly Rule[]): Decision | Promise<Decision>;
   /** For trying a rule that is not there on calls of earlier. */
   tryRule(rule: TriedRule): RuleTrial;
   /** Whether a file that a search came across may be shown: no rule denies it or asks about it. */
-  readable(place: Place, session: string, stored: readonly Rule[]): (path: string) => boolean;
+  readable(location: ToolCallLocation, session: string, stored: readonly Rule[]): (path: string) => boolean;
   /**
    * Existing files and folders that rules deny to be read, for the sandbox to hide from commands.
    * `own`: those of the gateway too.
    */
   hidden(
-    place: Place,
+    location: ToolCallLocation,
     session: string,
     stored: readonly Rule[],
     options?: { own?: boolean },
@@ -67,7 +67,7 @@ export interface TriedRule {
  * Whether the rule would have decided a call: alone, or where it allows, together with those that
  * are there. Nothing of a call that is denied anyway.
  */
-export type RuleTrial = (call: JudgedCall, stored: readonly Rule[]) => boolean | Promise<boolean>;
+export type RuleTrial = (call: JudgedToolCall, stored: readonly Rule[]) => boolean | Promise<boolean>;
 
 export function createPolicy(options: PolicyOptions): Policy {
   const { config, home } = options;
@@ -101,19 +101,19 @@ export function createPolicy(options: PolicyOptions): Policy {
   }
 
   // Written out: this is made for every call, and spreading costs more than the rest of it.
-  const judgingOf = (call: JudgedCall, sets: readonly RuleSet[]): Judging => ({
+  const judgingOf = (call: JudgedToolCall, sets: readonly RuleSet[]): Judging => ({
     mode: fixed.mode,
     home: fixed.home,
     realHome: fixed.realHome,
     own: fixed.own,
     call,
     sets,
-    where: { session: call.session, place: call.place },
+    where: { session: call.session, location: call.location },
     targets: undefined,
   });
 
   function conclude(judging: Judging, commands: PreparedCommands): Decision {
-    const finding = judgeCall(judging, commands);
+    const finding = judgeToolCall(judging, commands);
     const suggestions = finding.behaviour === 'ask' ? suggest(judging, commands) : [];
     return decision(finding, suggestions);
   }
@@ -122,7 +122,7 @@ export function createPolicy(options: PolicyOptions): Policy {
   function suggest(judging: Judging, commands: PreparedCommands): RuleSuggestion[] {
     return candidateRules(judging.call, fixed.realHome).filter(({ rule }) => {
       const extra = ruleSet([], [], [{ text: rule, source: 'session' }]);
-      return judgeCall({ ...judging, sets: [...judging.sets, extra] }, commands).behaviour === 'allow';
+      return judgeToolCall({ ...judging, sets: [...judging.sets, extra] }, commands).behaviour === 'allow';
     });
   }
 
@@ -145,25 +145,25 @@ export function createPolicy(options: PolicyOptions): Policy {
     const of = (wanted: Rule['behaviour']): RuleEntry[] => (wanted === behaviour ? [entry] : []);
     const extra = ruleSet(of('deny'), of('ask'), of('allow'));
     const decides = (judging: Judging, commands: PreparedCommands): boolean => {
-      const alone = judgeCall({ ...judging, mode: 'ask', sets: [extra] }, commands);
+      const alone = judgeToolCall({ ...judging, mode: 'ask', sets: [extra] }, commands);
       if (alone.behaviour === behaviour && alone.because.kind === 'rule') {
-        return behaviour !== 'allow' || judgeCall(judging, commands).behaviour !== 'deny';
+        return behaviour !== 'allow' || judgeToolCall(judging, commands).behaviour !== 'deny';
       }
-      if (behaviour !== 'allow' || judgeCall(judging, commands).behaviour !== 'ask') return false;
-      return judgeCall({ ...judging, sets: [...judging.sets, extra] }, commands).behaviour === 'allow';
+      if (behaviour !== 'allow' || judgeToolCall(judging, commands).behaviour !== 'ask') return false;
+      return judgeToolCall({ ...judging, sets: [...judging.sets, extra] }, commands).behaviour === 'allow';
     };
     return (call, stored) =>
       !cannotMatch(target, call) &&
-      prepared(judgingOf(call, setsFor(call.place.root, stored)), decides, recentCommands);
+      prepared(judgingOf(call, setsFor(call.location.root, stored)), decides, recentCommands);
   }
 
   return {
-    decide: (call, stored) => prepared(judgingOf(call, setsFor(call.place.root, stored)), conclude),
+    decide: (call, stored) => prepared(judgingOf(call, setsFor(call.location.root, stored)), conclude),
 
     tryRule,
 
-    readable(place, session, stored) {
-      const judging = judgingOf(searchIn(place, session), setsFor(place.root, stored));
+    readable(location, session, stored) {
+      const judging = judgingOf(searchIn(location, session), setsFor(location.root, stored));
       const known = new Map<string, boolean>();
       return (path) => {
         const before = known.get(path);
@@ -174,16 +174,16 @@ export function createPolicy(options: PolicyOptions): Policy {
       };
     },
 
-    async hidden(place, session, stored, { own = false } = {}) {
-      const made = stored.filter((rule) => rule.behaviour === 'deny' && holdsIn(rule, place, session));
-      const deny = [...config.deny, ...repositories.of(place.root).deny, ...made.map(({ rule }) => rule)];
-      const denied = await hiddenFiles(deny, { root: place.root, home });
+    async hidden(location, session, stored, { own = false } = {}) {
+      const made = stored.filter((rule) => rule.behaviour === 'deny' && holdsIn(rule, location, session));
+      const deny = [...config.deny, ...repositories.of(location.root).deny, ...made.map(({ rule }) => rule)];
+      const denied = await hiddenFiles(deny, { root: location.root, home });
       return own ? [...denied, ...(await existing(options.protectedPaths))] : denied;
     },
   };
 }
 
-function holdsIn(rule: Rule, { root }: Place, session: string): boolean {
+function holdsIn(rule: Rule, { root }: ToolCallLocation, session: string): boolean {
   switch (rule.scope) {
     case 'once':
     case 'session':
@@ -224,7 +224,7 @@ function mayBeShown(judging: Judging, path: string): boolean {
   return refused === undefined;
 }
 
-const searchIn = (place: Place, session: string): JudgedCall => ({
+const searchIn = (location: ToolCallLocation, session: string): JudgedToolCall => ({
   principal: '',
   session,
   toolUseId: '',
@@ -233,7 +233,7 @@ const searchIn = (place: Place, session: string): JudgedCall => ({
   readOnly: true,
   needsPermissions: true,
   effects: [],
-  place,
+  location,
 });
 
 const decision = ({ behaviour, because, message }: Finding, suggestions: RuleSuggestion[]): Decision => ({

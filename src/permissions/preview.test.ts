@@ -7,9 +7,9 @@ import type { Rule, RuleReach } from '../store/rules.js';
 import type { Store } from '../store/store.js';
 import { auditEntry } from './audit.js';
 import { toShown } from './coordinator/shown.js';
-import type { JudgedCall } from './decision.js';
+import type { JudgedToolCall } from './decision.js';
 import type { Effect } from './effects.js';
-import type { GateCall, Verdict } from './gate.js';
+import type { GatedToolCall, Verdict } from './gate.js';
 import { createPolicy, type Policy } from './policy.js';
 import { createRulePreviews, type PreviewRequest, type RulePreviews } from './preview.js';
 
@@ -25,8 +25,8 @@ interface Bench {
   previews: RulePreviews;
   clock: { at: number };
   /** Judged and let through. */
-  judged(call: Partial<JudgedCall>): Promise<void>;
-  command(command: string, more?: Partial<JudgedCall>): Promise<void>;
+  judged(call: Partial<JudgedToolCall>): Promise<void>;
+  command(command: string, more?: Partial<JudgedToolCall>): Promise<void>;
   preview(rule: string, more?: Partial<PreviewRequest>): ReturnType<RulePreviews['preview']>;
 }
 
@@ -45,7 +45,7 @@ async function bench(config: Partial<Parameters<typeof createPolicy>[0]['config'
     protectedPaths: [],
   });
   const previews = createRulePreviews({ policy, store, now: () => clock.at });
-  const judged = (call: Partial<JudgedCall>): Promise<void> =>
+  const judged = (call: Partial<JudgedToolCall>): Promise<void> =>
     store.audit.append(auditEntry(gateCall(root, call), ALLOWED));
   return {
     ...{ root, store, policy, previews, clock, judged },
@@ -55,7 +55,7 @@ async function bench(config: Partial<Parameters<typeof createPolicy>[0]['config'
   };
 }
 
-function gateCall(root: string, call: Partial<JudgedCall>): GateCall {
+function gateCall(root: string, call: Partial<JudgedToolCall>): GatedToolCall {
   return {
     principal: 'alice',
     session: 's1',
@@ -65,7 +65,7 @@ function gateCall(root: string, call: Partial<JudgedCall>): GateCall {
     readOnly: false,
     needsPermissions: true,
     effects: [],
-    place: { root, cwd: root },
+    location: { root, cwd: root },
     describe: { title: 'A call', kind: 'command', paths: [] },
     signal: new AbortController().signal,
     revise: async () => ({ problem: 'no' }),
@@ -169,7 +169,7 @@ describe('a preview', () => {
     const { command, preview, root } = await bench();
     await command('ls', { principal: 'bob' });
     await command('ls', { session: 's2' });
-    await command('ls', { place: { root: '/elsewhere', cwd: '/elsewhere' } });
+    await command('ls', { location: { root: '/elsewhere', cwd: '/elsewhere' } });
     await command('ls');
     const count = async (more: Partial<PreviewRequest>) => (await preview('Bash(ls)', more)).matched;
     expect(await count({})).toBe(4);
@@ -202,7 +202,7 @@ describe('a preview', () => {
 });
 
 describe('of a question', () => {
-  async function asked(here: Bench, command: string, more: Partial<GateCall> = {}) {
+  async function asked(here: Bench, command: string, more: Partial<GatedToolCall> = {}) {
     const { root, store, policy } = here;
     const call = gateCall(root, {
       effects: [{ kind: 'command', command, cwd: root }],

@@ -8,14 +8,14 @@ import type { Approval } from '../store/approvals.js';
 import type { AuditEntry } from '../store/audit.js';
 import type { Rule, RuleBehaviour, RuleReach } from '../store/rules.js';
 import type { Store } from '../store/store.js';
-import { type CallName, judgedAgain } from './call-facts.js';
 import { problemOfRule } from './coordinator/answer.js';
 import { NO_RULE_OF_IT, sentence } from './coordinator/messages.js';
-import { RuleBook } from './coordinator/rule-book.js';
+import { RuleCache } from './coordinator/rule-cache.js';
 import { readAsked } from './coordinator/shown.js';
-import type { JudgedCall } from './decision.js';
+import type { JudgedToolCall } from './decision.js';
 import type { Policy } from './policy.js';
 import { describeRule } from './rules/describe-rule.js';
+import { judgedAgain, type ToolCallName } from './tool-call-facts.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** How far back, in time and in calls; and how many of those that match are shown. */
@@ -58,11 +58,11 @@ interface Looked {
   at: number;
   what: string;
   verdict: string;
-  call: JudgedCall;
+  call: JudgedToolCall;
 }
 
 export function createRulePreviews({ policy, store, now = Date.now }: PreviewOptions): RulePreviews {
-  const book = new RuleBook(store.rules, policy);
+  const book = new RuleCache(store.rules, policy);
 
   async function recent({ principal, reach }: PreviewRequest): Promise<Looked[]> {
     const whose = {
@@ -76,7 +76,7 @@ export function createRulePreviews({ policy, store, now = Date.now }: PreviewOpt
     ]);
     const looked = [...waiting.items.flatMap(fromQuestion), ...judged.items.flatMap(fromAudit)];
     return looked
-      .filter(({ call }) => !('project' in reach) || call.place.root === reach.project)
+      .filter(({ call }) => !('project' in reach) || call.location.root === reach.project)
       .slice(0, limit);
   }
 
@@ -87,11 +87,11 @@ export function createRulePreviews({ policy, store, now = Date.now }: PreviewOpt
     const rules = new Map<string, readonly Rule[]>();
     const found: Looked[] = [];
     for (const each of looked) {
-      const { session, tool, place, input, effects } = each.call;
-      const where = `${session} ${place.root}`;
-      const stored = rules.get(where) ?? (await book.rulesFor(session, place.root));
+      const { session, tool, location, input, effects } = each.call;
+      const where = `${session} ${location.root}`;
+      const stored = rules.get(where) ?? (await book.rulesFor(session, location.root));
       rules.set(where, stored);
-      const key = JSON.stringify([session, tool, place, input, effects]);
+      const key = JSON.stringify([session, tool, location, input, effects]);
       const matches = known.get(key) ?? (await trial(each.call, stored));
       known.set(key, matches);
       if (matches) found.push(each);
@@ -118,7 +118,7 @@ export function createRulePreviews({ policy, store, now = Date.now }: PreviewOpt
     if (!holdsFor(reach, call)) {
       return { satisfies: false, problem: 'The rule would apply to another session or folder.' };
     }
-    const rules = await book.rulesFor(call.session, call.place.root);
+    const rules = await book.rulesFor(call.session, call.location.root);
     const tried: Rule = { ...reach, rule, behaviour, id: '', createdBy: '', createdAt: now() };
     const decision = await policy.decide(call, [...rules, tried]);
     return decision.behaviour === behaviour
@@ -150,9 +150,9 @@ export function createRulePreviews({ policy, store, now = Date.now }: PreviewOpt
   };
 }
 
-function holdsFor(reach: RuleReach, { session, place }: JudgedCall): boolean {
+function holdsFor(reach: RuleReach, { session, location }: JudgedToolCall): boolean {
   if ('session' in reach) return reach.session === session;
-  return !('project' in reach) || reach.project === place.root;
+  return !('project' in reach) || reach.project === location.root;
 }
 
 function fromAudit({ at, event, what = '', principal, session = '', tool = '', call }: AuditEntry): Looked[] {
@@ -167,7 +167,7 @@ function fromQuestion(approval: Approval): Looked[] {
   return [{ at: approval.createdAt, what: titleOf(approval), verdict: 'pending', call: judged }];
 }
 
-function nameOf({ principal, session, tool }: Approval): CallName {
+function nameOf({ principal, session, tool }: Approval): ToolCallName {
   return { principal, session, tool };
 }
 

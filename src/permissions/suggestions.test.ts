@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { probe } from '../../test/attacks/policy-probe.js';
-import type { JudgedCall } from './decision.js';
+import type { JudgedToolCall } from './decision.js';
 
-const bash = (root: string, command: string, more: Partial<JudgedCall> = {}): Partial<JudgedCall> => ({
+const bash = (
+  root: string,
+  command: string,
+  more: Partial<JudgedToolCall> = {},
+): Partial<JudgedToolCall> => ({
   tool: 'Bash',
   input: { command },
   effects: [{ kind: 'command', command, cwd: root }],

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { ruleProblem } from '../config/rule-syntax.js';
 import { realTarget } from '../workspace/real-path.js';
-import type { JudgedCall, RuleSuggestion } from './decision.js';
+import type { JudgedToolCall, RuleSuggestion } from './decision.js';
 import type { Effect } from './effects.js';
 import { describeRule } from './rules/describe-rule.js';
 import { escapePattern, pathForms } from './rules/file-pattern.js';
@@ -24,7 +24,7 @@ const TOO_MUCH = new Set(
 );
 
 /** Ours first, then what the engine thought of besides. None where no rule may be made of the question. */
-export function candidateRules(call: JudgedCall, home: string): RuleSuggestion[] {
+export function candidateRules(call: JudgedToolCall, home: string): RuleSuggestion[] {
   if (call.hints?.suppressAlways) return [];
   const found = call.effects.flatMap((effect) => forEffect(call, effect, home));
   if (call.effects.length === 0 || call.needsPermissions) found.push(...forTool(call));
@@ -40,7 +40,7 @@ export function candidateRules(call: JudgedCall, home: string): RuleSuggestion[]
 const allow = (rule: string, covers: string): RuleSuggestion => ({ rule, behaviour: 'allow', covers });
 
 /** Every command is more than any question asks. */
-function byEngine({ engineRules = [] }: JudgedCall): RuleSuggestion[] {
+function byEngine({ engineRules = [] }: JudgedToolCall): RuleSuggestion[] {
   return engineRules
     .filter(({ rule }) => rule !== 'Bash' && ruleProblem(rule) === undefined)
     .slice(0, MOST_OF_ENGINE)
@@ -53,7 +53,7 @@ function byEngine({ engineRules = [] }: JudgedCall): RuleSuggestion[] {
     }));
 }
 
-function forEffect(call: JudgedCall, effect: Effect, home: string): RuleSuggestion[] {
+function forEffect(call: JudgedToolCall, effect: Effect, home: string): RuleSuggestion[] {
   switch (effect.kind) {
     case 'read':
       return forFile(call, 'Read', effect.path, effect.tree === true, home);
@@ -69,14 +69,14 @@ function forEffect(call: JudgedCall, effect: Effect, home: string): RuleSuggesti
 }
 
 /** Bash and files have rules that are narrower than their name. */
-function forTool({ tool }: JudgedCall): RuleSuggestion[] {
+function forTool({ tool }: JudgedToolCall): RuleSuggestion[] {
   if (/^(?:Bash|WebFetch|Read|Edit|Write|MultiEdit|NotebookEdit|Grep|Glob|LS|NotebookRead)$/.test(tool))
     return [];
   return [allow(tool, tool.startsWith('mcp__') ? 'this tool of the MCP server' : 'every call of this tool')];
 }
 
 function forFile(
-  call: JudgedCall,
+  call: JudgedToolCall,
   tool: 'Read' | 'Edit',
   path: string,
   tree: boolean,
@@ -97,8 +97,8 @@ function forFile(
 }
 
 /** `.` is the workspace itself. */
-function patternFor(path: string, call: JudgedCall, home: string): string {
-  const forms = pathForms(path, call.place.root, home);
+function patternFor(path: string, call: JudgedToolCall, home: string): string {
+  const forms = pathForms(path, call.location.root, home);
   if (forms.workspace !== undefined) {
     return forms.workspace === '' ? '.' : `./${escapePattern(forms.workspace)}`;
   }

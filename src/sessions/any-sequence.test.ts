@@ -139,7 +139,7 @@ class Play {
         message.content.flatMap((block) => (block.type === 'tool_result' ? [block.toolUseId] : [])),
       );
       expect(new Set(ids).size).toBe(ids?.length);
-      const calls = await this.bench.store.calls.list(session);
+      const calls = await this.bench.store.toolCalls.list(session);
       const unused = calls.filter(({ state }) => state === 'answered').map(({ id }) => id);
       expect(unused).toEqual([]);
     }

@@ -246,7 +246,7 @@ class StoredSessions implements Sessions {
       const results = [...(batch?.recorded.values() ?? [])].flatMap(({ id: call, runBy, result }) =>
         runBy === 'client' && result !== undefined ? [{ id: call, ...result }] : [],
       );
-      if (results.length > 0) await this.#parts.store.calls.record(held.id, results, principal);
+      if (results.length > 0) await this.#parts.store.toolCalls.record(held.id, results, principal);
       const blocks = isWhole ? await this.#reader.saidMeanwhile(parent) : [];
       const { pending, turns } = held.record;
       if (pending !== undefined && blocks.length > 0) {

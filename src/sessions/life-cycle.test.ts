@@ -109,7 +109,7 @@ describe('results that do not come', () => {
     const bench = await start({ now: Date.now, toolTimeoutMs: 20, onToolTimeout: 'fail' });
     const { id } = await bench.handBack(A, CALLS);
     await pass(20);
-    const states = (await bench.store.calls.list(id)).map(({ state, result: r }) => [state, r?.isError]);
+    const states = (await bench.store.toolCalls.list(id)).map(({ state, result: r }) => [state, r?.isError]);
     expect(states).toEqual(CALLS.map(() => ['answered', true]));
     const turn = await bench.turn(ask(['c2']));
     expect([turn.id, turn.how]).toEqual([id, 'continue']);

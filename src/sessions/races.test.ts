@@ -123,7 +123,7 @@ describe('while a request looks', () => {
     const told = [...A, said(call('c1'), call('c2'))];
     const { content, isError } = result('c1', 'one');
     const leases = hook(store.leases, 'acquire', () =>
-      other.store.calls.record(id, [{ id: 'c1', content, isError }], 'alice'),
+      other.store.toolCalls.record(id, [{ id: 'c1', content, isError }], 'alice'),
     );
     const bench = await SessionsBench.open({ store: { ...wholeOf(store), leases }, now: Date.now });
     const attached = await bench.attach([...told, user(result('c1', 'two'))]);
@@ -138,7 +138,7 @@ describe('while a request looks', () => {
 
 /** A store's methods are on its class: a copy has only what is named. */
 function wholeOf(store: Store): Store {
-  const { leases, sessions, transcripts, index, calls, answers } = store;
+  const { leases, sessions, transcripts, index, toolCalls, answers } = store;
   const { approvals, rules, audit, traces, quirks, usage, runs, signIns } = store;
   return {
     ...{
@@ -146,7 +146,7 @@ function wholeOf(store: Store): Store {
       sessions,
       transcripts,
       index,
-      calls,
+      toolCalls,
       answers,
       approvals,
       rules,

@@ -16,7 +16,7 @@ const HANDED = said('Wait.', ...CALLS);
 const R = (id: string) => result(id, `of ${id}`);
 const ids = (attached: Attachment) => (attached.kind === 'waiting' ? attached.open.map(({ id }) => id) : []);
 const answers = async (session: string) =>
-  (await bench.store.calls.list(session)).map(({ id, state }) => `${id} ${state}`);
+  (await bench.store.toolCalls.list(session)).map(({ id, state }) => `${id} ${state}`);
 
 async function parked(here: readonly string[] = []): Promise<string> {
   const turn = await bench.handBack([START], CALLS, {

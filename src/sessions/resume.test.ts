@@ -156,7 +156,7 @@ describe('a turn that broke off', () => {
       user(result('s1', 'ran'), result('s2', 'unsure'), result('s3', 'r'), result('c1', 'r')),
     );
     await again.save();
-    const states = (await bench.store.calls.list(turn.id)).map(({ id, state }) => [id, state]);
+    const states = (await bench.store.toolCalls.list(turn.id)).map(({ id, state }) => [id, state]);
     expect(states).toEqual([
       ['s1', 'used'],
       ['s2', 'open'],

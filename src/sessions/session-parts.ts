@@ -4,7 +4,7 @@ import type { SessionEvent } from './sessions.js';
 
 export type SessionsStore = Pick<
   Store,
-  'sessions' | 'transcripts' | 'index' | 'calls' | 'answers' | 'leases'
+  'sessions' | 'transcripts' | 'index' | 'toolCalls' | 'answers' | 'leases'
 >;
 
 export interface SessionsLog {

@@ -42,7 +42,7 @@ describe('calls that had not run when others were handed back', () => {
     await turn.save();
     turn.transcript.push(said('done'));
     await turn.complete({ answer: { blocks: said('done').content, reason: 'end_turn' } });
-    const states = (await bench.store.calls.list(turn.id)).map(({ id, state }) => [id, state]);
+    const states = (await bench.store.toolCalls.list(turn.id)).map(({ id, state }) => [id, state]);
     expect(states.toSorted()).toEqual([
       ['c', 'used'],
       ['e', 'used'],

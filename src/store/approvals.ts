@@ -6,7 +6,7 @@
 import type { NewRule, Rule, RuleBehaviour, RuleReach } from './rules.js';
 import type { Page } from './store.js';
 
-export type ApprovalState = 'pending' | 'allowed' | 'denied' | 'expired' | 'cancelled' | 'covered';
+export type ApprovalStatus = 'pending' | 'allowed' | 'denied' | 'expired' | 'cancelled' | 'covered';
 
 export interface NewApproval {
   id: string;
@@ -28,14 +28,14 @@ export interface NewApproval {
 }
 
 export interface Approval extends NewApproval {
-  state: ApprovalState;
+  state: ApprovalStatus;
   createdAt: number;
-  decision?: Decision;
+  decision?: ApprovalDecision;
   /** When the call that was allowed went ahead. */
   usedAt?: number;
 }
 
-export interface Decision {
+export interface ApprovalDecision {
   at: number;
   /** A principal, or the gateway's own name for what decided (`expiry`, a rule). */
   by: string;
@@ -54,7 +54,7 @@ interface Decider {
   via: string;
 }
 
-export type Verdict = Decider &
+export type ApprovalVerdict = Decider &
   (
     | {
         state: 'allowed';
@@ -88,7 +88,7 @@ export type ExtendOutcome =
 export interface ApprovalQuery {
   principal?: string;
   session?: string;
-  state?: ApprovalState;
+  state?: ApprovalStatus;
   cursor?: string;
   limit: number;
 }
@@ -103,7 +103,7 @@ export interface ApprovalStore {
   list(query: ApprovalQuery): Promise<Page<Approval>>;
   /** How many wait in each of the sessions; those in which none does are left out. */
   waiting(sessions: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  decide(id: string, verdict: Verdict): Promise<DecideOutcome>;
+  decide(id: string, verdict: ApprovalVerdict): Promise<DecideOutcome>;
   /** Never shortens, and gives no clock to one that has none. */
   extend(id: string, expiresAt: number, by: string): Promise<ExtendOutcome>;
   /** Expires what is due and returns it, once: on whichever node asks first. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { excerptOf } from './excerpt.js';
-import { fold, foldedWords, placeOf } from './fold.js';
+import { fold, foldedWords, spanOf } from './fold.js';
 import { SPOKEN_LIMITS, spokenIn } from './spoken.js';
 
 describe('a place in a text', () => {
@@ -13,7 +13,7 @@ describe('a place in a text', () => {
     ['İstanbul', 'istan', 'İstan'],
     ['한국어', fold('국'), '국'],
   ])('of %s, %s', (text, word, found) => {
-    const place = placeOf(text, word);
+    const place = spanOf(text, word);
     expect(text.slice(place?.from, place?.to)).toBe(found);
   });
 
@@ -22,13 +22,13 @@ describe('a place in a text', () => {
     [`${'x'.repeat(511)}𝐀天气`, '天', '天'],
     [`${'天'.repeat(510)}Maßstab`, 'sst', 'ßst'],
   ])('of a long text, %#', (text, word, found) => {
-    const place = placeOf(text, word);
+    const place = spanOf(text, word);
     expect(text.slice(place?.from, place?.to)).toBe(found);
   });
 
   it('is none where the word is not', () => {
-    expect(placeOf('fence', 'gate')).toBeUndefined();
-    expect(placeOf('Zäune', 'gate')).toBeUndefined();
+    expect(spanOf('fence', 'gate')).toBeUndefined();
+    expect(spanOf('Zäune', 'gate')).toBeUndefined();
   });
 });
 

@@ -1,7 +1,7 @@
 /** A line of a text around a word in it, for people. */
-import { type Place, placeOf } from './fold.js';
+import { spanOf, type TextSpan } from './fold.js';
 
-export interface Excerpt extends Place {
+export interface Excerpt extends TextSpan {
   text: string;
 }
 
@@ -12,7 +12,7 @@ const PART_OF_WORD = { first: /^\S{0,20} /, last: / \S{0,20}$/ };
 
 /** `word` is folded. Where it cannot be found the excerpt is the beginning, and nothing in it is marked. */
 export function excerptOf(text: string, word: string): Excerpt {
-  const place = placeOf(text, word);
+  const place = spanOf(text, word);
   const { from, to } = place ?? { from: 0, to: 0 };
   const start = Math.max(0, from - AROUND.before);
   const end = Math.min(text.length, to + AROUND.after);

@@ -1,7 +1,7 @@
 /** Text as it is compared in a search: without case, accents and forms of the same letter; in any language. */
 
 /** Where something is in a text; offsets of UTF-16, as in JavaScript. */
-export interface Place {
+export interface TextSpan {
   from: number;
   to: number;
 }
@@ -28,7 +28,7 @@ export function foldedWords(query: string): string[] {
 const STEP = 512;
 
 /** Where a folded word is in a text that is not folded. */
-export function placeOf(text: string, word: string): Place | undefined {
+export function spanOf(text: string, word: string): TextSpan | undefined {
   const start = fold(text).indexOf(word);
   if (start < 0) return undefined;
   const end = start + word.length;

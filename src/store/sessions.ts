@@ -1,10 +1,10 @@
 import type { JsonObject } from '../core/conversation.js';
 import type { NewAnswer } from './answers.js';
-import type { NewCall } from './calls.js';
 import type { Excerpt } from './excerpt.js';
 import type { HistoryEntry } from './history-index.js';
 import type { Lease } from './leases.js';
 import type { Page } from './store.js';
+import type { NewToolCall } from './tool-calls.js';
 import type { TranscriptAppend } from './transcripts.js';
 
 /** `expired` is never written: it is how a session past its time reads until it is pruned. */
@@ -78,7 +78,7 @@ export interface Checkpoint {
   append?: readonly TranscriptAppend[];
   index?: readonly HistoryEntry[];
   /** Calls that are about to be handed back or run. */
-  open?: readonly NewCall[];
+  open?: readonly NewToolCall[];
   /** Calls whose results this step consumes: each must be answered and not yet used. */
   use?: readonly string[];
   answer?: Omit<NewAnswer, 'principal' | 'session'>;

@@ -14,7 +14,6 @@
 import type { AnswerStore } from './answers.js';
 import type { ApprovalStore } from './approvals.js';
 import type { AuditLog } from './audit.js';
-import type { CallStore } from './calls.js';
 import type { HistoryIndex } from './history-index.js';
 import type { LeaseStore } from './leases.js';
 import type { LimitOverrides } from './limits.js';
@@ -23,6 +22,7 @@ import type { RuleStore } from './rules.js';
 import type { RunStore } from './runs.js';
 import type { SessionStore } from './sessions.js';
 import type { SignInStore } from './sign-ins.js';
+import type { ToolCallStore } from './tool-calls.js';
 import type { TraceStore } from './traces.js';
 import type { TranscriptStore } from './transcripts.js';
 import type { UsageStore } from './usage.js';
@@ -32,7 +32,7 @@ export interface Store {
   readonly sessions: SessionStore;
   readonly transcripts: TranscriptStore;
   readonly index: HistoryIndex;
-  readonly calls: CallStore;
+  readonly toolCalls: ToolCallStore;
   readonly answers: AnswerStore;
   readonly approvals: ApprovalStore;
   readonly rules: RuleStore;

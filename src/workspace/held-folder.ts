@@ -7,7 +7,7 @@ import { access, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toFileError } from './file-error.js';
 import { realTarget } from './real-path.js';
-import { movedError, placeOf } from './regular-file.js';
+import { describePlace, movedError } from './regular-file.js';
 
 export interface HeldFolder {
   /** A path to `name` in this folder, good while it is held. */
@@ -23,7 +23,7 @@ export async function holdFolder(real: string): Promise<HeldFolder> {
     throw realTarget(real) === real ? toFileError(error, real) : movedError(real);
   });
   try {
-    if ((await placeOf(handle, real)) !== real) throw movedError(real);
+    if ((await describePlace(handle, real)) !== real) throw movedError(real);
     const viaHandle = `/proc/self/fd/${handle.fd}`;
     const held = process.platform === 'linux' && (await access(viaHandle).then(yes, no));
     const base = held ? viaHandle : real;

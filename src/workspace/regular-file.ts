@@ -28,7 +28,7 @@ const ATTEMPTS = 3;
 export async function openRegularFile(real: string, at: string = real): Promise<OpenFile> {
   for (let attempt = 1; ; attempt++) {
     const file = await openOnce(real, at);
-    const place = await placeOf(file.handle, real);
+    const place = await describePlace(file.handle, real);
     if (place === real) return file;
     await file.handle.close();
     if (attempt === ATTEMPTS) throw movedError(real);
@@ -44,7 +44,7 @@ export function movedError(real: string): FileError {
 }
 
 /** Where an open file or folder really is. Without `/proc`, where its path leads now. */
-export async function placeOf(handle: FileHandle, path: string): Promise<string> {
+export async function describePlace(handle: FileHandle, path: string): Promise<string> {
   if (process.platform !== 'linux') return realTarget(path);
   return readlink(`/proc/self/fd/${handle.fd}`).catch(() => realTarget(path));
 }

@@ -5,12 +5,12 @@ import { probe } from './policy-probe.js';
 describe('B4: the current folder', () => {
   it('moves nothing but the meaning of relative names', async () => {
     const { judge, root, outside } = probe({ allow: ['Read', 'Edit', 'Bash(cat:*)'] });
-    const place = { root, cwd: outside };
+    const location = { root, cwd: outside };
     const file = { kind: 'read', path: `${outside}/x` } as const;
-    expect((await judge({ tool: 'Read', effects: [file], place })).behaviour).toBe('ask');
+    expect((await judge({ tool: 'Read', effects: [file], location })).behaviour).toBe('ask');
     const command = { kind: 'command', command: 'cat x', cwd: outside } as const;
-    expect((await judge({ tool: 'Bash', effects: [command], place })).behaviour).toBe('ask');
+    expect((await judge({ tool: 'Bash', effects: [command], location })).behaviour).toBe('ask');
     const back = { kind: 'command', command: `cat ${root}/x`, cwd: outside } as const;
-    expect((await judge({ tool: 'Bash', effects: [back], place })).behaviour).toBe('allow');
+    expect((await judge({ tool: 'Bash', effects: [back], location })).behaviour).toBe('allow');
   });
 });

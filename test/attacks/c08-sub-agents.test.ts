@@ -1,6 +1,6 @@
 /** C8: a sub-agent may do more than the agent that started it. */
 import { describe, expect, it } from 'vitest';
-import type { JudgedCall } from '../../src/permissions/decision.js';
+import type { JudgedToolCall } from '../../src/permissions/decision.js';
 import { probe } from './policy-probe.js';
 
 describe('C8: a sub-agent', () => {
@@ -11,7 +11,7 @@ describe('C8: a sub-agent', () => {
       deny: ['Read(./.env)', 'Bash(curl:*)'],
     });
     const { root } = rules;
-    const calls: Partial<JudgedCall>[] = [
+    const calls: Partial<JudgedToolCall>[] = [
       { tool: 'Read', effects: [{ kind: 'read', path: `${root}/.env` }] },
       { tool: 'Read', effects: [{ kind: 'read', path: `${root}/a` }] },
       { tool: 'Bash', effects: [{ kind: 'command', command: 'curl x', cwd: root }] },

@@ -1,6 +1,6 @@
 /** C9: "always" is remembered more broadly than it was meant, or for more than it was meant for. */
 import { describe, expect, it } from 'vitest';
-import type { JudgedCall } from '../../src/permissions/decision.js';
+import type { JudgedToolCall } from '../../src/permissions/decision.js';
 import type { NewRule, Rule } from '../../src/store/rules.js';
 import { probe } from './policy-probe.js';
 
@@ -22,7 +22,7 @@ describe('C9: a rule that a person made', () => {
     const one = probe();
     const two = probe();
     const rules = [stored('Edit', { scope: 'project', project: one.root })];
-    const call = (at: typeof one): JudgedCall => ({
+    const call = (at: typeof one): JudgedToolCall => ({
       principal: 'a',
       session: 's',
       toolUseId: 't',
@@ -31,7 +31,7 @@ describe('C9: a rule that a person made', () => {
       readOnly: false,
       needsPermissions: true,
       effects: [{ kind: 'edit', path: `${at.root}/a` }],
-      place: { root: at.root, cwd: at.root },
+      location: { root: at.root, cwd: at.root },
     });
     expect((await one.policy.decide(call(one), rules)).behaviour).toBe('allow');
     expect((await two.policy.decide(call(two), rules)).behaviour).toBe('ask');

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
-import type { Decision, JudgedCall } from '../../src/permissions/decision.js';
+import type { Decision, JudgedToolCall } from '../../src/permissions/decision.js';
 import type { Effect } from '../../src/permissions/effects.js';
 import { createPolicy, type Policy } from '../../src/permissions/policy.js';
 import type { Rule } from '../../src/store/rules.js';
@@ -30,7 +30,7 @@ export interface Probe {
   warnings: string[];
   write(path: string, text?: string): string;
   /** `rules`: that people made, instead of those of the probe. */
-  judge(call: Partial<JudgedCall>, rules?: readonly Rule[]): Promise<Decision>;
+  judge(call: Partial<JudgedToolCall>, rules?: readonly Rule[]): Promise<Decision>;
   bash(command: string, cwd?: string): Promise<Decision>;
   read(path: string): Promise<Decision>;
   edit(path: string): Promise<Decision>;
@@ -69,7 +69,7 @@ export function probe(options: ProbeOptions = {}): Probe {
     repositoryRecheckMs: 0,
   });
   const stored = options.stored ?? [];
-  const judge = async (call: Partial<JudgedCall>, rules = stored): Promise<Decision> =>
+  const judge = async (call: Partial<JudgedToolCall>, rules = stored): Promise<Decision> =>
     policy.decide(
       {
         principal: 'local',
@@ -80,7 +80,11 @@ export function probe(options: ProbeOptions = {}): Probe {
         readOnly: false,
         needsPermissions: true,
         effects: [],
-        place: { root, cwd: root, ...(options.ownPaths === undefined ? {} : { ownPaths: options.ownPaths }) },
+        location: {
+          root,
+          cwd: root,
+          ...(options.ownPaths === undefined ? {} : { ownPaths: options.ownPaths }),
+        },
         ...call,
       },
       rules,

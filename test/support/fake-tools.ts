@@ -1,6 +1,6 @@
 /** Tools and gates for tests of the runtime itself. */
 import type { ToolUseBlock } from '../../src/core/conversation.js';
-import type { GateCall, PermissionGate, Verdict } from '../../src/permissions/gate.js';
+import type { GatedToolCall, PermissionGate, Verdict } from '../../src/permissions/gate.js';
 import { createToolRuntime, type ToolRuntimeOptions } from '../../src/tools/runtime/create-runtime.js';
 import { toOffer } from '../../src/tools/runtime/registry.js';
 import type {
@@ -36,9 +36,9 @@ export const ALLOWED = { kind: 'mode', mode: 'allow' } as const;
 
 /** Lets everything through but what `check` says otherwise about. */
 export function fakeGate(
-  check: (call: GateCall) => Promise<Verdict | undefined> = async () => undefined,
+  check: (call: GatedToolCall) => Promise<Verdict | undefined> = async () => undefined,
 ): PermissionGate {
-  const verdict = async (call: GateCall): Promise<Verdict> =>
+  const verdict = async (call: GatedToolCall): Promise<Verdict> =>
     (await check(call)) ?? { allowed: true, input: call.input, because: ALLOWED };
   return {
     check: verdict,

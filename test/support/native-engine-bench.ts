@@ -251,7 +251,7 @@ function fakeTool(name: string): Tool {
 
 export const CRASHED = Symbol('crashed');
 
-type SessionsStore = Pick<Store, 'sessions' | 'transcripts' | 'index' | 'calls' | 'answers' | 'leases'>;
+type SessionsStore = Pick<Store, 'sessions' | 'transcripts' | 'index' | 'toolCalls' | 'answers' | 'leases'>;
 
 /** Everything in these areas that changes the file. */
 const WRITES = new Set([
@@ -289,13 +289,13 @@ export function frozenAfter(
         };
       },
     });
-  const { sessions, transcripts, index, calls: callStore, answers, leases } = store;
+  const { sessions, transcripts, index, toolCalls: callStore, answers, leases } = store;
   return {
     store: {
       sessions: guarded(sessions),
       transcripts: guarded(transcripts),
       index: guarded(index),
-      calls: guarded(callStore),
+      toolCalls: guarded(callStore),
       answers: guarded(answers),
       leases: guarded(leases),
     },

@@ -1,7 +1,7 @@
 /** Rules and calls that a test can see through. Nothing here needs a test runner: child processes use it too. */
 import type { Judge } from '../../src/permissions/coordinator/judge.js';
-import type { Decision, JudgedCall, RuleSource } from '../../src/permissions/decision.js';
-import type { GateCall } from '../../src/permissions/gate.js';
+import type { Decision, JudgedToolCall, RuleSource } from '../../src/permissions/decision.js';
+import type { GatedToolCall } from '../../src/permissions/gate.js';
 import type { Rule, RuleBehaviour } from '../../src/store/rules.js';
 
 export interface SimpleRules {
@@ -35,7 +35,7 @@ function fromStore({ rule, scope, id }: Rule): { rule: string; source: RuleSourc
   return { rule, source: scope, id };
 }
 
-function matches(rule: string, call: JudgedCall): boolean {
+function matches(rule: string, call: JudgedToolCall): boolean {
   const command = commandOf(call.input);
   if (rule === call.tool || rule === `${call.tool}(${command})`) return true;
   const prefix = /^(\w+)\((.*):\*\)$/.exec(rule);
@@ -44,7 +44,7 @@ function matches(rule: string, call: JudgedCall): boolean {
 
 function decision(
   behaviour: RuleBehaviour,
-  call: JudgedCall,
+  call: JudgedToolCall,
   found?: { rule: string; source: RuleSource; id?: string },
 ): Decision {
   const part = commandOf(call.input);
@@ -61,14 +61,14 @@ function commandOf(input: unknown): string {
   return typeof input === 'object' && input !== null && 'command' in input ? String(input.command) : '';
 }
 
-export interface TestCall extends GateCall {
+export interface TestCall extends GatedToolCall {
   abort(reason?: unknown): void;
 }
 
 let calls = 0;
 
 /** A command of `alice` in session `s1`, with an id of its own. */
-export function callOf(command: string, more: Partial<GateCall> = {}): TestCall {
+export function callOf(command: string, more: Partial<GatedToolCall> = {}): TestCall {
   const controller = new AbortController();
   calls += 1;
   return {
@@ -80,7 +80,7 @@ export function callOf(command: string, more: Partial<GateCall> = {}): TestCall 
     readOnly: false,
     needsPermissions: true,
     effects: [{ kind: 'command', command, cwd: '/work/app' }],
-    place: { root: '/work/app', cwd: '/work/app' },
+    location: { root: '/work/app', cwd: '/work/app' },
     describe: { title: `Run ${command}`, kind: 'command', paths: [], command },
     signal: controller.signal,
     async revise(input) {

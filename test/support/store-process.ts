@@ -26,7 +26,7 @@ async function writeForever(store: Store): Promise<void> {
     const outcome = await store.sessions.checkpoint(session, grant.lease, step);
     if (!outcome.ok) throw new Error(outcome.reason);
     say({ kind: 'call', session, id });
-    await store.calls.record(
+    await store.toolCalls.record(
       session,
       [{ id, content: [{ type: 'text', text: id }], isError: false }],
       'child',
@@ -53,7 +53,7 @@ async function race(store: Store, rounds: number): Promise<void> {
     });
     const used = await store.approvals.use(`a${n}`);
     const content = [{ type: 'text' as const, text: me }];
-    const recorded = await store.calls.record('s', [{ id: `c${n}`, content, isError: false }], me);
+    const recorded = await store.toolCalls.record('s', [{ id: `c${n}`, content, isError: false }], me);
     say({
       kind: 'round',
       lease: grant.granted ? grant.lease.token : null,

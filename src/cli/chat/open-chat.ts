@@ -10,12 +10,12 @@ import { createLog } from '../../observability/log.js';
 import { openStore } from '../../store/open.js';
 import type { CliIo } from '../command.js';
 import { activityPrinter } from './activity.js';
-import { ApprovalDesk } from './approval-desk.js';
-import { Conversation } from './conversation.js';
+import { ApprovalPrompt } from './approval-prompt.js';
 import { plain } from './plain.js';
 import { painter } from './render.js';
 import { answerOnce, runRepl } from './repl.js';
 import { openTerminal } from './terminal.js';
+import { TerminalConversation } from './terminal-conversation.js';
 
 export interface OpenChatOptions {
   loaded: LoadedConfig;
@@ -66,8 +66,8 @@ export async function openChat(options: OpenChatOptions): Promise<OpenChat> {
     if (midLine) write('\n');
   };
   const observe = activityPrinter({ write, paint, endLine });
-  const open = (): Conversation =>
-    new Conversation({
+  const open = (): TerminalConversation =>
+    new TerminalConversation({
       dispatcher,
       model,
       principal: PERSON,
@@ -76,7 +76,7 @@ export async function openChat(options: OpenChatOptions): Promise<OpenChat> {
       onThinking: (text) => write(paint('dim', plain(redact(text)))),
     });
   const desk = terminal.interactive
-    ? new ApprovalDesk({ coordinator: agents.approvals, terminal, paint, by: PERSON.name })
+    ? new ApprovalPrompt({ coordinator: agents.approvals, terminal, paint, by: PERSON.name })
     : undefined;
 
   return {

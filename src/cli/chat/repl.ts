@@ -1,14 +1,14 @@
 /** The conversation as a person has it: read a line, answer it, until they leave. */
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
-import type { Conversation, TurnEnd } from './conversation.js';
 import { plainLine } from './plain.js';
 import { indent, type Paint } from './render.js';
 import type { ChatTerminal } from './terminal.js';
+import type { TerminalConversation, TerminalTurnEnd } from './terminal-conversation.js';
 
 export interface ReplOptions {
   terminal: ChatTerminal;
   paint: Paint;
-  open(): Conversation;
+  open(): TerminalConversation;
   runtime: Pick<ToolRuntime, 'list'>;
   /** Ends the line of the answer that stands there. */
   endLine(): void;
@@ -91,10 +91,10 @@ async function readMessage(terminal: ChatTerminal): Promise<string | undefined> 
 
 /** One turn; Ctrl-C stops it. */
 export async function answerOnce(
-  conversation: Conversation,
+  conversation: TerminalConversation,
   text: string,
   { terminal, paint, endLine }: Pick<ReplOptions, 'terminal' | 'paint' | 'endLine'>,
-): Promise<TurnEnd> {
+): Promise<TerminalTurnEnd> {
   const controller = new AbortController();
   const stop = terminal.onInterrupt(() => controller.abort());
   try {

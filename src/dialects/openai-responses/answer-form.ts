@@ -100,7 +100,7 @@ export function readForm(form: JsonObject | undefined): AnswerForm {
   };
 }
 
-export interface CallName {
+export interface ResponsesCallName {
   name: string;
   namespace?: string;
   /** The type of its item. */
@@ -108,7 +108,10 @@ export interface CallName {
 }
 
 /** What the client calls a tool, as it offered it or as an upstream of this wire called it. */
-export function callName(call: Pick<ToolUseBlock, 'name' | 'extensions'>, form: AnswerForm): CallName {
+export function callName(
+  call: Pick<ToolUseBlock, 'name' | 'extensions'>,
+  form: AnswerForm,
+): ResponsesCallName {
   const {
     $namespace: namespace,
     $name: name,

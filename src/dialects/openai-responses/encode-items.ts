@@ -7,7 +7,7 @@ import type {
   RedactedThinkingBlock,
   ThinkingBlock,
 } from '../../core/conversation.js';
-import type { CallName } from './answer-form.js';
+import type { ResponsesCallName } from './answer-form.js';
 import { sealReasoning } from './reasoning.js';
 import { typedCallItem } from './typed-calls.js';
 
@@ -80,7 +80,7 @@ export function reasoningItem(
 export function callItem(
   id: string,
   callId: string,
-  { name, namespace, type }: CallName,
+  { name, namespace, type }: ResponsesCallName,
   status: 'in_progress' | 'completed' | 'incomplete',
   input: string,
 ): JsonObject {

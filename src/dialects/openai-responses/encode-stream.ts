@@ -9,7 +9,7 @@ import type { AnswerEvent, BlockDelta, BlockStart } from '../../core/events.js';
 import type { AnswerContext, StreamEncoder } from '../dialect.js';
 import { FreeTextReader } from '../shared/free-text.js';
 import { isObject } from '../shared/read.js';
-import { type AnswerForm, answerForm, type CallName, callName, readForm } from './answer-form.js';
+import { type AnswerForm, answerForm, callName, type ResponsesCallName, readForm } from './answer-form.js';
 import {
   callItem,
   itemId,
@@ -48,7 +48,7 @@ type Open =
       type: 'call';
       id: string;
       callId: string;
-      called: CallName;
+      called: ResponsesCallName;
       json: string;
       frame: DeltaFrame | undefined;
     }
@@ -56,7 +56,7 @@ type Open =
       type: 'custom';
       id: string;
       callId: string;
-      called: CallName;
+      called: ResponsesCallName;
       reader: FreeTextReader;
       frame: DeltaFrame;
     };

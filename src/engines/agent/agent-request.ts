@@ -93,7 +93,7 @@ async function deniedBy(
       readOnly: true,
       needsPermissions: false,
       effects: [],
-      place: { root, cwd: root },
+      location: { root, cwd: root },
     });
     if (behaviour === 'deny' && because.kind === 'rule') denied.set(name, because.rule);
   }

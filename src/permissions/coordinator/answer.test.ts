@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { approvalBench, callOf } from '../../../test/support/approval-bench.js';
-import type { GateCall } from '../gate.js';
+import type { GatedToolCall } from '../gate.js';
 
 const yes = (digest: string) => ({ decision: 'allow', digest, by: 'alice', via: 'api' }) as const;
 const no = (digest: string) => ({ decision: 'deny', digest, by: 'alice', via: 'api' }) as const;
@@ -134,7 +134,7 @@ describe('"always"', () => {
     const other = await ask(callOf('ls'));
     const rule = { rule: 'Bash(ls)', scope: 'project' } as const;
     await coordinator.decide(other.approval.id, { ...yes(other.approval.digest), rule });
-    await ask(callOf('ls', { place: { root: '/work/other', cwd: '/work/app' } }));
+    await ask(callOf('ls', { location: { root: '/work/other', cwd: '/work/app' } }));
   });
 
   it('with the scope once is this call alone', async () => {
@@ -355,7 +355,7 @@ describe('a rule made by itself', () => {
     // The change is valid when it is decided, and denied by the time that it would run.
     let judged = 0;
     const call = callOf('npm test');
-    const revise: GateCall['revise'] = async (input) => {
+    const revise: GatedToolCall['revise'] = async (input) => {
       judged += 1;
       if (judged === 2) {
         await store.rules.add({ ...made, rule: 'Bash(npm:*)', scope: 'everywhere', behaviour: 'deny' });

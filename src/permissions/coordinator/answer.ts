@@ -1,14 +1,14 @@
 /** What a person answered: checked, written together with the rule it makes, and told to all. */
 import { ruleProblem } from '../../config/rule-syntax.js';
-import type { Approval, DecideOutcome, Verdict as StoredVerdict } from '../../store/approvals.js';
+import type { Approval, DecideOutcome, ApprovalVerdict as StoredVerdict } from '../../store/approvals.js';
 import { digestOf } from '../../store/json.js';
 import type { NewRule, Rule, RuleReach } from '../../store/rules.js';
 import type { AnsweredRule, AnswerOutcome, PersonAnswer } from '../approvals.js';
-import type { GateCall } from '../gate.js';
+import type { GatedToolCall } from '../gate.js';
+import type { ApprovalState } from './approval-state.js';
 import { forbidden, reviseCall } from './conclude.js';
-import type { Desk } from './desk.js';
 import { NO_RULE_OF_IT, sentence } from './messages.js';
-import type { Releaser } from './release.js';
+import type { Rejudger } from './rejudge.js';
 import { readAsked } from './shown.js';
 
 type Invalid = Extract<AnswerOutcome, { outcome: 'invalid' }>;
@@ -16,9 +16,9 @@ type Satisfaction = NonNullable<Extract<AnswerOutcome, { outcome: 'decided' }>['
 
 const NOTHING_SETTLED = { released: [], refused: [] } as const;
 
-export async function answerApproval(
-  desk: Desk,
-  releaser: Releaser,
+export async function decideApproval(
+  desk: ApprovalState,
+  releaser: Rejudger,
   id: string,
   answer: PersonAnswer,
 ): Promise<AnswerOutcome> {
@@ -63,10 +63,10 @@ export function problemOfRule({
 }
 
 async function problemOf(
-  desk: Desk,
+  desk: ApprovalState,
   asked: Approval,
   answer: PersonAnswer,
-  call: GateCall | undefined,
+  call: GatedToolCall | undefined,
 ): Promise<Invalid | undefined> {
   for (const rule of rulesIn(answer)) {
     const problem = ruleProblem(rule.rule) ?? reachProblem(asked, rule);
@@ -143,8 +143,8 @@ function reachOf(asked: Approval, scope: RuleReach['scope']): RuleReach | undefi
 
 /** A rule may be right and yet not reach what asked: a redirection, a protected file, a stronger rule. */
 async function satisfaction(
-  desk: Desk,
-  call: GateCall,
+  desk: ApprovalState,
+  call: GatedToolCall,
   behaviour: NewRule['behaviour'],
 ): Promise<Satisfaction | undefined> {
   if (call.question) return undefined;
@@ -154,7 +154,7 @@ async function satisfaction(
 
 /** The answer to one that was lost on the way: the same person, the same content. */
 async function repeated(
-  desk: Desk,
+  desk: ApprovalState,
   { approval }: Extract<DecideOutcome, { outcome: 'already' | 'expired' }>,
   answer: PersonAnswer,
 ): Promise<AnswerOutcome | undefined> {
@@ -176,7 +176,11 @@ async function repeated(
 }
 
 /** Those that the first answer made, as far as nobody has revoked them since. */
-async function stillThere(desk: Desk, approval: Approval, asked: readonly NewRule[]): Promise<Rule[]> {
+async function stillThere(
+  desk: ApprovalState,
+  approval: Approval,
+  asked: readonly NewRule[],
+): Promise<Rule[]> {
   const { root } = readAsked(approval.describe).place;
   const known = await desk.book.rulesFor(approval.session, root);
   return asked.flatMap((wanted) => {

@@ -1,7 +1,7 @@
 /** From a settled approval to the verdict on the call that waited for it. */
 import type { Approval, ApprovalStore } from '../../store/approvals.js';
-import type { Decision, JudgedCall, Reason } from '../decision.js';
-import type { GateCall, Revision, Verdict, VerdictReason } from '../gate.js';
+import type { Decision, JudgedToolCall, Reason } from '../decision.js';
+import type { GatedToolCall, Revision, Verdict, VerdictReason } from '../gate.js';
 import {
   deniedByPerson,
   deniedByRules,
@@ -11,7 +11,7 @@ import {
   usedBefore,
   withdrawn,
 } from './messages.js';
-import type { RuleBook } from './rule-book.js';
+import type { RuleCache } from './rule-cache.js';
 
 export type Refused = Extract<Verdict, { allowed: false }>;
 
@@ -22,8 +22,8 @@ export const VIA_GATEWAY = 'gateway';
 
 export interface Conclusion {
   approvals: ApprovalStore;
-  book: RuleBook;
-  call: GateCall;
+  book: RuleCache;
+  call: GatedToolCall;
   approval: Approval;
   /** The judgement of rules that settled it, where it is known. */
   by?: Decision | undefined;
@@ -48,11 +48,11 @@ export async function conclude(conclusion: Conclusion): Promise<Verdict> {
   }
 }
 
-export function cancelled(call: GateCall, why?: string): Refused {
+export function cancelled(call: GatedToolCall, why?: string): Refused {
   return refuse('cancelled', withdrawn(call, why), { kind: 'abort' });
 }
 
-export function closing(call: GateCall): Refused {
+export function closing(call: GatedToolCall): Refused {
   return refuse('cancelled', stopping(call), { kind: 'closing' });
 }
 
@@ -62,9 +62,9 @@ export function refuse(outcome: Refused['outcome'], message: string, because: Ve
 
 /** The call with the input that a person gave it; or why it cannot be run. */
 export async function reviseCall(
-  call: GateCall,
+  call: GatedToolCall,
   input: unknown,
-): Promise<{ call: GateCall; revision: Revision } | { problem: string }> {
+): Promise<{ call: GatedToolCall; revision: Revision } | { problem: string }> {
   const revision = await call.revise(input);
   if ('problem' in revision) return revision;
   const { input: checked, readOnly, effects, describe } = revision;
@@ -72,7 +72,7 @@ export async function reviseCall(
 }
 
 /** Why the rules forbid it, whoever allows it. A person's word stands above `ask`, never above `deny`. */
-export async function forbidden(book: RuleBook, call: JudgedCall): Promise<Decision | undefined> {
+export async function forbidden(book: RuleCache, call: JudgedToolCall): Promise<Decision | undefined> {
   const decision = await book.judge(call);
   return decision.behaviour === 'deny' ? decision : undefined;
 }
@@ -115,8 +115,8 @@ function personOf({ decision }: Approval): VerdictReason {
 
 /** The rule that covered it; it may be gone by now, and held when it was applied. */
 async function ruleOf(
-  book: RuleBook,
-  call: GateCall,
+  book: RuleCache,
+  call: GatedToolCall,
   approval: Approval,
   by: Decision | undefined,
 ): Promise<Reason> {

@@ -107,7 +107,7 @@ describe('asking', () => {
       digest({ agent: 'a' }),
       digest({ tool: 'Shell' }),
       digest({ input: { command: 'ls', timeout: 1 } }),
-      digest({ place: { root: '/work/app', cwd: '/work/app/src' } }),
+      digest({ location: { root: '/work/app', cwd: '/work/app/src' } }),
       digest({ describe }),
     ]);
     expect(new Set(digests).size).toBe(digests.length);

@@ -13,17 +13,17 @@ import type {
   Settled,
 } from '../approvals.js';
 import type { Decision } from '../decision.js';
-import type { GateCall, Verdict } from '../gate.js';
-import { answerApproval, problemOfRule } from './answer.js';
+import type { GatedToolCall, Verdict } from '../gate.js';
+import { decideApproval, problemOfRule } from './answer.js';
+import { ApprovalState } from './approval-state.js';
 import { Attendance } from './attendance.js';
 import { BY_GATEWAY, cancelled, closing, conclude, refuse, VIA_GATEWAY } from './conclude.js';
-import { Desk } from './desk.js';
-import { approvalId, digestOfCall, versionedId } from './identity.js';
+import { approvalId, digestOfToolCall, versionedId } from './identity.js';
 import type { Judge, PermissionLog } from './judge.js';
 import { type Located, Locator } from './locate.js';
 import { nobodyThere } from './messages.js';
-import { Releaser } from './release.js';
-import { RuleBook } from './rule-book.js';
+import { Rejudger } from './rejudge.js';
+import { RuleCache } from './rule-cache.js';
 import { toShown } from './shown.js';
 import { Ticker } from './ticker.js';
 import type { WaitEnd, Waiter } from './waiting-list.js';
@@ -55,9 +55,9 @@ export function createApprovalCoordinator(options: CoordinatorOptions): Approval
 class Coordinator implements ApprovalCoordinator {
   readonly #options: CoordinatorOptions;
   readonly #now: () => number;
-  readonly #desk: Desk;
+  readonly #desk: ApprovalState;
   readonly #locator: Locator;
-  readonly #releaser: Releaser;
+  readonly #releaser: Rejudger;
   readonly #attendance: Attendance;
   readonly #ticker: Ticker;
   /** Of the rules that waiting calls were judged by last. */
@@ -70,10 +70,10 @@ class Coordinator implements ApprovalCoordinator {
     const { store, policy, log, now = Date.now } = options;
     this.#options = options;
     this.#now = now;
-    const book = new RuleBook(store.rules, policy, (rule) => this.usedUp(rule));
-    this.#desk = new Desk({ approvals: store.approvals, book, log });
+    const book = new RuleCache(store.rules, policy, (rule) => this.usedUp(rule));
+    this.#desk = new ApprovalState({ approvals: store.approvals, book, log });
     this.#locator = new Locator(this.#desk);
-    this.#releaser = new Releaser(this.#desk);
+    this.#releaser = new Rejudger(this.#desk);
     this.#attendance = new Attendance(now);
     const { waiting } = this.#desk;
     this.#ticker = new Ticker({
@@ -89,8 +89,8 @@ class Coordinator implements ApprovalCoordinator {
     });
   }
 
-  async ask(call: GateCall, decision: Decision): Promise<Verdict> {
-    const digest = digestOfCall(call);
+  async ask(call: GatedToolCall, decision: Decision): Promise<Verdict> {
+    const digest = digestOfToolCall(call);
     for (;;) {
       if (this.#closed) return closing(call);
       if (call.signal.aborted) return cancelled(call);
@@ -123,7 +123,7 @@ class Coordinator implements ApprovalCoordinator {
   }
 
   decide(id: string, answer: PersonAnswer): Promise<AnswerOutcome> {
-    return answerApproval(this.#desk, this.#releaser, id, answer);
+    return decideApproval(this.#desk, this.#releaser, id, answer);
   }
 
   async extend(id: string, by: { name: string; via: string }): Promise<ExtendResult> {
@@ -205,13 +205,13 @@ class Coordinator implements ApprovalCoordinator {
     for (const waiter of this.#desk.waiting.all()) waiter.end({ kind: 'closing' });
   }
 
-  #isAttended({ principal }: GateCall): boolean {
+  #isAttended({ principal }: GatedToolCall): boolean {
     return this.#options.unattended === 'wait' || this.#attendance.someoneFor(principal);
   }
 
   /** The row of the call: found, or made. Undefined where it has gone meanwhile. */
   async #store(
-    call: GateCall,
+    call: GatedToolCall,
     decision: Decision,
     digest: string,
     { reuse, outdated, version, mayHaveRun }: Located,
@@ -266,7 +266,7 @@ class Coordinator implements ApprovalCoordinator {
     }
   }
 
-  async #conclude(call: GateCall, end: WaitEnd, id: string): Promise<Verdict> {
+  async #conclude(call: GatedToolCall, end: WaitEnd, id: string): Promise<Verdict> {
     switch (end.kind) {
       case 'closing':
         return closing(call);

@@ -3,7 +3,7 @@
  * asked again after a restart finds its row; the digest binds a decision to what was shown.
  */
 import { digestOf } from '../../store/json.js';
-import type { GateCall } from '../gate.js';
+import type { GatedToolCall } from '../gate.js';
 
 /** Upstreams that use an id twice, and questions asked anew, count on behind this sign. */
 const VERSION_SIGN = '#';
@@ -11,19 +11,19 @@ const VERSION_SIGN = '#';
 const FURTHER_SIGN = '+';
 const SUFFIXES = /(?:\+[\w-]{12})?(?:#\d+)?$/;
 
-export type CallName = Pick<GateCall, 'session' | 'agent' | 'toolUseId'>;
+export type ToolCallIdentity = Pick<GatedToolCall, 'session' | 'agent' | 'toolUseId'>;
 
 /** What stands in the row for the nth question about a call; the first is the call's own id. */
 export function versionedId(toolUseId: string, version: number): string {
   return version === 0 ? toolUseId : `${toolUseId}${VERSION_SIGN}${version}`;
 }
 
-export function approvalId({ session, agent = '', toolUseId }: CallName, version: number): string {
+export function approvalId({ session, agent = '', toolUseId }: ToolCallIdentity, version: number): string {
   return `apr_${digestOf([session, agent, versionedId(toolUseId, version)]).slice(0, 32)}`;
 }
 
 /** Under this id further effects of a running call are asked about: the call's own question stays answered. */
-export function furtherId(call: GateCall): string {
+export function furtherId(call: GatedToolCall): string {
   return `${call.toolUseId}${FURTHER_SIGN}${digestOf([call.tool, call.input, call.effects]).slice(0, 12)}`;
 }
 
@@ -32,9 +32,9 @@ export function toolUseIdOf(stored: string): string {
   return stored.replace(SUFFIXES, '');
 }
 
-export function digestOfCall(call: GateCall): string {
+export function digestOfToolCall(call: GatedToolCall): string {
   const { session, principal, agent = '', tool, input, describe, hints } = call;
-  const { root, cwd } = call.place;
+  const { root, cwd } = call.location;
   const put = hints === undefined || Object.keys(hints).length === 0 ? {} : { hints };
   return digestOf({ session, principal, agent, tool, input, root, cwd, describe, ...put });
 }

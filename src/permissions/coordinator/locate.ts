@@ -3,8 +3,8 @@
  * same thing and nobody has acted on it: waiting, it is waited for again; decided, the decision holds.
  */
 import type { Approval, ApprovalStore } from '../../store/approvals.js';
-import type { GateCall } from '../gate.js';
-import type { Desk } from './desk.js';
+import type { GatedToolCall } from '../gate.js';
+import type { ApprovalState } from './approval-state.js';
 import { approvalId } from './identity.js';
 
 export interface Located {
@@ -19,15 +19,15 @@ export interface Located {
 }
 
 export class Locator {
-  readonly #desk: Desk;
+  readonly #desk: ApprovalState;
   /** Where to begin to look, for upstreams that use one id over and over. */
   readonly #versions = new Map<string, number>();
 
-  constructor(desk: Desk) {
+  constructor(desk: ApprovalState) {
     this.#desk = desk;
   }
 
-  async locate(call: GateCall, digest: string): Promise<Located> {
+  async locate(call: GatedToolCall, digest: string): Promise<Located> {
     const { last, version } = await this.#newest(call, this.#desk.approvals);
     if (last === undefined) return { version, mayHaveRun: false };
     const known = this.#desk.delivered.has(last.id);
@@ -41,7 +41,7 @@ export class Locator {
   }
 
   async #newest(
-    call: GateCall,
+    call: GatedToolCall,
     approvals: ApprovalStore,
   ): Promise<{ last: Approval | undefined; version: number }> {
     const first = approvalId(call, 0);

@@ -4,7 +4,7 @@
  */
 import type { Approval } from '../../store/approvals.js';
 import type { Decision } from '../decision.js';
-import type { GateCall } from '../gate.js';
+import type { GatedToolCall } from '../gate.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -16,11 +16,11 @@ export const NO_RULE_OF_IT =
   'no rule can be made of this question: the engine says that it would allow more than what is asked. Allow it this once, or deny it.';
 
 /** By a rule, the mode or a protection. */
-export function deniedByRules(call: Pick<GateCall, 'tool'>, decision: Decision): string {
+export function deniedByRules(call: Pick<GatedToolCall, 'tool'>, decision: Decision): string {
   return `${call.tool} was not run: ${sentence(decision.message)} That is a rule, and trying again changes nothing. Reach the goal another way, or tell the user which permission is missing.`;
 }
 
-export function deniedByPerson(call: GateCall, { decision }: Approval): string {
+export function deniedByPerson(call: GatedToolCall, { decision }: Approval): string {
   const who = decision === undefined || decision.by === '' ? 'The user' : `The user "${decision.by}"`;
   const said =
     decision?.reason === undefined || decision.reason === ''
@@ -31,12 +31,12 @@ export function deniedByPerson(call: GateCall, { decision }: Approval): string {
   return `${who} refused this call to ${call.tool}; it was not run.${said} Do not try the same again: do what they said, find another way, or ask them.`;
 }
 
-export function unanswered(call: GateCall, approval: Approval): string {
+export function unanswered(call: GatedToolCall, approval: Approval): string {
   const waited = duration((approval.decision?.at ?? approval.createdAt) - approval.createdAt);
   return `${call.tool} was not run: nobody answered the request for approval within ${waited}. That is not a refusal. ${GO_ON}`;
 }
 
-export function nobodyThere(call: GateCall, decision: Decision): string {
+export function nobodyThere(call: GatedToolCall, decision: Decision): string {
   if (call.question) {
     return 'The question was not asked: nobody is connected who could answer it. That is not an answer. Go on with the most sensible assumption and name it, or stop and put the question in your reply.';
   }
@@ -53,21 +53,21 @@ export function nobodyThere(call: GateCall, decision: Decision): string {
   ].join(' ');
 }
 
-export function withdrawn(call: GateCall, why?: string): string {
+export function withdrawn(call: GatedToolCall, why?: string): string {
   const reason =
     why === undefined || why === '' ? 'the request was stopped before anyone answered.' : sentence(why);
   return `${call.tool} was not run: ${reason} That is not a refusal.`;
 }
 
-export function stopping(call: GateCall): string {
+export function stopping(call: GatedToolCall): string {
   return `${call.tool} was not run: the gateway is stopping. Its request for approval stays open and can be answered after the restart.`;
 }
 
-export function usedBefore(call: GateCall): string {
+export function usedBefore(call: GatedToolCall): string {
   return `${call.tool} was not run again: the approval was for one run, and that has begun already. Check what it did before anything else.`;
 }
 
-export function unusableChange(call: GateCall, approval: Approval, problem: string): string {
+export function unusableChange(call: GatedToolCall, approval: Approval, problem: string): string {
   const who = approval.decision?.by ?? 'The user';
   return `${call.tool} was not run: "${who}" allowed it with changed input, but that cannot be run: ${sentence(problem)} Ask them, or make the call again.`;
 }

@@ -1,8 +1,9 @@
 /** What a person is shown, as it stands in the store: the tool's own account, why it is asked, and where. */
-import { FACTS_CHARS, factsOf } from '../call-facts.js';
-import type { Decision, Place } from '../decision.js';
-import type { Description, GateCall } from '../gate.js';
+
+import type { Decision, ToolCallLocation } from '../decision.js';
+import type { Description, GatedToolCall } from '../gate.js';
 import { type AskHints, readHints } from '../hints.js';
+import { FACTS_CHARS, factsOf } from '../tool-call-facts.js';
 
 /** The description's own fields, and these beside them. */
 export type Shown = Description & { asked: Asked };
@@ -10,7 +11,7 @@ export type Shown = Description & { asked: Asked };
 export interface Asked {
   /** One sentence: what in the rules, and about which part of the input. */
   why: string;
-  place: Place;
+  place: ToolCallLocation;
   question: boolean;
   /** How the engine wants it to be put. */
   hints: AskHints;
@@ -21,8 +22,8 @@ export interface Asked {
 const MAY_HAVE_RUN =
   'It was allowed before and had begun when the gateway stopped, so it may have done its work already.';
 
-export function toShown(call: GateCall, decision: Decision, mayHaveRun: boolean): Shown {
-  const { root, cwd } = call.place;
+export function toShown(call: GatedToolCall, decision: Decision, mayHaveRun: boolean): Shown {
+  const { root, cwd } = call.location;
   const why = mayHaveRun ? `${decision.message} ${MAY_HAVE_RUN}` : decision.message;
   const { question = false, hints = {} } = call;
   const facts = factsOf(call, FACTS_CHARS.question);

@@ -1,7 +1,7 @@
 /** Calls of this process that wait for a person: a promise on a row of the store, and nothing more. */
 import type { Approval } from '../../store/approvals.js';
 import type { Decision } from '../decision.js';
-import type { GateCall } from '../gate.js';
+import type { GatedToolCall } from '../gate.js';
 
 export type WaitEnd =
   /** `by`: the judgement of rules that settled it, where this process made it. */
@@ -13,13 +13,13 @@ export type WaitEnd =
 
 export class Waiter {
   readonly id: string;
-  readonly call: GateCall;
+  readonly call: GatedToolCall;
   /** Undefined until the store has it. */
   approval: Approval | undefined;
   readonly ended: Promise<WaitEnd>;
   #end: (end: WaitEnd) => void = () => {};
 
-  constructor(id: string, call: GateCall) {
+  constructor(id: string, call: GatedToolCall) {
     this.id = id;
     this.call = call;
     this.ended = new Promise((resolve) => {
@@ -40,7 +40,7 @@ export class WaitingList {
     return this.#waiters.size;
   }
 
-  add(id: string, call: GateCall): Waiter {
+  add(id: string, call: GatedToolCall): Waiter {
     const waiter = new Waiter(id, call);
     const others = this.#waiters.get(id);
     if (others === undefined) this.#waiters.set(id, new Set([waiter]));

@@ -1,10 +1,10 @@
 /** Whether a rule has nothing to do with a call, by its form alone: reading commands is most of what a judgement costs. */
-import type { JudgedCall } from '../decision.js';
+import type { JudgedToolCall } from '../decision.js';
 import type { Effect } from '../effects.js';
 import type { RuleTarget } from '../rules/rule.js';
 import { canonicalTool, isFileTool } from '../rules/tool-names.js';
 
-export function cannotMatch(target: RuleTarget, { tool, effects }: JudgedCall): boolean {
+export function cannotMatch(target: RuleTarget, { tool, effects }: JudgedToolCall): boolean {
   const has = (...kinds: Effect['kind'][]): boolean => effects.some(({ kind }) => kinds.includes(kind));
   switch (target.kind) {
     case 'command':

@@ -222,7 +222,7 @@ function covered(judging: Judging, parts: CommandParts, readOnly: boolean): Find
   const { analysis } = parts;
   if (analysis.plain === undefined) return notPlain(judging, analysis, parts);
   const findings = analysis.plain.map(({ words }, index) => {
-    const folders = parts.folders[index] ?? { cwds: [judging.where.place.cwd], unknown: true };
+    const folders = parts.folders[index] ?? { cwds: [judging.where.location.cwd], unknown: true };
     return coveredWords(judging, words, folders.cwds, folders.unknown);
   });
   const worst = strictest(findings.filter((finding) => finding !== undefined));

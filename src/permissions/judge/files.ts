@@ -21,11 +21,11 @@ export interface JudgedFile {
 export function judgedFile(judging: Judging, kind: 'read' | 'edit', path: string): JudgedFile {
   const lexical = /\/\.|\/\/|\/$/.test(path) ? resolve(path) : path;
   const target = targetOf(judging, /\/\.\.(?:\/|$)/.test(path) ? withoutParents(path) : lexical);
-  const named = pathForms(lexical, judging.where.place.root, judging.home);
+  const named = pathForms(lexical, judging.where.location.root, judging.home);
   const forms =
     target === lexical && judging.home === judging.realHome
       ? named
-      : pathForms(target, judging.where.place.root, judging.realHome);
+      : pathForms(target, judging.where.location.root, judging.realHome);
   return { kind, named, real: forms };
 }
 
@@ -104,7 +104,7 @@ function byWorkspace(judging: Judging, file: JudgedFile): Finding | undefined {
 
 /** Keys and passwords, where the workspace is the home or a folder above it. */
 export function isCredential({ realHome, where }: Judging, { real }: JudgedFile): boolean {
-  return isInside(where.place.root, realHome) && real.home !== undefined && isHomeSecret(real.home);
+  return isInside(where.location.root, realHome) && real.home !== undefined && isHomeSecret(real.home);
 }
 
 /** The gateway's own files, whatever the rules. */
@@ -187,7 +187,7 @@ export function allowingRule(judging: Judging, file: JudgedFile): RuleEntry | un
 
 /** Whole outputs of the session's own calls. */
 export function isOwnRead({ where }: Judging, { kind, real }: JudgedFile): boolean {
-  const own = where.place.ownPaths;
+  const own = where.location.ownPaths;
   return (
     kind === 'read' && own !== undefined && own.some((folder) => isInside(realTarget(folder), real.path))
   );

@@ -1,7 +1,7 @@
 /** What a judgement works with, and how its parts are put together. */
 import type { Config } from '../../config/schema.js';
 import type { RuleBehaviour } from '../../store/rules.js';
-import type { JudgedCall, Reason } from '../decision.js';
+import type { JudgedToolCall, Reason } from '../decision.js';
 import type { OwnFiles } from '../protected-files.js';
 import type { RuleEntry } from '../rules/rule.js';
 import type { RuleIndex, Where } from '../rules/rule-index.js';
@@ -13,7 +13,7 @@ export interface RuleSet {
 }
 
 export interface Judging {
-  call: JudgedCall;
+  call: JudgedToolCall;
   /** Of the configuration, the repository, and people, in this order. */
   sets: readonly RuleSet[];
   where: Where;

@@ -2,7 +2,7 @@
  * Commands as they were read a moment ago, for trying one rule after the other on the same calls.
  * Real calls are read anew each time: a link may lead elsewhere by now.
  */
-import type { JudgedCall } from '../decision.js';
+import type { JudgedToolCall } from '../decision.js';
 import type { Effect } from '../effects.js';
 import type { PreparedCommand } from './command.js';
 
@@ -14,8 +14,8 @@ type CommandEffect = Extract<Effect, { kind: 'command' }>;
 export class RecentCommands {
   readonly #known = new Map<string, { at: number; prepared: PreparedCommand }>();
 
-  of(call: JudgedCall, effect: CommandEffect, prepare: () => PreparedCommand): PreparedCommand {
-    const key = JSON.stringify([call.place.root, effect.cwd, effect.command]);
+  of(call: JudgedToolCall, effect: CommandEffect, prepare: () => PreparedCommand): PreparedCommand {
+    const key = JSON.stringify([call.location.root, effect.cwd, effect.command]);
     const now = performance.now();
     const known = this.#known.get(key);
     if (known !== undefined && now - known.at < KEPT_MS) return known.prepared;

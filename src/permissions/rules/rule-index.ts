@@ -1,5 +1,5 @@
 /** Rules of one behaviour, arranged so that a call looks at the few that can match it. */
-import type { Place } from '../decision.js';
+import type { ToolCallLocation } from '../decision.js';
 import {
   compileFilePattern,
   type FilePattern,
@@ -14,7 +14,7 @@ import { type RuleEntry, readRule } from './rule.js';
 /** Which of the rules that people made hold. */
 export interface Where {
   session: string;
-  place: Place;
+  location: ToolCallLocation;
 }
 
 interface FileRule {
@@ -256,7 +256,7 @@ export const programPath = (word: string): string =>
   word.endsWith('/') ? word : word.slice(word.lastIndexOf('/') + 1);
 
 function above(forms: PathForms, where: Where): string {
-  const own = where.place.root.split('/');
+  const own = where.location.root.split('/');
   const other = forms.path.split('/');
   let same = 0;
   while (same < own.length && own[same] === other[same]) same += 1;
@@ -277,7 +277,7 @@ function first(entries: readonly RuleEntry[] | undefined, where: Where): RuleEnt
 function holds(entry: RuleEntry, where: Where): boolean {
   return (
     (entry.session === undefined || entry.session === where.session) &&
-    (entry.project === undefined || entry.project === where.place.root)
+    (entry.project === undefined || entry.project === where.location.root)
   );
 }
 

@@ -4,7 +4,7 @@
  */
 import { type ErrorCode, GatewayError } from '../../core/errors.js';
 import type { AnswerOutcome, Approval, PersonAnswer } from '../../permissions/approvals.js';
-import type { ApprovalState } from '../../store/approvals.js';
+import type { ApprovalStatus } from '../../store/approvals.js';
 import type { Handler, PathParameters, ServerContext } from '../context.js';
 import { presentedSecrets } from '../credentials.js';
 import type { Exchange } from '../exchange.js';
@@ -18,7 +18,7 @@ import { ruleToWire } from './rule-wire.js';
 import { requireAdmin } from './rules.js';
 import { ownOnly } from './traces.js';
 
-const STATES: readonly ApprovalState[] = ['pending', 'allowed', 'denied', 'expired', 'cancelled', 'covered'];
+const STATES: readonly ApprovalStatus[] = ['pending', 'allowed', 'denied', 'expired', 'cancelled', 'covered'];
 /** In place of a state. */
 const ALL = 'all';
 
@@ -69,7 +69,7 @@ export const extendApproval: Handler = async (exchange, context, parameters) => 
 };
 
 /** Undefined for all of them. */
-function readState(query: URLSearchParams): ApprovalState | undefined {
+function readState(query: URLSearchParams): ApprovalStatus | undefined {
   const given = query.get('state') ?? 'pending';
   const state = STATES.find((each) => each === given);
   if (state !== undefined || given === ALL) return state;

@@ -59,7 +59,7 @@ export class ToolTimeouts {
       const { content, isError } = errorResult(id, NO_RESULT.late);
       return { id, content, isError };
     });
-    await parts.store.calls.record(loaded.session.id, results, parts.node);
+    await parts.store.toolCalls.record(loaded.session.id, results, parts.node);
     return true;
   }
 

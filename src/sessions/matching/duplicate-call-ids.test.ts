@@ -40,7 +40,7 @@ describe('what cannot be told apart', () => {
       code: 'invalid_request',
       message: expect.stringContaining('"c1"'),
     });
-    expect(await bench.store.calls.list(parked.id)).toMatchObject([{ id: 'c1', state: 'open' }]);
+    expect(await bench.store.toolCalls.list(parked.id)).toMatchObject([{ id: 'c1', state: 'open' }]);
   });
 
   it('is not a result that is there twice, which is taken once', async () => {

@@ -1,6 +1,6 @@
 /** Where in which session a request's history ends. */
 import type { Message } from '../../core/conversation.js';
-import type { PendingCall } from '../../store/calls.js';
+import type { PendingToolCall } from '../../store/tool-calls.js';
 import { LIMITS } from '../limits.js';
 import type {
   LoadedSession,
@@ -153,10 +153,10 @@ export class HistoryLookup {
   async byCalls(request: FingerprintedRequest, { engine, root }: AttachRequest): Promise<string | undefined> {
     const ids = request.results.map(({ toolUseId }) => toolUseId);
     if (ids.length === 0 || request.hasHistory) return undefined;
-    const calls = (await this.#store.calls.find(request.principal, ids)).filter(
+    const calls = (await this.#store.toolCalls.find(request.principal, ids)).filter(
       ({ runBy }) => runBy === 'client',
     );
-    const mine: PendingCall[] = [];
+    const mine: PendingToolCall[] = [];
     for (const call of calls) {
       const head = await this.#reader.head(call.session);
       if (head?.session.engine !== engine || head.record.root !== root) continue;

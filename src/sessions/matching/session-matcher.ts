@@ -337,7 +337,11 @@ export class SessionMatcher {
   async #record(session: string, principal: string, { fresh }: ReviewedResults): Promise<boolean> {
     if (fresh.length === 0) return true;
     const results = fresh.map(({ toolUseId: id, content, isError }) => ({ id, content, isError }));
-    const { conflicts, unknown } = await this.#options.parts.store.calls.record(session, results, principal);
+    const { conflicts, unknown } = await this.#options.parts.store.toolCalls.record(
+      session,
+      results,
+      principal,
+    );
     return conflicts.length === 0 && unknown.length === 0;
   }
 

@@ -1,6 +1,6 @@
 /** A turn that began and did not come to its end: what is left to do, and what may come behind it. */
 import type { Message, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
-import type { PendingCall } from '../../store/calls.js';
+import type { PendingToolCall } from '../../store/tool-calls.js';
 import { type FingerprintedRequest, saidIn } from '../matching/history-fingerprint.js';
 import { atomsOf } from '../matching/visible-history.js';
 import type { TurnRow } from '../persistence/session-row.js';
@@ -10,7 +10,7 @@ import { answerOf, errorResult, NO_RESULT } from './repair-history.js';
 
 export function outstandingOf(
   calls: readonly ToolUseBlock[],
-  recorded: ReadonlyMap<string, PendingCall>,
+  recorded: ReadonlyMap<string, PendingToolCall>,
   known: ReadonlyMap<string, ToolResultBlock> = new Map(),
 ): OutstandingToolCalls | undefined {
   if (calls.length === 0) return undefined;

@@ -152,14 +152,14 @@ describe('once it is delivered', () => {
     const written = new Promise<void>((resolve) => {
       go = resolve;
     });
-    const { sessions, transcripts, index, calls, leases } = store;
+    const { sessions, transcripts, index, toolCalls, leases } = store;
     const answers: Store['answers'] = {
       get: (...args) => store.answers.get(...args),
       put: (...args) => store.answers.put(...args),
       delete: (...args) => written.then(() => store.answers.delete(...args)),
     };
     const slow = createSessions({
-      store: { sessions, transcripts, index, calls, leases, answers },
+      store: { sessions, transcripts, index, toolCalls, leases, answers },
       log: { warn: () => undefined },
       ttlMs: 3_600_000,
       toolTimeoutMs: 1000,

@@ -162,7 +162,7 @@ export class LeasedTurn implements Turn {
     return this.#inTurn(async () => {
       const { store, node } = this.#options.parts;
       const result = { id: toolUseId, content, isError };
-      const { recorded, unknown } = await store.calls.record(this.id, [result], node);
+      const { recorded, unknown } = await store.toolCalls.record(this.id, [result], node);
       if (unknown.length > 0)
         throw (await store.sessions.get(this.id)) ? notStarted(toolUseId) : ended(this.id);
       for (const id of recorded) this.#unused.add(id);

@@ -1,6 +1,6 @@
 /** The calls of one message that wait for the client, and what has come of them so far. */
 import type { Block, Message, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
-import type { PendingCall } from '../../store/calls.js';
+import type { PendingToolCall } from '../../store/tool-calls.js';
 import { callsIn, resultKey } from '../matching/visible-history.js';
 import type { TurnEndMark } from '../persistence/session-row.js';
 import type { SessionsStore } from '../session-parts.js';
@@ -12,14 +12,14 @@ export interface Batch {
   /** Those that the client runs. */
   clients: readonly ToolUseBlock[];
   /** What is recorded about them. */
-  recorded: ReadonlyMap<string, PendingCall>;
+  recorded: ReadonlyMap<string, PendingToolCall>;
   /** Results that are there, in any way. */
   results: ReadonlyMap<string, ToolResultBlock>;
 }
 
 /** Undefined where nothing waited at the mark. */
 export async function readBatch(
-  store: Pick<SessionsStore, 'calls'>,
+  store: Pick<SessionsStore, 'toolCalls'>,
   session: { id: string; principal: string },
   mark: TurnEndMark | undefined,
   message: Message | undefined,
@@ -37,17 +37,17 @@ export async function readBatch(
 }
 
 export async function recordedCalls(
-  store: Pick<SessionsStore, 'calls'>,
+  store: Pick<SessionsStore, 'toolCalls'>,
   { id, principal }: { id: string; principal: string },
   calls: readonly ToolUseBlock[],
-): Promise<Map<string, PendingCall>> {
+): Promise<Map<string, PendingToolCall>> {
   if (calls.length === 0) return new Map();
   const ids = calls.map((call) => call.id);
-  const found = (await store.calls.find(principal, ids)).filter(({ session }) => session === id);
+  const found = (await store.toolCalls.find(principal, ids)).filter(({ session }) => session === id);
   return new Map(found.map((call) => [call.id, call]));
 }
 
-export function resultOf({ id, result }: PendingCall): ToolResultBlock | undefined {
+export function resultOf({ id, result }: PendingToolCall): ToolResultBlock | undefined {
   if (result === undefined) return undefined;
   const { content, isError } = result;
   return { type: 'tool_result', toolUseId: id, content, isError };

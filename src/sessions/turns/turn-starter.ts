@@ -186,7 +186,7 @@ export class TurnStarter {
       const { content, isError } = errorResult(id, NO_RESULT.wentOn);
       return { id, content, isError };
     });
-    await store.calls.record(held.id, results, node);
+    await store.toolCalls.record(held.id, results, node);
     const meanwhile = await this.#options.reader.saidMeanwhile(loadedOf(held));
     const settledBatch = (await this.#options.reader.pending(loadedOf(held))) ?? batch;
     const added = [answerOf(settledBatch, NO_RESULT.wentOn, meanwhile), ...withoutResults(incoming)];

@@ -1,13 +1,13 @@
 import type {
   Approval,
+  ApprovalDecision,
   ApprovalQuery,
-  ApprovalState,
+  ApprovalStatus,
   ApprovalStore,
+  ApprovalVerdict,
   DecideOutcome,
-  Decision,
   ExtendOutcome,
   NewApproval,
-  Verdict,
 } from '../approvals.js';
 import type { Rule } from '../rules.js';
 import type { Page } from '../store.js';
@@ -17,18 +17,18 @@ import { Conditions, numberCursor, pageSize, toPage } from './paging.js';
 import { json, number, optionalJson, optionalNumber, type Row, text, toJson, whole } from './rows.js';
 import { insertRule } from './rules.js';
 
-const FINAL_STATES: readonly ApprovalState[] = ['allowed', 'denied', 'expired', 'cancelled', 'covered'];
+const FINAL_STATES: readonly ApprovalStatus[] = ['allowed', 'denied', 'expired', 'cancelled', 'covered'];
 
 /** How many are expired in one transaction. */
 const EXPIRE_BATCH = 100;
 
-const UNANSWERED: Omit<Decision, 'at'> = {
+const UNANSWERED: Omit<ApprovalDecision, 'at'> = {
   by: 'expiry',
   via: 'gateway',
   reason: 'Nobody answered in time.',
 };
 
-type Settlement = { state: ApprovalState } & Omit<Decision, 'at'>;
+type Settlement = { state: ApprovalStatus } & Omit<ApprovalDecision, 'at'>;
 
 export class SqliteApprovals implements ApprovalStore {
   readonly #context: Context;
@@ -93,7 +93,7 @@ export class SqliteApprovals implements ApprovalStore {
     });
   }
 
-  decide(id: string, verdict: Verdict): Promise<DecideOutcome> {
+  decide(id: string, verdict: ApprovalVerdict): Promise<DecideOutcome> {
     return this.#context.database.write((): DecideOutcome => {
       const approval = this.#find(id);
       if (approval === undefined) return { outcome: 'unknown' };
@@ -164,7 +164,7 @@ export class SqliteApprovals implements ApprovalStore {
   }
 }
 
-function accountOf(made: readonly Rule[]): Pick<Decision, 'rule' | 'rules'> {
+function accountOf(made: readonly Rule[]): Pick<ApprovalDecision, 'rule' | 'rules'> {
   if (made.length === 0) return {};
   return {
     rule: made.map(({ rule }) => rule).join(', '),
@@ -173,7 +173,11 @@ function accountOf(made: readonly Rule[]): Pick<Decision, 'rule' | 'rules'> {
 }
 
 /** Inside a transaction: cancels whatever waits in a session. */
-export function cancelPending(context: Context, session: string, decision: Omit<Decision, 'at'>): void {
+export function cancelPending(
+  context: Context,
+  session: string,
+  decision: Omit<ApprovalDecision, 'at'>,
+): void {
   const sql = `SELECT * FROM approvals WHERE session = ? AND state = 'pending'`;
   for (const row of context.database.all(sql, [session])) {
     settle(context, readApproval(row), { state: 'cancelled', ...decision });
@@ -183,7 +187,7 @@ export function cancelPending(context: Context, session: string, decision: Omit<
 /** Inside a transaction that has seen it pending. */
 function settle(context: Context, approval: Approval, settlement: Settlement): Approval {
   const { state, ...rest } = settlement;
-  const decision: Decision = { at: whole(context.now()), ...rest };
+  const decision: ApprovalDecision = { at: whole(context.now()), ...rest };
   context.database.run(
     `UPDATE approvals SET state = ?, decided_at = ?, decision = ? WHERE id = ? AND state = 'pending'`,
     [state, decision.at, toJson(decision), approval.id],
@@ -207,7 +211,7 @@ function readApproval(row: Row): Approval {
   const agent = text(row, 'agent');
   const expiresAt = optionalNumber(row, 'expires_at');
   const usedAt = optionalNumber(row, 'used_at');
-  const decision = optionalJson<Decision>(row, 'decision');
+  const decision = optionalJson<ApprovalDecision>(row, 'decision');
   return {
     id: text(row, 'id'),
     session: text(row, 'session'),

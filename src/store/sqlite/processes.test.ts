@@ -73,7 +73,7 @@ it.each([3, 50, 200])(
     expect(promised.length).toBeGreaterThanOrEqual(count);
     const store = await openStore(`sqlite:${path}`, { baseDir: folder });
     const session = String(promised[0]?.['session']);
-    const calls = new Map((await store.calls.list(session)).map((call) => [call.id, call]));
+    const calls = new Map((await store.toolCalls.list(session)).map((call) => [call.id, call]));
     for (const { kind, id } of promised) {
       const call = calls.get(String(id));
       if (kind === 'call') expect(call).toBeDefined();

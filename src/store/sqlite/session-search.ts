@@ -18,7 +18,7 @@ const BATCH_ROWS = 200;
 const FILL_COST = 8;
 
 /** Of `sessions`, in the order of the list. */
-export interface ListPlace {
+export interface ListPosition {
   at: number;
   id: string;
 }
@@ -27,7 +27,7 @@ export interface SessionFilter {
   where: string;
   params: readonly SqlValue[];
   /** Behind this place. */
-  after: ListPlace;
+  after: ListPosition;
 }
 
 export interface SearchOptions {
@@ -36,16 +36,16 @@ export interface SearchOptions {
   signal: AbortSignal | undefined;
 }
 
-export interface Found {
+export interface FoundSession {
   rows: { row: Row; match: Excerpt | undefined }[];
-  next: ListPlace | undefined;
+  next: ListPosition | undefined;
 }
 
 export async function searchSessions(
   context: Context,
   filter: SessionFilter,
   { words, limit, signal }: SearchOptions,
-): Promise<Found> {
+): Promise<FoundSession> {
   const { database, limits } = context;
   const sql = `SELECT id, title, model, updated_at, spoken_up_to.seq AS noted, spoken_up_to.size AS size,
       (SELECT max(seq) FROM transcript WHERE session = sessions.id AND channel = ?) AS written
@@ -53,7 +53,7 @@ export async function searchSessions(
     WHERE ${filter.where} AND (updated_at, id) < (?, ?)
     ORDER BY updated_at DESC, id DESC LIMIT ${BATCH_ROWS}`;
   const search = new Search(context, words, signal);
-  const rows: Found['rows'] = [];
+  const rows: FoundSession['rows'] = [];
   let end = filter.after;
   for (let place = filter.after; ; ) {
     const { at, id: last } = place;

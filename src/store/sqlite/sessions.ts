@@ -19,7 +19,7 @@ import type { Context } from './context.js';
 import { badCursor, Conditions, pageSize, toPage } from './paging.js';
 import { json, number, optionalText, type Row, text, toJson, whole } from './rows.js';
 import { dropSessionRules } from './rules.js';
-import { type ListPlace, type SessionFilter, searchSessions } from './session-search.js';
+import { type ListPosition, type SessionFilter, searchSessions } from './session-search.js';
 
 const STATES: readonly WritableState[] = ['live', 'parked', 'hibernated'];
 
@@ -102,7 +102,7 @@ export function deleteSession(context: Context, id: string, by: string): boolean
 }
 
 /** Before everything: the start of the list. */
-const NEWEST: ListPlace = { at: Number.MAX_SAFE_INTEGER, id: '' };
+const NEWEST: ListPosition = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
 function filterOf(query: SessionQuery, now: number, lastingOnly: boolean): SessionFilter {
   const where = new Conditions();
@@ -133,7 +133,7 @@ function filterOf(query: SessionQuery, now: number, lastingOnly: boolean): Sessi
   };
 }
 
-function readCursor(cursor: string): ListPlace {
+function readCursor(cursor: string): ListPosition {
   const [, at, id] = /^(\d{1,15}):(.+)$/s.exec(cursor) ?? [];
   if (at === undefined || id === undefined) throw badCursor();
   return { at: Number(at), id };

@@ -4,12 +4,12 @@ import { setMaxListeners } from 'node:events';
 import type { PermissionGate } from '../../permissions/gate.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { openWorkspace } from '../../workspace/workspace.js';
-import { examineCall } from './examine.js';
+import { examineToolCall } from './examine.js';
 import { createRegistry, type ToolSource } from './registry.js';
-import { reviewCall } from './review.js';
+import { reviewToolCall } from './review.js';
 import type { ToolRuntime } from './runtime.js';
 import { type RuntimeLog, SILENT } from './runtime-log.js';
-import { runCalls, SCHEDULER_LIMITS, type SchedulerLimits } from './scheduler.js';
+import { runToolCalls, SCHEDULER_LIMITS, type SchedulerLimits } from './scheduler.js';
 import type { Tool } from './tool.js';
 import { createToolStates } from './tool-states.js';
 
@@ -45,9 +45,9 @@ export function createToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
       sessions.open(session, async (id) => {
         await Promise.all(sources.map((source) => source.closeSession?.(id)));
       }),
-    run: (request) => runCalls({ gate, sandbox, log, limits, closing: closing.signal, onRun }, request),
+    run: (request) => runToolCalls({ gate, sandbox, log, limits, closing: closing.signal, onRun }, request),
     review(request) {
-      const reviewing = reviewCall(
+      const reviewing = reviewToolCall(
         { gate, sandbox, find: (name) => registry.builtIn(name), limits, closing: closing.signal },
         request,
       );
@@ -72,7 +72,7 @@ export function createToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
         return offer.find(name) ?? registry.builtIn(name);
       };
       try {
-        return await examineCall({ gate, sandbox, limits, find, session: { ...opened, id } }, request);
+        return await examineToolCall({ gate, sandbox, limits, find, session: { ...opened, id } }, request);
       } finally {
         await opened.close();
       }

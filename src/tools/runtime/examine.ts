@@ -8,7 +8,6 @@ import { GatewayError } from '../../core/errors.js';
 import type { Decision } from '../../permissions/decision.js';
 import type { Description, PermissionGate } from '../../permissions/gate.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
-import { type CallScope, createCallContext, judgedCall, placeOf } from './call-context.js';
 import { classify, withoutPersonFields } from './classify.js';
 import { strangerTool } from './foreign-input.js';
 import { plainDescription } from './preflight.js';
@@ -16,6 +15,12 @@ import { toOffer } from './registry.js';
 import type { OpenToolState, RunRequest } from './runtime.js';
 import { settleWithin } from './settle-within.js';
 import type { Tool } from './tool.js';
+import {
+  createToolCallContext,
+  judgedToolCall,
+  locationOf,
+  type ToolCallScope,
+} from './tool-call-context.js';
 import { isToolError } from './tool-error.js';
 
 export interface ExamineRequest {
@@ -44,7 +49,7 @@ export interface ExamineParts {
 }
 
 /** Rejects for bugs of a tool and a store that is down. */
-export async function examineCall(parts: ExamineParts, request: ExamineRequest): Promise<Examined> {
+export async function examineToolCall(parts: ExamineParts, request: ExamineRequest): Promise<Examined> {
   const { gate, sandbox, limits, session } = parts;
   const { signal } = request;
   const tool = (await parts.find(request.tool)) ?? strangerTool(request.tool);
@@ -55,9 +60,9 @@ export async function examineCall(parts: ExamineParts, request: ExamineRequest):
     options: { commands: [], model: '', forkNumber: 0, logName: session.id },
     signal,
   };
-  const scope: CallScope = {
+  const scope: ToolCallScope = {
     ...{ request: run, toolUseId: '', tool, gate, sandbox, signal },
-    readable: await gate.readable(placeOf(run), session.id),
+    readable: await gate.readable(locationOf(run), session.id),
     plan: () => undefined,
     clock: () => undefined,
     onWaiting: () => {},
@@ -72,13 +77,13 @@ export async function examineCall(parts: ExamineParts, request: ExamineRequest):
     : { problem: `${tool.name} took too long to look at its input.` };
 }
 
-async function judge(scope: CallScope, input: JsonObject): Promise<Examined> {
+async function judge(scope: ToolCallScope, input: JsonObject): Promise<Examined> {
   const { tool, gate } = scope;
   const classified = classify(tool, withoutPersonFields(tool, input));
   if ('problem' in classified) return classified;
   try {
-    const effects = (await tool.effects?.(classified.input, createCallContext(scope))) ?? [];
-    const decision = await gate.judge(judgedCall(scope, { ...classified, effects }));
+    const effects = (await tool.effects?.(classified.input, createToolCallContext(scope))) ?? [];
+    const decision = await gate.judge(judgedToolCall(scope, { ...classified, effects }));
     return { decision, describe: plainDescription(tool, effects), question: tool.question === true };
   } catch (error) {
     if (isToolError(error) || error instanceof GatewayError) return { problem: error.message };

@@ -5,18 +5,18 @@
 import { relative } from 'node:path';
 import type { Effect } from '../../permissions/effects.js';
 import { isInside, realTarget } from '../../workspace/real-path.js';
-import { type CallScope, placeOf } from './call-context.js';
+import { locationOf, type ToolCallScope } from './tool-call-context.js';
 
 /** Why none of these may be searched as a whole, or undefined. */
 export async function hiddenInTrees(
-  { gate, request }: Pick<CallScope, 'gate' | 'request'>,
+  { gate, request }: Pick<ToolCallScope, 'gate' | 'request'>,
   effects: readonly Effect[],
 ): Promise<string | undefined> {
   const trees = effects.flatMap((effect) => (effect.kind === 'read' && effect.tree ? [effect.path] : []));
   if (trees.length === 0) return undefined;
   const { session } = request;
   const folders = [...new Set(trees.flatMap((tree) => [tree, realTarget(tree)]))];
-  const hidden = await gate.hidden(placeOf(request), session.id, { own: true });
+  const hidden = await gate.hidden(locationOf(request), session.id, { own: true });
   const first = hidden.find((path) =>
     folders.some((folder) => isInside(folder, path) || isInside(folder, realTarget(path))),
   );

@@ -4,13 +4,19 @@
  */
 import { GatewayError } from '../../core/errors.js';
 import type { PermissionGate, Revision, Verdict, VerdictReason } from '../../permissions/gate.js';
-import { type CallScope, createCallContext, gateCall, judgedCall, type Plan } from './call-context.js';
 import { type Classified, classify } from './classify.js';
 import type { ToolContext } from './context.js';
 import type { ToolRunResult } from './runtime.js';
 import { safeDescription } from './safe-description.js';
 import { settleWithin } from './settle-within.js';
 import type { Tool } from './tool.js';
+import {
+  createToolCallContext,
+  gatedToolCall,
+  judgedToolCall,
+  type ToolCallPlan,
+  type ToolCallScope,
+} from './tool-call-context.js';
 import { isToolError } from './tool-error.js';
 
 export interface Refusal {
@@ -21,7 +27,7 @@ export interface Refusal {
 }
 
 export type Preflight =
-  | { go: true; plan: Plan; because: VerdictReason; changed: boolean; context: ToolContext }
+  | { go: true; plan: ToolCallPlan; because: VerdictReason; changed: boolean; context: ToolContext }
   | { go: false; refusal: Refusal };
 
 export interface PreflightLimits {
@@ -33,16 +39,16 @@ export interface PreflightLimits {
 
 /** Throws for bugs of the tool; the caller logs them and says that much. */
 export async function preflight(
-  scope: CallScope,
+  scope: ToolCallScope,
   classified: Classified,
   limits: PreflightLimits,
 ): Promise<Preflight> {
-  const context = createCallContext(scope);
+  const context = createToolCallContext(scope);
   const planned = await planWithin(scope, context, classified, limits);
   if ('refusal' in planned) return { go: false, refusal: planned.refusal };
   const { plan } = planned;
 
-  const revisions = new Map<unknown, Plan>();
+  const revisions = new Map<unknown, ToolCallPlan>();
   const revise = async (raw: unknown): Promise<Revision | { problem: string }> => {
     const again = await replan(scope, context, raw, limits);
     if ('problem' in again) return again;
@@ -50,7 +56,7 @@ export async function preflight(
     return again.plan;
   };
 
-  const verdict = await askGate(scope.gate, gateCall(scope, plan, revise), limits.graceMs);
+  const verdict = await askGate(scope.gate, gatedToolCall(scope, plan, revise), limits.graceMs);
   if (verdict === 'stopped') return stopped(plan);
   if (!verdict.allowed) {
     const describe = (await scope.tool.describeRejected?.(plan.input, context)) ?? plan.describe;
@@ -74,7 +80,7 @@ export async function preflight(
   return { go: true, plan: again.plan, because, changed: true, context };
 }
 
-function stopped(plan: Plan): Preflight {
+function stopped(plan: ToolCallPlan): Preflight {
   return {
     go: false,
     refusal: {
@@ -87,10 +93,10 @@ function stopped(plan: Plan): Preflight {
 }
 
 /** `denied`: by the rules, in this sentence; the gate says so once more, and writes it down. */
-type Planned = { plan: Plan; denied?: string } | { refusal: Refusal };
+type Planned = { plan: ToolCallPlan; denied?: string } | { refusal: Refusal };
 
 async function planWithin(
-  scope: CallScope,
+  scope: ToolCallScope,
   context: ToolContext,
   classified: Classified,
   { planMs, graceMs }: PreflightLimits,
@@ -113,12 +119,12 @@ async function planWithin(
  * What the rules deny is not looked at any closer: what a tool says about an input (a file is not
  * there, a text does not occur in it) is already something about the file.
  */
-async function planFor(scope: CallScope, context: ToolContext, classified: Classified): Promise<Planned> {
+async function planFor(scope: ToolCallScope, context: ToolContext, classified: Classified): Promise<Planned> {
   const { tool, gate } = scope;
   const input = classified.input;
   try {
     const effects = (await tool.effects?.(input, context)) ?? [];
-    const decision = await gate.judge(judgedCall(scope, { ...classified, effects }));
+    const decision = await gate.judge(judgedToolCall(scope, { ...classified, effects }));
     if (decision.behaviour === 'deny') {
       const describe = plainDescription(tool, effects);
       return { plan: { ...classified, effects, describe }, denied: decision.message };
@@ -136,7 +142,10 @@ async function planFor(scope: CallScope, context: ToolContext, classified: Class
 }
 
 /** By its effects alone. */
-export function plainDescription(tool: Pick<Tool, 'name'>, effects: Plan['effects']): Plan['describe'] {
+export function plainDescription(
+  tool: Pick<Tool, 'name'>,
+  effects: ToolCallPlan['effects'],
+): ToolCallPlan['describe'] {
   const paths = effects.flatMap((effect) => ('path' in effect ? [effect.path] : []));
   const command = effects.find((effect) => effect.kind === 'command')?.command;
   const url = effects.find((effect) => effect.kind === 'fetch')?.url;
@@ -151,11 +160,11 @@ export function plainDescription(tool: Pick<Tool, 'name'>, effects: Plan['effect
 }
 
 async function replan(
-  scope: CallScope,
+  scope: ToolCallScope,
   context: ToolContext,
   raw: unknown,
   limits: PreflightLimits,
-): Promise<{ plan: Plan } | { problem: string }> {
+): Promise<{ plan: ToolCallPlan } | { problem: string }> {
   const classified = classify(scope.tool, raw);
   if ('problem' in classified) return classified;
   const planned = await planWithin(scope, context, classified, limits);

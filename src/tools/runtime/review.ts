@@ -17,14 +17,6 @@ import type { Sandbox } from '../../sandbox/sandbox.js';
 import { createFileState, type FileState } from '../../workspace/file-state.js';
 import { realTarget } from '../../workspace/real-path.js';
 import { readTextFile } from '../../workspace/text-file.js';
-import {
-  type CallScope,
-  createCallContext,
-  gateCall,
-  judgedCall,
-  type Plan,
-  placeOf,
-} from './call-context.js';
 import { withoutPersonFields } from './classify.js';
 import { type ForeignInput, readForeignInput, strangerTool } from './foreign-input.js';
 import { hiddenInTrees } from './hidden-in-trees.js';
@@ -34,6 +26,14 @@ import type { OpenToolState, RunRequest } from './runtime.js';
 import { safeDescription, safeHints } from './safe-description.js';
 import { settleWithin } from './settle-within.js';
 import type { Tool } from './tool.js';
+import {
+  createToolCallContext,
+  gatedToolCall,
+  judgedToolCall,
+  locationOf,
+  type ToolCallPlan,
+  type ToolCallScope,
+} from './tool-call-context.js';
 import { isToolError } from './tool-error.js';
 
 export interface ReviewRequest {
@@ -74,7 +74,7 @@ export interface ReviewParts {
 }
 
 /** Rejects as the gate does, and for bugs of a tool: whoever asks takes that for a no. */
-export async function reviewCall(parts: ReviewParts, request: ReviewRequest): Promise<ReviewOutcome> {
+export async function reviewToolCall(parts: ReviewParts, request: ReviewRequest): Promise<ReviewOutcome> {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
   const sources = [request.signal, parts.closing];
@@ -95,10 +95,10 @@ export async function reviewCall(parts: ReviewParts, request: ReviewRequest): Pr
 interface Review {
   parts: ReviewParts;
   request: ReviewRequest;
-  scope: CallScope;
+  scope: ToolCallScope;
 }
 
-interface ForeignPlan extends Plan {
+interface ForeignPlan extends ToolCallPlan {
   input: JsonObject;
   /** Our own schema takes the input. */
   exact: boolean;
@@ -119,14 +119,14 @@ async function openReview(
     options: { commands: [], model: '', forkNumber: 0, logName: session.id, ...options },
     signal,
   };
-  const scope: CallScope = {
+  const scope: ToolCallScope = {
     request: run,
     toolUseId: call.id,
     tool,
     gate,
     sandbox,
     signal,
-    readable: await gate.readable(placeOf(run), session.id),
+    readable: await gate.readable(locationOf(run), session.id),
     plan: () => undefined,
     clock: () => undefined,
     onWaiting: () => {},
@@ -151,7 +151,7 @@ async function decide(review: Review): Promise<ReviewOutcome> {
     if (!('problem' in again)) revisions.set(again.input, again);
     return again;
   };
-  const asked = gateCall(scope, plan, revise);
+  const asked = gatedToolCall(scope, plan, revise);
   const settled = await settleWithin(
     gate.check({
       ...asked,
@@ -221,7 +221,7 @@ async function replan(review: Review, raw: unknown, exact: boolean): Promise<Pla
   if (exact && read.objection !== undefined) return { problem: read.objection };
   const again = await planWithin(review, raw);
   if ('problem' in again) return again;
-  const decision = await scope.gate.judge(judgedCall(scope, again));
+  const decision = await scope.gate.judge(judgedToolCall(scope, again));
   return decision.behaviour === 'deny' ? { problem: decision.message } : again;
 }
 
@@ -235,13 +235,13 @@ async function planFor(review: Review, input: JsonObject): Promise<Planned> {
   const { classified, readOnly, needsPermissions } = read;
   // Each look has a context of its own: what was found for one input says nothing about another.
   const files = createFileState();
-  const context = { ...createCallContext(review.scope), files };
+  const context = { ...createToolCallContext(review.scope), files };
   try {
     const own = classified === undefined ? [] : await tool.effects?.(classified.input, context);
     const effects = [...(own ?? []), ...read.effects];
     const judged = { input, readOnly, needsPermissions, effects, concurrencySafe: false };
     const plan = { ...judged, exact: read.objection === undefined };
-    const decision = await gate.judge(judgedCall(review.scope, judged));
+    const decision = await gate.judge(judgedToolCall(review.scope, judged));
     // What is denied is not looked at any closer.
     if (decision.behaviour === 'deny') return { ...plan, describe: plainDescription(tool, effects) };
     const hidden = await hiddenInTrees(review.scope, effects);

@@ -10,7 +10,6 @@ import { GatewayError } from '../../core/errors.js';
 import type { PermissionGate } from '../../permissions/gate.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { boundResult, RESULT_LIMITS } from './bound-result.js';
-import { type CallScope, type Plan, placeOf } from './call-context.js';
 import { classify, withoutPersonFields } from './classify.js';
 import { createEventQueue, type EventQueue } from './event-queue.js';
 import { execute, INTERNAL_ERROR } from './execute.js';
@@ -19,6 +18,7 @@ import { type RunClock, startRunClock } from './run-clock.js';
 import type { RunRequest, ToolRunEvent, ToolRunResult } from './runtime.js';
 import type { RuntimeLog } from './runtime-log.js';
 import type { Tool } from './tool.js';
+import { locationOf, type ToolCallPlan, type ToolCallScope } from './tool-call-context.js';
 
 export interface SchedulerOptions {
   gate: PermissionGate;
@@ -42,7 +42,7 @@ export interface SchedulerLimits {
 
 export const SCHEDULER_LIMITS: SchedulerLimits = { together: 8, planMs: 30_000, graceMs: 5_000 };
 
-export async function* runCalls(
+export async function* runToolCalls(
   options: SchedulerOptions,
   request: RunRequest,
 ): AsyncGenerator<ToolRunEvent, void, void> {
@@ -153,7 +153,7 @@ class Run {
     await this.#execute(index, call, tool, ready, current);
   }
 
-  async #scope(call: ToolUseBlock, tool: Tool, current: CurrentCall): Promise<CallScope> {
+  async #scope(call: ToolUseBlock, tool: Tool, current: CurrentCall): Promise<ToolCallScope> {
     const { gate, sandbox } = this.#options;
     const request = this.#request;
     return {
@@ -163,7 +163,7 @@ class Run {
       gate,
       sandbox,
       signal: current.signal,
-      readable: await gate.readable(placeOf(request), request.session.id),
+      readable: await gate.readable(locationOf(request), request.session.id),
       plan: () => current.plan,
       clock: () => current.clock,
       onWaiting: (describe, approval) =>
@@ -316,13 +316,16 @@ function refused({ outcome, message, because, describe }: Refusal): Outcome {
   };
 }
 
-function isTogether({ readOnly, concurrencySafe }: Pick<Plan, 'readOnly' | 'concurrencySafe'>): boolean {
+function isTogether({
+  readOnly,
+  concurrencySafe,
+}: Pick<ToolCallPlan, 'readOnly' | 'concurrencySafe'>): boolean {
   return readOnly && concurrencySafe;
 }
 
 /** The state of one call between its first look and its end: its own signal, its clock, its plan. */
 class CurrentCall {
-  plan: Plan | undefined;
+  plan: ToolCallPlan | undefined;
   clock: RunClock | undefined;
   timedOut = false;
   readonly #controller = new AbortController();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { NewCall } from '../../../src/store/calls.js';
+import type { NewToolCall } from '../../../src/store/tool-calls.js';
 import { type Bench, ownSession, START, TTL } from './place.js';
 
-const call = (id: string, runBy: NewCall['runBy'] = 'client'): NewCall => ({
+const call = (id: string, runBy: NewToolCall['runBy'] = 'client'): NewToolCall => ({
   id,
   name: 'weather',
   input: { city: 'Paris', at: { b: 1, a: 2 } },
@@ -21,14 +21,14 @@ export function callsContract(bench: () => Bench): void {
       const store = await bench().open();
       const { step } = await ownSession(store, 's1');
       await step({ open: [call('c1'), call('c2', 'server')] });
-      expect(await store.calls.list('s1')).toEqual([
+      expect(await store.toolCalls.list('s1')).toEqual([
         { session: 's1', ...call('c1'), state: 'open', openedAt: START },
         { session: 's1', ...call('c2', 'server'), state: 'open', openedAt: START },
       ]);
       bench().now += 4;
-      const outcome = await store.calls.record('s1', [result('c1', 'sunny')], 'alice');
+      const outcome = await store.toolCalls.record('s1', [result('c1', 'sunny')], 'alice');
       expect(outcome).toEqual({ recorded: ['c1'], repeated: [], conflicts: [], unknown: [] });
-      const answered = (await store.calls.list('s1'))[0];
+      const answered = (await store.toolCalls.list('s1'))[0];
       expect(answered?.state).toBe('answered');
       expect(answered?.result).toEqual({
         content: [{ type: 'text', text: 'sunny' }],
@@ -37,27 +37,27 @@ export function callsContract(bench: () => Bench): void {
         recordedBy: 'alice',
       });
       expect(await step({ use: ['c1'] })).toEqual({ ok: true });
-      expect((await store.calls.list('s1')).map(({ state }) => state)).toEqual(['used', 'open']);
+      expect((await store.toolCalls.list('s1')).map(({ state }) => state)).toEqual(['used', 'open']);
     });
 
     it('uses a result exactly once', async () => {
       const store = await bench().open();
       const { step } = await ownSession(store, 's1');
       await step({ open: [call('c1'), call('c2')] });
-      await store.calls.record('s1', [result('c1', 'x'), result('c2', 'y')], 'alice');
+      await store.toolCalls.record('s1', [result('c1', 'x'), result('c2', 'y')], 'alice');
       expect(await step({ use: ['c1'] })).toEqual({ ok: true });
       expect(await step({ use: ['c1', 'c2'] })).toEqual({ ok: false, reason: 'unusable', ids: ['c1'] });
-      expect((await store.calls.list('s1')).map(({ state }) => state)).toEqual(['used', 'answered']);
+      expect((await store.toolCalls.list('s1')).map(({ state }) => state)).toEqual(['used', 'answered']);
     });
 
     it('takes the same result again, whatever the order of its keys', async () => {
       const store = await bench().open();
       const { step } = await ownSession(store, 's1');
       await step({ open: [call('c1')] });
-      await store.calls.record('s1', [result('c1', 'x')], 'alice');
+      await store.toolCalls.record('s1', [result('c1', 'x')], 'alice');
       await step({ use: ['c1'] });
       const again = { id: 'c1', content: [{ text: 'x', type: 'text' as const }], isError: false };
-      expect(await store.calls.record('s1', [again], 'alice')).toEqual({
+      expect(await store.toolCalls.record('s1', [again], 'alice')).toEqual({
         recorded: [],
         repeated: ['c1'],
         conflicts: [],
@@ -69,26 +69,26 @@ export function callsContract(bench: () => Bench): void {
       const store = await bench().open();
       const { step } = await ownSession(store, 's1');
       await step({ open: [call('c1'), call('c2')] });
-      await store.calls.record('s1', [result('c1', 'x')], 'alice');
+      await store.toolCalls.record('s1', [result('c1', 'x')], 'alice');
       bench().now += 1;
       const late = [result('c2', 'new'), { ...result('c1', 'x'), isError: true }];
-      expect(await store.calls.record('s1', late, 'timeout')).toEqual({
+      expect(await store.toolCalls.record('s1', late, 'timeout')).toEqual({
         recorded: [],
         repeated: [],
         conflicts: [{ id: 'c1', recordedAt: START, recordedBy: 'alice' }],
         unknown: [],
       });
-      expect((await store.calls.list('s1')).map(({ state }) => state)).toEqual(['answered', 'open']);
+      expect((await store.toolCalls.list('s1')).map(({ state }) => state)).toEqual(['answered', 'open']);
     });
 
     it('changes nothing when one of the ids is unknown', async () => {
       const store = await bench().open();
       const { step } = await ownSession(store, 's1');
       await step({ open: [call('c1')] });
-      const outcome = await store.calls.record('s1', [result('c1', 'x'), result('nope', 'y')], 'alice');
+      const outcome = await store.toolCalls.record('s1', [result('c1', 'x'), result('nope', 'y')], 'alice');
       expect(outcome).toMatchObject({ recorded: [], unknown: ['nope'] });
-      expect((await store.calls.list('s1'))[0]?.state).toBe('open');
-      expect(await store.calls.record('none', [result('c1', 'x')], 'alice')).toMatchObject({
+      expect((await store.toolCalls.list('s1'))[0]?.state).toBe('open');
+      expect(await store.toolCalls.record('none', [result('c1', 'x')], 'alice')).toMatchObject({
         unknown: ['c1'],
       });
     });
@@ -98,12 +98,12 @@ export function callsContract(bench: () => Bench): void {
       const { step } = await ownSession(store, 's1');
       await step({ open: [call('c1')] });
       const twice = [result('c1', 'x'), result('c1', 'y')];
-      expect(await store.calls.record('s1', twice, 'alice')).toMatchObject({
+      expect(await store.toolCalls.record('s1', twice, 'alice')).toMatchObject({
         recorded: [],
         conflicts: [{ id: 'c1' }],
       });
       const same = [result('c1', 'x'), result('c1', 'x')];
-      expect(await store.calls.record('s1', same, 'alice')).toMatchObject({
+      expect(await store.toolCalls.record('s1', same, 'alice')).toMatchObject({
         recorded: ['c1'],
         conflicts: [],
       });
@@ -118,7 +118,7 @@ export function callsContract(bench: () => Bench): void {
         reason: 'reopened',
         ids: ['c1'],
       });
-      expect((await store.calls.list('s1')).map(({ id }) => id)).toEqual(['c1']);
+      expect((await store.toolCalls.list('s1')).map(({ id }) => id)).toEqual(['c1']);
     });
 
     it("finds calls by id among the principal's own sessions", async () => {
@@ -129,14 +129,16 @@ export function callsContract(bench: () => Bench): void {
       await one.step({ open: [call('c1'), call('c2')] });
       await two.step({ open: [call('c1')] });
       await foreign.step({ open: [call('c1')] });
-      const found = await store.calls.find('alice', ['c1', 'c9', 'c1']);
+      const found = await store.toolCalls.find('alice', ['c1', 'c9', 'c1']);
       expect(found.map(({ session, id }) => [session, id])).toEqual([
         ['s1', 'c1'],
         ['s2', 'c1'],
       ]);
       bench().now = START + TTL;
-      expect((await store.calls.find('alice', ['c1'])).map(({ session }) => session)).toEqual(['s1']);
-      expect(await store.calls.record('s2', [result('c1', 'x')], 'alice')).toMatchObject({ unknown: ['c1'] });
+      expect((await store.toolCalls.find('alice', ['c1'])).map(({ session }) => session)).toEqual(['s1']);
+      expect(await store.toolCalls.record('s2', [result('c1', 'x')], 'alice')).toMatchObject({
+        unknown: ['c1'],
+      });
     });
   });
 }

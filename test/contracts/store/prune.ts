@@ -70,7 +70,7 @@ export function pruneContract(bench: () => Bench): void {
       expect((await store.prune()).sessions).toBe(1);
       expect(await store.sessions.get('s1')).toBeUndefined();
       expect(await store.transcripts.read('s1')).toEqual([]);
-      expect(await store.calls.list('s1')).toEqual([]);
+      expect(await store.toolCalls.list('s1')).toEqual([]);
     });
 
     it('spares a session that somebody holds', async () => {

@@ -76,8 +76,8 @@ export function racesContract(bench: () => Bench): void {
         await step({ open: [{ id, name: 'f', input: {}, runBy: 'client' }] });
         const result = (text: string) => [{ id, content: [{ type: 'text' as const, text }], isError: false }];
         const outcomes = await Promise.all([
-          a.calls.record('s1', result('from a'), 'a'),
-          b.calls.record('s1', result('from b'), 'b'),
+          a.toolCalls.record('s1', result('from a'), 'a'),
+          b.toolCalls.record('s1', result('from b'), 'b'),
         ]);
         expect(outcomes.flatMap(({ recorded }) => recorded)).toEqual([id]);
         expect(outcomes.flatMap(({ conflicts }) => conflicts.map((conflict) => conflict.id))).toEqual([id]);

@@ -78,11 +78,11 @@ export function redactionContract(bench: () => Bench): void {
         open: [{ id: 'c', name: 'f', input: { token: SECRET }, runBy: 'client' }],
         answer: { key: 'k', digest: 'd', body: { text: SECRET }, expiresAt: START + TTL },
       });
-      await store.calls.record('s1', [{ id: 'c', content, isError: false }], 'alice');
+      await store.toolCalls.record('s1', [{ id: 'c', content, isError: false }], 'alice');
       await store.approvals.create(approval('a1', { input: { command: SECRET } }));
       expect((await store.sessions.get('s1'))?.metadata).toEqual({ tools: [SECRET] });
       expect((await store.transcripts.read('s1'))[0]?.message).toEqual({ content });
-      const [call] = await store.calls.list('s1');
+      const [call] = await store.toolCalls.list('s1');
       expect([call?.input, call?.result?.content]).toEqual([{ token: SECRET }, content]);
       expect((await store.answers.get('alice', 'k'))?.body).toEqual({ text: SECRET });
       expect((await store.approvals.get('a1'))?.input).toEqual({ command: SECRET });

@@ -111,7 +111,7 @@ export function sessionsContract(bench: () => Bench): void {
       expect(await store.sessions.get('s1')).toMatchObject({ state: 'live' });
       expect(await store.transcripts.read('s1')).toEqual([]);
       expect(await store.index.longestPrefix('alice', ['never'])).toBeUndefined();
-      expect((await store.calls.list('s1')).map((call) => call.id)).toEqual(['call']);
+      expect((await store.toolCalls.list('s1')).map((call) => call.id)).toEqual(['call']);
       expect(await store.answers.get('alice', 'k')).toBeUndefined();
     });
 
@@ -205,7 +205,7 @@ export function sessionsContract(bench: () => Bench): void {
       expect(await store.sessions.get('s1')).toBeUndefined();
       expect(await store.transcripts.read('s1')).toEqual([]);
       expect(await store.index.longestPrefix('alice', ['h1'])).toBeUndefined();
-      expect(await store.calls.list('s1')).toEqual([]);
+      expect(await store.toolCalls.list('s1')).toEqual([]);
       expect(await store.answers.get('alice', 'k')).toBeUndefined();
       expect(await store.rules.list()).toEqual([]);
       expect(await store.approvals.get('a1')).toMatchObject({

@@ -2,7 +2,7 @@
 import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk';
 import type { JsonObject } from '../../../core/conversation.js';
 import type { AskHints, EngineRule } from '../../../permissions/hints.js';
-import { readUpdates, type UpdatePlace } from '../../../permissions/permission-updates.js';
+import { readUpdates, type UpdateLocation } from '../../../permissions/permission-updates.js';
 
 export type AskOptions = Parameters<CanUseTool>[2];
 
@@ -12,7 +12,7 @@ export interface EngineAsk {
 }
 
 /** `input`: of the call; what Claude Code only repeats of it is no hint. */
-export function askOf(options: AskOptions, input: JsonObject, place: UpdatePlace): EngineAsk {
+export function askOf(options: AskOptions, input: JsonObject, place: UpdateLocation): EngineAsk {
   const { blockedPath, decisionReason, title, description, mcpServer, matchedAskRule } = options;
   const reason = reasonOf(decisionReason, matchedAskRule);
   return {

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { REDACTED } from '../config/redact.js';
-import type { JudgedCall } from './decision.js';
+import type { JudgedToolCall } from './decision.js';
 import type { Effect } from './effects.js';
 import { isFileTool } from './rules/tool-names.js';
 
@@ -30,15 +30,15 @@ const factsSchema = z.object({
   fields: z.record(z.string(), z.string()).optional(),
 });
 
-export type CallFacts = z.output<typeof factsSchema>;
+export type ToolCallFacts = z.output<typeof factsSchema>;
 
 /** Undefined where it would be too much. */
-export function factsOf(call: JudgedCall, most: number): CallFacts | undefined {
-  const { readOnly, needsPermissions, effects, place } = call;
+export function factsOf(call: JudgedToolCall, most: number): ToolCallFacts | undefined {
+  const { readOnly, needsPermissions, effects, location } = call;
   const fields = fieldsOf(call);
-  const facts: CallFacts = {
-    root: place.root,
-    cwd: place.cwd,
+  const facts: ToolCallFacts = {
+    root: location.root,
+    cwd: location.cwd,
     readOnly,
     needsPermissions,
     effects: effects.map((each) => ({ ...each })),
@@ -48,7 +48,7 @@ export function factsOf(call: JudgedCall, most: number): CallFacts | undefined {
 }
 
 /** Before anything of it is written out: an effect may be a command of megabytes. */
-function sizeOf({ root, cwd, effects, fields = {} }: CallFacts): number {
+function sizeOf({ root, cwd, effects, fields = {} }: ToolCallFacts): number {
   const texts = effects.flatMap((each) => Object.values(each)).concat(Object.values(fields));
   return (
     texts.reduce<number>((sum, each) => sum + (typeof each === 'string' ? each.length : 0), 0) +
@@ -57,18 +57,26 @@ function sizeOf({ root, cwd, effects, fields = {} }: CallFacts): number {
   );
 }
 
-export type CallName = Pick<JudgedCall, 'principal' | 'session' | 'tool'>;
+export type ToolCallName = Pick<JudgedToolCall, 'principal' | 'session' | 'tool'>;
 
 /** The call as it is judged; undefined for what was kept by another version. */
-export function judgedAgain(kept: unknown, name: CallName): JudgedCall | undefined {
+export function judgedAgain(kept: unknown, name: ToolCallName): JudgedToolCall | undefined {
   const facts = factsSchema.safeParse(kept).data;
   if (facts === undefined) return undefined;
   const { root, cwd, readOnly, needsPermissions, fields = {} } = facts;
   const effects = facts.effects.map(effectAgain);
-  return { ...name, toolUseId: '', input: fields, readOnly, needsPermissions, effects, place: { root, cwd } };
+  return {
+    ...name,
+    toolUseId: '',
+    input: fields,
+    readOnly,
+    needsPermissions,
+    effects,
+    location: { root, cwd },
+  };
 }
 
-function effectAgain(kept: CallFacts['effects'][number]): Effect {
+function effectAgain(kept: ToolCallFacts['effects'][number]): Effect {
   switch (kept.kind) {
     case 'read':
       return { kind: kept.kind, path: kept.path, ...(kept.tree ? { tree: true } : {}) };
@@ -82,7 +90,7 @@ function effectAgain(kept: CallFacts['effects'][number]): Effect {
 }
 
 /** Of tools whose rules are about words of their input. */
-function fieldsOf({ tool, input, effects }: JudgedCall): Record<string, string> | undefined {
+function fieldsOf({ tool, input, effects }: JudgedToolCall): Record<string, string> | undefined {
   if (tool.startsWith('mcp__') || typeof input !== 'object' || input === null) return undefined;
   if (effects.length > 0 && (isFileTool(tool) || tool === 'Bash' || tool === 'WebFetch')) return undefined;
   const texts = Object.entries(input).flatMap(([name, value]: [string, unknown]): [string, string][] =>

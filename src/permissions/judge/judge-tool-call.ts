@@ -9,7 +9,7 @@ import { byMode, byRule, type Finding, findRule, harmless, type Judging, stricte
 /** The commands of the call, parsed, by their effect. */
 export type PreparedCommands = ReadonlyMap<Effect, PreparedCommand>;
 
-export function judgeCall(judging: Judging, commands: PreparedCommands): Finding {
+export function judgeToolCall(judging: Judging, commands: PreparedCommands): Finding {
   const { call } = judging;
   const tool = toolFinding(judging);
   if (tool?.behaviour === 'deny') return tool;

@@ -1,6 +1,6 @@
 import type { JsonObject, ToolResultContent } from '../../core/conversation.js';
-import type { CallStore, NewResult, PendingCall, RecordOutcome } from '../calls.js';
 import { digestOf } from '../json.js';
+import type { NewToolCallResult, PendingToolCall, RecordOutcome, ToolCallStore } from '../tool-calls.js';
 import type { Context } from './context.js';
 import { json, number, optionalJson, optionalNumber, type Row, text, toJson, whole } from './rows.js';
 
@@ -9,14 +9,14 @@ interface StoredResult {
   isError: boolean;
 }
 
-export class SqliteCalls implements CallStore {
+export class SqliteToolCalls implements ToolCallStore {
   readonly #context: Context;
 
   constructor(context: Context) {
     this.#context = context;
   }
 
-  record(session: string, results: readonly NewResult[], by: string): Promise<RecordOutcome> {
+  record(session: string, results: readonly NewToolCallResult[], by: string): Promise<RecordOutcome> {
     const { database } = this.#context;
     // Digests before the lock is taken: results may be large.
     const given = results.map(({ id, content, isError }) => {
@@ -57,13 +57,13 @@ export class SqliteCalls implements CallStore {
     });
   }
 
-  list(session: string): Promise<PendingCall[]> {
+  list(session: string): Promise<PendingToolCall[]> {
     const { database } = this.#context;
     const sql = 'SELECT * FROM calls WHERE session = ? ORDER BY number';
     return database.read(() => database.all(sql, [session]).map(readCall));
   }
 
-  find(principal: string, ids: readonly string[]): Promise<PendingCall[]> {
+  find(principal: string, ids: readonly string[]): Promise<PendingToolCall[]> {
     const { database, now } = this.#context;
     const sql = `SELECT calls.* FROM json_each(?) AS given
       CROSS JOIN calls ON calls.id = given.value
@@ -74,7 +74,7 @@ export class SqliteCalls implements CallStore {
   }
 }
 
-function readCall(row: Row): PendingCall {
+function readCall(row: Row): PendingToolCall {
   const recordedAt = optionalNumber(row, 'recorded_at');
   const result = optionalJson<StoredResult>(row, 'result');
   return {

@@ -8,7 +8,7 @@ import type { AgentObserver } from '../../engines/agent/report/observer.js';
 import type { Dispatcher } from '../../engines/dispatcher.js';
 import type { Answer, Principal } from '../../engines/engine.js';
 
-export interface ConversationOptions {
+export interface TerminalConversationOptions {
   dispatcher: Pick<Dispatcher, 'run'>;
   model: string;
   principal: Principal;
@@ -17,7 +17,7 @@ export interface ConversationOptions {
   onThinking(text: string): void;
 }
 
-export interface TurnEnd {
+export interface TerminalTurnEnd {
   stopReason?: StopReason;
   usage: Usage;
   error?: GatewayError;
@@ -25,12 +25,12 @@ export interface TurnEnd {
   stopped: boolean;
 }
 
-export class Conversation {
-  readonly #options: ConversationOptions;
+export class TerminalConversation {
+  readonly #options: TerminalConversationOptions;
   #history: Message[] = [];
   #session: string | undefined;
 
-  constructor(options: ConversationOptions) {
+  constructor(options: TerminalConversationOptions) {
     this.#options = options;
   }
 
@@ -39,9 +39,9 @@ export class Conversation {
   }
 
   /** Never rejects: what went wrong is in the end of the turn. */
-  async say(text: string, signal: AbortSignal): Promise<TurnEnd> {
+  async say(text: string, signal: AbortSignal): Promise<TerminalTurnEnd> {
     const question: Message = { role: 'user', content: [{ type: 'text', text }] };
-    const end: TurnEnd = { usage: { ...NO_USAGE }, stopped: false };
+    const end: TerminalTurnEnd = { usage: { ...NO_USAGE }, stopped: false };
     let said = '';
     try {
       const answer = await this.#ask([...this.#history, question], signal);
@@ -83,7 +83,7 @@ export class Conversation {
   }
 
   /** What was said. */
-  async #listen(answer: Answer, end: TurnEnd): Promise<string> {
+  async #listen(answer: Answer, end: TerminalTurnEnd): Promise<string> {
     if (answer.body.kind !== 'events') throw new Error('An agent answered with bytes');
     let said = '';
     for await (const batch of answer.body.batches) {

@@ -3,7 +3,7 @@
  * store's revision stays the same: no call is judged by a rule that was revoked before it.
  */
 import type { Rule, RuleStore } from '../../store/rules.js';
-import type { Decision, JudgedCall, Place } from '../decision.js';
+import type { Decision, JudgedToolCall, ToolCallLocation } from '../decision.js';
 import type { Judge } from './judge.js';
 
 /** Who revokes a `once` rule that a call has used up. */
@@ -18,7 +18,7 @@ interface Edition {
   selections: Map<string, readonly Rule[]>;
 }
 
-export class RuleBook {
+export class RuleCache {
   readonly #store: RuleStore;
   readonly #judge: Judge;
   readonly #onUsedUp: (rule: Rule) => void;
@@ -46,30 +46,34 @@ export class RuleBook {
   }
 
   /** What the rules say. Uses nothing up. */
-  async judge(call: JudgedCall): Promise<Decision> {
-    return this.#judge.decide(call, await this.rulesFor(call.session, call.place.root));
+  async judge(call: JudgedToolCall): Promise<Decision> {
+    return this.#judge.decide(call, await this.rulesFor(call.session, call.location.root));
   }
 
   /** The same, and where it took a `once` rule to allow the call, that rule is used up for it alone. */
-  async admit(call: JudgedCall): Promise<Decision> {
+  async admit(call: JudgedToolCall): Promise<Decision> {
     for (;;) {
-      const rules = await this.rulesFor(call.session, call.place.root);
+      const rules = await this.rulesFor(call.session, call.location.root);
       const decision = await this.#judge.decide(call, rules);
       if (decision.behaviour !== 'allow' || !rules.some(isOnce)) return decision;
       if (await this.#useUp(await this.#needed(call, rules))) return decision;
     }
   }
 
-  async readable(place: Place, session: string): Promise<(path: string) => boolean> {
-    return this.#judge.readable(place, session, await this.rulesFor(session, place.root));
+  async readable(location: ToolCallLocation, session: string): Promise<(path: string) => boolean> {
+    return this.#judge.readable(location, session, await this.rulesFor(session, location.root));
   }
 
-  async hidden(place: Place, session: string, options?: { own?: boolean }): Promise<readonly string[]> {
-    return this.#judge.hidden(place, session, await this.rulesFor(session, place.root), options);
+  async hidden(
+    location: ToolCallLocation,
+    session: string,
+    options?: { own?: boolean },
+  ): Promise<readonly string[]> {
+    return this.#judge.hidden(location, session, await this.rulesFor(session, location.root), options);
   }
 
   /** Those `once` rules without which it would not be allowed; the oldest of several that would do. */
-  async #needed(call: JudgedCall, rules: readonly Rule[]): Promise<readonly Rule[]> {
+  async #needed(call: JudgedToolCall, rules: readonly Rule[]): Promise<readonly Rule[]> {
     let kept = rules;
     for (const rule of rules.filter(isOnce).reverse()) {
       const without = kept.filter((each) => each !== rule);

@@ -5,7 +5,7 @@
  */
 import type { JsonObject, ToolResultContent } from '../core/conversation.js';
 
-export interface NewCall {
+export interface NewToolCall {
   /** The tool_use id; an id is opened once in a session. */
   id: string;
   name: string;
@@ -14,14 +14,14 @@ export interface NewCall {
   runBy: 'client' | 'server';
 }
 
-export interface PendingCall extends NewCall {
+export interface PendingToolCall extends NewToolCall {
   session: string;
   state: 'open' | 'answered' | 'used';
   openedAt: number;
-  result?: CallResult;
+  result?: ToolCallResult;
 }
 
-export interface CallResult {
+export interface ToolCallResult {
   content: ToolResultContent[];
   isError: boolean;
   recordedAt: number;
@@ -29,7 +29,7 @@ export interface CallResult {
   recordedBy: string;
 }
 
-export interface NewResult {
+export interface NewToolCallResult {
   id: string;
   content: readonly ToolResultContent[];
   isError: boolean;
@@ -45,11 +45,11 @@ export interface RecordOutcome {
   unknown: string[];
 }
 
-export interface CallStore {
+export interface ToolCallStore {
   /** Needs no lease: results arrive on any node, which records them before it tells the owner. */
-  record(session: string, results: readonly NewResult[], by: string): Promise<RecordOutcome>;
+  record(session: string, results: readonly NewToolCallResult[], by: string): Promise<RecordOutcome>;
   /** Every call of the session in the order they were opened. */
-  list(session: string): Promise<PendingCall[]>;
+  list(session: string): Promise<PendingToolCall[]>;
   /** Calls with these ids in the principal's sessions that have not expired. */
-  find(principal: string, ids: readonly string[]): Promise<PendingCall[]>;
+  find(principal: string, ids: readonly string[]): Promise<PendingToolCall[]>;
 }

@@ -2,15 +2,15 @@
 import type { Approval, DecideOutcome } from '../../store/approvals.js';
 import type { Settled } from '../approvals.js';
 import type { Decision } from '../decision.js';
+import type { ApprovalState } from './approval-state.js';
 import { BY_RULE, VIA_GATEWAY } from './conclude.js';
-import type { Desk } from './desk.js';
 import type { Waiter } from './waiting-list.js';
 
-export class Releaser {
-  readonly #desk: Desk;
+export class Rejudger {
+  readonly #desk: ApprovalState;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(desk: Desk) {
+  constructor(desk: ApprovalState) {
     this.#desk = desk;
   }
 

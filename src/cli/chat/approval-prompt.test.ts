@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { approvalOf, typedTerminal } from '../../../test/support/typed-terminal.js';
 import type { Approval, ApprovalEvent, PersonAnswer } from '../../permissions/approvals.js';
-import { ApprovalDesk } from './approval-desk.js';
+import { ApprovalPrompt } from './approval-prompt.js';
 import { painter } from './render.js';
 
 function deskOf({ readable = async () => {} }: { readable?: () => Promise<void> } = {}) {
@@ -15,7 +15,7 @@ function deskOf({ readable = async () => {} }: { readable?: () => Promise<void> 
   ) => { outcome: 'invalid'; problem: string; part: 'updatedInput' } | undefined = () => undefined;
   const known = new Map<string, Approval>();
   let onAnswer: () => void = () => {};
-  const desk = new ApprovalDesk({
+  const desk = new ApprovalPrompt({
     terminal,
     paint: painter(false),
     by: 'local',

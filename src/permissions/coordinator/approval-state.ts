@@ -4,21 +4,21 @@ import type { ApprovalEvent, RuleEvent } from '../approvals.js';
 import type { Decision } from '../decision.js';
 import type { PermissionLog } from './judge.js';
 import { Remembered } from './remembered.js';
-import type { RuleBook } from './rule-book.js';
+import type { RuleCache } from './rule-cache.js';
 import { WaitingList } from './waiting-list.js';
 
 /** Approvals that a process remembers having dealt with; more are asleep in the store. */
 const REMEMBERED = 20_000;
 
-export interface DeskOptions {
+export interface ApprovalStateOptions {
   approvals: ApprovalStore;
-  book: RuleBook;
+  book: RuleCache;
   log: PermissionLog;
 }
 
-export class Desk {
+export class ApprovalState {
   readonly approvals: ApprovalStore;
-  readonly book: RuleBook;
+  readonly book: RuleCache;
   readonly log: PermissionLog;
   readonly waiting = new WaitingList();
   /** Approvals whose verdict a call of this process got: asked again, it is another call of that name. */
@@ -27,7 +27,7 @@ export class Desk {
   readonly #listeners = new Set<(event: ApprovalEvent) => void>();
   readonly #ruleListeners = new Set<(event: RuleEvent) => void>();
 
-  constructor({ approvals, book, log }: DeskOptions) {
+  constructor({ approvals, book, log }: ApprovalStateOptions) {
     this.approvals = approvals;
     this.book = book;
     this.log = log;

@@ -13,7 +13,7 @@ import { plain, plainLine } from './plain.js';
 import { indent, type Paint } from './render.js';
 import type { ChatTerminal } from './terminal.js';
 
-export interface DeskOptions {
+export interface ApprovalPromptOptions {
   coordinator: Pick<ApprovalCoordinator, 'subscribe' | 'attend' | 'decide'>;
   terminal: ChatTerminal;
   paint: Paint;
@@ -25,8 +25,8 @@ export interface DeskOptions {
 
 const READING_MS = 400;
 
-export class ApprovalDesk {
-  readonly #options: DeskOptions;
+export class ApprovalPrompt {
+  readonly #options: ApprovalPromptOptions;
   readonly #stop: (() => void)[];
   readonly #queue: Approval[] = [];
   /** Cards that were answered elsewhere while they stood here. */
@@ -35,7 +35,7 @@ export class ApprovalDesk {
   /** The card whose answer is on its way: its own `resolved` is no news. */
   #deciding: string | undefined;
 
-  constructor(options: DeskOptions) {
+  constructor(options: ApprovalPromptOptions) {
     this.#options = options;
     this.#stop = [
       options.coordinator.subscribe((event) => this.#onEvent(event)),

@@ -1,8 +1,8 @@
 /** The context of one call, and what the gate is told about it. */
 import { isDeepStrictEqual } from 'node:util';
-import type { JudgedCall } from '../../permissions/decision.js';
+import type { JudgedToolCall } from '../../permissions/decision.js';
 import type { Effect } from '../../permissions/effects.js';
-import type { Description, GateCall, PermissionGate } from '../../permissions/gate.js';
+import type { Description, GatedToolCall, PermissionGate } from '../../permissions/gate.js';
 import type { AskHints, EngineRule } from '../../permissions/hints.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { classify } from './classify.js';
@@ -14,7 +14,7 @@ import { type Tool, ToolError } from './tool.js';
 import { isToolError } from './tool-error.js';
 
 /** What a call would do, worked out before it is let through. The same value is judged, shown and run. */
-export interface Plan {
+export interface ToolCallPlan {
   input: unknown;
   readOnly: boolean;
   concurrencySafe: boolean;
@@ -23,7 +23,7 @@ export interface Plan {
   describe: Description;
 }
 
-export interface CallScope {
+export interface ToolCallScope {
   request: RunRequest;
   toolUseId: string;
   tool: Tool;
@@ -32,7 +32,7 @@ export interface CallScope {
   signal: AbortSignal;
   readable: (path: string) => boolean;
   /** What runs; a person may change it before it starts. */
-  plan(): Plan | undefined;
+  plan(): ToolCallPlan | undefined;
   /** Only while the call runs. */
   clock(): RunClock | undefined;
   onWaiting(describe: Description, approval: string): void;
@@ -40,7 +40,7 @@ export interface CallScope {
   engineRules?: readonly EngineRule[];
 }
 
-export function createCallContext(scope: CallScope): ToolContext {
+export function createToolCallContext(scope: ToolCallScope): ToolContext {
   const { request, toolUseId, sandbox, signal, readable } = scope;
   const { session, options, offer, messageId, runAgent } = request;
   const context: ToolContext = {
@@ -57,21 +57,21 @@ export function createCallContext(scope: CallScope): ToolContext {
     canUseTool: (tool, input) =>
       permissionFor(scope, context, typeof tool === 'string' ? tool : tool.name, input),
     readable,
-    hidden: () => scope.gate.hidden(placeOf(request), session.id),
+    hidden: () => scope.gate.hidden(locationOf(request), session.id),
     ...(runAgent === undefined ? {} : { runAgent }),
   };
   return context;
 }
 
-export function placeOf({ session }: RunRequest): JudgedCall['place'] {
+export function locationOf({ session }: RunRequest): JudgedToolCall['location'] {
   const ownPaths = session.ownPaths?.() ?? [];
   return { root: session.workspace.root, cwd: session.cwd, ...(ownPaths.length === 0 ? {} : { ownPaths }) };
 }
 
-export function judgedCall(
-  scope: Pick<CallScope, 'request' | 'toolUseId' | 'tool' | 'hints' | 'engineRules'>,
-  plan: Omit<Plan, 'describe' | 'concurrencySafe'>,
-): JudgedCall {
+export function judgedToolCall(
+  scope: Pick<ToolCallScope, 'request' | 'toolUseId' | 'tool' | 'hints' | 'engineRules'>,
+  plan: Omit<ToolCallPlan, 'describe' | 'concurrencySafe'>,
+): JudgedToolCall {
   const { request, toolUseId, tool, hints, engineRules } = scope;
   const { session } = request;
   return {
@@ -84,15 +84,19 @@ export function judgedCall(
     readOnly: plan.readOnly,
     needsPermissions: plan.needsPermissions,
     effects: plan.effects,
-    place: placeOf(request),
+    location: locationOf(request),
     ...(hints === undefined ? {} : { hints }),
     ...(engineRules === undefined ? {} : { engineRules }),
   };
 }
 
-export function gateCall(scope: CallScope, plan: Plan, revise: GateCall['revise']): GateCall {
+export function gatedToolCall(
+  scope: ToolCallScope,
+  plan: ToolCallPlan,
+  revise: GatedToolCall['revise'],
+): GatedToolCall {
   return {
-    ...judgedCall(scope, plan),
+    ...judgedToolCall(scope, plan),
     describe: attributed(plan.describe, scope.request),
     ...(scope.tool.question === true ? { question: true } : {}),
     signal: scope.signal,
@@ -113,7 +117,7 @@ function attributed(describe: Description, { session: { agent } }: RunRequest): 
 
 /** What was let through already is not asked about again. */
 async function permissionFor(
-  scope: CallScope,
+  scope: ToolCallScope,
   context: ToolContext,
   name: string,
   input: unknown,
@@ -129,7 +133,7 @@ async function permissionFor(
     const effects = (await tool.effects?.(classified.input, context)) ?? [];
     const describe = safeDescription(await tool.describe(classified.input, context));
     const verdict = await scope.gate.checkFurther(
-      gateCall({ ...scope, tool }, { ...classified, effects, describe }, RUNNING),
+      gatedToolCall({ ...scope, tool }, { ...classified, effects, describe }, RUNNING),
     );
     return verdict.allowed ? { result: true } : { result: false, message: verdict.message };
   } catch (error) {
@@ -138,14 +142,14 @@ async function permissionFor(
   }
 }
 
-const RUNNING: GateCall['revise'] = async () => ({
+const RUNNING: GatedToolCall['revise'] = async () => ({
   problem: 'The call is running: its input can no longer be changed. Allow it or deny it.',
 });
 
 /** The call runs already: its input stands, only its new effects are judged. */
-async function requireFurther(scope: CallScope, effects: readonly Effect[]): Promise<void> {
+async function requireFurther(scope: ToolCallScope, effects: readonly Effect[]): Promise<void> {
   const plan = scope.plan();
   if (plan === undefined) throw new Error(`${scope.tool.name} asks for permission before it runs`);
-  const verdict = await scope.gate.checkFurther(gateCall(scope, { ...plan, effects }, RUNNING));
+  const verdict = await scope.gate.checkFurther(gatedToolCall(scope, { ...plan, effects }, RUNNING));
   if (!verdict.allowed) throw new ToolError(verdict.message, { data: { because: verdict.because } });
 }
