@@ -34,7 +34,7 @@ const PROJECTS = [
  * run in a project of their own, `unit-alone` and `faults-alone`.
  */
 const ALONE: Readonly<Record<string, string[]>> = {
-  unit: ['src/server/events/event-streams.test.ts'],
+  unit: ['src/server/console-api/events/event-streams.test.ts'],
   faults: [
     'test/faults/agent-cycles.test.ts',
     'test/faults/disconnect.test.ts',

@@ -19,15 +19,15 @@ import type { VirtualLimits } from './mcp/virtual/limits.js';
 import { createVirtualMcp, type VirtualMcp } from './mcp/virtual/virtual-mcp.js';
 import { createLog, type GatewayLog, type Log } from './observability/log.js';
 import { Metrics } from './observability/metrics.js';
-import { aboutGateway } from './server/about.js';
-import { addressOf } from './server/address.js';
-import { openChat } from './server/chat/open-chat.js';
-import type { EventHub } from './server/events/hub.js';
-import type { EventLimits } from './server/events/limits.js';
-import { openEvents } from './server/events/open-events.js';
-import { GatewayServer, type GatewayServerOptions } from './server/gateway-server.js';
-import { cancelLeftQuestions } from './server/left-questions.js';
-import { DEFAULT_LIMITS, type Limits } from './server/limits.js';
+import { aboutGateway } from './server/console-api/about.js';
+import { openChat } from './server/console-api/chat/open-chat.js';
+import type { EventHub } from './server/console-api/events/hub.js';
+import type { EventLimits } from './server/console-api/events/limits.js';
+import { openEvents } from './server/console-api/events/open-events.js';
+import { cancelLeftQuestions } from './server/console-api/left-questions.js';
+import { addressOf } from './server/http/address.js';
+import { GatewayServer, type GatewayServerOptions } from './server/http/gateway-server.js';
+import { DEFAULT_LIMITS, type Limits } from './server/http/limits.js';
 import type { Sessions } from './sessions/sessions.js';
 import { openStore } from './store/open.js';
 import type { LearnedQuirk } from './store/quirks.js';
@@ -268,7 +268,7 @@ async function listen(
         list: async () => (await agents.tools()).list(),
         examine: async (request) => (await agents.tools()).examine(request),
       },
-      findPlace: createFindWorkspace({
+      findWorkspace: createFindWorkspace({
         models: loaded.config.models,
         baseDir: loaded.baseDir,
         startDir: process.cwd(),

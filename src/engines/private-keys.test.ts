@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memorySignIns } from '../../test/support/memory-sign-ins.js';
-import { Auth } from '../server/auth.js';
+import { Auth } from '../server/access/auth.js';
 import type { PinnedModel } from './engine.js';
 import { PrivateKeys } from './private-keys.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ALICE, cookieIn, cookieOf, signInWorld } from '../../test/support/sign-in-world.js';
 import type { SignInStore } from '../store/sign-ins.js';
-import type { ConsoleSessions } from './console-sessions.js';
+import type { SignIns } from './access/sign-ins.js';
 
 const world = signInWorld();
 
@@ -86,7 +86,7 @@ describe('while the store cannot be used', () => {
 
   it('a sign-in that ends before the store knew of it is not written afterwards', async () => {
     const down = world.broken('add');
-    let sessions: ConsoleSessions | undefined;
+    let sessions: SignIns | undefined;
     let cookie = cookieOf('');
     const late: SignInStore = {
       ...down,

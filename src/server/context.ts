@@ -17,17 +17,17 @@ import type { RunStore } from '../store/runs.js';
 import type { SessionStore } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
 import type { ToolRuntime } from '../tools/runtime/runtime.js';
-import type { About } from './about.js';
-import type { Searches } from './api/searches.js';
-import type { Auth } from './auth.js';
-import type { ChatRuns } from './chat/chat-runs.js';
-import type { EventStreams } from './events/event-streams.js';
-import type { EventHub } from './events/hub.js';
-import type { Exchange } from './exchange.js';
+import type { Auth } from './access/auth.js';
+import type { About } from './console-api/about.js';
+import type { ChatRuns } from './console-api/chat/chat-runs.js';
+import type { EventStreams } from './console-api/events/event-streams.js';
+import type { EventHub } from './console-api/events/hub.js';
+import type { Searches } from './console-api/searches.js';
+import type { Exchange } from './http/exchange.js';
+import type { Limits } from './http/limits.js';
+import type { StaticFiles } from './http/static-files.js';
+import type { StreamClock } from './http/stream-clock.js';
 import type { AnswerOnce } from './idempotency/answer-once.js';
-import type { Limits } from './limits.js';
-import type { StaticFiles } from './static-files.js';
-import type { StreamClock } from './stream-clock.js';
 
 export interface ServerContext {
   dispatcher: Dispatcher;
@@ -44,7 +44,7 @@ export interface ServerContext {
   /** `/mcp/gateway` and `/mcp/auth`. */
   virtualMcp: VirtualMcp;
   /** Where their clients work. */
-  findPlace: FindWorkspace;
+  findWorkspace: FindWorkspace;
   /** Conversations with agents. */
   sessions: ShownSessions;
   /** How many look through them. */

@@ -2,41 +2,41 @@
 import type { DialectName } from '../core/conversation.js';
 import { DIALECT_PATHS, DIALECTS } from '../dialects/all.js';
 import { anthropicMessages, decodeCountTokensRequest } from '../dialects/anthropic-messages/index.js';
-import { answerApproval, extendApproval, getApproval, listApprovals } from './api/approvals.js';
-import { resumeSession, startChat } from './api/chat.js';
-import { readEvents } from './api/events.js';
-import { listFolders } from './api/folders.js';
+import type { Access } from './access/auth.js';
+import { answerApproval, extendApproval, getApproval, listApprovals } from './console-api/approvals.js';
+import { resumeSession, startChat } from './console-api/chat.js';
+import { readEvents } from './console-api/events.js';
+import { listFolders } from './console-api/folders.js';
 import {
   addMcpServer,
   finishMcpSignIn,
   listMcpServers,
   reconnectMcpServer,
   removeMcpServer,
-} from './api/mcp.js';
-import { getMedia } from './api/media.js';
-import { listConsoleModels } from './api/models.js';
-import { previewRule } from './api/rule-preview.js';
-import { testRules } from './api/rule-test.js';
-import { addRule, listRules, revokeRule } from './api/rules.js';
-import { closeSession, openSession, showSession } from './api/session.js';
-import { deleteSession, forkSession, getSession, listSessions, stopSession } from './api/sessions.js';
-import { showStatus } from './api/status.js';
-import { listTools } from './api/tools.js';
-import { getTrace, listTraces } from './api/traces.js';
-import { showUsage } from './api/usage.js';
-import type { Access } from './auth.js';
+} from './console-api/mcp.js';
+import { getMedia } from './console-api/media.js';
+import { listConsoleModels } from './console-api/models.js';
+import { previewRule } from './console-api/rule-preview.js';
+import { testRules } from './console-api/rule-test.js';
+import { addRule, listRules, revokeRule } from './console-api/rules.js';
+import { deleteSession, forkSession, getSession, listSessions, stopSession } from './console-api/sessions.js';
+import { showSignIn, signIn, signOut } from './console-api/sign-in.js';
+import { showStatus } from './console-api/status.js';
+import { listTools } from './console-api/tools.js';
+import { getTrace, listTraces } from './console-api/traces.js';
+import { showUsage } from './console-api/usage.js';
 import type { Handler } from './context.js';
-import { errorsOf } from './error-shapes.js';
-import { compactResponse, countInputTokens } from './forwarded-answer.js';
-import { health, metrics, probe, readiness } from './health.js';
-import { MCP_ROUTES } from './mcp-routes.js';
-import { getModel, listModels } from './models.js';
-import { responseMemory } from './response-memory.js';
-import { cancelResponse, deleteResponse, getResponse, listInputItems } from './responses.js';
-import type { Route } from './router.js';
-import { consolePage } from './static-files.js';
-import type { TurnMemory } from './turn-memory.js';
-import { countTokensHandler, turnHandler } from './turns.js';
+import { errorsOf } from './http/error-shapes.js';
+import type { HttpRoute } from './http/route-table.js';
+import { consolePage } from './http/static-files.js';
+import { MCP_ROUTES } from './mcp-api/mcp-routes.js';
+import type { AnswerMemory } from './model-api/answer-memory.js';
+import { countTokensHandler, modelHandler } from './model-api/endpoint.js';
+import { compactResponse, countInputTokens } from './model-api/forwarded-answer.js';
+import { getModel, listModels } from './model-api/models.js';
+import { responseMemory } from './model-api/response-memory.js';
+import { cancelResponse, deleteResponse, getResponse, listInputItems } from './model-api/responses.js';
+import { health, metrics, probe, readiness } from './observe/health.js';
 
 const PUBLIC: Access = { area: 'public' };
 const CALL: Access = { area: 'models', scope: 'call' };
@@ -47,25 +47,25 @@ const APPROVE: Access = { area: 'console', scope: 'approve' };
 const ADMIN: Access = { area: 'console', scope: 'admin' };
 
 /** Of the dialects whose clients may go on from an answer by its id. */
-const MEMORIES: Readonly<Partial<Record<DialectName, TurnMemory>>> = {
+const MEMORIES: Readonly<Partial<Record<DialectName, AnswerMemory>>> = {
   'openai-responses': responseMemory,
 };
 
 /** Also while the gateway drains: what runs may be waiting for an answer. */
-const APPROVALS: readonly (readonly [Route['method'], string, Handler])[] = [
+const APPROVALS: readonly (readonly [HttpRoute['method'], string, Handler])[] = [
   ['GET', '/api/approvals', listApprovals],
   ['GET', '/api/approvals/:id', getApproval],
   ['POST', '/api/approvals/:id', answerApproval],
   ['POST', '/api/approvals/:id/extend', extendApproval],
 ];
 
-export const ROUTES: readonly Route[] = [
+export const ROUTES: readonly HttpRoute[] = [
   ...Object.values(DIALECTS).map(
-    (dialect): Route => ({
+    (dialect): HttpRoute => ({
       method: 'POST',
       path: DIALECT_PATHS[dialect.name],
       access: CALL,
-      handle: turnHandler(dialect, MEMORIES[dialect.name]),
+      handle: modelHandler(dialect, MEMORIES[dialect.name]),
       encodeError: errorsOf(dialect),
     }),
   ),
@@ -89,9 +89,9 @@ export const ROUTES: readonly Route[] = [
   { method: 'GET', path: '/healthz', access: PUBLIC, handle: health, whileDraining: true },
   { method: 'GET', path: '/readyz', access: PUBLIC, handle: readiness, whileDraining: true },
   { method: 'GET', path: '/metrics', access: { area: 'metrics' }, handle: metrics, whileDraining: true },
-  { method: 'POST', path: '/api/session', access: PUBLIC, handle: openSession },
-  { method: 'GET', path: '/api/session', access: CONSOLE, handle: showSession },
-  { method: 'DELETE', path: '/api/session', access: PUBLIC, handle: closeSession, whileDraining: true },
+  { method: 'POST', path: '/api/session', access: PUBLIC, handle: signIn },
+  { method: 'GET', path: '/api/session', access: CONSOLE, handle: showSignIn },
+  { method: 'DELETE', path: '/api/session', access: PUBLIC, handle: signOut, whileDraining: true },
   { method: 'GET', path: '/api/sessions', access: CONSOLE, handle: listSessions },
   { method: 'GET', path: '/api/sessions/:id', access: CONSOLE, handle: getSession },
   { method: 'DELETE', path: '/api/sessions/:id', access: CONSOLE, handle: deleteSession },
@@ -114,7 +114,7 @@ export const ROUTES: readonly Route[] = [
   { method: 'GET', path: '/api/traces', access: CONSOLE, handle: listTraces },
   { method: 'GET', path: '/api/traces/:id', access: CONSOLE, handle: getTrace },
   { method: 'GET', path: '/api/usage', access: CONSOLE, handle: showUsage },
-  ...APPROVALS.map(([method, path, handle]): Route => {
+  ...APPROVALS.map(([method, path, handle]): HttpRoute => {
     return { method, path, access: APPROVE, handle, whileDraining: true };
   }),
   { method: 'GET', path: '/api/rules', access: CONSOLE, handle: listRules },

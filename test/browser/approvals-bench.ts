@@ -3,7 +3,7 @@ import { realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { vi } from 'vitest';
-import type { ApprovalWire } from '../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../src/server/console-api/wire/approvals.js';
 import { openPage, type TestBrowser } from '../support/browser.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';

@@ -1,7 +1,7 @@
 /** Calls to somebody who looks elsewhere: one for each question, however many tabs, gone when it is decided. */
 import type { BrowserContext, Page } from 'playwright-core';
 import { describe, expect, it, vi } from 'vitest';
-import type { ApprovalWire } from '../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../src/server/console-api/wire/approvals.js';
 import { useBrowser } from '../support/browser.js';
 import { closeAfterTest } from '../support/cleanup.js';
 import { call, textAnswer } from '../support/wire.js';

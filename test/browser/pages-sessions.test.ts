@@ -1,7 +1,7 @@
 /** The list of sessions, in a real browser. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ChatStarted } from '../../src/server/wire/sessions.js';
+import type { ChatStarted } from '../../src/server/console-api/wire/sessions.js';
 import { axeProblems } from '../support/axe.js';
 import { useBrowser } from '../support/browser.js';
 import { closeAfterTest, tempFolder } from '../support/cleanup.js';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ApprovalWire } from '../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../src/server/console-api/wire/approvals.js';
 import { useBrowser } from '../support/browser.js';
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';

@@ -4,7 +4,7 @@
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ApprovalWire } from '../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../src/server/console-api/wire/approvals.js';
 import { axeProblems } from '../support/axe.js';
 import { useBrowser } from '../support/browser.js';
 import { oddServer } from '../support/mcp-servers.js';

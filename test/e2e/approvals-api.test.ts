@@ -1,7 +1,7 @@
 /** /api/approvals and /api/rules over HTTP, on a real store and coordinator. */
 import { describe, expect, it } from 'vitest';
-import type { KeyOptions } from '../../src/server/auth.js';
-import type { Limits } from '../../src/server/limits.js';
+import type { KeyOptions } from '../../src/server/access/auth.js';
+import type { Limits } from '../../src/server/http/limits.js';
 import { approvalBench, type Bench, type BenchOptions, callOf, START } from '../support/approval-bench.js';
 import { PAGE } from '../support/sign-in-world.js';
 import { startServer } from './server-harness.js';

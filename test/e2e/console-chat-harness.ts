@@ -6,7 +6,7 @@ import type {
   ChatStarted,
   SessionContentWire,
   SessionWire,
-} from '../../src/server/wire/sessions.js';
+} from '../../src/server/console-api/wire/sessions.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { inDialect } from '../support/scripted-answers.js';

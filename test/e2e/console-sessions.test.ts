@@ -2,7 +2,7 @@
 import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { FoldersWire, ModelWire, SessionWire } from '../../src/server/wire/sessions.js';
+import type { FoldersWire, ModelWire, SessionWire } from '../../src/server/console-api/wire/sessions.js';
 import { Database } from '../../src/store/sqlite/database.js';
 import { hang } from '../support/scripted-upstream.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';

@@ -1,6 +1,6 @@
 /** What `GET /api/events` of a real gateway tells of the turns of the native agent. */
 import { describe, expect, it } from 'vitest';
-import type { Chunk, ConsoleEvent, Snapshot } from '../../src/server/wire/events.js';
+import type { Chunk, ConsoleEvent, Snapshot } from '../../src/server/console-api/wire/events.js';
 import type { EventReader } from '../support/event-reader.js';
 import { EventWorld, hasEnded, isChunk, isOfTurn } from '../support/event-world.js';
 import { type Gate, gate } from '../support/gate.js';

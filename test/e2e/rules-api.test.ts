@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { replay } from '../../src/cli/trace/replay.js';
 import { parseTraceFile } from '../../src/cli/trace/trace-file.js';
-import type { RulePreview, RuleTest } from '../../src/server/wire/approvals.js';
-import type { StatusWire } from '../../src/server/wire/status.js';
-import type { UsageWire } from '../../src/server/wire/usage.js';
+import type { RulePreview, RuleTest } from '../../src/server/console-api/wire/approvals.js';
+import type { StatusWire } from '../../src/server/console-api/wire/status.js';
+import type { UsageWire } from '../../src/server/console-api/wire/usage.js';
 import { startTestGateway } from '../support/gateway.js';
 import { recordUsage } from '../support/usage-rows.js';
 import { call } from '../support/wire.js';

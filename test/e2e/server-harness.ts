@@ -8,8 +8,8 @@ import type { McpClient } from '../../src/mcp/client/mcp-client.js';
 import type { VirtualMcp } from '../../src/mcp/virtual/virtual-mcp.js';
 import type { Log } from '../../src/observability/log.js';
 import type { ApprovalCoordinator } from '../../src/permissions/approvals.js';
-import { GatewayServer, type GatewayServerOptions } from '../../src/server/gateway-server.js';
-import { DEFAULT_LIMITS, type Limits } from '../../src/server/limits.js';
+import { GatewayServer, type GatewayServerOptions } from '../../src/server/http/gateway-server.js';
+import { DEFAULT_LIMITS, type Limits } from '../../src/server/http/limits.js';
 import type { NewTrace } from '../../src/store/traces.js';
 import type { UsageRecord } from '../../src/store/usage.js';
 import { closeAfterTest } from '../support/cleanup.js';
@@ -114,7 +114,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     previews: { preview: () => Promise.reject(new Error('no rules are tried here')) },
     about: ABOUT,
     virtualMcp: NO_VIRTUAL_MCP,
-    findPlace: () => ({ root: '/nonexistent', selection: 'none' }),
+    findWorkspace: () => ({ root: '/nonexistent', selection: 'none' }),
     sessions: NO_SESSIONS,
     chat: NO_CHAT,
     models: createModelCatalogue({ models: {}, baseDir: '/', startDir: '/' }),

@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.js';
-import { SIGN_IN_LIMITS } from '../../src/server/console-sessions.js';
+import { SIGN_IN_LIMITS } from '../../src/server/access/sign-ins.js';
 import { openStore } from '../../src/store/open.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startGatewayProcess, startTestGateway, type TestGateway } from '../support/gateway.js';

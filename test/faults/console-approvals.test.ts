@@ -7,7 +7,7 @@
  * unnoticed.
  */
 import { expect, it } from 'vitest';
-import type { ApprovalWire } from '../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../src/server/console-api/wire/approvals.js';
 import { FaultNet } from './console-net.js';
 import { type Click, Person } from './console-person.js';
 import { ConsoleStorm, KEY, lineOf } from './console-storm.js';

@@ -4,7 +4,7 @@ import { ConsoleClient } from '../../console/src/data/console-client.js';
 import { type Conversation, ConversationSource } from '../../console/src/data/conversation-source.js';
 import { browserTimers } from '../../console/src/data/events/ports.js';
 import type { Part } from '../../console/src/data/view.js';
-import type { ChatStarted } from '../../src/server/wire/sessions.js';
+import type { ChatStarted } from '../../src/server/console-api/wire/sessions.js';
 import { repository, type Step, startAgent } from '../e2e/native-agent-harness.js';
 import { closeAfterTest } from '../support/cleanup.js';
 import { call, cut, textAnswer } from '../support/wire.js';

@@ -2,7 +2,7 @@
 
 import { ConsoleClient } from '../../console/src/data/console-client.js';
 import type { DecisionResult } from '../../console/src/data/decision-desk.js';
-import type { ApprovalWire } from '../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../src/server/console-api/wire/approvals.js';
 import type { FaultNet } from './console-net.js';
 import type { Random } from './random.js';
 

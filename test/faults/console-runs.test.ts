@@ -3,7 +3,7 @@
  * when it is back. A question is the same question, and what was run is not run again.
  */
 import { describe, expect, it } from 'vitest';
-import type { SessionContentWire } from '../../src/server/wire/sessions.js';
+import type { SessionContentWire } from '../../src/server/console-api/wire/sessions.js';
 import { until } from '../support/until.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import { AgentBed, ENGINES, KEYS, MODEL } from './agent-bed.js';

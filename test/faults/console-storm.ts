@@ -1,7 +1,7 @@
 /** A gateway whose agents ask for every call they make, and which is stopped and started now and then. */
 import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ApprovalWire } from '../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../src/server/console-api/wire/approvals.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { inDialect } from '../support/scripted-answers.js';

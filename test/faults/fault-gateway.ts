@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { loadConfigText } from '../../src/config/load.js';
 import { createDispatcher } from '../../src/engines/create-dispatcher.js';
-import type { Limits } from '../../src/server/limits.js';
+import type { Limits } from '../../src/server/http/limits.js';
 import { closeAfterTest } from '../support/cleanup.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { jsonRequest, type RawResponse, requestBytes, sendRaw } from '../support/raw-http.js';

@@ -1,5 +1,5 @@
 /** A client of `GET /api/events`: keeps what comes, and checks that nothing is missing in between. */
-import type { ConsoleEvent } from '../../src/server/wire/events.js';
+import type { ConsoleEvent } from '../../src/server/console-api/wire/events.js';
 import { closeAfterTest } from './cleanup.js';
 import { parseSseText } from './sse.js';
 

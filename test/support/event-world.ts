@@ -1,6 +1,6 @@
 /** A gateway with the native agent on a scripted model, watched by keys of several people. */
-import type { EventLimits } from '../../src/server/events/limits.js';
-import type { Chunk, ConsoleEvent } from '../../src/server/wire/events.js';
+import type { EventLimits } from '../../src/server/console-api/events/limits.js';
+import type { Chunk, ConsoleEvent } from '../../src/server/console-api/wire/events.js';
 import { EventReader, type EventReaderOptions } from './event-reader.js';
 import { startTestGateway, type TestGateway } from './gateway.js';
 import { inDialect } from './scripted-answers.js';

@@ -1,5 +1,5 @@
 /** What a reader of chunks knows, whichever way it was told: pieces put together, cards by their ids. */
-import type { Chunk } from '../../src/server/wire/events.js';
+import type { Chunk } from '../../src/server/console-api/wire/events.js';
 
 export interface KnownCard {
   id: string;

@@ -2,7 +2,7 @@
 
 import type { Timers } from '../../console/src/data/events/ports.js';
 import type { SharedPorts, TabMessage } from '../../console/src/data/events/tab-messages.js';
-import type { ConsoleEvent } from '../../src/server/wire/events.js';
+import type { ConsoleEvent } from '../../src/server/console-api/wire/events.js';
 
 export class ManualClock implements Timers {
   #now = 1_000_000;

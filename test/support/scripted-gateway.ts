@@ -1,7 +1,7 @@
 /** A gateway for tests of the reducer: it numbers what it is told to say, and can say how all stands. */
-import type { ApprovalStateWire, ApprovalWire } from '../../src/server/wire/approvals.js';
-import type { Chunk, ConsoleEvent, TurnSnapshotWire } from '../../src/server/wire/events.js';
-import type { AgentRef, BlockWire } from '../../src/server/wire/shared.js';
+import type { ApprovalStateWire, ApprovalWire } from '../../src/server/console-api/wire/approvals.js';
+import type { Chunk, ConsoleEvent, TurnSnapshotWire } from '../../src/server/console-api/wire/events.js';
+import type { AgentRef, BlockWire } from '../../src/server/console-api/wire/shared.js';
 
 type Distributed<Each, Without extends string> = Each extends unknown ? Omit<Each, Without> : never;
 export type NewEvent = Distributed<ConsoleEvent, 'id' | 'prev'>;

@@ -1,14 +1,14 @@
 /** Sign-ins of processes on one store whose clock the test sets. */
 import { afterEach, beforeEach } from 'vitest';
 import { GatewayError } from '../../src/core/errors.js';
-import { ConsoleSessions, loadSignIns, type NewSignIn } from '../../src/server/console-sessions.js';
+import { digestOf } from '../../src/server/access/credentials.js';
 import {
   type Credential,
   OPERATOR_TIE,
   PAGE_HEADER,
   type Presented,
-} from '../../src/server/console-sessions-cookie.js';
-import { digestOf } from '../../src/server/credentials.js';
+} from '../../src/server/access/sign-in-cookie.js';
+import { loadSignIns, type NewSignIn, SignIns } from '../../src/server/access/sign-ins.js';
 import { openStore } from '../../src/store/open.js';
 import type { SignInStore } from '../../src/store/sign-ins.js';
 import type { Store } from '../../src/store/store.js';
@@ -41,7 +41,7 @@ export interface SignInWorld {
   /** What was logged. */
   readonly said: { facts: object; message: string }[];
   /** A process that starts on what the store has. */
-  start(credentials?: readonly Credential[], signIns?: SignInStore): Promise<ConsoleSessions>;
+  start(credentials?: readonly Credential[], signIns?: SignInStore): Promise<SignIns>;
   /** The same store, of which some methods do not work for now. */
   broken(...methods: (keyof SignInStore)[]): SignInStore & { mend(): void };
 }
@@ -49,7 +49,7 @@ export interface SignInWorld {
 /** Another one for each test. */
 export function signInWorld(): SignInWorld {
   let store: Store;
-  const started: ConsoleSessions[] = [];
+  const started: SignIns[] = [];
   const log = { warn: (facts: object, message: string) => world.said.push({ facts, message }) };
   const world: SignInWorld = {
     now: 0,
@@ -59,7 +59,7 @@ export function signInWorld(): SignInWorld {
     },
     async start(credentials = [ALICE, BOB], signIns = store.signIns) {
       const found = await loadSignIns(signIns, log);
-      const sessions = new ConsoleSessions({ port: 3000, credentials, store: signIns, log, found });
+      const sessions = new SignIns({ port: 3000, credentials, store: signIns, log, found });
       started.push(sessions);
       return sessions;
     },

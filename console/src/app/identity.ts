@@ -1,5 +1,5 @@
 /** Who is signed in, and what they may do. */
-import type { IdentityWire } from '../../../src/server/wire/session.js';
+import type { IdentityWire } from '../../../src/server/console-api/wire/sign-in.js';
 import { sharedValue } from './shared-value.js';
 
 export type Scope = 'call' | 'approve' | 'admin';

@@ -1,5 +1,5 @@
 /** Being signed in: the token of the printed address, or one typed in, becomes a cookie. */
-import type { OtherSignInWire } from '../../../src/server/wire/session.js';
+import type { OtherSignInWire } from '../../../src/server/console-api/wire/sign-in.js';
 import { ApiError, get, onRefused, post, remove, setPageFetch } from '../data/api.js';
 import { language } from '../text/language.js';
 import { toast } from '../ui/toast.js';

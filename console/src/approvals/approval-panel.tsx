@@ -1,6 +1,6 @@
 /** A question about a call: what it would do, and the buttons that answer it. */
 import { useEffect, useId, useRef, useState } from 'react';
-import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { useIdentity } from '../app/identity.js';
 import { useConsole } from '../data/store.js';
 import { useText } from '../text/language.js';

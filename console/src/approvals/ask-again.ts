@@ -1,5 +1,5 @@
 /** Tells the agent in its own conversation that somebody is there now. */
-import type { SessionWire } from '../../../src/server/wire/sessions.js';
+import type { SessionWire } from '../../../src/server/console-api/wire/sessions.js';
 import { get } from '../data/api.js';
 import { startChat } from '../data/chat.js';
 

@@ -1,4 +1,4 @@
-import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { useGatewayClock } from '../cards/clock.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';

@@ -1,5 +1,5 @@
 /** What became of a question: who, where, when, why. */
-import type { ApprovalWire, DecidedWire } from '../../../src/server/wire/approvals.js';
+import type { ApprovalWire, DecidedWire } from '../../../src/server/console-api/wire/approvals.js';
 import { useIdentity } from '../app/identity.js';
 import { JsonTree } from '../cards/view/json-tree.js';
 import { ScrollArea } from '../cards/view/scroll-area.js';

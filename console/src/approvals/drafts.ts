@@ -1,6 +1,6 @@
 /** What a person has begun to answer. Kept while the page is open: a card may be scrolled out of sight. */
 import { useSyncExternalStore } from 'react';
-import type { RuleScopeWire } from '../../../src/server/wire/approvals.js';
+import type { RuleScopeWire } from '../../../src/server/console-api/wire/approvals.js';
 import type { GivenAnswer } from '../cards/parse/questions.js';
 
 export type DraftMode = 'buttons' | 'deny' | 'always' | 'edit';

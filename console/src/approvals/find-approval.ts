@@ -1,5 +1,5 @@
 /** The question about a call: by the call and the agent that made it, never by the name of a tool. */
-import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 
 type Approvals = ReadonlyMap<string, ApprovalWire>;
 

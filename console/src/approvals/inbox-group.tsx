@@ -1,6 +1,6 @@
 /** What waits in one session. Several that were looked at can be decided together. */
 import { useState } from 'react';
-import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { useIdentity } from '../app/identity.js';
 import { Link } from '../app/router.js';
 import { decide } from '../data/decisions.js';

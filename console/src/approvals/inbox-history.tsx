@@ -1,6 +1,6 @@
 /** What was decided lately: who, when, why, by which rule. */
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { useIdentity } from '../app/identity.js';
 import { Link } from '../app/router.js';
 import { get } from '../data/api.js';

@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { useIdentity } from '../app/identity.js';
 import { useText } from '../text/language.js';
 import { Badge } from '../ui/badge.js';

@@ -1,6 +1,6 @@
 /** "Always": which rule, for what, and what it would have done lately. */
 import { useId } from 'react';
-import type { RuleScopeWire } from '../../../src/server/wire/approvals.js';
+import type { RuleScopeWire } from '../../../src/server/console-api/wire/approvals.js';
 import { useIdentity } from '../app/identity.js';
 import { useText } from '../text/language.js';
 import { Badge } from '../ui/badge.js';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { RulePreview, RulePreviewRequest } from '../../../src/server/wire/approvals.js';
+import type { RulePreview, RulePreviewRequest } from '../../../src/server/console-api/wire/approvals.js';
 import { ApiError, request } from '../data/api.js';
 import { useText } from '../text/language.js';
 import { Badge } from '../ui/badge.js';

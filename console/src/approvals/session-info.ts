@@ -1,6 +1,6 @@
 /** The title of a session and whose it is, for where only its id is known. */
 import { useEffect, useState } from 'react';
-import type { SessionWire } from '../../../src/server/wire/sessions.js';
+import type { SessionWire } from '../../../src/server/console-api/wire/sessions.js';
 import { get } from '../data/api.js';
 import { useConsole } from '../data/store.js';
 

@@ -1,4 +1,4 @@
-import type { RuleScopeWire } from '../../../src/server/wire/approvals.js';
+import type { RuleScopeWire } from '../../../src/server/console-api/wire/approvals.js';
 
 const scopeEn: Record<RuleScopeWire, string> = {
   once: 'this call only',

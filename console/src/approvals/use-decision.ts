@@ -1,6 +1,10 @@
 /** One decision at a time, and what became of it. */
 import { useRef, useState } from 'react';
-import type { AnswerWire, ApprovalWire, DecidedWire } from '../../../src/server/wire/approvals.js';
+import type {
+  AnswerWire,
+  ApprovalWire,
+  DecidedWire,
+} from '../../../src/server/console-api/wire/approvals.js';
 import { type DecisionResult, decide, extend } from '../data/decisions.js';
 import { useText } from '../text/language.js';
 import { toast } from '../ui/toast.js';

@@ -1,6 +1,6 @@
 /** What the inbox shows: what waits, and what was decided while it was open, each in its place. */
 import { useMemo, useRef } from 'react';
-import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { useConsole } from '../data/store.js';
 import { useLater } from './later.js';
 

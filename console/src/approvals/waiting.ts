@@ -1,6 +1,6 @@
 /** How much waits for a person, for the badge; and the word of it for whoever listens to the page. */
 import { useEffect, useMemo, useRef } from 'react';
-import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { useConsole } from '../data/store.js';
 import { useText } from '../text/language.js';
 import { announce } from '../ui/announce.js';

@@ -1,6 +1,6 @@
 /** All that a person has to know to decide: nothing is cut, and long things scroll by themselves. */
 import { useMemo } from 'react';
-import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { CommandView } from '../cards/bodies/bash-body.js';
 import { Labelled } from '../cards/bodies/body.js';
 import { rowsOfUnified } from '../cards/parse/diff-rows.js';

@@ -1,5 +1,5 @@
-import type { SessionUsageWire, SessionWire } from '../../../src/server/wire/sessions.js';
-import type { TokenCounts } from '../../../src/server/wire/shared.js';
+import type { SessionUsageWire, SessionWire } from '../../../src/server/console-api/wire/sessions.js';
+import type { TokenCounts } from '../../../src/server/console-api/wire/shared.js';
 import { navigate } from '../app/router.js';
 import { useConsole } from '../data/store.js';
 import { useText } from '../text/language.js';

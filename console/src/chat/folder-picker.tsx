@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'react';
-import type { FoldersWire } from '../../../src/server/wire/sessions.js';
+import type { FoldersWire } from '../../../src/server/console-api/wire/sessions.js';
 import { get } from '../data/api.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';

@@ -1,5 +1,5 @@
 import { useId, useState } from 'react';
-import type { ModelWire } from '../../../src/server/wire/sessions.js';
+import type { ModelWire } from '../../../src/server/console-api/wire/sessions.js';
 import { useText } from '../text/language.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';

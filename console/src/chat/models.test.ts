@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelWire } from '../../../src/server/wire/sessions.js';
+import type { ModelWire } from '../../../src/server/console-api/wire/sessions.js';
 import { findModel, firstModel, fits } from './models.js';
 
 const model = (name: string, more: Partial<ModelWire> = {}): ModelWire => ({

@@ -1,6 +1,6 @@
 /** What can be talked to, and what was chosen last. */
 import { useEffect, useState } from 'react';
-import type { ModelWire } from '../../../src/server/wire/sessions.js';
+import type { ModelWire } from '../../../src/server/console-api/wire/sessions.js';
 import { get } from '../data/api.js';
 
 export type ModelList =

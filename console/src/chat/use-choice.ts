@@ -1,6 +1,6 @@
 /** Which model is asked, and in which folder an agent works. */
 import { useState } from 'react';
-import type { ModelWire, SessionWire } from '../../../src/server/wire/sessions.js';
+import type { ModelWire, SessionWire } from '../../../src/server/console-api/wire/sessions.js';
 import { findModel, firstModel, lastModel, type ModelList, rememberModel, useModels } from './models.js';
 
 /** The one name of an upstream that is always the demo model's. */

@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useRef } from 'react';
-import type { ChatStarted } from '../../../src/server/wire/sessions.js';
+import type { ChatStarted } from '../../../src/server/console-api/wire/sessions.js';
 import { navigate } from '../app/router.js';
 import { forkSession, resumeTurn, startChat } from '../data/chat.js';
 import type { Conversation } from '../data/conversation.js';

@@ -1,5 +1,10 @@
 /** Talking in a conversation. What happens then is told by the events. All reject with ApiError or Unreachable. */
-import type { ChatRequest, ChatStarted, SessionWire, StopAnswer } from '../../../src/server/wire/sessions.js';
+import type {
+  ChatRequest,
+  ChatStarted,
+  SessionWire,
+  StopAnswer,
+} from '../../../src/server/console-api/wire/sessions.js';
 import { post, remove, Unreachable } from './api.js';
 import { noteOwnSession } from './own-sessions.js';
 

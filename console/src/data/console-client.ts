@@ -1,5 +1,5 @@
 /** All of the data layer but React: one for each page; tests have several in one process. */
-import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { ApiError, type Request, requestOf } from './api.js';
 import { type ConsoleState, StateStore } from './console-state.js';
 import { Decisions } from './decision-desk.js';

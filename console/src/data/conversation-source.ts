@@ -3,8 +3,12 @@
  * when somebody looks, when a turn begins or ends, and when the session changes while none runs; what
  * a turn does meanwhile comes from the events, and is aligned with as much of it as is written.
  */
-import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
-import type { MessageWire, SessionContentWire, SessionWire } from '../../../src/server/wire/sessions.js';
+import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
+import type {
+  MessageWire,
+  SessionContentWire,
+  SessionWire,
+} from '../../../src/server/console-api/wire/sessions.js';
 import { ApiError, type Request } from './api.js';
 import type { ConsoleState, StateStore, TurnView } from './console-state.js';
 import type { Timers } from './events/ports.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ApprovalWire, DecidedWire } from '../../../src/server/wire/approvals.js';
+import type { ApprovalWire, DecidedWire } from '../../../src/server/console-api/wire/approvals.js';
 import { ManualClock, settled } from '../../../test/support/manual-world.js';
 import { approvalOf } from '../../../test/support/scripted-gateway.js';
 import { ApiError, type Request, Unreachable } from './api.js';

@@ -6,7 +6,11 @@
  * the page then shows the question as it stands, with its buttons. A yes that comes from a store
  * days later, when the browser brings old tabs back, would be nobody's.
  */
-import type { AnswerWire, ApprovalWire, DecidedWire } from '../../../src/server/wire/approvals.js';
+import type {
+  AnswerWire,
+  ApprovalWire,
+  DecidedWire,
+} from '../../../src/server/console-api/wire/approvals.js';
 import { ApiError, type Request } from './api.js';
 import type { StateStore } from './console-state.js';
 import type { Timers } from './events/ports.js';

@@ -1,5 +1,5 @@
 /** A person's decisions on their way to the gateway: told until the gateway has answered. */
-import type { AnswerWire, ApprovalWire } from '../../../src/server/wire/approvals.js';
+import type { AnswerWire, ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import type { DecisionResult } from './decision-desk.js';
 import { client } from './page.js';
 

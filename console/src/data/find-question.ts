@@ -2,7 +2,7 @@
  * The question about a call that waits comes with the events, mostly before the call is told of. Where
  * it does not come, it is asked for: nobody looks at a card that waits for them and has no buttons.
  */
-import type { ApprovalWire } from '../../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { ApiError, type Request } from './api.js';
 import type { StateStore } from './console-state.js';
 import type { Timers } from './events/ports.js';

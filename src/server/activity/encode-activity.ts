@@ -6,7 +6,7 @@
 import type { JsonObject, ToolResultContent, Usage } from '../../core/conversation.js';
 import type { AgentActivity } from '../../engines/agent/report/observer.js';
 import type { ToolRunEvent } from '../../tools/runtime/runtime.js';
-import type { TokenCounts } from '../wire/shared.js';
+import type { TokenCounts } from '../console-api/wire/shared.js';
 
 /** Characters of the longest texts. */
 export const SHOWN = { title: 300, command: 1_000, preview: 2_000, name: 200 } as const;

@@ -8,7 +8,7 @@ import type { LifecycleOptions } from '../../core/lifecycle.js';
 import type { Dialect } from '../../dialects/dialect.js';
 import type { AgentActivity, AgentObserver } from '../../engines/agent/report/observer.js';
 import type { Answer, AnswerBody, ModelRequest } from '../../engines/engine.js';
-import { clientClosed } from '../exchange.js';
+import { clientClosed } from '../http/exchange.js';
 import {
   type AnswerRecorder,
   BytesRecorder,

@@ -1,6 +1,6 @@
 /** What every body of a card is made of. */
 import type { ReactNode } from 'react';
-import type { BlockWire } from '../../../../src/server/wire/shared.js';
+import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
 import type { ToolCard } from '../../data/view.js';
 import { useText } from '../../text/language.js';
 import { classes } from '../../ui/classes.js';

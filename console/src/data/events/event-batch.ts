@@ -1,5 +1,5 @@
 /** Events become one change of the state for each frame that is drawn. */
-import type { ConsoleEvent } from '../../../../src/server/wire/events.js';
+import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
 import type { StateStore } from '../console-state.js';
 import { applyEvent } from '../reducer/apply-event.js';
 

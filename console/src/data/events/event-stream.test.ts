@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ConsoleEvent } from '../../../../src/server/wire/events.js';
+import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
 import { ManualClock, ManualGateway, settled } from '../../../../test/support/manual-world.js';
 import { ScriptedGateway } from '../../../../test/support/scripted-gateway.js';
 import { EventStream, STREAM_TIMES, type StreamStatus } from './event-stream.js';

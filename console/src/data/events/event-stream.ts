@@ -6,7 +6,7 @@
  * An EventSource would not do: it cannot tell a refused sign-in from a lost network, and says
  * nothing of a connection that is dead.
  */
-import type { ConsoleEvent } from '../../../../src/server/wire/events.js';
+import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
 import { isKnown, placeOf } from '../event-ids.js';
 import { SseParser } from '../sse.js';
 import type { StreamPorts } from './ports.js';

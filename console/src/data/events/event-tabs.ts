@@ -4,7 +4,7 @@
  * stream and tells the others what comes; when it closes, the next one has the lock and goes on
  * behind the last event that it knows. A tab that comes later asks once for how things stand.
  */
-import type { ConsoleEvent } from '../../../../src/server/wire/events.js';
+import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
 import { isKnown, placeOf } from '../event-ids.js';
 import { EVENTS_PATH, EventStream, eventOf, type StreamListener, type StreamStatus } from './event-stream.js';
 import type { StreamPorts } from './ports.js';

@@ -1,5 +1,5 @@
 /** What the tabs of one browser tell each other. */
-import type { ConsoleEvent } from '../../../../src/server/wire/events.js';
+import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
 import type { StreamStatus } from './event-stream.js';
 
 export type TabMessage =

@@ -1,5 +1,5 @@
 /** Sub-agents: each under the card of the call that started it, however deep that is. */
-import type { AgentRef } from '../../../../src/server/wire/shared.js';
+import type { AgentRef } from '../../../../src/server/console-api/wire/shared.js';
 import type { TurnView } from '../console-state.js';
 import type { CardState, SubAgentView, ToolCard } from '../view.js';
 import { newCard } from './cards.js';

@@ -2,9 +2,14 @@
  * What an event of the gateway does to the state of the page. Pure, and tolerant: what is repeated,
  * stale or not known changes nothing. Whether something is missing is for the connection to find.
  */
-import type { ApprovalWire } from '../../../../src/server/wire/approvals.js';
-import type { Chunk, ConsoleEvent, Snapshot, TurnEventWire } from '../../../../src/server/wire/events.js';
-import type { SessionWire } from '../../../../src/server/wire/sessions.js';
+import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
+import type {
+  Chunk,
+  ConsoleEvent,
+  Snapshot,
+  TurnEventWire,
+} from '../../../../src/server/console-api/wire/events.js';
+import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
 import type { ConsoleState, TurnView } from '../console-state.js';
 import { isKnown, placeOf } from '../event-ids.js';
 import { withoutDecided } from './agents.js';

@@ -1,5 +1,5 @@
 /** Questions by their ids. Every state but `pending` is final, whatever comes late. */
-import type { ApprovalWire } from '../../../../src/server/wire/approvals.js';
+import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
 
 type Approvals = ReadonlyMap<string, ApprovalWire>;
 

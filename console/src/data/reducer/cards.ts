@@ -1,6 +1,6 @@
 /** The life of one tool card. Its end is final; a result says more than an approval does. */
-import type { ApprovalWire } from '../../../../src/server/wire/approvals.js';
-import type { Chunk } from '../../../../src/server/wire/events.js';
+import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
+import type { Chunk } from '../../../../src/server/console-api/wire/events.js';
 import type { CardState, ToolCard } from '../view.js';
 
 type Of<Type extends Chunk['type']> = Extract<Chunk, { type: Type }>;

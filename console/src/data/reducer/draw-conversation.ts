@@ -1,6 +1,6 @@
 /** A conversation to look at: its transcript, with the turn that runs, or was watched, in its place. */
-import type { ApprovalWire } from '../../../../src/server/wire/approvals.js';
-import type { BlockWire } from '../../../../src/server/wire/shared.js';
+import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
+import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
 import type { TurnView } from '../console-state.js';
 import type { Part } from '../view.js';
 import { alignTurn, isTwin } from './align.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { MessageWire } from '../../../../src/server/wire/sessions.js';
-import type { BlockWire } from '../../../../src/server/wire/shared.js';
+import type { MessageWire } from '../../../../src/server/console-api/wire/sessions.js';
+import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
 import { approvalOf, type NewChunk, ScriptedGateway } from '../../../../test/support/scripted-gateway.js';
 import { INITIAL_STATE, type TurnView } from '../console-state.js';
 import type { Part } from '../view.js';

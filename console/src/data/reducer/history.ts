@@ -1,7 +1,7 @@
 /** A transcript that was fetched, as parts: calls and their results become cards. */
-import type { ApprovalWire } from '../../../../src/server/wire/approvals.js';
-import type { MessageWire } from '../../../../src/server/wire/sessions.js';
-import type { BlockWire } from '../../../../src/server/wire/shared.js';
+import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
+import type { MessageWire } from '../../../../src/server/console-api/wire/sessions.js';
+import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
 import type { MediaBlock, Part, TextPart, ThinkingPart, ToolCard } from '../view.js';
 import { mergeCards } from './align.js';
 import { askCard, newCard } from './cards.js';

@@ -1,8 +1,8 @@
 /** Whatever is repeated, cut or told from the middle: the page knows the same in the end. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ConsoleEvent } from '../../../../src/server/wire/events.js';
-import type { AgentRef } from '../../../../src/server/wire/shared.js';
+import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
+import type { AgentRef } from '../../../../src/server/console-api/wire/shared.js';
 import { approvalOf, ScriptedGateway } from '../../../../test/support/scripted-gateway.js';
 import { type ConsoleState, INITIAL_STATE } from '../console-state.js';
 import type { Part } from '../view.js';

@@ -1,7 +1,11 @@
 /** A turn as it is told, chunk by chunk. Each chunk changes only the level and the part it is about. */
-import type { ApprovalWire } from '../../../../src/server/wire/approvals.js';
-import type { Chunk, TurnEventWire, TurnSnapshotWire } from '../../../../src/server/wire/events.js';
-import type { BlockWire, TokenCounts } from '../../../../src/server/wire/shared.js';
+import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
+import type {
+  Chunk,
+  TurnEventWire,
+  TurnSnapshotWire,
+} from '../../../../src/server/console-api/wire/events.js';
+import type { BlockWire, TokenCounts } from '../../../../src/server/console-api/wire/shared.js';
 import type { TurnView } from '../console-state.js';
 import type { CardState, NotePart, Part, SubAgentView, ToolCard } from '../view.js';
 import { inAgent, inKnownAgent, settle, withParts } from './agents.js';

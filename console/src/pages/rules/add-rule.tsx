@@ -4,8 +4,8 @@ import type {
   RulePreviewRequest,
   RuleScopeWire,
   RuleWire,
-} from '../../../../src/server/wire/approvals.js';
-import type { SessionWire } from '../../../../src/server/wire/sessions.js';
+} from '../../../../src/server/console-api/wire/approvals.js';
+import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
 import { useIdentity } from '../../app/identity.js';
 import { post } from '../../data/api.js';
 import { useText } from '../../text/language.js';

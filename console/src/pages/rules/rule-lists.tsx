@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { RuleBehaviourWire, RuleWire } from '../../../../src/server/wire/approvals.js';
+import type { RuleBehaviourWire, RuleWire } from '../../../../src/server/console-api/wire/approvals.js';
 import { useIdentity } from '../../app/identity.js';
 import { Link } from '../../app/router.js';
 import { useText } from '../../text/language.js';

@@ -1,4 +1,4 @@
-import type { RuleBehaviourWire, RuleWire } from '../../../../src/server/wire/approvals.js';
+import type { RuleBehaviourWire, RuleWire } from '../../../../src/server/console-api/wire/approvals.js';
 import type { Tone } from '../../ui/badge.js';
 
 export const BEHAVIOURS = ['allow', 'ask', 'deny'] as const satisfies readonly RuleBehaviourWire[];

@@ -1,6 +1,6 @@
 /** What agents may do without asking: by whom it was said, what it means for a call, and how to take it back. */
 import { useMemo, useState } from 'react';
-import type { RuleWire } from '../../../../src/server/wire/approvals.js';
+import type { RuleWire } from '../../../../src/server/console-api/wire/approvals.js';
 import { useIdentity } from '../../app/identity.js';
 import { remove } from '../../data/api.js';
 import { useConsole } from '../../data/store.js';

@@ -1,4 +1,4 @@
-import type { RuleBehaviourWire, RuleScopeWire } from '../../../../src/server/wire/approvals.js';
+import type { RuleBehaviourWire, RuleScopeWire } from '../../../../src/server/console-api/wire/approvals.js';
 
 const en = {
   title: 'Rules',

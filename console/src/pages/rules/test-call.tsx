@@ -1,6 +1,10 @@
 /** What the rules would say about a call. Nothing runs. */
 import { type FormEvent, useMemo, useState } from 'react';
-import type { RuleTest, RuleTestRequest, SuggestionWire } from '../../../../src/server/wire/approvals.js';
+import type {
+  RuleTest,
+  RuleTestRequest,
+  SuggestionWire,
+} from '../../../../src/server/console-api/wire/approvals.js';
 import { useIdentity } from '../../app/identity.js';
 import { post } from '../../data/api.js';
 import { useText } from '../../text/language.js';

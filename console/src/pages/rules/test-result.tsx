@@ -1,4 +1,4 @@
-import type { RuleTest, SuggestionWire } from '../../../../src/server/wire/approvals.js';
+import type { RuleTest, SuggestionWire } from '../../../../src/server/console-api/wire/approvals.js';
 import { useText } from '../../text/language.js';
 import { TONE_SOFT } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';

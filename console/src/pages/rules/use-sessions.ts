@@ -1,6 +1,6 @@
 /** Sessions that a rule could be for, and the folders that they work in. */
 import { useMemo } from 'react';
-import type { SessionWire } from '../../../../src/server/wire/sessions.js';
+import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
 import { useFetched } from '../shared/use-fetched.js';
 
 const SHOWN = 100;

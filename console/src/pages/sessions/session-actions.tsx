@@ -1,6 +1,10 @@
 import { useState } from 'react';
-import type { SessionStatus } from '../../../../src/server/wire/session-status.js';
-import type { ChatStarted, SessionWire, StopAnswer } from '../../../../src/server/wire/sessions.js';
+import type { SessionStatus } from '../../../../src/server/console-api/wire/session-status.js';
+import type {
+  ChatStarted,
+  SessionWire,
+  StopAnswer,
+} from '../../../../src/server/console-api/wire/sessions.js';
 import { useIdentity } from '../../app/identity.js';
 import { navigate } from '../../app/router.js';
 import { post, remove } from '../../data/api.js';

@@ -1,5 +1,9 @@
-import type { SessionStatus } from '../../../../src/server/wire/session-status.js';
-import type { MatchWire, SessionUsageWire, SessionWire } from '../../../../src/server/wire/sessions.js';
+import type { SessionStatus } from '../../../../src/server/console-api/wire/session-status.js';
+import type {
+  MatchWire,
+  SessionUsageWire,
+  SessionWire,
+} from '../../../../src/server/console-api/wire/sessions.js';
 import { useText } from '../../text/language.js';
 import { Badge, type Tone } from '../../ui/badge.js';
 import { formatTokens, formatUsd } from '../../ui/format.js';

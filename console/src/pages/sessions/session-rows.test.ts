@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionWire } from '../../../../src/server/wire/sessions.js';
+import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
 import { familyRows, type Heard, NOTHING_HEARD, statusOf, stillIn, upToDate } from './session-rows.js';
 
 const session = (id: string, more: Partial<SessionWire> = {}): SessionWire => ({

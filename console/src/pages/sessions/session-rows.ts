@@ -3,8 +3,8 @@ import {
   SESSION_STATUSES,
   type SessionStatus,
   sessionStatus,
-} from '../../../../src/server/wire/session-status.js';
-import type { SessionWire } from '../../../../src/server/wire/sessions.js';
+} from '../../../../src/server/console-api/wire/session-status.js';
+import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
 
 export const isStatus = (value: string | null): value is SessionStatus =>
   SESSION_STATUSES.some((status) => status === value);

@@ -1,7 +1,7 @@
 /** Conversations: what they do now, what they took, and what can be done with them. */
 import { useMemo, useState } from 'react';
-import { SESSION_STATUSES } from '../../../../src/server/wire/session-status.js';
-import type { SessionWire } from '../../../../src/server/wire/sessions.js';
+import { SESSION_STATUSES } from '../../../../src/server/console-api/wire/session-status.js';
+import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
 import { useIdentity } from '../../app/identity.js';
 import { Link, navigate } from '../../app/router.js';
 import { useConsole } from '../../data/store.js';

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { StatusWire, UpstreamStatusWire } from '../../../../src/server/wire/status.js';
+import type { StatusWire, UpstreamStatusWire } from '../../../../src/server/console-api/wire/status.js';
 import { Link } from '../../app/router.js';
 import { useText } from '../../text/language.js';
 import { Badge, type Tone } from '../../ui/badge.js';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
-import type { ModelWire } from '../../../../src/server/wire/sessions.js';
-import type { StatusWire } from '../../../../src/server/wire/status.js';
+import type { ModelWire } from '../../../../src/server/console-api/wire/sessions.js';
+import type { StatusWire } from '../../../../src/server/console-api/wire/status.js';
 import { get } from '../../data/api.js';
 import { useConsole } from '../../data/store.js';
 

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import type { StatusWire } from '../../../../src/server/wire/status.js';
+import type { StatusWire } from '../../../../src/server/console-api/wire/status.js';
 import { useIdentity } from '../../app/identity.js';
 import { Link } from '../../app/router.js';
 import { ApiError } from '../../data/api.js';

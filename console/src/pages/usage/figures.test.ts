@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { histogramOf, percentile } from '../../../../src/core/histogram.js';
-import type { UsageRowWire } from '../../../../src/server/wire/usage.js';
+import type { UsageRowWire } from '../../../../src/server/console-api/wire/usage.js';
 import { bucketsOf, groupRows, linesBy, totalsOf, usageCsv } from './figures.js';
 import { durationScale, labelledIndexes, linePath, niceScale, stack } from './scale.js';
 

@@ -1,7 +1,7 @@
 /** Sums of the gateway as figures to draw: by time, by model or key, and in all. */
 import { merge, percentile } from '../../../../src/core/histogram.js';
-import type { TokenCounts } from '../../../../src/server/wire/shared.js';
-import type { UsageRowWire } from '../../../../src/server/wire/usage.js';
+import type { TokenCounts } from '../../../../src/server/console-api/wire/shared.js';
+import type { UsageRowWire } from '../../../../src/server/console-api/wire/usage.js';
 
 export const RANGES = {
   '24h': { step: 'hour', count: 24 },

@@ -1,6 +1,6 @@
 /** What was used: in all, over time, and by model or key. */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import type { UsageRowWire, UsageWire } from '../../../../src/server/wire/usage.js';
+import type { UsageRowWire, UsageWire } from '../../../../src/server/console-api/wire/usage.js';
 import { useIdentity } from '../../app/identity.js';
 import { useConsole } from '../../data/store.js';
 import { langTag, useLanguage, useText } from '../../text/language.js';

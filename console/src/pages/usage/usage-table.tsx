@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { UsageRowWire } from '../../../../src/server/wire/usage.js';
+import type { UsageRowWire } from '../../../../src/server/console-api/wire/usage.js';
 import { useText } from '../../text/language.js';
 import { type Column, DataTable } from '../../ui/data-table.js';
 import { formatDuration, formatNumber, formatTokens, formatUsd } from '../../ui/format.js';

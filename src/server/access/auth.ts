@@ -1,0 +1,179 @@
+/**
+ * Who is asking, and may they. With keys every area needs one. Without keys the gateway listens on
+ * loopback alone: models are open to whoever is on this machine, everything that shows or changes
+ * the gateway itself needs the console token.
+ */
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../../core/errors.js';
+import type { Principal, Scope } from '../../engines/engine.js';
+import { digestOf, findByDigest, presentedSecrets } from './credentials.js';
+import { RateLimit } from './rate-limit.js';
+import { type Credential, OPERATOR_TIE } from './sign-in-cookie.js';
+import { SignIns, type SignInsOptions } from './sign-ins.js';
+
+/** What a route asks for. */
+export type Access =
+  /** Nothing: probes, health, the console's static files. */
+  | { area: 'public' }
+  /** A key where there are keys. */
+  | { area: 'metrics' }
+  /** `/v1`: the scope and the rate of a key; anyone where there are no keys. */
+  | { area: 'models'; scope: Scope }
+  /** `/api` and `/mcp`: a key, or the console's token or cookie. `counted`: the rate of the key as well. */
+  | { area: 'console'; scope?: Scope; counted?: true };
+
+export interface KeyOptions {
+  key: string;
+  name: string;
+  scopes: readonly Scope[];
+  models: readonly string[];
+  rpm?: number;
+}
+
+/** Credentials that the gateway has given to processes of its own. */
+export interface InnerKeys {
+  find(secret: string): Principal | undefined;
+}
+
+/** All that such a process may call. */
+const INNER_PATHS: ReadonlySet<string> = new Set(['/v1/messages', '/v1/messages/count_tokens']);
+
+interface KnownKey extends Credential {
+  digest: Buffer;
+}
+
+export interface AuthOptions extends Pick<SignInsOptions, 'port' | 'store' | 'log' | 'found'> {
+  keys: readonly KeyOptions[];
+  inner?: InnerKeys | undefined;
+}
+
+const LOCAL_CLIENT: Principal = { name: 'local', scopes: ['call'], models: ['*'] };
+const LOCAL_OPERATOR: Principal = {
+  name: 'local',
+  scopes: ['call', 'approve', 'admin'],
+  models: ['*'],
+};
+
+/** Who a key is, for what goes on in its name without a request; the operator where there are no keys. */
+export function principalNamed(keys: readonly KeyOptions[], name: string): Principal | undefined {
+  if (keys.length === 0) return name === LOCAL_OPERATOR.name ? LOCAL_OPERATOR : undefined;
+  const key = keys.find((each) => each.name === name);
+  return key && { name, scopes: key.scopes, models: key.models };
+}
+
+export class Auth {
+  /** In the fragment of the address that `start` prints; undefined with keys, which take its place. */
+  readonly consoleToken: string | undefined;
+  readonly sessions: SignIns;
+  /** The console token alone where there are no keys. */
+  readonly #known: readonly KnownKey[];
+  readonly #rates = new Map<Principal, RateLimit>();
+  readonly #inner: InnerKeys | undefined;
+
+  constructor({ keys, inner, ...sessions }: AuthOptions) {
+    this.#inner = inner;
+    this.consoleToken = keys.length > 0 ? undefined : randomBytes(32).toString('base64url');
+    this.#known =
+      this.consoleToken === undefined
+        ? keys.map(({ key, name, scopes, models }) => {
+            const digest = digestOf(key);
+            return { digest, tie: digest, principal: { name, scopes, models } };
+          })
+        : [{ digest: digestOf(this.consoleToken), tie: OPERATOR_TIE, principal: LOCAL_OPERATOR }];
+    this.sessions = new SignIns({ ...sessions, credentials: this.#known });
+    for (const [index, { rpm }] of keys.entries()) {
+      const principal = this.#known[index]?.principal;
+      if (rpm !== undefined && principal !== undefined) this.#rates.set(principal, new RateLimit(rpm));
+    }
+  }
+
+  /** Throws `unauthenticated`, `forbidden` or `rate_limited`. */
+  admit(access: Access, headers: IncomingHttpHeaders): Principal {
+    const principal = this.#isOpen(access) ? LOCAL_CLIENT : this.#identify(headers);
+    const scope = 'scope' in access ? access.scope : undefined;
+    if (scope !== undefined && !principal.scopes.includes(scope)) {
+      throw new GatewayError(
+        'forbidden',
+        `The key "${principal.name}" does not have the scope "${scope}". Use a key that has it, or add it under server.keys.`,
+      );
+    }
+    const isCounted = access.area === 'models' || (access.area === 'console' && access.counted === true);
+    if (isCounted) this.countAgainstRate(principal);
+    return principal;
+  }
+
+  /** Whether the store has to be asked (`sessions.recall`) before `admit` can know who this is. */
+  isStranger(access: Access, headers: IncomingHttpHeaders): boolean {
+    if (this.#isOpen(access) || !this.sessions.isStranger(headers)) return false;
+    return presentedSecrets(headers).every((secret) => this.credentialOf(secret) === undefined);
+  }
+
+  /** Whether somebody who was let in to the console would be let in again. */
+  isSignedIn(headers: IncomingHttpHeaders): boolean {
+    return this.#find(headers) !== undefined;
+  }
+
+  /**
+   * A process of the gateway's own on a path that it may use. It has no rate of its own: whoever it
+   * works for was counted.
+   */
+  inner(path: string, headers: IncomingHttpHeaders): Principal | undefined {
+    if (this.#inner === undefined || !INNER_PATHS.has(path)) return undefined;
+    for (const secret of presentedSecrets(headers)) {
+      const principal = this.#inner.find(secret);
+      if (principal !== undefined) return principal;
+    }
+    return undefined;
+  }
+
+  /** A key, or the console token. */
+  credentialOf(secret: string): Credential | undefined {
+    return findByDigest(this.#known, secret);
+  }
+
+  /** Models and figures of a gateway without keys are open, and some routes always are. */
+  #isOpen({ area }: Access): boolean {
+    return area === 'public' || (this.consoleToken !== undefined && area !== 'console');
+  }
+
+  #identify(headers: IncomingHttpHeaders): Principal {
+    const known = this.#find(headers);
+    if (known !== undefined) return known;
+    throw this.#refusal(presentedSecrets(headers).length > 0);
+  }
+
+  #find(headers: IncomingHttpHeaders): Principal | undefined {
+    for (const secret of presentedSecrets(headers)) {
+      const known = this.credentialOf(secret);
+      if (known !== undefined) return known.principal;
+    }
+    return this.sessions.find(headers);
+  }
+
+  #refusal(presented: boolean): GatewayError {
+    if (this.consoleToken !== undefined) {
+      return new GatewayError(
+        'unauthenticated',
+        'This needs the console token. Open the address that the gateway printed when it started, or send the token as "authorization: Bearer".',
+      );
+    }
+    return new GatewayError(
+      'unauthenticated',
+      presented
+        ? 'The API key is not known to this gateway. Use one of those under server.keys.'
+        : 'No API key was given. Send one as "authorization: Bearer" or "x-api-key".',
+    );
+  }
+
+  /** For what asks more than once in one request. Throws `rate_limited`. */
+  countAgainstRate(principal: Principal): void {
+    const wait = this.#rates.get(principal)?.take(performance.now());
+    if (wait === undefined) return;
+    throw new GatewayError(
+      'rate_limited',
+      `The key "${principal.name}" has used up its requests a minute. Retry in ${wait} s.`,
+      { retryAfter: wait, retryable: true },
+    );
+  }
+}

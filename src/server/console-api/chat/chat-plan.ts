@@ -1,0 +1,168 @@
+/**
+ * What comes of something that was said: where it is said, and to whom. The plan is what is stored
+ * before the turn begins; carried out twice it is the same request.
+ */
+import * as z from 'zod';
+import type { Message } from '../../../core/conversation.js';
+import { GatewayError } from '../../../core/errors.js';
+import type { Principal } from '../../../engines/engine.js';
+import type { ModelCatalogue, OfferedModel } from '../../../engines/model-catalogue.js';
+import { busy, unknownSession } from '../../../sessions/refusals.js';
+import type { SessionProgress, Sessions } from '../../../sessions/sessions.js';
+import { messagesIn, saidInTurn } from '../../../sessions/turns/user-turns.js';
+import type { Session } from '../../../store/sessions.js';
+import type { ChatStarted } from '../wire/sessions.js';
+import { type ChatBody, saidIn } from './chat-request.js';
+import { chosenFolder, mayStay, realFolder } from './chosen-folder.js';
+
+export type ChatSessions = Pick<Sessions, 'get' | 'read' | 'standing' | 'fork' | 'delete'>;
+
+// The messages were decoded by this program, and are read by it alone.
+const isMessages = (value: unknown): value is Message[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'object' && each !== null && 'role' in each);
+
+const chatPlan = z.object({
+  version: z.literal(1),
+  model: z.string(),
+  messages: z.custom<Message[]>(isMessages),
+  how: z.enum(['new', 'continue', 'fork', 'import']),
+  /** Under whose name it is said; none for a session that is to be made. */
+  session: z.string().optional(),
+  /** Of an agent: where it works, a real path; without it the model's own folder. */
+  root: z.string().optional(),
+  /** The session that the messages were taken from. */
+  parent: z.string().optional(),
+  /** Of the request, for who sends it again. */
+  digest: z.string().optional(),
+});
+
+export type ChatPlan = z.infer<typeof chatPlan> & { how: ChatStarted['how'] };
+
+/** Undefined for one that another version wrote. */
+export function readPlan(value: unknown): ChatPlan | undefined {
+  const read = chatPlan.safeParse(value);
+  return read.success ? read.data : undefined;
+}
+
+export interface PlanOptions {
+  body: ChatBody;
+  principal: Principal;
+  sessions: ChatSessions;
+  models: ModelCatalogue;
+}
+
+/** Throws GatewayError. A fork is made here; the caller deletes it where nothing comes of the plan. */
+export async function planChat(options: PlanOptions): Promise<ChatPlan> {
+  const { body, principal, models } = options;
+  const model = models.find(body.model, principal);
+  const said = saidIn(body);
+  if (body.session === undefined) {
+    if (body.keep !== undefined || said === undefined) throw keepNeedsSession();
+    const root = await chosen(body, model, principal);
+    return { version: 1, model: body.model, messages: [said], how: 'new', ...(root && { root }) };
+  }
+  const known = await find(body.session, options);
+  const root = await rootIn(known, body, model, principal);
+  const isSamePlace = known.session.engine === model.engine && (root ?? '') === known.standing.root;
+  if (known.standing.turn?.running === true && body.keep === undefined) throw busy(known.session.id);
+  return isSamePlace ? goOn(known, root, said, options) : carryOver(known, root, said, options);
+}
+
+interface Known {
+  session: Session;
+  standing: SessionProgress;
+}
+
+async function find(id: string, { sessions, principal }: PlanOptions): Promise<Known> {
+  const session = await sessions.get(id);
+  // Also an administrator speaks only in their own: what is said is said by the session's key.
+  if (session === undefined || session.state === 'expired' || session.principal !== principal.name) {
+    throw unknownSession(id);
+  }
+  const standing = sessions.standing(session);
+  if (standing === undefined) throw unknownSession(id);
+  return { session, standing };
+}
+
+async function chosen(
+  { cwd }: ChatBody,
+  model: OfferedModel,
+  principal: Principal,
+): Promise<string | undefined> {
+  if (cwd === undefined) return undefined;
+  if (model.root === undefined) {
+    throw new GatewayError(
+      'invalid_request',
+      `cwd: ${model.name} is a plain model and works in no folder. Leave it out, or choose an agent.`,
+      { param: 'cwd' },
+    );
+  }
+  return chosenFolder({ cwd, root: model.root, model: model.name, principal });
+}
+
+/** One that is not asked to move stays where it is, as far as the model may work there. */
+async function rootIn(
+  { standing }: Known,
+  body: ChatBody,
+  model: OfferedModel,
+  principal: Principal,
+): Promise<string | undefined> {
+  if (body.cwd !== undefined) return chosen(body, model, principal);
+  if (model.root === undefined) return undefined;
+  const place = { cwd: standing.root, root: model.root, model: model.name, principal };
+  if (standing.root !== '' && (await mayStay(place))) return standing.root;
+  // One that is not there is the engine's to complain about.
+  return realFolder(model.root);
+}
+
+async function goOn(
+  { session }: Known,
+  root: string | undefined,
+  said: Message | undefined,
+  { body, sessions }: PlanOptions,
+): Promise<ChatPlan> {
+  const { model, keep } = body;
+  const place = { version: 1, model, ...(root && { root }) } as const;
+  if (keep === undefined) {
+    if (said === undefined) throw keepNeedsSession();
+    return { ...place, messages: [said], how: 'continue', session: session.id };
+  }
+  const message = said ?? saidInTurn(await messagesOf(session.id, sessions), keep);
+  const fork = await sessions.fork(session.id, { keep });
+  if (fork === undefined) throw unknownSession(session.id);
+  return { ...place, messages: [message], how: 'fork', session: fork.id };
+}
+
+/** The whole of it becomes the beginning of another session. */
+async function carryOver(
+  { session }: Known,
+  root: string | undefined,
+  said: Message | undefined,
+  { body, sessions }: PlanOptions,
+): Promise<ChatPlan> {
+  const { model, keep } = body;
+  const all = await messagesOf(session.id, sessions);
+  const kept = keep === undefined ? all : all.slice(0, messagesIn(all, keep));
+  const message = said ?? saidInTurn(all, keep ?? 0);
+  return {
+    version: 1,
+    model,
+    messages: [...kept, message],
+    how: 'import',
+    parent: session.id,
+    ...(root && { root }),
+  };
+}
+
+async function messagesOf(id: string, sessions: ChatSessions): Promise<readonly Message[]> {
+  const content = await sessions.read(id);
+  if (content === undefined) throw unknownSession(id);
+  const { messages, settled } = content;
+  return settled === undefined ? messages : [...messages, settled];
+}
+
+function keepNeedsSession(): GatewayError {
+  return new GatewayError('invalid_request', 'keep: name the session whose turns are to be kept.', {
+    param: 'keep',
+  });
+}

@@ -1,0 +1,334 @@
+/**
+ * The turns that the console has begun. What was asked is in the store before a turn begins and goes
+ * when it has ended, so that a gateway that starts again goes on with what its predecessor left:
+ * the same request, which the session answers by going on with the turn that broke off.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { GatewayError, toGatewayError } from '../../../core/errors.js';
+import type { Dispatcher } from '../../../engines/dispatcher.js';
+import type { Principal } from '../../../engines/engine.js';
+import type { ModelCatalogue } from '../../../engines/model-catalogue.js';
+import type { Log } from '../../../observability/log.js';
+import type { TraceSampler } from '../../../observability/trace-recorder.js';
+import { mayTakeOver, ownerOfThisProcess, RELEASED } from '../../../sessions/lifetime/owner.js';
+import { busy } from '../../../sessions/refusals.js';
+import { sessionLease } from '../../../store/leases.js';
+import type { Run } from '../../../store/runs.js';
+import type { Store } from '../../../store/store.js';
+import type { ChatStarted } from '../wire/sessions.js';
+import { type ChatPlan, type ChatSessions, planChat, readPlan } from './chat-plan.js';
+import type { ChatBody } from './chat-request.js';
+import { type ChatEnd, ConsoleTurn } from './console-turn.js';
+import { CHAT_LIMITS } from './limits.js';
+import { isOfRun, nothingToResume } from './resumable.js';
+import { StartedAnswers } from './started-answers.js';
+
+export interface ChatRunsOptions {
+  /** The caller closes it, after the runs. */
+  dispatcher: Pick<Dispatcher, 'run'>;
+  sessions: ChatSessions;
+  models: ModelCatalogue;
+  store: Pick<Store, 'runs' | 'answers' | 'leases'>;
+  log: Log;
+  sampler: TraceSampler | undefined;
+  /** Whoever the key of a run is now; undefined where it is not known any more. */
+  principalOf(name: string): Principal | undefined;
+  /** Told of each turn that is over. */
+  report(turn: ConsoleTurn): void;
+}
+
+/** One request, from the moment that it came in. */
+interface Starting {
+  digest: string;
+  started: Promise<ChatStarted>;
+}
+
+export class ChatRuns {
+  readonly #options: ChatRunsOptions;
+  /** Two gateways of one process are two owners. */
+  readonly #owner = `${ownerOfThisProcess()}/${randomBytes(4).toString('hex')}`;
+  readonly #answers: StartedAnswers;
+  readonly #starting = new Map<string, Starting>();
+  readonly #turns = new Map<string, { turn: ConsoleTurn; settled: Promise<void> }>();
+  /** Sessions in which something is about to be said. */
+  readonly #taken = new Set<string>();
+  /** While it is found out what a predecessor was in the middle of. */
+  #restoring: Promise<void> | undefined;
+  #closing: GatewayError | undefined;
+
+  constructor(options: ChatRunsOptions) {
+    this.#options = options;
+    this.#answers = new StartedAnswers(options.store.answers);
+  }
+
+  /** Resolves as soon as the turn has a session. Rejects with what the dialect would answer. */
+  start(body: ChatBody, principal: Principal): Promise<ChatStarted> {
+    // It may be one of those.
+    if (this.#restoring !== undefined) return this.#restoring.then(() => this.start(body, principal));
+    const id = runId(principal.name, body.client_id);
+    const digest = digestOf(body);
+    const known = this.#starting.get(id);
+    if (known !== undefined) {
+      return known.digest === digest ? known.started : Promise.reject(otherRequest());
+    }
+    const started = this.#start(id, digest, body, principal);
+    this.#remember(id, { digest, started });
+    return started;
+  }
+
+  /** For as long as it runs. */
+  #remember(id: string, starting: Starting): void {
+    this.#starting.set(id, starting);
+    const forget = () => void (this.#starting.get(id) === starting && this.#starting.delete(id));
+    starting.started.then(() => this.#turns.get(id)?.settled.then(forget, forget) ?? forget(), forget);
+  }
+
+  /** Goes on with the turn of a session that broke off. Rejects with `conflict` where that is not ours to do. */
+  async resume(session: string): Promise<ChatStarted> {
+    const { store, sessions } = this.#options;
+    await this.#untilOver(session);
+    const row = await sessions.get(session);
+    const run = await store.runs.ofSession(session);
+    const problem = nothingToResume(session, row && sessions.standing(row), run);
+    if (problem !== undefined || run === undefined) throw problem ?? busy(session);
+    const claim = { from: run.owner, to: this.#owner, attempts: 1 };
+    const claimed = (await this.#isFree(run, session)) ? await store.runs.claim(run.id, claim) : undefined;
+    if (claimed === undefined || this.#turns.has(run.id)) throw busy(session);
+    const turn = await this.#goOn(claimed);
+    if (turn === undefined) throw nothingToResume(session, undefined, undefined) ?? busy(session);
+    return { session: await turn.attached, turn: turn.id, how: 'continue' };
+  }
+
+  /** Whoever takes a turn holds its session: of an owner on another machine that is all that can be told. */
+  async #isFree({ state, owner }: Run, session: string): Promise<boolean> {
+    if (state === 'interrupted' || owner === this.#owner || mayTakeOver(owner)) return true;
+    const lease = sessionLease(session);
+    return !(await this.#options.store.leases.holders([lease])).has(lease);
+  }
+
+  /** At the start: what a predecessor of this gateway was in the middle of. Never rejects. */
+  restore(): Promise<void> {
+    this.#restoring = this.#restoreAll().finally(() => {
+      this.#restoring = undefined;
+    });
+    return this.#restoring;
+  }
+
+  async #restoreAll(): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      for (const run of await store.runs.running()) {
+        if (mayTakeOver(run.owner)) await this.#restore(run);
+      }
+    } catch (error) {
+      log.error({ err: error }, 'turns that broke off could not be gone on with');
+    }
+  }
+
+  /** The caller has closed the approvals: what waits for a person is still there for the next gateway. */
+  async close(): Promise<void> {
+    this.#closing = new GatewayError('unavailable', 'The gateway stops; the turn goes on when it is back.', {
+      retryable: true,
+    });
+    // Those that have no session yet as well: whoever waits for it hears that the gateway stops.
+    for (const { turn } of this.#turns.values()) turn.close(this.#closing);
+    await Promise.allSettled([...this.#starting.values()].map(({ started }) => started));
+    await Promise.all([...this.#turns.values()].map(({ settled }) => settled));
+    await this.#options.store.runs.release(this.#owner, RELEASED);
+  }
+
+  async #start(id: string, digest: string, body: ChatBody, principal: Principal): Promise<ChatStarted> {
+    const given = await this.#answers.find(principal.name, id);
+    if (given !== undefined) {
+      if (given.digest === digest) return given.started;
+      throw otherRequest();
+    }
+    const { session } = body;
+    const row = session === undefined ? undefined : await this.#options.sessions.get(session);
+    // Of another key's nobody is told that it is busy: the plan says that there is none.
+    if (session === undefined || row?.principal !== principal.name || body.keep !== undefined)
+      return this.#begin(id, digest, body, principal);
+    if (this.#taken.has(session)) throw busy(session);
+    this.#taken.add(session);
+    try {
+      await this.#untilOver(session);
+      return await this.#begin(id, digest, body, principal);
+    } finally {
+      this.#taken.delete(session);
+    }
+  }
+
+  /** A turn may have come to its end, and not be put away yet. */
+  async #untilOver(id: string): Promise<void> {
+    const turn = this.#turnOf(id);
+    if (turn === undefined) return;
+    const { sessions } = this.#options;
+    const session = await sessions.get(id);
+    if (session !== undefined && sessions.standing(session)?.turn?.running === true) throw busy(id);
+    await turn.settled;
+  }
+
+  async #begin(id: string, digest: string, body: ChatBody, principal: Principal): Promise<ChatStarted> {
+    const { store, sessions, models } = this.#options;
+    const plan = await planChat({ body, principal, sessions, models });
+    let turn: ConsoleTurn | undefined;
+    try {
+      if (this.#closing !== undefined) throw this.#closing;
+      const run = { id, principal: principal.name, owner: this.#owner, request: { ...plan, digest } };
+      if (!(await store.runs.create(run))) throw beingAnswered();
+      turn = this.#take(id, plan, principal);
+      const session = await turn.attached;
+      const started: ChatStarted = { session, turn: turn.id, how: plan.how };
+      await store.runs.attach(id, session);
+      await store.runs.deleteOthers(session, id);
+      await this.#answers.keep(principal.name, id, { digest, started });
+      return started;
+    } catch (error) {
+      // Nobody has heard of the fork.
+      if (plan.how === 'fork' && plan.session !== undefined && turn?.session === undefined) {
+        await sessions.delete(plan.session, principal.name);
+      }
+      throw error;
+    }
+  }
+
+  async #restore(run: Omit<Run, 'request'>): Promise<void> {
+    const { store, log } = this.#options;
+    const { id, session, attempts, owner: from } = run;
+    const isLast = attempts >= CHAT_LIMITS.attempts;
+    const claim = { from, to: this.#owner, attempts: isLast ? attempts : attempts + 1 };
+    const claimed = await store.runs.claim(id, claim);
+    if (claimed === undefined) return;
+    if (isLast) {
+      log.warn(
+        { session, attempts },
+        'a turn of the console broke off again and again; it stays interrupted until a person goes on with it',
+      );
+      await store.runs.interrupt(id, this.#owner);
+      return;
+    }
+    if (session !== undefined && !(await this.#isOpen(claimed, session))) {
+      await store.runs.delete(id);
+      return;
+    }
+    log.info({ session, attempts: claimed.attempts }, 'goes on with a turn of the console that broke off');
+    await this.#goOn(claimed);
+  }
+
+  /** The session still has the turn of the run, and nobody stopped it. */
+  async #isOpen(run: Run, session: string): Promise<boolean> {
+    const { sessions } = this.#options;
+    const found = await sessions.get(session);
+    const turn = found && sessions.standing(found)?.turn;
+    return turn !== undefined && !turn.stopped && isOfRun(turn, run);
+  }
+
+  /** Undefined where it cannot be done any more; that is noted. */
+  async #goOn(run: Run): Promise<ConsoleTurn | undefined> {
+    const { store, log, principalOf } = this.#options;
+    const principal = principalOf(run.principal);
+    const plan = readPlan(run.request);
+    if (principal !== undefined && plan !== undefined) {
+      const turn = this.#take(run.id, plan, principal, run.session !== undefined);
+      const started = this.#attach(run.id, turn, plan);
+      if (plan.digest !== undefined) this.#remember(run.id, { digest: plan.digest, started });
+      return turn;
+    }
+    log.warn(
+      { session: run.session, key: run.principal },
+      principal === undefined
+        ? 'a turn is not gone on with: its key is not known any more'
+        : 'a turn is not gone on with: another version of the gateway wrote it',
+    );
+    await store.runs.interrupt(run.id, this.#owner);
+    return undefined;
+  }
+
+  /** `heardOf`: it has a session, also where this try finds none. */
+  #take(run: string, plan: ChatPlan, principal: Principal, heardOf = false): ConsoleTurn {
+    const { dispatcher, sampler, report } = this.#options;
+    const turn = new ConsoleTurn({ run, plan, principal, dispatcher, recorder: sampler?.begin(), report });
+    const settled = turn.finished.then((end) => this.#settle(run, turn, end, heardOf));
+    this.#turns.set(run, { turn, settled });
+    if (this.#closing !== undefined) turn.close(this.#closing);
+    return turn;
+  }
+
+  /** Whoever restores does not wait for it. */
+  #attach(run: string, turn: ConsoleTurn, plan: ChatPlan): Promise<ChatStarted> {
+    const started = this.#startedAgain(run, turn, plan);
+    started.catch((error: unknown) => {
+      // A turn that has none tells why when it ends.
+      if (turn.session !== undefined) this.#warn(error, turn);
+    });
+    return started;
+  }
+
+  /** The answer to the request that was lost with the gateway, or the one that was given. */
+  async #startedAgain(run: string, turn: ConsoleTurn, { digest, how }: ChatPlan): Promise<ChatStarted> {
+    const session = await turn.attached;
+    await this.#options.store.runs.attach(run, session);
+    const { name } = turn.principal;
+    const given = await this.#answers.find(name, run);
+    if (given !== undefined) return given.started;
+    const started: ChatStarted = { session, turn: turn.id, how };
+    if (digest !== undefined) await this.#answers.keep(name, run, { digest, started });
+    return started;
+  }
+
+  async #settle(run: string, turn: ConsoleTurn, end: ChatEnd, heardOf: boolean): Promise<void> {
+    const { runs } = this.#options.store;
+    try {
+      if (end.kind === 'closing') return;
+      // One that nobody has heard of is only an error; else a person may go on with it.
+      const isKnown = heardOf || turn.session !== undefined;
+      if (end.kind === 'failed' && isKnown) await runs.interrupt(run, this.#owner);
+      else await runs.delete(run);
+    } catch (error) {
+      this.#warn(error, turn);
+    } finally {
+      this.#turns.delete(run);
+    }
+  }
+
+  #warn(error: unknown, { session }: ConsoleTurn): void {
+    this.#options.log.warn(
+      { err: toGatewayError(error), session },
+      'a turn of the console could not be noted',
+    );
+  }
+
+  #turnOf(session: string): { turn: ConsoleTurn; settled: Promise<void> } | undefined {
+    return [...this.#turns.values()].find(({ turn }) => turn.session === session);
+  }
+}
+
+/** The same for the same request of a key; without a name of its own, a request is like no other. */
+function runId(principal: string, clientId: string | undefined): string {
+  if (clientId === undefined) return `run_${randomBytes(16).toString('base64url')}`;
+  return `run_${createHash('sha256')
+    .update(JSON.stringify([principal, clientId]))
+    .digest('base64url')}`;
+}
+
+function digestOf(body: ChatBody): string {
+  const { model, session, keep, content, cwd } = body;
+  const parts = JSON.stringify([model, session ?? null, keep ?? null, content, cwd ?? null]);
+  return createHash('sha256').update(parts).digest('base64url');
+}
+
+function otherRequest(): GatewayError {
+  return new GatewayError(
+    'conflict',
+    'client_id: it belongs to another request. Use a new one for a new request.',
+    { param: 'client_id', detail: 'client_id_reused' },
+  );
+}
+
+function beingAnswered(): GatewayError {
+  return new GatewayError(
+    'conflict',
+    'client_id: the request is known, and another gateway process answers it or it broke off. Look at the sessions.',
+    { param: 'client_id', detail: 'session_busy' },
+  );
+}

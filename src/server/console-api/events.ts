@@ -1,0 +1,19 @@
+/**
+ * `GET /api/events`: everything that the console shows, as it happens. See wire/events.ts. With
+ * `?once=1` it is the snapshot alone, as JSON.
+ */
+import type { Handler } from '../context.js';
+import { sendJson } from '../http/respond.js';
+import { viewerOf } from './events/event-streams.js';
+
+export const readEvents: Handler = async (exchange, { events, streams }) => {
+  const query = new URLSearchParams(exchange.query);
+  if (query.get('once') === '1') {
+    const { id, snapshot } = await events.snapshot(viewerOf(exchange.principal));
+    sendJson(exchange, 200, { id, prev: null, ...snapshot }, { 'cache-control': 'no-store' });
+    return;
+  }
+  const header = exchange.request.headers['last-event-id'];
+  const last = typeof header === 'string' && header !== '' ? header : query.get('last_event_id');
+  await streams.serve(exchange, last ?? undefined);
+};

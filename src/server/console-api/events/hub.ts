@@ -1,0 +1,339 @@
+/**
+ * Everything that happens, in one numbered row, and who reads it. Whoever has something to tell
+ * publishes it and goes on: encoding and writing happen later, once for all readers that see the
+ * same. Turns that run are kept as they stand, so that one who comes late sees them whole.
+ */
+import { randomBytes } from 'node:crypto';
+import type {
+  AgentActivity,
+  ObservedTurn,
+  TurnObserver,
+  TurnOutcome,
+  TurnSink,
+} from '../../../engines/agent/report/observer.js';
+import type { Log } from '../../../observability/log.js';
+import type { Approval, ApprovalCoordinator } from '../../../permissions/approvals.js';
+import { approvalToWire } from '../approval-wire.js';
+import type { Chunk, ConsoleEvent, Snapshot } from '../wire/events.js';
+import { boundTurns } from './bound-turns.js';
+import { chunkOf } from './chunk-of.js';
+import { type Audience, EventRing, type RingEntry } from './event-ring.js';
+import { EVENT_LIMITS, type EventLimits } from './limits.js';
+import { messageToShow } from './preview.js';
+import { SharedBytes } from './shared-bytes.js';
+import { TurnSnapshot } from './turn-snapshot.js';
+
+type Distributed<Event> = Event extends unknown ? Omit<Event, 'id' | 'prev'> : never;
+/** An event before it has its number. */
+export type NewEvent = Distributed<ConsoleEvent>;
+
+/** Whom a reader reads for. */
+export interface Viewer {
+  principal: string;
+  /** An administrator sees what is of every key. */
+  all: boolean;
+}
+
+export interface EventReader {
+  readonly viewer: Viewer;
+  /** Never throws and never waits. */
+  write(bytes: Buffer): void;
+}
+
+export interface EventHubOptions {
+  approvals: Pick<ApprovalCoordinator, 'list' | 'subscribe'>;
+  log: Log;
+  limits?: Partial<EventLimits>;
+  now?: () => number;
+}
+
+interface Waiting {
+  audience: Audience;
+  event: NewEvent;
+}
+
+interface Place {
+  reader: EventReader;
+  /** The id of the event that it was given last. */
+  last: string;
+}
+
+const PAGE = 500;
+/** A snapshot says what time it is: it is not given to others for longer than this. */
+const SHARED_MS = 1_000;
+/** Snapshots, each as large as it may be. */
+const SHARED = 4;
+
+export class EventHub implements TurnObserver {
+  readonly limits: EventLimits;
+  readonly #options: EventHubOptions;
+  readonly #now: () => number;
+  readonly #epoch = randomBytes(6).toString('hex');
+  readonly #ring: EventRing;
+  readonly #readers = new Map<EventReader, Place>();
+  readonly #turns = new Map<string, TurnSnapshot>();
+  /** What readers were given first, for others that come before anything else happens. */
+  readonly #shared: SharedBytes;
+  #seq = 0;
+  #waiting: Waiting[] = [];
+  #flushing: NodeJS.Immediate | undefined;
+  /** Until then events are kept although nobody reads. */
+  #keepUntil = 0;
+
+  constructor(options: EventHubOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.limits = { ...EVENT_LIMITS, ...options.limits };
+    this.#ring = new EventRing({ events: this.limits.ringEvents, bytes: this.limits.ringBytes });
+    const bytes = SHARED * this.limits.snapshotBytes;
+    this.#shared = new SharedBytes({ bytes, ms: SHARED_MS, now: this.#now });
+  }
+
+  /** Somebody reads, or may come back to what happens now: it is worth the effort to say more. */
+  get watched(): boolean {
+    return this.#readers.size > 0 || this.#now() < this.#keepUntil;
+  }
+
+  /** The turn of the session that runs here; undefined where none does. */
+  turnOf(session: string): string | undefined {
+    for (const turn of this.#turns.values()) if (turn.session === session) return turn.id;
+    return undefined;
+  }
+
+  begin(turn: ObservedTurn): TurnSink {
+    try {
+      return this.#begin(turn);
+    } catch (error) {
+      this.#options.log.error({ err: error, session: turn.session }, 'bug in the event stream');
+      return { observe: () => {}, end: () => {} };
+    }
+  }
+
+  /** Never throws. `audience`: the key that it is of; null for everyone. */
+  publish(audience: Audience, event: NewEvent): void {
+    if (!this.watched) {
+      this.#waiting = [];
+      this.#ring.lose(this.#next());
+      return;
+    }
+    const last = this.#waiting.at(-1);
+    if (last !== undefined && last.audience === audience && joined(last.event, event)) return;
+    this.#waiting.push({ audience, event });
+    this.#flushing ??= setImmediate(() => {
+      this.#flushing = undefined;
+      this.#flush();
+    });
+  }
+
+  /**
+   * From now on the reader is given everything that it may see: what it has missed since `lastId`
+   * where that is still known, else a snapshot first. Rejects as the store does. Does nothing once
+   * the signal has fired.
+   */
+  async open(reader: EventReader, lastId: string | undefined, signal: AbortSignal): Promise<void> {
+    this.#flush();
+    const missed = this.#missed(lastId);
+    if (missed !== undefined && lastId !== undefined) {
+      const place = { reader, last: lastId };
+      this.#readers.set(reader, place);
+      this.#give(place, missed, this.#shared);
+      return;
+    }
+    await this.#withSnapshot(reader.viewer, (id, make) => {
+      if (signal.aborted) return;
+      this.#readers.set(reader, { reader, last: id });
+      reader.write(
+        this.#shared.of(`snapshot ${classOf(reader.viewer)}`, () =>
+          frame(id, null, JSON.stringify(make()).slice(1)),
+        ),
+      );
+    });
+  }
+
+  leave(reader: EventReader): void {
+    if (!this.#readers.delete(reader) || this.#readers.size > 0) return;
+    this.#keepUntil = this.#now() + this.limits.keepMs;
+    this.#shared.clear();
+  }
+
+  /** Once for all: it is no part of what can be replayed. */
+  ping(): void {
+    if (this.#readers.size === 0) return;
+    this.#flush();
+    const event: NewEvent = { type: 'ping', now: this.#time() };
+    const entry = { seq: this.#next(), audience: null, tail: JSON.stringify(event).slice(1) };
+    const made = new SharedBytes();
+    for (const place of [...this.#readers.values()]) this.#give(place, [entry], made);
+  }
+
+  /** As of the event `id`. */
+  snapshot(viewer: Viewer): Promise<{ id: string; snapshot: Snapshot }> {
+    return this.#withSnapshot(viewer, (id, make) => ({ id, snapshot: make() }));
+  }
+
+  /** `use` is called in the very moment that the snapshot is of: what is told behind it is behind it for all. */
+  async #withSnapshot<T>(viewer: Viewer, use: (id: string, make: () => Snapshot) => T): Promise<T> {
+    const changed = new Map<string, Approval>();
+    const unsubscribe = this.#options.approvals.subscribe(({ approval }) => {
+      changed.set(approval.id, approval);
+    });
+    try {
+      const pending = await this.#pending(viewer);
+      this.#flush();
+      for (const approval of changed.values())
+        if (sees(viewer, approval.principal)) pending.set(approval.id, approval);
+      return use(this.#id(this.#seq), () => this.#snapshotOf(viewer, pending));
+    } finally {
+      unsubscribe();
+    }
+  }
+
+  #snapshotOf(viewer: Viewer, known: ReadonlyMap<string, Approval>): Snapshot {
+    const approvals = [...known.values()].filter(({ state }) => state === 'pending').map(approvalToWire);
+    const turns = [...this.#turns.values()].filter(({ principal }) => sees(viewer, principal));
+    const { snapshotBytes } = this.limits;
+    const room = snapshotBytes - Buffer.byteLength(JSON.stringify(approvals));
+    return {
+      type: 'snapshot',
+      now: this.#time(),
+      approvals,
+      turns: boundTurns(
+        turns.map((turn) => turn.toWire()),
+        Math.max(room, snapshotBytes / 4),
+      ),
+    };
+  }
+
+  async #pending({ principal, all }: Viewer): Promise<Map<string, Approval>> {
+    const found = new Map<string, Approval>();
+    const query = { state: 'pending', limit: PAGE, ...(all ? {} : { principal }) } as const;
+    for (let cursor: string | undefined; ; ) {
+      const page = await this.#options.approvals.list(cursor === undefined ? query : { ...query, cursor });
+      for (const approval of page.items) found.set(approval.id, approval);
+      cursor = page.next;
+      if (cursor === undefined) return found;
+    }
+  }
+
+  #begin(turn: ObservedTurn): TurnSink {
+    const { id, session, principal, model } = turn;
+    const message = messageToShow(turn.message, this.limits);
+    const began = { session, turn: id, began_at: this.#time(), model, message };
+    const live = new TurnSnapshot(principal, began, this.limits);
+    this.#turns.set(id, live);
+    this.publish(principal, { type: 'turn', state: 'began', ...began });
+    return {
+      observe: (activity) => this.#observe(live, activity),
+      end: (outcome) => this.#end(live, outcome),
+    };
+  }
+
+  #observe(live: TurnSnapshot, activity: AgentActivity): void {
+    if (this.#turns.get(live.id) !== live) return;
+    const chunk = chunkOf(activity, { turn: live.id, at: this.#time() }, this.limits);
+    live.add(chunk);
+    this.publish(live.principal, chunk);
+  }
+
+  #end(live: TurnSnapshot, { end, stopReason, error }: TurnOutcome): void {
+    if (this.#turns.get(live.id) !== live) return;
+    this.#turns.delete(live.id);
+    this.publish(live.principal, {
+      type: 'turn',
+      state: 'ended',
+      session: live.session,
+      turn: live.id,
+      end,
+      stop_reason: stopReason ?? null,
+      error: error === undefined ? null : { type: error.code, message: error.message },
+    });
+  }
+
+  #flush(): void {
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
+    const entries = waiting.map(({ audience, event }): RingEntry => {
+      const entry = { seq: this.#next(), audience, tail: JSON.stringify(event).slice(1) };
+      this.#ring.push(entry);
+      return entry;
+    });
+    const made = new SharedBytes();
+    for (const place of [...this.#readers.values()]) this.#give(place, entries, made);
+  }
+
+  /** `made`: what was made of the same entries for readers before this one. */
+  #give(place: Place, entries: readonly RingEntry[], made: SharedBytes): void {
+    const { reader, last } = place;
+    const { viewer } = reader;
+    const seen = entries.filter(({ audience }) => sees(viewer, audience));
+    const newest = seen.at(-1);
+    if (newest === undefined) return;
+    place.last = this.#id(newest.seq);
+    const bytes = made.of(`${last} ${classOf(viewer)}`, () =>
+      Buffer.concat(
+        seen.map(({ seq, tail }, index) => {
+          const before = seen[index - 1];
+          return frame(this.#id(seq), before === undefined ? last : this.#id(before.seq), tail);
+        }),
+      ),
+    );
+    reader.write(bytes);
+  }
+
+  /** Undefined where it cannot be told what the reader has missed. */
+  #missed(lastId: string | undefined): readonly RingEntry[] | undefined {
+    const [, epoch, digits] = /^([0-9a-f]+)\.(\d{1,15})$/.exec(lastId ?? '') ?? [];
+    const seq = Number(digits);
+    if (epoch !== this.#epoch || seq > this.#seq) return undefined;
+    return this.#ring.since(seq);
+  }
+
+  /** The number of what happens now: nobody is given any more how things stood before. */
+  #next(): number {
+    this.#shared.clear();
+    this.#seq += 1;
+    return this.#seq;
+  }
+
+  #id(seq: number): string {
+    return `${this.#epoch}.${seq}`;
+  }
+
+  #time(): string {
+    return new Date(this.#now()).toISOString();
+  }
+}
+
+/** Viewers of one class see the same. */
+function classOf({ principal, all }: Viewer): string {
+  return all ? 'all' : `key ${principal}`;
+}
+
+function sees({ principal, all }: Viewer, audience: Audience): boolean {
+  return all || audience === null || audience === principal;
+}
+
+function frame(id: string, prev: string | null, tail: string): Buffer {
+  const before = prev === null ? 'null' : `"${prev}"`;
+  return Buffer.from(`id: ${id}\ndata: {"id":"${id}","prev":${before},${tail}\n\n`);
+}
+
+/** True where `next` is only more of what `last` says, and was put behind it. */
+function joined(last: NewEvent, next: NewEvent): boolean {
+  if (!isPiece(last) || !isPiece(next) || last.type !== next.type) return false;
+  if (last.turn !== next.turn || last.agent?.id !== next.agent?.id) return false;
+  if (last.type === 'tool_input_delta') {
+    if (next.type !== 'tool_input_delta' || last.tool_use_id !== next.tool_use_id) return false;
+    last.delta += next.delta;
+  } else if (next.type !== 'tool_input_delta') last.text += next.text;
+  return true;
+}
+
+type Piece = Extract<Chunk, { type: 'text' | 'thinking' | 'tool_input_delta' }>;
+
+const PIECES: ReadonlySet<string> = new Set(['text', 'thinking', 'tool_input_delta']);
+
+function isPiece(event: NewEvent): event is Piece {
+  return PIECES.has(event.type);
+}

@@ -1,0 +1,236 @@
+/**
+ * A turn that runs, as it stands: what a reader from its beginning would know, in as few chunks as
+ * say it, and never more than a bound.
+ */
+import { cut } from '../../activity/encode-activity.js';
+import type { Chunk, TurnSnapshotWire as LiveTurnWire } from '../wire/events.js';
+import type { EventLimits } from './limits.js';
+import { inputToShow } from './preview.js';
+
+type Began = Pick<LiveTurnWire, 'session' | 'turn' | 'began_at' | 'model' | 'message'>;
+type Limits = Pick<EventLimits, 'inputChars' | 'progressChars' | 'turnChars'>;
+
+interface Kept {
+  chunk: Chunk;
+  chars: number;
+}
+
+/** What is kept about one call. */
+interface CallChunks {
+  use: Kept | undefined;
+  delta: Kept | undefined;
+  progress: Kept[];
+}
+
+/** Beside the texts in it. */
+const CHUNK_CHARS = 150;
+/** Where it has become too much, it is cut down to this part of the bound. */
+const CUT_TO = 0.75;
+/** Of results, arguments and changes that are cut for being old. */
+const OLD_CHARS = 500;
+
+export class TurnSnapshot {
+  readonly id: string;
+  readonly session: string;
+  readonly principal: string;
+  readonly #began: Began;
+  readonly #limits: Limits;
+  readonly #kept = new Set<Kept>();
+  /** The text or thinking that the next piece may belong to, by agent. */
+  readonly #open = new Map<string, Kept>();
+  readonly #calls = new Map<string, CallChunks>();
+  #chars = 0;
+  #truncated = false;
+
+  constructor(principal: string, began: Began, limits: Limits) {
+    this.id = began.turn;
+    this.session = began.session;
+    this.principal = principal;
+    this.#began = began;
+    this.#limits = limits;
+  }
+
+  add(chunk: Chunk): void {
+    const agent = chunk.agent?.id ?? '';
+    if (chunk.type === 'text' || chunk.type === 'thinking') this.#addText(agent, chunk);
+    else {
+      this.#open.delete(agent);
+      this.#addOther(agent, chunk);
+    }
+    if (this.#chars > this.#limits.turnChars) this.#shrink();
+  }
+
+  toWire(): LiveTurnWire {
+    const chunks = [...this.#kept].map(({ chunk }) => chunk);
+    return { ...this.#began, chunks, ...(this.#truncated ? { truncated: true } : {}) };
+  }
+
+  #addText(agent: string, chunk: Extract<Chunk, { type: 'text' | 'thinking' }>): void {
+    const open = this.#open.get(agent);
+    if (open !== undefined && open.chunk.type === chunk.type && this.#kept.has(open)) {
+      open.chunk.text += chunk.text;
+      this.#grow(open, chunk.text.length);
+    } else this.#open.set(agent, this.#keep({ ...chunk }));
+  }
+
+  #addOther(agent: string, chunk: Exclude<Chunk, { type: 'text' | 'thinking' }>): void {
+    switch (chunk.type) {
+      case 'tool_use':
+        if (!chunk.complete) this.#call(agent, chunk.tool_use_id).use = this.#keep(chunk);
+        else this.#addWhole(agent, chunk);
+        break;
+      case 'tool_input_delta':
+        this.#addInput(this.#call(agent, chunk.tool_use_id), chunk);
+        break;
+      case 'dropped':
+        for (const id of chunk.tool_use_ids) this.#forget(agent, id);
+        break;
+      case 'tool_progress':
+        this.#addProgress(this.#call(agent, chunk.tool_use_id), chunk);
+        break;
+      case 'tool_result': {
+        const { progress } = this.#call(agent, chunk.tool_use_id);
+        for (const each of progress.splice(0)) this.#remove(each);
+        this.#keep(chunk);
+        break;
+      }
+      default:
+        this.#keep(chunk);
+    }
+  }
+
+  /** It stands where the call began, and what it came from is not needed any more. */
+  #addWhole(agent: string, chunk: Extract<Chunk, { type: 'tool_use'; complete: true }>): void {
+    const { was = chunk.tool_use_id, ...whole } = chunk;
+    const call = this.#call(agent, was);
+    this.#calls.delete(nameOf(agent, was));
+    this.#calls.set(nameOf(agent, chunk.tool_use_id), call);
+    if (call.delta !== undefined) this.#remove(call.delta);
+    call.delta = undefined;
+    if (call.use === undefined || !this.#kept.has(call.use)) call.use = this.#keep(whole);
+    else this.#replace(call.use, whole);
+  }
+
+  #addInput(call: CallChunks, chunk: Extract<Chunk, { type: 'tool_input_delta' }>): void {
+    const { delta } = call;
+    if (delta?.chunk.type !== 'tool_input_delta' || !this.#kept.has(delta)) {
+      call.delta = this.#keep({ ...chunk });
+      return;
+    }
+    // The rest comes with the whole call.
+    const room = this.#limits.inputChars - delta.chunk.delta.length;
+    const more = cut(chunk.delta, Math.max(0, room));
+    delta.chunk.delta += more;
+    this.#grow(delta, more.length);
+  }
+
+  #addProgress({ progress }: CallChunks, chunk: Chunk): void {
+    progress.push(this.#keep(chunk));
+    let chars = progress.reduce((sum, each) => sum + each.chars, 0);
+    while (chars > this.#limits.progressChars && progress.length > 1) {
+      const oldest = progress.shift();
+      if (oldest === undefined) return;
+      chars -= oldest.chars;
+      this.#remove(oldest);
+    }
+  }
+
+  #call(agent: string, id: string): CallChunks {
+    const name = nameOf(agent, id);
+    const known = this.#calls.get(name);
+    if (known !== undefined) return known;
+    const call: CallChunks = { use: undefined, delta: undefined, progress: [] };
+    this.#calls.set(name, call);
+    return call;
+  }
+
+  #forget(agent: string, id: string): void {
+    const { use, delta } = this.#call(agent, id);
+    if (use !== undefined) this.#remove(use);
+    if (delta !== undefined) this.#remove(delta);
+    this.#calls.delete(nameOf(agent, id));
+  }
+
+  #keep(chunk: Chunk): Kept {
+    const kept = { chunk, chars: charsOf(chunk) };
+    this.#kept.add(kept);
+    this.#chars += kept.chars;
+    return kept;
+  }
+
+  #replace(kept: Kept, chunk: Chunk): void {
+    kept.chunk = chunk;
+    this.#grow(kept, charsOf(chunk) - kept.chars);
+  }
+
+  #grow(kept: Kept, by: number): void {
+    kept.chars += by;
+    this.#chars += by;
+  }
+
+  #remove(kept: Kept): void {
+    if (this.#kept.delete(kept)) this.#chars -= kept.chars;
+  }
+
+  /** What is old gives way: first what was long in it, then all of it. */
+  #shrink(): void {
+    const enough = this.#limits.turnChars * CUT_TO;
+    for (const kept of this.#kept) {
+      if (this.#chars <= enough) return;
+      const shorter = shortened(kept.chunk);
+      if (shorter !== undefined) this.#replace(kept, shorter);
+    }
+    for (const kept of this.#kept) {
+      if (this.#chars <= enough) return;
+      this.#truncated = true;
+      this.#remove(kept);
+    }
+  }
+}
+
+function nameOf(agent: string, id: string): string {
+  return `${agent}\n${id}`;
+}
+
+/** Undefined where nothing in it is long. */
+export function shortened(chunk: Chunk): Chunk | undefined {
+  if (charsOf(chunk) <= OLD_CHARS + CHUNK_CHARS) return undefined;
+  switch (chunk.type) {
+    case 'tool_result': {
+      const content = chunk.content.map((block) =>
+        block.type === 'text' ? { ...block, text: cut(block.text, OLD_CHARS) } : block,
+      );
+      const { shown: _, ...rest } = chunk;
+      return { ...rest, content, truncated: true };
+    }
+    case 'tool_start': {
+      const command = chunk.command === null ? null : cut(chunk.command, OLD_CHARS);
+      return { ...chunk, command, diff: null };
+    }
+    case 'tool_use': {
+      if (!chunk.complete || typeof chunk.input !== 'object' || chunk.input === null) return undefined;
+      return { ...chunk, input: inputToShow({ ...chunk.input }, OLD_CHARS).input, truncated: true };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function charsOf(chunk: Chunk): number {
+  switch (chunk.type) {
+    case 'text':
+    case 'thinking':
+    case 'tool_progress':
+      return CHUNK_CHARS + chunk.text.length;
+    case 'tool_input_delta':
+      return CHUNK_CHARS + chunk.delta.length;
+    case 'tool_use':
+      return CHUNK_CHARS + (chunk.complete ? JSON.stringify(chunk.input).length : 0);
+    case 'tool_start':
+      return CHUNK_CHARS + (chunk.command?.length ?? 0) + (chunk.diff?.length ?? 0);
+    case 'tool_result':
+      return CHUNK_CHARS + JSON.stringify(chunk.content).length + (chunk.shown?.length ?? 0);
+    default:
+      return CHUNK_CHARS;
+  }
+}

@@ -1,0 +1,59 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { call, handBack, SessionsBench, said, speak, user } from '../../../test/support/sessions-bench.js';
+import { cancelLeftQuestions } from './left-questions.js';
+
+const WENT_ON = 'The conversation went on without this call.';
+
+async function open() {
+  const bench = await SessionsBench.open();
+  onTestFinished(() => bench.close());
+  const cancelled: string[][] = [];
+  const warned: string[] = [];
+  let problem: Error | undefined;
+  const end = cancelLeftQuestions({
+    sessions: bench.sessions,
+    approvals: {
+      cancelLeft: async (session, reason) => {
+        if (problem !== undefined) throw problem;
+        cancelled.push([session, reason]);
+      },
+    },
+    log: { warn: (_facts, message) => void warned.push(message) },
+  });
+  const fail = () => {
+    problem = new Error('no');
+  };
+  return { bench, cancelled, warned, end, fail };
+}
+
+it('gives up what was asked before when a turn is complete, and not when it breaks off or is parked', async () => {
+  const { bench, cancelled } = await open();
+  const turn = await bench.turn([user('hi')]);
+  turn.transcript.push(said(call('c1')));
+  await turn.save();
+  await turn.abandon();
+  const again = await bench.turn([user('hi')]);
+  await handBack(await bench.turn([user('look')]), [call('c2')]);
+  expect(cancelled).toEqual([]);
+  await speak(again, 'Done.');
+  expect(cancelled).toEqual([[turn.id, WENT_ON]]);
+});
+
+it('says who stopped a turn that had broken off, until it is told no more', async () => {
+  const { bench, cancelled, end } = await open();
+  const turn = await bench.turn([user('hi')]);
+  await turn.abandon();
+  await bench.sessions.stop(turn.id, 'bob');
+  expect(cancelled).toEqual([[turn.id, 'Stopped by bob.']]);
+  end();
+  await speak(await bench.turn([user('on')], { id: turn.id }), 'Fine.');
+  expect(cancelled).toHaveLength(1);
+});
+
+it('logs what could not be cancelled', async () => {
+  const { bench, warned, fail } = await open();
+  fail();
+  await speak(await bench.turn([user('hi')]), 'Fine.');
+  await new Promise(setImmediate);
+  expect(warned).toEqual(['questions that nobody waits for could not be cancelled']);
+});

@@ -1,0 +1,35 @@
+/**
+ * Questions about calls that nobody goes on with: a turn broke off in front of the answer, and then it
+ * was stopped, or the conversation went on. Allowed, they would run nothing.
+ */
+import type { Log } from '../../observability/log.js';
+import type { ApprovalCoordinator } from '../../permissions/approvals.js';
+import type { SessionEvent, Sessions } from '../../sessions/sessions.js';
+
+const WENT_ON = 'The conversation went on without this call.';
+
+export const stoppedBy = (name: string): string => `Stopped by ${name}.`;
+
+export interface LeftQuestionsOptions {
+  sessions: Pick<Sessions, 'subscribe'>;
+  approvals: Pick<ApprovalCoordinator, 'cancelLeft'>;
+  log: Pick<Log, 'warn'>;
+}
+
+/** Until the returned function is called. */
+export function cancelLeftQuestions({ sessions, approvals, log }: LeftQuestionsOptions): () => void {
+  return sessions.subscribe((event) => {
+    const reason = reasonOf(event);
+    if (reason === undefined) return;
+    const { session } = event;
+    approvals.cancelLeft(session, reason).catch((error: unknown) => {
+      log.warn({ err: error, session }, 'questions that nobody waits for could not be cancelled');
+    });
+  });
+}
+
+function reasonOf(event: SessionEvent): string | undefined {
+  if (event.type === 'turn-left') return event.by === undefined ? WENT_ON : stoppedBy(event.by);
+  // A turn that was gone on with after a break may have done without some of what was asked before it.
+  return event.type === 'turn-ended' && event.end === 'complete' ? WENT_ON : undefined;
+}

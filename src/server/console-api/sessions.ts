@@ -1,0 +1,95 @@
+/**
+ * Conversations that are kept. Everyone sees and ends their own key's, an administrator all of them;
+ * one that has expired is as unknown as another key's.
+ */
+import { GatewayError } from '../../core/errors.js';
+import type { SessionState } from '../../store/sessions.js';
+import type { Handler } from '../context.js';
+import { NO_STORE, sendJson, sendStatus } from '../http/respond.js';
+import { findSession, unknownSession } from './find-session.js';
+import { stoppedBy } from './left-questions.js';
+import { hrefIn } from './media.js';
+import { messagesToWire } from './message-shape.js';
+import { readInteger } from './query.js';
+import { listAll, listByStatus } from './session-list.js';
+import { sessionToWire } from './session-wire.js';
+import { ownOnly } from './traces.js';
+import { SESSION_STATUSES } from './wire/session-status.js';
+import type { SessionContentWire, StopAnswer } from './wire/sessions.js';
+
+const STATES: readonly SessionState[] = ['live', 'parked', 'hibernated', 'expired'];
+const PAGES = { sessions: { default: 50, min: 1, max: 500 }, messages: { default: 200, min: 1, max: 1000 } };
+
+/** `status` is what it does, `state` how it is kept. */
+export const listSessions: Handler = async (exchange, context) => {
+  const query = new URLSearchParams(exchange.query);
+  const state = readOne(query, 'state', STATES);
+  const status = readOne(query, 'status', SESSION_STATUSES);
+  const search = query.get('search');
+  const cursor = query.get('cursor');
+  const key = query.get('key');
+  const asked = {
+    ...(key === null ? {} : { principal: key }),
+    ...ownOnly(exchange),
+    ...(state === undefined ? {} : { states: [state] }),
+    ...(search === null ? {} : { search, signal: exchange.signal }),
+    ...(cursor === null ? {} : { cursor }),
+    limit: readInteger(query, 'limit', PAGES.sessions),
+  };
+  const list = () => (status === undefined ? listAll(context, asked) : listByStatus(context, asked, status));
+  const { items, next } = await (search === null
+    ? list()
+    : context.searches.run(exchange.principal.name, list));
+  sendJson(exchange, 200, { data: items, next: next ?? null }, NO_STORE);
+};
+
+/** The newest messages, or those in front of a place. */
+export const getSession: Handler = async (exchange, context, parameters) => {
+  const query = new URLSearchParams(exchange.query);
+  const limit = readInteger(query, 'limit', PAGES.messages);
+  const end = Number.MAX_SAFE_INTEGER;
+  const before = readInteger(query, 'before', { default: end, min: 0, max: end });
+  const { id } = await findSession(exchange, context, parameters);
+  const content = await context.sessions.read(id);
+  if (content === undefined) throw unknownSession(id);
+  const { session, messages, open } = content;
+  const answer: SessionContentWire = {
+    ...(await sessionToWire(context, session)),
+    messages: messagesToWire(messages, { before, limit }, hrefIn(id)),
+    total: messages.length,
+    open_calls: open.map(({ id: call, name, input }) => ({ id: call, name, input })),
+  };
+  sendJson(exchange, 200, answer, NO_STORE);
+};
+
+/** Ends the turn that runs, and what it started. */
+export const deleteSession: Handler = async (exchange, context, parameters) => {
+  const { id } = await findSession(exchange, context, parameters);
+  if (!(await context.sessions.delete(id, exchange.principal.name))) throw unknownSession(id);
+  sendStatus(exchange, 204);
+};
+
+export const forkSession: Handler = async (exchange, context, parameters) => {
+  const { id } = await findSession(exchange, context, parameters);
+  const forked = await context.sessions.fork(id);
+  if (forked === undefined) throw unknownSession(id);
+  sendJson(exchange, 201, await sessionToWire(context, forked), NO_STORE);
+};
+
+/** Whoever began the turn: what it has said and done so far stays. */
+export const stopSession: Handler = async (exchange, context, parameters) => {
+  const { id } = await findSession(exchange, context, parameters);
+  const { name } = exchange.principal;
+  const answer: StopAnswer = { stopped: await context.sessions.stop(id, name) };
+  // Whoever has stopped it finds no question of it any more.
+  if (answer.stopped) await context.approvals.cancelLeft(id, stoppedBy(name));
+  sendJson(exchange, 200, answer, NO_STORE);
+};
+
+function readOne<T extends string>(query: URLSearchParams, name: string, known: readonly T[]): T | undefined {
+  const given = query.get(name);
+  if (given === null) return undefined;
+  const found = known.find((each) => each === given);
+  if (found !== undefined) return found;
+  throw new GatewayError('invalid_request', `${name}: expected one of ${known.join(', ')}.`, { param: name });
+}

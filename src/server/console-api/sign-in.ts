@@ -1,0 +1,120 @@
+/** Sign-in of the console: a token or key for a cookie and a secret of the page. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError, toGatewayError } from '../../core/errors.js';
+import type { Principal } from '../../engines/engine.js';
+import type { Access, Auth } from '../access/auth.js';
+import { isUnavailable } from '../access/sign-ins.js';
+import type { Handler, ServerContext } from '../context.js';
+import { checkContentType, readBody } from '../http/body.js';
+import type { Exchange } from '../http/exchange.js';
+import { parseJsonBody } from '../http/json-body.js';
+import { NO_STORE, sendError, sendJson, sendStatus } from '../http/respond.js';
+import { readSwitch } from './query.js';
+import type { IdentityWire, SignedInWire } from './wire/sign-in.js';
+
+const CONSOLE: Access = { area: 'console' };
+
+interface SignInRequest {
+  token: string;
+  /** False: whoever is signed in with this browser stays so. */
+  replace: boolean;
+}
+
+export const signIn: Handler = async (exchange, context) => {
+  const { auth } = context;
+  const { token, replace } = await readRequest(exchange, context);
+  const credential = auth.credentialOf(token);
+  if (credential === undefined) {
+    throw new GatewayError(
+      'unauthenticated',
+      'The token is not valid. Open the address that the gateway printed when it last started, or sign in with a key.',
+    );
+  }
+  const { headers } = exchange.request;
+  const present = replace ? undefined : await findPresent(headers, auth);
+  if (present !== undefined) {
+    answerPresent(exchange, present, credential.principal);
+    return;
+  }
+  // The guard has let only our own origin through; its scheme is what the browser sees.
+  const secure = headers.origin?.startsWith('https:') ?? false;
+  const { setCookie, page } = await auth.sessions.open(credential, secure, headers);
+  const answer: SignedInWire = { ...toWire(credential.principal), page };
+  sendJson(exchange, 200, answer, { 'set-cookie': setCookie, ...NO_STORE });
+};
+
+export const showSignIn: Handler = (exchange) => {
+  sendJson(exchange, 200, toWire(exchange.principal), NO_STORE);
+};
+
+/** The browser forgets its cookie in any case; whoever has a copy of it is refused from now on. */
+export const signOut: Handler = async (exchange, { auth, limits }) => {
+  const { headers: asked } = exchange.request;
+  const everywhere = readSwitch(new URLSearchParams(exchange.query), 'everywhere');
+  const headers = {
+    'set-cookie': auth.sessions.takenCookie,
+    // Images of conversations.
+    'clear-site-data': '"cache"',
+  };
+  try {
+    await (everywhere ? closeEverywhere(asked, auth) : auth.sessions.close(asked));
+  } catch (thrown) {
+    if (!isUnavailable(thrown)) throw thrown;
+    const error = toGatewayError(thrown);
+    exchange.facts.error = error;
+    sendError(exchange, error, limits.lingerMs, headers);
+    return;
+  }
+  sendStatus(exchange, 204, headers);
+};
+
+/** Throws `unauthenticated` where nobody is signed in, and has no key or token either. */
+async function closeEverywhere(headers: IncomingHttpHeaders, auth: Auth): Promise<void> {
+  const { sessions } = auth;
+  if (auth.isStranger(CONSOLE, headers)) {
+    await sessions.recall(headers).catch(async (error: unknown) => {
+      // Nobody can say whose it is now; this one ends at least.
+      await sessions.close(headers);
+      throw error;
+    });
+  }
+  await sessions.closeAll(auth.admit(CONSOLE, headers));
+}
+
+/** Who is signed in with the browser. Rejects as the store does: then nobody is replaced unasked. */
+async function findPresent(headers: IncomingHttpHeaders, { sessions }: Auth): Promise<Principal | undefined> {
+  await sessions.recall(headers);
+  return sessions.find(headers);
+}
+
+function answerPresent(exchange: Exchange, present: Principal, offered: Principal): void {
+  if (present.name === offered.name) {
+    sendJson(exchange, 200, toWire(present), NO_STORE);
+    return;
+  }
+  const error = new GatewayError(
+    'conflict',
+    `This browser is signed in as "${present.name}". To sign in as "${offered.name}" instead, say "replace": true.`,
+    { detail: 'other_sign_in' },
+  );
+  exchange.facts.error = error;
+  const shown = { signed_in: toWire(present), offered: toWire(offered) };
+  sendJson(exchange, error.status, { ...exchange.encodeError(error, exchange.id), ...shown }, NO_STORE);
+}
+
+async function readRequest(exchange: Exchange, { limits }: ServerContext): Promise<SignInRequest> {
+  checkContentType(exchange.request.headers['content-type']);
+  const body = parseJsonBody(await readBody(exchange, limits, limits.apiBodyBytes), limits.jsonDepth);
+  if (typeof body !== 'object' || body === null || !('token' in body) || typeof body.token !== 'string') {
+    throw new GatewayError('invalid_request', 'token: expected a string.', { param: 'token' });
+  }
+  const replace = 'replace' in body ? body.replace : true;
+  if (typeof replace !== 'boolean') {
+    throw new GatewayError('invalid_request', 'replace: expected true or false.', { param: 'replace' });
+  }
+  return { token: body.token, replace };
+}
+
+function toWire({ name, scopes, models }: Principal): IdentityWire {
+  return { name, scopes, models };
+}

@@ -1,0 +1,100 @@
+/** How the gateway is set up and what it has seen of its upstreams. Nothing is called to find out. */
+import type { UpstreamSeen } from '../../observability/upstream-health.js';
+import type { Handler, ServerContext } from '../context.js';
+import type { Exchange } from '../http/exchange.js';
+import { sendJson } from '../http/respond.js';
+import type { About, AboutUpstream } from './about.js';
+import { ownOnly } from './traces.js';
+import type { StatusWire, UpstreamStatusWire } from './wire/status.js';
+
+/** More than anyone waits for; the figure stays true up to here. */
+const MOST_PENDING = 500;
+
+export const showStatus: Handler = async (exchange, context) => {
+  const { about, url, metrics } = context;
+  const now = Date.now();
+  const [tools, store, approvals] = await Promise.all([
+    countTools(context),
+    storeStatus(exchange, context),
+    approvalStatus(exchange, context),
+  ]);
+  const body: StatusWire = {
+    version: about.version,
+    started_at: time(about.startedAt),
+    uptime_s: Math.max(0, Math.round((now - about.startedAt) / 1000)),
+    now: time(now),
+    url,
+    keys: {
+      configured: about.keysConfigured,
+      name: exchange.principal.name,
+      scopes: [...exchange.principal.scopes],
+      models: [...exchange.principal.models],
+    },
+    upstreams: about.upstreams.map((each) => upstreamStatus(each, metrics.upstreams.of(each.name))),
+    models: { total: about.models, agents: about.agents.length },
+    tools,
+    mcp: countServers(context),
+    store,
+    sandbox: sandboxStatus(about),
+    approvals,
+    traces: { bodies: about.traces.bodies, max_age_s: about.traces.maxAgeS, max_mb: about.traces.maxMb },
+  };
+  sendJson(exchange, 200, body, { 'cache-control': 'no-store' });
+};
+
+function upstreamStatus(
+  { name, dialect, host, hasKey }: AboutUpstream,
+  { answeredAt, failedAt, code }: UpstreamSeen,
+): UpstreamStatusWire {
+  const failing = failedAt !== undefined && (answeredAt === undefined || failedAt > answeredAt);
+  return {
+    ...{ name, dialect, host },
+    has_key: hasKey,
+    last_answer_at: answeredAt === undefined ? null : time(answeredAt),
+    last_failure: failedAt === undefined ? null : { at: time(failedAt), code: code ?? '' },
+    state: failing ? 'failing' : answeredAt === undefined ? 'unknown' : 'ok',
+  };
+}
+
+async function countTools({ tools }: ServerContext): Promise<StatusWire['tools']> {
+  const listed = await tools.list();
+  return { total: listed.length, enabled: listed.filter(({ enabled }) => enabled).length };
+}
+
+function countServers({ mcp }: ServerContext): StatusWire['mcp'] {
+  const states: Record<string, number> = {};
+  const servers = mcp.status();
+  for (const { state } of servers) states[state] = (states[state] ?? 0) + 1;
+  return { total: servers.length, states };
+}
+
+/** Where the file lies is for whoever runs the gateway. */
+async function storeStatus({ principal }: Exchange, { store }: ServerContext): Promise<StatusWire['store']> {
+  const { kind, location, schemaVersion, sizeBytes } = await store.info();
+  return {
+    kind,
+    size_bytes: sizeBytes,
+    schema_version: schemaVersion,
+    location: principal.scopes.includes('admin') ? location : null,
+  };
+}
+
+async function approvalStatus(
+  exchange: Exchange,
+  { approvals, about, permissions }: ServerContext,
+): Promise<StatusWire['approvals']> {
+  const { items } = await approvals.list({ ...ownOnly(exchange), state: 'pending', limit: MOST_PENDING });
+  const { timeoutS, unattended } = about.approvals;
+  return { mode: permissions.mode, timeout_s: timeoutS, unattended, pending: items.length };
+}
+
+function sandboxStatus({ sandbox }: About): StatusWire['sandbox'] {
+  const status = sandbox();
+  if (status.active) return { active: true, kind: status.kind, detail: status.detail };
+  const { reason, detail, advice } = status;
+  return { active: false, reason, detail, advice };
+}
+
+function time(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,38 @@
+/** `GET /api/usage`: what was used, summed up. Types alone: the console imports them too. */
+import type { Histogram } from '../../../core/histogram.js';
+import type { Time, TokenCounts } from './shared.js';
+
+export interface UsageWire {
+  from: Time;
+  to: Time;
+  /** Ordered by what was asked for in `by`. */
+  data: UsageRowWire[];
+}
+
+export interface UsageRowWire extends TokenCounts {
+  /** Those of these that `by` names; a day is `YYYY-MM-DD`, an hour `YYYY-MM-DDTHH`. */
+  model?: string;
+  key?: string;
+  upstream?: string;
+  session?: string;
+  day?: string;
+  hour?: string;
+  requests: number;
+  errors: number;
+  reasoning_tokens: number;
+  /** Of the requests with a known price. */
+  cost_usd: number;
+  unpriced_requests: number;
+  /** Of all requests, those with an error too. */
+  mean_latency_ms: number;
+  p50_latency_ms: number | null;
+  p95_latency_ms: number | null;
+  max_latency_ms: number;
+  /** Of the requests that streamed; null where none did. */
+  mean_first_token_ms: number | null;
+  p50_first_token_ms: number | null;
+  p95_first_token_ms: number | null;
+  /** With `histograms=1`, for whoever adds rows up. */
+  latency_histogram?: Histogram;
+  first_token_histogram?: Histogram;
+}

@@ -1,0 +1,136 @@
+/** Reads the body of a request: bounded in size and in time, decompressed within the same bound. */
+import { promisify } from 'node:util';
+import { GatewayError } from '../../core/errors.js';
+import { clientClosed, type Exchange } from './exchange.js';
+import type { Limits } from './limits.js';
+
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/;
+const ENCODINGS = 'gzip, deflate, br';
+
+/** Throws `unsupported_media_type`. A body without a type is taken for JSON, and has to be. */
+export function checkContentType(header: string | undefined): void {
+  if (header === undefined || header === '') return;
+  const [type = '', ...parameters] = header.toLowerCase().split(';');
+  if (!JSON_TYPE.test(type.trim())) {
+    throw new GatewayError(
+      'unsupported_media_type',
+      'The content type is not JSON. Send "content-type: application/json".',
+    );
+  }
+  for (const parameter of parameters) {
+    const [name = '', value = ''] = parameter.split('=');
+    if (name.trim() === 'charset' && !/^"?utf-?8"?$/.test(value.trim())) {
+      throw new GatewayError('unsupported_media_type', 'The charset is not UTF-8. Send the body as UTF-8.');
+    }
+  }
+}
+
+/** Rejects with `too_large`, `timeout`, `unsupported_media_type` or `client_closed`. */
+export async function readBody(exchange: Exchange, limits: Limits, maxBytes: number): Promise<Buffer> {
+  const { headers } = exchange.request;
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  const decode = encoding === '' || encoding === 'identity' ? undefined : decoderOf(encoding);
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw refuse(exchange, tooLarge(maxBytes));
+  const bytes = await collect(exchange, limits, maxBytes);
+  return decode === undefined ? bytes : decode(bytes, maxBytes);
+}
+
+function collect(exchange: Exchange, limits: Limits, maxBytes: number): Promise<Buffer> {
+  const { request, response, signal } = exchange;
+  if (exchange.awaitsContinue) {
+    exchange.awaitsContinue = false;
+    response.writeContinue();
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const deadline = performance.now() + limits.bodyMs;
+    let size = 0;
+    const finish = () => {
+      clearTimeout(idle);
+      request.off('data', onData).off('end', onEnd);
+      signal.removeEventListener('abort', onAbort);
+    };
+    const fail = (error: GatewayError) => {
+      finish();
+      reject(refuse(exchange, error));
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) fail(tooLarge(maxBytes));
+      else if (performance.now() > deadline) fail(tooSlow());
+      else {
+        chunks.push(chunk);
+        idle.refresh();
+      }
+    };
+    const onEnd = () => {
+      finish();
+      const [first] = chunks;
+      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
+    };
+    // The connection is gone, or what came on it was no body.
+    const onAbort = () => fail(exchange.failure ?? clientClosed());
+    const idle = setTimeout(() => fail(tooSlow()), limits.bodyIdleMs);
+    request.on('data', onData).on('end', onEnd);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+  });
+}
+
+/** What follows on the connection is the rest of a body that nobody wants. */
+function refuse(exchange: Exchange, error: GatewayError): GatewayError {
+  exchange.closeAfter = true;
+  return error;
+}
+
+function tooLarge(maxBytes: number): GatewayError {
+  const limit = Math.round((maxBytes / 1024 / 1024) * 100) / 100;
+  return new GatewayError(
+    'too_large',
+    `The body is larger than ${limit} MiB. Send less, or raise server.body_limit_mb.`,
+  );
+}
+
+function tooSlow(): GatewayError {
+  return new GatewayError('timeout', 'The body did not arrive in time. Send it again.');
+}
+
+type Decode = (bytes: Buffer, maxBytes: number) => Promise<Buffer>;
+
+function decoderOf(encoding: string): Decode {
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+    case 'deflate':
+    case 'br':
+      return (bytes, maxBytes) => decompress(encoding, bytes, maxBytes);
+    default:
+      throw new GatewayError(
+        'unsupported_media_type',
+        `The content encoding is not one of ${ENCODINGS}. Send the body without one.`,
+      );
+  }
+}
+
+async function decompress(
+  encoding: 'gzip' | 'x-gzip' | 'deflate' | 'br',
+  bytes: Buffer,
+  maxBytes: number,
+): Promise<Buffer> {
+  const zlib = await import('node:zlib');
+  const options = { maxOutputLength: maxBytes };
+  try {
+    if (encoding === 'br') return await promisify(zlib.brotliDecompress)(bytes, options);
+    if (encoding !== 'deflate') return await promisify(zlib.gunzip)(bytes, options);
+    // Some clients mean raw deflate by the same name; the zlib header has 8 in its low bits.
+    const raw = ((bytes[0] ?? 0) & 0x0f) !== 8;
+    return await promisify(raw ? zlib.inflateRaw : zlib.inflate)(bytes, options);
+  } catch (error) {
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
+    throw new GatewayError('invalid_request', `The body is not valid ${encoding} data.`, { cause: error });
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}

@@ -1,0 +1,133 @@
+/** One request and its answer, from the first byte to the log line. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Usage } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import type { Loss } from '../../core/losses.js';
+import type { Price } from '../../core/price.js';
+import type { Principal } from '../../engines/engine.js';
+import type { TraceRecorder } from '../../observability/trace-recorder.js';
+import type { EncodeError } from './error-shapes.js';
+
+/** What becomes known on the way, for the log line, the metrics and the usage row. */
+export interface Facts {
+  /** The pattern of the route that matched. */
+  route: string;
+  model?: string;
+  stream?: boolean;
+  upstream?: string;
+  /**
+   * `performance.now()` of the first thing that the model said in a stream; of its first bytes where
+   * they are passed on unread.
+   */
+  firstTokenAt?: number;
+  usage?: Usage;
+  price?: Price;
+  session?: string;
+  stopReason?: string;
+  losses: readonly Loss[];
+  repairs: ReadonlyMap<string, number>;
+  error?: GatewayError;
+}
+
+/** Until someone is admitted. */
+export const NOBODY: Principal = { name: '', scopes: [], models: [] };
+const NO_REPAIRS: ReadonlyMap<string, number> = new Map();
+
+export interface ExchangeOptions {
+  id: string;
+  request: IncomingMessage;
+  response: ServerResponse;
+  path: string;
+  query: string;
+  encodeError: EncodeError;
+  /** The client waits for `100 Continue` before it sends the body. */
+  awaitsContinue: boolean;
+}
+
+export class Exchange {
+  readonly id: string;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Without the query, as it came. */
+  readonly path: string;
+  readonly query: string;
+  readonly startedAt = performance.now();
+  readonly facts: Facts = { route: 'unmatched', losses: [], repairs: NO_REPAIRS };
+  encodeError: EncodeError;
+  awaitsContinue: boolean;
+  principal: Principal = NOBODY;
+  /** A usage row and a trace are kept of it. */
+  traced = false;
+  /** Where the whole of it is recorded. */
+  recorder: TraceRecorder | undefined;
+  /** Headers of the answer that an engine told ahead of it. */
+  announced: Readonly<Record<string, string>> = {};
+  /** The answer says `connection: close`. */
+  closeAfter = false;
+  readonly #abort = new AbortController();
+  readonly #waiting = new Set<(error: GatewayError) => void>();
+  #failure: GatewayError | undefined;
+
+  constructor(options: ExchangeOptions) {
+    this.id = options.id;
+    this.request = options.request;
+    this.response = options.response;
+    this.path = options.path;
+    this.query = options.query;
+    this.encodeError = options.encodeError;
+    this.awaitsContinue = options.awaitsContinue;
+  }
+
+  get method(): string {
+    return this.request.method ?? '';
+  }
+
+  /** Fires when the client is gone or the gateway stops. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Why the work was ended from outside; undefined while it goes on. */
+  get failure(): GatewayError | undefined {
+    return this.#failure;
+  }
+
+  get clientGone(): boolean {
+    return this.#failure?.code === 'client_closed';
+  }
+
+  /** Ends the work at once, whatever it waits for. The first reason stays. */
+  abort(reason: GatewayError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = reason;
+    this.#abort.abort(reason);
+    for (const reject of this.#waiting) reject(reason);
+    this.#waiting.clear();
+  }
+
+  /**
+   * `work`, or the rejection of `abort`, whichever comes first: an engine that is slow to notice
+   * the signal does not keep the exchange.
+   */
+  untilAborted<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) {
+        work.catch(() => {});
+        reject(this.#failure);
+        return;
+      }
+      this.#waiting.add(reject);
+      const settle = <V>(done: (value: V) => void) => {
+        return (value: V) => {
+          this.#waiting.delete(reject);
+          done(value);
+        };
+      };
+      work.then(settle(resolve), settle(reject));
+    });
+  }
+}
+
+export function clientClosed(): GatewayError {
+  return new GatewayError('client_closed', 'The client closed the connection before the answer was whole.');
+}

@@ -1,0 +1,151 @@
+/** Stored answers of `/v1/responses`: show, list what led to one, delete. */
+import type { JsonObject } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import { isObject } from '../../dialects/shared/read.js';
+import type { SideRequest } from '../../upstreams/upstream.js';
+import { readInteger } from '../console-api/query.js';
+import type { Handler, ServerContext } from '../context.js';
+import type { Exchange } from '../http/exchange.js';
+import { sendJson } from '../http/respond.js';
+import { clientHeaders } from './client-headers.js';
+import { sendForwarded } from './forwarded-answer.js';
+import { forgetKeeper, keeperOf } from './forwarded-owners.js';
+import {
+  chainOf,
+  findStoredResponse,
+  forgetStoredResponse,
+  resolveOwn,
+  type StoredResponse,
+} from './response-memory.js';
+
+const PAGE = { default: 20, min: 1, max: 100 } as const;
+const ENCRYPTED = 'reasoning.encrypted_content';
+
+export const getResponse: Handler = async (exchange, context, { id = '' }) => {
+  const query = new URLSearchParams(exchange.query);
+  const { store } = context;
+  const turn = await findStoredResponse(id, exchange.principal.name, store.answers);
+  if (turn === undefined) return sendKept(exchange, context, id, 'GET');
+  if (query.get('stream') === 'true') {
+    throw new GatewayError('invalid_request', 'stream: a stored response is sent whole. Leave it out.', {
+      param: 'stream',
+    });
+  }
+  sendJson(exchange, 200, shown(turn, turn.encrypted || wantsEncrypted(query)));
+};
+
+export const deleteResponse: Handler = async (exchange, context, { id = '' }) => {
+  const { answers } = context.store;
+  const principal = exchange.principal.name;
+  if (await forgetStoredResponse(id, principal, answers)) {
+    sendJson(exchange, 200, { id, object: 'response', deleted: true });
+    return;
+  }
+  await sendKept(exchange, context, id, 'DELETE');
+  await forgetKeeper(id, answers);
+};
+
+export const cancelResponse: Handler = async (exchange, context, { id = '' }) => {
+  if ((await findStoredResponse(id, exchange.principal.name, context.store.answers)) === undefined) {
+    return sendKept(exchange, context, id, 'POST', '/cancel');
+  }
+  throw new GatewayError(
+    'invalid_request',
+    'Only an answer in the background can be cancelled. End the request instead.',
+  );
+};
+
+/** Everything that the answer was made from, the turns before it included. */
+export const listInputItems: Handler = async (exchange, context, { id = '' }) => {
+  if ((await keeperOf(id, exchange.principal.name, context.store.answers)) !== undefined) {
+    return sendKept(exchange, context, id, 'GET', '/input_items');
+  }
+  const items = await inputOf(exchange, context, id);
+  const query = new URLSearchParams(exchange.query);
+  const order = query.get('order') ?? 'desc';
+  if (order !== 'asc' && order !== 'desc') {
+    throw new GatewayError('invalid_request', 'order: expected "asc" or "desc".', { param: 'order' });
+  }
+  if (order === 'desc') items.reverse();
+  const after = query.get('after');
+  const from = after === null ? 0 : items.findIndex((item) => item['id'] === after) + 1;
+  if (after !== null && from === 0) {
+    throw new GatewayError('invalid_request', 'after: expected the id of an item in this list.', {
+      param: 'after',
+    });
+  }
+  const limit = readInteger(query, 'limit', PAGE);
+  const page = items.slice(from, from + limit);
+  sendJson(exchange, 200, {
+    object: 'list',
+    data: page,
+    first_id: page[0]?.['id'] ?? null,
+    last_id: page.at(-1)?.['id'] ?? null,
+    has_more: from + limit < items.length,
+  });
+};
+
+/** An answer that an upstream keeps is that upstream's to show, to the key that asked for it. */
+async function sendKept(
+  exchange: Exchange,
+  context: ServerContext,
+  id: string,
+  method: SideRequest['method'],
+  suffix = '',
+): Promise<void> {
+  const upstream = await keeperOf(id, exchange.principal.name, context.store.answers);
+  const call: SideRequest = {
+    method,
+    path: `/responses/${encodeURIComponent(id)}${suffix}`,
+    query: exchange.query,
+    headers: clientHeaders(exchange.request.headers),
+    signal: exchange.signal,
+  };
+  const asked = upstream === undefined ? undefined : context.dispatcher.askKeeper?.(upstream, call);
+  const answer = asked === undefined ? undefined : await exchange.untilAborted(asked);
+  if (answer === undefined) throw unknownResponse(id);
+  await sendForwarded(exchange, context, answer);
+}
+
+async function inputOf(exchange: Exchange, context: ServerContext, id: string): Promise<JsonObject[]> {
+  const { turns } = await chainOf(id, exchange.principal.name, context);
+  const last = turns.at(-1);
+  if (last === undefined) throw unknownResponse(id);
+  const encrypted = last.encrypted || wantsEncrypted(new URLSearchParams(exchange.query));
+  const items: JsonObject[] = [];
+  for (const turn of turns) {
+    const input = (await resolveOwn(turn.input, exchange.principal.name, context)) ?? turn.input;
+    for (const [index, item] of input.filter(isObject).entries()) {
+      items.push(typeof item['id'] === 'string' ? item : { id: inputItemId(turn.id, index), ...item });
+    }
+    const { output } = shown(turn, encrypted);
+    if (turn !== last && Array.isArray(output)) items.push(...output.filter(isObject));
+  }
+  return items;
+}
+
+const inputItemId = (id: string, index: number): string => `msg_${id.replace(/^resp_/, '')}_in${index}`;
+
+/** The response without what is kept for the gateway's own use. */
+function shown({ response }: StoredResponse, encrypted: boolean): JsonObject {
+  const { output } = response;
+  if (encrypted || !Array.isArray(output)) return response;
+  const visible = output.map((item: unknown) => {
+    if (!isObject(item) || item['type'] !== 'reasoning') return item;
+    const { encrypted_content: _kept, ...rest } = item;
+    return rest;
+  });
+  return { ...response, output: visible };
+}
+
+function wantsEncrypted(query: URLSearchParams): boolean {
+  return [...query.getAll('include'), ...query.getAll('include[]')].includes(ENCRYPTED);
+}
+
+function unknownResponse(id: string): GatewayError {
+  return new GatewayError(
+    'not_found',
+    `There is no stored response ${JSON.stringify(id.slice(0, 100))}. It may have expired, been deleted, or been made with store: false.`,
+    { param: 'id', detail: 'response_not_found' },
+  );
+}

@@ -1,0 +1,177 @@
+/** Streams an answer to its reader: never faster than it is read, never longer than it is wanted. */
+import { type DialectName, NO_USAGE } from '../../core/conversation.js';
+import { GatewayError, toGatewayError } from '../../core/errors.js';
+import { type AnswerEvent, isContent, type ModelEvent } from '../../core/events.js';
+import type { StreamLifecycle } from '../../core/lifecycle.js';
+import type { StreamEncoder } from '../../dialects/dialect.js';
+import type { AnswerBody } from '../../engines/engine.js';
+import type { ActivityFeed } from '../activity/activity-feed.js';
+import type { ServerContext } from '../context.js';
+import type { Exchange } from '../http/exchange.js';
+import type { SseWriter } from '../http/sse-writer.js';
+
+export const SSE_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  // nginx would collect the events otherwise.
+  'x-accel-buffering': 'no',
+};
+
+const PING: readonly ModelEvent[] = [{ type: 'ping' }];
+/** A comment: every reader of event streams skips it. */
+const PING_COMMENT = ': ping\n\n';
+const NEWLINE = 0x0a;
+
+export type EventsBody = Extract<AnswerBody, { kind: 'events' }>;
+export type BytesBody = Extract<AnswerBody, { kind: 'bytes' }>;
+
+/** Resolves when the answer is written, whole or with an error event at its end. Never rejects. */
+export async function streamEvents(
+  exchange: Exchange,
+  context: ServerContext,
+  writer: SseWriter,
+  body: EventsBody & { wire: DialectName },
+  lifecycle: StreamLifecycle,
+  encoder: StreamEncoder,
+  feed?: ActivityFeed,
+): Promise<void> {
+  const { facts } = exchange;
+  feed?.open(writer, (text) => exchange.recorder?.emitted(text));
+  const say = (events: readonly AnswerEvent[]): boolean => {
+    if (lifecycle.finished) {
+      noteError(exchange, events.at(-1));
+      feed?.close();
+    } else feed?.flush();
+    const text = encoder.encode(events);
+    if (text === '') return true;
+    if (facts.firstTokenAt === undefined && events.some(isContent)) facts.firstTokenAt = performance.now();
+    exchange.recorder?.emitted(text);
+    return writer.write(text);
+  };
+  writer.onQuiet = () => {
+    say(lifecycle.push(PING));
+  };
+  await streaming(exchange, context, writer, body.batches, {
+    take: (batch) => {
+      noteForeign(batch, body.wire, lifecycle);
+      return say(lifecycle.push(batch));
+    },
+    finished: () => lifecycle.finished,
+    end: () => say(lifecycle.end()),
+    fail: (error) => say(lifecycle.push([{ type: 'error', error }])),
+  });
+}
+
+/** The same for bytes that are the client's own dialect already. */
+export async function streamBytes(
+  exchange: Exchange,
+  context: ServerContext,
+  writer: SseWriter,
+  body: BytesBody,
+  encoder: StreamEncoder | undefined,
+): Promise<void> {
+  const isEvents = body.contentType.includes('text/event-stream');
+  let betweenEvents = true;
+  writer.onQuiet = () => {
+    if (isEvents && betweenEvents) writer.write(PING_COMMENT);
+  };
+  await streaming(exchange, context, writer, body.chunks, {
+    take: (chunk) => {
+      if (chunk.length === 0) return true;
+      if (isEvents) {
+        exchange.facts.firstTokenAt ??= performance.now();
+        betweenEvents = endsEvent(chunk);
+      }
+      return writer.writeBytes(chunk);
+    },
+    finished: () => false,
+    end: () => {},
+    fail: (error) => {
+      exchange.facts.error = error;
+      if (isEvents && encoder !== undefined) {
+        const text = body.failure?.(error, exchange.id) ?? encoder.encode([{ type: 'error', error }]);
+        if (text !== '') writer.write((betweenEvents ? '' : '\n\n') + text);
+      } else {
+        // Half of a JSON body: only a broken connection says that it is not the whole.
+        exchange.response.destroy();
+      }
+    },
+  });
+  const usage = body.usage();
+  if (usage !== undefined) exchange.facts.usage = { ...NO_USAGE, ...usage };
+}
+
+/** Blocks that only another wire knows are left out of a stream whose head is already out: log and trace say so. */
+function noteForeign(batch: readonly ModelEvent[], wire: DialectName, { losses }: StreamLifecycle): void {
+  for (const event of batch) {
+    if (event.type !== 'block' || event.block.type !== 'opaque' || event.block.dialect === wire) continue;
+    losses.add('content', `${event.block.kind}: only ${event.block.dialect} has it`);
+  }
+}
+
+interface Sink<T> {
+  /** False when the reader is behind. */
+  take(piece: T): boolean;
+  /** The answer is over before its source is. */
+  finished(): boolean;
+  end(): void;
+  fail(error: GatewayError): void;
+}
+
+async function streaming<T>(
+  exchange: Exchange,
+  { clock, metrics, log }: ServerContext,
+  writer: SseWriter,
+  source: AsyncIterable<T>,
+  sink: Sink<T>,
+): Promise<void> {
+  const iterator = source[Symbol.asyncIterator]();
+  clock.add(writer);
+  metrics.openStreams.add(1);
+  try {
+    await exchange.untilAborted(pump(exchange, writer, iterator, sink));
+  } catch (error) {
+    stop(iterator);
+    if (!(error instanceof GatewayError)) log.error({ id: exchange.id, err: error }, 'bug while streaming');
+    if (exchange.clientGone) exchange.facts.error = toGatewayError(error);
+    else sink.fail(toGatewayError(error));
+  } finally {
+    clock.delete(writer);
+    metrics.openStreams.add(-1);
+    writer.end();
+  }
+}
+
+async function pump<T>(
+  exchange: Exchange,
+  writer: SseWriter,
+  iterator: AsyncIterator<T>,
+  sink: Sink<T>,
+): Promise<void> {
+  for (;;) {
+    const step = await iterator.next();
+    if (exchange.failure !== undefined) return;
+    if (step.done) break;
+    if (!sink.take(step.value)) await writer.drained();
+    if (sink.finished()) {
+      stop(iterator);
+      return;
+    }
+  }
+  sink.end();
+}
+
+/** Cancels what the iterator stands for, without waiting: it may be in the middle of a read. */
+export function stop(iterator: AsyncIterator<unknown>): void {
+  iterator.return?.(undefined).catch(() => {});
+}
+
+function noteError(exchange: Exchange, last: AnswerEvent | undefined): void {
+  if (last?.type === 'error') exchange.facts.error = last.error;
+}
+
+function endsEvent(chunk: Uint8Array): boolean {
+  const last = chunk.length - 1;
+  if (chunk[last] !== NEWLINE) return false;
+  return chunk[last - 1] === NEWLINE || (chunk[last - 1] === 0x0d && chunk[last - 2] === NEWLINE);
+}

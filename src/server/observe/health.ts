@@ -1,0 +1,50 @@
+/** For whoever watches the gateway. */
+import { GatewayError } from '../../core/errors.js';
+import type { Handler } from '../context.js';
+import { sendJson, sendStatus, sendText } from '../http/respond.js';
+import { seesModel } from '../model-api/sees-model.js';
+
+/** The process answers. */
+export const health: Handler = (exchange) => {
+  sendJson(exchange, 200, { status: 'ok' });
+};
+
+/** New work is welcome. */
+export const readiness: Handler = async (exchange, { store, isDraining, log }) => {
+  if (isDraining()) {
+    throw new GatewayError('unavailable', 'The gateway is shutting down.', { retryAfter: 1 });
+  }
+  try {
+    await store.info();
+  } catch (error) {
+    log.warn({ id: exchange.id, err: error }, 'store not reachable');
+    throw new GatewayError('unavailable', 'The store does not answer.', { retryAfter: 1, cause: error });
+  }
+  sendJson(exchange, 200, { status: 'ready' });
+};
+
+export const metrics: Handler = async (exchange, context) => {
+  const { principal } = exchange;
+  const text = withoutOthers(await context.metrics.render(), (model) => seesModel(principal, model));
+  sendText(exchange, 200, 'text/plain; version=0.0.4; charset=utf-8', text);
+};
+
+/** Of requests without a model, and of names that nothing routes. */
+const UNNAMED: ReadonlySet<string> = new Set(['', 'other']);
+const MODEL_LABEL = /[{,]model="((?:[^"\\]|\\.)*)"/;
+
+/** Figures of models that the key may not call are left out, line by line. */
+function withoutOthers(text: string, sees: (model: string) => boolean): string {
+  return text
+    .split('\n')
+    .filter((line) => {
+      const model = MODEL_LABEL.exec(line)?.[1];
+      return model === undefined || UNNAMED.has(model) || sees(model);
+    })
+    .join('\n');
+}
+
+/** Some clients ask whether anyone is there before their first request. */
+export const probe: Handler = (exchange) => {
+  sendStatus(exchange, 200);
+};

@@ -1,0 +1,172 @@
+/** What is kept of a finished exchange: one log line, the metrics, and for turns a usage row and a trace. */
+import { costOf } from '../../core/price.js';
+import { traceToWire } from '../console-api/traces.js';
+import type { ServerContext } from '../context.js';
+import type { Exchange } from '../http/exchange.js';
+
+/** Asked every few seconds by machines: not worth a line at the usual level. */
+const QUIET_ROUTES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+const SHOWN_PATH_LENGTH = 200;
+/** A client's own request id, if it is one. */
+const CLIENT_ID = /^[\w.:/+=@-]{1,128}$/;
+/** Of nginx; the client closed the connection before it had an answer. */
+const CLIENT_CLOSED_STATUS = 499;
+
+/** A request that is over, whether or not a connection waited for it. */
+export type Finished = Pick<
+  Exchange,
+  'id' | 'method' | 'path' | 'principal' | 'facts' | 'startedAt' | 'recorder'
+> & {
+  /** The status of the answer. */
+  answered: number;
+  clientGone: boolean;
+  /** The client's own. */
+  requestId: unknown;
+  traced: boolean;
+};
+
+export type ReportContext = Pick<ServerContext, 'log' | 'metrics' | 'events'> & {
+  store: Pick<ServerContext['store'], 'traces' | 'usage'>;
+};
+
+export function reportExchange(exchange: Exchange, context: ReportContext): void {
+  const { id, method, path, principal, facts, startedAt, recorder, request, response } = exchange;
+  const { traced, clientGone } = exchange;
+  const answered = response.statusCode;
+  const requestId = request.headers['x-request-id'];
+  report(
+    { id, method, path, principal, facts, startedAt, recorder, traced, clientGone, answered, requestId },
+    context,
+  );
+}
+
+/** A turn that the gateway took for itself. */
+export function reportTurn(
+  turn: Omit<Finished, 'answered' | 'clientGone' | 'requestId' | 'traced'>,
+  context: ReportContext,
+): void {
+  const { id, method, path, principal, facts, startedAt, recorder } = turn;
+  const answered = facts.error?.status ?? 200;
+  const never = { clientGone: false, requestId: undefined } as const;
+  report(
+    { id, method, path, principal, facts, startedAt, recorder, answered, traced: true, ...never },
+    context,
+  );
+}
+
+function report(finished: Finished, { log, metrics, store, events }: ReportContext): void {
+  const { facts, id, method, startedAt, requestId: clientId } = finished;
+  const now = performance.now();
+  const durationMs = round(now - startedAt);
+  const firstTokenMs = facts.firstTokenAt === undefined ? undefined : round(facts.firstTokenAt - startedAt);
+  const status = finished.clientGone ? CLIENT_CLOSED_STATUS : finished.answered;
+  const line = {
+    id,
+    ...(typeof clientId === 'string' && CLIENT_ID.test(clientId) ? { client_id: clientId } : {}),
+    method,
+    path: finished.path.slice(0, SHOWN_PATH_LENGTH),
+    status,
+    ms: durationMs,
+    first_token_ms: firstTokenMs,
+    model: facts.model,
+    stream: facts.stream,
+    upstream: facts.upstream,
+    key: finished.principal.name === '' ? undefined : finished.principal.name,
+    input_tokens: facts.usage?.inputTokens,
+    output_tokens: facts.usage?.outputTokens,
+    cache_read_tokens: facts.usage?.cacheReadTokens || undefined,
+    stop: facts.stopReason,
+    losses: facts.losses.length || undefined,
+    repairs: facts.repairs.size === 0 ? undefined : Object.fromEntries(facts.repairs),
+    error: facts.error?.code,
+    message: facts.error?.message,
+  };
+  if (status >= 500) log.warn(line, 'request');
+  else if (QUIET_ROUTES.has(facts.route)) log.debug(line, 'request');
+  else log.info(line, 'request');
+  metrics.record({
+    route: facts.route,
+    method,
+    status,
+    seconds: durationMs / 1000,
+    model: facts.model,
+    upstream: facts.upstream,
+    firstTokenSeconds: firstTokenMs === undefined ? undefined : firstTokenMs / 1000,
+    usage: isInner(finished) ? undefined : facts.usage,
+    losses: facts.losses,
+    repairs: facts.repairs,
+    errorCode: facts.error?.code,
+  });
+  if (finished.traced) keepTurn(finished, { store, events }, durationMs, firstTokenMs);
+}
+
+/** A model call of an agent: its tokens are counted with the answer that the agent gives. */
+function isInner({ principal }: Finished): boolean {
+  return principal.pinned !== undefined;
+}
+
+function keepTurn(
+  finished: Finished,
+  { store, events }: Pick<ReportContext, 'store' | 'events'>,
+  durationMs: number,
+  firstTokenMs: number | undefined,
+): void {
+  const { facts, id, path, principal, recorder } = finished;
+  const at = Math.round(Date.now() - durationMs);
+  // An answer that failed after its head was out is a failure all the same.
+  const status = facts.error?.status ?? finished.answered;
+  const model = facts.model ?? '';
+  if (!isInner(finished)) recordUsage(finished, store, { at, status, durationMs, firstTokenMs });
+  const trace = {
+    id,
+    principal: principal.name,
+    at,
+    model,
+    ...(facts.upstream === undefined ? {} : { upstream: facts.upstream }),
+    status,
+    durationMs,
+    losses: facts.losses,
+    repairs: [...facts.repairs].map(([kind, count]) => (count === 1 ? kind : `${kind} (${count} times)`)),
+    summary: {
+      path,
+      stream: facts.stream ?? false,
+      first_token_ms: firstTokenMs ?? null,
+      stop_reason: facts.stopReason ?? null,
+      ...(facts.session === undefined ? {} : { session: facts.session }),
+      usage: facts.usage ?? null,
+      error: facts.error === undefined ? null : { code: facts.error.code, message: facts.error.message },
+    },
+  };
+  store.traces.record(recorder === undefined ? trace : { ...trace, payload: recorder.finish() });
+  if (events.watched) events.publish(principal.name, { type: 'request', trace: traceToWire(trace) });
+}
+
+function recordUsage(
+  { facts, principal }: Finished,
+  store: ReportContext['store'],
+  times: { at: number; status: number; durationMs: number; firstTokenMs: number | undefined },
+): void {
+  const { at, status, durationMs, firstTokenMs } = times;
+  store.usage.record({
+    at,
+    principal: principal.name,
+    model: facts.model ?? '',
+    upstream: facts.upstream ?? '',
+    status,
+    latencyMs: durationMs,
+    ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
+    inputTokens: facts.usage?.inputTokens ?? 0,
+    outputTokens: facts.usage?.outputTokens ?? 0,
+    cacheReadTokens: facts.usage?.cacheReadTokens ?? 0,
+    cacheWriteTokens: facts.usage?.cacheWriteTokens ?? 0,
+    ...(facts.session === undefined ? {} : { session: facts.session }),
+    ...(facts.price === undefined || facts.usage === undefined
+      ? {}
+      : { costUsd: costOf(facts.usage, facts.price) }),
+    ...(facts.usage?.reasoningTokens === undefined ? {} : { reasoningTokens: facts.usage.reasoningTokens }),
+  });
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}
