@@ -17,13 +17,14 @@ import { answerHead, completeTurn, giveUp, turnFailure } from '../agent/turn-end
 import { checkDemands } from '../demands.js';
 import type { Answer, Engine, ModelRequest } from '../engine.js';
 import type { PrivateKeys } from '../private-keys.js';
-import { ClaudeTurn, type TurnEnd } from './claude-turn.js';
+import { ClaudeTurn } from './claude-turn.js';
 import { LiveConversations } from './conversation/live-conversations.js';
 import { PATIENCE, type Patience } from './limits.js';
 import type { ModelProxyOptions } from './model-proxy/model-proxy.js';
 import { lostWishes } from './model-proxy/request-shape.js';
 import { processBudget } from './processes/budget.js';
 import type { ClaudeProcesses } from './processes/claude-processes.js';
+import type { RunEnd } from './turn-run.js';
 
 export interface ClaudeCodeEngineOptions {
   relay: ModelProxyOptions['relay'];
@@ -178,7 +179,7 @@ class ProcessEngine implements ClaudeCodeEngine {
     let begun = false;
     let last: readonly ModelEvent[] = [];
     try {
-      let end: TurnEnd;
+      let end: RunEnd;
       let failure: GatewayError | undefined;
       try {
         const events = claude.events();

@@ -68,8 +68,6 @@ export interface ClaudeTurnOptions {
   observe: AgentObserver;
 }
 
-export type TurnEnd = RunEnd;
-
 const NOT_RUN =
   'Not run: the conversation was taken up again by another process before this call began. Make it again if it is still needed.';
 const GO_ON: Message = { role: 'user', content: [{ type: 'text', text: 'Continue.' }] };
@@ -182,7 +180,7 @@ export class ClaudeTurn {
   }
 
   /** Yields what the client is to see. Rejects as the session does and as opening does. */
-  async *events(): AsyncGenerator<readonly ModelEvent[], TurnEnd, void> {
+  async *events(): AsyncGenerator<readonly ModelEvent[], RunEnd, void> {
     for (let restarts = 0; ; ) {
       const kept = this.#conversation;
       const early = await this.#prepare();
@@ -236,7 +234,7 @@ export class ClaudeTurn {
   }
 
   /** A process that has been told what is new; an end where no model is to be asked. */
-  async #prepare(): Promise<TurnEnd | undefined> {
+  async #prepare(): Promise<RunEnd | undefined> {
     const { turn } = this;
     const kept = this.#conversation;
     if (kept !== undefined) {
@@ -373,7 +371,7 @@ export class ClaudeTurn {
   }
 
   /** Calls of the last message that have no result yet, where a turn or a process broke off. */
-  async #settle(): Promise<TurnEnd | undefined> {
+  async #settle(): Promise<RunEnd | undefined> {
     const outstanding = this.#outstanding();
     if (outstanding === undefined) return undefined;
     const { turn } = this;
