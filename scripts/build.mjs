@@ -1,4 +1,5 @@
-// Bundles the gateway into dist/ and builds the console. Runs on `npm ci` through `prepare`.
+// Bundles the gateway into dist/ and builds the console. `npm ci` in a clone runs it as `prepare` of
+// the workspace console: in the published package.json npm would take it for an install script.
 //
 // Packages are bundled because it halves their cost at start-up: reading one file is cheaper than
 // resolving a few hundred. Commands are split into chunks, so that `--version` does not load the
@@ -24,7 +25,6 @@ const EXTERNAL = [
   '@vscode/tree-sitter-wasm',
   'web-tree-sitter',
   '@anthropic-ai/sandbox-runtime',
-  '@anthropic-ai/claude-agent-sdk',
   'unpdf',
 ];
 
@@ -104,6 +104,9 @@ async function writeTypes() {
   }
 }
 
+/** What the tools of the build say where the part for this platform, an optional dependency, is not there. */
+const NO_NATIVE_PART = /Unable to resolve @typescript\/|Cannot find native binding|needed by esbuild/;
+
 const started = performance.now();
 const esbuild = await loadEsbuild();
 if (esbuild === undefined) {
@@ -125,7 +128,13 @@ try {
       ` and ${shown(pages)} in ${took} ms`,
   );
 } catch (error) {
-  // esbuild has already printed what it found in the sources.
-  if (!Array.isArray(error?.errors)) console.error(error);
+  if (NO_NATIVE_PART.test(error?.message)) {
+    console.error(
+      'Cannot build: optional dependencies were left out. Run `npm ci` without `--omit=optional`.',
+    );
+  } else if (!Array.isArray(error?.errors)) {
+    // Otherwise esbuild has already printed what it found in the sources.
+    console.error(error);
+  }
   process.exit(1);
 }

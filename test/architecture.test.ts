@@ -190,14 +190,11 @@ describe('imports', () => {
   });
 
   it('take at run time only packages that are installed with the product', () => {
-    const { dependencies, optionalDependencies } = JSON.parse(
-      readFileSync(join(ROOT, 'package.json'), 'utf8'),
-    );
-    const installed = { ...dependencies, ...optionalDependencies };
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const wrong = sources.flatMap(({ path, imports }) =>
       imports
         .filter(({ specifier, typeOnly }) => !typeOnly && !/^(\.|node:)/.test(specifier))
-        .filter(({ specifier }) => !Object.hasOwn(installed, packageOf(specifier)))
+        .filter(({ specifier }) => !Object.hasOwn(dependencies, packageOf(specifier)))
         .map(({ specifier }) => `${path} → ${specifier}`),
     );
     expect(wrong).toEqual([]);

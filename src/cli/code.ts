@@ -1,6 +1,4 @@
 /** Claude Code on this gateway: finds or starts the gateway, starts Claude Code, passes its exit code on. */
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
 import type { LoadedConfig } from '../config/load.js';
 import { ModelRouter } from '../routing/model-router.js';
 import { gatewayAddress, isGateway } from './checks/port.js';
@@ -8,6 +6,7 @@ import { type ClaudeModels, claudeEnvironment } from './claude-environment.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
 import { findClaude, INSTALL_HINT } from './find-claude.js';
 import { loadOperatorConfig, withOwnStore } from './operator-config.js';
+import { runProgram } from './run-program.js';
 
 export const command: Command = {
   name: 'code',
@@ -41,7 +40,7 @@ async function code(args: ParsedArguments, io: CliIo): Promise<number> {
       credential: callKey(loaded) ?? 'toolgate',
       models: modelsFor(loaded, args.values['model']),
     });
-    return await runProgram(program, args.rest, env, io);
+    return await runProgram(program, args.rest, { cwd: io.cwd, env });
   } finally {
     await gateway.close();
   }
@@ -104,29 +103,4 @@ function modelsFor({ config }: LoadedConfig, wanted: string | undefined): Claude
     ...(claude !== undefined || fallback === undefined ? {} : { others: fallback }),
     ...(contextWindow === undefined ? {} : { contextWindow }),
   };
-}
-
-/** Resolves with its exit code; a signal is 128 plus its number, as shells say it. */
-function runProgram(
-  program: string,
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  { cwd }: CliIo,
-): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
-    // The terminal sends Ctrl-C to both; Claude Code decides what it means.
-    const ignore = () => {};
-    const pass = (signal: NodeJS.Signals) => child.kill(signal);
-    process.on('SIGINT', ignore).on('SIGTERM', pass).on('SIGHUP', pass);
-    const done = () => process.off('SIGINT', ignore).off('SIGTERM', pass).off('SIGHUP', pass);
-    child.once('error', (error) => {
-      done();
-      reject(error);
-    });
-    child.once('exit', (exitCode, signal) => {
-      done();
-      resolve(exitCode ?? 128 + (signal === null ? 0 : constants.signals[signal]));
-    });
-  });
 }

@@ -10,6 +10,7 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   trace: () => import('./trace.js'),
   init: () => import('./init.js'),
   trust: () => import('./trust.js'),
+  add: () => import('./add.js'),
   doctor: () => import('./doctor.js'),
 };
 

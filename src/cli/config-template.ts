@@ -2,7 +2,7 @@
 import { type Connected, defaultModels, TIER_GLOBS } from '../config/default-models.js';
 import { DEFAULTS } from '../config/defaults.js';
 import type { FoundUpstream } from '../config/from-environment.js';
-import { INSTALL_COMMAND } from '../engines/claude-code/processes/load-sdk.js';
+import { ADD_COMMAND } from '../engines/claude-code/processes/load-sdk.js';
 import type { FoundServer } from './local-servers.js';
 
 export interface Findings {
@@ -105,7 +105,7 @@ function modelLines({ environment, servers, claudeCode }: Findings): string[] {
     if (comment !== undefined) lines.push(`  # ${comment}`);
     const line = entry(name, model);
     const off = name === 'claude-code' && !claudeCode;
-    lines.push(off ? `  # ${line}  # needs the Agent SDK: ${INSTALL_COMMAND}` : `  ${line}`);
+    lines.push(off ? `  # ${line}  # needs the Agent SDK: ${ADD_COMMAND}` : `  ${line}`);
   }
   for (const { name, models: listed } of servers) {
     const left = usableNames(listed).length - MOST_MODELS;

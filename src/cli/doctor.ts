@@ -51,7 +51,7 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
     checkMcpServers(config, { baseDir, environment: io.env, version: io.version }),
     checkBuiltIns(config.tools),
     checkOwnTools(config.tools, baseDir),
-    checkClaudeCodeEngine(config.models),
+    checkClaudeCodeEngine(loaded, io.program, { env: io.env }),
     checkStore(config.store, baseDir),
     checkSandbox(config.sandbox, io.env),
     checkPort(config.server, io.program),

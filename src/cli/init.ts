@@ -7,7 +7,7 @@ import { trustConfig } from '../config/found-config.js';
 import { findInEnvironment } from '../config/from-environment.js';
 import { CONFIG_FILE, loadConfigText, SCHEMA_FILE } from '../config/load.js';
 import { sha256 } from '../config/trust-record.js';
-import { hasClaudeCode } from '../engines/claude-code/processes/load-sdk.js';
+import { checkClaudeCode } from '../engines/claude-code/processes/load-sdk.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
 import { renderConfig } from './config-template.js';
 import { findLocalServers, LOCAL_SERVERS, type LocalServer } from './local-servers.js';
@@ -38,7 +38,7 @@ export async function init(
   const source = renderConfig({
     environment: environment.upstreams,
     servers,
-    claudeCode: await hasClaudeCode(),
+    claudeCode: (await checkClaudeCode({ env: io.env })).ok,
     schema: schemaHint(io.cwd),
   });
   // What is written has been read once: a file that cannot be loaded never gets there.

@@ -7,7 +7,7 @@ import { type FoundConfig, type Standing, trustConfig } from '../config/found-co
 import { type LoadedConfig, loadConfig } from '../config/load.js';
 import type { Overrides } from '../config/parse.js';
 import { userStateFolder } from '../config/user-folders.js';
-import { hasClaudeCode } from '../engines/claude-code/processes/load-sdk.js';
+import { checkClaudeCode } from '../engines/claude-code/processes/load-sdk.js';
 import type { CliIo, ParsedArguments } from './command.js';
 import { claimStore, folderStore, storeElsewhere, storeStanding } from './trust/store-owner.js';
 
@@ -22,7 +22,7 @@ export async function loadOperatorConfig(
     cwd: io.cwd,
     env: io.env,
     overrides,
-    claudeCode: hasClaudeCode,
+    claudeCode: async () => (await checkClaudeCode({ env: io.env })).ok,
     onUntrusted: async (found, standing) => {
       if (await askForTrust(found, standing, io)) return true;
       io.err(passedOver(found, standing, io));

@@ -2,6 +2,7 @@ import { CONFIG_FILE, type LoadedConfig } from '../config/load.js';
 import type { Overrides } from '../config/parse.js';
 import { LOG_LEVELS } from '../observability/log-levels.js';
 import { parseChoice, parsePort } from './arguments.js';
+import { checkClaudeCodeEngine } from './checks/claude-code.js';
 import { checkModels } from './checks/models.js';
 import { checkOwnTools } from './checks/own-tools.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
@@ -51,6 +52,7 @@ async function problemsOf(loaded: LoadedConfig, io: CliIo): Promise<string[]> {
   const checks = [
     ...checkModels(loaded, io),
     ...(await checkOwnTools(loaded.config.tools, loaded.baseDir)),
+    ...(await checkClaudeCodeEngine(loaded, io.program, { env: io.env })),
   ].filter(({ status }) => status !== 'ok');
   return [
     ...notices,

@@ -27,7 +27,7 @@ describe('the command', () => {
     const help = await run(['--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
     expect(help.stdout).toMatch(
-      /^Commands:\n {2}start .*\n {2}code .*\n {2}chat .*\n {2}trace .*\n {2}init .*\n {2}trust .*\n {2}doctor /m,
+      /^Commands:\n {2}start .*\n {2}code .*\n {2}chat .*\n {2}trace .*\n {2}init .*\n {2}trust .*\n {2}add .*\n {2}doctor /m,
     );
   });
 

@@ -5,21 +5,31 @@ import { tempFolder } from '../../../test/support/cleanup.js';
 import { loadConfig } from '../../config/load.js';
 import { checkClaudeCodeEngine } from './claude-code.js';
 
-async function modelsOf(models: object) {
+async function loadedWith(models: object) {
   const { path } = await tempFolder();
   await writeFile(join(path, 'toolgate.yaml'), JSON.stringify({ models }));
-  return (await loadConfig({ file: 'toolgate.yaml', cwd: path, env: { HOME: path } })).config.models;
+  return loadConfig({ file: 'toolgate.yaml', cwd: path, env: { HOME: path } });
+}
+
+/** A machine without it, neither beside the gateway nor in the home folder. */
+async function without() {
+  const resolve = () => {
+    throw new Error('not found');
+  };
+  return { resolve, env: { HOME: (await tempFolder()).path } };
 }
 
 const AGENT = { coder: { engine: 'claude-code', upstream: 'demo' } };
 
 describe('the engine claude-code', () => {
   it('is not looked for where no model asks for it', async () => {
-    expect(await checkClaudeCodeEngine(await modelsOf({ '*': { upstream: 'demo' } }))).toEqual([]);
+    expect(await checkClaudeCodeEngine(await loadedWith({ '*': { upstream: 'demo' } }), 'toolgate')).toEqual(
+      [],
+    );
   });
 
   it('is there with its program', async () => {
-    const [check] = await checkClaudeCodeEngine(await modelsOf(AGENT));
+    const [check] = await checkClaudeCodeEngine(await loadedWith(AGENT), 'toolgate');
     expect(check).toMatchObject({
       status: 'ok',
       finding: expect.stringMatching(/Agent SDK \d+\.\d+.*claude$/),
@@ -27,14 +37,21 @@ describe('the engine claude-code', () => {
   });
 
   it('fails with what to do where its package is missing', async () => {
-    const resolve = () => {
-      throw new Error('not found');
-    };
-    const [check] = await checkClaudeCodeEngine(await modelsOf(AGENT), { resolve });
+    const [check] = await checkClaudeCodeEngine(await loadedWith(AGENT), 'toolgate', await without());
     expect(check).toMatchObject({
       status: 'FAIL',
-      finding: expect.stringContaining('npm install'),
+      finding: expect.stringContaining('toolgate add claude-code'),
       advice: expect.stringContaining('coder'),
+    });
+  });
+
+  it('is named where there is no file, and no model for want of it', async () => {
+    const { path } = await tempFolder();
+    const loaded = await loadConfig({ cwd: path, env: { HOME: path } });
+    const [check] = await checkClaudeCodeEngine(loaded, 'npx toolgate', await without());
+    expect(check).toMatchObject({
+      status: 'warn',
+      advice: expect.stringContaining('npx toolgate add claude-code'),
     });
   });
 });

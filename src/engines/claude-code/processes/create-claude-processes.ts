@@ -40,7 +40,8 @@ export const DEFAULTS = {
 
 /** Ends at once, in the background, what a gateway that died has left in `stateDir`. */
 export function createClaudeProcesses(options: ClaudeProcessesOptions): ClaudeProcesses {
-  const { stateDir, log, loadSdk = loadClaudeSdk, environment = process.env, now = Date.now } = options;
+  const { stateDir, log, environment = process.env, now = Date.now } = options;
+  const loadSdk = options.loadSdk ?? (() => loadClaudeSdk(environment));
   const spares = options.spares ?? DEFAULTS.spares;
   const running = new Set<LaunchedProcess>();
   const opening = new Set<Promise<unknown>>();

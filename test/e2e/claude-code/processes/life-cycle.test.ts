@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../../src/core/errors.js';
 import type { ClaudeProcess } from '../../../../src/engines/claude-code/processes/claude-processes.js';
-import { INSTALL_COMMAND } from '../../../../src/engines/claude-code/processes/load-sdk.js';
+import { ADD_COMMAND } from '../../../../src/engines/claude-code/processes/load-sdk.js';
 import { reapFolders, rootFolder } from '../../../../src/engines/claude-code/processes/process-folder.js';
 import { incomingMessage } from '../../../../src/engines/claude-code/processes/transcript-entries.js';
 import { findProcesses, isAlive, readProcess } from '../../../../src/workspace/process/process-list.js';
@@ -158,11 +158,11 @@ describe('open', () => {
     const bench = await createBench({
       loadSdk: async () => {
         tries += 1;
-        throw new GatewayError('unavailable', `Run: ${INSTALL_COMMAND}`);
+        throw new GatewayError('unavailable', `Run: ${ADD_COMMAND}`);
       },
     });
     await rejection(bench.open());
-    expect(await rejection(bench.open())).toMatchObject({ message: `Run: ${INSTALL_COMMAND}` });
+    expect(await rejection(bench.open())).toMatchObject({ message: `Run: ${ADD_COMMAND}` });
     expect(tries).toBe(2);
     await expectNothingLeft(bench);
   });
