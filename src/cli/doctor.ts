@@ -9,6 +9,7 @@ import { checkClaudeCodeEngine } from './checks/claude-code.js';
 import { checkMcpServers } from './checks/mcp.js';
 import { checkModels } from './checks/models.js';
 import { checkOwnTools } from './checks/own-tools.js';
+import { checkParts } from './checks/parts.js';
 import { checkPort } from './checks/port.js';
 import { checkPosture } from './checks/posture.js';
 import { checkSandbox } from './checks/sandbox.js';
@@ -45,6 +46,13 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
     return EXIT.usage;
   }
 
+  const parts = await checkParts(io.env);
+  if (parts.some(({ status }) => status === 'FAIL')) {
+    print([node, ...parts]);
+    io.out('The gateway cannot start; nothing else was checked.');
+    return EXIT.failed;
+  }
+
   const { config, baseDir } = loaded;
   const [upstreams, mcp, builtIns, tools, claudeCode, store, sandbox, port] = await Promise.all([
     Promise.all(Object.entries(config.upstreams).map(([name, upstream]) => checkUpstream(name, upstream))),
@@ -58,6 +66,7 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
   ]);
   const checks = [
     node,
+    ...parts,
     ...describeConfig(loaded, io.cwd),
     ...upstreams,
     ...mcp,

@@ -6,9 +6,9 @@ import { nearest } from '../config/nearest.js';
 import { GatewayError } from '../core/errors.js';
 import { parseArguments } from './arguments.js';
 import { askInTerminal } from './ask-in-terminal.js';
+import { explainMissingPart } from './checks/parts.js';
 import { type CliIo, type Command, EXIT, UsageError } from './command.js';
 import { COMMANDS, DEFAULT_COMMAND } from './commands.js';
-import { explainMissingPart } from './missing-part.js';
 import { createPrinter } from './printer.js';
 
 /** Resolves with the exit code; never rejects. `args` are the words behind the program's name. */

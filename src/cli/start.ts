@@ -5,6 +5,7 @@ import { parseChoice, parsePort } from './arguments.js';
 import { checkClaudeCodeEngine } from './checks/claude-code.js';
 import { checkModels } from './checks/models.js';
 import { checkOwnTools } from './checks/own-tools.js';
+import { checkParts } from './checks/parts.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
 import { loadOperatorConfig, withOwnStore } from './operator-config.js';
 
@@ -52,6 +53,7 @@ async function problemsOf(loaded: LoadedConfig, io: CliIo): Promise<string[]> {
   const checks = [
     ...checkModels(loaded, io),
     ...(await checkOwnTools(loaded.config.tools, loaded.baseDir)),
+    ...(await checkParts(io.env)),
     ...(await checkClaudeCodeEngine(loaded, io.program, { env: io.env })),
   ].filter(({ status }) => status !== 'ok');
   return [
