@@ -1,5 +1,5 @@
 // `npm test`: everything, to the end, with the count of all of it in the last line.
-// `npm run check`: types, lint and the unit tests, which need no build and no other program.
+// `npm run check`: types, lint and the unit tests, which need no build and no client or browser.
 // Arguments go to vitest: `npm test -- src/core`, `npm run check -- -t 'tool calls'`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,13 +1,15 @@
-/** Every relative link in the documentation leads to a file that is there. */
+/** The documentation names what is there: relative links lead to files, and lists are whole. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { filesUnder, ROOT } from './support/source-tree.js';
 
 const pages = [
-  ...['README.md', 'README.zh-CN.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].map((name) => join(ROOT, name)),
+  ...['README.md', 'README.zh-CN.md', 'CONTRIBUTING.md', 'REVIEW.md', 'SECURITY.md', 'CHANGELOG.md'].map(
+    (name) => join(ROOT, name),
+  ),
   ...filesUnder('docs', '.md').map((name) => join(ROOT, name)),
-  join(ROOT, 'bench', 'README.md'),
+  ...['bench', 'test/attacks', 'test/conformance'].map((folder) => join(ROOT, folder, 'README.md')),
 ];
 
 describe('links', () => {
@@ -19,4 +21,10 @@ describe('links', () => {
       .filter((target) => !existsSync(join(ROOT, dirname(page), target.replace(/#.*$/, ''))));
     expect(missing).toEqual([]);
   });
+});
+
+it('test/attacks/README.md lists every attack that has a test', () => {
+  const text = readFileSync(join(ROOT, 'test/attacks/README.md'), 'utf8');
+  const listed = [...text.matchAll(/\]\((\S+\.test\.ts)\): \S/g)].map(([, file]) => `test/attacks/${file}`);
+  expect(listed.toSorted()).toEqual(filesUnder('test/attacks', '.test.ts'));
 });
