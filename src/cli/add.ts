@@ -92,7 +92,9 @@ async function install(npm: readonly string[], target: string, io: CliIo): Promi
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  io.out(`Installed. Models with \`engine: claude-code\` use it from their next request on.`);
+  io.out(
+    'Installed. Models with `engine: claude-code` use it from their next request on; a gateway without a configuration has the model claude-code after its next start.',
+  );
   const older = (await readdir(parent)).filter(
     (name) => name !== SDK_VERSION && !name.startsWith('installing-'),
   );
