@@ -212,7 +212,9 @@ async function startGateway(
   place: { stateDir: string; cwd: string; baseUrl: string },
 ): Promise<KilledGateway> {
   const entry = join(folder, 'gateway.ts');
-  const source = fileURLToPath(new URL('create-claude-processes.ts', import.meta.url));
+  const source = fileURLToPath(
+    new URL('../../../../src/engines/claude-code/processes/create-claude-processes.ts', import.meta.url),
+  );
   await writeFile(entry, gatewaySource(source, place));
   await bundleForChild(entry, join(folder, 'gateway.mjs'));
   const child = spawn(process.execPath, [join(folder, 'gateway.mjs')], {
