@@ -12,10 +12,13 @@ import type { OutstandingToolCalls, Turn } from '../../sessions/sessions.js';
 import type { AgentTask } from '../../tools/runtime/context.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
+import { AnswerAssembler } from '../agent/answer-assembler.js';
 import { spokenIn } from '../agent/answers.js';
 import { errorResult } from '../agent/error-result.js';
 import type { HeldToolState, HeldToolStates } from '../agent/held-tool-states.js';
 import { LIMITS } from '../agent/limits.js';
+import { runSubAgent } from '../agent/loop/sub-agent.js';
+import { toolOptions } from '../agent/loop/turn-parts.js';
 import type { CollectedToolCall } from '../agent/message-collector.js';
 import {
   type AgentActivityBody,
@@ -32,10 +35,7 @@ import { TurnPersistence } from '../agent/turn-persistence.js';
 import { decodeTurnState } from '../agent/turn-state.js';
 import { UsageTally } from '../agent/usage-tally.js';
 import type { ModelRequest } from '../engine.js';
-import { runSubAgent } from '../native/sub-agent.js';
-import { toolOptions } from '../native/turn.js';
 import type { PrivateKeys } from '../private-keys.js';
-import { AnswerAssembler } from './conversation/answer-assembler.js';
 import { ClaudeConversation } from './conversation/claude-conversation.js';
 import { hotStart } from './conversation/hot-start.js';
 import type { LiveConversations } from './conversation/live-conversations.js';

@@ -15,13 +15,13 @@ import type {
 } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
+import type { AnswerAssembler } from '../agent/answer-assembler.js';
 import { type CollectedMessage, isCutInSight } from '../agent/message-collector.js';
 import type { MessageReporter } from '../agent/report/message-reporter.js';
 import type { AgentActivityBody } from '../agent/report/observer.js';
 import { inOrder } from '../agent/settle-tool-calls.js';
 import { mayStreamToolCalls, type ToolCallStream } from '../agent/tool-call-stream.js';
 import type { UsageTally } from '../agent/usage-tally.js';
-import type { AnswerAssembler } from './conversation/answer-assembler.js';
 import type { Admission, ClaudeConversation, Inbound } from './conversation/claude-conversation.js';
 import { MainStream, type StreamStep } from './conversation/main-stream.js';
 import type { Patience } from './limits.js';

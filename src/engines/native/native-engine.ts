@@ -11,17 +11,17 @@ import { attachTurn } from '../agent/attach-turn.js';
 import { HeldToolStates } from '../agent/held-tool-states.js';
 import { LIMITS } from '../agent/limits.js';
 import { type LiveTurn, LiveTurns } from '../agent/live/live-turns.js';
+import type { LoopEnd } from '../agent/loop/agent-loop.js';
+import { systemPrompt } from '../agent/loop/prompt/system-prompt.js';
+import { stepRequest } from '../agent/loop/step-request.js';
+import { promptOptions } from '../agent/loop/turn-parts.js';
 import type { AgentObserver, TurnObserver } from '../agent/report/observer.js';
 import { TurnReporter } from '../agent/report/turn-reporter.js';
 import { answerHead, completeTurn, giveUp, turnFailure } from '../agent/turn-end.js';
 import type { TurnPersistence } from '../agent/turn-persistence.js';
 import { checkDemands } from '../demands.js';
 import type { Answer, Engine, ModelRequest, Principal } from '../engine.js';
-import type { LoopEnd } from './agent-loop.js';
 import { type NativeTurn, openNativeTurn } from './native-turn.js';
-import { systemPrompt } from './prompt/system-prompt.js';
-import { stepRequest } from './step-request.js';
-import { promptOptions } from './turn.js';
 
 export interface NativeEngineOptions {
   relay: Engine & { countTokens(call: ModelRequest, route: ModelRoute): Promise<number> };

@@ -5,6 +5,11 @@ import type { Workspace } from '../../workspace/workspace.js';
 import { spokenIn } from '../agent/answers.js';
 import type { HeldToolState, HeldToolStates } from '../agent/held-tool-states.js';
 import { LIMITS } from '../agent/limits.js';
+import { AgentLoop } from '../agent/loop/agent-loop.js';
+import { ModelStep } from '../agent/loop/model-step.js';
+import { systemPrompt } from '../agent/loop/prompt/system-prompt.js';
+import { runSubAgent } from '../agent/loop/sub-agent.js';
+import { promptOptions, type TurnParts, toolOptions } from '../agent/loop/turn-parts.js';
 import { type AgentObserver, notifierOf, safeObserver } from '../agent/report/observer.js';
 import { RunOnceLog } from '../agent/run-once-log.js';
 import { ServerToolCalls } from '../agent/server-tool-calls.js';
@@ -13,11 +18,6 @@ import { mayStreamToolCalls, ToolCallStream } from '../agent/tool-call-stream.js
 import { TurnPersistence } from '../agent/turn-persistence.js';
 import { decodeTurnState } from '../agent/turn-state.js';
 import { UsageTally } from '../agent/usage-tally.js';
-import { AgentLoop } from './agent-loop.js';
-import { ModelStep } from './model-step.js';
-import { systemPrompt } from './prompt/system-prompt.js';
-import { runSubAgent } from './sub-agent.js';
-import { promptOptions, type TurnParts, toolOptions } from './turn.js';
 
 export interface NativeTurnOptions
   extends Pick<

@@ -4,7 +4,7 @@
  * may be long before. So the files are read here, now, and as the native agent reads them.
  */
 import type { Options } from '@anthropic-ai/claude-agent-sdk';
-import { instructionsBlock, readInstructions } from '../../native/prompt/project-instructions.js';
+import { instructionsBlock, readInstructions } from '../../agent/loop/prompt/project-instructions.js';
 import type { OpenOptions } from './claude-processes.js';
 
 type SystemOptions = Pick<OpenOptions, 'system' | 'readable'>;

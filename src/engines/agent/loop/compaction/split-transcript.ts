@@ -1,6 +1,6 @@
 /** Where a transcript is divided: what is older is summarised, what is newer stays word for word. */
-import type { Message, ToolResultContent } from '../../../core/conversation.js';
-import { LIMITS } from '../../agent/limits.js';
+import type { Message, ToolResultContent } from '../../../../core/conversation.js';
+import { LIMITS } from '../../limits.js';
 
 /** The results of calls stand right behind them and must stay there. */
 export function isSplittable(messages: readonly Message[], index: number): boolean {

@@ -11,21 +11,21 @@ import type {
   ToolChoice,
   ToolResultBlock,
   ToolUseBlock,
-} from '../../core/conversation.js';
-import { GatewayError, toGatewayError } from '../../core/errors.js';
-import type { ModelEvent } from '../../core/events.js';
-import { spokenBehind } from '../agent/answers.js';
-import { eventsOfBlocks } from '../agent/block-events.js';
-import { LIMITS } from '../agent/limits.js';
-import { type CollectedMessage, isCutInSight, MessageCollector } from '../agent/message-collector.js';
-import { MessageReporter } from '../agent/report/message-reporter.js';
-import type { AgentActivityBody } from '../agent/report/observer.js';
-import type { ServerToolCalls } from '../agent/server-tool-calls.js';
-import { inOrder, type SettledToolCalls } from '../agent/settle-tool-calls.js';
-import type { ToolCallStream } from '../agent/tool-call-stream.js';
-import type { Toolbox } from '../agent/toolbox.js';
-import type { AnsweredEnd } from '../agent/turn-end.js';
-import type { UsageTally } from '../agent/usage-tally.js';
+} from '../../../core/conversation.js';
+import { GatewayError, toGatewayError } from '../../../core/errors.js';
+import type { ModelEvent } from '../../../core/events.js';
+import { spokenBehind } from '../answers.js';
+import { eventsOfBlocks } from '../block-events.js';
+import { LIMITS } from '../limits.js';
+import { type CollectedMessage, isCutInSight, MessageCollector } from '../message-collector.js';
+import { MessageReporter } from '../report/message-reporter.js';
+import type { AgentActivityBody } from '../report/observer.js';
+import type { ServerToolCalls } from '../server-tool-calls.js';
+import { inOrder, type SettledToolCalls } from '../settle-tool-calls.js';
+import type { ToolCallStream } from '../tool-call-stream.js';
+import type { Toolbox } from '../toolbox.js';
+import type { AnsweredEnd } from '../turn-end.js';
+import type { UsageTally } from '../usage-tally.js';
 import type { ModelStep, OpenModelStep } from './model-step.js';
 
 export interface AgentLoopOptions {

@@ -2,19 +2,25 @@
  * The model behind an agent: one call after another over the relay, with the transcript kept
  * within what the model takes. What is spent goes to the tally, whoever asked.
  */
-import type { ConversationRequest, Message, TextBlock, ToolChoice, Usage } from '../../core/conversation.js';
-import { NO_USAGE } from '../../core/conversation.js';
-import { GatewayError, toGatewayError } from '../../core/errors.js';
-import { estimateRequestTokens } from '../../core/estimate-tokens.js';
-import type { ModelEvent } from '../../core/events.js';
-import type { Loss } from '../../core/losses.js';
-import type { ModelRoute } from '../../routing/model-router.js';
-import { LIMITS } from '../agent/limits.js';
-import { MessageCollector } from '../agent/message-collector.js';
-import type { AgentActivityBody } from '../agent/report/observer.js';
-import type { Toolbox } from '../agent/toolbox.js';
-import type { UsageTally } from '../agent/usage-tally.js';
-import type { Engine, ModelRequest } from '../engine.js';
+import type {
+  ConversationRequest,
+  Message,
+  TextBlock,
+  ToolChoice,
+  Usage,
+} from '../../../core/conversation.js';
+import { NO_USAGE } from '../../../core/conversation.js';
+import { GatewayError, toGatewayError } from '../../../core/errors.js';
+import { estimateRequestTokens } from '../../../core/estimate-tokens.js';
+import type { ModelEvent } from '../../../core/events.js';
+import type { Loss } from '../../../core/losses.js';
+import type { ModelRoute } from '../../../routing/model-router.js';
+import type { Engine, ModelRequest } from '../../engine.js';
+import { LIMITS } from '../limits.js';
+import { MessageCollector } from '../message-collector.js';
+import type { AgentActivityBody } from '../report/observer.js';
+import type { Toolbox } from '../toolbox.js';
+import type { UsageTally } from '../usage-tally.js';
 import { elideTo, type Room, summarise } from './compaction/make-room.js';
 import { SUMMARY_SYSTEM } from './compaction/summary.js';
 import { stepRequest } from './step-request.js';

@@ -3,20 +3,20 @@
  * tools than its parent, the same gate, and no agents under it.
  */
 import { createHash } from 'node:crypto';
-import type { ConversationRequest, Message, Usage } from '../../core/conversation.js';
-import { toGatewayError } from '../../core/errors.js';
-import type { ModelRoute } from '../../routing/model-router.js';
-import type { AgentProgress, AgentReport, AgentTask } from '../../tools/runtime/context.js';
-import { createEventQueue } from '../../tools/runtime/event-queue.js';
-import { LIMITS } from '../agent/limits.js';
-import { type AgentActivityBody, notifierOf } from '../agent/report/observer.js';
-import { ServerToolCalls } from '../agent/server-tool-calls.js';
-import { openToolbox } from '../agent/toolbox.js';
-import { UsageTally } from '../agent/usage-tally.js';
+import type { ConversationRequest, Message, Usage } from '../../../core/conversation.js';
+import { toGatewayError } from '../../../core/errors.js';
+import type { ModelRoute } from '../../../routing/model-router.js';
+import type { AgentProgress, AgentReport, AgentTask } from '../../../tools/runtime/context.js';
+import { createEventQueue } from '../../../tools/runtime/event-queue.js';
+import { LIMITS } from '../limits.js';
+import { type AgentActivityBody, notifierOf } from '../report/observer.js';
+import { ServerToolCalls } from '../server-tool-calls.js';
+import { openToolbox } from '../toolbox.js';
+import { UsageTally } from '../usage-tally.js';
 import { AgentLoop, type LoopEnd } from './agent-loop.js';
 import { ModelStep } from './model-step.js';
 import { subAgentPrompt } from './prompt/system-prompt.js';
-import { promptOptions, type TurnParts, toolOptions } from './turn.js';
+import { promptOptions, type TurnParts, toolOptions } from './turn-parts.js';
 
 /** By name or alias: agents do not start agents. */
 const AGENT_TOOLS = ['Task', 'Agent'];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { callOf, userSays } from '../../../test/support/native-engine-bench.js';
-import type { ConversationRequest, Message } from '../../core/conversation.js';
+import { callOf, userSays } from '../../../../test/support/native-engine-bench.js';
+import type { ConversationRequest, Message } from '../../../core/conversation.js';
 import { stepRequest } from './step-request.js';
 
 const MARK = { 'anthropic-messages': { cache_control: { type: 'ephemeral' } } };

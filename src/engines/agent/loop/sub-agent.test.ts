@@ -11,11 +11,11 @@ import {
   ScriptedRelay,
   says,
   userSays,
-} from '../../../test/support/native-engine-bench.js';
-import { GatewayError } from '../../core/errors.js';
-import type { AgentReport, AgentTask } from '../../tools/runtime/context.js';
-import { LIMITS } from '../agent/limits.js';
-import type { AgentActivity } from '../agent/report/observer.js';
+} from '../../../../test/support/native-engine-bench.js';
+import { GatewayError } from '../../../core/errors.js';
+import type { AgentReport, AgentTask } from '../../../tools/runtime/context.js';
+import { LIMITS } from '../limits.js';
+import type { AgentActivity } from '../report/observer.js';
 
 const root = tmpdir();
 

@@ -1,8 +1,8 @@
 /** What the client hears of the messages of a turn, with what belongs between two of them. */
-import type { Block } from '../../../core/conversation.js';
-import type { ModelEvent } from '../../../core/events.js';
-import { spokenBehind } from '../../agent/answers.js';
-import { eventsOfBlocks } from '../../agent/block-events.js';
+import type { Block } from '../../core/conversation.js';
+import type { ModelEvent } from '../../core/events.js';
+import { spokenBehind } from './answers.js';
+import { eventsOfBlocks } from './block-events.js';
 
 export class AnswerAssembler {
   /** Everything so far, calls apart. */

@@ -2,8 +2,8 @@
  * Makes a transcript fit: the older part becomes notes that the model itself writes; where that
  * fails or is not enough, the oldest results are left out.
  */
-import type { Message } from '../../../core/conversation.js';
-import { LIMITS } from '../../agent/limits.js';
+import type { Message } from '../../../../core/conversation.js';
+import { LIMITS } from '../../limits.js';
 import { renderTranscript } from './render-transcript.js';
 import { elideResults, splitAt } from './split-transcript.js';
 import { summaryMessage, summaryQuestion } from './summary.js';

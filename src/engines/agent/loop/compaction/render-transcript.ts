@@ -1,6 +1,6 @@
 /** A transcript as text to be summarised: no wire minds what is in it, and nothing in it is a call. */
-import type { Block, Message, ToolResultContent } from '../../../core/conversation.js';
-import { LIMITS } from '../../agent/limits.js';
+import type { Block, Message, ToolResultContent } from '../../../../core/conversation.js';
+import { LIMITS } from '../../limits.js';
 
 const WHO: Readonly<Record<Message['role'], string>> = {
   user: 'User',

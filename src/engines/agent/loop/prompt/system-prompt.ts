@@ -1,7 +1,7 @@
 /** The system prompt of one turn: the agent's own, and what the client wrote. */
-import type { TextBlock } from '../../../core/conversation.js';
-import type { Tool } from '../../../tools/runtime/tool.js';
-import { LIMITS } from '../../agent/limits.js';
+import type { TextBlock } from '../../../../core/conversation.js';
+import type { Tool } from '../../../../tools/runtime/tool.js';
+import { LIMITS } from '../../limits.js';
 import { environmentBlock } from './environment.js';
 import { IDENTITY, SUB_AGENT } from './identity.js';
 import { instructionsBlock, readInstructions } from './project-instructions.js';

@@ -8,7 +8,7 @@ import type {
   TextBlock,
   ToolChoice,
   ToolDefinition,
-} from '../../core/conversation.js';
+} from '../../../core/conversation.js';
 
 export interface StepRequestParts {
   system: readonly TextBlock[];
