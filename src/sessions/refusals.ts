@@ -1,8 +1,6 @@
 /** Why a request is not attached, in words for its client. */
 import { GatewayError } from '../core/errors.js';
-
-/** `detail` of the error that a turn ends with when a person has stopped it. */
-export const TURN_STOPPED = 'turn_stopped';
+import { StopError } from '../core/stopping.js';
 
 const shown = (text: string): string => JSON.stringify(text.slice(0, 100));
 
@@ -35,24 +33,27 @@ export const busyElsewhere = (id: string) =>
   );
 
 export const lost = (id: string) =>
-  new GatewayError(
+  new StopError(
+    'session-lost',
     'conflict',
     `The session ${id} was taken over by another gateway process while this request was being answered. Send the request again.`,
     { detail: 'session_lost', retryable: true },
   );
 
 export const ended = (id: string) =>
-  new GatewayError(
+  new StopError(
+    'session-ended',
     'conflict',
     `The session ${id} was deleted or has expired. Send the conversation without X-Session-ID to go on.`,
     { detail: 'session_ended' },
   );
 
 export const stopped = (id: string, by: string) =>
-  new GatewayError(
+  new StopError(
+    'person-stopped',
     'conflict',
     `The turn of the session ${id} was stopped by ${by}. What was said so far is kept: say something to go on.`,
-    { detail: TURN_STOPPED },
+    { detail: 'turn_stopped' },
   );
 
 export const unknownCall = (id: string) =>

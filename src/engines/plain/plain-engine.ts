@@ -5,9 +5,9 @@
 import type { ConversationRequest, Message } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
+import { causeOf } from '../../core/stopping.js';
 import type { Log } from '../../observability/log.js';
 import type { ModelRoute } from '../../routing/model-router.js';
-import { TURN_STOPPED } from '../../sessions/refusals.js';
 import type { Sessions, Turn } from '../../sessions/sessions.js';
 import { attachRequest } from '../agent/agent-request.js';
 import { SESSION_HEADER, sessionHeaders } from '../agent/answers.js';
@@ -148,8 +148,7 @@ export class PlainEngine implements Engine {
 
   /** A person stopped it: what was said so far is the answer. Nothing said leaves the turn as it is. */
   async #keepStopped(turn: Turn, answer: PlainAnswer): Promise<void> {
-    const { reason } = turn.signal;
-    if (!(reason instanceof GatewayError) || reason.detail !== TURN_STOPPED) return;
+    if (causeOf(turn.signal) !== 'person-stopped') return;
     if (answer.blocks.some(({ type }) => type === 'text'))
       await complete(turn, answer, { reason: 'end_turn' });
   }

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../core/errors.js';
+import { StopError } from '../../core/stopping.js';
 import { createAuthServer } from './auth-server.js';
 import { VIRTUAL_LIMITS, type VirtualLimits } from './limits.js';
 import type { ServerMaker, VirtualParts, VirtualWorkspace } from './mcp-session.js';
@@ -251,10 +252,14 @@ function clientLeft(): DOMException {
   return new DOMException('The client ended its session.', 'AbortError');
 }
 
-/** Known to the approvals as no wish of anybody: a question stays open. */
-function stopping(): GatewayError {
-  return new GatewayError('unavailable', 'The gateway is shutting down. Send the request again.', {
-    retryable: true,
-    retryAfter: 5,
-  });
+function stopping(): StopError {
+  return new StopError(
+    'gateway-stops',
+    'unavailable',
+    'The gateway is shutting down. Send the request again.',
+    {
+      retryable: true,
+      retryAfter: 5,
+    },
+  );
 }

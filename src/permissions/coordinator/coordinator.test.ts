@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { approvalBench, callOf, START, TIMEOUT_MS } from '../../../test/support/approval-bench.js';
 import { turnOfLoop } from '../../../test/support/gate.js';
 import { GatewayError } from '../../core/errors.js';
+import { StopError } from '../../core/stopping.js';
 
 const yes = (digest: string, by = 'alice') => ({ decision: 'allow', digest, by, via: 'api' }) as const;
 const no = (digest: string, by = 'bob') => ({ decision: 'deny', digest, by, via: 'console' }) as const;
@@ -281,11 +282,20 @@ describe('an abort', () => {
     expect(second.approval.id).not.toBe(first.approval.id);
   });
 
+  it('with an error that only has the same status withdraws the question', async () => {
+    const { ask, coordinator } = await approvalBench();
+    const call = callOf('npm test');
+    const { approval, verdict } = await ask(call);
+    call.abort(new GatewayError('unavailable', 'The store does not answer.'));
+    expect(await verdict).toMatchObject({ outcome: 'cancelled', because: { kind: 'abort' } });
+    expect((await coordinator.get(approval.id))?.state).toBe('cancelled');
+  });
+
   it('because the gateway stops leaves the question open', async () => {
     const { ask, coordinator } = await approvalBench();
     const call = callOf('npm test');
     const { approval, verdict } = await ask(call);
-    call.abort(new GatewayError('unavailable', 'The gateway is shutting down.'));
+    call.abort(new StopError('gateway-stops', 'unavailable', 'The gateway is shutting down.'));
     expect(await verdict).toMatchObject({ outcome: 'cancelled', because: { kind: 'closing' } });
     expect((await coordinator.get(approval.id))?.state).toBe('pending');
   });

@@ -1,5 +1,6 @@
 /** The coordinator itself: asks, waits, and puts its parts together. */
 import { GatewayError } from '../../core/errors.js';
+import { causeOf, type StopCause } from '../../core/stopping.js';
 import type { Approval, NewApproval } from '../../store/approvals.js';
 import type { NewRule, Rule } from '../../store/rules.js';
 import type { Store } from '../../store/store.js';
@@ -246,7 +247,7 @@ class Coordinator implements ApprovalCoordinator {
     if (approval.state !== 'pending') return this.#conclude(call, { kind: 'settled', approval }, id);
     waiter.approval = approval;
     const onAbort = () =>
-      waiter.end(endsWithGateway(call.signal) ? { kind: 'closing' } : { kind: 'aborted' });
+      waiter.end(staysOpen(causeOf(call.signal)) ? { kind: 'closing' } : { kind: 'aborted' });
     call.signal.addEventListener('abort', onAbort);
     if (call.signal.aborted) onAbort();
     if (this.#closed) waiter.end({ kind: 'closing' });
@@ -317,7 +318,17 @@ class Coordinator implements ApprovalCoordinator {
   }
 }
 
-/** The gateway stops, as the server says it in its reason; everything else is somebody's wish. */
-function endsWithGateway({ reason }: AbortSignal): boolean {
-  return reason instanceof GatewayError && reason.code === 'unavailable';
+/** A question outlives the gateway; every other cause withdraws it, and so does a signal that names none. */
+function staysOpen(cause: StopCause | undefined): boolean {
+  switch (cause) {
+    case 'gateway-stops':
+      return true;
+    case 'client-gone':
+    case 'request-broken':
+    case 'person-stopped':
+    case 'session-lost':
+    case 'session-ended':
+    case undefined:
+      return false;
+  }
 }

@@ -1,6 +1,7 @@
 /** What Node's parser could not read, or what did not come in time. */
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../core/errors.js';
+import { StopError } from '../../core/stopping.js';
 import type { ClientConnection } from './connections.js';
 import { endSocket, rawAnswer } from './raw-answer.js';
 
@@ -45,19 +46,28 @@ export function refuseConnect(socket: Duplex, requestId: string, lingerMs: numbe
   endSocket(socket, rawAnswer(error, requestId), lingerMs);
 }
 
-function toError(thrown: ParserError): GatewayError {
+function toError(thrown: ParserError): StopError {
   switch (thrown.code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new GatewayError('timeout', 'The request did not arrive in time. Send it again.');
+      return new StopError('request-broken', 'timeout', 'The request did not arrive in time. Send it again.');
     case 'HPE_HEADER_OVERFLOW':
-      return new GatewayError('invalid_request', 'The headers are too large. Send fewer or shorter ones.', {
-        status: 431,
-      });
+      return new StopError(
+        'request-broken',
+        'invalid_request',
+        'The headers are too large. Send fewer or shorter ones.',
+        {
+          status: 431,
+        },
+      );
     case 'HPE_INVALID_EOF_STATE':
-      return new GatewayError('invalid_request', 'The request ended before it was whole. Send all of it.');
+      return new StopError(
+        'request-broken',
+        'invalid_request',
+        'The request ended before it was whole. Send all of it.',
+      );
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new GatewayError('too_large', 'The chunk extensions are too large. Send none.');
+      return new StopError('request-broken', 'too_large', 'The chunk extensions are too large. Send none.');
     default:
-      return new GatewayError('invalid_request', 'This is not a valid HTTP request.');
+      return new StopError('request-broken', 'invalid_request', 'This is not a valid HTTP request.');
   }
 }

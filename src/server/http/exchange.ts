@@ -1,9 +1,10 @@
 /** One request and its answer, from the first byte to the log line. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Usage } from '../../core/conversation.js';
-import { GatewayError } from '../../core/errors.js';
+import type { GatewayError } from '../../core/errors.js';
 import type { Loss } from '../../core/losses.js';
 import type { Price } from '../../core/price.js';
+import { causeOf, StopError } from '../../core/stopping.js';
 import type { Principal } from '../../engines/engine.js';
 import type { TraceRecorder } from '../../observability/trace-recorder.js';
 import type { EncodeError } from './error-shapes.js';
@@ -66,7 +67,7 @@ export class Exchange {
   closeAfter = false;
   readonly #abort = new AbortController();
   readonly #waiting = new Set<(error: GatewayError) => void>();
-  #failure: GatewayError | undefined;
+  #failure: StopError | undefined;
 
   constructor(options: ExchangeOptions) {
     this.id = options.id;
@@ -88,16 +89,16 @@ export class Exchange {
   }
 
   /** Why the work was ended from outside; undefined while it goes on. */
-  get failure(): GatewayError | undefined {
+  get failure(): StopError | undefined {
     return this.#failure;
   }
 
   get clientGone(): boolean {
-    return this.#failure?.code === 'client_closed';
+    return causeOf(this.#failure) === 'client-gone';
   }
 
   /** Ends the work at once, whatever it waits for. The first reason stays. */
-  abort(reason: GatewayError): void {
+  abort(reason: StopError): void {
     if (this.#failure !== undefined) return;
     this.#failure = reason;
     this.#abort.abort(reason);
@@ -128,6 +129,10 @@ export class Exchange {
   }
 }
 
-export function clientClosed(): GatewayError {
-  return new GatewayError('client_closed', 'The client closed the connection before the answer was whole.');
+export function clientClosed(): StopError {
+  return new StopError(
+    'client-gone',
+    'client_closed',
+    'The client closed the connection before the answer was whole.',
+  );
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
+import { StopError } from '../../core/stopping.js';
 import type { Dispatcher } from '../../engines/dispatcher.js';
 import type { FindWorkspace } from '../../engines/find-workspace.js';
 import type { ModelCatalogue } from '../../engines/model-catalogue.js';
@@ -309,11 +310,16 @@ export class GatewayServer {
   }
 }
 
-function shuttingDown(): GatewayError {
-  return new GatewayError('unavailable', 'The gateway is shutting down. Send the request again.', {
-    retryAfter: DRAIN_RETRY_AFTER_S,
-    retryable: true,
-  });
+function shuttingDown(): StopError {
+  return new StopError(
+    'gateway-stops',
+    'unavailable',
+    'The gateway is shutting down. Send the request again.',
+    {
+      retryAfter: DRAIN_RETRY_AFTER_S,
+      retryable: true,
+    },
+  );
 }
 
 function newRequestId(): string {

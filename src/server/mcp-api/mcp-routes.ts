@@ -115,9 +115,9 @@ async function send(exchange: Exchange, context: ServerContext, answer: VirtualA
   }
 }
 
-function endOf({ failure, clientGone }: Exchange): AnswerEnd {
+function endOf({ failure }: Exchange): AnswerEnd {
   if (failure === undefined) return 'whole';
-  return clientGone ? 'gone' : 'stopping';
+  return failure.stopCause === 'client-gone' ? 'gone' : 'stopping';
 }
 
 function isStream({ headers }: Response): boolean {

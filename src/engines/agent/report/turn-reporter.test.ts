@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../core/conversation.js';
 import { GatewayError } from '../../../core/errors.js';
-import { TURN_STOPPED } from '../../../sessions/refusals.js';
+import { StopError } from '../../../core/stopping.js';
 import type { AgentActivity, ObservedTurn, TurnObserver, TurnOutcome } from './observer.js';
 import { newBlocks, TurnReporter } from './turn-reporter.js';
 
@@ -116,15 +116,15 @@ describe('TurnTelling', () => {
 
   it('tells one that was stopped from one that broke', () => {
     const left = start();
-    left.client.abort(new GatewayError('client_closed', 'gone'));
+    left.client.abort(new StopError('client-gone', 'client_closed', 'gone'));
     const stopped = start();
-    stopped.session.abort(new GatewayError('conflict', 'stopped', { detail: TURN_STOPPED }));
+    stopped.session.abort(new StopError('person-stopped', 'conflict', 'stopped'));
     const shut = start();
-    shut.client.abort(new GatewayError('unavailable', 'The gateway stops'));
+    shut.client.abort(new StopError('gateway-stops', 'unavailable', 'The gateway stops'));
     const closing = start();
     closing.state.closing = true;
     const taken = start();
-    taken.session.abort(new GatewayError('conflict', 'deleted'));
+    taken.session.abort(new StopError('session-ended', 'conflict', 'deleted'));
     const all = [left, stopped, shut, closing, taken];
     for (const { telling } of all) telling.over();
     expect(all.map(({ watcher }) => watcher.ends[0]?.end)).toEqual([

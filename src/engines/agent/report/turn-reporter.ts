@@ -1,8 +1,8 @@
 /** One turn and everyone who is told of it: who waits for its answer, and who watches all turns. */
 import type { Block, Message } from '../../../core/conversation.js';
-import { GatewayError } from '../../../core/errors.js';
+import type { GatewayError } from '../../../core/errors.js';
+import { causeOf, type StopCause } from '../../../core/stopping.js';
 import type { Log } from '../../../observability/log.js';
-import { TURN_STOPPED } from '../../../sessions/refusals.js';
 import type { Turn } from '../../../sessions/sessions.js';
 import type { ModelRequest } from '../../engine.js';
 import type { AnsweredEnd } from '../turn-end.js';
@@ -81,17 +81,23 @@ export class TurnReporter {
   /** Undefined while somebody wants it. */
   #givenUp(): TurnOutcome | undefined {
     const { call, turn, isClosing } = this.#options;
-    const { reason } = call.signal;
-    const gatewayStops = reason instanceof GatewayError && reason.code === 'unavailable';
-    if (isStopped(turn.signal)) return { end: 'stopped' };
-    if (isClosing() || gatewayStops || turn.signal.aborted) return { end: 'broken' };
-    return call.signal.aborted ? { end: 'stopped' } : undefined;
+    if (turn.signal.aborted) return { end: endBy(causeOf(turn.signal) ?? 'session-lost') };
+    if (isClosing()) return { end: 'broken' };
+    return call.signal.aborted ? { end: endBy(causeOf(call.signal) ?? 'client-gone') } : undefined;
   }
 }
 
-/** A person has stopped it; it is nobody's fault. */
-function isStopped({ reason }: AbortSignal): boolean {
-  return reason instanceof GatewayError && reason.detail === TURN_STOPPED;
+function endBy(cause: StopCause): 'stopped' | 'broken' {
+  switch (cause) {
+    case 'person-stopped':
+    case 'client-gone':
+    case 'request-broken':
+      return 'stopped';
+    case 'gateway-stops':
+    case 'session-lost':
+    case 'session-ended':
+      return 'broken';
+  }
 }
 
 /** What the user says behind the last answer. */

@@ -5,6 +5,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
+import { StopError } from '../../../core/stopping.js';
 import type { Dispatcher } from '../../../engines/dispatcher.js';
 import type { Principal } from '../../../engines/engine.js';
 import type { ModelCatalogue } from '../../../engines/model-catalogue.js';
@@ -54,7 +55,7 @@ export class ChatRuns {
   readonly #taken = new Set<string>();
   /** While it is found out what a predecessor was in the middle of. */
   #restoring: Promise<void> | undefined;
-  #closing: GatewayError | undefined;
+  #closing: StopError | undefined;
 
   constructor(options: ChatRunsOptions) {
     this.#options = options;
@@ -127,9 +128,14 @@ export class ChatRuns {
 
   /** The caller has closed the approvals: what waits for a person is still there for the next gateway. */
   async close(): Promise<void> {
-    this.#closing = new GatewayError('unavailable', 'The gateway stops; the turn goes on when it is back.', {
-      retryable: true,
-    });
+    this.#closing = new StopError(
+      'gateway-stops',
+      'unavailable',
+      'The gateway stops; the turn goes on when it is back.',
+      {
+        retryable: true,
+      },
+    );
     // Those that have no session yet as well: whoever waits for it hears that the gateway stops.
     for (const { turn } of this.#turns.values()) turn.close(this.#closing);
     await Promise.allSettled([...this.#starting.values()].map(({ started }) => started));

@@ -7,13 +7,13 @@ import type { ConversationRequest } from '../../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import { isContent } from '../../../core/events.js';
 import { StreamLifecycle } from '../../../core/lifecycle.js';
+import { causeOf, type StopError } from '../../../core/stopping.js';
 import { anthropicMessages } from '../../../dialects/anthropic-messages/index.js';
 import type { StreamEncoder } from '../../../dialects/dialect.js';
 import { SESSION_HEADER } from '../../../engines/agent/answers.js';
 import type { Dispatcher } from '../../../engines/dispatcher.js';
 import type { Answer, ModelRequest, Principal } from '../../../engines/engine.js';
 import type { TraceRecorder } from '../../../observability/trace-recorder.js';
-import { TURN_STOPPED } from '../../../sessions/refusals.js';
 import type { Facts } from '../../http/exchange.js';
 import type { ChatPlan } from './chat-plan.js';
 
@@ -80,7 +80,7 @@ export class ConsoleTurn {
   }
 
   /** Ends it as a gateway that stops ends its answers. */
-  close(reason: GatewayError): void {
+  close(reason: StopError): void {
     this.#abort.abort(reason);
   }
 
@@ -185,9 +185,9 @@ export class ConsoleTurn {
       this.facts.error = toGatewayError(signal.reason);
       return { kind: 'closing' };
     }
-    if (error.detail !== TURN_STOPPED) return { kind: 'failed', error };
+    if (causeOf(error) !== 'person-stopped') return { kind: 'failed', error };
     // Nobody's failure: counted as an answer that its reader did not want to the end.
-    this.facts.error = new GatewayError('client_closed', error.message, { detail: TURN_STOPPED });
+    this.facts.error = new GatewayError('client_closed', error.message);
     return { kind: 'stopped' };
   }
 }
