@@ -1,7 +1,7 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.js';
-import { startSession } from './app/session.js';
+import { startSignIn } from './app/sign-in.js';
 import { applyTheme, watchTheme } from './app/theme.js';
 import { registerWorker } from './app/update.js';
 import { applyLanguage } from './text/language.js';
@@ -11,7 +11,7 @@ import './styles.css';
 applyTheme();
 watchTheme();
 applyLanguage();
-startSession();
+startSignIn();
 const root = document.getElementById('root');
 if (root !== null) {
   createRoot(root).render(

@@ -6,9 +6,9 @@ import { useText } from '../text/language.js';
 import { Toaster } from '../ui/toaster.js';
 import { LiveRegion } from './live-region.js';
 import { OtherSignIn } from './other-sign-in.js';
-import { check, refresh, type SessionState, useSession } from './session.js';
 import { Shell } from './shell.js';
-import { SignIn } from './sign-in.js';
+import { check, refresh, type SignInState, useSignIn } from './sign-in.js';
+import { SignInPage } from './sign-in-page.js';
 import { strings } from './strings.js';
 
 /**
@@ -16,11 +16,11 @@ import { strings } from './strings.js';
  * whoever signs out leaves nothing behind.
  */
 export function App() {
-  const session = useSession();
+  const signIn = useSignIn();
   const entered = useRef(false);
-  const inside = session.kind === 'in';
+  const inside = signIn.kind === 'in';
   if (inside) entered.current = true;
-  useEvents(session);
+  useEvents(signIn);
   return (
     <>
       {entered.current && (
@@ -28,10 +28,10 @@ export function App() {
           <Shell shown={inside} />
         </div>
       )}
-      {session.kind !== 'in' && (
+      {signIn.kind !== 'in' && (
         <>
           <SignInTitle />
-          <SignIn state={session} kept={entered.current} />
+          <SignInPage state={signIn} kept={entered.current} />
         </>
       )}
       <OtherSignIn />
@@ -42,19 +42,19 @@ export function App() {
 }
 
 /** The events are heard for as long as somebody is signed in, and say when that is over. */
-function useEvents(session: SessionState): void {
+function useEvents(signIn: SignInState): void {
   const connection = useConsole((state) => state.connection);
   const heard = useRef(false);
   const wasLive = useRef(false);
   useEffect(() => {
-    if (session.kind !== 'in') return;
+    if (signIn.kind !== 'in') return;
     if (heard.current) reconnect();
     else {
       startEvents();
       startNotifications();
     }
     heard.current = true;
-  }, [session]);
+  }, [signIn]);
   useEffect(() => {
     if (connection === 'signed-out') void check();
     if (connection !== 'live') return;

@@ -2,7 +2,7 @@ import { useText } from '../text/language.js';
 import { Confirm } from '../ui/confirm.js';
 import { useIdentity } from './identity.js';
 import { setOffer, useOffer } from './offer.js';
-import { replaceSignIn } from './session.js';
+import { replaceSignIn } from './sign-in.js';
 import { strings } from './strings.js';
 
 /** Asks before a link changes who is signed in. */

@@ -7,7 +7,7 @@ import { toast } from '../ui/toast.js';
 import { LanguageChoice, ThemeChoice } from './choices.js';
 import { useIdentity } from './identity.js';
 import { NotificationSwitch } from './notification-switch.js';
-import { signOut } from './session.js';
+import { signOut } from './sign-in.js';
 import { strings } from './strings.js';
 import { VERSION } from './version.js';
 

@@ -9,7 +9,7 @@ import { fetchAsPage, forgetPageSecret } from './page-secret.js';
 import { sharedValue } from './shared-value.js';
 import { strings } from './strings.js';
 
-export type SessionState =
+export type SignInState =
   | { kind: 'checking' }
   | { kind: 'in' }
   | { kind: 'out'; why: Refusal | 'ended' }
@@ -28,11 +28,11 @@ const ENDED_UNWRITTEN = 'store_unavailable';
 /** How long until a gateway that does not answer is asked again. */
 const RETRY_MS = [500, 1000, 2000, 4000, 8000] as const;
 
-const state = sharedValue<SessionState>({ kind: 'checking' });
+const state = sharedValue<SignInState>({ kind: 'checking' });
 let tries = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-export const useSession = state.use;
+export const useSignIn = state.use;
 
 /**
  * Takes the token out of the address at once, so that it stays neither on screen nor in the history.
@@ -46,7 +46,7 @@ export function takeToken(): string | undefined {
 }
 
 /** Signs in with what the address brings, or finds out whether somebody is signed in. */
-export function startSession(): void {
+export function startSignIn(): void {
   setPageFetch(fetchAsPage);
   onRefused((path) => {
     // Whoever asks here knows better what a refusal means.

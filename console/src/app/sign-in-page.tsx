@@ -6,11 +6,11 @@ import { Field } from '../ui/field.js';
 import { Input } from '../ui/input.js';
 import { Spinner } from '../ui/spinner.js';
 import { LanguageChoice, ThemeChoice } from './choices.js';
-import { check, type SessionState, signIn } from './session.js';
+import { check, type SignInState, signIn } from './sign-in.js';
 import { strings } from './strings.js';
 
 /** Instead of the pages, or in front of those that wait behind it (`kept`). */
-export function SignIn({ state, kept }: { state: Exclude<SessionState, { kind: 'in' }>; kept: boolean }) {
+export function SignInPage({ state, kept }: { state: Exclude<SignInState, { kind: 'in' }>; kept: boolean }) {
   return (
     <main className="flex min-h-dvh flex-col items-center justify-center gap-6 px-4 py-8">
       <div className="w-full max-w-sm rounded-xl border border-line bg-surface p-6 shadow-sm">
@@ -28,7 +28,7 @@ export function SignIn({ state, kept }: { state: Exclude<SessionState, { kind: '
   );
 }
 
-function Body({ state, kept }: { state: Exclude<SessionState, { kind: 'in' }>; kept: boolean }) {
+function Body({ state, kept }: { state: Exclude<SignInState, { kind: 'in' }>; kept: boolean }) {
   const text = useText(strings);
   if (state.kind === 'checking') return <Spinner label={text.signIn.checking} show />;
   if (state.kind === 'unreachable') return <Gone message={state.message} />;
@@ -57,7 +57,7 @@ function Gone({ message }: { message: string | undefined }) {
   );
 }
 
-function Form({ state, kept }: { state: Extract<SessionState, { kind: 'out' | 'refused' }>; kept: boolean }) {
+function Form({ state, kept }: { state: Extract<SignInState, { kind: 'out' | 'refused' }>; kept: boolean }) {
   const text = useText(strings);
   const field = useRef<HTMLInputElement>(null);
   const [busy, setBusy] = useState(false);
@@ -101,7 +101,7 @@ function Form({ state, kept }: { state: Extract<SessionState, { kind: 'out' | 'r
 
 function reason(
   text: (typeof strings)['en'],
-  state: Extract<SessionState, { kind: 'out' | 'refused' }>,
+  state: Extract<SignInState, { kind: 'out' | 'refused' }>,
 ): string {
   if (state.kind === 'refused') return text.signIn.failed(state.message);
   if (state.why === 'bad-token') return text.signIn.badToken;
