@@ -1,7 +1,7 @@
 /** A conversation with a real gateway: watched from the beginning, from the middle, and loaded anew. */
 import { describe, expect, it } from 'vitest';
 import { ConsoleClient } from '../../console/src/data/console-client.js';
-import { type Conversation, ConversationSource } from '../../console/src/data/conversation-source.js';
+import { ConversationSource, type ConversationView } from '../../console/src/data/conversation-source.js';
 import { browserTimers } from '../../console/src/data/events/ports.js';
 import type { Part } from '../../console/src/data/view.js';
 import type { ChatStarted } from '../../src/server/console-api/wire/sessions.js';
@@ -25,7 +25,7 @@ async function world(steps: readonly Step[]) {
 /** A page that shows one conversation, and remembers everything that it showed. */
 class Page {
   readonly client: ConsoleClient;
-  readonly shown: Conversation[] = [];
+  readonly shown: ConversationView[] = [];
   #source: ConversationSource | undefined;
   #onShown: () => void = () => {};
 
@@ -58,12 +58,12 @@ class Page {
     closeAfterTest(store.subscribe(() => this.#onShown()));
   }
 
-  get now(): Conversation {
+  get now(): ConversationView {
     if (this.#source === undefined) throw new Error('Nobody looks');
     return this.#source.get();
   }
 
-  async until(condition: (conversation: Conversation) => boolean): Promise<Conversation> {
+  async until(condition: (conversation: ConversationView) => boolean): Promise<ConversationView> {
     while (!condition(this.now))
       await new Promise<void>((resolve) => {
         this.#onShown = resolve;
@@ -72,7 +72,7 @@ class Page {
   }
 
   /** What is shown once it waits, and the page has heard of the question itself: either may be first. */
-  asked(): Promise<Conversation> {
+  asked(): Promise<ConversationView> {
     const { store } = this.client;
     return this.until(
       ({ parts, session }) =>
@@ -96,7 +96,7 @@ const outline = (parts: readonly Part[]): string[] =>
   });
 
 /** Nothing is there twice, at no moment. */
-function problemsOf(shown: readonly Conversation[]): string[] {
+function problemsOf(shown: readonly ConversationView[]): string[] {
   return shown.flatMap(({ parts }) => {
     const keys = parts.map(({ key }) => key);
     const cards = parts.flatMap((part) => (part.kind === 'tool' ? [part.card.id] : []));
@@ -125,7 +125,7 @@ const WHOLE = [
   'text It is done.',
 ];
 
-const ended = ({ running, parts, session }: Conversation): boolean =>
+const ended = ({ running, parts, session }: ConversationView): boolean =>
   !running &&
   session?.running === false &&
   parts.some((part) => part.kind === 'text' && part.text.startsWith('It is'));

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { isArmed, sample, type Watched } from './arming.js';
 
-function watchedAt(place: { x: number; y: number }, now: number): Watched & { at: { x: number; y: number } } {
+function watchedAt(
+  position: { x: number; y: number },
+  now: number,
+): Watched & { at: { x: number; y: number } } {
   const each = {
-    at: place,
-    place: () => each.at,
+    at: position,
+    position: () => each.at,
     last: undefined,
     appearedAt: now,
     movedAt: now,

@@ -11,15 +11,15 @@ export const ARMING = {
   movePx: 2,
 };
 
-interface Place {
+interface Point {
   x: number;
   y: number;
 }
 
 interface Watched {
   /** Where it is now; undefined while it is not in the page. */
-  place: () => Place | undefined;
-  last: Place | undefined;
+  position: () => Point | undefined;
+  last: Point | undefined;
   appearedAt: number;
   movedAt: number;
   /** Told at the next look when it has changed. */
@@ -30,15 +30,15 @@ const watched = new Set<Watched>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
 export function sample(each: Watched, now: number): void {
-  const place = each.place();
-  if (place === undefined) return;
+  const position = each.position();
+  if (position === undefined) return;
   const { last } = each;
   const moved =
     last === undefined ||
-    Math.abs(place.x - last.x) > ARMING.movePx ||
-    Math.abs(place.y - last.y) > ARMING.movePx;
+    Math.abs(position.x - last.x) > ARMING.movePx ||
+    Math.abs(position.y - last.y) > ARMING.movePx;
   if (!moved) return;
-  each.last = place;
+  each.last = position;
   each.movedAt = now;
 }
 
@@ -83,7 +83,7 @@ export function useArming(): Arming {
   useEffect(() => {
     const now = performance.now();
     const each: Watched = {
-      place: () => {
+      position: () => {
         const box = ref.current?.getBoundingClientRect();
         return box === undefined ? undefined : { x: box.left, y: box.top };
       },

@@ -1,7 +1,7 @@
 /** What became of a question: who, where, when, why. */
 import type { ApprovalWire, DecidedWire } from '../../../src/server/console-api/wire/approvals.js';
 import { useIdentity } from '../app/identity.js';
-import { JsonTree } from '../cards/view/json-tree.js';
+import { JsonView } from '../cards/view/json-view.js';
 import { ScrollArea } from '../cards/view/scroll-area.js';
 import { useText } from '../text/language.js';
 import { Badge, type Tone } from '../ui/badge.js';
@@ -75,7 +75,7 @@ export function DecidedNote({ approval, done, tooLate = false }: DecidedNoteProp
       {decision?.updatedInput !== undefined && (
         <Disclosure summary={<span className="text-xs text-muted">{text.changedInput}</span>}>
           <ScrollArea label={text.changedInput} className="p-2">
-            <JsonTree value={decision.updatedInput} label={text.changedInput} />
+            <JsonView value={decision.updatedInput} label={text.changedInput} />
           </ScrollArea>
         </Disclosure>
       )}

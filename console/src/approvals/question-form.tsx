@@ -12,7 +12,7 @@ import { makeVisible } from '../ui/visible.js';
 import { VisibleText } from '../ui/visible-text.js';
 import { ButtonRow } from './button-row.js';
 import { DenyForm, type FormProps } from './deny-form.js';
-import { Choice } from './rule-form.js';
+import { ChoiceInput } from './rule-form.js';
 import { strings } from './strings.js';
 
 const NONE: GivenAnswer = { labels: [], own: '' };
@@ -105,7 +105,7 @@ function Question({
         {multiple && <span className="block text-xs font-normal text-muted">{text.multiple}</span>}
       </legend>
       {options.map(({ label, description, preview }) => (
-        <Choice
+        <ChoiceInput
           key={label}
           name={name}
           multiple={multiple}
@@ -125,7 +125,7 @@ function Question({
               <VisibleText text={preview} />
             </span>
           )}
-        </Choice>
+        </ChoiceInput>
       ))}
       <Field label={<span className="text-xs font-normal text-muted">{text.other}</span>}>
         <Input

@@ -40,7 +40,7 @@ export function RuleForm({ deciding, draft, change }: FormProps) {
         <Choices legend={text.suggestions}>
           {(name) =>
             suggestions.map((suggestion) => (
-              <Choice
+              <ChoiceInput
                 key={suggestion.rule}
                 name={name}
                 checked={rule === suggestion.rule}
@@ -53,7 +53,7 @@ export function RuleForm({ deciding, draft, change }: FormProps) {
                   {makeVisible(suggestion.covers)}
                   {suggestion.source === 'engine' && <Badge className="ml-1.5">{text.fromEngine}</Badge>}
                 </span>
-              </Choice>
+              </ChoiceInput>
             ))
           }
         </Choices>
@@ -72,7 +72,7 @@ export function RuleForm({ deciding, draft, change }: FormProps) {
           {(name) => (
             <>
               {SCOPES.map((each) => (
-                <Choice
+                <ChoiceInput
                   key={each}
                   name={name}
                   checked={scope === each}
@@ -85,7 +85,7 @@ export function RuleForm({ deciding, draft, change }: FormProps) {
                       ? text.scopeHint.project(makeVisible(approval.project))
                       : text.scopeHint[each]}
                   </span>
-                </Choice>
+                </ChoiceInput>
               ))}
               {!admin && <p className="text-xs text-muted">{text.adminOnly}</p>}
             </>
@@ -94,12 +94,12 @@ export function RuleForm({ deciding, draft, change }: FormProps) {
         <Choices legend={text.behaviour}>
           {(name) => (
             <>
-              <Choice name={name} checked={allow} onChoose={() => change({ behaviour: 'allow' })}>
+              <ChoiceInput name={name} checked={allow} onChoose={() => change({ behaviour: 'allow' })}>
                 {text.behaviourAllow}
-              </Choice>
-              <Choice name={name} checked={!allow} onChoose={() => change({ behaviour: 'deny' })}>
+              </ChoiceInput>
+              <ChoiceInput name={name} checked={!allow} onChoose={() => change({ behaviour: 'deny' })}>
                 {text.behaviourDeny}
-              </Choice>
+              </ChoiceInput>
             </>
           )}
         </Choices>
@@ -145,7 +145,7 @@ function Choices({ legend, children }: { legend: string; children: (name: string
   );
 }
 
-export interface ChoiceProps {
+export interface ChoiceInputProps {
   name: string;
   checked: boolean;
   disabled?: boolean;
@@ -154,14 +154,14 @@ export interface ChoiceProps {
   children: React.ReactNode;
 }
 
-export function Choice({
+export function ChoiceInput({
   name,
   checked,
   disabled = false,
   multiple = false,
   onChoose,
   children,
-}: ChoiceProps) {
+}: ChoiceInputProps) {
   return (
     <label
       className={`flex min-w-0 items-start gap-2 rounded-md border px-2.5 py-1.5 text-sm ${

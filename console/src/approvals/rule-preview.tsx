@@ -13,7 +13,7 @@ import { strings } from './strings.js';
 const PAUSE_MS = 250;
 const SHOWN_CALLS = 8;
 
-export interface PreviewState {
+interface PreviewState {
   loading: boolean;
   preview: RulePreview | undefined;
   /** The rule itself is wrong. */

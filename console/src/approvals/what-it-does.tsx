@@ -6,7 +6,7 @@ import { Labelled } from '../cards/bodies/body.js';
 import { rowsOfUnified } from '../cards/parse/diff-rows.js';
 import { strings as cardStrings } from '../cards/strings.js';
 import { DiffView } from '../cards/view/diff-view.js';
-import { JsonTree } from '../cards/view/json-tree.js';
+import { JsonView } from '../cards/view/json-view.js';
 import { LongText } from '../cards/view/long-text.js';
 import { Away } from '../cards/view/media.js';
 import { ScrollArea } from '../cards/view/scroll-area.js';
@@ -74,7 +74,7 @@ function Arguments({ approval }: { approval: ApprovalWire }) {
   const text = useText(strings);
   return (
     <ScrollArea label={text.allArguments} className="p-2">
-      <JsonTree value={approval.input} label={text.allArguments} />
+      <JsonView value={approval.input} label={text.allArguments} />
     </ScrollArea>
   );
 }

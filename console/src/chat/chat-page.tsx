@@ -11,7 +11,7 @@ import { keepFocus, useKeptFocus } from './kept-focus.js';
 import { preloadMarkdown } from './markdown.js';
 import { fetchModels, firstModel, lastModel } from './models.js';
 import { strings } from './strings.js';
-import { useChoice } from './use-choice.js';
+import { useModelChoice } from './use-model-choice.js';
 import { useObstacle } from './use-obstacle.js';
 import { addressOf } from './use-talk.js';
 
@@ -37,7 +37,7 @@ export function ChatPage({ session }: { session: string | undefined }) {
 
 function NewChat() {
   const text = useText(strings);
-  const choice = useChoice(undefined);
+  const choice = useModelChoice(undefined);
   const focused = useKeptFocus();
   const obstacle = useObstacle();
   const [suggestion, setSuggestion] = useState<{ text: string; id: number }>();

@@ -1,9 +1,9 @@
 import { FolderPicker } from './folder-picker.js';
 import { ModelPicker } from './model-picker.js';
-import type { Choice } from './use-choice.js';
+import type { ModelChoice } from './use-model-choice.js';
 
 /** Beside the text: who is asked, and where an agent works. `forks`: another folder is another conversation. */
-export function Choices({ choice, forks }: { choice: Choice; forks: boolean }) {
+export function Choices({ choice, forks }: { choice: ModelChoice; forks: boolean }) {
   return (
     <>
       <ModelPicker

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useIdentity } from '../app/identity.js';
 import { navigate } from '../app/router.js';
 import { stopTurn } from '../data/chat.js';
-import { type Conversation, useConversation } from '../data/conversation.js';
+import { type ConversationView, useConversation } from '../data/conversation.js';
 import { isOwnSession } from '../data/own-sessions.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';
@@ -18,7 +18,7 @@ import { Composer } from './composer.js';
 import { useKeptFocus } from './kept-focus.js';
 import { strings } from './strings.js';
 import { Transcript } from './transcript.js';
-import { useChoice } from './use-choice.js';
+import { useModelChoice } from './use-model-choice.js';
 import { useObstacle } from './use-obstacle.js';
 import { fork, useTalk } from './use-talk.js';
 
@@ -68,12 +68,12 @@ export function OneChat({ session: id, onRetry }: { session: string; onRetry: ()
   }
 }
 
-function Talk({ id, conversation }: { id: string; conversation: Conversation }) {
+function Talk({ id, conversation }: { id: string; conversation: ConversationView }) {
   const text = useText(strings);
   const { session, running, parts } = conversation;
   const last = parts.at(-1);
   const failed = last?.kind === 'note' && last.note.type === 'failed';
-  const choice = useChoice(session);
+  const choice = useModelChoice(session);
   const focused = useKeptFocus();
   const general = useObstacle();
   const person = useIdentity();

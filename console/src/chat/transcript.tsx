@@ -1,7 +1,7 @@
 /** The conversation as a list of which only what is in sight is drawn. */
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Virtualizer } from 'virtua';
-import type { Conversation } from '../data/conversation.js';
+import type { ConversationView } from '../data/conversation.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';
 import { classes } from '../ui/classes.js';
@@ -18,7 +18,7 @@ const EARLY_PX = 800;
 const BUFFER_PX = 600;
 
 export interface TranscriptProps {
-  conversation: Conversation;
+  conversation: ConversationView;
   /** Grows with everything that the person says here: they want to see it. */
   sent: number;
 }

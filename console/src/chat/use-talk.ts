@@ -2,7 +2,7 @@ import { useCallback, useMemo, useRef } from 'react';
 import type { ChatStarted } from '../../../src/server/console-api/wire/sessions.js';
 import { navigate } from '../app/router.js';
 import { forkSession, resumeTurn, startChat } from '../data/chat.js';
-import type { Conversation } from '../data/conversation.js';
+import type { ConversationView } from '../data/conversation.js';
 import type { Part } from '../data/view.js';
 import { useText } from '../text/language.js';
 import { toast } from '../ui/toast.js';
@@ -11,13 +11,13 @@ import type { ChatActions } from './chat-context.js';
 import { keepFocus } from './kept-focus.js';
 import { resumedOr } from './resumed-or.js';
 import { strings } from './strings.js';
-import type { Choice } from './use-choice.js';
+import type { ModelChoice } from './use-model-choice.js';
 
 /** What can be said in a conversation. Rows hold on to `actions`, so it is the same object all the time. */
 export function useTalk(
   id: string,
-  conversation: Conversation,
-  choice: Choice,
+  conversation: ConversationView,
+  choice: ModelChoice,
   onSent: () => void,
 ): { actions: ChatActions; send: Say } {
   const text = useText(strings);

@@ -12,13 +12,13 @@ import type {
 import { ApiError, type Request } from './api.js';
 import type { ConsoleState, StateStore, TurnView } from './console-state.js';
 import type { Timers } from './events/ports.js';
-import { drawTurns, questionsOf, twinOf } from './reducer/draw-conversation.js';
+import { approvalsByCall, drawTurns, twinOf } from './reducer/draw-conversation.js';
 import { equal } from './reducer/equal.js';
 import { type HistoryTurn, HistoryTurns } from './reducer/history.js';
 import { lacksMedia } from './reducer/media.js';
 import type { Part, ToolCard } from './view.js';
 
-export interface Conversation {
+export interface ConversationView {
   status: 'loading' | 'ready' | 'missing' | 'failed';
   /** Of `failed`. */
   problem: string | undefined;
@@ -30,7 +30,7 @@ export interface Conversation {
   loadEarlier: (() => Promise<void>) | undefined;
 }
 
-export const NO_CONVERSATION: Conversation = {
+export const NO_CONVERSATION: ConversationView = {
   status: 'ready',
   problem: undefined,
   session: undefined,
@@ -75,7 +75,7 @@ export class ConversationSource {
   readonly #listeners = new Set<() => void>();
   #loaded: Loaded | undefined;
   #session: SessionWire | undefined;
-  #failure: Pick<Conversation, 'status' | 'problem'> | undefined;
+  #failure: Pick<ConversationView, 'status' | 'problem'> | undefined;
   /** The newest turn as it was heard, until the transcript has all of it. */
   #live: TurnView | undefined;
   /** No longer told of, and not known how it ended. */
@@ -85,7 +85,7 @@ export class ConversationSource {
   readonly #names = new Map<number, string>();
   readonly #turns = new HistoryTurns();
   #base: Base | undefined;
-  #shown: Conversation = { ...NO_CONVERSATION, status: 'loading' };
+  #shown: ConversationView = { ...NO_CONVERSATION, status: 'loading' };
   #fetching: AbortController | undefined;
   #fetchAgain = false;
   #cancelRetry: (() => void) | undefined;
@@ -96,7 +96,7 @@ export class ConversationSource {
     this.#ports = ports;
   }
 
-  readonly get = (): Conversation => this.#shown;
+  readonly get = (): ConversationView => this.#shown;
 
   /** Watches while somebody listens. */
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -327,7 +327,7 @@ export class ConversationSource {
     const turns = this.#turns.of(loaded?.messages ?? [], {
       nameOf: (turn) => this.#names.get(turn) ?? `turn ${turn}`,
       openCalls: loaded?.openCalls ?? new Set(),
-      approvals: questionsOf(loaded?.approvals, heard),
+      approvals: approvalsByCall(loaded?.approvals, heard),
       running,
       cards: this.#cards,
     });

@@ -1,10 +1,10 @@
 /** One conversation as it stands: the transcript that the gateway has, and the turn that runs. */
 import { useSyncExternalStore } from 'react';
-import { type Conversation, ConversationSource, NO_CONVERSATION } from './conversation-source.js';
+import { ConversationSource, type ConversationView, NO_CONVERSATION } from './conversation-source.js';
 import { browserTimers } from './events/ports.js';
 import { client } from './page.js';
 
-export type { Conversation } from './conversation-source.js';
+export type { ConversationView } from './conversation-source.js';
 
 /** Conversations that were looked at lately are there at once. */
 const KEPT = 8;
@@ -12,7 +12,7 @@ const KEPT = 8;
 const sources = new Map<string, ConversationSource>();
 
 /** Undefined: a conversation that has not begun. */
-export function useConversation(session: string | undefined): Conversation {
+export function useConversation(session: string | undefined): ConversationView {
   const source = session === undefined ? undefined : sourceOf(session);
   return useSyncExternalStore(source?.subscribe ?? nothing, source?.get ?? none);
 }
@@ -31,4 +31,4 @@ function sourceOf(session: string): ConversationSource {
 }
 
 const nothing = (): (() => void) => () => {};
-const none = (): Conversation => NO_CONVERSATION;
+const none = (): ConversationView => NO_CONVERSATION;

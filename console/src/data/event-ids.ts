@@ -19,9 +19,12 @@ export function parseEventId(id: string): EventId | undefined {
  * between. `repeat`: it is in what is known. `gap`: something is missing in front of it. `foreign`:
  * of another life of the gateway, or no id at all.
  */
-export type Place = 'next' | 'repeat' | 'gap' | 'foreign';
+export type EventPosition = 'next' | 'repeat' | 'gap' | 'foreign';
 
-export function placeOf(last: string | null, { id, prev }: { id: string; prev: string | null }): Place {
+export function eventPosition(
+  last: string | null,
+  { id, prev }: { id: string; prev: string | null },
+): EventPosition {
   if (last === null) return 'gap';
   const [known, own] = [parseEventId(last), parseEventId(id)];
   if (known === undefined || own === undefined || known.epoch !== own.epoch) return 'foreign';

@@ -57,7 +57,7 @@ export function startNotifications(): void {
   addEventListener('focus', refresh);
   // Somebody pressed on a notification that the service worker shows.
   navigator.serviceWorker?.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
-    const to = placeIn(data);
+    const to = routeIn(data);
     if (to !== undefined) location.hash = to;
   });
   if (view.permission === 'unsupported') return;
@@ -69,7 +69,7 @@ export function startNotifications(): void {
     store: client.store,
     settings: () => view.settings,
     mayShow: () => client.tabs.leads && Notification.permission === 'granted',
-    isSeen: (place) => presence.isSeen(place),
+    isSeen: (route) => presence.isSeen(route),
     isOwn: isOwnSession,
     text: () => strings[language()],
     show,
@@ -108,7 +108,7 @@ function showByWorker(title: string, options: NotificationOptions & { tag: strin
   };
 }
 
-function placeIn(message: unknown): string | undefined {
+function routeIn(message: unknown): string | undefined {
   if (typeof message !== 'object' || message === null) return undefined;
   if (!('type' in message) || message.type !== 'go' || !('to' in message)) return undefined;
   return typeof message.to === 'string' && message.to.startsWith('#/') ? message.to : undefined;

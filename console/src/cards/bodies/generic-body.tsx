@@ -5,7 +5,7 @@ import { useText } from '../../text/language.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { mcpName } from '../parse/tool-output.js';
 import { strings } from '../strings.js';
-import { JsonTree } from '../view/json-tree.js';
+import { JsonView } from '../view/json-view.js';
 import { LongText } from '../view/long-text.js';
 import { MediaList } from '../view/media.js';
 import { ScrollArea } from '../view/scroll-area.js';
@@ -32,7 +32,7 @@ export function GenericBody({ card, input }: BodyProps) {
         {!nothing && (
           <ScrollArea label={text.arguments} className="p-2">
             {input.text === undefined ? (
-              <JsonTree value={input.value} label={text.arguments} />
+              <JsonView value={input.value} label={text.arguments} />
             ) : (
               <LongText text={input.text} />
             )}
@@ -62,7 +62,7 @@ function JsonOrText({ card }: { card: ToolCard }) {
     <>
       <Labelled label={text.result} copy={content} copyLabel={text.copyResult}>
         <ScrollArea label={text.result} className="p-2">
-          <JsonTree value={value} label={text.result} />
+          <JsonView value={value} label={text.result} />
         </ScrollArea>
       </Labelled>
       <MediaList blocks={card.result ?? []} />

@@ -5,7 +5,7 @@ import { FileIcon } from '../../ui/icons.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { type FileMatches, searchResult, textField } from '../parse/tool-output.js';
 import { strings } from '../strings.js';
-import { JsonTree } from '../view/json-tree.js';
+import { JsonView } from '../view/json-view.js';
 import { NumberedText } from '../view/numbered-text.js';
 import { ScrollArea } from '../view/scroll-area.js';
 import { type BodyProps, failed, Labelled, ResultText, resultText } from './body.js';
@@ -17,7 +17,7 @@ export function SearchBody({ card, input }: BodyProps) {
   const text = useText(strings);
   const mode = card.name === 'Glob' ? '' : (textField(input.value, 'output_mode') ?? 'files_with_matches');
   const content = resultText(card.result);
-  const asked = <JsonTree value={input.value ?? input.text} label={text.arguments} />;
+  const asked = <JsonView value={input.value ?? input.text} label={text.arguments} />;
   if (card.result === undefined || failed(card)) {
     return (
       <>

@@ -7,7 +7,7 @@
  * nothing of a connection that is dead.
  */
 import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
-import { isKnown, placeOf } from '../event-ids.js';
+import { eventPosition, isKnown } from '../event-ids.js';
 import { SseParser } from '../sse.js';
 import type { StreamPorts } from './ports.js';
 
@@ -133,10 +133,10 @@ export class EventStream {
     const good: ConsoleEvent[] = [];
     let whole = true;
     for (const event of events) {
-      const place = event.type === 'snapshot' ? 'next' : placeOf(this.#lastId, event);
-      if (place === 'repeat') continue;
+      const position = event.type === 'snapshot' ? 'next' : eventPosition(this.#lastId, event);
+      if (position === 'repeat') continue;
       if (event.type === 'snapshot' && isKnown(event.id, this.#lastId)) continue;
-      if (place !== 'next') {
+      if (position !== 'next') {
         whole = false;
         break;
       }

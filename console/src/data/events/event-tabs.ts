@@ -5,7 +5,7 @@
  * behind the last event that it knows. A tab that comes later asks once for how things stand.
  */
 import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
-import { isKnown, placeOf } from '../event-ids.js';
+import { eventPosition, isKnown } from '../event-ids.js';
 import { EVENTS_PATH, EventStream, eventOf, type StreamListener, type StreamStatus } from './event-stream.js';
 import type { StreamPorts } from './ports.js';
 import type { SharedPorts, TabMessage } from './tab-messages.js';
@@ -183,8 +183,9 @@ export class EventTabs {
     const good: ConsoleEvent[] = [];
     let [last, whole] = [this.#lastId, true];
     for (const event of events) {
-      if (event.type === 'snapshot' ? isKnown(event.id, last) : placeOf(last, event) === 'repeat') continue;
-      if (event.type !== 'snapshot' && placeOf(last, event) !== 'next') {
+      if (event.type === 'snapshot' ? isKnown(event.id, last) : eventPosition(last, event) === 'repeat')
+        continue;
+      if (event.type !== 'snapshot' && eventPosition(last, event) !== 'next') {
         whole = false;
         break;
       }

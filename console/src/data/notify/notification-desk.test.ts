@@ -25,7 +25,7 @@ function desk() {
     store,
     settings: () => ports.settings,
     mayShow: () => ports.may,
-    isSeen: (place) => (place === undefined ? ports.looking : ports.seen.has(place)),
+    isSeen: (route) => (route === undefined ? ports.looking : ports.seen.has(route)),
     isOwn: (session) => ports.own.has(session),
     text: () => strings.en,
     show: (notice) => {

@@ -29,8 +29,8 @@ export interface NotifyPorts extends Pick<Timers, 'now' | 'after'> {
   settings(): NotificationSettings;
   /** Allowed by the person, and this tab's to do. */
   mayShow(): boolean;
-  /** Some tab is in front of somebody and shows this place; any place without. */
-  isSeen(place?: string): boolean;
+  /** Some tab is in front of somebody and shows this route; any route without. */
+  isSeen(route?: string): boolean;
   /** Turns that were begun from this browser. */
   isOwn(session: string): boolean;
   text(): (typeof strings)['en'];

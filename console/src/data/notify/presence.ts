@@ -2,7 +2,7 @@
 
 interface Told {
   tab: string;
-  /** Null where nobody looks at it. */
+  /** The route that it shows, under the name that open tabs of earlier versions send; null while it is not visible. */
   place: string | null;
 }
 
@@ -13,7 +13,7 @@ const STALE_MS = 60_000;
 
 export class Presence {
   readonly #tab = crypto.randomUUID();
-  readonly #others = new Map<string, { place: string; at: number }>();
+  readonly #others = new Map<string, { route: string; at: number }>();
   readonly #channel = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(NAME);
   #timer: ReturnType<typeof setInterval> | undefined;
   #end = new AbortController();
@@ -39,13 +39,13 @@ export class Presence {
     this.#post(null);
   }
 
-  /** `place`: the fragment of the address; any without. */
-  isSeen(place?: string): boolean {
-    const matches = (shown: string): boolean => place === undefined || shown === place;
+  /** `route`: the fragment of the address; any without. */
+  isSeen(route?: string): boolean {
+    const matches = (shown: string): boolean => route === undefined || shown === route;
     const own = this.#own();
     if (own !== null && matches(own)) return true;
     const since = Date.now() - STALE_MS;
-    return [...this.#others.values()].some((other) => other.at >= since && matches(other.place));
+    return [...this.#others.values()].some((other) => other.at >= since && matches(other.route));
   }
 
   #own(): string | null {
@@ -56,13 +56,13 @@ export class Presence {
     this.#post(this.#own());
   }
 
-  #post(place: string | null): void {
-    const told: Told = { tab: this.#tab, place };
+  #post(route: string | null): void {
+    const told: Told = { tab: this.#tab, place: route };
     this.#channel?.postMessage(told);
   }
 
-  #hear({ tab, place }: Told): void {
-    if (place === null) this.#others.delete(tab);
-    else this.#others.set(tab, { place, at: Date.now() });
+  #hear({ tab, place: route }: Told): void {
+    if (route === null) this.#others.delete(tab);
+    else this.#others.set(tab, { route, at: Date.now() });
   }
 }

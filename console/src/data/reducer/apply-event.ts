@@ -11,7 +11,7 @@ import type {
 } from '../../../../src/server/console-api/wire/events.js';
 import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
 import type { ConsoleState, TurnView } from '../console-state.js';
-import { isKnown, placeOf } from '../event-ids.js';
+import { eventPosition, isKnown } from '../event-ids.js';
 import { withoutDecided } from './agents.js';
 import { withApproval, withPending } from './approvals.js';
 import { timeOf } from './cards.js';
@@ -50,8 +50,8 @@ export function applyEvent(state: ConsoleState, event: ConsoleEvent, receivedAt?
     if (isKnown(event.id, state.lastId)) return state;
     return withClock(onSnapshot(state, event, event.id), event.now, receivedAt);
   }
-  const place = placeOf(state.lastId, event);
-  if (place === 'repeat' || place === 'foreign') return state;
+  const position = eventPosition(state.lastId, event);
+  if (position === 'repeat' || position === 'foreign') return state;
   const next = { ...reduce(state, event), lastId: event.id };
   // The other events with a time are told again to whoever comes back.
   return event.type === 'ping' ? withClock(next, event.now, receivedAt) : next;

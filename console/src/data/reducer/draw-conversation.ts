@@ -62,7 +62,7 @@ export function twinOf(turns: readonly HistoryTurn[], live: TurnView): HistoryTu
 }
 
 /** The question about each call of the main agent: the one that waits, else the newest. */
-export function questionsOf(
+export function approvalsByCall(
   ...lists: readonly (Iterable<ApprovalWire> | undefined)[]
 ): ReadonlyMap<string, ApprovalWire> {
   const byId = new Map<string, ApprovalWire>();

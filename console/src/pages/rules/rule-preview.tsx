@@ -10,7 +10,7 @@ import { strings } from './strings.js';
 
 const SETTLE_MS = 300;
 
-export type PreviewState =
+type PreviewState =
   | { state: 'none' }
   | { state: 'loading'; last: RulePreview | undefined }
   | { state: 'ready'; preview: RulePreview }

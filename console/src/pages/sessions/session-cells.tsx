@@ -30,7 +30,7 @@ const ICONS = {
   interrupted: WarnIcon,
 };
 
-export function StatusBadge({
+export function SessionStatusBadge({
   status,
   approvals,
   resumable,

@@ -19,7 +19,7 @@ import { ShortText } from '../shared/short-text.js';
 import { usePages, withParameters } from '../shared/use-pages.js';
 import { useQuery } from '../shared/use-query.js';
 import { DeleteSession, SessionActions } from './session-actions.js';
-import { CostCell, ModelCell, StatusBadge, TitleCell, TokensCell } from './session-cells.js';
+import { CostCell, ModelCell, SessionStatusBadge, TitleCell, TokensCell } from './session-cells.js';
 import {
   familyRows,
   type Heard,
@@ -145,7 +145,7 @@ function useColumns(
         id: 'state',
         label: text.state,
         render: ({ session }) => (
-          <StatusBadge
+          <SessionStatusBadge
             status={statusOf(session, heard)}
             approvals={pendingOf(session, heard)}
             resumable={session.resumable}

@@ -62,20 +62,20 @@ export function parseBody(text: string): unknown {
 }
 
 /** Which model call an attempt belongs to, and which try of that call it is; both from 1. */
-export interface AttemptPlace {
+export interface AttemptNumber {
   call: number;
   tryNumber: number;
 }
 
 /** After an answer that was taken the next request is another call of an agent, else it is a retry. */
-export function placeAttempts(attempts: readonly TracedAttempt[]): AttemptPlace[] {
-  let place: AttemptPlace = { call: 1, tryNumber: 0 };
+export function numberAttempts(attempts: readonly TracedAttempt[]): AttemptNumber[] {
+  let number: AttemptNumber = { call: 1, tryNumber: 0 };
   return attempts.map((_, index) => {
     const before = attempts[index - 1];
     const answered = before?.status !== undefined && before.status !== null && before.status < 400;
-    place = answered
-      ? { call: place.call + 1, tryNumber: 1 }
-      : { call: place.call, tryNumber: place.tryNumber + 1 };
-    return place;
+    number = answered
+      ? { call: number.call + 1, tryNumber: 1 }
+      : { call: number.call, tryNumber: number.tryNumber + 1 };
+    return number;
   });
 }

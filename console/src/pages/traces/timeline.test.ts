@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { placeAttempts, type TracedAttempt, type TracedPiece, type TracePayload } from './payload.js';
+import { numberAttempts, type TracedAttempt, type TracedPiece, type TracePayload } from './payload.js';
 import { emittedFlow, type Flow, upstreamFlow } from './timeline.js';
 
 const payload = (timeline: TracedPiece[]): TracePayload => ({
@@ -80,7 +80,7 @@ describe('attempts', () => {
     const attempts = [429, null, 200, 200].map(
       (status): TracedAttempt => ({ upstream: 'u', wire: 'w', url: '', body: '', status, headers: {} }),
     );
-    expect(placeAttempts(attempts)).toEqual([
+    expect(numberAttempts(attempts)).toEqual([
       { call: 1, tryNumber: 1 },
       { call: 1, tryNumber: 2 },
       { call: 1, tryNumber: 3 },

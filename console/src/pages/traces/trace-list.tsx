@@ -19,7 +19,7 @@ import { usePages, withParameters } from '../shared/use-pages.js';
 import { type QueryChange, useQuery } from '../shared/use-query.js';
 import { strings } from './strings.js';
 import { isFiltered, matches, readFilter, STATUS_CLASSES, type TraceFilter } from './trace-filters.js';
-import { MarkBadges, StatusBadge } from './trace-marks.js';
+import { MarkBadges, TraceStatusBadge } from './trace-marks.js';
 import { factsOf, type TraceWire } from './trace-types.js';
 
 export function TraceList() {
@@ -153,7 +153,7 @@ function useColumns(): readonly Column<TraceWire>[] {
         ),
       },
       { id: 'time', label: text.time, render: ({ at }) => <Time at={at} /> },
-      { id: 'status', label: text.status, render: (trace) => <StatusBadge trace={trace} /> },
+      { id: 'status', label: text.status, render: (trace) => <TraceStatusBadge trace={trace} /> },
       {
         id: 'stop',
         label: text.stop,

@@ -8,7 +8,7 @@ import { readRepair, type TraceWire } from './trace-types.js';
 /** The client closed the connection before it had an answer. */
 const CLIENT_CLOSED = 499;
 
-export function StatusBadge({ trace }: { trace: TraceWire }) {
+export function TraceStatusBadge({ trace }: { trace: TraceWire }) {
   const text = useText(strings);
   const [tone, word] = judge(trace, text);
   const Icon = tone === 'ok' ? CheckIcon : tone === 'warn' ? WarnIcon : ErrorIcon;

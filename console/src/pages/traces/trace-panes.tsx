@@ -12,7 +12,7 @@ import { VisibleText } from '../../ui/visible-text.js';
 import { JsonTree, type Mark } from '../shared/json-tree.js';
 import { compareBodies, type Difference } from './compare.js';
 import { EventList } from './event-list.js';
-import { dialectOfPath, type Headers, parseBody, placeAttempts, type TracePayload } from './payload.js';
+import { dialectOfPath, type Headers, numberAttempts, parseBody, type TracePayload } from './payload.js';
 import { repairedRoles } from './repairs.js';
 import { strings } from './strings.js';
 import { emittedFlow, type Flow, upstreamFlow } from './timeline.js';
@@ -30,15 +30,15 @@ export interface TracePanesProps {
 
 export function TracePanes({ payload, inbound, losses, repairs, goTo }: TracePanesProps) {
   const text = useText(strings);
-  const places = useMemo(() => placeAttempts(payload.attempts), [payload]);
-  const calls = places.at(-1)?.call ?? 0;
+  const numbers = useMemo(() => numberAttempts(payload.attempts), [payload]);
+  const calls = numbers.at(-1)?.call ?? 0;
   const [chosen, setChosen] = useState(String(Math.max(0, payload.attempts.length - 1)));
   if (payload.attempts.length <= 1) {
     return <Panes {...{ payload, inbound, losses, repairs, goTo }} attempt={0} />;
   }
   const tabs = payload.attempts.map((attempt, index) => {
-    const { call, tryNumber } = places[index] ?? { call: 1, tryNumber: 1 };
-    const tries = places.filter((place) => place.call === call).length;
+    const { call, tryNumber } = numbers[index] ?? { call: 1, tryNumber: 1 };
+    const tries = numbers.filter((number) => number.call === call).length;
     const name =
       calls === 1
         ? text.tryOnly(tryNumber)

@@ -23,7 +23,7 @@ import { locateLoss } from './compare.js';
 import { parseBody } from './payload.js';
 import { repairWords } from './repairs.js';
 import { strings } from './strings.js';
-import { StatusBadge } from './trace-marks.js';
+import { TraceStatusBadge } from './trace-marks.js';
 import { TracePanes } from './trace-panes.js';
 import { factsOf, payloadOf, readRepair, replayFile, type TraceDetailWire } from './trace-types.js';
 
@@ -166,7 +166,7 @@ function Facts({ trace }: { trace: TraceDetailWire }) {
       <div>
         <dt>{text.status}</dt>
         <dd>
-          <StatusBadge trace={trace} />
+          <TraceStatusBadge trace={trace} />
         </dd>
       </div>
       <div>

@@ -6,7 +6,7 @@ import { findModel, firstModel, lastModel, type ModelList, rememberModel, useMod
 /** The one name of an upstream that is always the demo model's. */
 const DEMO = 'demo';
 
-export interface Choice {
+export interface ModelChoice {
   list: ModelList;
   reload: () => void;
   model: string | undefined;
@@ -22,7 +22,7 @@ export interface Choice {
   setFolder: (folder: string) => void;
 }
 
-export function useChoice(session: SessionWire | undefined): Choice {
+export function useModelChoice(session: SessionWire | undefined): ModelChoice {
   const { list, reload } = useModels();
   const [chosen, setChosen] = useState<string>();
   const [folderChosen, setFolderChosen] = useState<string>();

@@ -8,7 +8,7 @@ import { strings } from '../strings.js';
 
 const SHOWN = { depth: 2, items: 50, moreItems: 500, chars: 400 };
 
-export function JsonTree({ value, label }: { value: unknown; label: string }) {
+export function JsonView({ value, label }: { value: unknown; label: string }) {
   return (
     <section aria-label={label} className="min-w-0 font-mono text-xs leading-relaxed">
       <Node value={value} depth={0} />
