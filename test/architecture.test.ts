@@ -1,9 +1,11 @@
 /** What holds for all of the sources, whoever wrote them. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  filesUnder,
   findCycles,
+  importsOf,
   packageOf,
   ROOT,
   readSources,
@@ -257,6 +259,77 @@ describe('dialects', () => {
       const [own, other] = [from, to].map((path) => /^src\/dialects\/([^/]+)\//.exec(path)?.[1]);
       return own !== undefined && other !== undefined && own !== other && !DIALECT_NOT.includes(other);
     });
+    expect(wrong.map(shown)).toEqual([]);
+  });
+});
+
+/** Whom each folder of console/src may import, besides itself. `app` stands above all others. */
+const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  text: [],
+  ui: ['text'],
+  'data/reducer': [],
+  'data/events': ['data/reducer'],
+  data: ['data/reducer', 'data/events'],
+  notifications: ['text', 'ui', 'data', 'data/events', 'data/reducer'],
+  markdown: ['text', 'ui'],
+  'cards/parse': ['ui', 'data/reducer'],
+  'cards/view': ['text', 'ui', 'data', 'data/reducer', 'cards/parse'],
+  'cards/bodies': ['text', 'ui', 'data/reducer', 'markdown', 'cards/parse', 'cards/view'],
+  approvals: [
+    ...['text', 'ui', 'data', 'data/events', 'markdown', 'notifications'],
+    ...['cards/parse', 'cards/view', 'cards/bodies'],
+  ],
+  cards: ['text', 'ui', 'data', 'data/reducer', 'cards/parse', 'cards/view', 'cards/bodies', 'approvals'],
+  chat: ['text', 'ui', 'data', 'data/reducer', 'markdown', 'cards', 'cards/view'],
+  'pages/shared': ['text', 'ui', 'data'],
+  'pages/rules': ['text', 'ui', 'data', 'pages/shared'],
+  'pages/sessions': ['text', 'ui', 'data', 'pages/shared'],
+  'pages/setup': ['text', 'ui', 'data', 'notifications'],
+  'pages/tools': ['text', 'ui', 'data', 'pages/shared'],
+  'pages/traces': ['text', 'ui', 'data', 'pages/shared'],
+  'pages/usage': ['text', 'ui', 'data', 'pages/shared'],
+};
+/** The shell, and main.tsx, which starts it. */
+const CONSOLE_ABOVE = ['app', ''];
+/** What both sides of the wire share: its types, and what both compute with. */
+const CONSOLE_SHARED = /^src\/(server\/(.+\/)?wire\/|core\/histogram\.ts$)/;
+
+describe('the console', () => {
+  const files = filesUnder('console/src').filter((path) => /(?<!\.test)\.tsx?$/.test(path));
+  const folderOf = (path: string): string => dirname(path).replace(/^console\/src\/?/, '');
+  const imports = files.flatMap((from) =>
+    importsOf(readFileSync(join(ROOT, from), 'utf8')).flatMap(({ specifier }): Edge[] => {
+      const to = resolveImport(from, specifier);
+      return to === undefined ? [] : [{ from, to }];
+    }),
+  );
+  const isOwn = ({ to }: Edge): boolean => to.startsWith('console/src/');
+
+  it('has a line in the table for every folder', () => {
+    const known = [...Object.keys(CONSOLE_MAY_IMPORT), ...CONSOLE_ABOVE];
+    expect([...new Set(files.map(folderOf))].filter((folder) => !known.includes(folder))).toEqual([]);
+  });
+
+  it('has folders that import one way', () => {
+    const wrong = imports.filter(isOwn).filter(({ from, to }) => {
+      const [source, target] = [folderOf(from), folderOf(to)];
+      if (source === target || source === '') return false;
+      if (source === 'app') return target === '';
+      return CONSOLE_MAY_IMPORT[source]?.includes(target) !== true;
+    });
+    expect(wrong.map(shown)).toEqual([]);
+  });
+
+  it('has a table without a loop', () => {
+    const visit = (folder: string, trail: readonly string[]): string[] => {
+      if (trail.includes(folder)) return [[...trail, folder].join(' → ')];
+      return (CONSOLE_MAY_IMPORT[folder] ?? []).flatMap((next) => visit(next, [...trail, folder]));
+    };
+    expect(Object.keys(CONSOLE_MAY_IMPORT).flatMap((folder) => visit(folder, []))).toEqual([]);
+  });
+
+  it('takes of the gateway only what both sides of the wire share', () => {
+    const wrong = imports.filter((edge) => !isOwn(edge) && !CONSOLE_SHARED.test(edge.to));
     expect(wrong.map(shown)).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ConsoleClient } from '../../console/src/data/console-client.js';
 import { ConversationSource, type ConversationView } from '../../console/src/data/conversation-source.js';
 import { browserTimers } from '../../console/src/data/events/ports.js';
-import type { Part } from '../../console/src/data/view.js';
+import type { Part } from '../../console/src/data/reducer/view.js';
 import type { ChatStarted } from '../../src/server/console-api/wire/sessions.js';
 import { repository, type Step, startAgent } from '../e2e/native-agent-harness.js';
 import { closeAfterTest } from '../support/cleanup.js';

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
-import { reconnect, startEvents } from '../data/events.js';
-import { startNotifications } from '../data/notifications.js';
+import { reconnect, startEvents } from '../data/page.js';
 import { useConsole } from '../data/store.js';
+import { startNotifications } from '../notifications/notifications.js';
 import { useText } from '../text/language.js';
 import { Toaster } from '../ui/toaster.js';
 import { LiveRegion } from './live-region.js';

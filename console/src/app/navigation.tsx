@@ -12,7 +12,7 @@ import {
   ToolIcon,
   TraceIcon,
 } from '../ui/icons.js';
-import { Link, type PageName, type Route } from './router.js';
+import { Link, type PageName, type Route } from '../ui/router.js';
 import { strings } from './strings.js';
 
 interface Entry {

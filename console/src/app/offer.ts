@@ -1,4 +1,4 @@
-import { sharedValue } from './shared-value.js';
+import { sharedValue } from '../data/shared-value.js';
 
 export interface Offer {
   token: string;

@@ -1,6 +1,6 @@
+import { useIdentity } from '../data/identity.js';
 import { useText } from '../text/language.js';
 import { Confirm } from '../ui/confirm.js';
-import { useIdentity } from './identity.js';
 import { setOffer, useOffer } from './offer.js';
 import { replaceSignIn } from './sign-in.js';
 import { strings } from './strings.js';

@@ -3,9 +3,9 @@ import { lazy, Suspense } from 'react';
 import { useText } from '../text/language.js';
 import { buttonClasses } from '../ui/button.js';
 import { EmptyState } from '../ui/empty-state.js';
+import { Link, type Route } from '../ui/router.js';
 import { Spinner } from '../ui/spinner.js';
 import { ErrorBoundary } from './error-boundary.js';
-import { Link, type Route } from './router.js';
 import { strings } from './strings.js';
 
 const ChatPage = lazy(async () => ({ default: (await import('../chat/chat-page.js')).ChatPage }));

@@ -1,12 +1,12 @@
 import { useRef, useState } from 'react';
+import { useIdentity } from '../data/identity.js';
+import { NotificationSwitch } from '../notifications/notification-switch.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';
 import { Confirm } from '../ui/confirm.js';
 import { ChevronUpIcon, SignOutIcon, UserIcon } from '../ui/icons.js';
 import { toast } from '../ui/toast.js';
 import { LanguageChoice, ThemeChoice } from './choices.js';
-import { useIdentity } from './identity.js';
-import { NotificationSwitch } from './notification-switch.js';
 import { signOut } from './sign-in.js';
 import { strings } from './strings.js';
 import { VERSION } from './version.js';

@@ -1,12 +1,12 @@
 /** Being signed in: the token of the printed address, or one typed in, becomes a cookie. */
 import type { OtherSignInWire } from '../../../src/server/console-api/wire/sign-in.js';
 import { ApiError, get, onRefused, post, remove, setPageFetch } from '../data/api.js';
+import { type Identity, identity, setIdentity } from '../data/identity.js';
+import { sharedValue } from '../data/shared-value.js';
 import { language } from '../text/language.js';
 import { toast } from '../ui/toast.js';
-import { type Identity, identity, setIdentity } from './identity.js';
 import { setOffer } from './offer.js';
 import { fetchAsPage, forgetPageSecret } from './page-secret.js';
-import { sharedValue } from './shared-value.js';
 import { strings } from './strings.js';
 
 export type SignInState =

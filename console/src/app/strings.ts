@@ -1,4 +1,4 @@
-import type { PageName } from './router.js';
+import type { PageName } from '../ui/router.js';
 
 export interface AppText {
   pages: Record<PageName, string>;

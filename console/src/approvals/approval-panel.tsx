@@ -1,7 +1,7 @@
 /** A question about a call: what it would do, and the buttons that answer it. */
 import { useEffect, useId, useRef, useState } from 'react';
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
-import { useIdentity } from '../app/identity.js';
+import { useIdentity } from '../data/identity.js';
 import { useConsole } from '../data/store.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';

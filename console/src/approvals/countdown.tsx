@@ -1,5 +1,5 @@
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
-import { useGatewayClock } from '../cards/clock.js';
+import { useGatewayClock } from '../cards/view/gateway-clock.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';
 import { classes } from '../ui/classes.js';

@@ -1,8 +1,8 @@
 /** What became of a question: who, where, when, why. */
 import type { ApprovalWire, DecidedWire } from '../../../src/server/console-api/wire/approvals.js';
-import { useIdentity } from '../app/identity.js';
 import { JsonView } from '../cards/view/json-view.js';
 import { ScrollArea } from '../cards/view/scroll-area.js';
+import { useIdentity } from '../data/identity.js';
 import { useText } from '../text/language.js';
 import { Badge, type Tone } from '../ui/badge.js';
 import { Disclosure } from '../ui/disclosure.js';

@@ -1,12 +1,12 @@
 /** What waits in one session. Several that were looked at can be decided together. */
 import { useState } from 'react';
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
-import { useIdentity } from '../app/identity.js';
-import { Link } from '../app/router.js';
 import { decide } from '../data/decisions.js';
+import { useIdentity } from '../data/identity.js';
 import { useText } from '../text/language.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
+import { Link } from '../ui/router.js';
 import { makeVisible } from '../ui/visible.js';
 import { ButtonRow } from './button-row.js';
 import { InboxItem } from './inbox-item.js';

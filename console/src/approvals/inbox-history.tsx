@@ -1,9 +1,8 @@
 /** What was decided lately: who, when, why, by which rule. */
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
-import { useIdentity } from '../app/identity.js';
-import { Link } from '../app/router.js';
 import { get } from '../data/api.js';
+import { useIdentity } from '../data/identity.js';
 import { useConsole } from '../data/store.js';
 import { useText } from '../text/language.js';
 import { Badge } from '../ui/badge.js';
@@ -11,6 +10,7 @@ import { Button } from '../ui/button.js';
 import { type Column, DataTable } from '../ui/data-table.js';
 import { ErrorNote } from '../ui/error-note.js';
 import { Section } from '../ui/page.js';
+import { Link } from '../ui/router.js';
 import { Spinner } from '../ui/spinner.js';
 import { Time } from '../ui/time.js';
 import { makeVisible } from '../ui/visible.js';

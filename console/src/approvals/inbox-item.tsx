@@ -1,6 +1,6 @@
 import { useId } from 'react';
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
-import { useIdentity } from '../app/identity.js';
+import { useIdentity } from '../data/identity.js';
 import { useText } from '../text/language.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';

@@ -1,6 +1,6 @@
 /** Everything that waits for a person, in all sessions. */
 import { useEffect, useRef, useState } from 'react';
-import { NotificationSwitch } from '../app/notification-switch.js';
+import { NotificationSwitch } from '../notifications/notification-switch.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';
 import { EmptyState } from '../ui/empty-state.js';

@@ -1,7 +1,7 @@
 import { textField } from '../cards/parse/tool-output.js';
-import { strings as cardStrings } from '../cards/strings.js';
 import { ScrollArea } from '../cards/view/scroll-area.js';
-import { Markdown } from '../chat/markdown.js';
+import { strings as cardStrings } from '../cards/view/strings.js';
+import { Markdown } from '../markdown/markdown.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';
 import { ButtonRow } from './button-row.js';

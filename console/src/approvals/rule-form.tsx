@@ -1,7 +1,7 @@
 /** "Always": which rule, for what, and what it would have done lately. */
 import { useId } from 'react';
 import type { RuleScopeWire } from '../../../src/server/console-api/wire/approvals.js';
-import { useIdentity } from '../app/identity.js';
+import { useIdentity } from '../data/identity.js';
 import { useText } from '../text/language.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';

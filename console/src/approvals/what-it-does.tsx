@@ -4,12 +4,12 @@ import type { ApprovalWire } from '../../../src/server/console-api/wire/approval
 import { CommandView } from '../cards/bodies/bash-body.js';
 import { Labelled } from '../cards/bodies/body.js';
 import { rowsOfUnified } from '../cards/parse/diff-rows.js';
-import { strings as cardStrings } from '../cards/strings.js';
 import { DiffView } from '../cards/view/diff-view.js';
 import { JsonView } from '../cards/view/json-view.js';
 import { LongText } from '../cards/view/long-text.js';
 import { Away } from '../cards/view/media.js';
 import { ScrollArea } from '../cards/view/scroll-area.js';
+import { strings as cardStrings } from '../cards/view/strings.js';
 import { useText } from '../text/language.js';
 import { Disclosure } from '../ui/disclosure.js';
 import { WarnIcon } from '../ui/icons.js';

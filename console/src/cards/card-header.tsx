@@ -1,4 +1,4 @@
-import type { CardState, ToolCard } from '../data/view.js';
+import type { CardState, ToolCard } from '../data/reducer/view.js';
 import { useText } from '../text/language.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
@@ -8,11 +8,11 @@ import { BotIcon, ChevronRightIcon } from '../ui/icons.js';
 import { makeVisible } from '../ui/visible.js';
 import { lookOf } from './bodies/table.js';
 import { STATE_LOOK } from './card-state.js';
-import { useGatewayClock } from './clock.js';
 import { oneLine, titleFromInput } from './parse/card-title.js';
 import { streamedInput } from './parse/streamed-input.js';
 import { mcpName } from './parse/tool-output.js';
-import { strings } from './strings.js';
+import { useGatewayClock } from './view/gateway-clock.js';
+import { strings } from './view/strings.js';
 
 export interface CardHeaderProps {
   /** Of the card: the title and the body have ids made of it. */

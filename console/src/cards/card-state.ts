@@ -1,5 +1,5 @@
 /** What the states of a card look like, and which cards are open by themselves. */
-import type { CardState } from '../data/view.js';
+import type { CardState } from '../data/reducer/view.js';
 import type { Tone } from '../ui/badge.js';
 
 export interface StateLook {

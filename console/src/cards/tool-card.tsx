@@ -2,28 +2,23 @@
 import { memo, useDeferredValue, useId, useMemo, useState } from 'react';
 import { ApprovalPanel } from '../approvals/approval-panel.js';
 import { AskAgain } from '../approvals/ask-again-button.js';
-import { approvalOf } from '../approvals/find-approval.js';
 import { MissingQuestion } from '../approvals/missing-question.js';
+import type { CardState, ToolCard } from '../data/reducer/view.js';
 import { useConsole } from '../data/store.js';
-import type { CardState, ToolCard } from '../data/view.js';
 import { useText } from '../text/language.js';
 import { classes } from '../ui/classes.js';
 import { makeVisible } from '../ui/visible.js';
+import { type CardProps, Labelled } from './bodies/body.js';
 import { lookOf } from './bodies/table.js';
 import { CardHeader } from './card-header.js';
 import { keepOpenChoice, openChoice, STATE_LOOK } from './card-state.js';
+import { approvalOf } from './find-approval.js';
 import { streamedInput } from './parse/streamed-input.js';
-import { RawView } from './raw-view.js';
-import { strings } from './strings.js';
+import { LongText } from './view/long-text.js';
+import { ScrollArea } from './view/scroll-area.js';
+import { strings } from './view/strings.js';
 
-export interface ToolCardProps {
-  card: ToolCard;
-  session: string;
-  /** The sub-agent that made the call; none for the main one. */
-  agent?: { id: string; label: string } | undefined;
-}
-
-export const ToolCardView = memo(function ToolCardView({ card, session, agent }: ToolCardProps) {
+export const ToolCardView = memo(function ToolCardView({ card, session, agent }: CardProps) {
   const approval = useConsole((state) => approvalOf(state.approvals, session, card, agent?.id ?? null));
   const state = shownState(card.state, approval?.state);
   const key = `${session} ${agent?.id ?? ''} ${card.id}`;
@@ -101,8 +96,37 @@ function Body({
   return (
     <>
       {note !== undefined && <p className="text-xs text-muted">{note}</p>}
-      <OwnBody card={card} input={input} session={session} />
+      <OwnBody card={card} input={input} session={session} Card={ToolCardView} />
       {card.truncated && <p className="text-xs text-muted">{text.shortened}</p>}
+    </>
+  );
+}
+
+/** Exactly what the model sent and was given. */
+function RawView({ card }: { card: ToolCard }) {
+  const text = useText(strings);
+  const input = useMemo(
+    () => (card.input === undefined ? card.inputText : JSON.stringify(card.input, null, 2)),
+    [card.input, card.inputText],
+  );
+  const result = useMemo(
+    () => (card.result === undefined ? undefined : JSON.stringify(card.result, null, 2)),
+    [card.result],
+  );
+  return (
+    <>
+      <Labelled label={text.rawInput} copy={input} copyLabel={text.copyInput}>
+        <ScrollArea label={text.rawInput}>
+          <LongText text={`${card.name} ${card.id}\n${input}`} />
+        </ScrollArea>
+      </Labelled>
+      {result !== undefined && (
+        <Labelled label={text.rawResult} copy={result} copyLabel={text.copyResult}>
+          <ScrollArea label={text.rawResult}>
+            <LongText text={result} />
+          </ScrollArea>
+        </Labelled>
+      )}
     </>
   );
 }

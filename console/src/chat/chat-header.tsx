@@ -1,6 +1,5 @@
 import type { SessionUsageWire, SessionWire } from '../../../src/server/console-api/wire/sessions.js';
 import type { TokenCounts } from '../../../src/server/console-api/wire/shared.js';
-import { navigate } from '../app/router.js';
 import { useConsole } from '../data/store.js';
 import { useText } from '../text/language.js';
 import { Badge, type Tone } from '../ui/badge.js';
@@ -8,6 +7,7 @@ import { copyText } from '../ui/copy-button.js';
 import { formatTokens, formatUsd } from '../ui/format.js';
 import { FolderIcon, ForkIcon, LinkIcon, ListIcon, PlusIcon } from '../ui/icons.js';
 import { Menu } from '../ui/menu.js';
+import { navigate } from '../ui/router.js';
 import { toast } from '../ui/toast.js';
 import { makeVisible } from '../ui/visible.js';
 import { VisibleText } from '../ui/visible-text.js';

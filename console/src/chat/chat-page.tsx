@@ -1,14 +1,14 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { navigate } from '../app/router.js';
 import { startChat } from '../data/chat.js';
+import { preloadMarkdown } from '../markdown/markdown.js';
 import { useText } from '../text/language.js';
+import { navigate } from '../ui/router.js';
 import { Skeleton } from '../ui/skeleton.js';
 import type { ContentBlock } from './attachments.js';
 import { Choices } from './choices.js';
 import { Composer } from './composer.js';
 import { EmptyChat } from './empty-chat.js';
 import { keepFocus, useKeptFocus } from './kept-focus.js';
-import { preloadMarkdown } from './markdown.js';
 import { fetchModels, firstModel, lastModel } from './models.js';
 import { strings } from './strings.js';
 import { useModelChoice } from './use-model-choice.js';

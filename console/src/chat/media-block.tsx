@@ -1,11 +1,11 @@
 /** What is in a message beside its text. */
 import type { BlockWire, MediaSourceWire } from '../../../src/server/console-api/wire/shared.js';
 import { OwnFile, OwnPicture } from '../cards/view/own-media.js';
+import { safeLink } from '../markdown/links.js';
 import { useText } from '../text/language.js';
 import { formatBytes } from '../ui/format.js';
 import { FileIcon, ImageIcon } from '../ui/icons.js';
 import { VisibleText } from '../ui/visible-text.js';
-import { safeLink } from './links.js';
 import { strings } from './strings.js';
 
 /** Blocks of a message never change their places. */

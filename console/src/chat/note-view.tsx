@@ -1,4 +1,4 @@
-import type { NotePart } from '../data/view.js';
+import type { NotePart } from '../data/reducer/view.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';
 import { ErrorNote } from '../ui/error-note.js';

@@ -1,15 +1,15 @@
 /** A conversation that exists. */
 import { useState } from 'react';
-import { useIdentity } from '../app/identity.js';
-import { navigate } from '../app/router.js';
 import { stopTurn } from '../data/chat.js';
 import { type ConversationView, useConversation } from '../data/conversation.js';
+import { useIdentity } from '../data/identity.js';
 import { isOwnSession } from '../data/own-sessions.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';
 import { EmptyState } from '../ui/empty-state.js';
 import { ErrorNote } from '../ui/error-note.js';
 import { PlusIcon } from '../ui/icons.js';
+import { navigate } from '../ui/router.js';
 import { Skeleton } from '../ui/skeleton.js';
 import { CanSendContext, ChatActionsContext } from './chat-context.js';
 import { ChatHeader } from './chat-header.js';

@@ -1,7 +1,7 @@
 import { Component, type ErrorInfo, type ReactNode } from 'react';
-import { Link } from '../app/router.js';
 import { useText } from '../text/language.js';
 import { ErrorNote } from '../ui/error-note.js';
+import { Link } from '../ui/router.js';
 import { strings } from './strings.js';
 
 interface Props {

@@ -1,8 +1,8 @@
 import { memo } from 'react';
 import { ToolCardView } from '../cards/tool-card.js';
+import { isContinued, MarkdownBlocks } from '../markdown/markdown.js';
 import { AnswerActions } from './answer-actions.js';
 import { useChatActions } from './chat-context.js';
-import { isContinued, MarkdownBlocks } from './markdown.js';
 import { MediaBlocks } from './media-block.js';
 import { NoteView } from './note-view.js';
 import { RowBoundary } from './row-boundary.js';

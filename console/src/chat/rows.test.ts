@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Part, TextPart, UserPart } from '../data/view.js';
+import type { Part, TextPart, UserPart } from '../data/reducer/view.js';
 import { RowMaker } from './rows.js';
 
 const user = (key: string, turn?: number): UserPart => ({

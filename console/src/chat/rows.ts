@@ -2,8 +2,16 @@
  * What the list draws, one row after another. Rows of parts that did not change are the same objects
  * as before, so a piece of text that arrives draws one row anew.
  */
-import type { MediaPart, NotePart, Part, TextPart, ThinkingPart, ToolPart, UserPart } from '../data/view.js';
-import { type Block, BlockSplitter } from './markdown-blocks.js';
+import type {
+  MediaPart,
+  NotePart,
+  Part,
+  TextPart,
+  ThinkingPart,
+  ToolPart,
+  UserPart,
+} from '../data/reducer/view.js';
+import { type Block, BlockSplitter } from '../markdown/markdown-blocks.js';
 
 export type Row =
   | { kind: 'user'; key: string; part: UserPart }

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react';
-import type { ThinkingPart } from '../data/view.js';
+import type { ThinkingPart } from '../data/reducer/view.js';
+import { Markdown } from '../markdown/markdown.js';
 import { useText } from '../text/language.js';
 import { Disclosure } from '../ui/disclosure.js';
 import { formatDuration } from '../ui/format.js';
 import { useChatActions } from './chat-context.js';
-import { Markdown } from './markdown.js';
 import { strings } from './strings.js';
 
 /** When thinking that was watched began and ended. What was thought before the page was open has no time. */

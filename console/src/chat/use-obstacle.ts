@@ -1,4 +1,4 @@
-import { useIdentity } from '../app/identity.js';
+import { useIdentity } from '../data/identity.js';
 import { useConsole } from '../data/store.js';
 import { useText } from '../text/language.js';
 import { strings } from './strings.js';

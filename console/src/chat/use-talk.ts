@@ -1,10 +1,10 @@
 import { useCallback, useMemo, useRef } from 'react';
 import type { ChatStarted } from '../../../src/server/console-api/wire/sessions.js';
-import { navigate } from '../app/router.js';
 import { forkSession, resumeTurn, startChat } from '../data/chat.js';
 import type { ConversationView } from '../data/conversation.js';
-import type { Part } from '../data/view.js';
+import type { Part } from '../data/reducer/view.js';
 import { useText } from '../text/language.js';
+import { navigate } from '../ui/router.js';
 import { toast } from '../ui/toast.js';
 import { type ContentBlock, contentOf, sendAgain, textOf } from './attachments.js';
 import type { ChatActions } from './chat-context.js';

@@ -1,11 +1,11 @@
 /** All of the data layer but React: one for each page; tests have several in one process. */
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
+import type { ConsoleEvent } from '../../../src/server/console-api/wire/events.js';
 import { ApiError, type Request, requestOf } from './api.js';
-import { type ConsoleState, StateStore } from './console-state.js';
 import { Decisions } from './decision-desk.js';
-import { EventBatch } from './events/event-batch.js';
 import { EventTabs, type TabsPorts } from './events/event-tabs.js';
-import { noteApproval } from './reducer/apply-event.js';
+import { applyEvent, noteApproval } from './reducer/apply-event.js';
+import { type ConsoleState, StateStore } from './reducer/console-state.js';
 
 export interface ClientPorts extends TabsPorts {
   /** When the next change may be shown. */
@@ -91,5 +91,37 @@ export class ConsoleClient {
       this.#cancelRetry = undefined;
       for (const id of this.#lost) void this.#find(id);
     });
+  }
+}
+
+/** Events become one change of the state for each frame that is drawn. */
+class EventBatch {
+  readonly #store: StateStore;
+  readonly #schedule: (run: () => void) => void;
+  readonly #now: () => number;
+  #waiting: { event: ConsoleEvent; at: number }[] = [];
+  #scheduled = false;
+
+  constructor(store: StateStore, schedule: (run: () => void) => void, now: () => number) {
+    this.#store = store;
+    this.#schedule = schedule;
+    this.#now = now;
+  }
+
+  add(events: readonly ConsoleEvent[]): void {
+    const at = this.#now();
+    for (const event of events) this.#waiting.push({ event, at });
+    if (this.#scheduled || this.#waiting.length === 0) return;
+    this.#scheduled = true;
+    this.#schedule(() => this.flush());
+  }
+
+  flush(): void {
+    this.#scheduled = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#store.update((state) =>
+      waiting.reduce((next, { event, at }) => applyEvent(next, event, at), state),
+    );
   }
 }

@@ -9,10 +9,10 @@ import type { BlockWire } from '../../../src/server/console-api/wire/shared.js';
 import { ManualClock, settled } from '../../../test/support/manual-world.js';
 import { type NewChunk, ScriptedGateway } from '../../../test/support/scripted-gateway.js';
 import { ApiError, type Fetch, requestOf } from './api.js';
-import { StateStore } from './console-state.js';
 import { ConversationSource } from './conversation-source.js';
 import { applyEvent } from './reducer/apply-event.js';
-import type { Part } from './view.js';
+import { StateStore } from './reducer/console-state.js';
+import type { Part } from './reducer/view.js';
 
 const TIME = '2026-01-01T00:00:00.000Z';
 const text = (said: string): BlockWire => ({ type: 'text', text: said });

@@ -10,13 +10,13 @@ import type {
   SessionWire,
 } from '../../../src/server/console-api/wire/sessions.js';
 import { ApiError, type Request } from './api.js';
-import type { ConsoleState, StateStore, TurnView } from './console-state.js';
 import type { Timers } from './events/ports.js';
+import type { ConsoleState, StateStore, TurnView } from './reducer/console-state.js';
 import { approvalsByCall, drawTurns, twinOf } from './reducer/draw-conversation.js';
 import { equal } from './reducer/equal.js';
 import { type HistoryTurn, HistoryTurns } from './reducer/history.js';
 import { lacksMedia } from './reducer/media.js';
-import type { Part, ToolCard } from './view.js';
+import type { Part, ToolCard } from './reducer/view.js';
 
 export interface ConversationView {
   status: 'loading' | 'ready' | 'missing' | 'failed';

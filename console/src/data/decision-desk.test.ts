@@ -3,9 +3,9 @@ import type { ApprovalWire, DecidedWire } from '../../../src/server/console-api/
 import { ManualClock, settled } from '../../../test/support/manual-world.js';
 import { approvalOf } from '../../../test/support/scripted-gateway.js';
 import { ApiError, type Request, Unreachable } from './api.js';
-import { INITIAL_STATE, StateStore } from './console-state.js';
 import { DECISION_TIMES, Decisions } from './decision-desk.js';
 import { noteApproval } from './reducer/apply-event.js';
+import { INITIAL_STATE, StateStore } from './reducer/console-state.js';
 
 const ASKED = approvalOf('apr_1');
 const ALLOWED: ApprovalWire = {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-world.js';
 import { approvalOf } from '../../../test/support/scripted-gateway.js';
 import { ApiError, type Request, Unreachable } from './api.js';
-import { StateStore } from './console-state.js';
 import { FIND_TIMES, findQuestion, type WantedQuestion } from './find-question.js';
+import { StateStore } from './reducer/console-state.js';
 
 const WANTED: WantedQuestion = { session: 's1', call: 'call_q1', agent: null, approval: 'q1' };
 

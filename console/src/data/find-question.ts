@@ -4,9 +4,9 @@
  */
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { ApiError, type Request } from './api.js';
-import type { StateStore } from './console-state.js';
 import type { Timers } from './events/ports.js';
 import { noteApproval } from './reducer/apply-event.js';
+import type { StateStore } from './reducer/console-state.js';
 
 export interface WantedQuestion {
   session: string;

@@ -3,9 +3,9 @@
  * of its events, and shows nothing as done that the gateway has not said.
  */
 import { useSyncExternalStore } from 'react';
-import { type ConsoleState, StateStore } from './console-state.js';
+import { type ConsoleState, StateStore } from './reducer/console-state.js';
 
-export type { ConsoleState, TurnView } from './console-state.js';
+export type { ConsoleState, TurnView } from './reducer/console-state.js';
 
 export const store = new StateStore();
 

@@ -3,10 +3,10 @@ import { useText } from '../../text/language.js';
 import { Button } from '../../ui/button.js';
 import { plainOutput } from '../parse/ansi.js';
 import { textField } from '../parse/tool-output.js';
-import { strings } from '../strings.js';
 import { LongText } from '../view/long-text.js';
 import { MediaList } from '../view/media.js';
 import { ScrollArea } from '../view/scroll-area.js';
+import { strings } from '../view/strings.js';
 import { TerminalView } from '../view/terminal-view.js';
 import { type BodyProps, Labelled, resultText } from './body.js';
 

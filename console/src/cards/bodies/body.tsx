@@ -1,20 +1,29 @@
 /** What every body of a card is made of. */
-import type { ReactNode } from 'react';
+import type { ComponentType, ReactNode } from 'react';
 import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
-import type { ToolCard } from '../../data/view.js';
+import type { ToolCard } from '../../data/reducer/view.js';
 import { useText } from '../../text/language.js';
 import { classes } from '../../ui/classes.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import type { StreamedInput } from '../parse/streamed-input.js';
-import { strings } from '../strings.js';
 import { LongText } from '../view/long-text.js';
 import { MediaList } from '../view/media.js';
 import { ScrollArea } from '../view/scroll-area.js';
+import { strings } from '../view/strings.js';
+
+export interface CardProps {
+  card: ToolCard;
+  session: string;
+  /** The sub-agent that made the call; none for the main one. */
+  agent?: { id: string; label: string } | undefined;
+}
 
 export interface BodyProps {
   card: ToolCard;
   input: StreamedInput;
   session: string;
+  /** Draws a call of a sub-agent. A card has a body, so the body cannot import the card. */
+  Card: ComponentType<CardProps>;
 }
 
 /** The text of a result, without pictures. */

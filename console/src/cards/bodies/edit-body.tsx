@@ -3,8 +3,8 @@ import { useText } from '../../text/language.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { type DiffRow, rowsOfNew, rowsOfTexts, rowsOfUnified } from '../parse/diff-rows.js';
 import { fieldOf, textField } from '../parse/tool-output.js';
-import { strings } from '../strings.js';
 import { DiffView } from '../view/diff-view.js';
+import { strings } from '../view/strings.js';
 import { type BodyProps, failed, Labelled, PlainResult, ResultText, resultText } from './body.js';
 import { GenericBody } from './generic-body.js';
 

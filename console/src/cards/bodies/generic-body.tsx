@@ -1,14 +1,14 @@
 /** Any tool: its arguments as a tree, and its result as what it is. */
 import { useMemo } from 'react';
-import type { ToolCard } from '../../data/view.js';
+import type { ToolCard } from '../../data/reducer/view.js';
 import { useText } from '../../text/language.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { mcpName } from '../parse/tool-output.js';
-import { strings } from '../strings.js';
 import { JsonView } from '../view/json-view.js';
 import { LongText } from '../view/long-text.js';
 import { MediaList } from '../view/media.js';
 import { ScrollArea } from '../view/scroll-area.js';
+import { strings } from '../view/strings.js';
 import { type BodyProps, failed, Labelled, PlainResult, resultText } from './body.js';
 
 export function GenericBody({ card, input }: BodyProps) {

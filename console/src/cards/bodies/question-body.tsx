@@ -1,11 +1,11 @@
 /** Questions and plans once they are decided, or as they come: while they wait, the approval asks them. */
-import { Markdown } from '../../chat/markdown.js';
+import { Markdown } from '../../markdown/markdown.js';
 import { useText } from '../../text/language.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { questionsOf } from '../parse/questions.js';
 import { textField } from '../parse/tool-output.js';
-import { strings } from '../strings.js';
 import { ScrollArea } from '../view/scroll-area.js';
+import { strings } from '../view/strings.js';
 import { type BodyProps, Labelled, ResultText } from './body.js';
 
 export function QuestionBody({ card, input }: BodyProps) {

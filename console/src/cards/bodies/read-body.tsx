@@ -2,10 +2,10 @@ import { useMemo } from 'react';
 import { useText } from '../../text/language.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { numberedLines, textField } from '../parse/tool-output.js';
-import { strings } from '../strings.js';
 import { MediaList } from '../view/media.js';
 import { NumberedText } from '../view/numbered-text.js';
 import { ScrollArea } from '../view/scroll-area.js';
+import { strings } from '../view/strings.js';
 import { type BodyProps, Labelled, PlainResult, resultText } from './body.js';
 import { GenericBody } from './generic-body.js';
 

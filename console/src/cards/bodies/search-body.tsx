@@ -4,10 +4,10 @@ import { Button } from '../../ui/button.js';
 import { FileIcon } from '../../ui/icons.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { type FileMatches, searchResult, textField } from '../parse/tool-output.js';
-import { strings } from '../strings.js';
 import { JsonView } from '../view/json-view.js';
 import { NumberedText } from '../view/numbered-text.js';
 import { ScrollArea } from '../view/scroll-area.js';
+import { strings } from '../view/strings.js';
 import { type BodyProps, failed, Labelled, ResultText, resultText } from './body.js';
 
 const SHOWN = { first: 100, more: 1_000 };

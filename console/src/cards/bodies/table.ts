@@ -1,6 +1,6 @@
 /** Which body a call has: by the name of its tool, else by what the gateway says that it does. */
 import type { ComponentType } from 'react';
-import type { ToolCard } from '../../data/view.js';
+import type { ToolCard } from '../../data/reducer/view.js';
 import {
   BotIcon,
   EditIcon,

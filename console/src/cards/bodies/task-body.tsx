@@ -1,19 +1,19 @@
 /** A sub-agent: what it was asked, what it does, what it reports. */
-import { Markdown } from '../../chat/markdown.js';
-import type { Part, SubAgentView } from '../../data/view.js';
+
+import type { Part, SubAgentView } from '../../data/reducer/view.js';
+import { Markdown } from '../../markdown/markdown.js';
 import { useText } from '../../text/language.js';
 import { Disclosure } from '../../ui/disclosure.js';
 import { Spinner } from '../../ui/spinner.js';
 import { makeVisible } from '../../ui/visible.js';
 import { textField } from '../parse/tool-output.js';
-import { strings } from '../strings.js';
-import { ToolCardView } from '../tool-card.js';
 import { LongText } from '../view/long-text.js';
 import { MediaList } from '../view/media.js';
 import { ScrollArea } from '../view/scroll-area.js';
+import { strings } from '../view/strings.js';
 import { type BodyProps, failed, Labelled, ResultText, resultText } from './body.js';
 
-export function TaskBody({ card, input, session }: BodyProps) {
+export function TaskBody({ card, input, session, Card }: BodyProps) {
   const text = useText(strings);
   const prompt = textField(input.value, 'prompt') ?? input.text ?? '';
   const report = resultText(card.result);
@@ -26,7 +26,7 @@ export function TaskBody({ card, input, session }: BodyProps) {
           </ScrollArea>
         </Disclosure>
       )}
-      {card.agent !== undefined && <Work agent={card.agent} session={session} />}
+      {card.agent !== undefined && <Work agent={card.agent} session={session} Card={Card} />}
       {failed(card) ? (
         <ResultText card={card} />
       ) : (
@@ -42,14 +42,18 @@ export function TaskBody({ card, input, session }: BodyProps) {
   );
 }
 
-function Work({ agent, session }: { agent: SubAgentView; session: string }) {
+interface WorkProps extends Pick<BodyProps, 'session' | 'Card'> {
+  agent: SubAgentView;
+}
+
+function Work({ agent, session, Card }: WorkProps) {
   const text = useText(strings);
   const { ended } = agent;
   return (
     <section aria-label={`${text.agentWork}: ${agent.label}`} className="min-w-0 border-l-2 border-line pl-3">
       <div className="flex flex-col gap-2">
         {agent.parts.map((part) => (
-          <Step key={part.key} part={part} session={session} agent={agent} />
+          <Step key={part.key} part={part} session={session} agent={agent} Card={Card} />
         ))}
         {agent.parts.length === 0 && <p className="text-xs text-muted">{text.agentNothing}</p>}
         <p className="text-xs text-muted">
@@ -64,11 +68,11 @@ function Work({ agent, session }: { agent: SubAgentView; session: string }) {
   );
 }
 
-function Step({ part, session, agent }: { part: Part; session: string; agent: SubAgentView }) {
+function Step({ part, session, agent, Card }: WorkProps & { part: Part }) {
   const text = useText(strings);
   switch (part.kind) {
     case 'tool':
-      return <ToolCardView card={part.card} session={session} agent={agent} />;
+      return <Card card={part.card} session={session} agent={agent} />;
     case 'text':
       return (
         <div className="text-sm">

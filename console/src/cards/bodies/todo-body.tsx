@@ -3,7 +3,7 @@ import { classes } from '../../ui/classes.js';
 import { CheckIcon, ClockIcon } from '../../ui/icons.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { type Todo, todosOf } from '../parse/tool-output.js';
-import { strings } from '../strings.js';
+import { strings } from '../view/strings.js';
 import { type BodyProps, failed, Labelled, ResultText } from './body.js';
 
 const LOOK: Record<Todo['status'], { box: string; text: string }> = {

@@ -2,8 +2,8 @@ import { useMemo } from 'react';
 import { useText } from '../../text/language.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { linksOf, textField } from '../parse/tool-output.js';
-import { strings } from '../strings.js';
 import { Away } from '../view/media.js';
+import { strings } from '../view/strings.js';
 import { type BodyProps, Labelled, PlainResult, resultText } from './body.js';
 
 /** WebFetch and WebSearch: where it went, and the addresses that came back. */

@@ -1,6 +1,6 @@
 /** The arguments of a call as far as they have come. */
 import { Allow, parse } from 'partial-json';
-import type { ToolCard } from '../../data/view.js';
+import type { ToolCard } from '../../data/reducer/view.js';
 
 export interface StreamedInput {
   /** Undefined where nothing can be read yet. */

@@ -5,8 +5,8 @@ import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
 import { makeVisible } from '../../ui/visible.js';
 import { countRows, type DiffRow } from '../parse/diff-rows.js';
-import { strings } from '../strings.js';
 import { ScrollArea } from './scroll-area.js';
+import { strings } from './strings.js';
 
 /** Rows at first; a run of unchanged lines longer than `fold` is folded but for `around` at its ends. */
 const SHOWN = { first: 300, more: 2_000, fold: 10, around: 3 };

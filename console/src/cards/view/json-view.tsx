@@ -4,7 +4,7 @@ import { useText } from '../../text/language.js';
 import { classes } from '../../ui/classes.js';
 import { ChevronRightIcon } from '../../ui/icons.js';
 import { VisibleText } from '../../ui/visible-text.js';
-import { strings } from '../strings.js';
+import { strings } from './strings.js';
 
 const SHOWN = { depth: 2, items: 50, moreItems: 500, chars: 400 };
 

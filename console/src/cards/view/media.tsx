@@ -3,8 +3,8 @@ import type { BlockWire, MediaSourceWire } from '../../../../src/server/console-
 import { useText } from '../../text/language.js';
 import { ExternalIcon, FileIcon } from '../../ui/icons.js';
 import { makeVisible } from '../../ui/visible.js';
-import { strings } from '../strings.js';
 import { OwnFile, OwnPicture, PICTURES } from './own-media.js';
+import { strings } from './strings.js';
 
 type MediaBlock = Extract<BlockWire, { type: 'image' | 'document' }>;
 

@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
 import { makeVisible } from '../../ui/visible.js';
 import type { NumberedLine } from '../parse/tool-output.js';
-import { strings } from '../strings.js';
+import { strings } from './strings.js';
 
 const SHOWN = { first: 200, more: 2_000 };
 

@@ -4,8 +4,8 @@ import { useText } from '../../text/language.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
 import { type TerminalLine, terminalLines } from '../parse/ansi.js';
-import { strings } from '../strings.js';
 import { ScrollArea } from './scroll-area.js';
+import { strings } from './strings.js';
 import './terminal.css';
 
 /** Lines at first, and with each further step; a line of one piece that is longer is cut up to be drawn. */

@@ -7,9 +7,9 @@
  * nothing of a connection that is dead.
  */
 import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
-import { eventPosition, isKnown } from '../event-ids.js';
-import { SseParser } from '../sse.js';
+import { eventPosition, isKnown } from '../reducer/event-ids.js';
 import type { StreamPorts } from './ports.js';
+import { SseParser } from './sse.js';
 
 export const EVENTS_PATH = '/api/events';
 

@@ -5,7 +5,7 @@
  * behind the last event that it knows. A tab that comes later asks once for how things stand.
  */
 import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
-import { eventPosition, isKnown } from '../event-ids.js';
+import { eventPosition, isKnown } from '../reducer/event-ids.js';
 import { EVENTS_PATH, EventStream, eventOf, type StreamListener, type StreamStatus } from './event-stream.js';
 import type { StreamPorts } from './ports.js';
 import type { SharedPorts, TabMessage } from './tab-messages.js';

@@ -1,9 +1,9 @@
 /** Sub-agents: each under the card of the call that started it, however deep that is. */
 import type { AgentRef } from '../../../../src/server/console-api/wire/shared.js';
-import type { TurnView } from '../console-state.js';
-import type { CardState, SubAgentView, ToolCard } from '../view.js';
 import { newCard } from './cards.js';
+import type { TurnView } from './console-state.js';
 import { addCard, type Level, replaced } from './parts.js';
+import type { CardState, SubAgentView, ToolCard } from './view.js';
 
 /** A sub-agent whose call nobody has told of. */
 const AGENT_TOOL = 'Task';

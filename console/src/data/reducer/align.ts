@@ -4,9 +4,10 @@
  * events begin where the gateway was started again or where a snapshot was cut. Calls are the same by
  * their ids; texts between two of them by what they say. Nothing is doubled and nothing is left out.
  */
-import type { Part, TextPart, ThinkingPart, ToolCard } from '../view.js';
+
 import { isFinal } from './cards.js';
 import { isSaid } from './parts.js';
+import type { Part, TextPart, ThinkingPart, ToolCard } from './view.js';
 
 export function alignTurn(history: readonly Part[], live: readonly Part[]): readonly Part[] {
   if (history.length === 0) return live;

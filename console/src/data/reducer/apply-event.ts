@@ -10,11 +10,11 @@ import type {
   TurnEventWire,
 } from '../../../../src/server/console-api/wire/events.js';
 import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
-import type { ConsoleState, TurnView } from '../console-state.js';
-import { eventPosition, isKnown } from '../event-ids.js';
 import { withoutDecided } from './agents.js';
 import { withApproval, withPending } from './approvals.js';
 import { timeOf } from './cards.js';
+import type { ConsoleState, TurnView } from './console-state.js';
+import { eventPosition, isKnown } from './event-ids.js';
 import { applyChunk, askInTurn, beginTurn, endTurn, liveTurn } from './turns.js';
 
 /** The clocks of two machines are never quite the same. */

@@ -1,7 +1,7 @@
 /** The life of one tool card. Its end is final; a result says more than an approval does. */
 import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
 import type { Chunk } from '../../../../src/server/console-api/wire/events.js';
-import type { CardState, ToolCard } from '../view.js';
+import type { CardState, ToolCard } from './view.js';
 
 type Of<Type extends Chunk['type']> = Extract<Chunk, { type: Type }>;
 

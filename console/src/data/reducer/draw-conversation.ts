@@ -1,12 +1,12 @@
 /** A conversation to look at: its transcript, with the turn that runs, or was watched, in its place. */
 import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
 import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
-import type { TurnView } from '../console-state.js';
-import type { Part } from '../view.js';
 import { alignTurn, isTwin } from './align.js';
 import { mergeApproval } from './approvals.js';
+import type { TurnView } from './console-state.js';
 import { type HistoryTurn, isShown, uniqueKey } from './history.js';
 import { isSaid } from './parts.js';
+import type { Part } from './view.js';
 
 /** How the gateway marks a text that it has cut. */
 const CUT = ' […]';

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { MessageWire } from '../../../../src/server/console-api/wire/sessions.js';
 import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
 import { approvalOf, type NewChunk, ScriptedGateway } from '../../../../test/support/scripted-gateway.js';
-import { INITIAL_STATE, type TurnView } from '../console-state.js';
-import type { Part } from '../view.js';
 import { alignTurn } from './align.js';
 import { applyEvent } from './apply-event.js';
+import { INITIAL_STATE, type TurnView } from './console-state.js';
 import { drawTurns } from './draw-conversation.js';
 import { type HistoryOptions, partsOfMessages, turnsOfMessages } from './history.js';
+import type { Part } from './view.js';
 
 const text = (said: string): BlockWire => ({ type: 'text', text: said });
 const use = (id: string): BlockWire => ({ type: 'tool_use', id, name: 'Bash', input: { command: id } });

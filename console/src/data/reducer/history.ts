@@ -2,12 +2,12 @@
 import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
 import type { MessageWire } from '../../../../src/server/console-api/wire/sessions.js';
 import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
-import type { MediaBlock, Part, TextPart, ThinkingPart, ToolCard } from '../view.js';
 import { mergeCards } from './align.js';
 import { askCard, newCard } from './cards.js';
 import { reuse } from './equal.js';
 import { cardKey, changeCard, isBlank, isSaid, keyBehind, type Level, userKey } from './parts.js';
 import { withResult } from './turns.js';
+import type { MediaBlock, Part, TextPart, ThinkingPart, ToolCard } from './view.js';
 
 export interface HistoryOptions {
   /** What keys of a turn begin with where no card stands in front; the id that it had while it ran. */

@@ -1,6 +1,6 @@
 /** Pictures and documents that were heard of: events name them, and only the transcript has their bytes. */
 import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
-import type { Part } from '../view.js';
+import type { Part } from './view.js';
 
 /** A result of the main agent's that `written` does not have yet. */
 export function lacksMedia(heard: readonly Part[], written: readonly Part[]): boolean {

@@ -3,7 +3,7 @@
  * its key from the first event on, and has the same in the transcript: a card that of its call, a
  * text that of the card in front of it and its place behind that.
  */
-import type { NotePart, Part, TextPart, ThinkingPart, ToolCard, ToolPart } from '../view.js';
+import type { NotePart, Part, TextPart, ThinkingPart, ToolCard, ToolPart } from './view.js';
 
 export type Level = readonly Part[];
 

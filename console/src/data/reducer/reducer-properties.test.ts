@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
 import type { AgentRef } from '../../../../src/server/console-api/wire/shared.js';
 import { approvalOf, ScriptedGateway } from '../../../../test/support/scripted-gateway.js';
-import { type ConsoleState, INITIAL_STATE } from '../console-state.js';
-import type { Part } from '../view.js';
 import { applyEvent } from './apply-event.js';
+import { type ConsoleState, INITIAL_STATE } from './console-state.js';
+import type { Part } from './view.js';
 
 const USAGE = { input_tokens: 3, output_tokens: 2, cache_read_tokens: 1, cache_write_tokens: 0 };
 

@@ -5,11 +5,11 @@ import {
   ScriptedGateway,
   TIME,
 } from '../../../../test/support/scripted-gateway.js';
-import { type ConsoleState, INITIAL_STATE } from '../console-state.js';
-import type { Part, ToolCard } from '../view.js';
 import { mergeCards } from './align.js';
 import { applyEvent, noteApproval } from './apply-event.js';
 import { newCard } from './cards.js';
+import { type ConsoleState, INITIAL_STATE } from './console-state.js';
+import type { Part, ToolCard } from './view.js';
 
 const call = (id: string) =>
   ({ type: 'tool_use', tool_use_id: id, name: 'Bash', complete: true, input: { command: 'make' } }) as const;

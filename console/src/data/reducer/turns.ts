@@ -6,10 +6,9 @@ import type {
   TurnSnapshotWire,
 } from '../../../../src/server/console-api/wire/events.js';
 import type { BlockWire, TokenCounts } from '../../../../src/server/console-api/wire/shared.js';
-import type { TurnView } from '../console-state.js';
-import type { CardState, NotePart, Part, SubAgentView, ToolCard } from '../view.js';
 import { inAgent, inKnownAgent, settle, withParts } from './agents.js';
 import { askCard, endCard, isFinal, newCard, progressCard, startCard, timeOf, waitCard } from './cards.js';
+import type { TurnView } from './console-state.js';
 import {
   addCard,
   addNote,
@@ -23,6 +22,7 @@ import {
   replaced,
   userKey,
 } from './parts.js';
+import type { CardState, NotePart, Part, SubAgentView, ToolCard } from './view.js';
 
 type Began = Extract<TurnEventWire, { state: 'began' }>;
 type Ended = Extract<TurnEventWire, { state: 'ended' }>;

@@ -6,8 +6,8 @@ import type {
   RuleWire,
 } from '../../../../src/server/console-api/wire/approvals.js';
 import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
-import { useIdentity } from '../../app/identity.js';
 import { post } from '../../data/api.js';
+import { useIdentity } from '../../data/identity.js';
 import { useText } from '../../text/language.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';

@@ -1,13 +1,13 @@
 import { useMemo } from 'react';
 import type { RuleBehaviourWire, RuleWire } from '../../../../src/server/console-api/wire/approvals.js';
-import { useIdentity } from '../../app/identity.js';
-import { Link } from '../../app/router.js';
+import { useIdentity } from '../../data/identity.js';
 import { useText } from '../../text/language.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { type Column, DataTable } from '../../ui/data-table.js';
 import { EmptyState } from '../../ui/empty-state.js';
 import { CheckIcon, CloseIcon, UserIcon } from '../../ui/icons.js';
+import { Link } from '../../ui/router.js';
 import { Time } from '../../ui/time.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { ShortText } from '../shared/short-text.js';

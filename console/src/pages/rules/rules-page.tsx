@@ -1,8 +1,8 @@
 /** What agents may do without asking: by whom it was said, what it means for a call, and how to take it back. */
 import { useMemo, useState } from 'react';
 import type { RuleWire } from '../../../../src/server/console-api/wire/approvals.js';
-import { useIdentity } from '../../app/identity.js';
 import { remove } from '../../data/api.js';
+import { useIdentity } from '../../data/identity.js';
 import { useConsole } from '../../data/store.js';
 import { useText } from '../../text/language.js';
 import { Badge } from '../../ui/badge.js';

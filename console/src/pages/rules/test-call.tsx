@@ -5,8 +5,8 @@ import type {
   RuleTestRequest,
   SuggestionWire,
 } from '../../../../src/server/console-api/wire/approvals.js';
-import { useIdentity } from '../../app/identity.js';
 import { post } from '../../data/api.js';
+import { useIdentity } from '../../data/identity.js';
 import { useText } from '../../text/language.js';
 import { Button } from '../../ui/button.js';
 import { ErrorNote } from '../../ui/error-note.js';
@@ -16,9 +16,9 @@ import { Select } from '../../ui/select.js';
 import { TextArea } from '../../ui/text-area.js';
 import { Toggle } from '../../ui/toggle.js';
 import { ListState } from '../shared/list-state.js';
+import type { ToolWire } from '../shared/tool-types.js';
 import { useFetched } from '../shared/use-fetched.js';
 import { useQuery } from '../shared/use-query.js';
-import type { ToolWire } from '../tools/tool-types.js';
 import { sessionLabel } from './add-rule.js';
 import { CallFields } from './call-fields.js';
 import { type CallValues, fieldsOf, inputOf, parseJson } from './call-form.js';

@@ -5,14 +5,14 @@ import type {
   SessionWire,
   StopAnswer,
 } from '../../../../src/server/console-api/wire/sessions.js';
-import { useIdentity } from '../../app/identity.js';
-import { navigate } from '../../app/router.js';
 import { post, remove } from '../../data/api.js';
+import { useIdentity } from '../../data/identity.js';
 import { useText } from '../../text/language.js';
 import { Button } from '../../ui/button.js';
 import { Confirm } from '../../ui/confirm.js';
 import { ChatIcon, ForkIcon, PlayIcon, StopIcon, TrashIcon } from '../../ui/icons.js';
 import { Menu, type MenuItem } from '../../ui/menu.js';
+import { navigate } from '../../ui/router.js';
 import { toast } from '../../ui/toast.js';
 import { makeVisible } from '../../ui/visible.js';
 import { type Heard, isRunning, pendingOf } from './session-rows.js';

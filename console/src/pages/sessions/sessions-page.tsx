@@ -2,8 +2,7 @@
 import { useMemo, useState } from 'react';
 import { SESSION_STATUSES } from '../../../../src/server/console-api/wire/session-status.js';
 import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
-import { useIdentity } from '../../app/identity.js';
-import { Link, navigate } from '../../app/router.js';
+import { useIdentity } from '../../data/identity.js';
 import { useConsole } from '../../data/store.js';
 import { useText } from '../../text/language.js';
 import { Button, buttonClasses } from '../../ui/button.js';
@@ -11,6 +10,7 @@ import { type Column, DataTable } from '../../ui/data-table.js';
 import { EmptyState } from '../../ui/empty-state.js';
 import { PlusIcon } from '../../ui/icons.js';
 import { Page } from '../../ui/page.js';
+import { Link, navigate } from '../../ui/router.js';
 import { Select } from '../../ui/select.js';
 import { Time } from '../../ui/time.js';
 import { ListState, MoreButton } from '../shared/list-state.js';

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import type { StatusWire, UpstreamStatusWire } from '../../../../src/server/console-api/wire/status.js';
-import { Link } from '../../app/router.js';
 import { useText } from '../../text/language.js';
 import { Badge, type Tone } from '../../ui/badge.js';
 import { formatBytes, formatDuration } from '../../ui/format.js';
+import { Link } from '../../ui/router.js';
 import { Time } from '../../ui/time.js';
 import type { Setup } from './setup-data.js';
 import { strings } from './strings.js';

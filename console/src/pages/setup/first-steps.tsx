@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
-import { Link } from '../../app/router.js';
-import { useNotifications } from '../../data/notifications.js';
+import { useNotifications } from '../../notifications/notifications.js';
 import { useText } from '../../text/language.js';
 import { Badge } from '../../ui/badge.js';
 import { CheckIcon } from '../../ui/icons.js';
+import { Link } from '../../ui/router.js';
 import type { Setup } from './setup-data.js';
 import { strings } from './strings.js';
 

@@ -1,6 +1,6 @@
 /** What a page shows, kept in the address behind its path, so that it can be shared and gone back to. */
 import { useCallback } from 'react';
-import { navigate, useRoute } from '../../app/router.js';
+import { navigate, useRoute } from '../../ui/router.js';
 
 export type QueryChange = Readonly<Record<string, string | undefined>>;
 

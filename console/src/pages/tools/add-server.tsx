@@ -14,6 +14,7 @@ import { Spinner } from '../../ui/spinner.js';
 import { TextArea } from '../../ui/text-area.js';
 import { Toggle } from '../../ui/toggle.js';
 import { PairsEditor } from '../shared/pairs-editor.js';
+import type { McpServerWire } from '../shared/tool-types.js';
 import { ServerState } from './server-card.js';
 import {
   checkForm,
@@ -25,7 +26,6 @@ import {
   yamlOf,
 } from './server-form.js';
 import { strings } from './strings.js';
-import type { McpServerWire } from './tool-types.js';
 
 export interface AddServerProps {
   open: boolean;

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { useIdentity } from '../../app/identity.js';
 import { remove } from '../../data/api.js';
+import { useIdentity } from '../../data/identity.js';
 import { useText } from '../../text/language.js';
 import { Button } from '../../ui/button.js';
 import { Confirm } from '../../ui/confirm.js';
@@ -9,11 +9,11 @@ import { PlusIcon } from '../../ui/icons.js';
 import { Section } from '../../ui/page.js';
 import { toast } from '../../ui/toast.js';
 import { ListState } from '../shared/list-state.js';
+import type { McpServerWire } from '../shared/tool-types.js';
 import { useFetched } from '../shared/use-fetched.js';
 import { AddServer } from './add-server.js';
 import { ServerCard } from './server-card.js';
 import { strings } from './strings.js';
-import type { McpServerWire } from './tool-types.js';
 
 export function McpSection({ change, onChanged }: { change: number; onChanged: () => void }) {
   const text = useText(strings);

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { useIdentity } from '../../app/identity.js';
 import { post } from '../../data/api.js';
+import { useIdentity } from '../../data/identity.js';
 import { useText } from '../../text/language.js';
 import { Badge, type Tone } from '../../ui/badge.js';
 import { Button, buttonClasses } from '../../ui/button.js';
@@ -21,8 +21,8 @@ import { Time } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { ShortText } from '../shared/short-text.js';
+import type { McpServerWire } from '../shared/tool-types.js';
 import { strings } from './strings.js';
-import { type McpServerWire, webAddress } from './tool-types.js';
 
 const TONES: Record<McpServerWire['state'], Tone> = {
   connected: 'ok',
@@ -192,4 +192,15 @@ function ServerActions({ server, onRemove, onChanged }: ServerCardProps) {
       </Button>
     </div>
   );
+}
+
+/** An address that a link may lead to: a server says where to sign in. */
+function webAddress(url: string | null): string | undefined {
+  if (url === null) return undefined;
+  try {
+    const { protocol } = new URL(url);
+    return protocol === 'https:' || protocol === 'http:' ? url : undefined;
+  } catch {
+    return undefined;
+  }
 }

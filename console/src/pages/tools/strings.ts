@@ -1,5 +1,5 @@
+import type { McpServerWire, ToolWire } from '../shared/tool-types.js';
 import type { FormProblem, Transport } from './server-form.js';
-import type { McpServerWire, ToolWire } from './tool-types.js';
 
 const en = {
   title: 'Tools & MCP',

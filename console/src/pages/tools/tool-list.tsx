@@ -1,5 +1,4 @@
 import { useMemo } from 'react';
-import { Link } from '../../app/router.js';
 import { useText } from '../../text/language.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
@@ -7,6 +6,7 @@ import { Disclosure } from '../../ui/disclosure.js';
 import { EmptyState } from '../../ui/empty-state.js';
 import { CheckIcon, MinusIcon } from '../../ui/icons.js';
 import { Section } from '../../ui/page.js';
+import { Link } from '../../ui/router.js';
 import { scrollRegion } from '../../ui/scroll-region.js';
 import { Select } from '../../ui/select.js';
 import { Toggle } from '../../ui/toggle.js';
@@ -14,11 +14,11 @@ import { VisibleText } from '../../ui/visible-text.js';
 import { JsonTree } from '../shared/json-tree.js';
 import { ListState } from '../shared/list-state.js';
 import { SearchField } from '../shared/search-field.js';
+import type { ToolWire } from '../shared/tool-types.js';
 import { useFetched } from '../shared/use-fetched.js';
 import { useQuery } from '../shared/use-query.js';
 import { type SchemaRow, schemaRows } from './schema-rows.js';
 import { strings } from './strings.js';
-import { matchesTool, type ToolWire } from './tool-types.js';
 
 const SOURCES = ['built-in', 'own', 'mcp'] as const;
 
@@ -213,5 +213,13 @@ function Parameter({ row }: { row: SchemaRow }) {
         </span>
       )}
     </li>
+  );
+}
+
+function matchesTool(tool: ToolWire, search: string): boolean {
+  const wanted = search.trim().toLowerCase();
+  if (wanted === '') return true;
+  return [tool.name, tool.title, tool.server ?? '', tool.description].some((text) =>
+    text.toLowerCase().includes(wanted),
   );
 }

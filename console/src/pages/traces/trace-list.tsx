@@ -1,6 +1,5 @@
 import { useMemo } from 'react';
-import { useIdentity } from '../../app/identity.js';
-import { Link, navigate } from '../../app/router.js';
+import { useIdentity } from '../../data/identity.js';
 import { useConsole } from '../../data/store.js';
 import { useText } from '../../text/language.js';
 import { Button } from '../../ui/button.js';
@@ -9,6 +8,7 @@ import { EmptyState } from '../../ui/empty-state.js';
 import { formatDuration, formatTokens } from '../../ui/format.js';
 import { CloseIcon } from '../../ui/icons.js';
 import { Page } from '../../ui/page.js';
+import { Link, navigate } from '../../ui/router.js';
 import { Select } from '../../ui/select.js';
 import { Time } from '../../ui/time.js';
 import { Toggle } from '../../ui/toggle.js';

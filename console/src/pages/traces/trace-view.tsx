@@ -1,8 +1,7 @@
 import { useMemo, useState } from 'react';
 import type { StatusWire } from '../../../../src/server/console-api/wire/status.js';
-import { useIdentity } from '../../app/identity.js';
-import { Link } from '../../app/router.js';
 import { ApiError } from '../../data/api.js';
+import { useIdentity } from '../../data/identity.js';
 import { useLanguage, useText } from '../../text/language.js';
 import { Button, buttonClasses } from '../../ui/button.js';
 import { CodeBlock } from '../../ui/code-block.js';
@@ -12,6 +11,7 @@ import { ErrorNote } from '../../ui/error-note.js';
 import { formatDuration, formatTokens } from '../../ui/format.js';
 import { ChatIcon, ChevronLeftIcon, DownloadIcon } from '../../ui/icons.js';
 import { Page, Section } from '../../ui/page.js';
+import { Link } from '../../ui/router.js';
 import { Time } from '../../ui/time.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { download } from '../shared/download.js';

@@ -1,7 +1,7 @@
 /** What was used: in all, over time, and by model or key. */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { UsageRowWire, UsageWire } from '../../../../src/server/console-api/wire/usage.js';
-import { useIdentity } from '../../app/identity.js';
+import { useIdentity } from '../../data/identity.js';
 import { useConsole } from '../../data/store.js';
 import { langTag, useLanguage, useText } from '../../text/language.js';
 import { Button } from '../../ui/button.js';

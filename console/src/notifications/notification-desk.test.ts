@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../test/support/manual-world.js';
-import { approvalOf, ScriptedGateway } from '../../../../test/support/scripted-gateway.js';
-import { StateStore } from '../console-state.js';
-import { applyEvent, noteApproval } from '../reducer/apply-event.js';
+import { ManualClock } from '../../../test/support/manual-world.js';
+import { approvalOf, ScriptedGateway } from '../../../test/support/scripted-gateway.js';
+import { applyEvent, noteApproval } from '../data/reducer/apply-event.js';
+import { StateStore } from '../data/reducer/console-state.js';
 import { chatPlace, INBOX, type Notice, NotificationDesk } from './notification-desk.js';
 import { strings } from './strings.js';
 

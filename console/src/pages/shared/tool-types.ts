@@ -30,22 +30,3 @@ export interface McpServerWire {
   /** In the configuration. */
   persistent: boolean;
 }
-
-/** An address that a link may lead to: a server says where to sign in. */
-export function webAddress(url: string | null): string | undefined {
-  if (url === null) return undefined;
-  try {
-    const { protocol } = new URL(url);
-    return protocol === 'https:' || protocol === 'http:' ? url : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-export function matchesTool(tool: ToolWire, search: string): boolean {
-  const wanted = search.trim().toLowerCase();
-  if (wanted === '') return true;
-  return [tool.name, tool.title, tool.server ?? '', tool.description].some((text) =>
-    text.toLowerCase().includes(wanted),
-  );
-}

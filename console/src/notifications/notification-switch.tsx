@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { askForNotifications, setNotificationSettings, useNotifications } from '../data/notifications.js';
 import { useText } from '../text/language.js';
 import { Toggle } from '../ui/toggle.js';
 import { notificationStrings } from './notification-strings.js';
+import { askForNotifications, setNotificationSettings, useNotifications } from './notifications.js';
 
 /** Whether the browser may call somebody who looks elsewhere; and if it may not, how to change that. */
 export function NotificationSwitch() {

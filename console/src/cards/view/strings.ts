@@ -1,4 +1,4 @@
-import type { CardState } from '../data/view.js';
+import type { CardState } from '../../data/reducer/view.js';
 
 const n = (value: number): string => value.toLocaleString('en');
 const z = (value: number): string => value.toLocaleString('zh-CN');

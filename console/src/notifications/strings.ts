@@ -1,4 +1,4 @@
-import type { Strings } from '../../text/language.js';
+import type { Strings } from '../text/language.js';
 
 const en = {
   approval: (tool: string) => `Approval needed: ${tool}`,

@@ -1,14 +1,14 @@
 import { useLayoutEffect, useRef } from 'react';
 import { useText } from '../text/language.js';
 import { rendererFor } from './markdown-render.js';
-import { markdownStrings } from './markdown-strings.js';
+import { strings } from './strings.js';
 
 /** Of the time in which a block streams, parsing it takes at most one part in so many. */
 const PACE = 5;
 
 /** One block, as nodes that DOMPurify made. */
 export function MarkdownHtml({ source, streaming }: { source: string; streaming: boolean }) {
-  const words = useText(markdownStrings);
+  const words = useText(strings);
   const box = useRef<HTMLDivElement>(null);
   const notBefore = useRef(0);
   useLayoutEffect(() => {

@@ -10,7 +10,7 @@ const en = {
   open: 'open',
 };
 
-export const markdownStrings: Strings<typeof en> = {
+export const strings: Strings<typeof en> = {
   en,
   zh: {
     code: '代码',

@@ -1,14 +1,14 @@
 /** Notifications of the browser. They are asked for by a click alone, and can be switched in part. */
 import { useSyncExternalStore } from 'react';
+import { browserTimers } from '../data/events/ports.js';
+import { isOwnSession } from '../data/own-sessions.js';
+import { client } from '../data/page.js';
 import { language } from '../text/language.js';
-import { browserTimers } from './events/ports.js';
-import { type Notice, NotificationDesk, type NotificationSettings } from './notify/notification-desk.js';
-import { Presence } from './notify/presence.js';
-import { strings } from './notify/strings.js';
-import { isOwnSession } from './own-sessions.js';
-import { client } from './page.js';
+import { type Notice, NotificationDesk, type NotificationSettings } from './notification-desk.js';
+import { Presence } from './presence.js';
+import { strings } from './strings.js';
 
-export type { NotificationSettings } from './notify/notification-desk.js';
+export type { NotificationSettings } from './notification-desk.js';
 
 export interface NotificationsView {
   /** `default`: nobody has been asked yet. */

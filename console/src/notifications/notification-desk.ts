@@ -3,9 +3,9 @@
  * when a turn of theirs has ended. Of all tabs the one with the connection does it; what was decided,
  * wherever that was, is taken back. Nothing is shown of a call but its tool and its title.
  */
-import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
-import type { ConsoleState, StateStore, TurnView } from '../console-state.js';
-import type { Timers } from '../events/ports.js';
+import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
+import type { Timers } from '../data/events/ports.js';
+import type { ConsoleState, StateStore, TurnView } from '../data/reducer/console-state.js';
 import type { strings } from './strings.js';
 
 export interface NotificationSettings {

@@ -6,7 +6,7 @@ import { copyText } from '../ui/copy-button.js';
 import { toast } from '../ui/toast.js';
 import { makeProseVisible } from '../ui/visible.js';
 import { type Block, BlockSplitter } from './markdown-blocks.js';
-import { markdownStrings } from './markdown-strings.js';
+import { strings } from './strings.js';
 import './markdown.css';
 
 export interface MarkdownProps {
@@ -33,7 +33,7 @@ export const Markdown = memo(function Markdown({ text, streaming = false }: Mark
 
 /** Of a text that was split before. */
 export function MarkdownBlocks({ blocks, streaming }: { blocks: readonly Block[]; streaming: boolean }) {
-  const words = useText(markdownStrings);
+  const words = useText(strings);
   const box = useRef<HTMLDivElement>(null);
   // The buttons in parsed text are no elements of React's.
   useEffect(() => {
@@ -65,7 +65,7 @@ export function isContinued(block: Block | undefined): boolean {
 }
 
 const BlockView = memo(function BlockView({ block, streaming }: { block: Block; streaming: boolean }) {
-  const words = useText(markdownStrings);
+  const words = useText(strings);
   if (block.type === 'code') {
     const name = block.language === '' ? words.code : block.language;
     return (

@@ -1,8 +1,8 @@
 /** The real browser behind the connection. */
-import { pageFetch } from '../api.js';
-import type { TabsPorts } from './event-tabs.js';
-import { browserTimers } from './ports.js';
-import type { SharedPorts, TabLock, TabMessage } from './tab-messages.js';
+import { pageFetch } from './api.js';
+import type { TabsPorts } from './events/event-tabs.js';
+import { browserTimers } from './events/ports.js';
+import type { SharedPorts, TabLock, TabMessage } from './events/tab-messages.js';
 
 const NAME = 'toolgate-events';
 
@@ -35,21 +35,13 @@ function sharedPorts(): SharedPorts | undefined {
   };
 }
 
-/** Looks at the connection whenever there is a reason to doubt it. Returns a function that ends it. */
-export function watchBrowser(tabs: { check(): void; reconnect(): void }): () => void {
-  const onLight = (): void => {
+/** Checks the connection whenever there is a reason to doubt it. */
+export function watchBrowser(tabs: { check(): void; reconnect(): void }): void {
+  document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') tabs.check();
-  };
-  const onNetwork = (): void => tabs.reconnect();
-  const onShow = (): void => tabs.check();
-  document.addEventListener('visibilitychange', onLight);
-  addEventListener('online', onNetwork);
-  addEventListener('pageshow', onShow);
-  return () => {
-    document.removeEventListener('visibilitychange', onLight);
-    removeEventListener('online', onNetwork);
-    removeEventListener('pageshow', onShow);
-  };
+  });
+  addEventListener('online', () => tabs.reconnect());
+  addEventListener('pageshow', () => tabs.check());
 }
 
 /** No frame comes in a tab that was hidden meanwhile. */

@@ -1,5 +1,5 @@
-import { useConsole } from '../data/store.js';
-import { clockEvery } from '../ui/clock.js';
+import { useConsole } from '../../data/store.js';
+import { clockEvery } from '../../ui/clock.js';
 
 const useSeconds = clockEvery(1_000);
 
