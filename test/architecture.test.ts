@@ -31,6 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tools: ['core', 'transport', 'workspace', 'permissions', 'sandbox'],
   mcp: ['core', 'config', 'transport', 'workspace', 'sandbox', 'permissions', 'tools'],
   sessions: ['core', 'config', 'store'],
+  activity: ['core', 'observability', 'permissions', 'tools'],
   upstreams: ['core', 'config', 'dialects', 'transport'],
   routing: ['core', 'config', 'upstreams'],
   engines: [
@@ -46,6 +47,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'tools',
     'mcp',
     'sessions',
+    'activity',
     'upstreams',
     'routing',
   ],
@@ -60,6 +62,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'tools',
     'mcp',
     'sessions',
+    'activity',
     'upstreams',
     'routing',
     'engines',

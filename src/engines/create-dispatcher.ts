@@ -1,11 +1,11 @@
 /** Configuration into something that answers: upstreams, routes and engines put together. */
+import type { TurnObserver } from '../activity/activity.js';
 import { resolveModelCwd } from '../config/paths.js';
 import type { Config, ModelConfig } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
 import { type ModelRoute, ModelRouter, type ModelRule } from '../routing/model-router.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
-import type { TurnObserver } from './agent/report/observer.js';
 import { calledModel, mayCall } from './called-model.js';
 import type {
   ClaudeCodeEngine,

@@ -2,6 +2,7 @@
  * An engine answers one turn. `run` rejects with a GatewayError while the status can still be
  * chosen (before the first chunk); later failures are `error` events, so batches never throw.
  */
+import type { AgentObserver } from '../activity/activity.js';
 import type { ConversationRequest, Usage } from '../core/conversation.js';
 import type { GatewayError } from '../core/errors.js';
 import type { ModelEvent } from '../core/events.js';
@@ -10,7 +11,6 @@ import type { Price } from '../core/price.js';
 import type { Dialect, WireHeaders } from '../dialects/dialect.js';
 import type { ModelRoute } from '../routing/model-router.js';
 import type { RequestTrace } from '../upstreams/upstream.js';
-import type { AgentObserver } from './agent/report/observer.js';
 
 export interface Engine {
   run(call: ModelRequest, route: ModelRoute): Promise<Answer>;

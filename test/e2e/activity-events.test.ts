@@ -1,9 +1,9 @@
 /** `x-toolgate-events: 1`: what the server's tools did, beside an answer that is the same without it. */
 import { describe, expect, it } from 'vitest';
+import type { AgentActivity, AgentActivityBody } from '../../src/activity/activity.js';
 import { DIALECT_NAMES, type DialectName } from '../../src/core/conversation.js';
 import { GatewayError } from '../../src/core/errors.js';
 import type { ModelEvent } from '../../src/core/events.js';
-import type { AgentActivity, AgentActivityBody } from '../../src/engines/agent/report/observer.js';
 import type { Answer, ModelRequest } from '../../src/engines/engine.js';
 import { deferred } from '../support/gate.js';
 import { openRaw } from '../support/raw-http.js';
@@ -25,10 +25,10 @@ const tool = (event: Extract<AgentActivity, { type: 'tool' }>['event']): AgentAc
 
 /** A turn as an agent makes it: words, calls of its own, words. */
 async function* working({ observe }: ModelRequest): AsyncGenerator<readonly ModelEvent[]> {
-  observe?.(of({ type: 'model-start', turn: 1, model: 'm' }));
+  observe?.(of({ type: 'model-start', step: 1, model: 'm' }));
   yield [{ type: 'start' }, { type: 'text', text: 'Let me ' }];
   yield [{ type: 'text', text: 'look.' }];
-  observe?.(of({ type: 'model-end', turn: 1, usage: USAGE, stopReason: 'tool_use' }));
+  observe?.(of({ type: 'model-end', step: 1, usage: USAGE, stopReason: 'tool_use' }));
   observe?.(tool({ type: 'tool-start', id: 't1', name: 'Bash', describe: DESCRIBE }));
   observe?.(tool({ type: 'tool-waiting', id: 't1', name: 'Bash', describe: DESCRIBE, approval: 'apr_1' }));
   yield [{ type: 'ping' }];
@@ -47,7 +47,7 @@ async function* working({ observe }: ModelRequest): AsyncGenerator<readonly Mode
   yield [{ type: 'break' }, { type: 'text', text: 'It is ' }];
   observe?.(of({ type: 'text', text: 'a word of a sub-agent' }, { id: 'a1', label: 'look', parent: 't1' }));
   observe?.(of({ type: 'agent-start', description: 'look' }, { id: 'a1', label: 'look', parent: 't1' }));
-  observe?.(of({ type: 'agent-end', turns: 2, usage: USAGE }, { id: 'a1', label: 'look', parent: 't1' }));
+  observe?.(of({ type: 'agent-end', steps: 2, usage: USAGE }, { id: 'a1', label: 'look', parent: 't1' }));
   observe?.(of({ type: 'compacted', before: 40, after: 6 }));
   yield [{ type: 'text', text: 'done 完成.' }];
   observe?.(of({ type: 'handed-back', ids: ['t2'] }));
@@ -130,7 +130,7 @@ describe.each(DIALECT_NAMES)('a stream of %s', (dialect) => {
   it('says nothing behind its end', async () => {
     const { url, calls } = await startServer({ run: agent });
     const text = await stream(url, dialect, HEADERS);
-    calls[0]?.observe?.(of({ type: 'max-turns', turns: 10 }));
+    calls[0]?.observe?.(of({ type: 'max-steps', steps: 10 }));
     expect(
       text
         .split('\n\n')
@@ -213,9 +213,9 @@ describe('an answer', () => {
     const connection = await openRaw(url);
     await connection.send(turnBytes(url, { stream: true }, '/v1/messages', HEADERS));
     const call = await begun.promise;
-    call.observe?.(of({ type: 'model-start', turn: 1, model: 'early' }));
+    call.observe?.(of({ type: 'model-start', step: 1, model: 'early' }));
     await connection.until(() => connection.body.toString().includes('early'));
-    call.observe?.(of({ type: 'model-start', turn: 2, model: 'later' }));
+    call.observe?.(of({ type: 'model-start', step: 2, model: 'later' }));
     await connection.until(() => connection.body.toString().includes('later'));
     late.resolve(answerOf(working(call)));
     const { text } = await connection.response();
@@ -231,7 +231,7 @@ describe('an answer', () => {
             yield [{ type: 'text', text: 'a' }] as const;
             call.observe?.(of({ type: 'compacted', before: 2, after: 1 }));
             yield [{ type: 'error', error: new GatewayError('overloaded', 'Too much.') }] as const;
-            call.observe?.(of({ type: 'max-turns', turns: 1 }));
+            call.observe?.(of({ type: 'max-steps', steps: 1 }));
           })(),
         ),
     });
@@ -248,8 +248,8 @@ describe('an answer', () => {
         answerOf(
           (async function* () {
             yield [{ type: 'text', text: 'a' }] as const;
-            for (let turn = 0; turn < many; turn++) {
-              call.observe?.(of({ type: 'model-start', turn, model: 'm'.repeat(200) }));
+            for (let step = 0; step < many; step++) {
+              call.observe?.(of({ type: 'model-start', step, model: 'm'.repeat(200) }));
             }
             worked.resolve();
             yield [{ type: 'stop', reason: 'end_turn' }] as const;

@@ -1,6 +1,6 @@
 /** What the agent does, as lines under its words: one when a tool starts, one when it has ended. */
+import type { AgentActivity, AgentObserver } from '../../activity/activity.js';
 import type { ToolResultContent } from '../../core/conversation.js';
-import type { AgentActivity, AgentObserver } from '../../engines/agent/report/observer.js';
 import type { Description } from '../../permissions/gate.js';
 import type { ToolRunEvent, ToolRunResult } from '../../tools/runtime/runtime.js';
 import { plain, plainLine } from './plain.js';
@@ -77,17 +77,17 @@ function noteOf(activity: AgentActivity, paint: Paint): string | undefined {
     case 'agent-start':
       return `${paint('cyan', '●')} sub-agent: ${plainLine(activity.description)}`;
     case 'agent-end': {
-      const { turns, cutShort } = activity;
+      const { steps, cutShort } = activity;
       const why = cutShort === undefined ? '' : ` (${plainLine(cutShort)})`;
-      return paint('dim', `sub-agent ended after ${turns} model call${turns === 1 ? '' : 's'}${why}`);
+      return paint('dim', `sub-agent ended after ${steps} model call${steps === 1 ? '' : 's'}${why}`);
     }
     case 'compacted':
       return paint(
         'dim',
         `the conversation was summarised: ${activity.before} tokens are ${activity.after} now`,
       );
-    case 'max-turns':
-      return paint('yellow', `paused after ${activity.turns} model calls; say "go on" to continue`);
+    case 'max-steps':
+      return paint('yellow', `paused after ${activity.steps} model calls; say "go on" to continue`);
     default:
       return undefined;
   }

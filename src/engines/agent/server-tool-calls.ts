@@ -1,11 +1,11 @@
 /** Runs the calls of one message that run here, and gives exactly one result for each of them. */
+import type { AgentActivityBody } from '../../activity/activity.js';
 import type { ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import type { ToolContext, ToolOptions } from '../../tools/runtime/context.js';
 import type { OpenToolState, RunRequest, ToolRunResult, ToolRuntime } from '../../tools/runtime/runtime.js';
 import { changedInput } from './changed-input.js';
 import { errorResult } from './error-result.js';
 import type { CollectedToolCall } from './message-collector.js';
-import type { AgentActivityBody } from './report/observer.js';
 import type { RunOnceLog } from './run-once-log.js';
 import type { Toolbox } from './toolbox.js';
 

@@ -2,10 +2,10 @@
  * The calls of a message behind which a turn broke off. What has a result keeps it, what never began
  * is run now, and what had begun is not run again: the model is told that nobody knows.
  */
+import type { AgentActivityBody } from '../../activity/activity.js';
 import type { ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import type { OutstandingToolCalls, Turn } from '../../sessions/sessions.js';
 import type { CollectedToolCall } from './message-collector.js';
-import type { AgentActivityBody } from './report/observer.js';
 import { mayHaveRun } from './run-once-log.js';
 
 export interface SettleOptions {

@@ -1,4 +1,5 @@
 /** Claude Code as an engine: attaches a request to its conversation and answers it with a process. */
+import type { AgentObserver, TurnObserver } from '../../activity/activity.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import type { Log } from '../../observability/log.js';
@@ -11,7 +12,6 @@ import { attachTurn } from '../agent/attach-turn.js';
 import { HeldToolStates } from '../agent/held-tool-states.js';
 import { LIMITS } from '../agent/limits.js';
 import { type LiveTurn, LiveTurns } from '../agent/live/live-turns.js';
-import type { AgentObserver, TurnObserver } from '../agent/report/observer.js';
 import { TurnReporter } from '../agent/report/turn-reporter.js';
 import { answerHead, completeTurn, giveUp, turnFailure } from '../agent/turn-end.js';
 import { checkDemands } from '../demands.js';

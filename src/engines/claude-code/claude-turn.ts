@@ -2,6 +2,12 @@
  * A turn from its session to its answer: on the process that still stands where the session stands,
  * or on a new one that begins with the transcript. What a break has left undone is done first.
  */
+import {
+  type AgentActivityBody,
+  type AgentObserver,
+  notifierOf,
+  safeObserver,
+} from '../../activity/activity.js';
 import type { Block, Message, ToolResultBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
@@ -20,12 +26,6 @@ import { LIMITS } from '../agent/limits.js';
 import { runSubAgent } from '../agent/loop/sub-agent.js';
 import { toolOptions } from '../agent/loop/turn-parts.js';
 import type { CollectedToolCall } from '../agent/message-collector.js';
-import {
-  type AgentActivityBody,
-  type AgentObserver,
-  notifierOf,
-  safeObserver,
-} from '../agent/report/observer.js';
 import { RunOnceLog } from '../agent/run-once-log.js';
 import { ServerToolCalls } from '../agent/server-tool-calls.js';
 import { inOrder, settleToolCalls } from '../agent/settle-tool-calls.js';
@@ -250,7 +250,7 @@ export class ClaudeTurn {
     if (settled !== undefined) return settled;
     const turns = this.#turnsBefore();
     if (turns >= this.#maxTurns()) {
-      this.#notify({ type: 'max-turns', turns });
+      this.#notify({ type: 'max-steps', steps: turns });
       return { kind: 'max-turns', turns };
     }
     try {

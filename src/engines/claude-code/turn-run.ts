@@ -5,6 +5,7 @@
  * used up; then nothing of it is under way any more.
  */
 import type { SDKMessage, SDKPartialAssistantMessage } from '@anthropic-ai/claude-agent-sdk';
+import type { AgentActivityBody } from '../../activity/activity.js';
 import type {
   ConversationRequest,
   Message,
@@ -18,7 +19,6 @@ import type { ModelEvent } from '../../core/events.js';
 import type { AnswerAssembler } from '../agent/answer-assembler.js';
 import { type CollectedMessage, isCutInSight } from '../agent/message-collector.js';
 import type { MessageReporter } from '../agent/report/message-reporter.js';
-import type { AgentActivityBody } from '../agent/report/observer.js';
 import { inOrder } from '../agent/settle-tool-calls.js';
 import { mayStreamToolCalls, type ToolCallStream } from '../agent/tool-call-stream.js';
 import type { UsageTally } from '../agent/usage-tally.js';
@@ -264,7 +264,7 @@ export class TurnRun {
     this.turns += 1;
     this.#received += 1;
     this.#granted = Math.max(this.#granted, this.#received);
-    if (usage !== undefined) notify({ type: 'model-end', turn: this.turns, usage, stopReason });
+    if (usage !== undefined) notify({ type: 'model-end', step: this.turns, usage, stopReason });
     const spoken = content.filter(({ type }) => type !== 'tool_use');
     this.#options.voice.finish(spoken);
     this.#last = { reason: stopReason, ...(stopSequence === undefined ? {} : { stopSequence }) };
@@ -349,13 +349,13 @@ export class TurnRun {
     if (!this.#answered) return this.#astray();
     const { maxTurns, request, notify, save } = this.#options;
     if (this.turns >= maxTurns) {
-      notify({ type: 'max-turns', turns: this.turns });
+      notify({ type: 'max-steps', steps: this.turns });
       return { kind: 'max-turns', turns: this.turns };
     }
     await save(NO_PROBLEMS);
     this.#admission = undefined;
     this.#granted += 1;
-    notify({ type: 'model-start', turn: this.turns + 1, model: request.model });
+    notify({ type: 'model-start', step: this.turns + 1, model: request.model });
     admission.grant(shapeRequest(admission.request, { wished: request, toolChoice: this.#choice() }));
     return undefined;
   }

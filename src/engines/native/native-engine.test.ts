@@ -15,10 +15,10 @@ import {
   says,
   userSays,
 } from '../../../test/support/native-engine-bench.js';
+import type { AgentActivity } from '../../activity/activity.js';
 import type { ConversationRequest, Message, ToolDefinition } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
-import type { AgentActivity } from '../agent/report/observer.js';
 
 let root = '';
 beforeAll(async () => {

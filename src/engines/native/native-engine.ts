@@ -1,4 +1,5 @@
 /** The native agent as an engine: attaches a request to its conversation and answers it with a loop. */
+import type { AgentObserver, TurnObserver } from '../../activity/activity.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import type { Log } from '../../observability/log.js';
@@ -15,7 +16,6 @@ import type { LoopEnd } from '../agent/loop/agent-loop.js';
 import { systemPrompt } from '../agent/loop/prompt/system-prompt.js';
 import { stepRequest } from '../agent/loop/step-request.js';
 import { promptOptions } from '../agent/loop/turn-parts.js';
-import type { AgentObserver, TurnObserver } from '../agent/report/observer.js';
 import { TurnReporter } from '../agent/report/turn-reporter.js';
 import { answerHead, completeTurn, giveUp, turnFailure } from '../agent/turn-end.js';
 import type { TurnPersistence } from '../agent/turn-persistence.js';

@@ -1,4 +1,5 @@
 /** Everything of one turn, put together: its model, its tools, its loop, and what keeps it. */
+import { type AgentObserver, notifierOf, safeObserver } from '../../activity/activity.js';
 import type { Loss } from '../../core/losses.js';
 import type { Turn } from '../../sessions/sessions.js';
 import type { Workspace } from '../../workspace/workspace.js';
@@ -10,7 +11,6 @@ import { ModelStep } from '../agent/loop/model-step.js';
 import { systemPrompt } from '../agent/loop/prompt/system-prompt.js';
 import { runSubAgent } from '../agent/loop/sub-agent.js';
 import { promptOptions, type TurnParts, toolOptions } from '../agent/loop/turn-parts.js';
-import { type AgentObserver, notifierOf, safeObserver } from '../agent/report/observer.js';
 import { RunOnceLog } from '../agent/run-once-log.js';
 import { ServerToolCalls } from '../agent/server-tool-calls.js';
 import { settleToolCalls } from '../agent/settle-tool-calls.js';

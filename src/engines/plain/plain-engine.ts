@@ -2,6 +2,7 @@
  * A conversation with a plain model that the gateway keeps itself: the model is told all of it each
  * time, and what it says becomes part of it. No tools: there is no client that could run them.
  */
+import type { TurnObserver } from '../../activity/activity.js';
 import type { ConversationRequest, Message } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
@@ -14,7 +15,6 @@ import { SESSION_HEADER, sessionHeaders } from '../agent/answers.js';
 import { attachTurn } from '../agent/attach-turn.js';
 import { LIMITS } from '../agent/limits.js';
 import { type LiveTurn, LiveTurns } from '../agent/live/live-turns.js';
-import type { TurnObserver } from '../agent/report/observer.js';
 import { TurnReporter } from '../agent/report/turn-reporter.js';
 import { giveUp, turnFailure } from '../agent/turn-end.js';
 import { checkDemands } from '../demands.js';
@@ -115,7 +115,7 @@ export class PlainEngine implements Engine {
     const answer = new PlainAnswer(call.request.model);
     const { id: session } = turn;
     const { model } = call.request;
-    telling.observe({ session, type: 'model-start', turn: 1, model });
+    telling.observe({ session, type: 'model-start', step: 1, model });
     try {
       for await (const batch of batches) {
         for (const piece of answer.push(batch)) telling.observe({ session, ...piece });
@@ -128,7 +128,7 @@ export class PlainEngine implements Engine {
       if (turn.signal.aborted) await this.#keepStopped(turn, answer);
       if (end === undefined || error !== undefined || turn.signal.aborted) throw turnFailure(turn, error);
       const { reason, usage, ...more } = end;
-      telling.observe({ session, type: 'model-end', turn: 1, usage, stopReason: reason });
+      telling.observe({ session, type: 'model-end', step: 1, usage, stopReason: reason });
       await complete(turn, answer, { reason, ...more });
       telling.answered({ kind: 'done', reason, ...more });
       yield [

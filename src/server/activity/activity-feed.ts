@@ -3,7 +3,7 @@
  * agent wait: what a slow reader does not take is dropped, oldest first, and the numbers show it.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AgentActivity } from '../../engines/agent/report/observer.js';
+import type { AgentActivity } from '../../activity/activity.js';
 import { encodeActivity } from './encode-activity.js';
 
 const HEADER = 'x-toolgate-events';

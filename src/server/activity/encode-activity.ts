@@ -3,8 +3,8 @@
  * the event stream: every reader of such streams skips those, while the official clients take an
  * event of any name for a piece of the answer.
  */
+import type { AgentActivity } from '../../activity/activity.js';
 import type { JsonObject, ToolResultContent, Usage } from '../../core/conversation.js';
-import type { AgentActivity } from '../../engines/agent/report/observer.js';
 import type { ToolRunEvent } from '../../tools/runtime/runtime.js';
 import type { TokenCounts } from '../console-api/wire/shared.js';
 
@@ -17,11 +17,11 @@ export function describeActivity(activity: AgentActivity): JsonObject | undefine
     case 'tool':
       return describeTool(activity.event);
     case 'model-start':
-      return { type: 'model_start', turn: activity.turn, model: cut(activity.model, SHOWN.name) };
+      return { type: 'model_start', turn: activity.step, model: cut(activity.model, SHOWN.name) };
     case 'model-end':
       return {
         type: 'model_end',
-        turn: activity.turn,
+        turn: activity.step,
         stop_reason: activity.stopReason,
         usage: usageToWire(activity.usage),
       };
@@ -32,14 +32,14 @@ export function describeActivity(activity: AgentActivity): JsonObject | undefine
     case 'agent-end':
       return {
         type: 'agent_end',
-        turns: activity.turns,
+        turns: activity.steps,
         usage: usageToWire(activity.usage),
         cut_short: activity.cutShort === undefined ? null : cut(activity.cutShort, SHOWN.title),
       };
     case 'compacted':
       return { type: 'compacted', tokens_before: activity.before, tokens_after: activity.after };
-    case 'max-turns':
-      return { type: 'max_turns', turns: activity.turns };
+    case 'max-steps':
+      return { type: 'max_turns', turns: activity.steps };
     case 'text':
     case 'thinking':
     case 'call-began':

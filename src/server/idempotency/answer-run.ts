@@ -2,11 +2,11 @@
  * One request that is being answered for everyone who asks it under the same key. It runs as long
  * as somebody reads; its answer is written down before the first of them hears of its end.
  */
+import type { AgentActivity, AgentObserver } from '../../activity/activity.js';
 import type { AssistantMessage } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { LifecycleOptions } from '../../core/lifecycle.js';
 import type { Dialect } from '../../dialects/dialect.js';
-import type { AgentActivity, AgentObserver } from '../../engines/agent/report/observer.js';
 import type { Answer, AnswerBody, ModelRequest } from '../../engines/engine.js';
 import { clientClosed } from '../http/exchange.js';
 import {

@@ -2,10 +2,10 @@
  * The turns that run in this process, by session and request: the same request again is given the
  * answer that is being made.
  */
+import type { AgentObserver } from '../../../activity/activity.js';
 import type { ModelEvent } from '../../../core/events.js';
 import type { Turn } from '../../../sessions/sessions.js';
 import type { Answer, ModelRequest } from '../../engine.js';
-import type { AgentObserver } from '../report/observer.js';
 import { SharedTurn, type SharedTurnOptions } from './shared-turn.js';
 
 /** Everything of an answer but its events. */

@@ -169,7 +169,7 @@ describe('a turn that several wait for', () => {
       },
     });
     turn.join({ signal: here(), observe: ({ type }) => seen.push(type) });
-    expect(() => turn.observe({ session: 's', type: 'max-turns', turns: 1 })).toThrow('observer');
-    expect(seen).toEqual(['max-turns']);
+    expect(() => turn.observe({ session: 's', type: 'max-steps', steps: 1 })).toThrow('observer');
+    expect(seen).toEqual(['max-steps']);
   });
 });

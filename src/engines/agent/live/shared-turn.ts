@@ -3,8 +3,8 @@
  * kept, so that one who joins later hears them from the beginning. The turn is everybody's: it is
  * stopped when the last of them has left, also in the middle of a tool.
  */
+import type { AgentObserver } from '../../../activity/activity.js';
 import type { ModelEvent } from '../../../core/events.js';
-import type { AgentObserver } from '../report/observer.js';
 
 type Batch = readonly ModelEvent[];
 

@@ -4,6 +4,7 @@
  * grows message by message and is saved after each of them, so that it can be gone on with from
  * wherever the loop ends.
  */
+import type { AgentActivityBody } from '../../../activity/activity.js';
 import type {
   Block,
   Message,
@@ -19,7 +20,6 @@ import { eventsOfBlocks } from '../block-events.js';
 import { LIMITS } from '../limits.js';
 import { type CollectedMessage, isCutInSight, MessageCollector } from '../message-collector.js';
 import { MessageReporter } from '../report/message-reporter.js';
-import type { AgentActivityBody } from '../report/observer.js';
 import type { ServerToolCalls } from '../server-tool-calls.js';
 import { inOrder, type SettledToolCalls } from '../settle-tool-calls.js';
 import type { ToolCallStream } from '../tool-call-stream.js';
@@ -129,7 +129,7 @@ export class AgentLoop {
   }
 
   #paused(): LoopEnd {
-    this.#options.notify({ type: 'max-turns', turns: this.turns });
+    this.#options.notify({ type: 'max-steps', steps: this.turns });
     return { kind: 'max-turns', turns: this.turns };
   }
 
@@ -142,7 +142,7 @@ export class AgentLoop {
 
   async #open(): Promise<OpenModelStep> {
     const { model, modelName, transcript, notify } = this.#options;
-    notify({ type: 'model-start', turn: this.turns + 1, model: modelName });
+    notify({ type: 'model-start', step: this.turns + 1, model: modelName });
     return model.open(transcript, this.#choice());
   }
 
@@ -186,7 +186,7 @@ export class AgentLoop {
       this.turns += 1;
       this.#breakDue = true;
       const { stopReason } = message;
-      this.#options.notify({ type: 'model-end', turn: this.turns, usage, stopReason });
+      this.#options.notify({ type: 'model-end', step: this.turns, usage, stopReason });
       return message;
     }
   }

@@ -11,10 +11,10 @@ import {
   says,
   userSays,
 } from '../../../../test/support/native-engine-bench.js';
+import type { AgentActivity } from '../../../activity/activity.js';
 import type { ConversationRequest, Message } from '../../../core/conversation.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { ModelEvent } from '../../../core/events.js';
-import type { AgentActivity } from '../report/observer.js';
 import { splitAt } from './compaction/split-transcript.js';
 
 const root = tmpdir();

@@ -2,6 +2,7 @@
  * The model behind an agent: one call after another over the relay, with the transcript kept
  * within what the model takes. What is spent goes to the tally, whoever asked.
  */
+import type { AgentActivityBody } from '../../../activity/activity.js';
 import type {
   ConversationRequest,
   Message,
@@ -18,7 +19,6 @@ import type { ModelRoute } from '../../../routing/model-router.js';
 import type { Engine, ModelRequest } from '../../engine.js';
 import { LIMITS } from '../limits.js';
 import { MessageCollector } from '../message-collector.js';
-import type { AgentActivityBody } from '../report/observer.js';
 import type { Toolbox } from '../toolbox.js';
 import type { UsageTally } from '../usage-tally.js';
 import { elideTo, type Room, summarise } from './compaction/make-room.js';

@@ -12,10 +12,10 @@ import {
   says,
   userSays,
 } from '../../../../test/support/native-engine-bench.js';
+import type { AgentActivity } from '../../../activity/activity.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { AgentReport, AgentTask } from '../../../tools/runtime/context.js';
 import { LIMITS } from '../limits.js';
-import type { AgentActivity } from '../report/observer.js';
 
 const root = tmpdir();
 

@@ -3,13 +3,13 @@
  * tools than its parent, the same gate, and no agents under it.
  */
 import { createHash } from 'node:crypto';
+import { type AgentActivityBody, notifierOf } from '../../../activity/activity.js';
 import type { ConversationRequest, Message, Usage } from '../../../core/conversation.js';
 import { toGatewayError } from '../../../core/errors.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
 import type { AgentProgress, AgentReport, AgentTask } from '../../../tools/runtime/context.js';
 import { createEventQueue } from '../../../tools/runtime/event-queue.js';
 import { LIMITS } from '../limits.js';
-import { type AgentActivityBody, notifierOf } from '../report/observer.js';
 import { ServerToolCalls } from '../server-tool-calls.js';
 import { openToolbox } from '../toolbox.js';
 import { UsageTally } from '../usage-tally.js';
@@ -132,7 +132,7 @@ class SubAgent {
     } finally {
       const cutShort = cutShortBy(end);
       const { usage, turns } = this;
-      tell({ type: 'agent-end', turns, usage, ...(cutShort === undefined ? {} : { cutShort }) });
+      tell({ type: 'agent-end', steps: turns, usage, ...(cutShort === undefined ? {} : { cutShort }) });
       await session.close();
     }
   }

@@ -1,10 +1,10 @@
 /** What all parts of one turn share: who asked, who answers, and what it may use. */
+import type { AgentActivity } from '../../../activity/activity.js';
 import type { ConversationRequest } from '../../../core/conversation.js';
 import type { Log } from '../../../observability/log.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
 import type { OpenToolState, ToolRuntime } from '../../../tools/runtime/runtime.js';
 import type { Engine, ModelRequest } from '../../engine.js';
-import type { AgentActivity } from '../report/observer.js';
 import type { RunOnceLog } from '../run-once-log.js';
 import type { Toolbox } from '../toolbox.js';
 import type { UsageTally } from '../usage-tally.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { AgentActivityBody } from '../../../activity/activity.js';
 import type { ModelEvent } from '../../../core/events.js';
 import { type CollectedMessage, MessageCollector } from '../message-collector.js';
 import { MessageReporter } from './message-reporter.js';
-import type { AgentActivityBody } from './observer.js';
 
 function heard(events: readonly ModelEvent[], taken: readonly string[] = []) {
   const told: AgentActivityBody[] = [];

@@ -2,8 +2,8 @@
  * Tells of one message of a model while it streams. Ids of calls hold only once the message is
  * whole; until then a call has the one that it will most likely have, and is told again if not.
  */
+import type { AgentActivityBody } from '../../../activity/activity.js';
 import type { JsonObject, ToolUseBlock } from '../../../core/conversation.js';
-import type { AgentActivityBody } from './observer.js';
 
 type Key = number | string;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { AgentActivity, ObservedTurn, TurnObserver, TurnOutcome } from '../../../activity/activity.js';
 import type { Message } from '../../../core/conversation.js';
 import { GatewayError } from '../../../core/errors.js';
 import { StopError } from '../../../core/stopping.js';
-import type { AgentActivity, ObservedTurn, TurnObserver, TurnOutcome } from './observer.js';
 import { newBlocks, TurnReporter } from './turn-reporter.js';
 
 const LOG = { debug() {}, info() {}, warn() {}, error() {}, fatal() {} };

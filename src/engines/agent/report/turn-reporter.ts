@@ -1,11 +1,4 @@
 /** One turn and everyone who is told of it: who waits for its answer, and who watches all turns. */
-import type { Block, Message } from '../../../core/conversation.js';
-import type { GatewayError } from '../../../core/errors.js';
-import { causeOf, type StopCause } from '../../../core/stopping.js';
-import type { Log } from '../../../observability/log.js';
-import type { Turn } from '../../../sessions/sessions.js';
-import type { ModelRequest } from '../../engine.js';
-import type { AnsweredEnd } from '../turn-end.js';
 import {
   type AgentObserver,
   notifierOf,
@@ -13,7 +6,14 @@ import {
   type TurnObserver,
   type TurnOutcome,
   type TurnSink,
-} from './observer.js';
+} from '../../../activity/activity.js';
+import type { Block, Message } from '../../../core/conversation.js';
+import type { GatewayError } from '../../../core/errors.js';
+import { causeOf, type StopCause } from '../../../core/stopping.js';
+import type { Log } from '../../../observability/log.js';
+import type { Turn } from '../../../sessions/sessions.js';
+import type { ModelRequest } from '../../engine.js';
+import type { AnsweredEnd } from '../turn-end.js';
 
 export interface TurnReporterOptions {
   watcher: TurnObserver | undefined;

@@ -1,9 +1,9 @@
 /** One model call of a sub-agent, told as it streams: Claude Code itself passes on next to nothing of it. */
+import type { AgentActivityBody } from '../../../activity/activity.js';
 import type { ConversationRequest, Usage } from '../../../core/conversation.js';
 import type { ModelEvent } from '../../../core/events.js';
 import { MessageCollector } from '../../agent/message-collector.js';
 import { MessageReporter } from '../../agent/report/message-reporter.js';
-import type { AgentActivityBody } from '../../agent/report/observer.js';
 
 export interface AgentStepOptions {
   request: ConversationRequest;
@@ -28,7 +28,7 @@ export class AgentStep {
     }
     this.#teller = new MessageReporter(notify, taken, plain);
     this.#collector = new MessageCollector(taken, this.#teller);
-    notify({ type: 'model-start', turn: number, model: request.model });
+    notify({ type: 'model-start', step: number, model: request.model });
   }
 
   push(batch: readonly ModelEvent[]): void {
@@ -43,7 +43,7 @@ export class AgentStep {
     }
     const { number, notify, plain } = this.#options;
     const { calls, stopReason } = message;
-    notify({ type: 'model-end', turn: number, usage, stopReason });
+    notify({ type: 'model-end', step: number, usage, stopReason });
     for (const { block } of calls) block.name = plain(block.name);
     this.#teller.settle(calls);
   }

@@ -4,6 +4,7 @@
  * process is ended.
  */
 import type { SDKMessage, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
+import type { ActiveAgent } from '../../../activity/activity.js';
 import type { ConversationRequest, Message } from '../../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import type { Log } from '../../../observability/log.js';
@@ -11,7 +12,6 @@ import type { ModelRoute } from '../../../routing/model-router.js';
 import type { ToolRuntime } from '../../../tools/runtime/runtime.js';
 import type { HeldToolState } from '../../agent/held-tool-states.js';
 import { LIMITS } from '../../agent/limits.js';
-import type { ActiveAgent } from '../../agent/report/observer.js';
 import type { Toolbox } from '../../agent/toolbox.js';
 import type { PrivateKeys } from '../../private-keys.js';
 import {
@@ -346,7 +346,7 @@ export class ClaudeConversation implements ModelProxyHost {
 
   #tellEnd(id: string): void {
     const turns = this.#agentCalls.get(id) ?? 0;
-    this.desk.notify({ type: 'agent-end', turns, usage: this.hop.spentBy(id) }, id);
+    this.desk.notify({ type: 'agent-end', steps: turns, usage: this.hop.spentBy(id) }, id);
   }
 
   async #end(steps: number): Promise<void> {

@@ -1,5 +1,6 @@
 /** The messages of the main agent's model, as Claude Code passes them on piece by piece. */
 import type { SDKPartialAssistantMessage } from '@anthropic-ai/claude-agent-sdk';
+import type { AgentActivityBody } from '../../../activity/activity.js';
 import type { GatewayError } from '../../../core/errors.js';
 import type { ModelEvent } from '../../../core/events.js';
 import { createStreamDecoder } from '../../../dialects/anthropic-messages/decode-stream.js';
@@ -8,7 +9,6 @@ import type { StreamDecoder } from '../../../dialects/dialect.js';
 import { ToolNames } from '../../../dialects/shared/tool-names.js';
 import { type CollectedMessage, MessageCollector } from '../../agent/message-collector.js';
 import { MessageReporter } from '../../agent/report/message-reporter.js';
-import type { AgentActivityBody } from '../../agent/report/observer.js';
 import type { ToolCallStream } from '../../agent/tool-call-stream.js';
 
 interface OpenMessage {

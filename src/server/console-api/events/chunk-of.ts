@@ -1,5 +1,5 @@
 /** What an agent does, in the words of the event stream. */
-import type { ActiveAgent, AgentActivity } from '../../../engines/agent/report/observer.js';
+import type { ActiveAgent, AgentActivity } from '../../../activity/activity.js';
 import type { ToolRunEvent } from '../../../tools/runtime/runtime.js';
 import { cut, usageToWire } from '../../activity/encode-activity.js';
 import type { Chunk } from '../wire/events.js';
@@ -55,11 +55,11 @@ function bodyOf(activity: AgentActivity, limits: EventLimits): ChunkBody {
     case 'handed-back':
       return { type: 'handed_back', tool_use_ids: [...activity.ids] };
     case 'model-start':
-      return { type: 'model_start', step: activity.turn, model: activity.model };
+      return { type: 'model_start', step: activity.step, model: activity.model };
     case 'model-end':
       return {
         type: 'usage',
-        step: activity.turn,
+        step: activity.step,
         stop_reason: activity.stopReason,
         usage: usageToWire(activity.usage),
       };
@@ -68,14 +68,14 @@ function bodyOf(activity: AgentActivity, limits: EventLimits): ChunkBody {
     case 'agent-end':
       return {
         type: 'agent_end',
-        turns: activity.turns,
+        turns: activity.steps,
         usage: usageToWire(activity.usage),
         cut_short: activity.cutShort === undefined ? null : cut(activity.cutShort, limits.titleChars),
       };
     case 'compacted':
       return { type: 'compacted', tokens_before: activity.before, tokens_after: activity.after };
-    case 'max-turns':
-      return { type: 'max_turns', turns: activity.turns };
+    case 'max-steps':
+      return { type: 'max_turns', turns: activity.steps };
   }
 }
 

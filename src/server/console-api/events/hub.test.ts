@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TurnSink } from '../../../engines/agent/report/observer.js';
+import type { TurnSink } from '../../../activity/activity.js';
 import type { Approval, ApprovalEvent } from '../../../permissions/approvals.js';
 import type { ConsoleEvent } from '../wire/events.js';
 import { EventHub, type EventReader, type Viewer } from './hub.js';

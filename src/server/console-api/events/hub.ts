@@ -10,7 +10,7 @@ import type {
   TurnObserver,
   TurnOutcome,
   TurnSink,
-} from '../../../engines/agent/report/observer.js';
+} from '../../../activity/activity.js';
 import type { Log } from '../../../observability/log.js';
 import type { Approval, ApprovalCoordinator } from '../../../permissions/approvals.js';
 import { approvalToWire } from '../approval-wire.js';

@@ -2,16 +2,16 @@
  * What an agent does, told while it does it: for a terminal, an event stream, a trace. An observer
  * is told and never asked; one that throws is logged and changes nothing.
  */
-import type { Block, JsonObject, StopReason, Usage } from '../../../core/conversation.js';
-import type { GatewayError } from '../../../core/errors.js';
-import type { Log } from '../../../observability/log.js';
-import type { ToolRunEvent } from '../../../tools/runtime/runtime.js';
+import type { Block, JsonObject, StopReason, Usage } from '../core/conversation.js';
+import type { GatewayError } from '../core/errors.js';
+import type { Log } from '../observability/log.js';
+import type { ToolRunEvent } from '../tools/runtime/runtime.js';
 
 export type AgentObserver = (activity: AgentActivity) => void;
 
 /** `agent`: the sub-agent that it is about; none for the main one. */
 export type AgentActivity = { session: string; agent?: ActiveAgent } & (
-  | { type: 'model-start'; turn: number; model: string }
+  | { type: 'model-start'; step: number; model: string }
   | { type: 'text'; text: string }
   | { type: 'thinking'; text: string }
   /** A call begins in the model's answer; `call-input` are pieces of the JSON text of its arguments. */
@@ -21,14 +21,14 @@ export type AgentActivity = { session: string; agent?: ActiveAgent } & (
   | { type: 'call-whole'; id: string; was?: string; name: string; input: JsonObject }
   /** Calls that had begun, and will not be made. */
   | { type: 'calls-dropped'; ids: readonly string[] }
-  | { type: 'model-end'; turn: number; usage: Usage; stopReason: StopReason }
+  | { type: 'model-end'; step: number; usage: Usage; stopReason: StopReason }
   | { type: 'tool'; event: ToolRunEvent }
   /** Calls that the client has to run. */
   | { type: 'handed-back'; ids: readonly string[] }
   | { type: 'agent-start'; description: string }
-  | { type: 'agent-end'; turns: number; usage: Usage; cutShort?: string }
+  | { type: 'agent-end'; steps: number; usage: Usage; cutShort?: string }
   | { type: 'compacted'; before: number; after: number }
-  | { type: 'max-turns'; turns: number }
+  | { type: 'max-steps'; steps: number }
 );
 
 export interface ActiveAgent {
