@@ -5,7 +5,7 @@ import { tempFolder } from '../../test/support/cleanup.js';
 import { configSchema } from '../config/schema.js';
 import { executedPaths } from './executed-paths.js';
 
-it('names own tools and the programs of MCP servers, not their data', async () => {
+it('the paths that the gateway executes are own tools and programs of MCP servers, not their data', async () => {
   const { path } = await tempFolder();
   await mkdir(join(path, 'mcp'));
   await mkdir(join(path, 'docs'));

@@ -8,7 +8,7 @@ beforeEach(async () => {
 afterEach(() => bench.close());
 
 describe('a request', () => {
-  it('without a word of an assistant is a new session', async () => {
+  it('without an assistant message begins a session', async () => {
     const first = await bench.say([user('hello   there')], 'A');
     expect(first.how).toBe('new');
     expect(first.id).toMatch(/^ses_[\w-]{27}$/);
@@ -17,7 +17,7 @@ describe('a request', () => {
     expect(await bench.sessions.get(first.id)).toMatchObject({ title: 'hello there', state: 'live' });
   });
 
-  it('whose history ends at the last answer goes on, with what the client did not see', async () => {
+  it('whose history ends at the last answer continues, with what the client did not see', async () => {
     const first = await bench.say([user('a')], 'A');
     const turn = await bench.turn([user('a'), said('A'), user('b')]);
     expect([turn.how, turn.id]).toEqual(['continue', first.id]);
@@ -26,7 +26,7 @@ describe('a request', () => {
     expect(turn.began).toBe(5);
   });
 
-  it('that goes on with nothing new goes on, after a pause', async () => {
+  it('that adds nothing to the last answer continues after it', async () => {
     const first = await bench.say([user('a')], 'A');
     const on = await bench.say([user('a'), said('A')], 'B');
     expect([on.how, on.id]).toEqual(['continue', first.id]);
@@ -35,7 +35,7 @@ describe('a request', () => {
   });
 });
 
-it('a session named by its id goes on with the new messages alone', async () => {
+it('a request that names its session continues it with the new messages alone', async () => {
   const first = await bench.say([user('a')], 'A');
   const on = asTurn(await bench.attach([user('b')], { id: first.id }));
   expect([on.how, on.id, on.transcript.length]).toEqual(['continue', first.id, 5]);

@@ -10,7 +10,7 @@ afterEach(() => bench.close());
 
 const FOREIGN = 'ses_6f2a91c3dffeRjQ0w8ZkLmN4pT';
 
-it("a client's own name is noted and never becomes a session's", async () => {
+it("a client's own session name is noted and never becomes a session id", async () => {
   const first = await bench.attach([user('a')], { id: FOREIGN });
   expect(first.note).toBe('foreign-session-id');
   expect(asTurn(first).id).not.toBe(FOREIGN);
@@ -19,13 +19,13 @@ it("a client's own name is noted and never becomes a session's", async () => {
   expect(asTurn(title).id).not.toBe(asTurn(first).id);
 });
 
-it('with a history behind it goes on with the session that has it', async () => {
+it('a foreign id with a known history continues the session that has the history', async () => {
   const { id } = await bench.say([user('a')], 'A');
   const on = await bench.attach([user('a'), said('A'), user('b')], { id: FOREIGN });
   expect([asTurn(on).id, asTurn(on).how, on.note]).toEqual([id, 'continue', 'foreign-session-id']);
 });
 
-it('one that was given out and is gone is refused, and noted is nothing of one that is there', async () => {
+it('an id of a deleted session is refused, and an id of a live one is not noted', async () => {
   await expect(bench.attach([user('a')], { id: newSessionId() })).rejects.toMatchObject({
     code: 'not_found',
     detail: 'session_not_found',
@@ -37,7 +37,7 @@ it('one that was given out and is gone is refused, and noted is nothing of one t
   });
 });
 
-it('one of any form that the store holds is known', async () => {
+it('an id of any form is known while the store holds it', async () => {
   const { store } = bench;
   const expiresAt = bench.clock.now + 1000;
   const row = { principal: 'alice', model: 'coder', engine: 'native', state: 'live', expiresAt } as const;

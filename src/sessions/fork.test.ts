@@ -24,7 +24,7 @@ const B: Message[] = [...A, said('A'), user('b')];
 const C: Message[] = [...B, said('B'), user('c')];
 
 describe('a history that ends earlier', () => {
-  it('is a fork from there; the old branch stays', async () => {
+  it('forks from there, and the old branch stays', async () => {
     const { id } = await bench.say(A, 'A');
     await bench.say(B, 'B');
     await bench.say(C, 'C');
@@ -38,7 +38,7 @@ describe('a history that ends earlier', () => {
     expect([own.how, own.id]).toEqual(['continue', fork.id]);
   });
 
-  it('is found in the fork when the parent is gone', async () => {
+  it('finds its position in the fork when the parent is deleted', async () => {
     const { id } = await bench.say(A, 'A');
     await bench.say(B, 'B');
     const fork = await bench.say([...A, said('A'), user('other')], 'O');
@@ -48,7 +48,7 @@ describe('a history that ends earlier', () => {
     expect(await bench.sessions.get(again.id)).toMatchObject({ parent: fork.id });
   });
 
-  it('says something behind it that nobody knows: the fork has it as real blocks', async () => {
+  it('has its unknown later messages in the fork as real blocks', async () => {
     await bench.say(A, 'A');
     const foreign = [
       user('b'),
@@ -62,7 +62,7 @@ describe('a history that ends earlier', () => {
     expect(fork.transcript.slice(4)).toEqual(foreign);
   });
 
-  it('at a point where calls were handed back: with the results of the built-ins of that message', async () => {
+  it('at a hand-back takes the built-in results of that message into the fork', async () => {
     const calls = [call('c1'), call('c2')];
     await handBack(await bench.turn(A), calls, { here: [call('s1', 'Bash')] });
     const results = user(result('c1', '1'), result('c2', '2'));
@@ -87,7 +87,7 @@ describe('a history that ends earlier', () => {
     expect(other.claimId('c1')).not.toBe('c1');
   });
 
-  it('with the results of a fork again: that one has the answer', async () => {
+  it('sent again with the results that a fork answered gets the answer of that fork', async () => {
     const calls = [call('c1')];
     await bench.handBack(A, calls);
     const tell = (text: string) => [...A, said(...calls), user(result('c1', text))];
@@ -102,7 +102,7 @@ describe('a history that ends earlier', () => {
     expect((await bench.turn(tell('three'))).id).toBe(third.id);
   });
 
-  it('under the id of the session: a fork, from the beginning where nothing is common', async () => {
+  it('sent under a session id forks, from the beginning where nothing is common', async () => {
     const { id } = await bench.say(A, 'A');
     await bench.say(B, 'B');
     expect((await bench.turn(B, { id })).how).toBe('fork');
@@ -112,7 +112,7 @@ describe('a history that ends earlier', () => {
   });
 });
 
-describe('sessions that have the same history', () => {
+describe('two sessions with the same history', () => {
   /** Two of one key, both at the end of `B`. */
   const twins = async () => {
     await bench.say(A, 'A');
@@ -121,7 +121,7 @@ describe('sessions that have the same history', () => {
     return [one.id, other.id];
   };
 
-  it('one is busy: the other goes on, and then the request is refused', async () => {
+  it('the idle one is continued; with both busy the request is refused', async () => {
     const ids = await twins();
     const first = await bench.turn(C);
     const second = await bench.turn([...B, said('B'), user('else')]);
@@ -131,8 +131,8 @@ describe('sessions that have the same history', () => {
   });
 });
 
-describe('a history that nobody knows', () => {
-  it('is that of a session that cannot be read, too', async () => {
+describe('a history that no session has', () => {
+  it('is imported also where its session cannot be read', async () => {
     const { id, principal } = await bench.say(A, 'A');
     const grant = await bench.store.leases.acquire(sessionLease(id), 'later', 1000);
     if (!grant.granted) throw new Error('Nobody else holds it.');
@@ -141,7 +141,7 @@ describe('a history that nobody knows', () => {
     expect([imported.how, imported.principal, imported.id === id]).toEqual(['import', principal, false]);
   });
 
-  it('is imported as it is, calls and results as blocks', async () => {
+  it('is imported unchanged, calls and results as blocks', async () => {
     const history: Message[] = [
       user('a'),
       said('let me see', call('x', 'f')),
@@ -154,7 +154,7 @@ describe('a history that nobody knows', () => {
     expect(await bench.sessions.get(imported.id)).not.toHaveProperty('parent');
   });
 
-  it('with results at its end: they are those of its last message', async () => {
+  it('takes the results at its end for the calls of its last message', async () => {
     const history = [
       user('a'),
       said(call('x', 'f'), call('y', 'f')),
@@ -167,7 +167,7 @@ describe('a history that nobody knows', () => {
     expect(await bench.attach(history)).toMatchObject({ kind: 'answered', session: imported.id });
   });
 
-  it('with some results at its end waits for the others', async () => {
+  it('with some of the results at its end waits for the others', async () => {
     const history = [user('a'), said(call('x', 'f'), call('y', 'f'))];
     const waiting = await bench.attach([...history, user(result('y', '2'))]);
     expect(waiting).toMatchObject({ kind: 'waiting', how: 'import', open: [{ id: 'x' }] });
@@ -175,7 +175,7 @@ describe('a history that nobody knows', () => {
     expect(on.how).toBe('continue');
   });
 
-  it('has results that are missing replaced by the truth', async () => {
+  it('gets an error result for each call without one', async () => {
     const imported = await bench.turn([
       user('a'),
       said(call('x', 'f'), call('y', 'f')),
@@ -198,7 +198,7 @@ describe('a history that nobody knows', () => {
     ]);
   });
 
-  it('that was told with an answer in between is put in order', async () => {
+  it('with an answer between calls and results is put in order', async () => {
     const [x, y] = [call('x', 'f'), call('y', 'f')];
     const imported = await bench.turn([
       user('a'),
@@ -218,7 +218,7 @@ describe('a history that nobody knows', () => {
     ]);
   });
 
-  it('that ends with an answer in between is known by either fingerprint', async () => {
+  it('that ends with such an answer is matched by either fingerprint', async () => {
     const [x, y, z] = [call('x', 'f'), call('y', 'f'), call('z', 'f')];
     const base = [user('a'), said(x, y, z)];
     const echo = [...base, user(result('x', '1')), said(y, z), user(result('y', '2'))];
@@ -232,7 +232,7 @@ describe('a history that nobody knows', () => {
     expect(other.id).toBe(turn.id);
   });
 
-  it('is imported once, and then known', async () => {
+  it('is imported once and matched afterwards', async () => {
     const history = [user('x'), said('y'), user('z')];
     const imported = await bench.say(history, 'Z');
     expect((await bench.turn(history)).how).toBe('fork');
@@ -243,7 +243,7 @@ describe('a history that nobody knows', () => {
   });
 });
 
-describe('keys', () => {
+describe('two API keys', () => {
   it('with the same history never share a session', async () => {
     const { id } = await bench.say(A, 'A');
     const bob = await bench.turn(B, { principal: 'bob' });
@@ -254,7 +254,7 @@ describe('keys', () => {
     });
   });
 
-  it('find no session of another engine or folder', async () => {
+  it('match no session of another engine or folder', async () => {
     const { id } = await bench.say(A, 'A');
     for (const other of [{ root: '/other' }, { engine: 'claude-code' as const }]) {
       expect((await bench.turn(B, other)).how).toBe('import');
@@ -262,7 +262,7 @@ describe('keys', () => {
     }
   });
 
-  it('do not know a session that never was, or whose time is over', async () => {
+  it('get a refusal for a session that never existed or has expired', async () => {
     await expect(bench.attach(A, { id: newSessionId() })).rejects.toMatchObject({ code: 'not_found' });
     const { id } = await bench.say(A, 'A');
     bench.clock.now += 3_600_001;
@@ -275,7 +275,7 @@ describe('tools and system prompt of an earlier request', () => {
   const tools = [{ name: 'get_weather', inputSchema: { type: 'object' } }];
   const system = [{ type: 'text' as const, text: 'Be brief.' }];
 
-  it('are kept for one that brings none, and written once', async () => {
+  it('are kept for a request without them, and written once', async () => {
     const { id } = await bench.say(A, 'A', { tools, system });
     const on = await bench.say(B, 'B');
     expect([on.tools, on.system]).toEqual([tools, system]);
@@ -286,7 +286,7 @@ describe('tools and system prompt of an earlier request', () => {
     expect(await bench.store.transcripts.read(id, { channel: 'setup' })).toHaveLength(3);
   });
 
-  it('go with a fork', async () => {
+  it('are copied to a fork', async () => {
     await bench.say(A, 'A', { tools, system });
     await bench.say(B, 'B');
     const fork = await bench.turn(B);
@@ -294,7 +294,7 @@ describe('tools and system prompt of an earlier request', () => {
   });
 });
 
-describe('clients that rewrite what they echo', () => {
+describe('a client that rewrites the history it echoes', () => {
   const image: Block = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' } };
   const cached: Block = {
     type: 'text',
@@ -354,7 +354,7 @@ describe('clients that rewrite what they echo', () => {
     ],
   };
 
-  it.each(Object.entries(REWRITES))('still go on: %s', async (_, told) => {
+  it.each(Object.entries(REWRITES))('continues its session: %s', async (_, told) => {
     const turn = await bench.turn([asked]);
     turn.transcript.push(answer);
     await turn.complete({
@@ -381,7 +381,7 @@ describe('clients that rewrite what they echo', () => {
     ['another result', [asked, answer, user(result('c1', 'rain')), said('Fine.')]],
     ['a result that failed', [asked, answer, user({ ...given, isError: true }), said('Fine.')]],
     ['another role', [asked, answer, user(given), said('Fine.'), { role: 'system', content: [] }, said('x')]],
-  ])('do not when it says something else: %s', async (_, told) => {
+  ])('does not continue it when the content differs: %s', async (_, told) => {
     const turn = await bench.turn([asked]);
     turn.transcript.push(answer);
     await turn.complete({

@@ -49,8 +49,8 @@ const next = <T extends SessionEvent['type']>(sessions: Sessions, type: T): Prom
     });
   });
 
-describe('results that come from several requests at the same time', () => {
-  it('one runs the turn, the others wait or are part of it; each is used once', async () => {
+describe('tool results from several requests at once', () => {
+  it('run one turn, and each result is used once', async () => {
     const bench = await start();
     const { id } = await bench.handBack(A, CALLS);
     const attached = await Promise.all(
@@ -77,10 +77,10 @@ describe('results that come from several requests at the same time', () => {
   };
 });
 
-describe('results that do not come', () => {
+describe('tool results that never arrive', () => {
   const ask = (texts: string[]) => [...HANDED, user(...texts.map(R))];
 
-  it('hibernate: the session sleeps, and a later result wakes it', async () => {
+  it('let the session hibernate, and a later result wakes it', async () => {
     const bench = await start({ now: Date.now, toolTimeoutMs: 20 });
     const hibernated = next(bench.sessions, 'hibernated');
     const { id } = await bench.handBack(A, CALLS);
@@ -94,7 +94,7 @@ describe('results that do not come', () => {
     expect(await bench.sessions.get(id)).toMatchObject({ state: 'live' });
   });
 
-  it('hibernate after some of them came, too', async () => {
+  it('let it hibernate also after some of them arrived', async () => {
     const bench = await start({ now: Date.now, toolTimeoutMs: 20 });
     const { id } = await bench.handBack(A, CALLS);
     await pass(15);
@@ -105,7 +105,7 @@ describe('results that do not come', () => {
     expect(await bench.sessions.get(id)).toMatchObject({ state: 'hibernated' });
   });
 
-  it('fail: the calls are answered for, and a late result loses aloud', async () => {
+  it('with `fail` get error results, and a late result is named as a loss', async () => {
     const bench = await start({ now: Date.now, toolTimeoutMs: 20, onToolTimeout: 'fail' });
     const { id } = await bench.handBack(A, CALLS);
     await pass(20);
@@ -121,7 +121,7 @@ describe('results that do not come', () => {
     expect(await bench.attach(ask(['c2']))).toMatchObject({ kind: 'answered', losses: [{}] });
   });
 
-  it('fail, where the process that waited died: the next request looks at the time', async () => {
+  it('with `fail` get error results from the next request where the waiting process died', async () => {
     const bench = await start({ onToolTimeout: 'fail', toolTimeoutMs: 1000 });
     const { id } = await bench.handBack(A, CALLS);
     bench.clock.now += 999;
@@ -136,7 +136,7 @@ describe('results that do not come', () => {
     expect([turn.id, turn.losses.map(({ path }) => path)]).toEqual([id, ['tool_result c2']]);
   });
 
-  it('hibernate, where that is the rule, however late: the result is used', async () => {
+  it('with `hibernate` are used however late they arrive', async () => {
     const bench = await start({ toolTimeoutMs: 1000 });
     await bench.handBack(A, CALLS);
     bench.clock.now += 100_000;
@@ -145,7 +145,7 @@ describe('results that do not come', () => {
 });
 
 describe('a session', () => {
-  it('tells of its life, and a listener that throws takes nothing from the others', async () => {
+  it('reports its life cycle to every listener, also where one throws', async () => {
     const warned: string[] = [];
     const bench = await start({ log: { warn: (_, message) => warned.push(message) } });
     const stop = bench.sessions.subscribe(() => {
@@ -167,7 +167,7 @@ describe('a session', () => {
     expect(warned).toHaveLength(3);
   });
 
-  it('that is deleted ends its turn', async () => {
+  it('ends its turn when it is deleted', async () => {
     const bench = await start();
     const turn = await bench.turn(A);
     const aborted = once(turn.signal, 'abort');
@@ -180,7 +180,7 @@ describe('a session', () => {
     expect((await bench.turn(A)).id).not.toBe(turn.id);
   });
 
-  it('whose lease is lost ends its turn', async () => {
+  it('ends its turn when its lease is lost', async () => {
     const bench = await start({ leaseMs: 30, now: Date.now });
     const turn = await bench.turn(A);
     const aborted = once(turn.signal, 'abort');
@@ -190,7 +190,7 @@ describe('a session', () => {
     await expect(turn.save({ x: 1 })).rejects.toMatchObject({ code: 'conflict', detail: 'session_lost' });
   });
 
-  it('lives as long as somebody uses it', async () => {
+  it('does not expire while it is used', async () => {
     const bench = await start({ ttlMs: 1000 });
     const { id } = await bench.say(A, 'A');
     bench.clock.now += 600;
@@ -206,7 +206,7 @@ describe('a session', () => {
     expect(await bench.sessions.get(id)).toMatchObject({ state: 'expired' });
   });
 
-  it('does not end under its own turn, however long that says nothing', async () => {
+  it('does not expire during its own turn, however long that is silent', async () => {
     const bench = await start({ now: Date.now, ttlMs: 1000 });
     const { id } = await bench.say(A, 'A');
     const turn = await bench.turn([...A, said('A'), user('b')]);
@@ -218,7 +218,7 @@ describe('a session', () => {
     expect(bench.events.at(-1)).toMatchObject({ type: 'ended', session: id, why: 'expired' });
   });
 
-  it('is not told of as over under its turn, also where its time could not be renewed', async () => {
+  it('is not reported as expired during its turn, also where it could not be renewed', async () => {
     const bench = await start({ ttlMs: 1000 });
     await bench.turn(A);
     bench.clock.now += 2000;
@@ -226,7 +226,7 @@ describe('a session', () => {
     expect(bench.events.map(({ type }) => type)).toEqual(['created', 'turn-began']);
   });
 
-  it('that was told of and could not begin is told of as ended', async () => {
+  it('is reported as ended where it was reported and could not begin', async () => {
     const bench = await start();
     const stop = bench.sessions.subscribe((event) => {
       if (event.type === 'created') void bench.store.sessions.delete(event.session, 'somebody');
@@ -257,7 +257,7 @@ describe('a session', () => {
     expect(await bench.sessions.read('ses_none')).toBeUndefined();
   });
 
-  it('can be forked by people: the copy is a conversation of its own', async () => {
+  it('can be forked into a conversation of its own', async () => {
     const bench = await start();
     const { id } = await bench.handBack(A, CALLS, { tools: [{ name: 'get' }] });
     await bench.attach([...HANDED, user(R('c2'))]);
@@ -273,7 +273,7 @@ describe('a session', () => {
     expect(await bench.sessions.fork('ses_none')).toBeUndefined();
   });
 
-  it('is forked with what was said beside some of the results', async () => {
+  it('takes what was said beside partial results into its fork', async () => {
     const bench = await start();
     const { id } = await bench.handBack(A, CALLS);
     await bench.attach([...HANDED, user(R('c1'), 'mind the gap')]);
@@ -284,7 +284,7 @@ describe('a session', () => {
     );
   });
 
-  it('is forked up to its last finished turn', async () => {
+  it('is copied up to its last finished turn by a fork', async () => {
     const bench = await start();
     const { id } = await bench.say(A, 'A');
     const turn = await bench.turn([...A, said('A'), user('b')]);
@@ -297,7 +297,7 @@ describe('a session', () => {
     expect((await bench.turn([...A, said('A'), user('b'), said('B'), user('c')])).id).toBe(id);
   });
 
-  it('has no two calls with one id, also those that a summary replaced', async () => {
+  it('never has two calls with one id, also counting those that a summary replaced', async () => {
     const bench = await start();
     const turn = await bench.turn(A);
     turn.transcript.push(said(call('x', 'Read')), user(result('x', 'r')));
@@ -314,7 +314,7 @@ describe('a session', () => {
   });
 });
 
-describe('in a file', () => {
+describe('on a store in a file', () => {
   let folder = '';
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sessions-'));
@@ -324,7 +324,7 @@ describe('in a file', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('sessions whose time is over are told of, and leave no row', async () => {
+  it('expired sessions are reported and leave no row', async () => {
     const bench = await start({ url: 'sqlite:s.db', baseDir: folder, now: Date.now, ttlMs: 300 });
     const ended = next(bench.sessions, 'ended');
     const { id } = await bench.handBack(A, CALLS, { tools: [{ name: 'get' }], here: [call('s1', 'Read')] });
@@ -348,7 +348,7 @@ describe('in a file', () => {
     expect(counts).toEqual(counts.map(([table]) => [table, 0]));
   });
 
-  it('a session that another process goes on with is not told of as over', async () => {
+  it('a session that another process continues is not reported as expired', async () => {
     const place = { url: 'sqlite:s.db', baseDir: folder, now: Date.now };
     const [one, other] = [await start({ ...place, ttlMs: 50 }), await start({ ...place, ttlMs: 400 })];
     const { id } = await one.say(A, 'A');
@@ -360,7 +360,7 @@ describe('in a file', () => {
     expect(ended()).toHaveLength(1);
   });
 
-  it('the metadata stays small, whatever the tools and the prompt are', async () => {
+  it('the metadata of a session stays small, whatever its tools and prompt are', async () => {
     const bench = await start({ url: 'sqlite:s.db', baseDir: folder });
     const tools = [{ name: 'big', description: 'x'.repeat(50_000) }];
     const system = [{ type: 'text' as const, text: 'y'.repeat(50_000) }];

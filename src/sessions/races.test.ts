@@ -42,8 +42,8 @@ function hook<T extends object>(target: T, method: keyof T & string, before: () 
   });
 }
 
-describe('while a request looks', () => {
-  it('its turn ends: it is given that answer, and does not go on with the session', async () => {
+describe('while a request is being matched', () => {
+  it('the end of its turn gives it that answer without continuing the session', async () => {
     const store = await open();
     let written = (): void => undefined;
     const isWritten = new Promise<void>((resolve) => {
@@ -73,7 +73,7 @@ describe('while a request looks', () => {
     await bench.sessions.close();
   });
 
-  it('its session is deleted, when its turn is written and not yet known: the turn ends', async () => {
+  it('deleting its session ends the turn that is written and not yet known', async () => {
     const store = await open();
     const first = await SessionsBench.open({ store, now: Date.now });
     const { id } = await first.say(A, 'A');
@@ -102,7 +102,7 @@ describe('while a request looks', () => {
     await bench.sessions.close();
   });
 
-  it('another process goes on with the session: it looks again', async () => {
+  it('a continuation by another process makes it match again', async () => {
     const store = await open();
     const other = await SessionsBench.open({ store: await open(), owner: 'elsewhere/1/1', now: Date.now });
     const first = await other.say(A, 'A');
@@ -116,7 +116,7 @@ describe('while a request looks', () => {
     await other.sessions.close();
   });
 
-  it('another process records another result for the call: the first stands, the second forks', async () => {
+  it('a different result recorded by another process stands, and the request forks', async () => {
     const store = await open();
     const other = await SessionsBench.open({ store: await open(), owner: 'elsewhere/1/1', now: Date.now });
     const { id } = await other.handBack(A, [call('c1'), call('c2')]);

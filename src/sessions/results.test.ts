@@ -26,8 +26,8 @@ async function parked(here: readonly string[] = []): Promise<string> {
   return turn.id;
 }
 
-describe('results', () => {
-  it('all at once: the turn goes on with them in the order of the calls, each used once', async () => {
+describe('tool results', () => {
+  it('that arrive all at once continue the turn in the order of the calls, each used once', async () => {
     const id = await parked();
     const turn = asTurn(await bench.attach([START, HANDED, user(R('c3'), R('c1'), R('c2'), 'thanks')]));
     expect([turn.how, turn.id]).toEqual(['continue', id]);
@@ -35,7 +35,7 @@ describe('results', () => {
     expect(await answers(id)).toEqual(['c1 used', 'c2 used', 'c3 used']);
   });
 
-  it('as messages of their own, and as errors', async () => {
+  it('are taken as messages of their own, and as errors', async () => {
     await parked();
     const turn = asTurn(
       await bench.attach([START, HANDED, user(R('c1')), user(result('c2', 'bad', true)), user(R('c3'))]),
@@ -43,13 +43,13 @@ describe('results', () => {
     expect(turn.transcript.at(-1)).toEqual(user(R('c1'), result('c2', 'bad', true), R('c3')));
   });
 
-  it('of the built-ins of the same message are there too, in their places', async () => {
+  it('stand in their places beside those of the built-ins of the same message', async () => {
     await parked(['s1']);
     const turn = asTurn(await bench.attach([START, HANDED, user(R('c1'), R('c2'), R('c3'))]));
     expect(turn.transcript.at(-1)).toEqual(user(result('s1', 'ran s1'), R('c1'), R('c2'), R('c3')));
   });
 
-  it('some: recorded, and the open calls are named again', async () => {
+  it('that are incomplete are recorded, and the open calls are handed out again', async () => {
     const id = await parked();
     const some = await bench.attach([START, HANDED, user(R('c2'))]);
     expect(some).toMatchObject({ kind: 'waiting', session: id, how: 'continue' });
@@ -59,7 +59,7 @@ describe('results', () => {
     expect((await bench.sessions.read(id))?.open).toEqual([C1, C3]);
   });
 
-  it('none and nothing said: the open calls are named again', async () => {
+  it('that are missing altogether have the open calls handed out again', async () => {
     await parked();
     expect(ids(await bench.attach([START, HANDED]))).toEqual(['c1', 'c2', 'c3']);
   });
@@ -72,7 +72,7 @@ describe('results', () => {
     ['all behind the calls', [user(R('c1'), R('c2'), R('c3'))]],
     ['all but those that were sent before', [user(R('c1'), R('c3'))]],
   ];
-  it.each(ECHOES)('the rest, %s', async (_, rest) => {
+  it.each(ECHOES)('that complete the open calls continue the turn, sent %s', async (_, rest) => {
     const id = await parked();
     await bench.attach([START, HANDED, user(R('c2'))]);
     const turn = asTurn(await bench.attach([START, HANDED, ...rest]));
@@ -83,7 +83,7 @@ describe('results', () => {
     expect([next.how, next.id]).toEqual(['continue', id]);
   });
 
-  it('one at a time where calls may not be parallel', async () => {
+  it('are asked for one at a time where calls may not be parallel', async () => {
     const turn = await bench.turn([START]);
     turn.transcript.push(HANDED);
     const first = said('Wait.', ...(C1 ? [C1] : []));
@@ -101,7 +101,7 @@ describe('results', () => {
     expect(last.transcript).toEqual([START, HANDED, user(R('c1'), R('c2'), R('c3'))]);
   });
 
-  it('keep what the user said beside some of them for when all are there, once', async () => {
+  it('that are incomplete keep what the user said beside them until all are there, once', async () => {
     await parked();
     await bench.attach([START, HANDED, user(R('c1'), 'hurry')]);
     const turn = asTurn(await bench.attach([START, HANDED, user(R('c1'), 'hurry', R('c2'), R('c3'), 'now')]));
@@ -121,13 +121,13 @@ describe('results', () => {
     expect(turn.transcript).toEqual([START, HANDED, user(R('c1'), R('c2'), R('c3'))]);
   });
 
-  it('alone behind their calls, found by the session', async () => {
+  it('sent with their calls alone are matched by the session', async () => {
     const id = await parked();
     const turn = asTurn(await bench.attach([HANDED, user(R('c1'), R('c2'), R('c3'))], { id }));
     expect([turn.how, turn.id, turn.transcript.length]).toEqual(['continue', id, 3]);
   });
 
-  it('of a call that more than one session has need the session', async () => {
+  it('of a call that several sessions have need the session id', async () => {
     const id = await parked();
     await bench.handBack([user('other')], CALLS);
     const both = bench.attach([user(R('c1'))]);
@@ -136,7 +136,7 @@ describe('results', () => {
     expect(ids(await bench.attach([user(R('c1'))], { id }))).toEqual(['c2', 'c3']);
   });
 
-  it('of a call that nobody made are refused by name, and nothing is changed', async () => {
+  it('of an unknown call are refused by name, and nothing changes', async () => {
     const id = await parked();
     const before = await bench.sessions.get(id);
     for (const [messages, options] of [
@@ -155,7 +155,7 @@ describe('results', () => {
     expect((await bench.sessions.list({ limit: 10 })).items).toHaveLength(1);
   });
 
-  it('a user who goes on without them: the model is told', async () => {
+  it('that the user skips are reported to the model as missing', async () => {
     const id = await parked(['s1']);
     await bench.attach([START, HANDED, user(R('c2'))]);
     const turn = asTurn(await bench.attach([START, HANDED, user('never mind')]));
@@ -170,7 +170,7 @@ describe('results', () => {
   });
 });
 
-describe('results that were answered', () => {
+describe('tool results that were answered already', () => {
   const all = [START, HANDED, user(R('c1'), R('c2'), R('c3'))];
   const repeat = (attached: Attachment) =>
     attached.kind === 'answered' ? attached.answer.blocks : attached.kind;
@@ -195,13 +195,13 @@ describe('results that were answered', () => {
     expect(repeat(await bench.attach(rest, { id }))).toEqual(said('Done.').content);
   });
 
-  it('are given it after the conversation went on, too', async () => {
+  it('are given the same answer again after the conversation continued', async () => {
     await answered();
     await bench.say([...all, said('Done.'), user('b')], 'B');
     expect(repeat(await bench.attach(all))).toEqual(said('Done.').content);
   });
 
-  it('told behind the answer in between', async () => {
+  it('are given the same answer again behind an answer between calls and results', async () => {
     await parked();
     await bench.attach([START, HANDED, user(R('c2'))]);
     const echo = [START, HANDED, user(R('c2')), said(...CALLS.filter(({ id }) => id !== 'c2'))];
@@ -211,14 +211,14 @@ describe('results that were answered', () => {
     expect(repeat(await bench.attach([START, HANDED, user(R('c2'))]))).toEqual(said('Done.').content);
   });
 
-  it('and more is no repetition: it is a fork', async () => {
+  it('with more messages after them fork', async () => {
     const id = await answered();
     const more = asTurn(await bench.attach([START, HANDED, user(R('c1'), R('c2'), R('c3'), 'and?')]));
     expect([more.how, more.id === id]).toEqual(['fork', false]);
     expect(more.transcript).toEqual([START, HANDED, user(R('c1'), R('c2'), R('c3'), 'and?')]);
   });
 
-  it('for another model or other tools is a fork', async () => {
+  it('for another model or other tools fork', async () => {
     await answered();
     expect(asTurn(await bench.attach(all, { model: 'other' })).how).toBe('fork');
     expect(asTurn(await bench.attach(all, { tools: [{ name: 'new' }] })).how).toBe('fork');
@@ -226,8 +226,8 @@ describe('results that were answered', () => {
   });
 });
 
-describe('results that differ', () => {
-  it('from those that were recorded: a fork, with the built-ins results, and the parent goes on', async () => {
+describe('tool results that differ', () => {
+  it('from the recorded ones fork, with the results of built-ins, and the parent continues', async () => {
     const id = await parked(['s1']);
     await bench.attach([START, HANDED, user(R('c1'))]);
     const edited = await bench.attach([START, HANDED, user(result('c1', 'edited'), R('c2'), R('c3'))]);
@@ -242,7 +242,7 @@ describe('results that differ', () => {
     expect([parent.how, parent.id]).toEqual(['continue', id]);
   });
 
-  it('some of them: the fork waits for the others', async () => {
+  it('in part make a fork that waits for the others', async () => {
     const id = await parked(['s1']);
     await bench.attach([START, HANDED, user(R('c1'))]);
     const edited = await bench.attach([START, HANDED, user(result('c1', 'edited'))]);
@@ -258,7 +258,7 @@ describe('results that differ', () => {
     );
   });
 
-  it('edited arguments of a call: a fork without that point', async () => {
+  it('together with edited arguments fork before that call', async () => {
     await bench.say([START], 'Hi.');
     const base = [START, said('Hi.'), user('do')];
     await bench.handBack(base, CALLS);

@@ -25,8 +25,8 @@ afterEach(() => bench.close());
 const A: Message[] = [user('a')];
 const ON: Message[] = [user('a'), said('A'), user('b')];
 
-describe('a request that is sent again', () => {
-  it('while its turn runs joins it', async () => {
+describe('a request sent a second time', () => {
+  it('joins its turn while that runs', async () => {
     const turn = await bench.turn(A);
     const again = await bench.attach(A);
     expect(again).toEqual({ kind: 'running', session: turn.id, how: 'new', key: turn.key });
@@ -36,7 +36,7 @@ describe('a request that is sent again', () => {
     expect(await bench.attach([user('b')], { id: on.id })).toMatchObject({ kind: 'running', key: on.key });
   });
 
-  it('at the very same time begins one conversation', async () => {
+  it('at the same moment begins one conversation', async () => {
     const [one, two, three] = await Promise.all([bench.attach(A), bench.attach(A), bench.attach(A)]);
     const turn = asTurn(one);
     for (const each of [two, three]) expect(each).toMatchObject({ kind: 'running', session: turn.id });
@@ -61,7 +61,7 @@ describe('a request that is sent again', () => {
     }
   });
 
-  it('when its turn has been answered is a new one, or a fork', async () => {
+  it('after its answer was delivered begins a new turn or a fork', async () => {
     const first = await bench.say(A, 'A');
     expect(asTurn(await bench.attach(A)).how).toBe('new');
     await bench.say(ON, 'B');
@@ -99,7 +99,7 @@ describe('a request that is sent again', () => {
     expect((await bench.turn([user('z'), said('Z'), user('on')])).id).toBe(two.id);
   });
 
-  it('another request while one is answered is refused, and one elsewhere in the conversation is not', async () => {
+  it('is refused with other content while a turn runs, and not elsewhere in the conversation', async () => {
     const first = await bench.say(A, 'A');
     const on = await bench.turn(ON);
     const other = bench.attach([...A, said('A'), user('else')]);
@@ -110,8 +110,8 @@ describe('a request that is sent again', () => {
   });
 });
 
-describe('a turn that broke off', () => {
-  it('goes on where it was, with what was said in it', async () => {
+describe('a broken turn', () => {
+  it('resumes where it was, with what was said in it', async () => {
     const turn = await bench.turn(A);
     turn.transcript.push(said('First.', call('s1', 'Read')));
     await turn.save({ at: 1 });
@@ -134,7 +134,7 @@ describe('a turn that broke off', () => {
     expect((await bench.turn([...A, said('Done.'), user('x')])).how).toBe('continue');
   });
 
-  it('behind calls tells which have results, which were started, and which were not', async () => {
+  it('after calls knows which have results, which were started, and which were not', async () => {
     const turn = await bench.turn(A);
     const calls = ['s1', 's2', 's3', 'c1'].map((id) => call(id, 'Bash'));
     turn.transcript.push(said(...calls));
@@ -184,7 +184,7 @@ describe('a turn that broke off', () => {
     expect(other.spoken).toEqual([]);
   });
 
-  it('of a fork and of an import are found again', async () => {
+  it('of a fork and of an import is matched', async () => {
     const fork = await (async () => {
       await bench.say(A, 'A');
       await bench.say(ON, 'B');
@@ -198,7 +198,7 @@ describe('a turn that broke off', () => {
     expect(await bench.turn(foreign)).toMatchObject({ id: imported.id, how: 'import' });
   });
 
-  it('is forgotten by any other request, which begins before it', async () => {
+  it('is dropped by any other request, which begins before it', async () => {
     await bench.say(A, 'A');
     const turn = await bench.turn(ON);
     turn.transcript.push(said('half'));
@@ -215,9 +215,9 @@ describe('a turn that broke off', () => {
   });
 
   it.each([
-    ['with what the client had of its answer', [said('First. And th')]],
-    ['without a word of its answer', []],
-  ])('and is gone on behind, %s, keeps its work', async (_, told) => {
+    ['with a part of its answer', [said('First. And th')]],
+    ['without its answer', []],
+  ])('keeps its work when the client continues after it %s', async (_, told) => {
     const turn = await bench.turn(A);
     turn.transcript.push(said('First.', call('s1', 'Bash'), call('s2', 'Bash')));
     await turn.save();
@@ -240,7 +240,7 @@ describe('a turn that broke off', () => {
     expect(next.began).toBe(4);
   });
 
-  it('of which nothing was whole is gone on behind with what the client has', async () => {
+  it('without a whole message continues with what the client has', async () => {
     await bench.say(A, 'A');
     await (await bench.turn(ON)).abandon();
     const next = await bench.turn([...ON, said('partly'), user('c')]);
@@ -248,7 +248,7 @@ describe('a turn that broke off', () => {
     expect(next.transcript.slice(-3)).toEqual([user('b'), said('partly'), user('c')]);
   });
 
-  it('with results: any part of them goes on with it, and they are used once', async () => {
+  it('with results resumes on any part of them, and each is used once', async () => {
     const calls = [call('c1'), call('c2')];
     const { id } = await bench.handBack(A, calls);
     const all = [...A, said(...calls), user(result('c1', 'x'), result('c2', 'y'))];
@@ -265,7 +265,7 @@ describe('a turn that broke off', () => {
     expect(more.transcript.at(-1)).toEqual(user(result('c1', 'x'), result('c2', 'y'), 'more'));
   });
 
-  it('with calls that nobody was given leaves no call without a result', async () => {
+  it('with calls that no client received leaves no call without a result', async () => {
     const turn = await bench.turn(A);
     turn.transcript.push(said('cut', call('s1', 'Bash')));
     await turn.complete({ answer: { blocks: said('cut').content, reason: 'max_tokens' } });
@@ -276,7 +276,7 @@ describe('a turn that broke off', () => {
     ]);
   });
 
-  it('that failed at once is gone with the session that was made for it', async () => {
+  it('that failed at once is deleted with the session that was made for it', async () => {
     const failed = await bench.turn(A);
     await failed.discard();
     expect(await bench.sessions.get(failed.id)).toBeUndefined();
@@ -299,7 +299,7 @@ describe('a turn that broke off', () => {
   });
 });
 
-describe('after the process that held them died', () => {
+describe('sessions of a process that died', () => {
   let folder = '';
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sessions-'));
@@ -310,7 +310,7 @@ describe('after the process that held them died', () => {
   /** The name of a process of this machine that has ended. */
   const dead = () => `${encodeURIComponent(hostname())}/${spawnSync(process.execPath, ['-e', '']).pid}/1`;
 
-  it('the turns go on at once, with what was outstanding', async () => {
+  it('resume at once, with what was outstanding', async () => {
     const first = await open({ owner: dead() });
     const turn = await first.turn(A);
     turn.transcript.push(said(call('s1', 'Bash'), call('s2', 'Bash')));
@@ -326,7 +326,7 @@ describe('after the process that held them died', () => {
     await second.close();
   });
 
-  it('between two of three results, the third one goes on', async () => {
+  it('continue with the third of three results', async () => {
     const first = await open({ owner: dead() });
     const calls = [call('c1'), call('c2'), call('c3')];
     const turn = await first.turn(A);
@@ -342,7 +342,7 @@ describe('after the process that held them died', () => {
     await second.close();
   });
 
-  it('one that lives keeps them: 409 until it lets go', async () => {
+  it('are refused with 409 while the process is alive', async () => {
     const first = await open({ owner: `elsewhere/1/1` });
     const second = await open();
     const turn = await first.turn(A);
@@ -354,7 +354,7 @@ describe('after the process that held them died', () => {
     await second.close();
   });
 
-  it('who lost a session can write no more', async () => {
+  it('cannot be written by the process that lost them', async () => {
     const first = await open({ owner: dead() });
     const turn = await first.turn(A);
     const second = await open();
@@ -368,7 +368,7 @@ describe('after the process that held them died', () => {
     await second.close();
   });
 
-  it('who closes gives them free', async () => {
+  it('are free once the process closes them', async () => {
     const first = await open({ owner: 'elsewhere/1/1' });
     const turn = await first.turn(A);
     await first.close();

@@ -27,8 +27,8 @@ function reader(options: AttachOptions = {}) {
 }
 const again = (options: AttachOptions = {}) => reader({ ...options, repeat: true }).options;
 
-describe('while somebody reads the answer of a turn', () => {
-  it('the same request is another answer, in a session of its own', async () => {
+describe('while a client reads the answer of a turn', () => {
+  it('the same request gets an answer and a session of its own', async () => {
     const [one, two, three] = await Promise.all([1, 2, 3].map(() => bench.turn(A, reader().options)));
     expect(new Set([one?.id, two?.id, three?.id]).size).toBe(3);
     expect([one?.how, two?.how, three?.how]).toEqual(['new', 'new', 'new']);
@@ -41,7 +41,7 @@ describe('while somebody reads the answer of a turn', () => {
     expect(other.transcript).toEqual(on.transcript);
   });
 
-  it('a repeat of it joins, if everything in it is equal', async () => {
+  it('a marked repeat joins the turn if everything in it is equal', async () => {
     const turn = await bench.turn(A, reader({ system: [{ type: 'text', text: 's' }], maxTokens: 5 }).options);
     const same: AttachOptions = { system: [{ type: 'text', text: 's' }], maxTokens: 5 };
     expect(await bench.attach(A, again(same))).toMatchObject({ kind: 'running', session: turn.id });
@@ -58,7 +58,7 @@ describe('while somebody reads the answer of a turn', () => {
     }
   });
 
-  it('the same into a session by its name is refused, and its repeat joins', async () => {
+  it('the same request under the session id is refused, and its marked repeat joins', async () => {
     const { id } = await bench.say(A, 'A', reader().options);
     const turn = await bench.turn([user('b')], reader({ id }).options);
     await expect(bench.attach([user('b')], reader({ id }).options)).rejects.toMatchObject({
@@ -67,7 +67,7 @@ describe('while somebody reads the answer of a turn', () => {
     expect(await bench.attach([user('b')], again({ id }))).toMatchObject({ kind: 'running', key: turn.key });
   });
 
-  it('results that are being answered are used once', async () => {
+  it('results that are being answered are not used again', async () => {
     const { id } = await bench.handBack(A, [call('c1')], reader().options);
     bench.deliver(id);
     const given = [...A, said(call('c1')), user(result('c1', 'r'))];
@@ -78,7 +78,7 @@ describe('while somebody reads the answer of a turn', () => {
     expect(await bench.attach(given, reader().options)).toMatchObject({ kind: 'answered' });
   });
 
-  it('and until the client has it, the answer is given again to its repeat alone', async () => {
+  it('the answer is replayed to a marked repeat alone until it is delivered', async () => {
     const first = reader();
     const { id, key } = await bench.say(A, 'A', first.options);
     expect(await bench.attach(A, again())).toMatchObject({ kind: 'answered', session: id, key });
@@ -88,7 +88,7 @@ describe('while somebody reads the answer of a turn', () => {
   });
 });
 
-it('when its last reader has gone, the turn is given to the same request, marked or not', async () => {
+it('a turn without readers is joined by the same request, marked or not', async () => {
   const [one, two] = [reader(), reader({ repeat: true })];
   const turn = await bench.turn(A, one.options);
   expect(await bench.attach(A, two.options)).toMatchObject({ kind: 'running' });

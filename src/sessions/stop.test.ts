@@ -10,7 +10,7 @@ async function open(ttlMs?: number): Promise<SessionsBench> {
   return bench;
 }
 
-it('keeps what there is when a turn is stopped, and the session stays', async () => {
+it('stopping a turn keeps its messages and its session', async () => {
   const bench = await open();
   const turn = await bench.turn([user('hi')]);
   const aborted = once(turn.signal, 'abort');
@@ -25,7 +25,7 @@ it('keeps what there is when a turn is stopped, and the session stays', async ()
   expect((await bench.sessions.read(turn.id))?.messages).toHaveLength(2);
 });
 
-it('says once that a session has ended that was deleted while its turn was being stopped', async () => {
+it('a session deleted while its turn is being stopped is reported as ended once', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const bench = await open(TTL_MS);
@@ -40,7 +40,7 @@ it('says once that a session has ended that was deleted while its turn was being
   expect(bench.events.filter(({ type }) => type === 'ended')).toMatchObject([{ why: 'deleted' }]);
 });
 
-it('tells forks and others who take the conversation elsewhere what became of its calls', async () => {
+it('forks and imports of a stopped turn get results that say what became of its calls', async () => {
   const bench = await open();
   const turn = await bench.turn([user('hi')]);
   turn.transcript.push(said(call('done'), call('begun'), call('later')));

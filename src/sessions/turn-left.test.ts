@@ -19,7 +19,7 @@ async function broken(bench: SessionsBench): Promise<string> {
 
 const left = ({ events }: SessionsBench) => events.filter(({ type }) => type === 'turn-left');
 
-it('is told when the conversation goes on behind a turn that broke off', async () => {
+it('a continuation after a broken turn is reported', async () => {
   const bench = await open();
   const id = await broken(bench);
   expect(left(bench)).toEqual([]);
@@ -31,7 +31,7 @@ it('is told when the conversation goes on behind a turn that broke off', async (
   expect(left(bench)).toHaveLength(1);
 });
 
-it('is not told when the turn is gone on with, nor of the parent of a fork', async () => {
+it('resuming a broken turn is not reported, nor is the parent of a fork', async () => {
   const bench = await open();
   const id = await broken(bench);
   const fork = await bench.sessions.fork(id, { keep: 1 });
@@ -42,7 +42,7 @@ it('is not told when the turn is gone on with, nor of the parent of a fork', asy
   expect(left(bench)).toEqual([]);
 });
 
-it('gives a turn that broke off up when it is stopped, once', async () => {
+it('stopping a broken turn gives it up once', async () => {
   const bench = await open();
   const id = await broken(bench);
   expect(await bench.sessions.stop(id, 'bob')).toBe(true);
@@ -55,7 +55,7 @@ it('gives a turn that broke off up when it is stopped, once', async () => {
   await next.abandon();
 });
 
-it('leaves a turn alone that another process has', async () => {
+it('stopping leaves the turn of another process alone', async () => {
   const bench = await open();
   const id = await broken(bench);
   await bench.store.leases.acquire(sessionLease(id), 'elsewhere/7/1', 60_000);
@@ -65,7 +65,7 @@ it('leaves a turn alone that another process has', async () => {
   expect(session && bench.sessions.standing(session)?.turn?.stopped).toBe(false);
 });
 
-it('stops nothing where no turn broke off', async () => {
+it('stopping does nothing without a broken turn', async () => {
   const bench = await open();
   const { id } = await bench.say([user('hi')], 'Hello.');
   expect(await bench.sessions.stop(id, 'bob')).toBe(false);

@@ -25,8 +25,8 @@ async function handedBackEarly(): Promise<void> {
 
 const answer = [user('hi'), said(ask), user(result('c', 'found'))];
 
-describe('calls that had not run when others were handed back', () => {
-  it('are outstanding when the results come, beside everything that is known', async () => {
+describe('server calls that had not run when client calls were handed back', () => {
+  it('are outstanding when the results arrive', async () => {
     await handedBackEarly();
     const turn = await bench.turn(answer);
     expect(turn.transcript).toEqual([user('hi'), said(read, edit, ask)]);
@@ -50,7 +50,7 @@ describe('calls that had not run when others were handed back', () => {
     expect(await bench.attach(answer)).toMatchObject({ kind: 'answered', session: turn.id });
   });
 
-  it('are outstanding again where that turn breaks off, and never run twice', async () => {
+  it('are outstanding again where that turn breaks, and never run twice', async () => {
     await handedBackEarly();
     const first = await bench.turn(answer);
     await first.start(edit);

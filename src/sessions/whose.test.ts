@@ -28,7 +28,7 @@ const of = (name: string): AttachOptions => ({ user: name });
 const under = (text: string): AttachOptions => ({ system: prompt(text) });
 
 describe('two end users of one key', () => {
-  it('with the same words each go on with their own session', async () => {
+  it('with the same history each continue their own session', async () => {
     const alice = await bench.say(HI, 'ok', of('a'));
     const bob = await bench.say(HI, 'ok', of('b'));
     const nobody = await bench.say(HI, 'ok');
@@ -42,7 +42,7 @@ describe('two end users of one key', () => {
     }
   });
 
-  it('never continue, fork, repeat or resume what is not theirs', async () => {
+  it("never continue, fork, repeat or resume the other's session", async () => {
     const alice = await bench.say(HI, 'ok', of('a'));
     expect(asTurn(await bench.attach(ON, of('b'))).how).toBe('import');
     expect(asTurn(await bench.attach(ON)).how).toBe('import');
@@ -57,7 +57,7 @@ describe('two end users of one key', () => {
     expect((await bench.turn([user('begins')], of('a'))).id).toBe(first.id);
   });
 
-  it('cannot name each other, and the refusal is that of a session that is gone', async () => {
+  it("get for each other's session ids the refusal of a deleted session", async () => {
     const { id } = await bench.say(HI, 'ok', of('a'));
     for (const other of [of('b'), {}]) {
       await expect(bench.attach([user('x')], { ...other, id })).rejects.toMatchObject({
@@ -87,7 +87,7 @@ describe('two end users of one key', () => {
     });
   });
 
-  it("have a fork of theirs made by the key's holder, who speaks in any of them", async () => {
+  it('keep their sessions and forks where the holder of the key continues them', async () => {
     const { id } = await bench.say(HI, 'ok', of('a'));
     const holder = { anyUser: true };
     const on = await bench.say([user('by the holder')], 'yes', { ...holder, id });
@@ -109,7 +109,7 @@ describe('two end users of one key', () => {
   });
 });
 
-describe('sessions of one user with the same words', () => {
+describe('sessions of one user with the same history', () => {
   it('are told apart by their system prompts', async () => {
     const one = await bench.say(HI, 'ok', under('You are one.'));
     const two = await bench.say(HI, 'ok', under('You are two.'));
@@ -131,7 +131,7 @@ describe('sessions of one user with the same words', () => {
     expect((await bench.turn(ON, under('You are number 0.'))).id).toBe(sessions[0]?.id);
   });
 
-  it('where there is only one, it is gone on with under another prompt', async () => {
+  it('are continued under another system prompt where there is only one', async () => {
     const one = await bench.say(HI, 'ok', under('It is Monday.'));
     const on = await bench.say(ON, 'yes', under('It is Tuesday.'));
     expect([on.id, on.how]).toEqual([one.id, 'continue']);
@@ -139,7 +139,7 @@ describe('sessions of one user with the same words', () => {
     expect((await bench.turn([...ON, said('yes'), user('x')])).id).toBe(one.id);
   });
 
-  it('are imported where nobody can tell which is meant', async () => {
+  it('are not continued but imported where several fit', async () => {
     const one = await bench.say(HI, 'ok', under('You are one.'));
     const two = await bench.say(HI, 'ok', under('You are two.'));
     const on = await bench.turn(ON, under('You are three.'));
@@ -148,7 +148,7 @@ describe('sessions of one user with the same words', () => {
     expect(JSON.stringify(on.transcript)).not.toContain('hidden');
   });
 
-  it('are one conversation where they are forks of it', async () => {
+  it('count as one conversation where they are forks of it', async () => {
     await bench.say(HI, 'ok', under('It is Monday.'));
     await bench.say(ON, 'yes', under('It is Monday.'));
     const other = await bench.say([...HI, said('ok'), user('else')], 'no', under('It is Monday.'));
@@ -158,7 +158,7 @@ describe('sessions of one user with the same words', () => {
     expect(JSON.stringify(third.transcript)).toContain('hidden ok');
   });
 
-  it("that have no answer yet are gone on with under the same prompt alone, but for Claude Code's own line", async () => {
+  it("without an answer are continued under the same prompt alone, but for Claude Code's own line", async () => {
     const billed = (cch: string) => [
       ...prompt(`x-anthropic-billing-header: cc_version=2.1; cch=${cch};`),
       ...prompt('You are one.'),

@@ -32,8 +32,8 @@ describe('a place in a text', () => {
   });
 });
 
-describe('an excerpt', () => {
-  it('is the whole of a short text, on one line', () => {
+describe('an excerpt of a search hit', () => {
+  it('is the whole text on one line where that is short', () => {
     expect(excerptOf(' paint\n\tthe fence\n', 'fence')).toEqual({
       text: 'paint the fence',
       from: 10,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { editableField, editableText, editedInput } from './edited-input.js';
 
 describe('editableField', () => {
-  it('is the field that matters, where it is there', () => {
+  it("is the tool's main field, where the input has it", () => {
     expect(editableField('Bash', { command: 'ls' })).toBe('command');
     expect(editableField('Bash', { command: 1 })).toBeUndefined();
     expect(editableField('mcp__a__b', { command: 'ls' })).toBeUndefined();

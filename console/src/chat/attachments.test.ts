@@ -3,8 +3,8 @@ import { checkFiles, contentOf, FILE_LIMITS, kindOf, readFile } from './attachme
 
 const file = (name: string, type: string, size = 10) => ({ name, type, size });
 
-describe('kinds of files', () => {
-  it('are told by type, and by name where the type says nothing', () => {
+describe('the kind of an attachment', () => {
+  it('follows its type, and its name where the type says nothing', () => {
     expect(kindOf(file('a.png', 'image/png'))).toBe('image');
     expect(kindOf(file('a.pdf', 'application/pdf'))).toBe('pdf');
     expect(kindOf(file('a.rs', ''))).toBe('text');
@@ -16,7 +16,7 @@ describe('kinds of files', () => {
   });
 });
 
-describe('files that are checked', () => {
+describe('attachments that are checked', () => {
   it('are refused one by one, with the reason', () => {
     const { fine, problems } = checkFiles(
       [
@@ -47,7 +47,7 @@ describe('files that are checked', () => {
   });
 });
 
-describe('files that are read', () => {
+describe('attachments that are read', () => {
   it('become blocks of the Messages API', async () => {
     const text = await readFile(new File(['héllo'], 'a.md', { type: '' }), 'text');
     expect(text.block).toEqual({
@@ -63,7 +63,7 @@ describe('files that are read', () => {
     });
   });
 
-  it('are refused where text is none', async () => {
+  it('are refused where a text file is not text', async () => {
     for (const bytes of [new Uint8Array([0xff, 0xfe, 0x41]), new Uint8Array([0x41, 0])]) {
       await expect(readFile(new File([bytes], 'a.log'), 'text')).rejects.toEqual({
         type: 'binary',
@@ -73,7 +73,7 @@ describe('files that are read', () => {
   });
 });
 
-describe('what is sent', () => {
+describe('the content of a message', () => {
   const image = { type: 'image', source: { type: 'url', url: 'https://a.example/' } } as const;
 
   it('is text alone, or files in front of the text', () => {

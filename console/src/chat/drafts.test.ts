@@ -29,7 +29,7 @@ describe('drafts', () => {
     expect(store.length).toBe(1);
   });
 
-  it('do without storage', () => {
+  it('work without storage', () => {
     const full = {
       ...memory(),
       getItem: () => {

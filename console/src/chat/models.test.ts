@@ -41,7 +41,7 @@ describe('the first model of a new chat', () => {
     expect(firstModel([model('gpt')], undefined)).toBe('gpt');
   });
 
-  it('is what everything else leads to where nothing has a name', () => {
+  it('is the model of the catch-all pattern where nothing has a name', () => {
     expect(firstModel([model('*', { upstreams: ['demo'] })], undefined)).toBe('demo');
     expect(firstModel([model('claude-*')], undefined)).toBeUndefined();
     expect(firstModel([], undefined)).toBeUndefined();

@@ -13,12 +13,12 @@ async function tried(resume: () => Promise<string>) {
   return { result, otherwise };
 }
 
-describe('going on with a turn', () => {
-  it('does nothing else where it worked', async () => {
+describe('resumedOr', () => {
+  it('does not fall back where the turn resumed', async () => {
     expect(await tried(async () => 'started')).toEqual({ result: 'started', otherwise: 0 });
   });
 
-  it('does something else where the gateway has nothing to go on with', async () => {
+  it('falls back where the gateway has nothing to resume', async () => {
     const refused = () => Promise.reject(conflict('nothing_to_resume'));
     expect(await tried(refused)).toEqual({ result: undefined, otherwise: 1 });
   });
@@ -27,7 +27,7 @@ describe('going on with a turn', () => {
     ['a turn runs', conflict('session_busy')],
     ['a conflict has no name', conflict(null)],
     ['nobody answers', new Unreachable('The gateway does not answer.')],
-  ])('says so, and does nothing else, where %s', async (_what, error) => {
+  ])('reports the error and does not fall back where %s', async (_what, error) => {
     expect(await tried(() => Promise.reject(error))).toEqual({ result: error, otherwise: 0 });
   });
 });

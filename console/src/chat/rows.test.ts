@@ -18,8 +18,8 @@ const note = (key: string): Part => ({ kind: 'note', key, note: { type: 'stopped
 const keys = (maker: RowMaker, parts: readonly Part[], running = false): string[] =>
   maker.rows(parts, running).map(({ key }) => key);
 
-describe('rows', () => {
-  it('end each turn with what can be done with its answer', () => {
+describe('rows of a conversation', () => {
+  it('end each turn with the actions on its answer', () => {
     const parts = [user('u0', 0), text('a', 'one'), text('b', 'two'), user('u1', 1), text('c', 'three')];
     const rows = new RowMaker().rows(parts, false);
     expect(rows.map(({ kind }) => kind)).toEqual([
@@ -34,7 +34,7 @@ describe('rows', () => {
     expect(rows[3]).toMatchObject({ turn: 0, answer: [{ text: 'one' }, { text: 'two' }] });
   });
 
-  it('leave that out while the turn runs, and where nothing was said', () => {
+  it('have no actions while the turn runs, and where nothing was answered', () => {
     const maker = new RowMaker();
     expect(keys(maker, [user('u0', 0), text('a', 'one')], true)).toEqual(['u0', 'a']);
     expect(keys(maker, [user('u0', 0), note('n')])).toEqual(['u0', 'n']);
@@ -68,7 +68,7 @@ describe('rows', () => {
     expect(after.at(-1)).not.toBe(before.at(-1));
   });
 
-  it('find their parts again when earlier ones are put in front', () => {
+  it('keep their parts when earlier ones are loaded in front', () => {
     const maker = new RowMaker();
     const later = [user('u1', 1), text('b', 'two')];
     const before = maker.rows(later, false);
@@ -77,7 +77,7 @@ describe('rows', () => {
     expect(after.at(-2)).toBe(before[1]);
   });
 
-  it('know whether a note is the last word', () => {
+  it('know whether a note is the last row', () => {
     const maker = new RowMaker();
     const parts = [user('u0', 0), note('n')];
     expect(maker.rows(parts, false).at(-1)).toMatchObject({ last: true });

@@ -26,8 +26,8 @@ const raise = (error: Error) => (): never => {
   throw error;
 };
 
-describe('a question that was not told', () => {
-  it('is asked for after a second, and not before', async () => {
+describe('a question that no event announced', () => {
+  it('is fetched after a second, and not before', async () => {
     const { clock, store, asked, answers } = look(() => approvalOf('q1'));
     await clock.pass(FIND_TIMES.firstMs - 1);
     expect(asked).toEqual([]);
@@ -37,7 +37,7 @@ describe('a question that was not told', () => {
     expect(answers.count).toBe(1);
   });
 
-  it('is found by its call where nobody has named it', async () => {
+  it('is found by its call where no event named it', async () => {
     const data = [
       approvalOf('q2'),
       approvalOf('q3', { tool_use_id: 'call_q1', agent: 'a' }),
@@ -49,7 +49,7 @@ describe('a question that was not told', () => {
     expect([...store.get().approvals.keys()]).toEqual(['q1']);
   });
 
-  it('is not there where the gateway says so', async () => {
+  it('is missing where the gateway says so', async () => {
     const { clock, store, answers } = look(raise(new ApiError(404, {})));
     await clock.pass(FIND_TIMES.firstMs);
     expect(answers.count).toBe(1);
@@ -57,7 +57,7 @@ describe('a question that was not told', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('is asked for again while nobody answers, until it is given up', async () => {
+  it('is fetched again while nobody answers, until it is given up', async () => {
     const { clock, asked, answers, stop } = look(raise(new Unreachable('The gateway does not answer.')));
     await clock.pass(FIND_TIMES.firstMs + FIND_TIMES.againMs);
     expect(asked).toHaveLength(2);

@@ -6,7 +6,7 @@ const without = (hash: string) => {
   return { ...route, ...(query.size === 0 ? {} : { query: String(query) }) };
 };
 
-describe('routes', () => {
+describe('the route of an address', () => {
   it.each([
     ['', { page: 'chat', session: undefined }],
     ['#/', { page: 'chat', session: undefined }],
@@ -21,5 +21,5 @@ describe('routes', () => {
     ['#/nowhere', { page: 'unknown', path: '/nowhere' }],
     ['#/inbox/more', { page: 'unknown', path: '/inbox/more' }],
     ['#/chat/a/b', { page: 'unknown', path: '/chat/a/b' }],
-  ])('%s', (hash, route) => expect(without(hash)).toEqual(route));
+  ])('is found for "%s"', (hash, route) => expect(without(hash)).toEqual(route));
 });

@@ -94,8 +94,8 @@ async function* says(...texts: string[]): AsyncGenerator<readonly ModelEvent[], 
 const RUNNING: Attachment = { kind: 'running', session: 's', how: 'new', key: 'k' };
 const TURN: Attachment = { kind: 'turn', turn: turnOf('s', 'k') };
 
-describe('the same request again', () => {
-  it('is given the answer that is being made, with its head, from the beginning', async () => {
+describe('the same request sent again', () => {
+  it('gets the running answer from the beginning, with its head', async () => {
     const { attach, ends } = setUp(TURN, RUNNING);
     const announced: object[] = [];
     const { running } = begun(await attach());
@@ -110,7 +110,7 @@ describe('the same request again', () => {
     expect(announced).toEqual([{ 'x-session-id': 's', 'x-toolgate-attach': 'new' }]);
   });
 
-  it('fails as the first one does', async () => {
+  it('fails with the error of the first', async () => {
     const { attach, ends } = setUp(TURN, RUNNING);
     const { running } = begun(await attach());
     const joining = attach();
@@ -122,7 +122,7 @@ describe('the same request again', () => {
     expect(ends).toEqual(['s']);
   });
 
-  it('keeps the turn running when the first one goes', async () => {
+  it('keeps the turn running when the first client leaves', async () => {
     const { attach } = setUp(TURN, RUNNING);
     const gone = new AbortController();
     const { running } = begun(await attach({ signal: gone.signal }));
@@ -148,7 +148,7 @@ describe('the same request again', () => {
     expect((await again).kind).toBe('turn');
   });
 
-  it('that finds nothing to join is a conflict that says what to do', async () => {
+  it('gets a conflict that says what to do where nothing can be joined', async () => {
     const { attach } = setUp(RUNNING);
     await expect(attach()).rejects.toMatchObject({
       code: 'conflict',
@@ -157,8 +157,8 @@ describe('the same request again', () => {
   });
 });
 
-describe('another request of the session', () => {
-  it('waits while the turn before is being stopped', async () => {
+describe('another request to the session', () => {
+  it('waits while the previous turn is being stopped', async () => {
     const { attach } = setUp(TURN, new GatewayError('conflict', 'busy'), TURN);
     const gone = new AbortController();
     const { running } = begun(await attach({ signal: gone.signal }));
@@ -169,7 +169,7 @@ describe('another request of the session', () => {
     expect((await next).kind).toBe('turn');
   });
 
-  it('is refused while it runs', async () => {
+  it('is refused while a turn runs', async () => {
     const conflict = new GatewayError('conflict', 'busy');
     const { attach } = setUp(TURN, conflict);
     begun(await attach());
@@ -178,7 +178,7 @@ describe('another request of the session', () => {
 });
 
 describe('an answer without a model', () => {
-  it('is the calls that still wait, or what was said before', async () => {
+  it('has the open calls, or what was said before', async () => {
     const waiting = setUp({
       kind: 'waiting',
       session: 's',
@@ -220,8 +220,8 @@ describe('an answer without a model', () => {
   });
 });
 
-describe('closing', () => {
-  it('stops every turn for everyone and waits for it', async () => {
+describe('closing the turns', () => {
+  it('stops every turn for every reader and waits for it', async () => {
     const { attach, turns, ends } = setUp(TURN);
     const { running } = begun(await attach());
     async function* endless(): AsyncGenerator<readonly ModelEvent[], void, void> {
@@ -236,8 +236,8 @@ describe('closing', () => {
   });
 });
 
-describe('who has the whole answer', () => {
-  it('is told to the session, also by one who joined, and of one that was given again', async () => {
+describe('the delivery of an answer', () => {
+  it('is recorded in the session, also for a joined reader and a replayed answer', async () => {
     const running = setUp(TURN, { kind: 'running', session: 's', how: 'new', key: 'k' });
     const { turn, running: first } = begun(await running.attach());
     const joining = running.attach();

@@ -61,20 +61,20 @@ const job: Job = {
 
 const settled = () => new Promise(setImmediate);
 
-describe('the tools of a conversation', () => {
-  it('stay awake from one turn to the next', async () => {
+describe('the tool state of a conversation', () => {
+  it('stays open from one turn to the next', async () => {
     const { runtime, use } = setUp();
     expect(await use('a')).toBe(await use('a'));
     expect(runtime.sessions).toHaveLength(1);
   });
 
-  it('begin with what the conversation saved', async () => {
+  it('begins with what the conversation saved', async () => {
     const { hold } = setUp();
     const { session } = await hold('a', { restore: { cwd: '/w/sub' } });
     expect(session.cwd).toBe('/w/sub');
   });
 
-  it('take over what another process has saved meanwhile, and only then', async () => {
+  it('is reloaded where another process has saved one, and only then', async () => {
     const { hold } = setUp();
     const first = await hold('a');
     first.session.cwd = '/w/mine';
@@ -88,7 +88,7 @@ describe('the tools of a conversation', () => {
     expect(third.session.files.get('/x')).toBeUndefined();
   });
 
-  it('are closed with it, but never under a turn', async () => {
+  it('is closed with its conversation, but never during a turn', async () => {
     const { runtime, use, hold, tell } = setUp();
     await use('a');
     tell(ended('a'));
@@ -103,7 +103,7 @@ describe('the tools of a conversation', () => {
     expect(runtime.closed).toEqual(['a', 'b']);
   });
 
-  it('sleep when it hibernates, unless they would lose a job', async () => {
+  it('is closed on hibernation, unless a job would be lost', async () => {
     const { runtime, use, tell } = setUp();
     await use('a');
     (await use('b')).jobs.add(job);
@@ -116,7 +116,7 @@ describe('the tools of a conversation', () => {
     expect(runtime.closed).toEqual(['a', 'b']);
   });
 
-  it('beyond the budget go to sleep, the longest unused first and those with jobs last', async () => {
+  it('is closed beyond the budget, the longest unused first and those with jobs last', async () => {
     const { runtime, use, hold, tools } = setUp(2);
     const running = await hold('running');
     (await use('job')).jobs.add(job);
@@ -131,7 +131,7 @@ describe('the tools of a conversation', () => {
     expect(runtime.closed).toEqual(['a', 'b', 'running']);
   });
 
-  it('that cannot be opened leave nothing behind', async () => {
+  it('leaves nothing behind where it cannot be opened', async () => {
     const { runtime, hold, tools } = setUp();
     const open = runtime.openSession.bind(runtime);
     runtime.openSession = () => Promise.reject(new Error('no'));
@@ -141,7 +141,7 @@ describe('the tools of a conversation', () => {
     await hold('a');
   });
 
-  it('are all closed at the end', async () => {
+  it('is closed for every conversation at the end', async () => {
     const { runtime, use, tools } = setUp();
     await use('a');
     await use('b');

@@ -14,7 +14,7 @@ function collect(events: readonly ModelEvent[], taken: readonly string[] = []): 
 
 const STOP: ModelEvent = { type: 'stop', reason: 'tool_use' };
 
-describe('a message of a model', () => {
+describe('a collected model message', () => {
   it('is put together from pieces that come in any order', () => {
     const message = collect([
       { type: 'start', id: 'msg_1' },
@@ -58,7 +58,7 @@ describe('a message of a model', () => {
     expect(new Set([...ids, 'call_0']).size).toBe(4);
   });
 
-  it('keeps what must come back on a call', () => {
+  it('keeps the provider data that must be sent back with a call', () => {
     const extensions = { 'openai-chat': { extra_content: { google: 1 } } };
     const { calls } = collect([{ type: 'tool', key: 0, id: 'a', name: 'Read', extensions }, STOP]);
     expect(calls[0]?.block.extensions).toEqual(extensions);
@@ -78,13 +78,13 @@ describe('a message of a model', () => {
     expect(collector.usage).toMatchObject({ inputTokens: 3, outputTokens: 0 });
   });
 
-  it('that ends without an end has failed', () => {
+  it('fails without an end event', () => {
     const collector = new MessageCollector(new Set());
     collector.push([{ type: 'text', text: 'a' }]);
     expect(collector.finish()).toMatchObject({ code: 'upstream_failed', retryable: true });
   });
 
-  it('with more calls than can be meant has failed', () => {
+  it('fails with more calls than the limit', () => {
     const collector = new MessageCollector(new Set());
     collector.push(
       Array.from(

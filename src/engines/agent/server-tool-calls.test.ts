@@ -38,8 +38,8 @@ async function run(runtime: FakeRuntime) {
   return { results: await calls.run([{ block }], 'msg'), bugs };
 }
 
-describe('calls that run here', () => {
-  it('tell the model what ran where a person changed it', async () => {
+describe('server tool calls', () => {
+  it('tell the model which input ran where a person changed it', async () => {
     const runtime = new OddRuntime(async function* () {
       yield {
         type: 'tool-result',
@@ -59,7 +59,7 @@ describe('calls that run here', () => {
     ]);
   });
 
-  it('have a result each, also where the runtime gives none or breaks', async () => {
+  it('get a result each, also where the runtime gives none or throws', async () => {
     const silent = await run(new OddRuntime(async function* () {}));
     expect(silent.results.get('a')?.isError).toBe(true);
     const bug = new Error('bug');

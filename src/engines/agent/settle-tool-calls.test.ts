@@ -12,7 +12,7 @@ const result = (id: string, text = 'done'): ToolResultBlock => ({
   isError: false,
 });
 
-describe('calls that a break has left', () => {
+describe('tool calls of a broken turn', () => {
   it('keep their results, run where they never began, and are not run again where they had', async () => {
     const calls = [call('a'), call('b'), call('c'), call('d', 'get_weather'), call('e'), call('f')];
     const ran: CollectedToolCall[] = [];
@@ -35,7 +35,7 @@ describe('calls that a break has left', () => {
     expect(inOrder(calls, results).map(({ toolUseId }) => toolUseId)).toEqual(['a', 'b', 'c', 'e', 'f']);
   });
 
-  it('are not whole where running them was stopped', async () => {
+  it('stay unsettled where running them was stopped', async () => {
     const settled = await settleToolCalls({
       outstanding: { calls: [call('a')], results: new Map(), started: new Set() },
       turn: { finish: async () => {} },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseToolArguments } from './tool-call-arguments.js';
 
-describe('arguments', () => {
+describe('arguments of a tool call', () => {
   it.each([
     ['{"a":1}', { a: 1 }],
     ['  {"a":1}\n', { a: 1 }],
@@ -11,7 +11,7 @@ describe('arguments', () => {
     ['[1]', { value: [1] }],
     ['{"a":1} and more', { a: 1 }],
     ['{"a":{"b":[1]', { a: { b: [1] } }],
-  ])('%j are taken', (text, input) => {
+  ])('%j are accepted', (text, input) => {
     expect(parseToolArguments(text, false)).toEqual({ ok: true, input });
   });
 
@@ -23,7 +23,7 @@ describe('arguments', () => {
     expect(parseToolArguments(text, false)).toEqual({ ok: false, cut: true });
   });
 
-  it('that are no JSON are not taken', () => {
+  it('that are not JSON are refused', () => {
     expect(parseToolArguments('{"a": nope}', false)).toEqual({ ok: false, cut: false });
     expect(parseToolArguments('rm -rf', false)).toEqual({ ok: false, cut: false });
     expect(parseToolArguments('{"a":1} {"a":2}', false)).toEqual({ ok: false, cut: false });
@@ -32,7 +32,7 @@ describe('arguments', () => {
     });
   });
 
-  it('of an answer that was cut must be whole as they are', () => {
+  it('of an answer cut by its limit are refused unless they are whole', () => {
     expect(parseToolArguments('{"a":[1', true)).toEqual({ ok: false, cut: true });
     expect(parseToolArguments('', true)).toEqual({ ok: false, cut: true });
     expect(parseToolArguments('{"a":1}', true)).toEqual({ ok: true, input: { a: 1 } });

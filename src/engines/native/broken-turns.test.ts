@@ -226,7 +226,7 @@ describe('a sub-agent whose gateway dies', () => {
 });
 
 describe('a transcript that was made shorter before the gateway died', () => {
-  it('is gone on with, and everything that was said is said again', async () => {
+  it('is resumed, and everything that was said is replayed', async () => {
     const { store } = await memorySessions();
     const route = routeTo({ contextWindow: 8_000, maxTurns: 20 });
     const history: Message[] = Array.from({ length: 8 }, (_, n) => [

@@ -37,8 +37,8 @@ function reading(answer: Answer) {
   return answer.body.batches[Symbol.asyncIterator]();
 }
 
-describe('a client that goes', () => {
-  it('ends the tools that run, and nothing is asked after that', async () => {
+describe('a client that leaves', () => {
+  it('ends the running tools, and no model call follows', async () => {
     const { tool, begun } = waitingTool();
     const relay = new ScriptedRelay(calls(['Wait', {}]), says('never'));
     const engine = await nativeEngine(relay, new FakeRuntime({ Wait: tool }), root);
@@ -56,7 +56,7 @@ describe('a client that goes', () => {
     expect(relay.requests).toHaveLength(1);
   });
 
-  it('by its reader alone ends the tools as well, also in the middle of a read', async () => {
+  it('by closing its reader alone ends the tools as well, also in the middle of a read', async () => {
     const { tool, begun } = waitingTool();
     const relay = new ScriptedRelay(calls(['Wait', {}]), says('never'));
     const engine = await nativeEngine(relay, new FakeRuntime({ Wait: tool }), root);
@@ -70,7 +70,7 @@ describe('a client that goes', () => {
     expect(relay.requests).toHaveLength(1);
   });
 
-  it('before it read anything leaves the session free for the same request', async () => {
+  it('before its first read leaves the session free for the same request', async () => {
     const relay = new ScriptedRelay(says('one'), says('two'));
     const engine = await nativeEngine(relay, new FakeRuntime(), root);
     const answer = await engine.run(callOf([userSays('x')]), routeTo());
@@ -93,8 +93,8 @@ describe('a client that goes', () => {
   });
 });
 
-describe('what was done before a turn broke off', () => {
-  it('is gone on from when the same request comes again, and is not done twice', async () => {
+describe('the work of a broken turn', () => {
+  it('is continued by the same request, and not done twice', async () => {
     const relay = new ScriptedRelay(calls(['Edit', {}]), new GatewayError('overloaded', 'busy'), says('ok'));
     const runtime = new FakeRuntime({ Edit: () => 'edited' });
     const engine = await nativeEngine(relay, runtime, root);
@@ -143,8 +143,8 @@ describe('a session', () => {
   });
 });
 
-describe('silence', () => {
-  it('is filled with pings while tools run', async () => {
+describe('a silent turn', () => {
+  it('sends pings while tools run', async () => {
     let release = (_text: string): void => {};
     const relay = new ScriptedRelay(calls(['Slow', {}]), says('ok'));
     const runtime = new FakeRuntime({

@@ -59,7 +59,7 @@ function waitingTool() {
 /** As the official SDKs say it of a request that they send again. */
 const REPEAT = { headers: { 'x-stainless-retry-count': '1' } };
 
-describe('the same request again', () => {
+describe('the same request sent again', () => {
   it('marked as a repeat joins the turn that runs: one model call, one answer for both, the same session', async () => {
     const go = deferred<string>();
     const relay = new ScriptedRelay(calls(['Slow', {}]), says('Done.'));
@@ -76,7 +76,7 @@ describe('the same request again', () => {
     expect(relay.requests).toHaveLength(2);
   });
 
-  it('goes on with the turn when the first client goes', async () => {
+  it('continues the turn when the first client leaves', async () => {
     const go = deferred<string>();
     const relay = new ScriptedRelay(calls(['Slow', {}]), says('Done.'));
     const runtime = new FakeRuntime({ Slow: () => go.promise });
@@ -91,7 +91,7 @@ describe('the same request again', () => {
     expect(await two).toBe('Done.');
   });
 
-  it('after the client went runs what never began, and tells the model of what was cut off', async () => {
+  it('after the client left runs calls that never began, and tells the model of interrupted ones', async () => {
     const { tool, begun } = waitingTool();
     const relay = new ScriptedRelay(
       [{ type: 'text', text: 'Working. ' }, ...calls(['Wait', {}, 'w'], ['Edit', {}, 'e'])],
@@ -111,7 +111,7 @@ describe('the same request again', () => {
     expect(resultsIn(relay.requests[1])).toEqual(['cut off: may have done part', 'edited']);
   });
 
-  it('is another request while its session is being stopped, and waits for that', async () => {
+  it('waits while its session is being stopped, and is then a new request', async () => {
     const { tool, begun } = waitingTool();
     const relay = new ScriptedRelay(says('Hello.'), calls(['Wait', {}, 'w']), says('Else.'));
     const engine = await nativeEngine(relay, new FakeRuntime({ Wait: tool }), root);
@@ -126,7 +126,7 @@ describe('the same request again', () => {
     await first;
   });
 
-  it('of a turn that failed says again what was said, and asks the model for the rest', async () => {
+  it('replays what a failed turn said, and asks the model for the rest', async () => {
     const relay = new ScriptedRelay(
       [{ type: 'text', text: 'Editing.' }, ...calls(['Edit', {}, 'e'])],
       new GatewayError('overloaded', 'busy'),
@@ -175,7 +175,7 @@ describe('the same request again', () => {
     expect(relay.requests).toHaveLength(3);
   });
 
-  it('is made again from nothing where the model failed before it said anything', async () => {
+  it('starts over where the model failed before it said anything', async () => {
     const relay = new ScriptedRelay(new GatewayError('overloaded', 'busy'), says('ok'));
     const { sessions, store } = await memorySessions();
     const engine = await nativeEngine(relay, new FakeRuntime(), root, { sessions });
@@ -240,14 +240,14 @@ describe('a session that is deleted under its turn', () => {
   });
 });
 
-describe('what tools keep', () => {
+describe('the state of tools', () => {
   const moving: FakeTool = (input, { session }) => {
     session.cwd = `${root}/${String(Object(input).to)}`;
     return 'moved';
   };
   const where: FakeTool = (_input, { session }) => session.cwd;
 
-  it('is there in the next process, and a fork has what was there where it parts', async () => {
+  it('survives a restart, and a fork has it as of the fork point', async () => {
     const { sessions } = await memorySessions();
     const tools = { Move: moving, Where: where };
     const first = new ScriptedRelay(
@@ -273,7 +273,7 @@ describe('what tools keep', () => {
     expect(resultsIn(third.requests[1]).at(-1)).toBe(`${root}/a`);
   });
 
-  it('is nothing where a history is imported', async () => {
+  it('is empty after an import', async () => {
     const relay = new ScriptedRelay(calls(['Where', {}]), says('x'));
     const engine = await nativeEngine(relay, new FakeRuntime({ Where: where }), root);
     const history: Message[] = [
@@ -287,8 +287,8 @@ describe('what tools keep', () => {
   });
 });
 
-describe('a client that drops what was said beside calls', () => {
-  it('goes on with its session, and what the server did there is kept', async () => {
+describe('a client that drops the text beside calls', () => {
+  it('continues its session, and the work of the server is kept', async () => {
     const relay = new ScriptedRelay(
       [{ type: 'text', text: 'Both.' }, ...calls(['Read', {}, 'r'], ['get_weather', {}, 'c'])],
       says('Done.'),
@@ -354,7 +354,7 @@ describe('tool_choice', () => {
 });
 
 describe('calls whose arguments were cut', () => {
-  it('are not run by who goes on with the turn either', async () => {
+  it('are not run when the turn is resumed either', async () => {
     const { sessions } = await memorySessions();
     const blocked = deferred<string>();
     const before = new ScriptedRelay(calls(['Hang', {}, 'h'], ['Edit', '{"file": nope}', 'e']), says('x'));

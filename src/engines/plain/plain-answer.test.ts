@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { PlainAnswer } from './plain-answer.js';
 
-it('is no more than can be held', () => {
+it('a plain answer is bounded', () => {
   const answer = new PlainAnswer('m', 10);
   answer.push([{ type: 'text', text: 'just this.' }]);
   expect(answer.error).toBeUndefined();

@@ -16,7 +16,7 @@ describe('spliceModel', () => {
       '{"messages":[{"content":"\\"model\\": \\"x\\""}],"model":"gpt \\"5\\""}',
     ],
     ['{"a":"model","model":"b"}', '{"a":"model","model":"gpt \\"5\\""}'],
-  ])('%s', (body, expected) => {
+  ])('replaces the model of %s', (body, expected) => {
     expect(splice(body)).toBe(expected);
   });
 

@@ -148,8 +148,8 @@ describe('a sign-in', () => {
   });
 });
 
-describe('whoever signs out everywhere', () => {
-  it('ends all of their sign-ins, also those not seen since the start, and nobody else’s', async () => {
+describe('signing out everywhere', () => {
+  it('ends all sign-ins of the person, also those not seen since the start, and no others', async () => {
     const earlier = await world.start();
     const unseen = cookieIn(await earlier.open(ALICE, false, undefined, world.now));
     const bobs = cookieIn(await earlier.open(BOB, false, undefined, world.now));
@@ -253,10 +253,10 @@ describe('after a restart a sign-in', () => {
   });
 });
 
-describe('what the store learns of uses', () => {
+describe('what the store is told of the use of sign-ins', () => {
   const stored = async () => (await world.signIns.list()).map(({ expiresAt }) => expiresAt);
 
-  it('is nothing until the end is an hour later, so that one in daily use never ends', async () => {
+  it('is nothing until the expiry moves by an hour, so that one in daily use never ends', async () => {
     const sessions = await world.start();
     const opened = world.now;
     const cookie = cookieIn(await sessions.open(ALICE, false, undefined, world.now));
@@ -272,7 +272,7 @@ describe('what the store learns of uses', () => {
     expect((await world.start()).find(cookie, world.now)).toBe(ALICE.principal);
   });
 
-  it('is all of it when the process stops', async () => {
+  it('is everything when the process stops', async () => {
     const sessions = await world.start();
     world.now = Date.now();
     const cookie = cookieIn(await sessions.open(ALICE, false, undefined, world.now - 60_000));

@@ -26,7 +26,7 @@ async function open() {
   return { bench, cancelled, warned, end, fail };
 }
 
-it('gives up what was asked before when a turn is complete, and not when it breaks off or is parked', async () => {
+it('a completed turn cancels its open questions, a broken or parked one does not', async () => {
   const { bench, cancelled } = await open();
   const turn = await bench.turn([user('hi')]);
   turn.transcript.push(said(call('c1')));
@@ -39,7 +39,7 @@ it('gives up what was asked before when a turn is complete, and not when it brea
   expect(cancelled).toEqual([[turn.id, WENT_ON]]);
 });
 
-it('says who stopped a turn that had broken off, until it is told no more', async () => {
+it('stopping a broken turn cancels its questions with the name of who stopped it', async () => {
   const { bench, cancelled, end } = await open();
   const turn = await bench.turn([user('hi')]);
   await turn.abandon();
@@ -50,7 +50,7 @@ it('says who stopped a turn that had broken off, until it is told no more', asyn
   expect(cancelled).toHaveLength(1);
 });
 
-it('logs what could not be cancelled', async () => {
+it('questions that could not be cancelled are logged', async () => {
   const { bench, warned, fail } = await open();
   fail();
   await speak(await bench.turn([user('hi')]), 'Fine.');

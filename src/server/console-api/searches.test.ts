@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { gate } from '../../../test/support/gate.js';
 import { Searches } from './searches.js';
 
-it('lets two searches of a key run, and another when one of them has ended', async () => {
+it('a key runs two searches at once, and another when one of them has ended', async () => {
   const searches = new Searches();
   const held = gate();
   const hold = async () => {

@@ -34,7 +34,7 @@ async function openList() {
   return { asked, store, context: { sessions, store } };
 }
 
-it('looks once for a search, however little one look finds', async () => {
+it('a search of sessions reads the store once, however little it finds', async () => {
   const { asked, store, context } = await openList();
   const { signal } = new AbortController();
   const page = await listByStatus(context, { limit: 5, search: 'fence', signal }, 'idle');

@@ -53,8 +53,8 @@ function facts(standings: Record<string, SessionProgress>, held: Record<string, 
   return { asked, made };
 }
 
-describe('sessions as they are shown', () => {
-  it('cost four questions to the store, however many there are', async () => {
+describe('the list of sessions', () => {
+  it('takes four reads of the store, however many sessions there are', async () => {
     const ids = Array.from({ length: 50 }, (_, index) => `s${index}`);
     const standings = Object.fromEntries(ids.map((id) => [id, { root: '/w', turn }]));
     const { asked, made } = facts(standings);
@@ -64,7 +64,7 @@ describe('sessions as they are shown', () => {
     expect(shown[1]).toMatchObject({ pending_approvals: 2, usage: null, root: '/w' });
   });
 
-  it('are interrupted only where nobody goes on with the turn and nobody stopped it', async () => {
+  it('marks a session as interrupted only where its turn is neither running nor stopped', async () => {
     const { made } = facts(
       {
         broken: { root: '', turn },
@@ -89,7 +89,7 @@ describe('sessions as they are shown', () => {
     expect(shown[0]?.root).toBeNull();
   });
 
-  it('are resumable where the turn that broke off is that of the newest run', async () => {
+  it('marks a session as resumable where the broken turn is that of the newest run', async () => {
     const ofRun = { ...turn, idempotency: idempotencyMark('run-of-own') };
     const { made } = facts({
       own: { root: '', turn: ofRun },

@@ -39,8 +39,8 @@ function bytes(chunk: Buffer, contentType = 'text/event-stream') {
   return recorder.finish();
 }
 
-describe('an answer of events', () => {
-  it('is kept with what it lost on the way', () => {
+describe('the recording of a neutral answer', () => {
+  it('keeps it with its losses', () => {
     const kept = turn(
       [{ type: 'text', text: 'Hi.' }],
       [
@@ -56,13 +56,13 @@ describe('an answer of events', () => {
     });
   });
 
-  it('is not kept where it failed or never came to its end', () => {
+  it('keeps nothing where it failed or never ended', () => {
     const error = new GatewayError('overloaded', 'Too much.');
     expect(turn([{ type: 'text', text: 'Hi.' }], [{ type: 'error', error }])).toBeUndefined();
     expect(turn([{ type: 'text', text: 'Hi.' }])).toBeUndefined();
   });
 
-  it('leaves word where it is too large', () => {
+  it('keeps a note instead where it is too large', () => {
     const piece = 'x'.repeat(KEPT_LIMIT / 2);
     const kept = turn(
       [{ type: 'text', text: piece }],
@@ -75,13 +75,13 @@ describe('an answer of events', () => {
   });
 });
 
-describe('an answer of bytes', () => {
-  it('is kept as it is', () => {
+describe('the recording of a forwarded answer', () => {
+  it('keeps the bytes', () => {
     const whole = sse(START, ...TEXT, ...END);
     expect(bytes(whole)?.recorded).toMatchObject({ kind: 'bytes', encoding: 'utf8', text: whole.toString() });
   });
 
-  it('is not kept where it ends in an error', () => {
+  it('keeps nothing where it ends in an error', () => {
     const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
     expect(bytes(sse(START, ...TEXT, error))).toBeUndefined();
     expect(bytes(sse(START, ...TEXT))).toBeUndefined();

@@ -3,14 +3,14 @@ import { requestDigest } from './idempotency-key.js';
 
 const BODY = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
 
-describe('two requests', () => {
-  it('are the same whichever way they want their answer sent', () => {
+describe('the digest of a request', () => {
+  it('is the same for streamed and whole answers', () => {
     const digest = requestDigest('openai-chat', BODY);
     expect(requestDigest('openai-chat', { ...BODY, stream: true })).toBe(digest);
     expect(requestDigest('openai-chat', { ...BODY, stream: false, stream_options: {} })).toBe(digest);
   });
 
-  it('differ in what they say, in the dialect that they say it in, and in the session that they name', () => {
+  it('differs with the content, the dialect and the session id', () => {
     const digest = requestDigest('openai-chat', BODY);
     expect(requestDigest('openai-chat', { ...BODY, temperature: 0 })).not.toBe(digest);
     expect(requestDigest('anthropic-messages', BODY)).not.toBe(digest);

@@ -21,7 +21,7 @@ async function all(reader: AsyncIterable<string>): Promise<string[]> {
   return read;
 }
 
-describe('a source that is shared', () => {
+describe('a shared source', () => {
   it('gives each reader everything, and is pulled once for all', async () => {
     const { pieces, pulled } = sharing();
     const readers = [pieces.read(() => {}), pieces.read(() => {})];
@@ -31,7 +31,7 @@ describe('a source that is shared', () => {
     expect(pulled()).toBe(5);
   });
 
-  it('gives who comes late everything from the beginning, also behind its end', async () => {
+  it('gives a late reader everything from the beginning, also after its end', async () => {
     const { pieces } = sharing();
     await all(pieces.read(() => {}));
     expect(await all(pieces.read(() => {}))).toEqual(['p1', 'p2', 'p3', 'p4']);
@@ -45,7 +45,7 @@ describe('a source that is shared', () => {
     expect(pulled()).toBe(1);
   });
 
-  it('gives its failure to each reader, behind what came before', async () => {
+  it('gives its failure to each reader, after what came before', async () => {
     const { pieces } = sharing(1_000, new Error('broken'));
     const left: string[] = [];
     for (const name of ['a', 'b']) {
@@ -58,7 +58,7 @@ describe('a source that is shared', () => {
     expect(left).toEqual(['a', 'b']);
   });
 
-  it('says once that a reader has left, and ends it', async () => {
+  it('reports once that a reader has left, and ends it', async () => {
     const { pieces } = sharing();
     let left = 0;
     const reader = pieces.read(() => {
@@ -71,7 +71,7 @@ describe('a source that is shared', () => {
     expect(left).toBe(1);
   });
 
-  it('lets go of what everyone has read once it is too much, and cannot be joined then', async () => {
+  it('drops what everyone has read beyond its bound, and cannot be joined then', async () => {
     const { pieces } = sharing(4);
     const [ahead, behind] = [pieces.read(() => {}), pieces.read(() => {})];
     expect(pieces.joinable).toBe(true);

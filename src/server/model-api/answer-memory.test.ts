@@ -29,14 +29,14 @@ function recording() {
   return { encoder, finished, said, push, end, dropped: () => dropped };
 }
 
-describe('a stream that is remembered', () => {
-  it('says what it would say anyway', () => {
+describe('a stream that is recorded', () => {
+  it('passes unchanged', () => {
     const { push, said } = recording();
     expect(push({ type: 'text', text: 'Hi' })).toBe('3');
     expect(said).toEqual(['message-start', 'block-start', 'block-delta']);
   });
 
-  it('is written down when it is whole, and once', () => {
+  it('is stored when it is complete, and once', () => {
     const { encoder, push, end, finished, dropped } = recording();
     push({ type: 'text', text: 'Hi' });
     push({ type: 'stop', reason: 'end_turn' });
@@ -47,7 +47,7 @@ describe('a stream that is remembered', () => {
     expect(dropped()).toBe(0);
   });
 
-  it('that fails is not', () => {
+  it('is not stored when it fails', () => {
     const { encoder, push, finished, dropped } = recording();
     push({ type: 'text', text: 'Hi' });
     push({ type: 'error', error: new GatewayError('upstream_failed', 'broke') });
@@ -56,7 +56,7 @@ describe('a stream that is remembered', () => {
     expect(dropped()).toBe(1);
   });
 
-  it('that its reader left is not', () => {
+  it('is not stored when its reader leaves', () => {
     const { encoder, push, finished, dropped } = recording();
     push({ type: 'text', text: 'Hi' });
     encoder.close();

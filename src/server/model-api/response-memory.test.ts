@@ -56,8 +56,8 @@ const said = (value: string): JsonObject => ({
   content: [{ type: 'input_text', text: value }],
 });
 
-describe('a conversation', () => {
-  it('of another end user of the key is not known', async () => {
+describe('a conversation by previous_response_id', () => {
+  it('is unknown to another end user of the key', async () => {
     const context = await open();
     const alices = [{ user: 'alice' }, { safety_identifier: 'alice' }];
     for (const [index, who] of alices.entries()) {
@@ -118,7 +118,7 @@ describe('a conversation', () => {
     expect(form).toMatchObject({ echo: { previous_response_id: 'resp_2' } });
   });
 
-  it('keeps proofs that the client never saw', async () => {
+  it('keeps thinking signatures that the client never saw', async () => {
     const context = await open();
     const thinking: Block = { type: 'thinking', thinking: 'Hm', signature: 'c2ln' };
     await answer(context, 'resp_1', { input: 'one' }, [thinking, text('first')]);
@@ -131,7 +131,7 @@ describe('a conversation', () => {
     expect(messages[1]?.content[0]).toEqual(thinking);
   });
 
-  it('that an upstream began goes on there', async () => {
+  it('continues at the upstream that began it', async () => {
     const context = await open();
     await answer(context, 'resp_2', { input: 'two', previous_response_id: 'resp_upstream' }, [
       text('second'),
@@ -155,7 +155,7 @@ describe('a conversation', () => {
     expect(await responseMemory.recall(body, 'alice', context)).toBeUndefined();
   });
 
-  it('does not run in circles', async () => {
+  it('ends at a circle of references', async () => {
     const context = await open();
     await answer(context, 'resp_1', { input: 'one', previous_response_id: 'resp_2' }, [text('a')]);
     await answer(context, 'resp_2', { input: 'two', previous_response_id: 'resp_1' }, [text('b')]);
@@ -164,7 +164,7 @@ describe('a conversation', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a stored response', () => {
   it('is found while it is still being written', async () => {
     const context = await open();
     const put = context.store.answers.put.bind(context.store.answers);
@@ -180,7 +180,7 @@ describe('an answer', () => {
     await finishing;
   });
 
-  it('is not there before it is whole, nor when there is none', async () => {
+  it('is absent before it is complete, and when there is none', async () => {
     const context = await open();
     const record = keep(context, 'resp_1', { input: 'one' });
     expect(await findStoredResponse('resp_1', 'alice', context.store.answers)).toBeUndefined();
@@ -188,11 +188,11 @@ describe('an answer', () => {
     expect(await context.store.answers.get('alice', 'response:resp_1:input')).toBeUndefined();
   });
 
-  it('is not kept when it is not to be', async () => {
+  it('is not kept with store: false', async () => {
     expect(keep(await open(), 'resp_1', { input: 'one', store: false })).toBeUndefined();
   });
 
-  it('is forgotten on demand, once', async () => {
+  it('is deleted on request, once', async () => {
     const context = await open();
     await answer(context, 'resp_1', { input: 'one' }, [text('a')]);
     expect(await forgetStoredResponse('resp_1', 'bob', context.store.answers)).toBe(false);
@@ -216,7 +216,7 @@ describe('an answer', () => {
     expect(await found(90)).toBe(false);
   });
 
-  it('that cannot be written is still an answer', async () => {
+  it('is still answered when it cannot be written', async () => {
     const context = await open();
     vi.spyOn(context.store.answers, 'put').mockRejectedValue(new Error('disk full'));
     await answer(context, 'resp_1', { input: 'one' }, [text('a')]);

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { isGone, ownerOf, ownerOfThisProcess } from './owner.js';
 
 describe('the owner of a session', () => {
-  it('is this process, which is there', () => {
+  it('is this process, and alive', () => {
     expect(ownerOfThisProcess()).toBe(ownerOf(process.pid));
     expect(isGone(ownerOfThisProcess())).toBe(false);
   });
 
-  it('is gone when its process is, and when another has its number', async () => {
+  it('is dead when its process ended, and when another process has its number', async () => {
     const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: 'pipe' });
     const owner = ownerOf(child.pid ?? 0);
     expect(isGone(owner)).toBe(false);
@@ -20,7 +20,7 @@ describe('the owner of a session', () => {
     expect(isGone(`${host}/${process.pid}/1`)).toBe(process.platform === 'linux');
   });
 
-  it('of another machine, or of no kind that is known, is never taken for gone', () => {
+  it('is never taken for dead on another machine or in an unknown form', () => {
     const { pid } = spawnSync(process.execPath, ['-e', '']);
     for (const owner of [`elsewhere/${pid}/1`, 'node-a', '', ownerOf(1).replace('/1/', '/x/')]) {
       expect(isGone(owner)).toBe(false);

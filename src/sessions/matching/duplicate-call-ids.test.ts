@@ -13,13 +13,13 @@ const OTHER = call('c1', 'get', { of: 2 });
 const R1 = result('c1', 'one');
 const END = [said('Done.'), user('more')];
 
-describe('what cannot be told apart', () => {
+describe('a request with ambiguous call ids', () => {
   const CALLS: readonly [string, Message[]][] = [
     ['in a history', [user('go'), said(C1, OTHER), user(R1), said('Well.'), user('again'), ...END]],
     ['that are the same', [user('go'), said(C1, C1), user(R1), ...END]],
     ['whose results come', [user('go'), said(C1, OTHER), user(R1)]],
   ];
-  it.each(CALLS)('is refused: two calls of a message with one id, %s', async (_, messages) => {
+  it.each(CALLS)('is refused for two calls of a message with one id, %s', async (_, messages) => {
     await expect(bench.attach(messages)).rejects.toMatchObject({
       code: 'invalid_request',
       status: 400,
@@ -33,7 +33,7 @@ describe('what cannot be told apart', () => {
     ['in messages behind each other', [user(R1), user(result('c1', 'two'))]],
     ['of which one failed', [user(R1, result('c1', 'one', true)), ...END]],
   ];
-  it.each(RESULTS)('is refused: two results of a call, %s', async (_, behind) => {
+  it.each(RESULTS)('is refused for two different results of a call, %s', async (_, behind) => {
     const parked = await bench.handBack([user('go')], [C1]);
     const sent = bench.attach([user('go'), said(C1), ...behind]);
     await expect(sent).rejects.toMatchObject({
@@ -43,13 +43,13 @@ describe('what cannot be told apart', () => {
     expect(await bench.store.toolCalls.list(parked.id)).toMatchObject([{ id: 'c1', state: 'open' }]);
   });
 
-  it('is not a result that is there twice, which is taken once', async () => {
+  it('is accepted with the same result twice, which is used once', async () => {
     await bench.handBack([user('go')], [C1]);
     const turn = asTurn(await bench.attach([user('go'), said(C1), user(R1, R1)]));
     expect(turn.transcript).toEqual([user('go'), said(C1), user(R1)]);
   });
 
-  it('is not an id that a later message uses again', async () => {
+  it('is accepted where a later message uses an id again', async () => {
     const history = [user('go'), said(C1), user(R1), said(OTHER), user(result('c1', 'two')), ...END];
     expect(asTurn(await bench.attach(history)).transcript).toEqual(history);
   });

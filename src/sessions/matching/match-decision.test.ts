@@ -77,7 +77,7 @@ const RULES: readonly [string, MatchDecision, Partial<MatchFacts>][] = [
   ['results that were answered otherwise', 'fork', { place: 'earlier', results: true, said: false }],
 ];
 
-describe('a request is attached', () => {
+describe('the match decision for a request', () => {
   it.each(RULES)('%s: %s', (_, decision, facts) => {
     expect(decideMatch({ ...PLAIN, ...facts })).toBe(decision);
   });

@@ -6,7 +6,7 @@ import { atomsOf, messagesAfter, resultKey } from './visible-history.js';
 const keys = (...messages: Message[]) => atomsOf(messages).map(({ key }) => key);
 const CODE = 'if a:\n  b\n  c';
 
-describe('what a user says', () => {
+describe('the fingerprint of a user message', () => {
   it.each<[string, Message]>([
     ['as blocks, joined by a blank', user('look:', 'it')],
     ['with other ends of lines', user('look:\r\nit')],
@@ -34,32 +34,32 @@ describe('what a user says', () => {
   });
 });
 
-it('a result is the same as one text and as several', () => {
+it('a tool result has one fingerprint as one text and as several', () => {
   const texts = ['a', '  b\n', 'c'].map((text) => ({ type: 'text' as const, text }));
   expect(resultKey({ ...result('x', ''), content: texts })).toBe(resultKey(result('x', 'a\n  b\nc')));
 });
 
-it('an assistant is the same however its texts are joined', () => {
+it('an assistant message has one fingerprint however its texts are joined', () => {
   expect(keys(said('One.', 'Two'), said(' words'))).toEqual(keys(said('One.\n\nTwo words')));
 });
 
-describe('a long conversation is read in one pass', () => {
+describe('fingerprints of a long history take one pass', () => {
   const many = <T>(each: (index: number) => T): T[] => Array.from({ length: 200_000 }, (_, at) => each(at));
 
-  it('of answers alone', () => {
+  it('over answers alone', () => {
     expect(atomsOf(many(() => said('x')))).toHaveLength(1);
   });
 
-  it('of answers, the last of which calls', () => {
+  it('over answers of which the last has a tool call', () => {
     expect(atomsOf([...many(() => said('x')), said(call('c'))])).toHaveLength(1);
   });
 
-  it('of answers that say nothing', () => {
+  it('over empty answers', () => {
     const messages = [user('a'), ...many(() => said())];
     expect(messagesAfter(messages, atomsOf(messages), 1)).toEqual([]);
   });
 
-  it('of one message of many texts', () => {
+  it('over one message of many texts', () => {
     const content = many((at) => ({ type: 'text' as const, text: `${at}` }));
     expect(atomsOf([{ role: 'user', content }])).toHaveLength(1);
   });

@@ -31,8 +31,8 @@ async function stopped(messages: readonly Message[], rest: AttachOptions = {}): 
 
 const WORK = [said('First.', call('s1', 'Bash')), user(result('s1', 'ran'))];
 
-describe('new messages alone, under the name of a session whose turn broke off', () => {
-  it('come behind it', async () => {
+describe('new messages alone under the id of a session with a broken turn', () => {
+  it('are appended after the broken turn', async () => {
     const id = await stopped(A);
     const next = await bench.turn([user('go on')], { id });
     expect(next.transcript).toEqual([...A, ...WORK, user('go on')]);
@@ -43,21 +43,21 @@ describe('new messages alone, under the name of a session whose turn broke off',
     expect([told.how, told.id]).toEqual(['continue', id]);
   });
 
-  it('come behind a later turn, too', async () => {
+  it('are appended after a later turn', async () => {
     await bench.say([user('0')], 'Z');
     const id = await stopped([user('0'), said('Z'), ...A]);
     const next = await bench.turn([user('go on')], { id });
     expect(next.transcript.slice(-4)).toEqual([...A, ...WORK, user('go on')]);
   });
 
-  it('come behind the results that it had, which are not told twice', async () => {
+  it('are appended after the results that it had, which are not repeated', async () => {
     const { id } = await bench.handBack(A, [call('c1')]);
     await stopped([user(result('c1', 'x'))], { id });
     const next = await bench.turn([user(result('c1', 'x'), 'and now?')], { id });
     expect(next.transcript.slice(-4)).toEqual([user(result('c1', 'x')), ...WORK, user('and now?')]);
   });
 
-  it('with another result than it had are a fork', async () => {
+  it('fork with a different result', async () => {
     const { id } = await bench.handBack(A, [call('c1')]);
     await stopped([user(result('c1', 'x'))], { id });
     const next = await bench.turn([user(result('c1', 'other'), 'and now?')], { id });
@@ -65,7 +65,7 @@ describe('new messages alone, under the name of a session whose turn broke off',
   });
 });
 
-describe('a history that goes on behind a first turn that broke off', () => {
+describe('a history that continues after a broken first turn', () => {
   it.each<[string, Message[]]>([
     ['with what was said of its answer', [...A, said('First. And'), user('go on')]],
     ['without a word of its answer', [...A, user('go on')]],
@@ -78,13 +78,13 @@ describe('a history that goes on behind a first turn that broke off', () => {
     expect((await bench.turn([...told, said('Done.'), user('more')])).id).toBe(id);
   });
 
-  it('with another answer than was said in it is imported', async () => {
+  it('is imported with another answer than the turn gave', async () => {
     await stopped(A);
     const next = await bench.turn([...A, said('Something else.'), user('go on')]);
     expect(next.how).toBe('import');
   });
 
-  it('is that of a session which knows more of it', async () => {
+  it('matches the session that has more of it', async () => {
     const { id } = await bench.say(A, 'A');
     const turn = await bench.turn(A);
     await turn.abandon();
@@ -92,13 +92,13 @@ describe('a history that goes on behind a first turn that broke off', () => {
     expect([next.how, next.id]).toEqual(['continue', id]);
   });
 
-  it('leaves alone one that still runs', async () => {
+  it('does not match a turn that still runs', async () => {
     const turn = await bench.turn(A);
     const other = await bench.turn([...A, said('Something else.'), user('go on')]);
     expect([other.how, other.id === turn.id]).toEqual(['import', false]);
   });
 
-  it('finds the fork that broke off, beside others that stand at the same point', async () => {
+  it('matches the broken fork among others at the same position', async () => {
     const on = (text: string) => [...A, said('A'), user(text)];
     await bench.say(A, 'A');
     await bench.say(on('b'), 'B');
@@ -111,8 +111,8 @@ describe('a history that goes on behind a first turn that broke off', () => {
   });
 });
 
-describe('a turn with results that is gone on with', () => {
-  it('is known by either fingerprint of them afterwards', async () => {
+describe('a resumed turn with results', () => {
+  it('is matched by either fingerprint of the results afterwards', async () => {
     const calls = [call('c1'), call('c2')];
     const { id } = await bench.handBack(A, calls);
     const base = [...A, said(...calls)];
@@ -124,7 +124,7 @@ describe('a turn with results that is gone on with', () => {
     expect([on.how, on.id]).toEqual(['continue', id]);
   });
 
-  it('is not that of some of its results under another Idempotency-Key', async () => {
+  it('does not match some of its results under another Idempotency-Key', async () => {
     const calls = [call('c1'), call('c2')];
     await bench.handBack(A, calls);
     const base = [...A, said(...calls)];

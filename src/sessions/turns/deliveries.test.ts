@@ -58,7 +58,7 @@ async function answersKept(): Promise<unknown> {
 describe.each([
   ['in the same process', async (bench: SessionsBench) => bench],
   ['after a restart', restart],
-])('an answer whose end nobody heard is given again, %s', (_, later) => {
+])('an undelivered answer is given again, %s', (_, later) => {
   it('to a request that begins a conversation', async () => {
     const first = await open();
     const { id, key } = await first.say(A, 'A');
@@ -76,7 +76,7 @@ describe.each([
     expect((await bench.turn(A, { model: 'other' })).id).not.toBe(id);
   });
 
-  it('to one that goes on', async () => {
+  it('to a request that continues a conversation', async () => {
     const first = await open();
     const { id } = await first.say(A, 'A');
     const on = await first.say(ON, 'B');
@@ -87,7 +87,7 @@ describe.each([
     expect((await bench.turn([...ON, said('B'), user('c')])).id).toBe(id);
   });
 
-  it('to one that names its session and says only what is new', async () => {
+  it('to a request that names its session and sends only new messages', async () => {
     const first = await open();
     const { id } = await first.say(A, 'A');
     await first.say([user('b')], 'B', { id });
@@ -101,7 +101,7 @@ describe.each([
     expect(asTurn(await bench.attach([user('c')], { id })).transcript.at(-1)).toEqual(user('c'));
   });
 
-  it('to one that is to run calls', async () => {
+  it('to a request whose answer hands calls back', async () => {
     const first = await open();
     const { id } = await first.handBack(A, CALLS, { text: 'So:' });
     const bench = await later(first);
@@ -116,7 +116,7 @@ describe.each([
     expect([on.how, on.id]).toEqual(['continue', id]);
   });
 
-  it('to one that forked, beside the session that it was forked from', async () => {
+  it('to a request that forked, beside the parent session', async () => {
     const first = await open();
     await first.say(A, 'A');
     await first.say(ON, 'B');
@@ -131,8 +131,8 @@ describe.each([
   });
 });
 
-describe('once it is delivered', () => {
-  it('the same request is another one, at once', async () => {
+describe('a delivered answer', () => {
+  it('is not given again: the same request gets a new one at once', async () => {
     const bench = await open();
     const { id } = await bench.say(A, 'A');
     bench.deliver(id);
@@ -146,7 +146,7 @@ describe('once it is delivered', () => {
     expect([again.id, again.key === named.key, again.transcript.length]).toEqual([id, false, 13]);
   });
 
-  it('also before that is written', async () => {
+  it('is not given again before its delivery is written', async () => {
     const { store } = await open();
     let go = (): void => undefined;
     const written = new Promise<void>((resolve) => {
@@ -178,7 +178,7 @@ describe('once it is delivered', () => {
     expect(await store.answers.get('alice', `undelivered:${turn.id}:0`)).toBeUndefined();
   });
 
-  it('also in the next process, and no row is left', async () => {
+  it('is not given again by the next process, and leaves no row', async () => {
     const first = await open();
     const { id } = await first.say(A, 'A');
     first.deliver(id);
@@ -189,7 +189,7 @@ describe('once it is delivered', () => {
     expect(await answersKept()).toBe(0);
   });
 
-  it('a delivery of another turn, or of a session that is gone, changes nothing', async () => {
+  it('is not changed by the delivery of another turn or of a deleted session', async () => {
     const bench = await open();
     const { id, key } = await bench.say(A, 'A');
     bench.sessions.delivered(id, 'another');
@@ -198,7 +198,7 @@ describe('once it is delivered', () => {
   });
 });
 
-it('who goes on has heard it: no row is left', async () => {
+it('a client that continues has received the answer: no row is left', async () => {
   const bench = await open();
   const { id } = await bench.say(A, 'A');
   const turn = await bench.turn(ON);
@@ -208,7 +208,7 @@ it('who goes on has heard it: no row is left', async () => {
   expect(await answersKept()).toBe(0);
 });
 
-it('who sends some of the results has heard the calls', async () => {
+it('a client that sends some results has received the calls', async () => {
   const bench = await open();
   await handBack(await bench.turn(A), CALLS);
   expect(await bench.attach([...A, said(...CALLS), user(result('c1', '1'))])).toMatchObject({

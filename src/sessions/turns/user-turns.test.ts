@@ -18,20 +18,20 @@ const TALK: Message[] = [
   assistant(text('all right')),
 ];
 
-describe('turns of a conversation', () => {
+describe('user turns of a conversation', () => {
   it('begin with what the user says, not with results of calls', () => {
     expect(turnsOf(TALK)).toEqual([0, 0, 0, 0, 1, 2, 2]);
     expect(turnsOf([assistant(text('hello')), user(text('hi'))])).toEqual([0, 0]);
     expect(turnsOf([])).toEqual([]);
   });
 
-  it('are kept whole', () => {
+  it('are never split', () => {
     expect([0, 1, 2, 3].map((keep) => messagesIn(TALK, keep))).toEqual([0, 4, 5, 7]);
     expect(messagesIn([], 0)).toBe(0);
     expect(() => messagesIn(TALK, 4)).toThrow('the conversation has 3 turns');
   });
 
-  it('say again what they began with', () => {
+  it('repeat what they began with', () => {
     expect(saidInTurn(TALK, 2)).toBe(TALK[5]);
     expect(() => saidInTurn(TALK, 3)).toThrow('has 3 turns');
     expect(() => saidInTurn([], 0)).toThrow('has 0 turns');

@@ -87,7 +87,7 @@ describe('a transcript', () => {
     ['of a turn that does not run any more', {}, 'unknown'],
     ['that somebody is asked about', { approvals: new Map([['c1', approvalOf('q1')]]) }, 'waiting'],
     ['that expired', { approvals: new Map([['c1', approvalOf('q1', { state: 'expired' })]]) }, 'expired'],
-  ])('shows a call without a result, %s, as it is', (_what, options, state) => {
+  ])('shows a call without a result in its state: %s', (_what, options, state) => {
     const open = messages([0, 'u', text('go')], [0, 'a', use('c1')]);
     expect(outline(partsOfMessages(open, options))).toEqual(['user', `c1 ${state}`]);
   });
@@ -129,7 +129,7 @@ describe('a transcript', () => {
   });
 });
 
-describe('a turn that is told twice', () => {
+describe('a turn in both transcript and events', () => {
   const turnOf = (said: MessageWire[]): readonly Part[] =>
     turnsOfMessages(said, { running: true })[0]?.parts ?? [];
   const live = heard([SAYS('one two'), CALLS('c1'), CALLS('c2'), STEP, SAYS('do')]).parts;

@@ -30,11 +30,11 @@ describe('the state of a session', () => {
     [{ interrupted: true }, 'interrupted'],
     [{ running: true, interrupted: true }, 'running'],
     [{ running: true, pending_approvals: 2 }, 'waiting'],
-  ])('%j', (more, status) => {
+  ])('of %j is %s', (more, status) => {
     expect(statusOf(session('a', more), NOTHING_HEARD)).toBe(status);
   });
 
-  it('follows what was heard since', () => {
+  it('follows later events', () => {
     const heard = (more: Partial<Heard>): Heard => ({ ...NOTHING_HEARD, ...more });
     expect(statusOf(session('a'), heard({ running: new Set(['a']) }))).toBe('running');
     expect(statusOf(session('a', { running: true }), heard({ ended: new Set(['a']) }))).toBe('idle');
@@ -42,27 +42,27 @@ describe('the state of a session', () => {
   });
 });
 
-describe('a list of one state', () => {
+describe('a list filtered by state', () => {
   const list = [session('a'), session('b', { running: true }), session('c', { state: 'expired' })];
   const ids = (sessions: SessionWire[]) => sessions.map(({ id }) => id);
 
-  it('loses who has left the state since it was fetched', () => {
+  it('drops sessions that have left the state since it was fetched', () => {
     const heard = { ...NOTHING_HEARD, running: new Set(['a']) };
     expect(ids(stillIn(list, 'idle', NOTHING_HEARD))).toEqual(['a']);
     expect(ids(stillIn(list, 'idle', heard))).toEqual([]);
     expect(ids(stillIn(list, 'running', heard))).toEqual(['a', 'b']);
   });
 
-  it('is everything that can still be opened where none was asked for', () => {
+  it('has every session that can be opened where no state is chosen', () => {
     expect(ids(stillIn(list, undefined, NOTHING_HEARD))).toEqual(['a', 'b']);
   });
 });
 
-describe('what a search has found', () => {
+describe('the result of a search', () => {
   const match = { text: 'the fence', from: 4, to: 9 };
   const found = [session('a', { match }), session('b'), session('c', { updated_at: '2026-03-01T12:00:00Z' })];
 
-  it('is shown as it is now, where it was found, and without what is gone', () => {
+  it('shows sessions as they are now, in its own order, without deleted ones', () => {
     const changed = new Map([
       ['a', session('a', { title: 'painted', updated_at: '2026-03-01T08:00:00Z' })],
       ['b', null],
@@ -80,7 +80,7 @@ describe('forks', () => {
   const shown = (sessions: SessionWire[]) =>
     familyRows(sessions).map(({ session: { id }, depth }) => `${'-'.repeat(depth)}${id}`);
 
-  it('stand under their parent, and the family where its newest is', () => {
+  it('stand under their parent, and the family at the place of its newest', () => {
     const list = [
       session('grandchild', { parent: 'child' }),
       session('other'),

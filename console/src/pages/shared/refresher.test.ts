@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('work that is done again', () => {
+describe('the refresher', () => {
   it('begins at once, and runs on under a constant stream of changes', async () => {
     let runs = 0;
     const refresher = startRefresher(async () => {
@@ -43,7 +43,7 @@ describe('work that is done again', () => {
     expect(finish).toHaveLength(2);
   });
 
-  it('stops, and tells what runs', async () => {
+  it('stops, and aborts what runs', async () => {
     let told: AbortSignal | undefined;
     const refresher = startRefresher(async (signal) => {
       told = signal;

@@ -30,7 +30,7 @@ describe('a new server', () => {
   });
 });
 
-describe('what is wrong with it', () => {
+describe('the problems of a new server', () => {
   it.each<[string, ServerForm, object]>([
     ['nothing', STDIO, {}],
     ['nothing', WEB, {}],
@@ -45,7 +45,7 @@ describe('what is wrong with it', () => {
     ['a variable twice', { ...STDIO, env: [pair('A', '1'), pair('A', '2', 2)] }, { env: 'pair-twice' }],
     ['a reference', { ...STDIO, env: [pair('A', `x \${TOKEN}`)] }, { env: 'reference' }],
     ['no time', { ...STDIO, timeout: 'soon' }, { timeout: 'timeout' }],
-  ])('%s', (_, given, problems) => {
+  ])('are found: %s', (_, given, problems) => {
     expect(checkForm(given, ['there'])).toEqual(problems);
   });
 });

@@ -58,7 +58,7 @@ describe('the place of a loss', () => {
     ['messages.0.content.5.citations', '/messages/0/content'],
     ['system.0.cacheControl', '/system/0/cache_control'],
     ['thinking', undefined],
-  ])('%s', (path, place) => {
+  ])('of %s is %s', (path, place) => {
     expect(locateLoss(ANTHROPIC, path)).toBe(place);
   });
 });

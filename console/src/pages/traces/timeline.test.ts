@@ -75,8 +75,8 @@ describe('events of a stream', () => {
   });
 });
 
-describe('attempts', () => {
-  it('are tries of one call until an answer is taken', () => {
+describe('upstream attempts', () => {
+  it('are grouped by call until an answer is taken', () => {
     const attempts = [429, null, 200, 200].map(
       (status): TracedAttempt => ({ upstream: 'u', wire: 'w', url: '', body: '', status, headers: {} }),
     );

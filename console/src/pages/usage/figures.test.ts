@@ -35,7 +35,7 @@ const taking = (latencies: readonly number[], firstTokens: readonly number[] = [
     first_token_histogram: histogramOf(firstTokens),
   });
 
-describe('totals', () => {
+describe('usage totals', () => {
   it('have the percentiles of all requests together', () => {
     const fast = Array.from({ length: 90 }, (_, index) => 200 + index);
     const slow = Array.from({ length: 30 }, (_, index) => 9000 + 10 * index);
@@ -78,8 +78,8 @@ describe('totals', () => {
   });
 });
 
-describe('time', () => {
-  it('is whole days and hours of this place, up to now', () => {
+describe('the time range of usage', () => {
+  it('is whole local days and hours, up to now', () => {
     const now = new Date('2026-02-28T16:30:00Z');
     expect(bucketsOf('7d', now, 480).map(({ key }) => key)).toEqual([
       '2026-02-23',
@@ -96,7 +96,7 @@ describe('time', () => {
   });
 });
 
-describe('series', () => {
+describe('usage series', () => {
   const buckets = bucketsOf('7d', new Date('2026-03-01T12:00:00Z'), 0);
   it('are the most used, and the others together', () => {
     const rows = Array.from({ length: 9 }, (_, index) =>
@@ -130,7 +130,7 @@ describe('the table for a spreadsheet', () => {
   });
 });
 
-describe('a chart', () => {
+describe('a usage chart', () => {
   it('has round numbers at its side', () => {
     expect(niceScale(87)).toEqual({ max: 100, ticks: [0, 25, 50, 75, 100] });
     expect(niceScale(0.3).ticks).toEqual([0, 0.1, 0.2, 0.3]);

@@ -59,8 +59,8 @@ async function all(reader: TurnReader): Promise<string> {
   return said;
 }
 
-describe('a turn that several wait for', () => {
-  it('is told to each of them from the beginning, and pulled once', async () => {
+describe('a turn with several readers', () => {
+  it('is given to each reader from the beginning, and pulled once', async () => {
     const { turn, ends } = setUp();
     const { source, say, end, pulls } = feed(turn.signal);
     turn.start(source);
@@ -77,7 +77,7 @@ describe('a turn that several wait for', () => {
     expect(ends).toEqual(['end']);
   });
 
-  it('does nothing until somebody reads', async () => {
+  it('does nothing until the first read', async () => {
     const { turn } = setUp();
     const { source, pulls } = feed(turn.signal);
     turn.start(source);
@@ -86,7 +86,7 @@ describe('a turn that several wait for', () => {
     expect(pulls()).toBe(0);
   });
 
-  it('goes on when one of them leaves, and stops with the last, in the middle of a read', async () => {
+  it('continues when one reader leaves, and stops with the last, in the middle of a read', async () => {
     const { turn, ends } = setUp();
     const { source, say } = feed(turn.signal);
     turn.start(source);
@@ -107,7 +107,7 @@ describe('a turn that several wait for', () => {
     expect(turn.join({ signal: here() })).toBeUndefined();
   });
 
-  it('is left by one whose connection breaks', async () => {
+  it('loses the reader whose connection breaks', async () => {
     const { turn, ends } = setUp();
     const { source } = feed(turn.signal);
     const [gone, also] = [new AbortController(), new AbortController()];
@@ -123,7 +123,7 @@ describe('a turn that several wait for', () => {
     expect(ends).toEqual(['end']);
   });
 
-  it('left before it has anything to say is stopped when it has', async () => {
+  it('ends as soon as it starts where every reader left before', async () => {
     const { turn, ends } = setUp();
     const gone = new AbortController();
     joined(turn, gone.signal);
@@ -135,7 +135,7 @@ describe('a turn that several wait for', () => {
     expect(ends).toEqual(['end']);
   });
 
-  it('keeps each of them awake with pings', async () => {
+  it('sends pings to each reader', async () => {
     const { turn } = setUp(1);
     turn.start(feed(turn.signal).source);
     const [one, two] = [joined(turn), joined(turn)];
@@ -145,7 +145,7 @@ describe('a turn that several wait for', () => {
     }
   });
 
-  it('that breaks says so to each of them, behind what was said', async () => {
+  it('gives its error to each reader, after what was said', async () => {
     const { turn, ends } = setUp();
     async function* broken(): AsyncGenerator<readonly ModelEvent[], void, void> {
       yield text('a');
@@ -159,7 +159,7 @@ describe('a turn that several wait for', () => {
     expect(ends).toEqual(['end']);
   });
 
-  it('tells every observer, also behind one that throws', () => {
+  it('notifies every observer, also after one that throws', () => {
     const { turn } = setUp();
     const seen: string[] = [];
     turn.join({

@@ -31,8 +31,8 @@ const tool = (key: number, id?: string, name?: string): ModelEvent => ({
 const input = (key: number, json: string): ModelEvent => ({ type: 'tool-input', key, json });
 const end = (key: number): ModelEvent => ({ type: 'tool-end', key });
 
-describe('MessageTeller', () => {
-  it('tells words and calls as they come', () => {
+describe('MessageReporter', () => {
+  it('reports text and calls as they arrive', () => {
     const { told, teller, finish } = heard([
       { type: 'thinking', text: 'hm' },
       { type: 'text', text: 'Look' },
@@ -57,7 +57,7 @@ describe('MessageTeller', () => {
     ]);
   });
 
-  it('waits for the name, and loses nothing of what came before it', () => {
+  it('waits for the name of a call, and loses nothing of what came before it', () => {
     const { told } = heard([tool(0, 'a'), input(0, '{"p"'), tool(0, undefined, 'Read'), input(0, ':1}')]);
     expect(told).toEqual([
       { type: 'call-began', id: 'a', name: 'Read' },
@@ -66,7 +66,7 @@ describe('MessageTeller', () => {
     ]);
   });
 
-  it('tells a call again where it has another id at last, and is whole only then', () => {
+  it('reports a call again when its id changes, and completes it only then', () => {
     const { told, teller, finish } = heard([tool(0, undefined, 'Read'), input(0, '{}'), STOP], ['call_1']);
     const message = finish();
     for (const { block } of message.calls) block.id = 'claimed';
@@ -93,7 +93,7 @@ describe('MessageTeller', () => {
     expect(calls.map(({ block }) => block.id)).toEqual(['a-2', 'a-3']);
   });
 
-  it('drops what is not settled, once', () => {
+  it('reports unfinished calls as dropped, once', () => {
     const { told, teller } = heard([tool(0, 'a', 'Read'), tool(1, 'b', 'Read')]);
     teller.drop();
     teller.drop();

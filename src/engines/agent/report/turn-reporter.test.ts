@@ -47,8 +47,8 @@ function start(options: { transcript?: Message[]; began?: number; observe?: () =
   return { watcher, telling, client, session, state };
 }
 
-describe('TurnTelling', () => {
-  it('says how the turn began', () => {
+describe('TurnReporter', () => {
+  it('reports how the turn began', () => {
     const { watcher } = start();
     expect(watcher.began).toEqual({
       ...{ id: 'req_1', session: 's', principal: 'alice', model: 'm' },
@@ -56,7 +56,7 @@ describe('TurnTelling', () => {
     });
   });
 
-  it('tells the watcher also where one who waits for the answer throws', () => {
+  it('reports to the watcher also where another observer throws', () => {
     const { watcher, telling } = start({
       observe: () => {
         throw new Error('broken');
@@ -66,7 +66,7 @@ describe('TurnTelling', () => {
     expect(watcher.heard).toEqual([{ session: 's', type: 'text', text: 'x' }]);
   });
 
-  it('tells a turn that is gone on with from its beginning', () => {
+  it('reports a resumed turn from its beginning', () => {
     const transcript: Message[] = [
       says('user', 'c'),
       {
@@ -96,7 +96,7 @@ describe('TurnTelling', () => {
     ]);
   });
 
-  it('says how it ended', () => {
+  it('reports how the turn ended', () => {
     const done = start();
     done.telling.answered({ kind: 'done', reason: 'max_tokens' });
     const parked = start();
@@ -114,7 +114,7 @@ describe('TurnTelling', () => {
     ]);
   });
 
-  it('tells one that was stopped from one that broke', () => {
+  it('reports a stopped turn and a failed one differently', () => {
     const left = start();
     left.client.abort(new StopError('client-gone', 'client_closed', 'gone'));
     const stopped = start();
@@ -137,7 +137,7 @@ describe('TurnTelling', () => {
   });
 });
 
-it('what the user says is all that stands behind the last answer', () => {
+it('the input of a turn is everything after the last answer', () => {
   expect(
     newBlocks([says('assistant', 'a'), says('user', 'b'), says('system', 'x'), says('user', 'c')]),
   ).toEqual([

@@ -18,11 +18,11 @@ const request = (more: Partial<ConversationRequest> = {}): ConversationRequest =
 const claude = request({ maxTokens: 32_000, thinking: { type: 'adaptive' }, effort: 'high' });
 
 describe('a model call of Claude Code', () => {
-  it('goes as it is where the client wishes nothing', () => {
+  it('is unchanged where the client sets nothing', () => {
     expect(shapeRequest(claude, { wished: request(), toolChoice: undefined })).toEqual(claude);
   });
 
-  it('carries what the client wishes', () => {
+  it('carries the settings of the client', () => {
     const wishes = {
       maxTokens: 50,
       stopSequences: ['END'],
@@ -36,11 +36,11 @@ describe('a model call of Claude Code', () => {
   it.each([
     ['a temperature', { wished: request({ temperature: 0.2 }), toolChoice: undefined }],
     ['a call that must be made', { wished: request(), toolChoice: { type: 'any' as const } }],
-  ])('does not think with %s', (_what, options) => {
+  ])('has no thinking with %s', (_what, options) => {
     expect(shapeRequest(claude, options).thinking).toEqual({ type: 'disabled' });
   });
 
-  it('has no choice where there are no tools', () => {
+  it('has no tool choice without tools', () => {
     const shaped = shapeRequest(
       { ...claude, tools: [] },
       { wished: request(), toolChoice: { type: 'none' } },
@@ -48,7 +48,7 @@ describe('a model call of Claude Code', () => {
     expect(shaped).not.toHaveProperty('toolChoice');
   });
 
-  it('cannot carry what only a provider knows', () => {
+  it('loses settings that only a provider knows, and names them', () => {
     const serverTools = [
       { dialect: 'anthropic-messages' as const, kind: 'web_search_20250305', name: 'w', value: {} },
     ];

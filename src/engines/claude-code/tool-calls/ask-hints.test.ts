@@ -5,7 +5,7 @@ const PLACE = { root: '/work/app', cwd: '/work/app', home: '/home/ann' };
 const asked = (more: Partial<AskOptions>, input = {}) =>
   askOf({ signal: new AbortController().signal, toolUseID: 't', requestId: 'r', ...more }, input, PLACE);
 
-it('carries what Claude Code says about the question', () => {
+it('the hints of a question carry what Claude Code says about it', () => {
   expect(
     asked({
       defaultToNo: true,
@@ -27,20 +27,20 @@ it('carries what Claude Code says about the question', () => {
   });
 });
 
-it('has none where Claude Code only says that it was told to ask, and repeats the call', () => {
+it('there are no hints where Claude Code only repeats the call', () => {
   const { hints } = asked({ decisionReason: '', description: 'npm test' }, { command: 'npm test' });
   expect(hints).toEqual({});
   expect(asked({ description: 'src/a.ts' }, { file_path: '/work/app/src/a.ts' }).hints).toEqual({});
 });
 
-it('names a rule of Claude Code that asks', () => {
+it('the hints name the rule of Claude Code that asks', () => {
   const matchedAskRule = { source: 'userSettings', toolName: 'Bash', ruleContent: 'git push:*' };
   expect(asked({ matchedAskRule }).hints.reason).toBe(
     'The rule Bash(git push:*) of Claude Code (userSettings) asks for it.',
   );
 });
 
-it('takes its suggestions as rules that allow, and leaves out the rest', () => {
+it('the hints have the suggestions of Claude Code that allow, and no others', () => {
   const rule = { toolName: 'Bash', ruleContent: 'npm test:*' };
   expect(
     asked({

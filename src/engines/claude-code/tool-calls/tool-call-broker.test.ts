@@ -93,7 +93,7 @@ describe('a call of a sub-agent', () => {
   });
 });
 
-it('leaves the folder of the gateway’s commands alone where those are used', async () => {
+it('a call leaves the folder of the gateway’s own Bash alone where that is used', async () => {
   const { desk, session, deep, root } = await open(true);
   session.cwd = deep;
   const hook: HookInput = {

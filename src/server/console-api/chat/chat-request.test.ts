@@ -3,15 +3,15 @@ import { saidIn } from './chat-request.js';
 
 const BLANK = ['', ' \n', [], [{ type: 'text', text: '' }], [{ type: 'text', text: ' ' }]];
 
-describe('what is said', () => {
-  it('is something', () => {
+describe('the input of a chat request', () => {
+  it('must not be empty', () => {
     for (const content of BLANK) {
       expect(() => saidIn({ model: 'm', content })).toThrow('say something');
     }
     expect(saidIn({ model: 'm', content: 'hi' })?.content).toEqual([{ type: 'text', text: 'hi' }]);
   });
 
-  it('is what was said before where turns are kept', () => {
+  it('is taken from the earlier turn where turns are kept', () => {
     for (const content of BLANK) expect(saidIn({ model: 'm', keep: 0, content })).toBeUndefined();
   });
 });

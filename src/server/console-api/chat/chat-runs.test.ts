@@ -72,14 +72,14 @@ async function openWorld(...script: ConstructorParameters<typeof ScriptedRelay>)
 
 const said = (content: string, rest: object = {}) => ({ model: 'm', content, ...rest });
 
-describe('going on with a turn', () => {
+describe('resuming a turn from the console', () => {
   it('is refused at once while it runs', async () => {
     const { runs } = await openWorld(silence);
     const { session } = await runs.start(said('hi'), ALICE);
     await expect(runs.resume(session)).rejects.toMatchObject({ code: 'conflict', detail: 'session_busy' });
   });
 
-  it('can be tried again where the try came to nothing', async () => {
+  it('can be tried again after a failed attempt', async () => {
     const { bench, runs, open, over } = await openWorld(BROKEN, says('At last.'));
     const { session } = await runs.start(said('hi'), ALICE);
     await until(async () => (await bench.store.runs.ofSession(session))?.state === 'interrupted');
@@ -92,7 +92,7 @@ describe('going on with a turn', () => {
     expect((await bench.sessions.read(session))?.messages).toHaveLength(2);
   });
 
-  it('is left by a start that failed for a person to go on with', async () => {
+  it('stays possible for a person after a restart that failed to do it', async () => {
     const { bench, runs, open } = await openWorld(silence);
     const { session } = await runs.start(said('hi'), ALICE);
     await runs.close();
@@ -102,7 +102,7 @@ describe('going on with a turn', () => {
     expect(await bench.store.runs.ofSession(session)).toMatchObject({ state: 'interrupted' });
   });
 
-  it('takes it from a machine that holds its session no more', async () => {
+  it('takes the turn over from a machine that no longer holds the lease', async () => {
     const { bench, runs, over } = await openWorld(BROKEN, says('Here.'));
     const { session } = await runs.start(said('hi'), ALICE);
     await over(session);
@@ -162,7 +162,7 @@ describe('a request that is sent again after its gateway was killed', () => {
     await bench.store.runs.release(run.owner, RELEASED);
   }
 
-  it('is answered with the turn that the next one goes on with', async () => {
+  it('gets the turn that the next process resumes', async () => {
     const world = await openWorld(silence);
     await leftBehind(world);
     const restored = world.runs.restore();
@@ -178,7 +178,7 @@ describe('a request that is sent again after its gateway was killed', () => {
     });
   });
 
-  it('is answered the same when that turn is over', async () => {
+  it('gets the same turn when that is over', async () => {
     const world = await openWorld(says('Here.'));
     await leftBehind(world);
     await world.runs.restore();

@@ -14,13 +14,13 @@ const turnOf = (turn: string, chunks: Chunk[], said = 'go'): TurnSnapshotWire =>
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 describe('boundTurns', () => {
-  it('leaves turns alone that are not too much together', () => {
+  it('leaves turns within the bound alone', () => {
     const turns = [turnOf('a', [text('x'.repeat(4000))]), turnOf('b', [text('y')])];
     expect(boundTurns(turns, 10_000)).toEqual(turns);
     expect(boundTurns([], 0)).toEqual([]);
   });
 
-  it('takes from those with the most, down to their newest, and says so', () => {
+  it('cuts the largest turns down to their newest parts, and marks the cut', () => {
     const many = Array.from({ length: 200 }, (_, index) => started(`c${index}`));
     const [small, large, other] = [turnOf('a', many.slice(0, 5)), turnOf('b', many), turnOf('c', many)];
     const bounded = boundTurns([large, small, other], 20_000);
@@ -52,7 +52,7 @@ describe('boundTurns', () => {
     expect(turn?.truncated).toBe(true);
   });
 
-  it('has no text without its beginning that was said before something else', () => {
+  it('never keeps only the end of a finished text', () => {
     const [turn] = boundTurns([turnOf('a', [text('x'.repeat(20_000)), started('c')])], 8_000);
     expect(turn?.chunks).toEqual([started('c')]);
   });
@@ -62,7 +62,7 @@ describe('boundTurns', () => {
     expect(turn?.chunks).toEqual([started('c', 'x'.repeat(500)), text('y')]);
   });
 
-  it('shortens what was said to begin a turn, and leaves room for what is new', () => {
+  it('shortens the input of a turn, and leaves room for what is new', () => {
     const turn = turnOf('a', [text('new')], 'word '.repeat(20_000));
     const [bounded] = boundTurns([turn], 8_000);
     const [said] = bounded?.message ?? [];

@@ -17,7 +17,7 @@ const RESULT: ToolRunResult = {
 const told = (event: ToolRunResult) =>
   chunkOf({ type: 'tool', session: 's', event }, { turn: 't', at: '' }, EVENT_LIMITS);
 
-describe('the result of a call', () => {
+describe('the event chunk of a tool result', () => {
   it('has its terminal codes beside the text that is kept', () => {
     expect(told({ ...RESULT, shown: '\u001b[31mred' })).toMatchObject({
       content: [{ type: 'text', text: 'red' }],
@@ -25,7 +25,7 @@ describe('the result of a call', () => {
     });
   });
 
-  it('goes without them where there are none, or too many', () => {
+  it('has no terminal codes where there are none, or too many', () => {
     expect(told(RESULT)).not.toHaveProperty('shown');
     const long = { ...RESULT, shown: 'x'.repeat(EVENT_LIMITS.resultChars + 1) };
     expect(told(long)).not.toHaveProperty('shown');

@@ -5,7 +5,7 @@ const entry = (seq: number, tail = 'x') => ({ seq, audience: null, tail });
 const seqs = (ring: EventRing, since: number) => ring.since(since)?.map(({ seq }) => seq);
 
 describe('EventRing', () => {
-  it('gives what followed an event, also between two that it holds', () => {
+  it('returns the events after an id, also after one between two that it holds', () => {
     const ring = new EventRing({ events: 10, bytes: 1000 });
     for (const seq of [1, 2, 5, 6]) ring.push(entry(seq));
     expect(seqs(ring, 0)).toEqual([1, 2, 5, 6]);
@@ -14,7 +14,7 @@ describe('EventRing', () => {
     expect(seqs(ring, 6)).toEqual([]);
   });
 
-  it('holds so many events, and says so where one is gone that followed', () => {
+  it('is bounded by count, and reports a gap', () => {
     const ring = new EventRing({ events: 3, bytes: 1000 });
     for (let seq = 1; seq <= 5; seq += 1) ring.push(entry(seq));
     expect(ring.size).toBe(3);
@@ -22,7 +22,7 @@ describe('EventRing', () => {
     expect(seqs(ring, 2)).toEqual([3, 4, 5]);
   });
 
-  it('holds so many bytes', () => {
+  it('is bounded by bytes', () => {
     const ring = new EventRing({ events: 100, bytes: 10 });
     for (let seq = 1; seq <= 4; seq += 1) ring.push(entry(seq, 'four'));
     expect(ring.bytes).toBe(8);
@@ -33,7 +33,7 @@ describe('EventRing', () => {
     expect(seqs(ring, 5)).toEqual([]);
   });
 
-  it('knows nothing of what it lost', () => {
+  it('reports a gap for an id that it dropped', () => {
     const ring = new EventRing({ events: 10, bytes: 1000 });
     ring.push(entry(1));
     ring.lose(4);

@@ -81,7 +81,7 @@ async function readUntil(socket: Socket, end: string): Promise<void> {
 }
 
 describe('EventStreams', () => {
-  it('cuts off who takes nothing of its snapshot, and nobody else', async () => {
+  it('disconnects the reader that reads nothing of its snapshot, and no other', async () => {
     const { hub, streams, time, open } = await start({ stallMs: 1000 });
     const turn = say(hub, 'alice', LARGE);
     const lazy = await open('alice');
@@ -101,7 +101,7 @@ describe('EventStreams', () => {
     await readUntil(idle.socket, '"connected"');
   });
 
-  it('leaves one alone that is slow, as long as it takes something', async () => {
+  it('keeps a slow reader as long as it reads something', async () => {
     const { hub, streams, time, open } = await start({ stallMs: 2000 });
     say(hub, 'alice', 1.5 * LARGE).observe({ session: 's', type: 'text', text: 'the end' });
     const { socket } = await open('alice');
@@ -121,7 +121,7 @@ describe('EventStreams', () => {
     expect(streams.size).toBe(1);
   });
 
-  it('holds one snapshot for all who wait for it', async () => {
+  it('holds one snapshot for all readers that wait for it', async () => {
     const { hub, streams, open } = await start();
     say(hub, 'alice', LARGE);
     await open('alice');
@@ -131,7 +131,7 @@ describe('EventStreams', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 * LARGE);
   });
 
-  it('cuts off those first who have taken nothing for the longest, where too much waits', async () => {
+  it('disconnects the longest stalled readers first when too many bytes wait', async () => {
     const { hub, streams, time, open } = await start({ waitingBytes: 2.5 * LARGE });
     const [oldest, second] = ['a', 'b', 'c'].map((name) => {
       say(hub, name, LARGE);
@@ -148,7 +148,7 @@ describe('EventStreams', () => {
     expect(streams.size).toBe(2);
   });
 
-  it('takes no more than the most of all keys together', async () => {
+  it('refuses readers beyond the limit over all keys', async () => {
     const { open, streams } = await start({ readers: 2 });
     await open('a');
     await open('b');

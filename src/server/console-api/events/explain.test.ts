@@ -17,10 +17,10 @@ it.each<[VerdictReason, boolean, string]>([
     'denied by bob (api), with the rule Bash(rm:*): not now',
   ],
   [{ kind: 'expiry' }, false, 'nobody answered in time'],
-])('%j', (because, allowed, words) => {
+])('explains %j', (because, allowed, words) => {
   expect(explain(because, allowed)).toBe(words);
 });
 
-it('says nothing where nothing was decided', () => {
+it('explains nothing where nothing was decided', () => {
   expect(explain(undefined, true)).toBeNull();
 });

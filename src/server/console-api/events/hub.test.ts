@@ -71,7 +71,7 @@ const begin = (hub: EventHub, principal = 'alice', id = 't1'): TurnSink =>
   hub.begin({ id, session: 's1', principal, model: 'm', message: [] });
 
 describe('EventHub', () => {
-  it('tells each event to those who may see it, with the one before it on their own row', async () => {
+  it('sends each event to the readers that may see it, with the id of the one before it', async () => {
     const { hub, open } = start();
     const [alice, bob, root] = [
       await open(),
@@ -206,7 +206,7 @@ describe('EventHub', () => {
     expect(late.events).toMatchObject([{ type: 'snapshot', turns: [{ turn: 't1' }] }]);
   });
 
-  it('has in a snapshot what was decided and asked while it was made', async () => {
+  it('includes decisions and questions in a snapshot that arrive while it is made', async () => {
     const { approvals, open } = start();
     approvals.items.push(approval('old'), approval('decided'));
     approvals.onList = () => {
@@ -219,7 +219,7 @@ describe('EventHub', () => {
     expect(snapshot?.type === 'snapshot' && snapshot.approvals.map(({ id }) => id)).toEqual(['old', 'new']);
   });
 
-  it('has everything in a snapshot that was published before, and nothing of it twice', async () => {
+  it('has everything published before in a snapshot, and nothing of it twice', async () => {
     const { hub, approvals, open } = start();
     await open(new FakeReader('root', true));
     const turn = begin(hub);
@@ -234,7 +234,7 @@ describe('EventHub', () => {
     ]);
   });
 
-  it('takes nothing of a turn behind its end', async () => {
+  it('ignores events of a turn after its end', async () => {
     const { hub, open } = start();
     const reader = await open();
     const turn = begin(hub);

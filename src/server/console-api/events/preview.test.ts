@@ -3,7 +3,7 @@ import { inputToShow, messageToShow, resultToShow } from './preview.js';
 
 const text = (said: string) => ({ type: 'text', text: said }) as const;
 
-describe('a result', () => {
+describe('the preview of a result', () => {
   it('is shown whole where it is short', () => {
     expect(resultToShow([text('a'), text('b')], { resultChars: 10 })).toEqual({
       content: [text('a'), text('b')],
@@ -30,13 +30,13 @@ describe('a result', () => {
   });
 });
 
-describe('arguments', () => {
-  it('are shown as they are where they are short', () => {
+describe('the preview of arguments', () => {
+  it('is the arguments themselves where they are short', () => {
     const input = { a: ['b', 1, null, { c: true }] };
     expect(inputToShow(input, 1000)).toEqual({ input, truncated: false });
   });
 
-  it('keep their shape where a text in them is too long', () => {
+  it('keeps their shape where a text in them is too long', () => {
     const input = { path: 'a.txt', content: 'x'.repeat(100_000), more: ['y'.repeat(100_000)] };
     const shown = inputToShow(input, 50_000);
     expect(shown.truncated).toBe(true);
@@ -44,13 +44,13 @@ describe('arguments', () => {
     expect(shown.input).toMatchObject({ path: 'a.txt', content: expect.stringMatching(/^x+ \[…\]$/) });
   });
 
-  it('are nothing where there is too much of everything', () => {
+  it('is empty where there is too much of everything', () => {
     const input = { many: Array.from({ length: 10_000 }, () => 'abc') };
     expect(inputToShow(input, 1000)).toEqual({ input: {}, truncated: true });
   });
 });
 
-it('a message is cut as a whole, its results with it', () => {
+it('the preview of a message is cut as a whole, its results with it', () => {
   const shown = messageToShow(
     [
       text('x'.repeat(10)),
