@@ -1,12 +1,105 @@
 /** Claude Code on this gateway: finds or starts the gateway, starts Claude Code, passes its exit code on. */
+
+import { access, constants } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { delimiter, dirname, join } from 'node:path';
+import type { Environment } from '../config/environment-references.js';
 import type { LoadedConfig } from '../config/load.js';
+import { checkClaudeCode } from '../engines/claude-code/processes/load-sdk.js';
 import { ModelRouter } from '../routing/model-router.js';
 import { gatewayAddress, isGateway } from './checks/port.js';
-import { type ClaudeModels, claudeEnvironment } from './claude-environment.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
-import { findClaude, INSTALL_HINT } from './find-claude.js';
 import { loadOperatorConfig, withOwnStore } from './operator-config.js';
 import { runProgram } from './run-program.js';
+
+const INSTALL_HINT =
+  'Install it with `npm install -g @anthropic-ai/claude-code`, or name the program with --claude PATH.';
+
+/** Brings the program with it. */
+const PACKAGE = `@anthropic-ai/claude-code-${process.platform}-${process.arch}`;
+
+/** The program's path; undefined where there is none. A path given by the person is the only one tried. */
+async function findClaude(given: string | undefined, env: Environment): Promise<string | undefined> {
+  const candidates = given === undefined ? [...onPath(env), ...(await inPackages(env))] : [given];
+  for (const candidate of candidates) if (await isProgram(candidate)) return candidate;
+  return undefined;
+}
+
+function onPath(env: Environment): string[] {
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const names = process.platform === 'win32' ? ['claude.exe', 'claude.cmd'] : ['claude'];
+  return folders.flatMap((folder) => names.map((name) => join(folder, name)));
+}
+
+/** That of the Agent SDK, where the engine has it, or of Claude Code's own package. */
+async function inPackages(env: Environment): Promise<string[]> {
+  const sdk = await checkClaudeCode({ env });
+  if (sdk.ok) return [sdk.binary];
+  try {
+    return [join(dirname(createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`)), 'claude')];
+  } catch {
+    return [];
+  }
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The environment in which Claude Code talks to this gateway and to nobody else. */
+interface ClaudeModels {
+  /** The model to start with. */
+  main?: string;
+  /** In place of the names for small and other work. */
+  others?: string;
+  /** Tokens that fit into the model, so that the context meter and compaction are right. */
+  contextWindow?: number;
+}
+
+interface ClaudeEnvironmentOptions {
+  url: string;
+  /** What the gateway takes; anything where it has no keys. */
+  credential: string;
+  models: ClaudeModels;
+}
+
+/** Credentials and addresses that would lead Claude Code past the gateway. */
+const REMOVED = [
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
+  'CLAUDE_CODE_OAUTH_TOKEN',
+  'CLAUDE_CODE_USE_BEDROCK',
+  'CLAUDE_CODE_USE_VERTEX',
+  'CLAUDE_CODE_USE_FOUNDRY',
+  'ANTHROPIC_CUSTOM_HEADERS',
+];
+
+const TIERS = ['OPUS', 'SONNET', 'HAIKU', 'FABLE'];
+
+function claudeEnvironment(env: Environment, options: ClaudeEnvironmentOptions): NodeJS.ProcessEnv {
+  const { url, credential, models } = options;
+  const result: NodeJS.ProcessEnv = { ...env };
+  for (const name of REMOVED) delete result[name];
+  result['ANTHROPIC_BASE_URL'] = url;
+  result['ANTHROPIC_AUTH_TOKEN'] = credential;
+  // Update checks and telemetry go to Anthropic directly; a person who wants them can say 0.
+  result['CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC'] ??= '1';
+  // Lists the gateway's models in /model.
+  result['CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY'] ??= '1';
+  if (models.main !== undefined) result['ANTHROPIC_MODEL'] = models.main;
+  if (models.contextWindow !== undefined)
+    result['CLAUDE_CODE_MAX_CONTEXT_TOKENS'] ??= String(models.contextWindow);
+  if (models.others !== undefined) {
+    result['ANTHROPIC_SMALL_FAST_MODEL'] ??= models.others;
+    for (const tier of TIERS) result[`ANTHROPIC_DEFAULT_${tier}_MODEL`] ??= models.others;
+  }
+  return result;
+}
 
 export const command: Command = {
   name: 'code',

@@ -2,8 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../config/config-error.js';
 import { CONFIG_FILE, type LoadedConfig } from '../config/load.js';
+import { isLoopback } from '../config/loopback.js';
+import type { Config } from '../config/schema.js';
+import { createSandbox } from '../sandbox/create-sandbox.js';
+import { createBuiltIns } from '../tools/built-ins.js';
+import type { Tool } from '../tools/runtime/tool.js';
 import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
-import { checkBuiltIns } from './checks/built-ins.js';
 import { type Check, fail, ok, warn } from './checks/check.js';
 import { checkClaudeCodeEngine } from './checks/claude-code.js';
 import { checkMcpServers } from './checks/mcp.js';
@@ -11,12 +15,86 @@ import { checkModels } from './checks/models.js';
 import { checkOwnTools } from './checks/own-tools.js';
 import { checkParts } from './checks/parts.js';
 import { checkPort } from './checks/port.js';
-import { checkPosture } from './checks/posture.js';
-import { checkSandbox } from './checks/sandbox.js';
 import { checkStore } from './checks/store.js';
 import { checkUpstream } from './checks/upstream.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
 import { loadOperatorConfig, withOwnStore } from './operator-config.js';
+
+/** Switched off by the configuration, which is nobody's mistake. */
+const SWITCHED: ReadonlySet<string> = new Set([
+  'WebSearch',
+  'MemoryRead',
+  'MemoryWrite',
+  'Architect',
+  'StickerRequest',
+]);
+
+/** The built-in tools of agents: which are on, and why one that should be is not. */
+export async function checkBuiltIns(config: Config['tools']): Promise<Check[]> {
+  const tools = await createBuiltIns(config).tools();
+  const states = await Promise.all(tools.map(async (tool) => ({ tool, reason: await whyOff(tool) })));
+  const off = states.filter(({ reason }) => reason !== undefined);
+  const chosen = off.filter(({ tool }) => SWITCHED.has(tool.name)).map(({ tool }) => tool.name);
+  const left = chosen.length === 0 ? '' : `; switched off: ${chosen.join(', ')}`;
+  return [
+    ok('tools', `${tools.length - off.length} built-ins are on${left}`),
+    ...off
+      .filter(({ tool }) => !SWITCHED.has(tool.name))
+      .map(({ tool, reason = '' }) => warn('tools', `${tool.name} is off`, reason)),
+  ];
+}
+
+async function whyOff(tool: Tool): Promise<string | undefined> {
+  const state = await tool.isEnabled();
+  if (state === true) return undefined;
+  return state === false ? 'it says so itself' : state.reason;
+}
+
+/** Whether commands are walled in, found out by running one. */
+export async function checkSandbox(
+  mode: Config['sandbox'],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Check> {
+  const sandbox = await createSandbox({ mode, env, probe: 'now' });
+  try {
+    const { status } = sandbox;
+    if (status.active) {
+      const more = status.detail.includes('socat')
+        ? 'install socat to let commands reach allowed hosts'
+        : undefined;
+      return more === undefined ? ok('sandbox', status.detail) : warn('sandbox', status.detail, more);
+    }
+    if (status.reason === 'off') return warn('sandbox', status.detail, status.advice);
+    if (mode === 'required') {
+      return fail('sandbox', `required, and there is none: ${status.detail}`, status.advice);
+    }
+    return warn('sandbox', `commands run without one: ${status.detail}`, status.advice);
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** Shorter keys can be guessed. */
+const SHORTEST_KEY = 16;
+
+/** Who may call the gateway. */
+function checkPosture({ server }: Config): Check {
+  const { keys, host } = server;
+  if (keys.length === 0) return ok('access', `no keys: ${host} only, any credential is taken for /v1`);
+  const finding = keys.map(({ name, scopes }) => `${name} (${scopes.join(', ')})`).join(', ');
+  const weak = keys.filter(({ key }) => key.length < SHORTEST_KEY).map(({ name }) => name);
+  if (weak.length > 0) {
+    return warn(
+      'access',
+      finding,
+      `the key of ${weak.join(', ')} is short; make one with: openssl rand -base64 32`,
+    );
+  }
+  if (!isLoopback(host) && keys.every(({ scopes }) => !scopes.includes('approve'))) {
+    return warn('access', finding, 'no key may answer approvals; give one the scope `approve`');
+  }
+  return ok('access', finding);
+}
 
 export const command: Command = {
   name: 'doctor',

@@ -1,15 +1,66 @@
 /** The entry of the command: picks the command, loads only that one, and turns errors into exit codes. */
 import { basename, relative } from 'node:path';
+import { createInterface } from 'node:readline';
+import { isatty } from 'node:tty';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ConfigError } from '../config/config-error.js';
+import type { Environment } from '../config/environment-references.js';
 import { nearest } from '../config/nearest.js';
+import { createRedactor } from '../config/redact.js';
+import { environmentSecrets } from '../config/secrets.js';
 import { GatewayError } from '../core/errors.js';
 import { parseArguments } from './arguments.js';
-import { askInTerminal } from './ask-in-terminal.js';
 import { explainMissingPart } from './checks/parts.js';
 import { type CliIo, type Command, EXIT, UsageError } from './command.js';
 import { COMMANDS, DEFAULT_COMMAND } from './commands.js';
-import { createPrinter } from './printer.js';
+
+/** Everything that a command prints goes through here, so that no secret can. */
+type Printer = Pick<CliIo, 'out' | 'err' | 'outVerbatim' | 'hide'>;
+
+/** What would move the cursor, rename the terminal or turn the line around: clients and models choose names. Colours stay. */
+const UNPRINTABLE =
+  /\u001b(?!\[[\d;]{0,16}m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+function visible(line: string): string {
+  return line.replace(UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+export function createPrinter(
+  env: Environment,
+  stdout: (text: string) => void,
+  stderr: (text: string) => void,
+): Printer {
+  const known = new Set(environmentSecrets(env));
+  let redact = createRedactor([...known]);
+  return {
+    out: (line) => stdout(`${visible(redact(line))}\n`),
+    err: (line) => stderr(`${visible(redact(line))}\n`),
+    outVerbatim: (line) => stdout(`${line}\n`),
+    hide: (secrets) => {
+      for (const secret of secrets) known.add(secret);
+      redact = createRedactor([...known]);
+    },
+  };
+}
+
+/** Undefined where nobody could read the question or type an answer. The input is left paused for who reads it next. */
+function askInTerminal(
+  process: Pick<NodeJS.Process, 'stdin' | 'stderr'>,
+): ((question: string) => Promise<string>) | undefined {
+  if (!isatty(0) || !isatty(2)) return undefined;
+  return (question) =>
+    new Promise((resolve) => {
+      // The terminal itself echoes and edits the line: nothing has to be set back when this ends.
+      const reader = createInterface({ input: process.stdin, terminal: false });
+      let answer = '';
+      reader.once('line', (line) => {
+        answer = line;
+        reader.close();
+      });
+      reader.once('close', () => resolve(answer));
+      process.stderr.write(question);
+    });
+}
 
 /** Resolves with the exit code; never rejects. `args` are the words behind the program's name. */
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPrinter } from './printer.js';
+import { createPrinter } from './main.js';
 
 function printed(line: string): string {
   let text = '';

@@ -8,18 +8,72 @@ import { realTarget } from '../workspace/real-path.js';
 import type { Decision, JudgedToolCall, RuleSuggestion, ToolCallLocation } from './decision.js';
 import type { Effect } from './effects.js';
 import { existing, hiddenFiles } from './hidden-files.js';
-import { cannotMatch } from './judge/cannot-match.js';
 import { type PreparedCommand, prepareCommand } from './judge/command.js';
 import { fileRule, isCredential, judgedFile, judgeFile, ownFile } from './judge/files.js';
 import { judgeToolCall, type PreparedCommands } from './judge/judge-tool-call.js';
 import type { Finding, Judging, RuleSet } from './judge/judging.js';
-import { RecentCommands } from './judge/recent-commands.js';
 import { ownFiles } from './protected-files.js';
 import { RepositoryFiles, type RepositoryRules } from './repository-rules.js';
-import { type RuleEntry, readRule } from './rules/rule.js';
+import { type RuleEntry, type RuleTarget, readRule } from './rules/rule.js';
 import { RuleIndex } from './rules/rule-index.js';
+import { canonicalTool, isFileTool } from './rules/tool-names.js';
 import { type ShellParser, shellParser } from './shell/parser.js';
 import { candidateRules } from './suggestions.js';
+
+/** Whether a rule has nothing to do with a call, by its form alone: reading commands is most of what a judgement costs. */
+function cannotMatch(target: RuleTarget, { tool, effects }: JudgedToolCall): boolean {
+  const has = (...kinds: Effect['kind'][]): boolean => effects.some(({ kind }) => kinds.includes(kind));
+  switch (target.kind) {
+    case 'command':
+    case 'command-prefix':
+      return !effects.some((effect) => effect.kind === 'command' && mayRun(effect.command, target.words));
+    case 'file':
+      return !has('read', 'edit', 'command');
+    case 'host':
+      return !has('fetch', 'command');
+    case 'field':
+      return canonicalTool(tool) !== target.tool;
+    case 'server':
+      return !tool.startsWith(`mcp__${target.server}__`);
+    case 'tools':
+      return !tool.startsWith(target.prefix) && !has('read', 'edit', 'command', 'fetch');
+    case 'tool':
+      if (canonicalTool(tool) === target.name) return false;
+      if (isFileTool(target.name)) return !has('read', 'edit', 'command');
+      if (target.name === 'WebFetch') return !has('fetch', 'command');
+      return target.name !== 'Bash' || !has('command');
+  }
+}
+
+/** The first word is in the text, whatever quotes and breaks stand in it. */
+function mayRun(command: string, words: readonly string[] = []): boolean {
+  const [first = ''] = words;
+  return first === '' || command.replace(/["'\\\n]/g, '').includes(first);
+}
+
+/**
+ * Commands as they were read a moment ago, for trying one rule after the other on the same calls.
+ * Real calls are read anew each time: a link may lead elsewhere by now.
+ */
+const KEPT_MS = 60_000;
+const MOST = 2_000;
+
+type CommandEffect = Extract<Effect, { kind: 'command' }>;
+
+class RecentCommands {
+  readonly #known = new Map<string, { at: number; prepared: PreparedCommand }>();
+
+  of(call: JudgedToolCall, effect: CommandEffect, prepare: () => PreparedCommand): PreparedCommand {
+    const key = JSON.stringify([call.location.root, effect.cwd, effect.command]);
+    const now = performance.now();
+    const known = this.#known.get(key);
+    if (known !== undefined && now - known.at < KEPT_MS) return known.prepared;
+    const prepared = prepare();
+    if (this.#known.size >= MOST) this.#known.clear();
+    this.#known.set(key, { at: now, prepared });
+    return prepared;
+  }
+}
 
 export interface PolicyOptions {
   config: Pick<Config['permissions'], 'mode' | 'allow' | 'ask' | 'deny'>;

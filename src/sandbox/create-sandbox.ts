@@ -9,11 +9,10 @@ import { type ApprovedFile, approvedFile, currentFile } from './approved-files.j
 import { type Availability, findAvailability } from './availability.js';
 import { bubblewrapArguments } from './bubblewrap.js';
 import { cleanPath, commandEnvironment } from './environment.js';
-import { type HostProxy, openHostProxy } from './host-proxy.js';
 import { type MountPlan, planMounts, watchNewRepositories } from './mounts.js';
 import { createPendingLooks, type PendingLooks, removeIfEmpty } from './pending-looks.js';
 import { SANDBOX_VARIABLES } from './protected-paths.js';
-import { proxyVariables, throughProxy } from './proxied-command.js';
+import { type HostProxy, openHostProxy, proxyVariables, throughProxy } from './proxied-command.js';
 import type { Sandbox, SandboxSpec, SandboxStatus, SetAside, WrappedCommand } from './sandbox.js';
 import { seatbeltCommand } from './seatbelt.js';
 import { settleWatched } from './watched-paths.js';

@@ -1,13 +1,32 @@
 /** The upstreams of a configuration. */
 import type { Config, RemoteUpstreamConfig } from '../config/schema.js';
+import { estimateRequestTokens } from '../core/estimate-tokens.js';
 import { DIALECTS } from '../dialects/all.js';
 import { HttpClient } from '../transport/http-client/index.js';
-import { DemoUpstream } from './demo-upstream.js';
+import { runDemo } from './demo/index.js';
 import { endpointOf } from './endpoint.js';
 import { HttpUpstream, timeoutsOf } from './http-upstream.js';
 import { createQuirkSource, type Lesson } from './quirks/create-quirk-source.js';
 import { TokenMeter } from './token-meter.js';
-import type { Upstream } from './upstream.js';
+import type { Upstream, UpstreamAnswer, UpstreamRequest } from './upstream.js';
+
+/** The embedded, rule-based model: there without any key, honest about what it is. */
+class DemoUpstream implements Upstream {
+  readonly name: string;
+  readonly dialect = undefined;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  async call({ request, signal }: UpstreamRequest): Promise<UpstreamAnswer> {
+    return { losses: [], batches: runDemo(request, signal) };
+  }
+
+  async countTokens({ request }: UpstreamRequest): Promise<number> {
+    return estimateRequestTokens(request);
+  }
+}
 
 export interface Upstreams {
   upstreams: ReadonlyMap<string, Upstream>;

@@ -16,10 +16,9 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closeAfterTest, tempFolder } from '../../test/support/cleanup.js';
-import { replaceFile } from './atomic-write.js';
+import { lockedPaths, replaceFile } from './atomic-write.js';
 import { FileError } from './file-error.js';
 import { versionOfBytes } from './file-version.js';
-import { lockedPaths } from './path-lock.js';
 import { realTarget } from './real-path.js';
 import { readTextFile } from './text-file.js';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { configSchema } from '../../config/schema.js';
-import { checkBuiltIns } from './built-ins.js';
+import { checkBuiltIns } from '../doctor.js';
 
 it('counts the tools that are on and names those that are switched off', async () => {
   const [first, ...rest] = await checkBuiltIns(configSchema.parse({}).tools);

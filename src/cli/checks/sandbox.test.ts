@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkSandbox } from './sandbox.js';
+import { checkSandbox } from '../doctor.js';
 
 describe('checkSandbox', () => {
   it('says what is active', async () => {

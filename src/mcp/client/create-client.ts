@@ -1,5 +1,8 @@
 /** The servers of the configuration and those added later, and the tools that they have. */
-import type { Config } from '../../config/schema.js';
+
+import { ConfigError } from '../../config/config-error.js';
+import { parseConfig } from '../../config/parse.js';
+import type { Config, McpServerConfig } from '../../config/schema.js';
 import { GatewayError } from '../../core/errors.js';
 import { HttpClient } from '../../transport/http-client/index.js';
 import { ChangeListeners } from './change-listeners.js';
@@ -7,8 +10,31 @@ import { MCP_LIMITS, type McpLimits } from './limits.js';
 import type { McpLog } from './log.js';
 import type { McpClient, McpServerStatus } from './mcp-client.js';
 import { createTokenFile } from './oauth/token-file.js';
-import { parseServer } from './parse-server.js';
 import { type EntryContext, ServerEntry } from './server-entry.js';
+
+/** Throws `invalid_request` that names the key. References to the environment are not replaced: it is not the caller's. */
+function parseServer(name: string, given: unknown): McpServerConfig {
+  if (name === '')
+    throw new GatewayError('invalid_request', 'name: expected the name of the server.', { param: 'name' });
+  try {
+    const { config } = parseConfig({ mcp_servers: { [name]: given } }, { env: {} });
+    const server = config.mcp_servers[name];
+    if (server !== undefined) return server;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const [first] = error.problems;
+    const told = error.problems.map(
+      ({ path, message }) => `${path.replace(/^mcp_servers\./, '')}: ${message}`,
+    );
+    throw new GatewayError('invalid_request', `${told.join('; ')}.`, {
+      ...(first === undefined ? {} : { param: first.path }),
+      cause: error,
+    });
+  }
+  throw new GatewayError('invalid_request', 'config: expected the settings of an MCP server.', {
+    param: 'config',
+  });
+}
 
 export interface McpClientOptions {
   servers: Config['mcp_servers'];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_NAME_CHARS, nameTools } from './tool-names.js';
+import { MAX_NAME_CHARS, nameTools } from './list-tools.js';
 
 const named = (...tools: string[]): Record<string, string> => Object.fromEntries(nameTools('s', tools));
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ToolResultContent } from '../../core/conversation.js';
-import { encodeResult } from './encode-result.js';
+import { encodeResult } from './tool-server.js';
 
 const resultOf = (content: readonly ToolResultContent[], more: object = {}) =>
   encodeResult(

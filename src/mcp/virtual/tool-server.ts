@@ -1,13 +1,60 @@
 /** The gateway's tools for any MCP client, under the permissions and approvals of its key. */
 import { randomUUID } from 'node:crypto';
-import type { JsonObject, ToolDefinition } from '../../core/conversation.js';
-import type { ToolOffer, ToolRunEvent } from '../../tools/runtime/runtime.js';
+import type { JsonObject, ToolDefinition, ToolResultContent } from '../../core/conversation.js';
+import type { ToolOffer, ToolRunEvent, ToolRunResult } from '../../tools/runtime/runtime.js';
 import type { Tool } from '../../tools/runtime/tool.js';
 import type { McpTool } from '../client/mcp-client.js';
-import { encodeResult } from './encode-result.js';
 import { guarded, type McpSessionScope } from './mcp-session.js';
 import { ProgressReporter } from './progress.js';
-import type { CallToolResult, Extra, Server, WireTool } from './sdk.js';
+import type { CallToolResult, ContentBlock, Extra, Server, WireTool } from './sdk.js';
+
+/** For whoever wants to tell a refusal from a failure without reading the text. */
+const OUTCOME = 'toolgate/outcome';
+
+export function encodeResult(result: ToolRunResult, changedInputChars: number): CallToolResult {
+  const { content, isError, outcome, input } = result;
+  const changed = input === undefined ? [] : [changedInput(input, changedInputChars)];
+  return {
+    content: [...changed, ...content.flatMap((block, index) => encodeBlock(block, index))],
+    isError,
+    _meta: { [OUTCOME]: outcome },
+  };
+}
+
+/** The model must not believe that what it wrote is what was done. */
+function changedInput(input: unknown, chars: number): ContentBlock {
+  return text(
+    `A person changed the input of this call before it ran. It ran with: ${JSON.stringify(input).slice(0, chars)}`,
+  );
+}
+
+function encodeBlock(block: ToolResultContent, index: number): ContentBlock[] {
+  switch (block.type) {
+    case 'text':
+      return [text(block.text)];
+    case 'image':
+      return block.source.type === 'base64'
+        ? [{ type: 'image', data: block.source.data, mimeType: block.source.mediaType }]
+        : [text(`[an image: ${JSON.stringify(block.source)}]`)];
+    case 'document': {
+      const { source } = block;
+      if (source.type === 'text') return [text(source.data)];
+      if (source.type !== 'base64') return [text(`[a document: ${JSON.stringify(source)}]`)];
+      const resource = {
+        uri: `toolgate:document/${index + 1}`,
+        mimeType: source.mediaType,
+        blob: source.data,
+      };
+      return [{ type: 'resource', resource }];
+    }
+    case 'opaque':
+      return [text(JSON.stringify(block.value))];
+  }
+}
+
+function text(words: string): ContentBlock {
+  return { type: 'text', text: words };
+}
 
 const INSTRUCTIONS =
   'Tools that run on the gateway, in its folder and under its permissions. A call may wait until a person has approved it.';

@@ -3,9 +3,33 @@ import type { Approval, ApprovalStore } from '../../store/approvals.js';
 import type { ApprovalEvent, RuleEvent } from '../approvals.js';
 import type { Decision } from '../decision.js';
 import type { PermissionLog } from './judge.js';
-import { Remembered } from './remembered.js';
 import type { RuleCache } from './rule-cache.js';
 import { WaitingList } from './waiting-list.js';
+
+/** A set that forgets its oldest members: bounded, whatever a long-lived process sees. */
+class Remembered {
+  readonly #most: number;
+  readonly #members = new Set<string>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  has(member: string): boolean {
+    return this.#members.has(member);
+  }
+
+  /** False when it was there already. */
+  add(member: string): boolean {
+    if (this.#members.has(member)) return false;
+    this.#members.add(member);
+    if (this.#members.size > this.#most) {
+      const [oldest] = this.#members;
+      if (oldest !== undefined) this.#members.delete(oldest);
+    }
+    return true;
+  }
+}
 
 /** Approvals that a process remembers having dealt with; more are asleep in the store. */
 const REMEMBERED = 20_000;

@@ -17,7 +17,6 @@ import type { Decision } from '../decision.js';
 import type { GatedToolCall, Verdict } from '../gate.js';
 import { decideApproval, problemOfRule } from './answer.js';
 import { ApprovalState } from './approval-state.js';
-import { Attendance } from './attendance.js';
 import { BY_GATEWAY, cancelled, closing, conclude, refuse, VIA_GATEWAY } from './conclude.js';
 import { approvalId, digestOfToolCall, versionedId } from './identity.js';
 import type { Judge, PermissionLog } from './judge.js';
@@ -28,6 +27,54 @@ import { RuleCache } from './rule-cache.js';
 import { toShown } from './shown.js';
 import { Ticker } from './ticker.js';
 import type { WaitEnd, Waiter } from './waiting-list.js';
+
+/** Who is there to answer. Presence is counted; a look at the list counts for a while. */
+
+/** Whoever polls does so well within this. */
+const SEEN_MS = 60_000;
+
+/** Present for everyone: an administrator, or whoever sits at the terminal. */
+const EVERYONE = Symbol('everyone');
+
+type Whose = string | typeof EVERYONE;
+
+class Attendance {
+  readonly #present = new Map<Whose, number>();
+  readonly #seenAt = new Map<Whose, number>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Until the returned function is called; calling it again does nothing. */
+  attend(principal: string | undefined): () => void {
+    const whose = principal ?? EVERYONE;
+    this.#present.set(whose, (this.#present.get(whose) ?? 0) + 1);
+    let here = true;
+    return () => {
+      if (!here) return;
+      here = false;
+      const left = (this.#present.get(whose) ?? 0) - 1;
+      if (left > 0) this.#present.set(whose, left);
+      else this.#present.delete(whose);
+    };
+  }
+
+  seen(principal: string | undefined): void {
+    this.#seenAt.set(principal ?? EVERYONE, this.#now());
+  }
+
+  someoneFor(principal: string): boolean {
+    return this.#isThere(principal) || this.#isThere(EVERYONE);
+  }
+
+  #isThere(whose: Whose): boolean {
+    if (this.#present.has(whose)) return true;
+    const at = this.#seenAt.get(whose);
+    return at !== undefined && this.#now() - at < SEEN_MS;
+  }
+}
 
 export interface CoordinatorOptions {
   store: Pick<Store, 'approvals' | 'rules'>;

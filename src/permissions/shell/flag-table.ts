@@ -3,14 +3,12 @@
  * never covers them, whatever its words; an exact rule does. flag-examples.json has commands of
  * both kinds for every row, for a rule `Bash(PROGRAM:*)` (or the words before ` :: `).
  */
-import { BUILTIN_ROWS } from './flag-table-builtins.js';
-import { DEVELOPMENT_ROWS } from './flag-table-development.js';
+
+import { DEVELOPMENT_ROWS, NETWORK_ROWS } from './flag-table-development.js';
 import { FURTHER_ROWS } from './flag-table-further.js';
 import { GIT_ROW } from './flag-table-git.js';
-import { INTERPRETER_ROWS } from './flag-table-interpreters.js';
-import { NETWORK_ROWS } from './flag-table-network.js';
 import { TEXT_ROWS } from './flag-table-text.js';
-import { WRAPPER_ROWS } from './flag-table-wrappers.js';
+import { BUILTIN_ROWS, INTERPRETER_ROWS, WRAPPER_ROWS } from './flag-table-wrappers.js';
 
 export interface FlagSet {
   /** Flags apart from each other by spaces: `-o`, `--output`. */

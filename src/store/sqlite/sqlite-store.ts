@@ -2,28 +2,158 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { GatewayError } from '../../core/errors.js';
+import type { HistoryIndex, HistoryMatch } from '../history-index.js';
+import { redactJson } from '../json.js';
 import { resolveLimits } from '../limits.js';
+import type { LearnedQuirk, QuirkStore } from '../quirks.js';
 import type { PruneReport, Store, StoreInfo, StoreOptions } from '../store.js';
+import {
+  MAIN_CHANNEL,
+  type TranscriptEntry,
+  type TranscriptRange,
+  type TranscriptStore,
+} from '../transcripts.js';
 import { SqliteAnswers } from './answers.js';
 import { SqliteApprovals } from './approvals.js';
 import { SqliteAudit } from './audit.js';
 import type { Context } from './context.js';
 import { Database } from './database.js';
 import { storeError } from './errors.js';
-import { SqliteHistoryIndex } from './history-index.js';
 import { SqliteLeases } from './leases.js';
 import { MIGRATIONS, migrate } from './migrations.js';
 import { prune } from './prune.js';
-import { SqliteQuirks } from './quirks.js';
-import { number } from './rows.js';
+import { json, number, optionalJson, type Row, text, toJson, whole } from './rows.js';
 import { SqliteRules } from './rules.js';
 import { SqliteRuns } from './runs.js';
 import { SqliteSessions } from './sessions.js';
 import { SqliteSignIns } from './sign-ins.js';
 import { SqliteToolCalls } from './tool-calls.js';
 import { SqliteTraces } from './traces.js';
-import { SqliteTranscripts } from './transcripts.js';
 import { SqliteUsage } from './usage.js';
+
+/** Clients mostly echo all they know, so the match is mostly in the first probe from the end. */
+const PROBE = 32;
+
+const PROMPT = `coalesce(json_extract(sessions.metadata, '$.prompt'), '')`;
+
+const matching = (before: string): string => `
+  SELECT history.hash, history.session, history.position,
+    history.position = (SELECT max(position) FROM history AS own WHERE own.session = history.session) AS head
+  FROM json_each(?) AS chain
+  CROSS JOIN history ON history.principal = ? AND history.hash = chain.value
+  CROSS JOIN sessions ON sessions.id = history.session AND sessions.expires_at > ?
+  ORDER BY chain.key DESC,${before} head DESC, sessions.updated_at DESC, sessions.id DESC
+  LIMIT ?`;
+
+const LONGEST = matching('');
+const ALL = matching(` ${PROMPT} = ? DESC,`);
+
+class SqliteHistoryIndex implements HistoryIndex {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  longestPrefix(principal: string, chain: readonly string[]): Promise<HistoryMatch | undefined> {
+    const { database, now } = this.#context;
+    return database.read(() => {
+      for (let end = chain.length; end > 0; end -= PROBE) {
+        const part = JSON.stringify(chain.slice(Math.max(0, end - PROBE), end));
+        const row = database.get(LONGEST, [part, principal, now(), 1]);
+        if (row !== undefined) return readMatch(row);
+      }
+      return undefined;
+    });
+  }
+
+  find(
+    principal: string,
+    hash: string,
+    { limit, prompt }: { limit: number; prompt: string },
+  ): Promise<HistoryMatch[]> {
+    const { database, now } = this.#context;
+    const params = [JSON.stringify([hash]), principal, now(), prompt, limit];
+    return database.read(() => database.all(ALL, params).map(readMatch));
+  }
+}
+
+function readMatch(row: Row): HistoryMatch {
+  return {
+    hash: text(row, 'hash'),
+    session: text(row, 'session'),
+    position: number(row, 'position'),
+    head: number(row, 'head') === 1,
+  };
+}
+
+class SqliteTranscripts implements TranscriptStore {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  read(session: string, range: TranscriptRange = {}): Promise<TranscriptEntry[]> {
+    const { database } = this.#context;
+    // A negative LIMIT is none.
+    const sql = `SELECT seq, uuid, at, message, meta FROM transcript
+      WHERE session = ? AND channel = ? AND seq > ? ORDER BY seq LIMIT ?`;
+    const params = [session, range.channel ?? MAIN_CHANNEL, range.after ?? 0, range.limit ?? -1];
+    return database.read(() => database.all(sql, params).map(readEntry));
+  }
+
+  channels(session: string): Promise<string[]> {
+    const { database } = this.#context;
+    const sql = 'SELECT DISTINCT channel FROM transcript WHERE session = ? ORDER BY channel';
+    return database.read(() => database.all(sql, [session]).map((row) => text(row, 'channel')));
+  }
+}
+
+function readEntry(row: Row): TranscriptEntry {
+  const meta = optionalJson<unknown>(row, 'meta');
+  return {
+    seq: number(row, 'seq'),
+    uuid: text(row, 'uuid'),
+    at: number(row, 'at'),
+    message: json<unknown>(row, 'message'),
+    ...(meta !== undefined && { meta }),
+  };
+}
+
+class SqliteQuirks implements QuirkStore {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  put(quirk: Omit<LearnedQuirk, 'learnedAt'>): Promise<void> {
+    const { database, now, redact } = this.#context;
+    return database.write(() => {
+      const sql = `INSERT OR REPLACE INTO quirks (upstream, model, key, learned_at, value, evidence)
+        VALUES (?, ?, ?, ?, ?, ?)`;
+      const value = toJson(redactJson(quirk.value, redact));
+      const evidence = redact(quirk.evidence);
+      database.run(sql, [quirk.upstream, quirk.model, quirk.key, whole(now()), value, evidence]);
+    }, 'relaxed');
+  }
+
+  list(): Promise<LearnedQuirk[]> {
+    const { database } = this.#context;
+    const sql = 'SELECT * FROM quirks ORDER BY upstream, model, key';
+    return database.read(() =>
+      database.all(sql).map((row) => ({
+        upstream: text(row, 'upstream'),
+        model: text(row, 'model'),
+        key: text(row, 'key'),
+        value: json<unknown>(row, 'value'),
+        evidence: text(row, 'evidence'),
+        learnedAt: number(row, 'learned_at'),
+      })),
+    );
+  }
+}
 
 export type SqliteLocation = { kind: 'memory' } | { kind: 'file'; path: string };
 

@@ -1,25 +1,110 @@
 /** Runs a command of the shell. Every command has a shell of its own; the folder and exported variables are kept between them. */
+
 import * as z from 'zod';
 import type { Effect } from '../../permissions/effects.js';
 import { isReadOnlyCommand } from '../../permissions/shell/read-only.js';
 import { cleanPath } from '../../sandbox/environment.js';
 import { findProgram } from '../../workspace/process/find-program.js';
+import { decodeOutput } from '../../workspace/process/output-buffer.js';
 import type { CommandEnd } from '../../workspace/process/run-command.js';
 import { resetBehind } from '../../workspace/process/terminal-text.js';
+import { tailOf } from '../runtime/clean-text.js';
 import type { ToolContext } from '../runtime/context.js';
-import type { Tool, ToolYield } from '../runtime/tool.js';
-import { ToolError } from '../runtime/tool.js';
-import { createJob } from './background-job.js';
-import { exitMeaning } from './exit-meaning.js';
+import {
+  type PromptOptions,
+  type Tool,
+  ToolError,
+  type ToolProgress,
+  type ToolYield,
+} from '../runtime/tool.js';
+import { createJob, withoutBegun } from './background-job.js';
 import { keepVariables, settingVariables } from './kept-variables.js';
 import { BASH_LIMITS } from './limits.js';
 import { presentOutput } from './present-output.js';
-import { followOutput } from './progress.js';
-import { BASH_DESCRIPTION, bashPrompt } from './prompt.js';
 import { sandboxHint, setAsideNote } from './sandbox-hint.js';
 import { readReport } from './shell-script.js';
 import { type StartedCommand, startCommand } from './start-command.js';
 import { type FoundFolder, findFolder, moveTo } from './working-folder.js';
+
+/** Returns when the command has ended. */
+async function* followOutput(started: StartedCommand): AsyncGenerator<ToolProgress, void, void> {
+  let ended = false;
+  let wake: () => void = () => {};
+  let changed = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  started.onChange(() => wake());
+  void started.ended.then(() => {
+    ended = true;
+    wake();
+  });
+  let position = 0;
+  while (!ended) {
+    await changed;
+    changed = new Promise((resolve) => {
+      wake = resolve;
+    });
+    if (ended) return;
+    await atMost(BASH_LIMITS.progressMs, started.ended);
+    // The whole comes with the result.
+    if (ended) return;
+    const { slice, held } = withoutBegun(started.output.since(position));
+    position = started.output.total - held;
+    const { before, after } = decodeOutput(slice);
+    const content = tailOf(before + after, BASH_LIMITS.progressChars);
+    if (content !== '') yield { type: 'progress', content };
+  }
+}
+
+async function atMost(ms: number, ended: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([ended, late]);
+  clearTimeout(timer);
+}
+
+const BASH_DESCRIPTION = `Runs a command in bash and returns what it prints, with its exit code.
+- Each command has a shell of its own. The folder that a command ends in is where the next one starts, as long as it is inside the workspace, and exported variables are kept; other variables, functions and aliases are not.
+- Nothing can be typed into it: pass -y or --no-input where a program would ask.
+- It is ended after its time-out (${BASH_LIMITS.timeoutMs / 1000} s unless you say otherwise, at most ${BASH_LIMITS.maxTimeoutMs / 60_000} min), with everything that it started. Set run_in_background for servers and watchers.
+- Of a long output you get the beginning and the end, and the path of a file with all of it.`;
+
+function bashPrompt({ tools, cwd }: PromptOptions): string {
+  const better = [
+    ['Read', 'to read files, not cat, head or tail'],
+    ['Edit', 'to change files, not sed or awk'],
+    ['Write', 'to make files, not echo or heredocs'],
+    ['Grep', 'to search in files, not grep or rg'],
+    ['Glob', 'to find files by name, not find'],
+  ].flatMap(([name, use]) => (name !== undefined && tools.includes(name) ? [`${name} ${use}`] : []));
+  return [
+    `Bash starts in ${cwd}.`,
+    ...(better.length === 0 ? [] : [`Where they do, use the other tools: ${better.join('; ')}.`]),
+    'Join commands that depend on each other with &&. Quote paths with spaces.',
+    'Never use a command to get around a refusal of another tool.',
+  ].join('\n');
+}
+
+/** Exit statuses that are an answer and not a failure. */
+const ANSWERS: Readonly<Record<string, Readonly<Record<number, string>>>> = {
+  grep: { 1: 'no line matched' },
+  egrep: { 1: 'no line matched' },
+  fgrep: { 1: 'no line matched' },
+  rg: { 1: 'no line matched' },
+  diff: { 1: 'the files differ' },
+  cmp: { 1: 'the files differ' },
+  test: { 1: 'the condition is false' },
+  '[': { 1: 'the condition is false' },
+  pgrep: { 1: 'no process matched' },
+};
+
+/** Of a single program without operators; in anything longer the status may be another's. */
+function exitMeaning(command: string, code: number): string | undefined {
+  const [, program = ''] = /^\s*([\w[]+)(?:\s[^;&|<>`$()\n]*)?$/.exec(command) ?? [];
+  return Object.hasOwn(ANSWERS, program) ? ANSWERS[program]?.[code] : undefined;
+}
 
 const inputSchema = z.strictObject({
   command: z.string().min(1).describe('The command to run'),

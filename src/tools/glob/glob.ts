@@ -1,4 +1,6 @@
 /** Finds files by the shape of their paths. */
+
+import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { displayPath } from '../../workspace/paths.js';
 import { findRipgrep } from '../../workspace/ripgrep/binary.js';
@@ -8,7 +10,30 @@ import { printableName } from '../runtime/clean-text.js';
 import type { ToolContext } from '../runtime/context.js';
 import type { Tool } from '../runtime/tool.js';
 import { findFiles } from './find-files.js';
-import { splitPattern } from './split-pattern.js';
+
+/** A pattern that names where it looks is a folder and the rest. */
+interface SplitPattern {
+  folder: string;
+  /** For ripgrep, from `folder`. */
+  glob: string;
+}
+
+const SPECIAL = /[*?[\]{}!\\]/;
+
+function splitPattern(pattern: string, folder: string, home: string): SplitPattern {
+  const given = pattern.startsWith('~/') ? join(home, pattern.slice(2)) : pattern.replace(/^(?:\.\/)+/, '');
+  if (!given.startsWith('/') && !given.startsWith('../')) {
+    return { folder, glob: given.startsWith('!') ? `\\${given}` : given };
+  }
+  const names = given.split('/');
+  const first = names.findIndex((name) => SPECIAL.test(name));
+  const cut = first < 0 ? names.length - 1 : first;
+  // A slash in front binds it to the folder: without one a single name would match at any depth.
+  return {
+    folder: resolve(folder, names.slice(0, cut).join('/') || '/'),
+    glob: `/${names.slice(cut).join('/')}`,
+  };
+}
 
 export const GLOB_LIMITS = { files: 100 } as const;
 

@@ -1,9 +1,10 @@
 /** Shows files: text with line numbers, images, PDF documents, notebooks. */
 import { extname } from 'node:path';
 import * as z from 'zod';
-import { imageMediaType, isPdf } from '../../workspace/binary-kind.js';
+import { imageSize } from '../../core/image-size.js';
+import { type ImageMediaType, imageMediaType, isPdf } from '../../workspace/binary-kind.js';
 import { FileError } from '../../workspace/file-error.js';
-import { readHead } from '../../workspace/file-page.js';
+import { readHead, readWhole } from '../../workspace/file-page.js';
 import { type OpenFile, openRegularFile } from '../../workspace/regular-file.js';
 import { type CallTarget, describeTarget, effectsOn, targetOf } from '../files/call-target.js';
 import { pathInput } from '../files/file-input.js';
@@ -15,9 +16,31 @@ import type { ToolContext } from '../runtime/context.js';
 import { type Tool, ToolError, type ToolResult } from '../runtime/tool.js';
 import { READ_LIMITS } from './limits.js';
 import { parsePageRange } from './page-range.js';
-import { readImage } from './read-image.js';
 import { readPdf } from './read-pdf.js';
 import { readText } from './read-text.js';
+
+/** Throws ToolError. */
+async function readImage(file: OpenFile, target: CallTarget, mediaType: ImageMediaType): Promise<ToolResult> {
+  const { size } = file.stats;
+  const name = mediaType.slice('image/'.length).toUpperCase();
+  if (size > READ_LIMITS.imageBytes) {
+    throw new ToolError(
+      `${target.path} is a ${name} image of ${size} bytes; images of up to ${READ_LIMITS.imageBytes} can be shown. ` +
+        'Make a smaller copy with Bash (for example: convert FILE -resize 1500x1500 /tmp/smaller.png) and Read that.',
+    );
+  }
+  const data = (await readWhole(file)).toString('base64');
+  const dimensions = imageSize(data);
+  const measure = dimensions === undefined ? '' : `, ${dimensions.width} × ${dimensions.height} pixels`;
+  return {
+    type: 'result',
+    resultForAssistant: [
+      { type: 'text', text: `[${name} image${measure}, ${size} bytes]` },
+      { type: 'image', source: { type: 'base64', mediaType, data } },
+    ],
+    data: { kind: 'image', path: target.path, mediaType, size, ...dimensions },
+  };
+}
 
 const inputSchema = z.strictObject({
   file_path: pathInput('The file to read, best as an absolute path.'),

@@ -15,13 +15,13 @@ import { toOffer } from './registry.js';
 import type { OpenToolState, RunRequest } from './runtime.js';
 import { settleWithin } from './settle-within.js';
 import type { Tool } from './tool.js';
+import { isToolError } from './tool.js';
 import {
   createToolCallContext,
   judgedToolCall,
   locationOf,
   type ToolCallScope,
 } from './tool-call-context.js';
-import { isToolError } from './tool-error.js';
 
 export interface ExamineRequest {
   tool: string;

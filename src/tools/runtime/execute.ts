@@ -10,7 +10,7 @@ import type { ToolRunResult } from './runtime.js';
 import type { RuntimeLog } from './runtime-log.js';
 import { settleWithin } from './settle-within.js';
 import type { Tool, ToolProgress, ToolResult } from './tool.js';
-import { isToolError } from './tool-error.js';
+import { isToolError } from './tool.js';
 
 export interface Execution {
   content: string | readonly ToolResultContent[];

@@ -5,12 +5,56 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
+import { GatewayError } from '../../core/errors.js';
 import { toTool } from './define-tool.js';
-import { tellingErrors } from './own-errors.js';
 import { importOwn } from './own-modules.js';
 import type { ToolProblem, ToolSource } from './registry.js';
 import type { RuntimeLog } from './runtime-log.js';
-import type { Tool } from './tool.js';
+import { isToolError, type Tool, ToolError } from './tool.js';
+
+/**
+ * Errors of own tools reach the model with their message, whatever their class: whoever wrote the
+ * tool wrote the sentence as well. Secrets of the configuration are taken out of it.
+ */
+interface TellingOptions {
+  redact(text: string): string;
+  log: RuntimeLog;
+}
+
+function tellingErrors(tool: Tool, { redact, log }: TellingOptions): Tool {
+  const told = (thrown: unknown): unknown => {
+    if (thrown instanceof GatewayError) return thrown;
+    const known = isToolError(thrown);
+    if (!known) log.error({ err: thrown, tool: tool.name }, 'an own tool failed');
+    const said = thrown instanceof Error ? thrown.message : String(thrown);
+    const message = redact(said.trim() === '' ? `${tool.name} failed without a message.` : said);
+    return new ToolError(message, { cause: thrown, ...(known ? { data: thrown.data } : {}) });
+  };
+  const asking =
+    <A extends readonly unknown[], R>(ask: (...args: A) => R | Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      try {
+        return await ask(...args);
+      } catch (thrown) {
+        throw told(thrown);
+      }
+    };
+  const { effects, validateInput } = tool;
+  return {
+    ...tool,
+    ...(effects === undefined ? {} : { effects: asking(effects) }),
+    ...(validateInput === undefined ? {} : { validateInput: asking(validateInput) }),
+    describe: asking(tool.describe),
+    async *call(input, context) {
+      try {
+        yield* tool.call(input, context);
+      } catch (thrown) {
+        // What a signal threw says nothing that the result does not say.
+        throw context.signal.aborted && !isToolError(thrown) ? thrown : told(thrown);
+      }
+    },
+  };
+}
 
 export interface OwnToolOptions {
   /** As in the configuration: folders, files, folders of packages, names of packages. */

@@ -10,6 +10,7 @@ import type { ToolRunResult } from './runtime.js';
 import { safeDescription } from './safe-description.js';
 import { settleWithin } from './settle-within.js';
 import type { Tool } from './tool.js';
+import { isToolError } from './tool.js';
 import {
   createToolCallContext,
   gatedToolCall,
@@ -17,7 +18,6 @@ import {
   type ToolCallPlan,
   type ToolCallScope,
 } from './tool-call-context.js';
-import { isToolError } from './tool-error.js';
 
 export interface Refusal {
   outcome: ToolRunResult['outcome'];

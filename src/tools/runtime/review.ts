@@ -1,11 +1,5 @@
-/**
- * May a call be made that somebody else runs: Claude Code with its own tools, here or elsewhere.
- * The same classification, effects, rules, people and audit as for our own calls, and no run. What
- * only the other side can know (whether a file was read before, whether a text occurs in it) is
- * left to it.
- */
-
 import { setMaxListeners } from 'node:events';
+import { relative } from 'node:path';
 import type { JsonObject, ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
@@ -15,17 +9,17 @@ import type { AskHints, EngineRule } from '../../permissions/hints.js';
 import { EDIT_TOOLS } from '../../permissions/rules/tool-names.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { createFileState, type FileState } from '../../workspace/file-state.js';
-import { realTarget } from '../../workspace/real-path.js';
+import { isInside, realTarget } from '../../workspace/real-path.js';
 import { readTextFile } from '../../workspace/text-file.js';
 import { withoutPersonFields } from './classify.js';
 import { type ForeignInput, readForeignInput, strangerTool } from './foreign-input.js';
-import { hiddenInTrees } from './hidden-in-trees.js';
 import { plainDescription } from './preflight.js';
 import { toOffer } from './registry.js';
 import type { OpenToolState, RunRequest } from './runtime.js';
 import { safeDescription, safeHints } from './safe-description.js';
 import { settleWithin } from './settle-within.js';
 import type { Tool } from './tool.js';
+import { isToolError } from './tool.js';
 import {
   createToolCallContext,
   gatedToolCall,
@@ -34,7 +28,32 @@ import {
   type ToolCallPlan,
   type ToolCallScope,
 } from './tool-call-context.js';
-import { isToolError } from './tool-error.js';
+
+/**
+ * May a call be made that somebody else runs: Claude Code with its own tools, here or elsewhere.
+ * The same classification, effects, rules, people and audit as for our own calls, and no run. What
+ * only the other side can know (whether a file was read before, whether a text occurs in it) is
+ * left to it.
+ */
+
+/** Why none of these may be searched as a whole, or undefined. */
+async function hiddenInTrees(
+  { gate, request }: Pick<ToolCallScope, 'gate' | 'request'>,
+  effects: readonly Effect[],
+): Promise<string | undefined> {
+  const trees = effects.flatMap((effect) => (effect.kind === 'read' && effect.tree ? [effect.path] : []));
+  if (trees.length === 0) return undefined;
+  const { session } = request;
+  const folders = [...new Set(trees.flatMap((tree) => [tree, realTarget(tree)]))];
+  const hidden = await gate.hidden(locationOf(request), session.id, { own: true });
+  const first = hidden.find((path) =>
+    folders.some((folder) => isInside(folder, path) || isInside(folder, realTarget(path))),
+  );
+  if (first === undefined) return undefined;
+  const { root } = session.workspace;
+  const name = isInside(root, first) ? `./${relative(root, first)}` : 'a file outside of the workspace';
+  return `It would look through ${name}, which must not be read. Search in a narrower folder that does not have it.`;
+}
 
 export interface ReviewRequest {
   call: ToolUseBlock;

@@ -10,8 +10,7 @@ import type { ToolContext, ToolPermission } from './context.js';
 import type { RunClock } from './run-clock.js';
 import type { RunRequest } from './runtime.js';
 import { safeDescription, safeLine } from './safe-description.js';
-import { type Tool, ToolError } from './tool.js';
-import { isToolError } from './tool-error.js';
+import { isToolError, type Tool, ToolError } from './tool.js';
 
 /** What a call would do, worked out before it is let through. The same value is judged, shown and run. */
 export interface ToolCallPlan {

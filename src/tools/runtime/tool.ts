@@ -6,11 +6,17 @@
  * Who may throw: `call` and `validateInput` throw ToolError for the model; anything else thrown is
  * a bug, logged whole and shown to the model as an internal error without its message.
  */
+
 import type * as z from 'zod';
 import type { JsonObject, Message, ToolResultContent } from '../../core/conversation.js';
 import type { Effect } from '../../permissions/effects.js';
 import type { Description } from '../../permissions/gate.js';
 import type { ToolContext } from './context.js';
+
+/** Tools of a package of their own bring their own class, or none: the name is enough. */
+export function isToolError(error: unknown): error is ToolError | (Error & { data?: unknown }) {
+  return error instanceof ToolError || (error instanceof Error && error.name === 'ToolError');
+}
 
 export interface Tool<Input = unknown> {
   /** What the model calls. */

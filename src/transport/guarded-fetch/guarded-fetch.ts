@@ -6,10 +6,40 @@
 import { GatewayError } from '../../core/errors.js';
 import { HttpClient, type HttpResponse, type ResponseBody } from '../http-client/index.js';
 import { ProxySettings } from '../http-client/proxy.js';
-import { Deadline } from './deadline.js';
 import { FetchProblem, problemOf } from './fetch-problem.js';
 import { orAborted, pinnedLookup, type Resolver, resolveChecked, systemResolver } from './resolve.js';
 import { checkUrl, HostList, parseFetchUrl } from './url-policy.js';
+
+/** A time limit that stands still while a person is asked. */
+class Deadline {
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #reason: () => Error;
+  #leftMs: number;
+  #startedAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Runs from the start. `reason` is what the signal fires with. */
+  constructor(ms: number, reason: () => Error) {
+    this.signal = this.#controller.signal;
+    this.#leftMs = ms;
+    this.#reason = reason;
+    this.resume();
+  }
+
+  resume(): void {
+    if (this.#timer !== undefined) return;
+    this.#startedAt = performance.now();
+    this.#timer = setTimeout(() => this.#controller.abort(this.#reason()), this.#leftMs);
+  }
+
+  pause(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#startedAt));
+  }
+}
 
 export const FETCH_LIMITS = {
   redirects: 5,

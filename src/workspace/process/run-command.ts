@@ -2,16 +2,74 @@
  * One command as a process of its own: in a session and group of its own, with nothing to read from,
  * its output bounded, and ended with everything that it started.
  */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { closeSync, constants, openSync, readSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
-import { COMMAND_LIMITS, type CommandLimits } from './limits.js';
 import { createLogFile, type LogFile } from './log-file.js';
 import { COMMAND_ID_VARIABLE, createCommandId } from './orphans.js';
 import { createOutputBuffer, type OutputBuffer } from './output-buffer.js';
-import { type OutputPipe, openOutputPipe } from './output-pipe.js';
 import type { ProcessMark } from './process-list.js';
 import { createProcessTree, type Started } from './process-tree.js';
+
+/** What one command may take of the gateway's memory, disk and patience. */
+const COMMAND_LIMITS = {
+  /** Of its output, kept in memory: the first and the last so many bytes. */
+  headBytes: 64 * 1024,
+  tailBytes: 64 * 1024,
+  /** A command that prints no more than this leaves no file behind. */
+  logAfterBytes: 30_000,
+  logBytes: 64 * 1024 * 1024,
+  /** Output that waits for the disk; beyond it the command is made to wait. */
+  logPendingBytes: 1024 * 1024,
+  /** Between asking to end and ending. */
+  graceMs: 3000,
+  /** How long output may still come once the command itself is gone. */
+  drainMs: 150,
+  /** What the command can say on the extra descriptor. */
+  captureBytes: 64 * 1024,
+} as const;
+
+type CommandLimits = { [K in keyof typeof COMMAND_LIMITS]: number };
+
+/**
+ * A real pipe for a command's output. Node gives children sockets, and on a socket `> /dev/stdout`
+ * fails, and two descriptors would lose the order between them: so a FIFO is made, opened at both
+ * ends and unlinked again.
+ */
+interface OutputPipe {
+  /** For the child's stdout and stderr. */
+  readonly writeFd: number;
+  readonly stream: Socket;
+  /** What /proc shows for a descriptor of it. */
+  readonly path: string;
+  /** Once the child has it. */
+  closeWriteEnd(): void;
+}
+
+/** Rejects where no FIFO can be made. */
+async function openOutputPipe(path: string): Promise<OutputPipe> {
+  await new Promise<void>((resolve, reject) => {
+    execFile('mkfifo', ['-m', '600', path], { env: { PATH: '/usr/bin:/bin:/usr/local/bin' } }, (error) =>
+      error === null ? resolve() : reject(error),
+    );
+  });
+  try {
+    // The reader must not wait for a writer, and the writer finds a reader there.
+    const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    let writeFd: number;
+    try {
+      writeFd = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
+    } catch (error) {
+      closeSync(readFd);
+      throw error;
+    }
+    const stream = new Socket({ fd: readFd, readable: true, writable: false });
+    return { writeFd, stream, path, closeWriteEnd: () => closeSync(writeFd) };
+  } finally {
+    unlinkSync(path);
+  }
+}
 
 export interface CommandOptions {
   file: string;

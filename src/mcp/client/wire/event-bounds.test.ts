@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EventBounds } from './event-bounds.js';
+import { EventBounds } from './bounded-fetch.js';
 
 const last = (...chunks: string[]): number => {
   const bounds = new EventBounds();
