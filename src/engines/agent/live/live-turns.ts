@@ -3,15 +3,21 @@
  * answer that is being made.
  */
 import type { AgentObserver } from '../../../activity/activity.js';
+import { SharedStream, type StreamReader } from '../../../answers/shared-stream.js';
 import type { ModelEvent } from '../../../core/events.js';
 import type { Turn } from '../../../sessions/sessions.js';
 import type { Answer, ModelRequest } from '../../engine.js';
-import { SharedTurn, type SharedTurnOptions } from './shared-turn.js';
 
 /** Everything of an answer but its events. */
 export type AnswerHead = Omit<Answer, 'body' | 'delivered'>;
 
-export interface LiveTurnOptions extends SharedTurnOptions {
+type Batch = readonly ModelEvent[];
+
+export interface LiveTurnOptions {
+  /** The longest silence of a reader. */
+  pingMs: number;
+  /** Once, when the turn is over, however it ended; nobody hears the end before it has resolved. */
+  onEnd(): Promise<void>;
   /** Somebody has the whole answer. */
   onDelivered(): void;
 }
@@ -62,8 +68,8 @@ export class LiveTurns {
 
 export class LiveTurn {
   readonly principal: string;
-  readonly #shared: SharedTurn;
-  readonly #own: ReturnType<SharedTurn['join']>;
+  readonly #stream: SharedStream<Batch, Waiter>;
+  readonly #own: StreamReader<Batch> | undefined;
   readonly #ownHeaders: Waiter['headers'];
   readonly #onDelivered: () => void;
   #resolve: (head: AnswerHead) => void = () => {};
@@ -73,11 +79,11 @@ export class LiveTurn {
     this.#reject = reject;
   });
 
-  constructor(principal: string, caller: Waiter, options: LiveTurnOptions) {
+  constructor(principal: string, caller: Waiter, { pingMs, onEnd, onDelivered }: LiveTurnOptions) {
     this.principal = principal;
-    this.#onDelivered = options.onDelivered;
-    this.#shared = new SharedTurn(options);
-    this.#own = this.#shared.join(caller);
+    this.#onDelivered = onDelivered;
+    this.#stream = new SharedStream({ onEnd, ping: { afterMs: pingMs, piece: PING } });
+    this.#own = this.#stream.join(caller);
     this.#ownHeaders = caller.headers;
     // Nobody may have joined to hear of a failure.
     this.#head.catch(() => {});
@@ -85,24 +91,33 @@ export class LiveTurn {
 
   /** Fires when nobody waits for the turn any more. */
   get signal(): AbortSignal {
-    return this.#shared.signal;
+    return this.#stream.signal;
   }
 
   get closing(): boolean {
-    return this.#shared.closing;
+    return this.#stream.closing;
   }
 
   get ended(): Promise<void> {
-    return this.#shared.ended;
+    return this.#stream.ended;
   }
 
-  get observe(): AgentObserver {
-    return this.#shared.observe;
-  }
+  /** Tells everyone who waits. What one of them throws is thrown when all have been told. */
+  readonly observe: AgentObserver = (activity) => {
+    const failures: unknown[] = [];
+    for (const { observe } of this.#stream.participants) {
+      try {
+        observe?.(activity);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  };
 
   /** The answer of the request that the turn was begun for. */
-  begin(head: AnswerHead, source: Parameters<SharedTurn['start']>[0]): Answer {
-    this.#shared.start(source);
+  begin(head: AnswerHead, source: AsyncGenerator<Batch, void, void>): Answer {
+    this.#stream.start(source);
     this.#resolve(head);
     return this.#answer(head, this.#ownHeaders, this.#own ?? NOTHING);
   }
@@ -110,11 +125,11 @@ export class LiveTurn {
   /** There will be no answer: whoever joined is told the same. */
   async fail(error: unknown): Promise<void> {
     this.#reject(error);
-    await this.#shared.fail();
+    await this.#stream.fail();
   }
 
   async join(caller: Waiter): Promise<Answer | undefined> {
-    const reader = this.#shared.join(caller);
+    const reader = this.#stream.join(caller);
     if (reader !== undefined) {
       const head = await this.#head;
       return this.#answer(head, caller.headers, reader);
@@ -124,15 +139,16 @@ export class LiveTurn {
   }
 
   stop(): Promise<void> {
-    return this.#shared.stop();
+    return this.#stream.stop();
   }
 
-  #answer(head: AnswerHead, own: Waiter['headers'], batches: AsyncIterable<readonly ModelEvent[]>): Answer {
+  #answer(head: AnswerHead, own: Waiter['headers'], batches: AsyncIterable<Batch>): Answer {
     const headers = { ...head.headers, ...own };
     return { ...head, headers, delivered: this.#onDelivered, body: { kind: 'events', batches } };
   }
 }
 
+const PING: Batch = [{ type: 'ping' }];
 const NOTHING: AsyncIterable<never> = {
   async *[Symbol.asyncIterator]() {},
 };
