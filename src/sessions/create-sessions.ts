@@ -1,5 +1,6 @@
 /** Sessions on a store. */
 import type { Message, ToolUseBlock } from '../core/conversation.js';
+import { atMost } from '../core/deferred.js';
 import type { ListedSession, Session, SessionQuery } from '../store/sessions.js';
 import type { Page } from '../store/store.js';
 import { ExpiryWatch } from './lifetime/expiry.js';
@@ -182,12 +183,7 @@ class StoredSessions implements Sessions {
     const turn = await this.#mutex.run(id, async () => this.#running.get(id) ?? this.#giveUp(id, by));
     if (typeof turn === 'boolean') return turn;
     turn.stop(stopped(id, by));
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, LIMITS.stopMs);
-    });
-    await Promise.race([turn.over, late]);
-    clearTimeout(timer);
+    await atMost(LIMITS.stopMs, turn.over);
     return true;
   }
 

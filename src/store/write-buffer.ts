@@ -2,6 +2,7 @@
  * Rows that are written together, later: one transaction for many requests, and none of them waits.
  * Batches are written one after the other, so rows keep their order.
  */
+import { type Deferred, deferred } from '../core/deferred.js';
 
 export interface WriteBufferOptions<Row> {
   /** Writes a batch, whole or not at all. */
@@ -18,9 +19,7 @@ export interface WriteBufferOptions<Row> {
 
 interface Batch<Row> {
   rows: Row[];
-  done: Promise<void>;
-  resolve: () => void;
-  reject: (error: unknown) => void;
+  written: Deferred<void>;
 }
 
 export class WriteBuffer<Row> {
@@ -37,7 +36,7 @@ export class WriteBuffer<Row> {
   /** Resolves when the row is written; may be ignored. */
   add(row: Row): Promise<void> {
     this.#batch ??= this.#open();
-    const { rows, done } = this.#batch;
+    const { rows, written } = this.#batch;
     rows.push(row);
     if (rows.length > this.#options.maxRows) {
       rows.shift();
@@ -45,7 +44,7 @@ export class WriteBuffer<Row> {
     }
     if (this.#cancelTimer === undefined) this.#schedule(this.#options.delayMs);
     else if (rows.length === this.#options.flushRows && this.#options.delayMs > 0) this.#schedule(0);
-    return done;
+    return written.promise;
   }
 
   /** Resolves when everything added so far is written or given up. Never rejects. */
@@ -57,14 +56,9 @@ export class WriteBuffer<Row> {
   }
 
   #open(): Batch<Row> {
-    let resolve = () => {};
-    let reject: (error: unknown) => void = () => {};
-    const done = new Promise<void>((onDone, onFailed) => {
-      resolve = onDone;
-      reject = onFailed;
-    });
-    done.catch(this.#options.onError);
-    return { rows: [], done, resolve, reject };
+    const written = deferred();
+    written.promise.catch(this.#options.onError);
+    return { rows: [], written };
   }
 
   async #writeBatch(): Promise<void> {
@@ -77,9 +71,9 @@ export class WriteBuffer<Row> {
     }
     try {
       await this.#options.write(batch.rows);
-      batch.resolve();
+      batch.written.resolve();
     } catch (error) {
-      batch.reject(error);
+      batch.written.reject(error);
     }
   }
 

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { access, type FileHandle, link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { deferred } from '../core/deferred.js';
 import { errorCode, FileError, toFileError } from './file-error.js';
 import type { FileVersion } from './file-state.js';
 import { sameVersion, versionOfBytes } from './file-version.js';
@@ -36,14 +37,6 @@ export async function withPathLock<T>(key: string, work: () => Promise<T>): Prom
 /** How many paths are locked or waited for. */
 export function lockedPaths(): number {
   return tails.size;
-}
-
-function deferred(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }
 
 export interface FileReplacement {

@@ -4,6 +4,7 @@ import { ConfigError } from '../../config/config-error.js';
 import { parseConfig } from '../../config/parse.js';
 import type { Config, McpServerConfig } from '../../config/schema.js';
 import { GatewayError } from '../../core/errors.js';
+import { untilAborted } from '../../core/stopping.js';
 import { HttpClient } from '../../transport/http-client/index.js';
 import { ChangeListeners } from './change-listeners.js';
 import { MCP_LIMITS, type McpLimits } from './limits.js';
@@ -115,7 +116,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
     tools: (session) => [...entries.values()].flatMap((entry) => entry.tools(session)),
     status: () => [...entries.values()].map((entry) => entry.status()),
     async settled(signal) {
-      await untilAborted(signal, Promise.all([...entries.values()].map((entry) => entry.settled())));
+      await untilAborted(Promise.all([...entries.values()].map((entry) => entry.settled())), signal);
     },
     async add(name, given): Promise<McpServerStatus> {
       if (closed) throw new GatewayError('unavailable', 'The gateway is shutting down.');
@@ -162,18 +163,4 @@ export function createMcpClient(options: McpClientOptions): McpClient {
       await http?.close();
     },
   };
-}
-
-async function untilAborted(signal: AbortSignal, work: Promise<unknown>): Promise<void> {
-  signal.throwIfAborted();
-  let stop = (): void => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop);
-  });
-  try {
-    await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

@@ -3,6 +3,7 @@ import { createRedactor, maskUrl } from '../../config/redact.js';
 import type { McpServerConfig } from '../../config/schema.js';
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
+import { untilAborted } from '../../core/stopping.js';
 import type { HttpClient } from '../../transport/http-client/index.js';
 import { McpConnection } from './connection.js';
 import type { McpLimits } from './limits.js';
@@ -241,7 +242,7 @@ export class ServerEntry {
       const outcome = await connection.call(tool, input, options, config.timeout_s * 1000);
       if (outcome.kind === 'answered') return outcome.result;
       if (again) return unavailable(name, outcome.problem);
-      await untilAborted(options.signal, link.connect());
+      await untilAborted(link.connect(), options.signal);
     }
     return unavailable(name, 'it cannot be reached');
   }
@@ -251,7 +252,7 @@ export class ServerEntry {
     const { state } = link;
     const waits = state.kind === 'idle' || state.kind === 'connecting';
     if (waits || (state.kind === 'failed' && state.retryAt === undefined)) {
-      await untilAborted(signal, link.connect());
+      await untilAborted(link.connect(), signal);
     }
     return link.connection;
   }
@@ -294,19 +295,4 @@ function secretsOf(config: McpServerConfig): string[] {
   const values = config.type === 'stdio' ? Object.values(config.env) : Object.values(config.headers);
   const bare = values.map((value) => value.replace(/^(?:bearer|basic|token)\s+/i, ''));
   return [...values, ...bare].filter((value) => value.length >= 8);
-}
-
-/** `work`, or a rejection with the signal's reason. */
-async function untilAborted(signal: AbortSignal, work: Promise<void>): Promise<void> {
-  let stop = (): void => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop);
-  });
-  try {
-    await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-  signal.throwIfAborted();
 }

@@ -2,6 +2,8 @@
  * The calls of one session that run. A connection that breaks is no wish to stop: its calls go on
  * for a while, and a client that comes back gets their answers. After that nobody waits for them.
  */
+
+import { linkSignals } from '../../core/stopping.js';
 import type { RequestId } from './sdk.js';
 
 interface Running {
@@ -33,11 +35,8 @@ export class RunningCalls {
 
   /** `work` is told to stop when the client cancels, when nobody waits any more, or by `stop`. */
   async run<T>(id: RequestId, cancelled: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const controller = new AbortController();
-    const onCancel = (): void => controller.abort(cancelled.reason);
-    if (cancelled.aborted) onCancel();
-    else cancelled.addEventListener('abort', onCancel, { once: true });
-    const working = work(controller.signal);
+    const { controller, signal, release } = linkSignals(cancelled);
+    const working = work(signal);
     const entry: Running = {
       controller,
       done: working.then(
@@ -49,7 +48,7 @@ export class RunningCalls {
     try {
       return await working;
     } finally {
-      cancelled.removeEventListener('abort', onCancel);
+      release();
       if (this.#running.get(id) === entry) this.#running.delete(id);
       this.#orphans.delete(id);
       if (cancelled.aborted) this.#onCancelled(id);

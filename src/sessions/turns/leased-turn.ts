@@ -8,6 +8,7 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from '../../core/conversation.js';
+import { deferred } from '../../core/deferred.js';
 import type { GatewayError } from '../../core/errors.js';
 import type { Loss } from '../../core/losses.js';
 import type { NewAnswer } from '../../store/answers.js';
@@ -75,11 +76,9 @@ export class LeasedTurn implements Turn {
   #queue: Promise<unknown> = Promise.resolve();
   #ended: GatewayError | undefined;
   #stopped = false;
-  #onOver: () => void = () => {};
+  readonly #over = deferred();
   /** Resolves when the turn is over, and its session free. */
-  readonly over = new Promise<void>((resolve) => {
-    this.#onOver = resolve;
-  });
+  readonly over = this.#over.promise;
 
   constructor(options: LeasedTurnOptions) {
     const { held, turn } = options;
@@ -197,7 +196,7 @@ export class LeasedTurn implements Turn {
     try {
       await this.#options.onEnd(end);
     } finally {
-      this.#onOver();
+      this.#over.resolve();
     }
   }
 

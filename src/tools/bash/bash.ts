@@ -1,6 +1,8 @@
 /** Runs a command of the shell. Every command has a shell of its own; the folder and exported variables are kept between them. */
 
 import * as z from 'zod';
+import { atMost, deferred } from '../../core/deferred.js';
+import { onAbort } from '../../core/stopping.js';
 import type { Effect } from '../../permissions/effects.js';
 import { isReadOnlyCommand } from '../../permissions/shell/read-only.js';
 import { cleanPath } from '../../sandbox/environment.js';
@@ -29,21 +31,16 @@ import { type FoundFolder, findFolder, moveTo } from './working-folder.js';
 /** Returns when the command has ended. */
 async function* followOutput(started: StartedCommand): AsyncGenerator<ToolProgress, void, void> {
   let ended = false;
-  let wake: () => void = () => {};
-  let changed = new Promise<void>((resolve) => {
-    wake = resolve;
-  });
-  started.onChange(() => wake());
+  let changed = deferred();
+  started.onChange(() => changed.resolve());
   void started.ended.then(() => {
     ended = true;
-    wake();
+    changed.resolve();
   });
   let position = 0;
   while (!ended) {
-    await changed;
-    changed = new Promise((resolve) => {
-      wake = resolve;
-    });
+    await changed.promise;
+    changed = deferred();
     if (ended) return;
     await atMost(BASH_LIMITS.progressMs, started.ended);
     // The whole comes with the result.
@@ -54,15 +51,6 @@ async function* followOutput(started: StartedCommand): AsyncGenerator<ToolProgre
     const content = tailOf(before + after, BASH_LIMITS.progressChars);
     if (content !== '') yield { type: 'progress', content };
   }
-}
-
-async function atMost(ms: number, ended: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([ended, late]);
-  clearTimeout(timer);
 }
 
 const BASH_DESCRIPTION = `Runs a command in bash and returns what it prints, with its exit code.
@@ -253,9 +241,7 @@ async function* runToEnd(
     timedOut = true;
     void started.stop();
   }, timeoutMs);
-  const abort = (): void => void started.kill();
-  if (context.signal.aborted) abort();
-  else context.signal.addEventListener('abort', abort, { once: true });
+  const release = onAbort(context.signal, () => void started.kill());
   let finished = false;
   try {
     yield* followOutput(started);
@@ -264,7 +250,7 @@ async function* runToEnd(
     yield report(input, context, started, end, { timeoutMs: timedOut ? timeoutMs : undefined, note });
   } finally {
     clearTimeout(timer);
-    context.signal.removeEventListener('abort', abort);
+    release();
     // Nobody listens any more.
     if (!finished) await started.kill();
   }

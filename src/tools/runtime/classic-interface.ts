@@ -2,6 +2,8 @@
  * The classic tool interface of coding agents, as far as it differs from the gateway's own: the
  * names of its context, its answers to `validateInput`, its texts in place of descriptions.
  */
+
+import { linkSignals } from '../../core/stopping.js';
 import type { Description } from '../../permissions/gate.js';
 import type { ToolContext, ToolOptions, ToolPermission } from './context.js';
 import type { ToolYield, Validation } from './tool.js';
@@ -40,21 +42,13 @@ export function ownContext(context: ToolContext): OwnToolContext {
       maxThinkingTokens: options.thinkingBudget ?? 0,
     },
     get abortController() {
-      controller ??= following(signal);
+      controller ??= linkSignals(signal).controller;
       return controller;
     },
     get readFileTimestamps() {
       return Object.fromEntries([...files.entries()].map(([path, { readAt }]) => [path, readAt]));
     },
   };
-}
-
-function following(signal: AbortSignal): AbortController {
-  const controller = new AbortController();
-  const abort = (): void => controller.abort(signal.reason);
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', abort, { once: true });
-  return controller;
 }
 
 /** Throws for an answer that is neither yes nor no: it must not count as a yes. */

@@ -3,6 +3,7 @@ import { relative } from 'node:path';
 import type { JsonObject, ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
+import { linkSignals } from '../../core/stopping.js';
 import type { Effect } from '../../permissions/effects.js';
 import type { Description, PermissionGate, Revision, Verdict } from '../../permissions/gate.js';
 import type { AskHints, EngineRule } from '../../permissions/hints.js';
@@ -94,20 +95,13 @@ export interface ReviewParts {
 
 /** Rejects as the gate does, and for bugs of a tool: whoever asks takes that for a no. */
 export async function reviewToolCall(parts: ReviewParts, request: ReviewRequest): Promise<ReviewOutcome> {
-  const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
-  const sources = [request.signal, parts.closing];
-  const releases = sources.map((source) => {
-    const stop = (): void => controller.abort(source.reason);
-    if (source.aborted) stop();
-    else source.addEventListener('abort', stop, { once: true });
-    return () => source.removeEventListener('abort', stop);
-  });
+  const { signal, release } = linkSignals(request.signal, parts.closing);
+  setMaxListeners(0, signal);
   try {
     const tool = (await parts.find(request.call.name)) ?? strangerTool(request.call.name);
-    return await decide(await openReview(parts, request, tool, controller.signal));
+    return await decide(await openReview(parts, request, tool, signal));
   } finally {
-    for (const release of releases) release();
+    release();
   }
 }
 

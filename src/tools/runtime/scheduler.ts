@@ -7,6 +7,7 @@
 import { setMaxListeners } from 'node:events';
 import type { ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
+import { type LinkedSignals, linkSignals, onAbort } from '../../core/stopping.js';
 import type { PermissionGate } from '../../permissions/gate.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { boundResult, RESULT_LIMITS } from './bound-result.js';
@@ -84,16 +85,12 @@ class Run {
   /** Never throws. */
   async drive(): Promise<void> {
     const sources = [this.#request.signal, this.#options.closing];
-    const onAbort = () => this.stop(sources.find((source) => source.aborted)?.reason);
-    for (const source of sources) {
-      if (source.aborted) onAbort();
-      source.addEventListener('abort', onAbort, { once: true });
-    }
+    const releases = sources.map((source) => onAbort(source, () => this.stop(source.reason)));
     try {
       for (const [index, call] of this.#request.calls.entries()) await this.#handle(index, call);
       await this.#idle();
     } finally {
-      for (const source of sources) source.removeEventListener('abort', onAbort);
+      for (const release of releases) release();
       this.events.end();
     }
   }
@@ -328,32 +325,28 @@ class CurrentCall {
   plan: ToolCallPlan | undefined;
   clock: RunClock | undefined;
   timedOut = false;
-  readonly #controller = new AbortController();
-  readonly #parent: AbortSignal;
-  readonly #onAbort = () => this.#controller.abort(this.#parent.reason);
+  readonly #linked: LinkedSignals;
 
   constructor(parent: AbortSignal) {
-    this.#parent = parent;
-    if (parent.aborted) this.#onAbort();
-    else parent.addEventListener('abort', this.#onAbort, { once: true });
-    setMaxListeners(0, this.#controller.signal);
+    this.#linked = linkSignals(parent);
+    setMaxListeners(0, this.signal);
   }
 
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.#linked.signal;
   }
 
   start(limitMs: number | undefined): RunClock {
     this.clock = startRunClock(limitMs, () => {
-      if (this.#controller.signal.aborted) return;
+      if (this.signal.aborted) return;
       this.timedOut = true;
-      this.#controller.abort(new DOMException('The time for this call is over.', 'TimeoutError'));
+      this.#linked.controller.abort(new DOMException('The time for this call is over.', 'TimeoutError'));
     });
     return this.clock;
   }
 
   release(): void {
     this.clock?.stop();
-    this.#parent.removeEventListener('abort', this.#onAbort);
+    this.#linked.release();
   }
 }

@@ -1,4 +1,5 @@
 /** Waiting for what may never come: until it settles, its time is over, or it ignores the signal. */
+import { onAbort } from '../../core/stopping.js';
 export type Settling<T> = { state: 'settled'; value: T } | { state: 'late' } | { state: 'ignored' };
 
 export interface SettleOptions {
@@ -12,11 +13,11 @@ export interface SettleOptions {
 export async function settleWithin<T>(work: Promise<T>, options: SettleOptions): Promise<Settling<T>> {
   const { signal, graceMs, limitMs } = options;
   const timers: NodeJS.Timeout[] = [];
-  let onAbort = () => {};
+  let release = () => {};
   const givenUp = new Promise<Settling<T>>((resolve) => {
-    onAbort = () => timers.push(setTimeout(() => resolve({ state: 'ignored' }), graceMs));
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
+    release = onAbort(signal, () => {
+      timers.push(setTimeout(() => resolve({ state: 'ignored' }), graceMs));
+    });
     if (limitMs !== undefined) timers.push(setTimeout(() => resolve({ state: 'late' }), limitMs));
   });
   const settled = work.then((value): Settling<T> => ({ state: 'settled', value }));
@@ -24,7 +25,7 @@ export async function settleWithin<T>(work: Promise<T>, options: SettleOptions):
   try {
     return await Promise.race([settled, givenUp]);
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    release();
     for (const timer of timers) clearTimeout(timer);
   }
 }

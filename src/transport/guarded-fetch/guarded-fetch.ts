@@ -4,10 +4,11 @@
  * checked.
  */
 import { GatewayError } from '../../core/errors.js';
+import { untilAborted } from '../../core/stopping.js';
 import { HttpClient, type HttpResponse, type ResponseBody } from '../http-client/index.js';
 import { ProxySettings } from '../http-client/proxy.js';
 import { FetchProblem, problemOf } from './fetch-problem.js';
-import { orAborted, pinnedLookup, type Resolver, resolveChecked, systemResolver } from './resolve.js';
+import { pinnedLookup, type Resolver, resolveChecked, systemResolver } from './resolve.js';
 import { checkUrl, HostList, parseFetchUrl } from './url-policy.js';
 
 /** A time limit that stands still while a person is asked. */
@@ -183,7 +184,7 @@ class GuardedFetch {
     if (beforeHost === undefined) return;
     this.#deadline.pause();
     try {
-      await orAborted(beforeHost(url), this.#signal);
+      await untilAborted(beforeHost(url), this.#signal);
     } finally {
       this.#deadline.resume();
     }

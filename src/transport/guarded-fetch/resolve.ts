@@ -1,6 +1,7 @@
 /** From a URL to the addresses that a connection may be made to: looked up once, checked, and kept. */
 import { lookup as lookupName } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
+import { untilAborted } from '../../core/stopping.js';
 import { hostOf } from '../http-client/proxy.js';
 import { type AddressVerdict, judgeAddress, ownAddresses } from './address-policy.js';
 import { FetchProblem, problemOf } from './fetch-problem.js';
@@ -35,7 +36,7 @@ async function resolveName(
 ): Promise<readonly string[]> {
   let addresses: readonly string[];
   try {
-    addresses = await orAborted(resolver(host), signal);
+    addresses = await untilAborted(resolver(host), signal);
   } catch (error) {
     signal.throwIfAborted();
     throw problemOf(error, host);
@@ -66,14 +67,4 @@ export function pinnedLookup(addresses: readonly string[]): LookupFunction {
     if (options.all === true) callback(null, all);
     else callback(null, first?.address ?? '', first?.family ?? 0);
   };
-}
-
-/** A name lookup cannot be stopped, but it need not be waited for. */
-export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

@@ -1,6 +1,7 @@
 /** A started command with all that came of it, as far as ending it is concerned. */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { atMost } from '../../core/deferred.js';
 import { endProcesses, killAll } from './end-processes.js';
 import { type ProcessInfo, type ProcessMark, readProcess } from './process-list.js';
 
@@ -49,14 +50,7 @@ function groupOnly(child: Started, pid: number): ProcessTree {
   };
   return {
     async end(graceMs) {
-      if (graceMs > 0 && signal('SIGTERM')) {
-        let timer: NodeJS.Timeout | undefined;
-        const late = new Promise((resolve) => {
-          timer = setTimeout(resolve, graceMs);
-        });
-        await Promise.race([child.exited, late]);
-        clearTimeout(timer);
-      }
+      if (graceMs > 0 && signal('SIGTERM')) await atMost(graceMs, child.exited);
       return signal('SIGKILL');
     },
   };

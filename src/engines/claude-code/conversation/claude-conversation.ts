@@ -6,6 +6,7 @@
 import type { SDKMessage, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
 import type { ActiveAgent } from '../../../activity/activity.js';
 import type { ConversationRequest, Message } from '../../../core/conversation.js';
+import { deferred } from '../../../core/deferred.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import type { Log } from '../../../observability/log.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
@@ -107,11 +108,9 @@ export class ClaudeConversation implements ModelProxyHost {
   #compacting = false;
   /** Model calls of sub-agents in the turn that runs, by their ids. */
   readonly #agentCalls = new Map<string, number>();
-  #onGone: () => void = () => {};
+  readonly #gone = deferred();
   /** Resolves when there is no process any more, whoever ended it. */
-  readonly gone = new Promise<void>((resolve) => {
-    this.#onGone = resolve;
-  });
+  readonly gone = this.#gone.promise;
 
   private constructor(options: ClaudeConversationOptions) {
     const { id, plan, tools, runtime, toolbox, route, relay, log } = options;
@@ -287,7 +286,7 @@ export class ClaudeConversation implements ModelProxyHost {
     void this.#pump(process).catch((error: unknown) => {
       this.#log.error({ err: error, session: this.id }, 'bug while Claude Code was read');
       this.inbox.push({ kind: 'failure', error: toGatewayError(error) });
-      this.#onGone();
+      this.#gone.resolve();
     });
   }
 
@@ -303,7 +302,7 @@ export class ClaudeConversation implements ModelProxyHost {
     const { stderr } = await process.exited;
     this.desk.close();
     this.inbox.push({ kind: 'exit', stderr });
-    this.#onGone();
+    this.#gone.resolve();
   }
 
   /** What must be known also between two turns. */

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { SpawnedProcess, SpawnOptions } from '@anthropic-ai/claude-agent-sdk';
+import { atMost } from '../../../core/deferred.js';
 import { GatewayError } from '../../../core/errors.js';
 import { createProcessTree, type Started } from '../../../workspace/process/process-tree.js';
 import { KEY_DESCRIPTOR, PROCESS_ID_VARIABLE } from './process-environment.js';
@@ -93,7 +94,7 @@ export class LaunchedProcess {
 
   async #close(): Promise<void> {
     this.#child.stdin.end();
-    await within(LIMITS.inputGraceMs, this.#gone);
+    await atMost(LIMITS.inputGraceMs, this.#gone);
     await this.#tree.end(LIMITS.termGraceMs);
     await this.exited;
   }
@@ -102,7 +103,7 @@ export class LaunchedProcess {
     await this.#gone;
     await this.#tree.end(0);
     // Nobody holds the other end any more.
-    if (!this.#child.stderr.readableEnded) await within(100, once(this.#child, 'close'));
+    if (!this.#child.stderr.readableEnded) await atMost(100, once(this.#child, 'close'));
     // What cannot be removed now is found by the next start.
     await removeFolder(this.folder.path).catch(() => undefined);
     await removeSockets(this.pid);
@@ -151,13 +152,4 @@ export async function launch(
 function isRunning(child: ChildProcess): child is PipedChild {
   const { pid, stdin, stdout, stderr } = child;
   return pid !== undefined && stdin !== null && stdout !== null && stderr !== null;
-}
-
-async function within(ms: number, done: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([done, late]);
-  clearTimeout(timer);
 }

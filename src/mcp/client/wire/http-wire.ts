@@ -1,5 +1,6 @@
 /** A server somewhere on the network: streamable HTTP, or the older transport with SSE. */
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import { atMost } from '../../../core/deferred.js';
 import type { HttpClient } from '../../../transport/http-client/index.js';
 import type { FetchLike, HttpSdk } from '../sdk.js';
 import { createBoundedFetch } from './bounded-fetch.js';
@@ -60,7 +61,11 @@ function streamable(
     transport,
     close() {
       closing ??= (async () => {
-        await within(context.limits.endSessionMs, transport.terminateSession());
+        // Only a courtesy: neither its failure nor its delay matters.
+        await atMost(
+          context.limits.endSessionMs,
+          transport.terminateSession().catch(() => {}),
+        );
         await transport.close();
       })();
       return closing;
@@ -97,14 +102,4 @@ function sse(
     queueMicrotask(() => context.onBroken('it closed the connection'));
   };
   return { transport, close: () => transport.close() };
-}
-
-/** Rejections and delays of what is only a courtesy. */
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work.catch(() => {}), late]);
-  clearTimeout(timer);
 }

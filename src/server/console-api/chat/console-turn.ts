@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { ConversationRequest } from '../../../core/conversation.js';
+import { deferred } from '../../../core/deferred.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import { isContent } from '../../../core/events.js';
 import { StreamLifecycle } from '../../../core/lifecycle.js';
@@ -47,12 +48,14 @@ export class ConsoleTurn {
   readonly principal: Principal;
   readonly recorder: TraceRecorder | undefined;
   /** The session that it was attached to. Rejects with what the dialect would answer. */
-  readonly attached: Promise<string>;
+  get attached(): Promise<string> {
+    return this.#attached.promise;
+  }
   /** Never rejects. */
   readonly finished: Promise<ChatEnd>;
   readonly #options: ConsoleTurnOptions;
   readonly #abort = new AbortController();
-  #onAttached: (session: string) => void = () => {};
+  readonly #attached = deferred<string>();
   #session: string | undefined;
 
   constructor(options: ConsoleTurnOptions) {
@@ -62,14 +65,9 @@ export class ConsoleTurn {
     this.recorder = recorder;
     const model = plan.model.slice(0, SHOWN_MODEL_LENGTH);
     this.facts = { route: ROUTE, model, stream: true, losses: [], repairs: new Map() };
-    let onFailed = (_error: unknown): void => {};
-    this.attached = new Promise((resolve, reject) => {
-      this.#onAttached = resolve;
-      onFailed = reject;
-    });
     this.attached.catch(() => {});
     this.finished = this.#take().then((end) => {
-      onFailed(this.facts.error ?? notKept());
+      this.#attached.reject(this.facts.error ?? notKept());
       options.report(this);
       return end;
     });
@@ -122,7 +120,7 @@ export class ConsoleTurn {
     if (session === undefined || this.#session !== undefined) return;
     this.#session = session;
     this.facts.session = session;
-    this.#onAttached(session);
+    this.#attached.resolve(session);
   }
 
   #note({ headers, upstream, losses, price }: Answer): void {

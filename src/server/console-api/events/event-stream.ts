@@ -3,6 +3,8 @@
  * pieces: a socket that is given all of it says nothing about how much was taken until all is.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { deferred } from '../../../core/deferred.js';
+import { onAbort } from '../../../core/stopping.js';
 import type { Principal } from '../../../engines/engine.js';
 import type { Exchange } from '../../http/exchange.js';
 import { baseHeaders } from '../../http/respond.js';
@@ -42,19 +44,15 @@ export class EventStream implements EventReader {
   /** Bytes that are left of what it was given first. */
   #firstLeft = 0;
   #stalledSince: number | undefined;
-  #finish: () => void = () => {};
+  readonly #over = deferred();
   /** Resolves when nothing more is to be said, or nobody is there to hear it. */
-  readonly over = new Promise<void>((resolve) => {
-    this.#finish = resolve;
-  });
+  readonly over = this.#over.promise;
 
   constructor(exchange: Exchange, options: EventStreamOptions) {
     this.#exchange = exchange;
     this.#options = options;
     this.viewer = viewerOf(exchange.principal);
-    const onAbort = () => this.finish();
-    if (exchange.signal.aborted) onAbort();
-    else exchange.signal.addEventListener('abort', onAbort, { once: true });
+    onAbort(exchange.signal, () => this.finish());
   }
 
   get headers(): IncomingHttpHeaders {
@@ -119,7 +117,7 @@ export class EventStream implements EventReader {
 
   finish(): void {
     this.#stop.abort();
-    this.#finish();
+    this.#over.resolve();
   }
 
   /** The last piece goes out still; an event that is cut in two is none to its reader. */
