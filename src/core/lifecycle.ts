@@ -28,7 +28,7 @@ const HELD_LIMIT = 64 * 1024 * 1024;
 /** Of one answer. Unfinished ones are put in order one behind the other, which takes the square of it. */
 const MAX_CALLS = 2_000;
 /** Rough characters a token, for an upstream that never reports output. */
-const CHARS_PER_TOKEN = 3.6;
+export const CHARS_PER_TOKEN = 3.6;
 
 /** Ends that mean the model did not finish what it was saying. */
 const CUT_OFF: ReadonlySet<StopReason> = new Set(['max_tokens', 'context_window_exceeded', 'refusal']);

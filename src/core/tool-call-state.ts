@@ -2,6 +2,7 @@
 
 import { GatewayError } from './errors.js';
 import type { ToolExtensions } from './events.js';
+import { isObject } from './is-object.js';
 import { completeJson, isJson, JsonObjectScanner } from './json-text.js';
 
 /** All but `broken` leave an object; that one was passed on before it could be known. */
@@ -89,7 +90,7 @@ function asObject(text: string): { json: string; repair: ArgumentsRepair } {
   try {
     const value: unknown = JSON.parse(text);
     const inner = typeof value === 'string' ? parseOrUndefined(value) : undefined;
-    if (isPlainObject(inner)) return { json: JSON.stringify(inner), repair: 'not-an-object' };
+    if (isObject(inner)) return { json: JSON.stringify(inner), repair: 'not-an-object' };
     if (value === null) return { json: '{}', repair: 'not-an-object' };
     return { json: JSON.stringify({ value }), repair: 'not-an-object' };
   } catch {
@@ -104,8 +105,4 @@ function parseOrUndefined(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isPlainObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

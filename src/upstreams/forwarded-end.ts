@@ -3,8 +3,8 @@
  * are not decoded; only when a stream breaks must be known what a client still waits for.
  */
 import type { DialectName, JsonObject } from '../core/conversation.js';
+import { isObject } from '../core/is-object.js';
 import type { ServerSentEvent } from '../core/server-sent-event.js';
-import { isObject } from '../dialects/shared/read.js';
 
 /** `stopped`: everything is said but the wire's last word. */
 export type Stage = 'open' | 'stopped' | 'over';

@@ -2,12 +2,12 @@
 import type { DialectName } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
 import type { ModelEvent } from '../core/events.js';
+import { isObject } from '../core/is-object.js';
 import { isDeeper } from '../core/json-depth.js';
 import { LossLog } from '../core/losses.js';
 import type { ServerSentEvent } from '../core/server-sent-event.js';
 import type { Dialect, StreamDecoder, WireHeaders } from '../dialects/dialect.js';
 import type { Quirks } from '../dialects/shared/quirks.js';
-import { isObject } from '../dialects/shared/read.js';
 import type { ToolNames } from '../dialects/shared/tool-names.js';
 import { type HttpRequest, readAll } from '../transport/http-client/index.js';
 import { SseReader } from '../transport/sse-reader.js';

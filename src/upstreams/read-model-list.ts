@@ -1,5 +1,5 @@
 /** The lists of models that upstreams give: OpenAI's, Anthropic's and what grew around them. */
-import { isObject } from '../dialects/shared/read.js';
+import { isObject } from '../core/is-object.js';
 import type { ListedModel } from './upstream.js';
 
 /** Where servers put the size of the context. */

@@ -14,7 +14,8 @@ import type {
   ToolResultContent,
   ToolUseBlock,
 } from '../../core/conversation.js';
-import { fail, isObject } from '../shared/read.js';
+import { isObject } from '../../core/is-object.js';
+import { fail } from '../shared/read.js';
 import {
   DIALECT,
   DOCUMENT_FIELDS,

@@ -8,10 +8,10 @@ import type {
   ToolDefinition,
   TypedTool,
 } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { EFFORT_ORDER } from '../shared/effort.js';
 import {
   fail,
-  isObject,
   optional,
   readArray,
   readBoolean,

@@ -2,7 +2,7 @@
 import type { JsonObject, OpaqueBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent, ToolExtensions } from '../../core/events.js';
-import { isObject } from '../shared/read.js';
+import { isObject } from '../../core/is-object.js';
 import type { ToolNames } from '../shared/tool-names.js';
 import { extraFields } from './decode-content.js';
 import { decodeUsage } from './decode-usage.js';

@@ -1,5 +1,6 @@
 import type { Usage } from '../../core/conversation.js';
-import { countOf, isObject } from '../shared/read.js';
+import { isObject } from '../../core/is-object.js';
+import { countOf } from '../shared/read.js';
 
 /** The counts that `value` gives; the wire's input_tokens already leaves out what came from the cache. */
 export function decodeUsage(value: unknown): Partial<Usage> | undefined {

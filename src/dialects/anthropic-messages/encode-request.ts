@@ -1,9 +1,9 @@
 /** A neutral request as the body of `POST /v1/messages`. */
 import type { ConversationRequest, JsonObject } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import type { EncodedRequest, Target } from '../dialect.js';
 import { endUser } from '../shared/end-user-field.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
-import { isObject } from '../shared/read.js';
 import { ToolNames } from '../shared/tool-names.js';
 import type { EncodeContext } from './encode-content.js';
 import { encodeHistory, type WireMessage } from './encode-history.js';

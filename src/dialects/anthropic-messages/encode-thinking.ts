@@ -1,7 +1,7 @@
 /** Thinking, effort and the sampling parameters that they exclude. */
 import type { ConversationRequest, Effort, JsonObject, Thinking } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { budgetOfEffort, clampEffort, MIN_BUDGET } from '../shared/effort.js';
-import { isObject } from '../shared/read.js';
 import type { EncodeContext } from './encode-content.js';
 import type { WireMessage } from './encode-history.js';
 import { DIALECT, WIRE_EFFORTS } from './wire.js';

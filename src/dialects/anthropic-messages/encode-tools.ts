@@ -1,7 +1,7 @@
 /** Tool definitions and tool choice: neutral to wire. */
 import type { ConversationRequest, JsonObject, ToolChoice, ToolDefinition } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { normaliseSchema } from '../shared/json-schema.js';
-import { isObject } from '../shared/read.js';
 import { type EncodeContext, restore } from './encode-content.js';
 import { DIALECT } from './wire.js';
 

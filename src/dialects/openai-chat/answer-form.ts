@@ -1,6 +1,6 @@
 /** What a request asks of the form of its answer, noted so that the request need not be kept. */
 import type { ConversationRequest, JsonObject, ToolUseBlock } from '../../core/conversation.js';
-import { isObject } from '../shared/read.js';
+import { isObject } from '../../core/is-object.js';
 import { DIALECT } from './wire.js';
 
 export interface AnswerForm {

@@ -6,9 +6,9 @@
 import type { JsonObject, StopReason } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
+import { isObject } from '../../core/is-object.js';
 import { readEmbeddedError } from '../shared/openai-error-body.js';
 import { embeddedError } from '../shared/openai-errors.js';
-import { isObject } from '../shared/read.js';
 import type { ToolNames } from '../shared/tool-names.js';
 import { DetailStream } from './reasoning.js';
 import { TextToolCalls } from './text-tool-calls.js';

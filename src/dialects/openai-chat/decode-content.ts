@@ -1,7 +1,8 @@
 /** Parts of a message's content: wire to neutral. */
 import type { Block, DocumentBlock, ImageBlock, JsonObject } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { sourceOfUrl } from '../shared/data-url.js';
-import { fail, isObject } from '../shared/read.js';
+import { fail } from '../shared/read.js';
 import {
   DIALECT,
   extend,

@@ -8,7 +8,8 @@ import type {
   ToolResultContent,
   ToolUseBlock,
 } from '../../core/conversation.js';
-import { fail, isObject } from '../shared/read.js';
+import { isObject } from '../../core/is-object.js';
+import { fail } from '../shared/read.js';
 import { decodePart } from './decode-content.js';
 import { decodeReasoning } from './reasoning.js';
 import {

@@ -6,10 +6,10 @@ import type {
   OutputFormat,
   Thinking,
 } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { EFFORT_ORDER } from '../shared/effort.js';
 import {
   fail,
-  isObject,
   optional,
   readArray,
   readBoolean,

@@ -1,9 +1,9 @@
 /** A whole answer: wire to neutral, through the same machine as a stream. */
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
+import { isObject } from '../../core/is-object.js';
 import { readErrorBody } from '../shared/openai-error-body.js';
 import { embeddedError } from '../shared/openai-errors.js';
-import { isObject } from '../shared/read.js';
 import type { ToolNames } from '../shared/tool-names.js';
 import { AnswerDecoder } from './decode-answer.js';
 

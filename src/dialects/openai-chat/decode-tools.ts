@@ -6,8 +6,9 @@ import type {
   ToolChoice,
   ToolDefinition,
 } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { describeTool } from '../shared/openai-tools.js';
-import { fail, isObject, readArray, readNonEmpty, readObject, readOneOf } from '../shared/read.js';
+import { fail, readArray, readNonEmpty, readObject, readOneOf } from '../shared/read.js';
 import { DIALECT, extend, extraFields, FUNCTION_FIELDS, TOOL_FIELDS } from './wire.js';
 
 /** A custom tool takes free text. To every other wire it is a function with that text as its one property. */

@@ -8,11 +8,11 @@ import type {
   TextBlock,
   ToolResultBlock,
 } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import type { LossLog } from '../../core/losses.js';
 import { dataUrl } from '../shared/data-url.js';
 import { restorerOf } from '../shared/foreign-extensions.js';
 import type { Quirks } from '../shared/quirks.js';
-import { isObject } from '../shared/read.js';
 import type { ToolNames } from '../shared/tool-names.js';
 import { DIALECT } from './wire.js';
 

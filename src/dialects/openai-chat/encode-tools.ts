@@ -1,10 +1,10 @@
 /** Tools and the choice among them: neutral to wire. */
 import type { ConversationRequest, JsonObject, ToolChoice, ToolDefinition } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { wantedTools } from '../shared/deferred-tools.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
 import { normaliseSchema } from '../shared/json-schema.js';
 import { takenChoice } from '../shared/openai-tools.js';
-import { isObject } from '../shared/read.js';
 import { strictSchema } from '../shared/strict-schema.js';
 import { whyNotOffered } from '../shared/typed-tools.js';
 import type { EncodeContext } from './encode-content.js';

@@ -7,7 +7,7 @@
  */
 import type { Block, JsonObject, RedactedThinkingBlock, ThinkingBlock } from '../../core/conversation.js';
 import type { ModelEvent } from '../../core/events.js';
-import { isObject } from '../shared/read.js';
+import { isObject } from '../../core/is-object.js';
 import { openSignature, sealSignature } from '../shared/sealed-signature.js';
 import { DIALECT } from './wire.js';
 

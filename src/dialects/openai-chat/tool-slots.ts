@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../../core/conversation.js';
 import type { ModelEvent } from '../../core/events.js';
-import { isObject } from '../shared/read.js';
+import { isObject } from '../../core/is-object.js';
 import type { ToolNames } from '../shared/tool-names.js';
 import { DIALECT } from './wire.js';
 

@@ -14,7 +14,8 @@ import type {
 import type { CompletionUsage } from 'openai/resources/completions.js';
 import type { FunctionDefinition } from 'openai/resources/shared.js';
 import type { Extensions, JsonObject, StopReason, Usage } from '../../core/conversation.js';
-import { countOf, isObject } from '../shared/read.js';
+import { isObject } from '../../core/is-object.js';
+import { countOf } from '../shared/read.js';
 import type { NameLimits } from '../shared/tool-names.js';
 
 export const DIALECT = 'openai-chat';

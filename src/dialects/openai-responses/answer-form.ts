@@ -1,6 +1,6 @@
 /** What a request asks of the form of its answer, noted so that the request need not be kept. */
 import type { ConversationRequest, JsonObject, ToolUseBlock } from '../../core/conversation.js';
-import { isObject } from '../shared/read.js';
+import { isObject } from '../../core/is-object.js';
 import { type NamespacedName, namespacedNames } from './flat-names.js';
 import { callTypeOf, isTypedCall, type TypedCallType } from './typed-calls.js';
 import { DIALECT, ENCRYPTED_REASONING, SEARCH_NAME } from './wire.js';

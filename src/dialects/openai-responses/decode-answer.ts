@@ -6,10 +6,10 @@
 import type { JsonObject, StopReason } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
+import { isObject } from '../../core/is-object.js';
 import { escapeFreeText, FREE_TEXT_CLOSE, FREE_TEXT_OPEN } from '../shared/free-text.js';
 import { readEmbeddedError } from '../shared/openai-error-body.js';
 import { embeddedError } from '../shared/openai-errors.js';
-import { isObject } from '../shared/read.js';
 import type { ToolNames } from '../shared/tool-names.js';
 import { AnswerItems, type ItemState } from './answer-items.js';
 import { sealProof } from './reasoning.js';

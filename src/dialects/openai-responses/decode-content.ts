@@ -1,8 +1,9 @@
 /** Parts of a message's content: wire to neutral. */
 import type { Block, DocumentBlock, ImageBlock, JsonObject, TextBlock } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { sourceOfUrl } from '../shared/data-url.js';
 import { extraFields } from '../shared/extra-fields.js';
-import { fail, isObject } from '../shared/read.js';
+import { fail } from '../shared/read.js';
 import {
   DIALECT,
   extend,

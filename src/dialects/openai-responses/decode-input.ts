@@ -12,8 +12,9 @@ import type {
   ToolResultContent,
   ToolUseBlock,
 } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { extraFields } from '../shared/extra-fields.js';
-import { fail, isObject } from '../shared/read.js';
+import { fail } from '../shared/read.js';
 import { decodeContent, decodePart } from './decode-content.js';
 import type { FlatNames } from './flat-names.js';
 import { decodeReasoning } from './reasoning.js';

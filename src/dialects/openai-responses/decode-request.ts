@@ -1,10 +1,10 @@
 /** The body of `POST /v1/responses`, checked and decoded in one pass. */
 import type { ConversationRequest, JsonObject, OutputFormat, Verbatim } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { EFFORT_ORDER } from '../shared/effort.js';
 import { extraFields } from '../shared/extra-fields.js';
 import {
   fail,
-  isObject,
   optional,
   readArray,
   readBoolean,

@@ -5,10 +5,11 @@ import type {
   ServerToolDefinition,
   ToolDefinition,
 } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { extraFields } from '../shared/extra-fields.js';
 import { FREE_TEXT_SCHEMA } from '../shared/free-text.js';
 import { describeTool } from '../shared/openai-tools.js';
-import { fail, isObject, readArray, readNonEmpty, readObject, readOneOf } from '../shared/read.js';
+import { fail, readArray, readNonEmpty, readObject, readOneOf } from '../shared/read.js';
 import { typedTool } from '../shared/typed-tools.js';
 import type { FlatNames } from './flat-names.js';
 import {

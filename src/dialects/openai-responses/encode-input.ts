@@ -10,9 +10,9 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { fromCompaction } from '../shared/compaction.js';
 import { freeText } from '../shared/free-text.js';
-import { isObject } from '../shared/read.js';
 import { repairHistory } from '../shared/repair-history.js';
 import { fitId } from '../shared/tool-names.js';
 import { type EncodeContext, encodePart, encodeResult, restore, textPart } from './encode-content.js';

@@ -1,11 +1,11 @@
 /** The body of `POST /responses`, as an upstream with these quirks takes it. */
 import type { ConversationRequest, JsonObject, OutputFormat } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import type { EncodedRequest, Target } from '../dialect.js';
 import { clampEffort, wantedEffort } from '../shared/effort.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
 import { normaliseOutputSchema } from '../shared/json-schema.js';
 import { encodeIdentity } from '../shared/openai-identity.js';
-import { isObject } from '../shared/read.js';
 import { strictSchema } from '../shared/strict-schema.js';
 import { fitName, ToolNames } from '../shared/tool-names.js';
 import type { EncodeContext } from './encode-content.js';

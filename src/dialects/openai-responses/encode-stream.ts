@@ -6,9 +6,9 @@
 import type { ConversationRequest, JsonObject, OpaqueBlock } from '../../core/conversation.js';
 import type { GatewayError } from '../../core/errors.js';
 import type { AnswerEvent, BlockDelta, BlockStart } from '../../core/events.js';
+import { isObject } from '../../core/is-object.js';
 import type { AnswerContext, StreamEncoder } from '../dialect.js';
 import { FreeTextReader } from '../shared/free-text.js';
-import { isObject } from '../shared/read.js';
 import { type AnswerForm, answerForm, callName, type ResponsesCallName, readForm } from './answer-form.js';
 import {
   callItem,

@@ -4,7 +4,7 @@
  * envelope with everything that the next request needs: the text, and the proof of whoever made it.
  */
 import type { Block, JsonObject, RedactedThinkingBlock, ThinkingBlock } from '../../core/conversation.js';
-import { isObject } from '../shared/read.js';
+import { isObject } from '../../core/is-object.js';
 import { openSignature, sealSignature } from '../shared/sealed-signature.js';
 import { DIALECT, extend } from './wire.js';
 

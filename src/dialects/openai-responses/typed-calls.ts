@@ -9,7 +9,7 @@ import type {
   ToolResultContent,
   ToolUseBlock,
 } from '../../core/conversation.js';
-import { isObject } from '../shared/read.js';
+import { isObject } from '../../core/is-object.js';
 import { TYPED_TOOLS } from '../shared/typed-tools.js';
 import { DIALECT, extend } from './wire.js';
 

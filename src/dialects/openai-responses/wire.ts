@@ -18,8 +18,9 @@ import type {
 } from 'openai/resources/responses/responses.js';
 import type { Reasoning } from 'openai/resources/shared.js';
 import type { Extensions, JsonObject, StopReason, Usage } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { extendWith, fields } from '../shared/extra-fields.js';
-import { countOf, isObject } from '../shared/read.js';
+import { countOf } from '../shared/read.js';
 import type { NameLimits } from '../shared/tool-names.js';
 
 export const DIALECT = 'openai-responses';

@@ -1,6 +1,6 @@
 /** What stands in for content that a wire or an upstream has no place for. */
 import type { DocumentBlock, ImageBlock, MediaSource, OpaqueBlock } from '../../core/conversation.js';
-import { isObject } from './read.js';
+import { isObject } from '../../core/is-object.js';
 
 const TEXTUAL = /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|javascript)\b)/;
 

@@ -5,8 +5,8 @@ import {
   type Extensions,
   type JsonObject,
 } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import type { LossLog } from '../../core/losses.js';
-import { isObject } from './read.js';
 
 /** Fields of blocks, tools and items about caching, identity and display: no answer depends on them. */
 const WITHOUT_MEANING: Record<DialectName, ReadonlySet<string>> = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import { normaliseOutputSchema, normaliseSchema, type SchemaProfile } from './json-schema.js';
-import { isObject } from './read.js';
 
 const PROFILES: SchemaProfile[] = ['full', 'openai', 'gemini', 'mistral'];
 const object = (properties: JsonObject, rest: JsonObject = {}): JsonObject => ({

@@ -4,7 +4,7 @@
  * caches depend on the bytes.
  */
 import type { JsonObject } from '../../core/conversation.js';
-import { isObject } from './read.js';
+import { isObject } from '../../core/is-object.js';
 import { SCHEMA_RULES, type SchemaProfile, type SchemaRules, SILENT_KEYWORDS } from './schema-rules.js';
 
 export type { SchemaProfile } from './schema-rules.js';

@@ -4,7 +4,7 @@
  * it (Gemini), a page of HTML from a proxy in between; with a status, or inside a 200.
  */
 import type { JsonObject } from '../../core/conversation.js';
-import { isObject } from './read.js';
+import { isObject } from '../../core/is-object.js';
 
 export interface ErrorBody {
   message: string;

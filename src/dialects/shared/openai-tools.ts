@@ -1,8 +1,9 @@
 /** What OpenAI's two wires say alike about tools. */
 import type { JsonObject, ToolChoice, ToolDefinition } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import type { LossLog } from '../../core/losses.js';
 import type { Quirks } from './quirks.js';
-import { fail, isObject } from './read.js';
+import { fail } from './read.js';
 
 /** Adds what a function says of itself and of what it takes. */
 export function describeTool(tool: ToolDefinition, value: JsonObject, path: string): ToolDefinition {

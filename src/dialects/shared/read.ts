@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
+import { isObject } from '../../core/is-object.js';
 
 export function fail(path: string, expected: string, value: unknown): never {
   const where = path === '' ? 'the body' : path;
@@ -23,10 +24,6 @@ function nameOf(value: unknown): string {
   }
   if (typeof value === 'object') return 'an object';
   return `${typeof value} ${String(value)}`;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function readObject(value: unknown, path: string): JsonObject {

@@ -1,6 +1,6 @@
 /** Schemas for strict mode, where an upstream promises arguments that match. */
 import type { JsonObject } from '../../core/conversation.js';
-import { isObject } from './read.js';
+import { isObject } from '../../core/is-object.js';
 
 const MAX_DEPTH = 64;
 const MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions']);

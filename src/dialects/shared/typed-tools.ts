@@ -9,7 +9,7 @@ import type {
   ToolDefinition,
   TypedTool,
 } from '../../core/conversation.js';
-import { isObject } from './read.js';
+import { isObject } from '../../core/is-object.js';
 
 interface TypedToolFunction {
   /** As calls of it name it, where the wire fixes the name. */

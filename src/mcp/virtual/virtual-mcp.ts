@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../core/errors.js';
+import { isObject } from '../../core/is-object.js';
 import { StopError } from '../../core/stopping.js';
 import { createAuthServer } from './auth-server.js';
 import { VIRTUAL_LIMITS, type VirtualLimits } from './limits.js';
@@ -235,10 +236,6 @@ function refuseReused(session: McpSession, ids: readonly RequestId[]): void {
     'invalid_request',
     `The id ${JSON.stringify(twice).slice(0, 100)} is in use by a request that is not answered yet. Send this one with an id of its own.`,
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 function unknownSession(): GatewayError {

@@ -1,6 +1,6 @@
 /** MCP servers: which there are, how they are, and changes by an administrator. Nothing of it shows a credential. */
 import { GatewayError } from '../../core/errors.js';
-import { isObject } from '../../dialects/shared/read.js';
+import { isObject } from '../../core/is-object.js';
 import type { McpServerStatus } from '../../mcp/client/mcp-client.js';
 import type { Handler, ServerContext } from '../context.js';
 import { checkContentType, readBody } from '../http/body.js';

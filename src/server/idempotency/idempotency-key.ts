@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { DialectName } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import { isObject } from '../../dialects/shared/read.js';
+import { isObject } from '../../core/is-object.js';
 import { digestOf } from '../../store/json.js';
 
 export const IDEMPOTENCY_HEADER = 'idempotency-key';

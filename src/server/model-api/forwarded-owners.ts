@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from '../../core/conversation.js';
 import { endUserNamed } from '../../core/end-user.js';
-import { isObject } from '../../dialects/shared/read.js';
+import { isObject } from '../../core/is-object.js';
 import { unknownHistory } from '../../engines/own-wire-only.js';
 import type { AnswerStore, NewAnswer } from '../../store/answers.js';
 

@@ -5,9 +5,9 @@
  */
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
+import { isObject } from '../../core/is-object.js';
 import { LossLog } from '../../core/losses.js';
 import { openaiResponses } from '../../dialects/openai-responses/index.js';
-import { isObject } from '../../dialects/shared/read.js';
 import type { AnswerStore } from '../../store/answers.js';
 import type { AnswerMemory, AnswerRecording, KeptAnswer, MemoryContext } from './answer-memory.js';
 import { anothers, endUserIn, ownerRow, refuseAnothers } from './forwarded-owners.js';

@@ -5,8 +5,8 @@
  */
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
+import { isObject } from '../../core/is-object.js';
 import { referenceOf, responseOfItem } from '../../dialects/openai-responses/index.js';
-import { isObject } from '../../dialects/shared/read.js';
 
 /** Answers that the references of one request may be taken from. */
 const MAX_RESPONSES = 1000;

@@ -1,7 +1,7 @@
 /** Stored answers of `/v1/responses`: show, list what led to one, delete. */
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import { isObject } from '../../dialects/shared/read.js';
+import { isObject } from '../../core/is-object.js';
 import type { SideRequest } from '../../upstreams/upstream.js';
 import { readInteger } from '../console-api/query.js';
 import type { Handler, ServerContext } from '../context.js';

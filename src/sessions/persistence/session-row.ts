@@ -11,6 +11,7 @@ import type {
   ToolDefinition,
   ToolResultBlock,
 } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
 import type { Session } from '../../store/sessions.js';
 
 /** Client tools and system prompts, one entry for each that differs from the one before. */
@@ -103,8 +104,6 @@ export function readSessionRow(session: Pick<Session, 'metadata'>): SessionRow |
   return read.success ? read.data : undefined;
 }
 
-const isObject = (value: unknown): value is { [key: string]: unknown } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isListOf = <T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] =>
   Array.isArray(value) && value.every(isItem);
 

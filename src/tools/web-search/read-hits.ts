@@ -1,4 +1,6 @@
 /** Results out of a provider's JSON, which is not trusted to have any shape. */
+
+import { isObject } from '../../core/is-object.js';
 import { ToolError } from '../runtime/tool.js';
 import type { SearchHit } from './provider.js';
 
@@ -17,16 +19,16 @@ export function readHits(
   fields: HitFields,
   provider: string,
 ): SearchHit[] {
-  const list = path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), answer);
+  const list = path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), answer);
   // Without any results the list may be missing, but the answer is still an object.
-  if (list === undefined && isRecord(answer)) return [];
+  if (list === undefined && isObject(answer)) return [];
   if (!Array.isArray(list)) {
     throw new ToolError(
       `The search failed: ${provider} answered in a form that is not known. The operator must check tools.web_search.`,
     );
   }
   return list.flatMap((entry: unknown) => {
-    if (!isRecord(entry)) return [];
+    if (!isObject(entry)) return [];
     const url = entry[fields.url];
     if (typeof url !== 'string' || url.length > LONGEST.url || !/^https?:\/\//i.test(url)) return [];
     if (!URL.canParse(url)) return [];
@@ -35,10 +37,6 @@ export function readHits(
       { title: title === '' ? url : title, url, snippet: plain(entry[fields.snippet], LONGEST.snippet) },
     ];
   });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -14,6 +14,7 @@ import { NO_USAGE } from '../../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import { estimateRequestTokens } from '../../../core/estimate-tokens.js';
 import type { ModelEvent } from '../../../core/events.js';
+import { CHARS_PER_TOKEN } from '../../../core/lifecycle.js';
 import type { Loss } from '../../../core/losses.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
 import type { Engine, ModelRequest } from '../../engine.js';
@@ -26,8 +27,6 @@ import { SUMMARY_SYSTEM } from './compaction/summary.js';
 import { stepRequest } from './step-request.js';
 
 const NO_BYTES = new Uint8Array(0);
-/** Rough characters a token, for an upstream that never reports output. */
-const CHARS_PER_TOKEN = 3.6;
 
 export interface ModelStepOptions {
   relay: Engine;

@@ -7,6 +7,7 @@ import { type ConversationRequest, type Message, NO_USAGE, type Usage } from '..
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import { estimateRequestTokens } from '../../../core/estimate-tokens.js';
 import type { ModelEvent } from '../../../core/events.js';
+import { CHARS_PER_TOKEN } from '../../../core/lifecycle.js';
 import type { Loss } from '../../../core/losses.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
 import { UsageTally } from '../../agent/usage-tally.js';
@@ -16,8 +17,6 @@ import type { ModelView } from './model-view.js';
 /** Set by Claude Code on the calls of sub-agents. */
 const AGENT_HEADER = 'x-claude-code-agent-id';
 const NO_BYTES = new Uint8Array(0);
-/** Rough characters a token, for an upstream that never reports output. */
-const CHARS_PER_TOKEN = 3.6;
 
 /** `main`: the next step of the conversation itself; `agent`: of a sub-agent; `aside`: anything else. */
 export type ProxiedRequestKind = 'main' | 'agent' | 'aside';

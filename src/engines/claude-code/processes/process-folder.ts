@@ -8,6 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isObject } from '../../../core/is-object.js';
 import { killAll } from '../../../workspace/process/end-processes.js';
 import { isAlive, type ProcessId, readProcess } from '../../../workspace/process/process-list.js';
 import { FOLDERS, PROCESS_ID_VARIABLE, TRANSCRIPT_FOLDER } from './process-environment.js';
@@ -137,8 +138,4 @@ function processId(value: unknown): ProcessId | undefined {
     return undefined;
   }
   return { pid: value['pid'], startTime: value['startTime'] };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
