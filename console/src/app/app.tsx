@@ -1,13 +1,14 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { useIdentity } from '../data/identity.js';
 import { reconnect, startEvents } from '../data/page.js';
 import { useConsole } from '../data/store.js';
 import { startNotifications } from '../notifications/notifications.js';
 import { useText } from '../text/language.js';
+import { onAnnounce } from '../ui/announce.js';
+import { Confirm } from '../ui/confirm.js';
 import { Toaster } from '../ui/toaster.js';
-import { LiveRegion } from './live-region.js';
-import { OtherSignIn } from './other-sign-in.js';
 import { Shell } from './shell.js';
-import { check, refresh, type SignInState, useSignIn } from './sign-in.js';
+import { check, refresh, replaceSignIn, type SignInState, setOffer, useOffer, useSignIn } from './sign-in.js';
 import { SignInPage } from './sign-in-page.js';
 import { strings } from './strings.js';
 
@@ -69,4 +70,37 @@ function SignInTitle() {
     document.title = `Toolgate – ${title}`;
   }, [title]);
   return null;
+}
+
+/** The one place from which the page speaks. */
+function LiveRegion() {
+  const [said, setSaid] = useState({ text: '', turn: 0 });
+  useEffect(() => onAnnounce((text) => setSaid(({ turn }) => ({ text, turn: turn + 1 }))), []);
+  // The same words are said again only where something changes: a space that cannot be seen.
+  return (
+    <p role="status" aria-live="polite" className="sr-only" data-announcer="">
+      {said.text}
+      {said.turn % 2 === 0 ? '' : '\u00a0'}
+    </p>
+  );
+}
+
+/** Asks before a link changes who is signed in. */
+function OtherSignIn() {
+  const text = useText(strings).otherSignIn;
+  const offer = useOffer();
+  const { name } = useIdentity();
+  return (
+    <Confirm
+      open={offer !== undefined}
+      title={text.title(offer?.name ?? '')}
+      text={text.text(name, offer?.name ?? '')}
+      action={text.action(offer?.name ?? '')}
+      tone="primary"
+      onConfirm={async () => {
+        if (offer !== undefined) await replaceSignIn(offer.token);
+      }}
+      onClose={() => setOffer(undefined)}
+    />
+  );
 }

@@ -9,8 +9,9 @@ import { toast } from '../ui/toast.js';
 import { LanguageChoice, ThemeChoice } from './choices.js';
 import { signOut } from './sign-in.js';
 import { strings } from './strings.js';
-import { VERSION } from './version.js';
 
+/** The gateway's: both ship in one package. */
+const VERSION = document.querySelector('meta[name="toolgate-version"]')?.getAttribute('content') ?? '';
 const PANEL = 'settings-panel';
 
 /** The button shows who is signed in; on a phone there is only place for the picture. */

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { useApprovalAnnouncements, useWaitingCount } from '../approvals/waiting.js';
 import { useText } from '../text/language.js';
 import { announce } from '../ui/announce.js';
 import { Button } from '../ui/button.js';
@@ -10,7 +11,6 @@ import { Pages } from './pages.js';
 import { SettingsButton, SettingsPanel } from './settings-panel.js';
 import { strings } from './strings.js';
 import { useUpdate } from './update.js';
-import { useTitle, useWaiting } from './waiting.js';
 
 /** Around every page: where to go, whether it is up to date, who is signed in. Not `shown`, it waits for a sign-in. */
 export function Shell({ shown }: { shown: boolean }) {
@@ -101,4 +101,25 @@ function useAnnounced(page: string): void {
     last.current = page;
     announce(page);
   }, [page]);
+}
+
+/** For the shell alone: it also says of each new question that it is there. */
+function useWaiting(): number {
+  useApprovalAnnouncements();
+  return useWaitingCount();
+}
+
+/** `(2) Toolgate – Inbox`. */
+function useTitle(page: string, waiting: number, shown: boolean): void {
+  useEffect(() => {
+    if (!shown) return;
+    const name = page === '' ? 'Toolgate' : `Toolgate – ${page}`;
+    document.title = waiting === 0 ? name : `(${waiting}) ${name}`;
+  }, [page, waiting, shown]);
+  useEffect(() => {
+    // Of an installed app; where there is none, the browser says so and nothing is missed.
+    if (!('setAppBadge' in navigator)) return;
+    const told = waiting === 0 ? navigator.clearAppBadge() : navigator.setAppBadge(waiting);
+    told.catch(() => {});
+  }, [waiting]);
 }

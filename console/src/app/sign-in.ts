@@ -5,7 +5,6 @@ import { type Identity, identity, setIdentity } from '../data/identity.js';
 import { sharedValue } from '../data/shared-value.js';
 import { language } from '../text/language.js';
 import { toast } from '../ui/toast.js';
-import { setOffer } from './offer.js';
 import { fetchAsPage, forgetPageSecret } from './page-secret.js';
 import { strings } from './strings.js';
 
@@ -33,6 +32,21 @@ let tries = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 export const useSignIn = state.use;
+
+interface Offer {
+  token: string;
+  /** Whose token it is. */
+  name: string;
+}
+
+/**
+ * A token in the address that is of somebody else than who is signed in: changing that needs a word
+ * of the person, for the link may come from anybody.
+ */
+const offer = sharedValue<Offer | undefined>(undefined);
+
+export const useOffer = offer.use;
+export const setOffer = offer.set;
 
 /**
  * Takes the token out of the address at once, so that it stays neither on screen nor in the history.

@@ -10,7 +10,7 @@ import { WarnIcon } from '../ui/icons.js';
 import { Time } from '../ui/time.js';
 import { makeVisible } from '../ui/visible.js';
 import { VisibleText } from '../ui/visible-text.js';
-import { AskAgain } from './ask-again-button.js';
+import { AskAgain } from './ask-again.js';
 import { type ApprovalText, strings } from './strings.js';
 
 export const STATE_TONE: Readonly<Record<ApprovalWire['state'], Tone>> = {

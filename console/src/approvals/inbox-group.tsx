@@ -1,8 +1,11 @@
 /** What waits in one session. Several that were looked at can be decided together. */
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
+import type { SessionWire } from '../../../src/server/console-api/wire/sessions.js';
+import { get } from '../data/api.js';
 import { decide } from '../data/decisions.js';
 import { useIdentity } from '../data/identity.js';
+import { useConsole } from '../data/store.js';
 import { useText } from '../text/language.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
@@ -11,7 +14,6 @@ import { makeVisible } from '../ui/visible.js';
 import { ButtonRow } from './button-row.js';
 import { InboxItem } from './inbox-item.js';
 import { inboxStrings } from './inbox-strings.js';
-import { useSessionInfo } from './session-info.js';
 import type { InboxGroup } from './use-inbox.js';
 
 export interface InboxGroupViewProps {
@@ -114,4 +116,39 @@ async function decideOne(
 
 function titleOf(title: string | null | undefined, untitled: string): string {
   return title === null || title === undefined || title === '' ? untitled : makeVisible(title);
+}
+
+const fetched = new Map<string, Promise<SessionWire | undefined>>();
+const MOST = 500;
+
+/** Undefined while it is not known, and where it is gone. */
+function useSessionInfo(id: string): SessionWire | undefined {
+  const told = useConsole((state) => state.sessions.get(id));
+  const [own, setOwn] = useState<SessionWire>();
+  const known = told !== undefined;
+  useEffect(() => {
+    if (known) return;
+    let wanted = true;
+    void load(id).then((session) => {
+      if (wanted) setOwn(session);
+    });
+    return () => {
+      wanted = false;
+    };
+  }, [id, known]);
+  return told ?? own;
+}
+
+function load(id: string): Promise<SessionWire | undefined> {
+  const running = fetched.get(id);
+  if (running !== undefined) return running;
+  const loaded = get<SessionWire>(`/api/sessions/${encodeURIComponent(id)}?limit=1`).catch(() => {
+    // It is asked for again when it is shown again.
+    fetched.delete(id);
+    return undefined;
+  });
+  fetched.set(id, loaded);
+  const [oldest] = fetched.keys();
+  if (fetched.size > MOST && oldest !== undefined) fetched.delete(oldest);
+  return loaded;
 }

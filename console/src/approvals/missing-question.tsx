@@ -6,7 +6,7 @@ import { client } from '../data/page.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';
 import { Spinner } from '../ui/spinner.js';
-import { missingStrings } from './missing-strings.js';
+import { strings } from './strings.js';
 
 export function MissingQuestion({
   session,
@@ -19,7 +19,7 @@ export function MissingQuestion({
   agent: string | null;
   approval: string | undefined;
 }) {
-  const text = useText(missingStrings);
+  const text = useText(strings).missing;
   const [looking, setLooking] = useState(true);
   useEffect(() => {
     if (!looking) return;

@@ -164,6 +164,11 @@ export const strings = {
     askedAgain: 'The agent was asked to try again.',
     askAgainFailed: 'The agent could not be asked',
     elsewhere: 'It was decided elsewhere while you were looking at it.',
+    missing: {
+      loading: 'Loading the question…',
+      none: 'The question about this call cannot be shown here: it is over, or someone else has to answer it.',
+      again: 'Check again',
+    },
   },
   zh: {
     asks: '请求运行',
@@ -292,6 +297,11 @@ export const strings = {
     askedAgain: '已请智能体重试。',
     askAgainFailed: '无法通知智能体',
     elsewhere: '在您查看期间，它已在别处得到决定。',
+    missing: {
+      loading: '正在加载审批请求…',
+      none: '此处无法显示该调用的审批请求：它已结束，或应由他人答复。',
+      again: '重新查找',
+    },
   },
 };
 

@@ -1,8 +1,9 @@
 /** A call in the flow of a conversation, with its question where one waits. */
 import { memo, useDeferredValue, useId, useMemo, useState } from 'react';
 import { ApprovalPanel } from '../approvals/approval-panel.js';
-import { AskAgain } from '../approvals/ask-again-button.js';
+import { AskAgain } from '../approvals/ask-again.js';
 import { MissingQuestion } from '../approvals/missing-question.js';
+import { approvalOf } from '../data/reducer/approvals.js';
 import type { CardState, ToolCard } from '../data/reducer/view.js';
 import { useConsole } from '../data/store.js';
 import { useText } from '../text/language.js';
@@ -12,7 +13,6 @@ import { type CardProps, Labelled } from './bodies/body.js';
 import { lookOf } from './bodies/table.js';
 import { CardHeader } from './card-header.js';
 import { keepOpenChoice, openChoice, STATE_LOOK } from './card-state.js';
-import { approvalOf } from './find-approval.js';
 import { streamedInput } from './parse/streamed-input.js';
 import { LongText } from './view/long-text.js';
 import { ScrollArea } from './view/scroll-area.js';

@@ -1,12 +1,16 @@
 import { memo } from 'react';
 import { ToolCardView } from '../cards/tool-card.js';
 import { isContinued, MarkdownBlocks } from '../markdown/markdown.js';
-import { AnswerActions } from './answer-actions.js';
-import { useChatActions } from './chat-context.js';
+import { useText } from '../text/language.js';
+import { Button } from '../ui/button.js';
+import { CopyButton } from '../ui/copy-button.js';
+import { RefreshIcon } from '../ui/icons.js';
+import { useCanSend, useChatActions } from './chat-context.js';
 import { MediaBlocks } from './media-block.js';
 import { NoteView } from './note-view.js';
 import { RowBoundary } from './row-boundary.js';
-import type { Row } from './rows.js';
+import type { ActionsRow, Row } from './rows.js';
+import { strings } from './strings.js';
 import { Thinking } from './thinking.js';
 import { UserMessage } from './user-message.js';
 
@@ -51,4 +55,28 @@ function Content({ row }: { row: Row }) {
     case 'actions':
       return <AnswerActions row={row} />;
   }
+}
+
+function AnswerActions({ row }: { row: ActionsRow }) {
+  const text = useText(strings);
+  const { regenerate } = useChatActions();
+  const canSend = useCanSend();
+  const { turn } = row;
+  return (
+    <div className="flex flex-wrap items-center gap-1 pt-1 text-muted">
+      <CopyButton text={row.answer.map((part) => part.text).join('\n\n')} label={text.copyAnswer} />
+      {turn !== undefined && (
+        <Button
+          variant="ghost"
+          size="small"
+          title={text.regenerateTitle}
+          disabled={!canSend}
+          icon={<RefreshIcon size={14} />}
+          onClick={() => regenerate(turn)}
+        >
+          {text.regenerate}
+        </Button>
+      )}
+    </div>
+  );
 }

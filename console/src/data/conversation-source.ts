@@ -15,7 +15,7 @@ import type { ConsoleState, StateStore, TurnView } from './reducer/console-state
 import { approvalsByCall, drawTurns, twinOf } from './reducer/draw-conversation.js';
 import { equal } from './reducer/equal.js';
 import { type HistoryTurn, HistoryTurns } from './reducer/history.js';
-import { lacksMedia } from './reducer/media.js';
+import { lacksMedia } from './reducer/parts.js';
 import type { Part, ToolCard } from './reducer/view.js';
 
 export interface ConversationView {

@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { useText } from '../text/language.js';
 import { Toggle } from '../ui/toggle.js';
-import { notificationStrings } from './notification-strings.js';
 import { askForNotifications, setNotificationSettings, useNotifications } from './notifications.js';
+import { switchStrings } from './strings.js';
 
 /** Whether the browser may call somebody who looks elsewhere; and if it may not, how to change that. */
 export function NotificationSwitch() {
-  const text = useText(notificationStrings);
+  const text = useText(switchStrings);
   const { permission, settings } = useNotifications();
   const [busy, setBusy] = useState(false);
   const allowed = permission === 'granted';

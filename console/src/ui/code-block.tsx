@@ -1,8 +1,8 @@
 import { useText } from '../text/language.js';
 import { classes } from './classes.js';
-import { codeStrings } from './code-strings.js';
 import { CopyButton } from './copy-button.js';
 import { scrollRegion } from './scroll-region.js';
+import { strings } from './strings.js';
 import { VisibleText } from './visible-text.js';
 
 export interface CodeBlockProps {
@@ -28,7 +28,7 @@ export function CodeBlock({
   maxHeight,
   copy = true,
 }: CodeBlockProps) {
-  const words = useText(codeStrings);
+  const words = useText(strings);
   return (
     <div className="group/code relative min-w-0 overflow-hidden rounded-md border border-line bg-code">
       {title && (

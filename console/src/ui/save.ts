@@ -10,3 +10,8 @@ export function save(name: string, content: Blob): void {
   // The browser has taken it by then.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
+
+/** The same for a text. */
+export function saveText(name: string, type: string, text: string): void {
+  save(name, new Blob([text], { type }));
+}

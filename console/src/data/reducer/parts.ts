@@ -3,6 +3,8 @@
  * its key from the first event on, and has the same in the transcript: a card that of its call, a
  * text that of the card in front of it and its place behind that.
  */
+
+import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
 import type { NotePart, Part, TextPart, ThinkingPart, ToolCard, ToolPart } from './view.js';
 
 export type Level = readonly Part[];
@@ -102,4 +104,22 @@ export function isSaid(part: Part): part is TextPart | ThinkingPart {
 /** Nothing that a page would draw. */
 export function isBlank(part: TextPart | ThinkingPart): boolean {
   return !/\S/.test(part.text) && !(part.kind === 'thinking' && part.redacted);
+}
+
+/** A result of the main agent's that `written` does not have yet. */
+export function lacksMedia(heard: readonly Part[], written: readonly Part[]): boolean {
+  const wanted = heard.flatMap((part) =>
+    part.kind === 'tool' && part.card.result?.some(isWithoutBytes) === true ? [part.card.id] : [],
+  );
+  if (wanted.length === 0) return false;
+  const there = new Set(
+    written.flatMap((part) => (part.kind === 'tool' && part.card.result !== undefined ? [part.card.id] : [])),
+  );
+  return wanted.some((id) => !there.has(id));
+}
+
+function isWithoutBytes(block: BlockWire): boolean {
+  if (block.type !== 'image' && block.type !== 'document') return false;
+  const { source } = block;
+  return (source.type === 'base64' || source.type === 'text') && source.href === undefined;
 }

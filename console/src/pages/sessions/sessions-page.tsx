@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react';
 import { SESSION_STATUSES } from '../../../../src/server/console-api/wire/session-status.js';
 import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
 import { useIdentity } from '../../data/identity.js';
+import type { ConsoleState } from '../../data/store.js';
 import { useConsole } from '../../data/store.js';
 import { useText } from '../../text/language.js';
 import { Button, buttonClasses } from '../../ui/button.js';
@@ -31,7 +32,6 @@ import {
   upToDate,
 } from './session-rows.js';
 import { strings } from './strings.js';
-import { useHeard } from './use-heard.js';
 
 export function SessionsPage() {
   const text = useText(strings);
@@ -200,4 +200,36 @@ function useColumns(
     ];
     return columns;
   }, [text, admin, heard, titles, onRemove, onDone]);
+}
+
+/** What the events say about sessions, between two fetches of the list. */
+function useHeard(): Heard {
+  // Texts, because a turn that runs changes the state with every word, and these do not.
+  const turns = useConsole(turnsText);
+  const waiting = useConsole(waitingText);
+  return useMemo(() => {
+    const known = split(turns);
+    const counts = new Map<string, number>();
+    for (const session of split(waiting)) counts.set(session, (counts.get(session) ?? 0) + 1);
+    return {
+      running: new Set(known.filter((each) => each.startsWith('+')).map((each) => each.slice(1))),
+      ended: new Set(known.filter((each) => each.startsWith('-')).map((each) => each.slice(1))),
+      waiting: counts,
+    };
+  }, [turns, waiting]);
+}
+
+const split = (text: string): string[] => (text === '' ? [] : text.split('\n'));
+
+function turnsText({ turns }: ConsoleState): string {
+  return [...turns.values()]
+    .map(({ session, ended }) => `${ended === undefined ? '+' : '-'}${session}`)
+    .join('\n');
+}
+
+function waitingText({ approvals }: ConsoleState): string {
+  return [...approvals.values()]
+    .filter(({ state }) => state === 'pending')
+    .map(({ session }) => session)
+    .join('\n');
 }

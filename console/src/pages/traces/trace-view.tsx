@@ -12,9 +12,9 @@ import { formatDuration, formatTokens } from '../../ui/format.js';
 import { ChatIcon, ChevronLeftIcon, DownloadIcon } from '../../ui/icons.js';
 import { Page, Section } from '../../ui/page.js';
 import { Link } from '../../ui/router.js';
+import { saveText } from '../../ui/save.js';
 import { Time } from '../../ui/time.js';
 import { VisibleText } from '../../ui/visible-text.js';
-import { download } from '../shared/download.js';
 import type { Mark } from '../shared/json-tree.js';
 import { ListState } from '../shared/list-state.js';
 import { ShortText } from '../shared/short-text.js';
@@ -77,7 +77,7 @@ function Actions({ trace }: { trace: TraceDetailWire }) {
         <Button
           icon={<DownloadIcon />}
           title={text.downloadHint}
-          onClick={() => download(`${trace.id}.json`, 'application/json', replayFile(trace))}
+          onClick={() => saveText(`${trace.id}.json`, 'application/json', replayFile(trace))}
         >
           {text.download}
         </Button>

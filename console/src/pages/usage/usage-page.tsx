@@ -9,8 +9,8 @@ import { EmptyState } from '../../ui/empty-state.js';
 import { formatDuration, formatNumber, formatPercent, formatTokens, formatUsd } from '../../ui/format.js';
 import { DownloadIcon } from '../../ui/icons.js';
 import { Page, Section } from '../../ui/page.js';
+import { saveText } from '../../ui/save.js';
 import { Select } from '../../ui/select.js';
-import { download } from '../shared/download.js';
 import { ListState } from '../shared/list-state.js';
 import { useFetched } from '../shared/use-fetched.js';
 import { withParameters } from '../shared/use-pages.js';
@@ -58,7 +58,7 @@ export function UsagePage() {
     change,
   );
   const rows = usage.data?.data ?? [];
-  const saveCsv = () => download(`toolgate-usage-${range}.csv`, 'text/csv;charset=utf-8', usageCsv(rows));
+  const saveCsv = () => saveText(`toolgate-usage-${range}.csv`, 'text/csv;charset=utf-8', usageCsv(rows));
   return (
     <Page
       title={text.title}

@@ -1,9 +1,11 @@
 import { useState } from 'react';
+import type { SessionWire } from '../../../src/server/console-api/wire/sessions.js';
+import { get } from '../data/api.js';
+import { startChat } from '../data/chat.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';
 import { ErrorNote } from '../ui/error-note.js';
 import { makeVisible } from '../ui/visible.js';
-import { askAgain } from './ask-again.js';
 import { strings } from './strings.js';
 
 /** Says so in the conversation: the agent decides whether it still needs the call. */
@@ -27,4 +29,24 @@ export function AskAgain({ call, session, title }: { call: string; session: stri
       {problem !== undefined && <ErrorNote title={text.askAgainFailed} message={problem} />}
     </div>
   );
+}
+
+/** Undefined when it was said; else why not. Never rejects. */
+async function askAgain({
+  call,
+  session,
+  content,
+}: {
+  /** Pressed twice for the same call, it is said once. */
+  call: string;
+  session: string;
+  content: string;
+}): Promise<string | undefined> {
+  try {
+    const { model } = await get<SessionWire>(`/api/sessions/${encodeURIComponent(session)}?limit=1`);
+    await startChat({ model, session, content, client_id: `again-${call}` });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
