@@ -1,7 +1,7 @@
 /** Sessions as the configuration wants them. The caller closes them, after the engines and before the store. */
 import type { Config } from '../config/schema.js';
 import type { Log } from '../observability/log.js';
-import { createSessions } from '../sessions/create-sessions.js';
+import { createSessions } from '../sessions/lifetime/create-sessions.js';
 import type { Sessions } from '../sessions/sessions.js';
 import type { Store } from '../store/store.js';
 

@@ -5,15 +5,15 @@ export const LIMITS = {
   /** Renewals in the time of a lease. */
   beatsPerLease: 3,
   titleChars: 80,
-  /** A turn that is stopped is waited for so long. */
+  /** How long `stop` waits for the turn to end. */
   stopMs: 10_000,
-  /** Sessions with the same request or the same history that are looked at. */
+  /** Sessions with the same request or history that are considered. */
   candidates: 16,
-  /** Messages from the end of a request behind which a turn is looked for that broke off. */
-  tails: 16,
-  /** Tellings of one point of a conversation that are remembered. */
+  /** Messages from the end of a request after which a broken first turn is looked for. */
+  unansweredRequests: 16,
+  /** Fingerprints of one position that are stored. */
   fingerprints: 32,
-  /** A session that another process changed meanwhile is read again so often. */
+  /** Attempts to match a request while others change its session. */
   rereads: 5,
   /** `setTimeout` takes no more. */
   timerMs: 2 ** 31 - 1,

@@ -1,4 +1,4 @@
-/** Why a request is not attached, in words for its client. */
+/** Why a request is not matched with a session, in words for its client. */
 import { GatewayError } from '../core/errors.js';
 import { StopError } from '../core/stopping.js';
 

@@ -1,4 +1,4 @@
-/** What the parts of sessions share. */
+/** What the rooms of sessions share. */
 import type { Store } from '../store/store.js';
 import type { SessionEvent } from './sessions.js';
 
@@ -18,7 +18,7 @@ export interface SessionParts {
   toolTimeoutMs: number;
   onToolTimeout: 'hibernate' | 'fail';
   now: () => number;
-  /** Whose results those are that no client gave. */
+  /** The author of results that the gateway recorded instead of the client. */
   node: string;
   emit(event: SessionEvent): void;
 }

@@ -1,8 +1,13 @@
 /**
- * Conversations with agents, whichever engine runs them. What a client sees of a conversation is
- * not what the model sees, so the rest is kept here, in the store: nothing about a conversation is
- * true because a process remembers it, and a turn that broke off, for whatever reason, is gone on
- * with from its last step.
+ * Conversations with agents, whichever engine runs them. A client sees only a part of what the model
+ * sees, so the whole is in the store. No state of a conversation exists in a process alone, so a
+ * broken turn can resume from its last step after any failure.
+ *
+ * States of a turn: running, then complete (answered), parked (its client has to run tools), broken
+ * (it began and did not end) or stopped (broken on purpose, by a person).
+ *
+ * Rooms, each of which imports only those after it: `lifetime` (assembly, stop, expiry, timeouts),
+ * `matching` (which session a request belongs to), `turns`, `persistence`, `history` (pure).
  */
 import type {
   Block,
@@ -21,42 +26,42 @@ import type { Page } from '../store/store.js';
 
 export interface Sessions {
   /**
-   * Finds or makes the conversation that a request belongs to. A session id that was never given out
-   * is ignored and noted. Throws GatewayError and changes nothing: `not_found` for a session id that
+   * Finds or creates the session that a request belongs to. A session id that was never issued is
+   * ignored and noted. Throws GatewayError and changes nothing: `not_found` for a session id that
    * has expired or is another key's;
    * `unknown_tool_call` for a result without a call; `conflict` while another request of the session
    * is being answered, or where the session belongs to another engine or folder.
    */
   attach(request: AttachRequest): Promise<NotedAttachment>;
   /**
-   * The client has the whole answer of that turn: the same request is another one from now on.
-   * Never throws; what has to be written is written by and by.
+   * The client has the whole answer of that turn: an equal request is a new one from now on. Never
+   * throws; writes in the background.
    */
   delivered(session: string, key: string): void;
   /** For people; `principal` undefined sees all. Newest first. */
   list(query: SessionQuery): Promise<Page<ListedSession>>;
   get(id: string): Promise<Session | undefined>;
-  /** The conversation as the model has it, and the calls that wait for the client. */
+  /** The conversation as the model has it, and the calls that are pending at the client. */
   read(id: string): Promise<SessionContent | undefined>;
-  /** What of a session is known without reading its conversation; undefined for one of another kind. */
+  /** The state of a session, without reading its conversation; undefined for a session of another kind. */
   standing(session: Session): SessionProgress | undefined;
   /** Sessions with a turn that runs in this process. */
   running(): string[];
   /**
-   * A session of its own with the same conversation, up to its last finished turn, or only the first
-   * `keep` turns of it (see `turns.ts`). Throws `invalid_request` where there are fewer.
+   * A new session with the same conversation up to its last complete turn, or only the first `keep`
+   * turns of it (see `user-turns.ts`). Throws `invalid_request` where there are fewer.
    */
   fork(id: string, options?: { keep?: number }): Promise<Session | undefined>;
   /**
-   * Ends the turn that runs here; what it has said and done stays. Resolves when it is over. One that
-   * broke off is given up. False when there was none, or another process has it.
+   * Stops the turn that runs in this process and keeps its work. Resolves when it has ended. A broken
+   * turn is marked as stopped. False when there was none, or another process has it.
    */
   stop(id: string, by: string): Promise<boolean>;
   /** Ends a running turn as well. False when there was none. */
   delete(id: string, by: string): Promise<boolean>;
-  /** Told of every change, after it is written; a listener that throws is logged. */
+  /** Receives every change after it is written; a listener that throws is logged. */
   subscribe(listener: (event: SessionEvent) => void): () => void;
-  /** Stops timers and gives its sessions free for the next process. Turns must have been aborted. */
+  /** Stops timers and releases the leases. Turns must have been aborted. */
   close(): Promise<void>;
 }
 
@@ -65,9 +70,9 @@ export type SessionEngineName = 'relay' | 'native' | 'claude-code';
 
 export interface AttachRequest {
   principal: string;
-  /** The end user behind the key; undefined where the request names none, who is a user as well. */
+  /** The end user; undefined where the request names none, which counts as one user. */
   user?: string | undefined;
-  /** The key's holder: goes on with whichever end user's session it names, and as that user. */
+  /** The key's holder: it may name any end user's session, and continues it as that user. */
   anyUser?: boolean | undefined;
   /** `X-Session-ID`. */
   id?: string | undefined;
@@ -78,13 +83,13 @@ export interface AttachRequest {
   model: string;
   /** The folder that the agent works in, as a real path; empty for a plain model. */
   root: string;
-  /** The session that the whole conversation was taken from: it is never looked for among those that are known. */
+  /** The session that the conversation was copied from: the request is not matched by its history. */
   parent?: string | undefined;
-  /** One that was made for the request stays, also where the turn fails at once. */
+  /** A session that was created for the request stays, also where the turn fails at once. */
   lasting?: boolean | undefined;
   /** The client says that it has sent the request before. */
   repeat?: boolean | undefined;
-  /** Fires when who asks is gone; without it, nobody is known to wait for the answer. */
+  /** Fires when the client disconnects; without it, no client counts as waiting for the answer. */
   signal?: AbortSignal | undefined;
   request: Partial<ConversationRequest> &
     Pick<ConversationRequest, 'messages' | 'tools' | 'system' | 'toolChoice' | 'parallelToolCalls'>;
@@ -94,11 +99,11 @@ export interface AttachRequest {
 export type AttachKind = 'new' | 'continue' | 'fork' | 'import';
 
 export type Attachment =
-  /** The caller ends it with `complete`, `abandon` or `discard`; what comes second does nothing. */
+  /** The caller ends it with `complete`, `abandon` or `discard`; a second call does nothing. */
   | { kind: 'turn'; turn: Turn }
   /** The same request is being answered in this process: `key` names that turn. */
   | { kind: 'running'; session: string; how: AttachKind; key: string }
-  /** Results are still missing; those that came are recorded. */
+  /** Results are still missing; the given ones are recorded. */
   | {
       kind: 'waiting';
       session: string;
@@ -128,17 +133,17 @@ export interface GivenAnswer {
 }
 
 /**
- * One request on its way to an answer, with the session's lease in hand. Every method that writes
- * rejects with `conflict` once the lease is lost or the session is gone: the turn must stop then.
+ * A running turn, which holds the session's lease. Every method that writes rejects with `conflict`
+ * once the lease is lost or the session is gone: the turn must stop then.
  */
 export interface Turn {
   readonly id: string;
   readonly principal: string;
-  /** The end user whose session it is; undefined where requests name none. */
+  /** The end user that the session belongs to; undefined where requests name none. */
   readonly user: string | undefined;
   readonly root: string;
   readonly how: AttachKind;
-  /** Of this request in this session; the same when it is repeated. */
+  /** Identifies this request in this session; equal when the client repeats it. */
   readonly key: string;
   /** Which fork of a conversation this is, counted from 0. */
   readonly forkNumber: number;
@@ -146,74 +151,72 @@ export interface Turn {
   readonly tools: readonly ToolDefinition[];
   readonly system: readonly TextBlock[];
   /**
-   * What the model is to be told, the request's new messages included. Results of one message stand
-   * in one user message behind it, in the order of the calls. The engine's to change, with `save`.
+   * The messages for the model, the request's new ones included. The results of one message are in one
+   * user message after it, in the order of the calls. The engine changes it, with `save`.
    */
   readonly transcript: Message[];
   /**
-   * Messages of the transcript that stood there when the turn began. What the assistant says behind
-   * them belongs to this answer: after a break some of it is there already, and is said again.
+   * Messages of the transcript when the turn began. Assistant messages after them belong to this
+   * answer: a resumed turn has some of them already and sends them again.
    */
   readonly began: number;
   /**
-   * Whole messages of the assistant in this answer that were written before the break, also those
-   * that notes have taken the place of since: what is to be said again. Empty on a fresh turn.
+   * Whole assistant messages of this answer that were written before the break, also those that a
+   * compaction has replaced since: a resumed turn sends them again. Empty on a fresh turn.
    */
   readonly spoken: readonly Message[];
   /**
-   * Steps that were written when the turn before this one ended. Whoever keeps something alive
-   * beside the transcript compares it with `steps()` of then: equal means nothing came in between.
+   * Steps written before this turn. A cache beside the transcript compares it with its own `steps()`:
+   * equal means that no other turn came in between.
    */
   readonly before: number;
-  /** Where the turn broke off behind a message with calls: those that have no result in the transcript. */
+  /** Where the turn broke off after a message with calls: those without a result in the transcript. */
   readonly outstanding: OutstandingToolCalls | undefined;
   /** What the engine saved last. */
   readonly state: JsonObject | undefined;
-  /** Something of the request that could not be used. */
+  /** Parts of the request that could not be used. */
   readonly losses: readonly Loss[];
-  /**
-   * Fires when the session is deleted or the lease lost.
-   */
+  /** Fires when the session is deleted or the lease lost. */
   readonly signal: AbortSignal;
   /** Steps written so far. */
   steps(): number;
   /**
-   * Writes what has changed since the last time, compared message by message by identity: after each
-   * message of the model, before its calls run, and after their results, before the model is asked.
+   * Writes the changes since the last save, by the identity of messages: after each message of the
+   * model, before its calls run, and after their results, before the next request to the model.
    */
   save(state?: JsonObject): Promise<void>;
-  /** An id for a call that no other call of this session has or had. */
+  /** An id for a call that is unique in this session. */
   claimId(id: string): string;
   /**
-   * Before a call that changes something runs here. False: it was started before and has no result,
-   * so it may have run; it must not be run again.
+   * Called before the gateway runs a call with side effects. False: it was started before and has no
+   * result, so it may have run and must not run again.
    */
   start(call: ToolUseBlock): Promise<boolean>;
-  /** The result of a call that was started: there before anything acts on it. */
+  /** Records the result of a started call, before anything acts on it. */
   finish(result: ToolResultBlock): Promise<void>;
-  /** The turn came to its end; saves as well. Resolves before the client hears of the end. */
+  /** The turn is complete, or parked where calls are handed back; saves as well. Resolves before the client receives the end. */
   complete(end: CompletedTurn): Promise<void>;
-  /** It did not: the same request goes on from what was saved, any other from before it. */
+  /** The turn is broken: the same request resumes it, any other continues from before it. */
   abandon(): Promise<void>;
-  /** It failed before the client heard of the session: one that was made for it goes. */
+  /** The turn failed before the client knew the session: a session that was created for it is deleted. */
   discard(): Promise<void>;
 }
 
 export interface OutstandingToolCalls {
   /** All calls of the last message. */
   calls: readonly ToolUseBlock[];
-  /** Results that are recorded. */
+  /** Recorded results. */
   results: ReadonlyMap<string, ToolResultBlock>;
-  /** Calls that were started here and have no result: they may have run. */
+  /** Calls that the gateway started and that have no result: they may have run. */
   started: ReadonlySet<string>;
 }
 
 export interface CompletedTurn {
-  /** What the client was given in this turn, calls included. */
+  /** The answer of this turn, calls included. */
   answer: GivenAnswer;
-  /** Calls that the client has to run, with the results of the others in the same message that are there. */
+  /** Calls that the client has to run, with the results of the others in the same message. */
   handedBack?: {
-    /** Of the last message, in order. */
+    /** All calls of the last message, in order. */
     calls: readonly ToolUseBlock[];
     open: readonly ToolUseBlock[];
     results: ReadonlyMap<string, ToolResultBlock>;
@@ -224,16 +227,16 @@ export interface CompletedTurn {
 export interface SessionProgress {
   /** Empty for a plain model. */
   root: string;
-  /** The turn that began and has not come to its end, whether or not it runs. */
+  /** The running, broken or stopped turn. */
   turn: UnfinishedTurn | undefined;
 }
 
 export interface UnfinishedTurn {
   /** It runs in this process. */
   running: boolean;
-  /** Somebody ended it on purpose. */
+  /** A person stopped it. */
   stopped: boolean;
-  /** Of the request that it is to answer; compared with `idempotencyMark`. */
+  /** Digest of its request's `Idempotency-Key`; compared with `idempotencyMark`. */
   idempotency: string | undefined;
 }
 
@@ -241,7 +244,7 @@ export interface SessionContent {
   session: Session;
   messages: readonly Message[];
   open: readonly ToolUseBlock[];
-  /** What is known of the calls that it ends with, for one who takes it elsewhere without them. */
+  /** Results for the calls at its end, so that a copy can continue without them. */
   settled?: Message | undefined;
 }
 
@@ -249,8 +252,8 @@ export type SessionEvent =
   | { type: 'created'; session: string; principal: string; how: AttachKind }
   | { type: 'turn-began'; session: string; principal: string }
   | { type: 'turn-ended'; session: string; principal: string; end: 'complete' | 'parked' | 'broken' }
-  /** It had broken off, and nobody goes on with its calls: `by` stopped it, or the conversation went on behind it. */
+  /** A broken turn will not be resumed: `by` stopped it, or the conversation continued after it. */
   | { type: 'turn-left'; session: string; principal: string; by?: string }
-  /** Its client's results did not come in time: whoever keeps something alive for it lets go. */
+  /** The client's results are overdue: caches for the session may be freed. */
   | { type: 'hibernated'; session: string; principal: string }
   | { type: 'ended'; session: string; principal: string; why: 'deleted' | 'expired' };

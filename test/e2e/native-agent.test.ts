@@ -8,7 +8,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { DialectName } from '../../src/core/conversation.js';
-import { newSessionId } from '../../src/sessions/matching/session-id.js';
+import { newSessionId } from '../../src/sessions/persistence/session-id.js';
 import { filesystemServer, startEverything } from '../support/mcp-servers.js';
 import { anthropicClient, openaiClient } from '../support/sdk.js';
 import { call, callsAnswer, type Scripted, textAnswer } from '../support/wire.js';

@@ -13,7 +13,7 @@ import {
 } from '../../src/engines/native/native-engine.js';
 import type { Log } from '../../src/observability/log.js';
 import type { ModelRoute, ModelRule } from '../../src/routing/model-router.js';
-import { createSessions } from '../../src/sessions/create-sessions.js';
+import { createSessions } from '../../src/sessions/lifetime/create-sessions.js';
 import type { Sessions } from '../../src/sessions/sessions.js';
 import { openStore } from '../../src/store/open.js';
 import type { Store } from '../../src/store/store.js';

@@ -1,6 +1,6 @@
 /** A conversation as tests hold it: a store, sessions on it, and a client that sends and answers. */
 import type { Block, Message, ToolResultBlock, ToolUseBlock } from '../../src/core/conversation.js';
-import { createSessions, type SessionsOptions } from '../../src/sessions/create-sessions.js';
+import { createSessions, type SessionsOptions } from '../../src/sessions/lifetime/create-sessions.js';
 import type {
   Attachment,
   AttachRequest,

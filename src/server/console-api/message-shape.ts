@@ -1,6 +1,6 @@
 /** Messages of a conversation for people: what was said, without the weight of what was shown. */
 import type { Block, MediaSource, Message } from '../../core/conversation.js';
-import { turnsOf } from '../../sessions/turns/user-turns.js';
+import { turnsOf } from '../../sessions/history/user-turns.js';
 import type { MessageWire } from './wire/sessions.js';
 import type { BlockWire, MediaSourceWire } from './wire/shared.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ownerOfThisProcess, RELEASED } from '../../sessions/lifetime/owner.js';
-import { idempotencyMark } from '../../sessions/matching/history-fingerprint.js';
+import { idempotencyMark } from '../../sessions/history/history-fingerprint.js';
+import { ownerOfThisProcess, RELEASED } from '../../sessions/persistence/owner.js';
 import type { SessionProgress } from '../../sessions/sessions.js';
 import { sessionLease } from '../../store/leases.js';
 import type { Session } from '../../store/sessions.js';

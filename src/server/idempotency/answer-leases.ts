@@ -1,5 +1,5 @@
 /** Of the processes that share a store, one answers a request. A process that died holds nothing. */
-import { isGone, ownerOfThisProcess } from '../../sessions/lifetime/owner.js';
+import { isGone, ownerOfThisProcess } from '../../sessions/persistence/owner.js';
 import { answerLease, type Lease, type LeaseStore } from '../../store/leases.js';
 
 const LEASE_MS = 30_000;

@@ -1,11 +1,11 @@
-/** Tells of sessions of this process whose time is over. Their rows go when the store is pruned. */
+/** Emits the expiry of sessions that this process used. The store deletes their rows when it is pruned. */
 import { LIMITS } from '../limits.js';
 import type { SessionParts } from '../session-parts.js';
 
 export class ExpiryWatch {
   readonly #parts: SessionParts;
   readonly #isRunning: (session: string) => boolean;
-  /** All live equally long, so that the one that was used longest ago is first. */
+  /** All have the same time to live, so the least recently used one is first. */
   readonly #sessions = new Map<string, { principal: string; expiresAt: number }>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -20,7 +20,7 @@ export class ExpiryWatch {
     this.#add(session, principal, now() + ttlMs);
   }
 
-  /** True when it was one of this process. */
+  /** True when this process had used it. */
   forget(session: string): boolean {
     return this.#sessions.delete(session);
   }
@@ -57,12 +57,12 @@ export class ExpiryWatch {
         const session = await store.sessions.get(id);
         if (this.#sessions.get(id)?.expiresAt !== expiresAt) continue;
         this.#sessions.delete(id);
-        // Another process may have gone on with it.
+        // Another process may have used it meanwhile.
         if (session !== undefined && session.state !== 'expired') this.#add(id, principal, session.expiresAt);
         else emit({ type: 'ended', session: id, principal, why: 'expired' });
       }
     } catch (error) {
-      log.warn({ err: error }, 'sessions could not be looked at for their time');
+      log.warn({ err: error }, 'expired sessions could not be read');
     } finally {
       this.#timer = undefined;
       this.#schedule();

@@ -1,16 +1,15 @@
 /**
- * Results that do not come. Sessions that this process parked have a timer; for those that a process
- * parked which is not there any more, the next request looks at the time.
+ * Overdue results of client tools. Each session that this process parked has a timer; for a session
+ * that another process parked, the next request checks the time.
  */
 
+import { errorResult, NO_RESULT } from '../history/repair-history.js';
 import { LIMITS } from '../limits.js';
+import type { LeaseKeeper, Mutex } from '../persistence/lease-keeper.js';
 import { LeasedSession } from '../persistence/leased-session.js';
+import { openIn } from '../persistence/pending-tool-calls.js';
 import type { LoadedSession, SessionReader } from '../persistence/session-reader.js';
 import type { SessionParts } from '../session-parts.js';
-import { openIn } from '../turns/pending-tool-calls.js';
-import { errorResult, NO_RESULT } from '../turns/repair-history.js';
-import type { LeaseKeeper } from './lease-keeper.js';
-import type { Mutex } from './mutex.js';
 
 export interface ToolTimeoutsOptions {
   parts: SessionParts;
@@ -46,7 +45,7 @@ export class ToolTimeouts {
     this.#timers.clear();
   }
 
-  /** Where that is the rule, calls whose time is over are answered for. True when that was done now. */
+  /** With `onToolTimeout: fail` records error results for overdue calls. True when it did. */
   async settle(loaded: LoadedSession): Promise<boolean> {
     const { parts, reader } = this.#options;
     const { pending, turn } = loaded.record;
@@ -81,7 +80,7 @@ export class ToolTimeouts {
     if (parts.now() < pending.until) return this.watch(id, pending.until);
     await this.settle(loaded);
     const grant = await keeper.acquire(id);
-    // Who holds it uses it.
+    // The lease's owner uses the session.
     if (!grant.granted) return;
     try {
       const { session, record, log } = loaded;

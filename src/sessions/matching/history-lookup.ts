@@ -1,44 +1,38 @@
-/** Where in which session a request's history ends. */
+/** Finds the sessions that a request may belong to, and the position in one where its history ends. */
 import type { Message } from '../../core/conversation.js';
 import type { PendingToolCall } from '../../store/tool-calls.js';
-import { LIMITS } from '../limits.js';
-import type {
-  LoadedSession,
-  SessionHead,
-  SessionReader,
-  TurnEndMarks,
-} from '../persistence/session-reader.js';
-import type { SessionRow, TurnEndMark } from '../persistence/session-row.js';
-import { ambiguousCalls, otherPlace, unknownCall, unknownSession } from '../refusals.js';
-import type { SessionsStore } from '../session-parts.js';
-import type { AttachRequest } from '../sessions.js';
-import type { Deliveries } from '../turns/deliveries.js';
-import type { Batch } from '../turns/pending-tool-calls.js';
-import type { TurnReaders } from '../turns/turn-readers.js';
-import type { Link } from './hash-chain.js';
+import type { Link } from '../history/hash-chain.js';
 import {
   type FingerprintedRequest,
   HistoryFingerprint,
   isRepeat,
-  requestFingerprint,
-} from './history-fingerprint.js';
-import { hasSessionForm } from './session-id.js';
-import { callKey, callsIn } from './visible-history.js';
+  unansweredKey,
+} from '../history/history-fingerprint.js';
+import { callKey, callsIn } from '../history/visible-history.js';
+import { LIMITS } from '../limits.js';
+import type { Batch } from '../persistence/pending-tool-calls.js';
+import { hasSessionForm } from '../persistence/session-id.js';
+import type { LoadedSession, SessionHead, SessionReader, TurnEnds } from '../persistence/session-reader.js';
+import type { SessionRow, TurnEndEntry } from '../persistence/session-row.js';
+import { ambiguousCalls, otherPlace, unknownCall, unknownSession } from '../refusals.js';
+import type { SessionsStore } from '../session-parts.js';
+import type { AttachRequest } from '../sessions.js';
+import type { Deliveries, TurnReaders } from '../turns/deliveries.js';
 
 /** A session that a request may belong to, and what it was found by. */
 export interface SessionCandidate {
-  by: 'name' | 'request' | 'tail' | 'history' | 'calls';
+  by: 'name' | 'request' | 'unanswered-request' | 'history' | 'calls';
   id: string;
 }
 
 export interface FoundPosition {
-  place: 'head' | 'earlier';
-  /** Read for an earlier place; undefined for the very beginning. */
-  mark: TurnEndMark | undefined;
-  /** Read where it was needed. */
-  marks: TurnEndMarks | undefined;
+  position: 'head' | 'earlier';
+  /** Read for an earlier position; undefined for the beginning of the session. */
+  turnEnd: TurnEndEntry | undefined;
+  /** Present where the lookup had to read them. */
+  turnEnds: TurnEnds | undefined;
   batch: Batch | undefined;
-  /** What the request says behind that place. */
+  /** The request's messages after that position. */
   rest: Message[];
   fingerprint: HistoryFingerprint;
 }
@@ -56,7 +50,7 @@ export class HistoryLookup {
     this.#deliveries = deliveries;
   }
 
-  /** False for a name of the client's own. Whatever the store holds was given out, in whichever form. */
+  /** False for an id that the client made up. An id in the store was issued, whatever its form. */
   async gaveOut(id: string): Promise<boolean> {
     return hasSessionForm(id) || (await this.#store.sessions.get(id)) !== undefined;
   }
@@ -71,14 +65,14 @@ export class HistoryLookup {
     return id;
   }
 
-  /** The end user of a session of the key. */
+  /** The end user that a session belongs to. */
   async userOf(id: string): Promise<string | undefined> {
     return (await this.#reader.head(id))?.record.user;
   }
 
   /**
-   * A session that was made for this very request, whose turn's answer nobody has. Without an answer
-   * in common, only the system prompt tells who began it.
+   * A session that was created for this very request and whose answer is not delivered. Without a
+   * common answer only the system prompt distinguishes the conversations.
    */
   async begun(request: FingerprintedRequest, key: string): Promise<string | undefined> {
     for (const head of await this.#knowing(request, key)) {
@@ -88,41 +82,43 @@ export class HistoryLookup {
   }
 
   /**
-   * Those that know the most of the history. In front of them, sessions whose first turn broke off
-   * behind more of it than that: they have no answer that they could be known by.
+   * The sessions that share the longest part of the history. Before them come sessions whose first
+   * turn broke off after a longer part: they have no answer in the index.
    */
   async byHistory(request: FingerprintedRequest, key: string): Promise<SessionCandidate[]> {
-    const { principal, places, ends } = request;
+    const { principal, positions, ends } = request;
     const { index } = this.#store;
     const match = await index.longestPrefix(
       principal,
-      places.map(({ hash }) => hash),
+      positions.map(({ hash }) => hash),
     );
-    const known = places.findLastIndex(({ hash }) => hash === match?.hash);
+    const known = positions.findLastIndex(({ hash }) => hash === match?.hash);
     const broken = await this.#brokenOff(request, ends.slice(known + 1, -1));
     const sharing = match === undefined ? [] : await this.#sharing(request, match.hash, key);
     return [
-      ...broken.map((id): SessionCandidate => ({ by: 'tail', id })),
+      ...broken.map((id): SessionCandidate => ({ by: 'unanswered-request', id })),
       ...sharing.map((id): SessionCandidate => ({ by: 'history', id })),
     ];
   }
 
-  /** The session of this very request; else those that end at the point before the others. */
+  /** The session of this very request; else sessions whose head is at that position, then the others. */
   async #sharing(request: FingerprintedRequest, hash: string, key: string): Promise<string[]> {
     const heads: string[] = [];
     const others: string[] = [];
-    for (const head of meant(await this.#knowing(request, hash), request)) {
+    for (const head of sessionsMeant(await this.#knowing(request, hash), request)) {
       const { id } = head.session;
       if (await this.#hasTurn(head, key, request)) return [id];
       (isHead(head.record, hash) ? heads : others).push(id);
     }
     if (request.results.length > 0) return [...heads, ...others];
-    // Words are answered where they were said last, or forked: any of those that share the point will do.
+    // New words continue a head or fork: any session that shares the position will do.
     return heads.length > 0 ? heads : others.slice(0, 1);
   }
 
   async #brokenOff(request: FingerprintedRequest, ends: readonly Link[]): Promise<string[]> {
-    const near = ends.slice(-LIMITS.tails).map(({ hash }) => ({ hash, key: requestFingerprint(hash) }));
+    const near = ends
+      .slice(-LIMITS.unansweredRequests)
+      .map(({ hash }) => ({ hash, key: unansweredKey(hash) }));
     if (near.length === 0) return [];
     const longest = await this.#store.index.longestPrefix(
       request.principal,
@@ -138,7 +134,7 @@ export class HistoryLookup {
     return sessions;
   }
 
-  /** Those with the request's system prompt first. */
+  /** Sessions in the index under this hash, those with the request's system prompt first. */
   async #knowing({ principal, prompt }: FingerprintedRequest, hash: string): Promise<SessionHead[]> {
     const limit = LIMITS.candidates;
     const heads: SessionHead[] = [];
@@ -149,7 +145,7 @@ export class HistoryLookup {
     return heads;
   }
 
-  /** For results that come alone: the session that waits for them, or that had them. */
+  /** For a request with results alone: the session that waits for them, or that had them. */
   async byCalls(request: FingerprintedRequest, { engine, root }: AttachRequest): Promise<string | undefined> {
     const ids = request.results.map(({ toolUseId }) => toolUseId);
     if (ids.length === 0 || request.hasHistory) return undefined;
@@ -169,67 +165,77 @@ export class HistoryLookup {
     return session;
   }
 
-  /** `named`: the request has the session's id, so that its messages may be the new ones alone. */
-  async place(loaded: LoadedSession, request: FingerprintedRequest, named: boolean): Promise<FoundPosition> {
+  /** `named`: the request has the session's id, so it may send only new messages. */
+  async locate(loaded: LoadedSession, request: FingerprintedRequest, named: boolean): Promise<FoundPosition> {
     const found = request.hasHistory
-      ? await this.#byPlaces(loaded, request)
+      ? await this.#byPositions(loaded, request)
       : await this.#withoutHistory(loaded, request);
     if (found !== undefined) return found;
     const batch = named ? await this.#reader.pending(loaded) : undefined;
-    if (batch !== undefined && tellsCallsOf(request, batch)) return this.#new(loaded, request, batch);
-    const marks = await this.#reader.marks(loaded.session.id);
+    if (batch !== undefined && repeatsCallsOf(request, batch)) return this.#new(loaded, request, batch);
+    const turnEnds = await this.#reader.turnEnds(loaded.session.id);
     return {
-      // Where nothing was answered yet, the beginning is all there is.
-      place: marks.byHash.size === 0 ? 'head' : 'earlier',
-      mark: undefined,
-      marks,
+      // A session without an answer has no position but its beginning.
+      position: turnEnds.byHash.size === 0 ? 'head' : 'earlier',
+      turnEnd: undefined,
+      turnEnds,
       batch: undefined,
       rest: [...request.messages],
       fingerprint: request.fingerprint,
     };
   }
 
-  async #byPlaces(loaded: LoadedSession, request: FingerprintedRequest): Promise<FoundPosition | undefined> {
+  async #byPositions(
+    loaded: LoadedSession,
+    request: FingerprintedRequest,
+  ): Promise<FoundPosition | undefined> {
     const { record, session } = loaded;
     const { fingerprint } = request;
-    let marks: TurnEndMarks | undefined;
-    for (const place of request.places.toReversed()) {
-      if (isHead(record, place.hash)) {
+    let turnEnds: TurnEnds | undefined;
+    for (const position of request.positions.toReversed()) {
+      if (isHead(record, position.hash)) {
         const batch = await this.#reader.pending(loaded);
-        return { place: 'head', mark: undefined, marks, batch, rest: place.rest(), fingerprint };
+        return { position: 'head', turnEnd: undefined, turnEnds, batch, rest: position.rest(), fingerprint };
       }
-      marks ??= await this.#reader.marks(session.id);
-      const mark = marks.byHash.get(place.hash);
-      if (mark === undefined) continue;
-      const isLast = mark === marks.last;
-      const batch = await (isLast ? this.#reader.pending(loaded) : this.#reader.batch(loaded, mark));
-      return { place: isLast ? 'head' : 'earlier', mark, marks, batch, rest: place.rest(), fingerprint };
+      turnEnds ??= await this.#reader.turnEnds(session.id);
+      const turnEnd = turnEnds.byHash.get(position.hash);
+      if (turnEnd === undefined) continue;
+      const isLast = turnEnd === turnEnds.last;
+      const batch = await (isLast ? this.#reader.pending(loaded) : this.#reader.batch(loaded, turnEnd));
+      return {
+        position: isLast ? 'head' : 'earlier',
+        turnEnd,
+        turnEnds,
+        batch,
+        rest: position.rest(),
+        fingerprint,
+      };
     }
     return undefined;
   }
 
-  /** New messages alone. Results find the calls they are for, wherever those are. */
+  /** For a request with only new messages. Its results find their calls at any position. */
   async #withoutHistory(loaded: LoadedSession, request: FingerprintedRequest): Promise<FoundPosition> {
     const batch = await this.#reader.pending(loaded);
     const ids = request.results.map(({ toolUseId }) => toolUseId);
     const isFor = (open: readonly string[]) => ids.every((id) => open.includes(id));
-    if (ids.length === 0 || (batch !== undefined && isFor(batch.mark.open)))
+    if (ids.length === 0 || (batch !== undefined && isFor(batch.turnEnd.open)))
       return this.#new(loaded, request, batch);
-    const marks = await this.#reader.marks(loaded.session.id);
-    const mark = [...marks.byHash.values()].findLast(({ open }) => isFor(open));
-    if (mark === undefined) throw unknownCall(ids.find((id) => !batch?.mark.open.includes(id)) ?? '');
-    const { hash, position } = mark;
+    const turnEnds = await this.#reader.turnEnds(loaded.session.id);
+    const turnEnd = [...turnEnds.byHash.values()].findLast(({ open }) => isFor(open));
+    if (turnEnd === undefined) throw unknownCall(ids.find((id) => !batch?.turnEnd.open.includes(id)) ?? '');
+    const { hash, position } = turnEnd;
     return {
-      place: 'earlier',
-      mark,
-      marks,
-      batch: await this.#reader.batch(loaded, mark),
+      position: 'earlier',
+      turnEnd,
+      turnEnds,
+      batch: await this.#reader.batch(loaded, turnEnd),
       rest: [...request.messages],
       fingerprint: HistoryFingerprint.from({ hash, position }, request.messages),
     };
   }
 
-  /** One that has not come to its end, or whose end its client may not have heard, and that the request may share. */
+  /** The session has this turn, running, broken or undelivered, and the request may share its answer. */
   async #hasTurn(
     { session, record }: SessionHead,
     key: string,
@@ -246,16 +252,23 @@ export class HistoryLookup {
     batch: Batch | undefined,
   ): FoundPosition {
     const fingerprint = HistoryFingerprint.from(record.head, incoming);
-    return { place: 'head', mark: undefined, marks: undefined, batch, rest: [...incoming], fingerprint };
+    return {
+      position: 'head',
+      turnEnd: undefined,
+      turnEnds: undefined,
+      batch,
+      rest: [...incoming],
+      fingerprint,
+    };
   }
 }
 
 /**
- * Of sessions in which the same was said: those with the request's system prompt; else all of them
- * where they are forks of one conversation, whose prompt has changed since; else none, for nobody can
- * tell which is meant.
+ * Of sessions with the same history: those with the request's system prompt; else all of them where
+ * they are forks of one conversation, whose prompt has changed since; else none, because the request
+ * is ambiguous.
  */
-function meant(known: readonly SessionHead[], request: FingerprintedRequest): readonly SessionHead[] {
+function sessionsMeant(known: readonly SessionHead[], request: FingerprintedRequest): readonly SessionHead[] {
   const same = known.filter((head) => isPromptOf(head, request));
   if (same.length > 0) return same;
   const families = new Set(known.map(({ session, record }) => record.family ?? session.id));
@@ -263,7 +276,7 @@ function meant(known: readonly SessionHead[], request: FingerprintedRequest): re
 }
 
 function isPromptOf({ record: { prompt, setup } }: SessionHead, request: FingerprintedRequest): boolean {
-  // Of a session that an earlier version wrote, the prompt is not known by this digest.
+  // A session that an earlier version wrote has no digest of its prompt.
   if (prompt === undefined && setup.system !== undefined) return false;
   return (prompt ?? '') === request.prompt;
 }
@@ -272,9 +285,9 @@ function isHead({ head, pending }: SessionRow, hash: string): boolean {
   return head.hash === hash || pending?.tellings.includes(hash) === true;
 }
 
-/** A client that sends new messages alone may have to put the calls in front of their results. */
-function tellsCallsOf({ messages }: FingerprintedRequest, { clients }: Batch): boolean {
+/** Some clients that send only new messages repeat the calls before their results. */
+function repeatsCallsOf({ messages }: FingerprintedRequest, { clients }: Batch): boolean {
   const known = new Set(clients.map(callKey));
-  const told = messages.flatMap(callsIn);
-  return told.length > 0 && told.every((call) => known.has(callKey(call)));
+  const sent = messages.flatMap(callsIn);
+  return sent.length > 0 && sent.every((call) => known.has(callKey(call)));
 }

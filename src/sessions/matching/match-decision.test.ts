@@ -3,14 +3,14 @@ import { decideMatch, type MatchDecision, type MatchFacts } from './match-decisi
 
 /** A plain continuation. */
 const PLAIN: MatchFacts = {
-  place: 'head',
+  position: 'head',
   foreign: false,
   turn: 'none',
   sameTurn: false,
   read: false,
   repeat: false,
-  twin: false,
-  goesOnBehindTurn: false,
+  duplicate: false,
+  continuesBrokenTurn: false,
   undelivered: false,
   answered: false,
   otherResults: false,
@@ -22,14 +22,14 @@ const PLAIN: MatchFacts = {
 const RULES: readonly [string, MatchDecision, Partial<MatchFacts>][] = [
   ['new words at the head', 'run', {}],
   ['nothing new at the head', 'run', { said: false }],
-  ['words elsewhere', 'fork', { place: 'earlier' }],
-  ['an answer that nobody gave', 'fork', { foreign: true }],
-  ['an answer that nobody gave, while a turn runs', 'fork', { foreign: true, turn: 'running' }],
+  ['words elsewhere', 'fork', { position: 'earlier' }],
+  ['an answer that the session does not know', 'fork', { foreign: true }],
+  ['an answer that the session does not know, while a turn runs', 'fork', { foreign: true, turn: 'running' }],
   ['the request of the running turn', 'join', { turn: 'running', sameTurn: true }],
   [
     'the request of the running turn of a fork',
     'join',
-    { turn: 'running', sameTurn: true, place: 'earlier' },
+    { turn: 'running', sameTurn: true, position: 'earlier' },
   ],
   ['that request, while somebody reads', 'busy', { turn: 'running', sameTurn: true, read: true }],
   [
@@ -40,29 +40,33 @@ const RULES: readonly [string, MatchDecision, Partial<MatchFacts>][] = [
   [
     'the whole of that request a second time, while somebody reads',
     'fork',
-    { turn: 'running', sameTurn: true, read: true, twin: true },
+    { turn: 'running', sameTurn: true, read: true, duplicate: true },
   ],
   [
     'the request of an answer that is just being given',
     'fork',
-    { undelivered: true, read: true, place: 'earlier' },
+    { undelivered: true, read: true, position: 'earlier' },
   ],
   [
     'the same, marked as a repeat',
     'repeat',
-    { undelivered: true, read: true, repeat: true, place: 'earlier' },
+    { undelivered: true, read: true, repeat: true, position: 'earlier' },
   ],
   ['the request of the broken turn', 'resume', { turn: 'broken', sameTurn: true }],
   ['another request, while a turn runs', 'busy', { turn: 'running' }],
   ['results, while a turn runs without them', 'busy', { turn: 'running', open: 0, results: true }],
   ['another request than the broken one', 'run', { turn: 'broken' }],
   [
-    'a request that goes on behind the broken one',
-    'go-on-behind',
-    { turn: 'broken', goesOnBehindTurn: true },
+    'a request that continues after the broken one',
+    'continue-broken',
+    { turn: 'broken', continuesBrokenTurn: true },
   ],
-  ['with a part of its answer', 'go-on-behind', { turn: 'broken', goesOnBehindTurn: true, foreign: true }],
-  ['one that goes on behind a running one', 'busy', { turn: 'running', goesOnBehindTurn: true }],
+  [
+    'with a part of its answer',
+    'continue-broken',
+    { turn: 'broken', continuesBrokenTurn: true, foreign: true },
+  ],
+  ['a request that continues after a running one', 'busy', { turn: 'running', continuesBrokenTurn: true }],
   ['all results', 'run', { results: true, said: false }],
   ['all results and words', 'run', { results: true }],
   ['some results', 'wait', { results: true, said: false, open: 2 }],
@@ -70,11 +74,15 @@ const RULES: readonly [string, MatchDecision, Partial<MatchFacts>][] = [
   ['words instead of results', 'run', { open: 2 }],
   ['nothing instead of results', 'wait', { open: 2, said: false }],
   ['other results than are recorded', 'fork', { results: true, otherResults: true, open: 1 }],
-  ['the request of an answer that nobody heard', 'repeat', { undelivered: true }],
+  ['the request of an answer that was not delivered', 'repeat', { undelivered: true }],
   ['that request, where calls wait', 'repeat', { undelivered: true, open: 2 }],
-  ['that request, told from the beginning', 'repeat', { undelivered: true, place: 'earlier' }],
-  ['results that were answered', 'repeat', { place: 'earlier', results: true, said: false, answered: true }],
-  ['results that were answered otherwise', 'fork', { place: 'earlier', results: true, said: false }],
+  ['that request, sent from the beginning', 'repeat', { undelivered: true, position: 'earlier' }],
+  [
+    'results that were answered',
+    'repeat',
+    { position: 'earlier', results: true, said: false, answered: true },
+  ],
+  ['results that were answered otherwise', 'fork', { position: 'earlier', results: true, said: false }],
 ];
 
 describe('the match decision for a request', () => {

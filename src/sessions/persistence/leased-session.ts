@@ -1,4 +1,4 @@
-/** A session whose lease is in hand: everything that is written about it goes through here. */
+/** A session whose lease this process holds: every write to it goes through here. */
 import type { Lease } from '../../store/leases.js';
 import type { Checkpoint, Session } from '../../store/sessions.js';
 import { LIMITS } from '../limits.js';
@@ -48,8 +48,8 @@ export class LeasedSession {
   }
 
   /**
-   * Written whole or not at all. Rejects with `conflict` when the session is gone or somebody else's;
-   * false when a call was opened before.
+   * Atomic. Rejects with `conflict` when the session is gone or another process has the lease; false
+   * when a call was opened before.
    */
   async write({ main = [], turns = [], setup = [], record, ...step }: Step): Promise<boolean> {
     const { store, now, ttlMs } = this.#parts;
@@ -84,7 +84,7 @@ export class LeasedSession {
     }
     switch (outcome.reason) {
       case 'answered': {
-        // Another request with the same key was faster: this answer is only not kept.
+        // Another request with the same key was faster: only the copy of this answer is dropped.
         const { answer: _, ...rest } = step;
         return this.write({ ...rest, main, turns, setup, ...(record !== undefined && { record }) });
       }
@@ -100,7 +100,7 @@ export class LeasedSession {
     }
   }
 
-  /** A turn that writes nothing for long uses the session all the same. */
+  /** Extends the expiry for a turn that writes nothing for long. */
   async renew(): Promise<void> {
     const { store, now, ttlMs } = this.#parts;
     const expiresAt = now() + ttlMs;
@@ -109,7 +109,7 @@ export class LeasedSession {
     if (ok) this.#expiresAt = expiresAt;
   }
 
-  /** Its time is not renewed: nobody used it. */
+  /** Does not extend the expiry. */
   async hibernate(): Promise<void> {
     const { store } = this.#parts;
     const outcome = await store.sessions.checkpoint(this.id, this.lease, { state: 'hibernated' });

@@ -1,24 +1,26 @@
-/** New sessions: empty, from a history that nobody knows, or from a point of another one. */
+/** Creates sessions: empty, from an imported history, or as a fork of another session. */
 import type { Message } from '../../core/conversation.js';
-import type { LeaseKeeper } from '../lifetime/lease-keeper.js';
+import { type Ground, type Link, seedOf } from '../history/hash-chain.js';
+import { HistoryFingerprint } from '../history/history-fingerprint.js';
+import { messagesIn } from '../history/user-turns.js';
+import { callsIn } from '../history/visible-history.js';
 import { LIMITS } from '../limits.js';
-import type { Ground, Link } from '../matching/hash-chain.js';
-import { newSessionId } from '../matching/session-id.js';
-import { callsIn } from '../matching/visible-history.js';
 import { busyElsewhere } from '../refusals.js';
 import type { SessionParts } from '../session-parts.js';
 import type { AttachKind } from '../sessions.js';
+import type { LeaseKeeper } from './lease-keeper.js';
 import { LeasedSession } from './leased-session.js';
-import type { LoadedSession, SessionSetup, TurnEndMarks } from './session-reader.js';
-import type { LogEntry, SessionRow, SetupEntry, TurnEndMark, TurnEntry } from './session-row.js';
+import { newSessionId } from './session-id.js';
+import type { LoadedSession, SessionSetup, TurnEnds } from './session-reader.js';
+import type { LogEntry, SessionRow, SetupEntry, TurnEndEntry, TurnEntry } from './session-row.js';
 import { TranscriptLog } from './transcript-log.js';
 
 export interface Origin {
   parent: LoadedSession;
-  marks: TurnEndMarks;
+  turnEnds: TurnEnds;
   setup: SessionSetup;
-  /** Undefined: from the very beginning. */
-  mark: TurnEndMark | undefined;
+  /** Undefined: from the beginning. */
+  turnEnd: TurnEndEntry | undefined;
 }
 
 export interface MakeOptions {
@@ -27,13 +29,13 @@ export interface MakeOptions {
   seed: Link;
   title: string | undefined;
   origin?: Origin;
-  /** Where the messages were taken from, without an origin. */
+  /** The session that the messages were copied from, without an origin. */
   parent?: string;
-  /** Messages behind the origin, up to the last thing that an assistant said, and the link of that. */
+  /** Messages after the origin up to the last answer, and the link of that. */
   base: readonly Message[];
   end: Link;
   onLost(): void;
-  /** The points that it shares with its origin are found in it too. */
+  /** The index finds it too at the positions that it shares with its origin. */
   indexed: boolean;
 }
 
@@ -75,28 +77,34 @@ export class SessionFactory {
     if (!created) throw new Error('An id of 16 random bytes was given twice.');
     const grant = await this.#keeper.acquire(id, onLost);
     if (!grant.granted) throw busyElsewhere(id);
-    const held = new LeasedSession(this.#parts, { id, principal }, record, new TranscriptLog(), grant.lease);
+    const leased = new LeasedSession(
+      this.#parts,
+      { id, principal },
+      record,
+      new TranscriptLog(),
+      grant.lease,
+    );
     try {
-      await this.#fill(held, options);
+      await this.#fill(leased, options);
     } catch (error) {
       await this.#keeper.release(grant.lease);
       await store.sessions.delete(id, this.#parts.node);
       throw error;
     }
     emit({ type: 'created', session: id, principal, how: options.how });
-    return held;
+    return leased;
   }
 
-  async #fill(held: LeasedSession, { origin, base, end, indexed }: MakeOptions): Promise<void> {
+  async #fill(leased: LeasedSession, { origin, base, end, indexed }: MakeOptions): Promise<void> {
     const shared = sharedEntries(origin);
     const main: LogEntry[] = [
-      ...(origin?.parent.log.entries(origin.mark?.step ?? 0) ?? []),
+      ...(origin?.parent.log.entries(origin.turnEnd?.step ?? 0) ?? []),
       ...base.map((message): LogEntry => ({ kind: 'message', message })),
     ];
     if (main.length === 0 && shared.length === 0) return;
     const marks = 1 + Math.max(-1, ...shared.map(({ mark }) => mark));
     const calls = callsIn(base.at(-1));
-    const own: TurnEndMark = {
+    const own: TurnEndEntry = {
       kind: 'mark',
       mark: marks,
       ...end,
@@ -104,12 +112,12 @@ export class SessionFactory {
       open: calls.map(({ id }) => id),
       results: [],
     };
-    const last = base.length === 0 ? origin?.mark : own;
+    const last = base.length === 0 ? origin?.turnEnd : own;
     const turns: TurnEntry[] = base.length === 0 ? shared : [...shared, own];
     const { setup, entries } = setupOf(origin?.setup);
     const waits = last !== undefined && last.open.length > 0;
     const clients = callsIn(lastMessage(main)).filter(({ id }) => last?.open.includes(id) === true);
-    await held.write({
+    await leased.write({
       state: waits ? 'parked' : 'live',
       main,
       turns,
@@ -117,7 +125,7 @@ export class SessionFactory {
       open: clients.map(({ id, name, input }) => ({ id, name, input, runBy: 'client' })),
       index: indexed ? positions(turns) : [],
       record: {
-        head: last === undefined ? held.record.head : { hash: last.hash, position: last.position },
+        head: last === undefined ? leased.record.head : { hash: last.hash, position: last.position },
         step: main.length,
         marks: base.length === 0 ? marks : marks + 1,
         setup,
@@ -143,13 +151,13 @@ function inherited({
   return { ...(prompt !== undefined && { prompt }), family, forkNumber: forkNumber + 1 };
 }
 
-type PlacedEntry = Exclude<TurnEntry, { kind: 'said' }>;
+type PositionedEntry = Exclude<TurnEntry, { kind: 'said' }>;
 
-function sharedEntries(origin: Origin | undefined): PlacedEntry[] {
-  const mark = origin?.mark?.mark;
-  if (origin === undefined || mark === undefined) return [];
-  return origin.marks.entries.flatMap((entry) =>
-    entry.kind !== 'said' && entry.mark <= mark ? [entry] : [],
+function sharedEntries(origin: Origin | undefined): PositionedEntry[] {
+  const last = origin?.turnEnd?.mark;
+  if (origin === undefined || last === undefined) return [];
+  return origin.turnEnds.entries.flatMap((entry) =>
+    entry.kind !== 'said' && entry.mark <= last ? [entry] : [],
   );
 }
 
@@ -167,7 +175,7 @@ function setupOf(setup: SessionSetup | undefined): { setup: SessionRow['setup'];
   const made: SessionRow['setup'] = { count: 0 };
   if (setup !== undefined && setup.tools.length > 0) {
     entries.push({ kind: 'tools', tools: [...setup.tools] });
-    // No digest is that of nothing: the next request's own are written whatever they are.
+    // No request has an empty digest: the next request's own tools and prompt are written.
     made.tools = { digest: '', seq: entries.length };
   }
   if (setup !== undefined && setup.system.length > 0) {
@@ -184,7 +192,41 @@ function lastMessage(entries: readonly LogEntry[]): Message | undefined {
   return log.messages.at(-1);
 }
 
-/** For people: the beginning of the first thing that the user said. */
+export interface ForkPoint {
+  /** The last turn end that is kept; undefined: from the beginning. */
+  turnEnd: TurnEndEntry | undefined;
+  /** Kept messages after it, and the link of all that is kept. */
+  base: readonly Message[];
+  end: Link;
+}
+
+/** Throws `invalid_request` where there are fewer turns. */
+export function forkPoint(
+  parent: LoadedSession,
+  turnEnds: TurnEnds,
+  keep: number,
+  engine: string,
+): ForkPoint {
+  const { messages } = parent.log;
+  const count = messagesIn(messages, keep);
+  const turnEnd = turnEnds.entries.findLast((entry): entry is TurnEndEntry => {
+    return entry.kind === 'mark' && isBeginningOf(parent.log.asOf(entry.step), messages, count);
+  });
+  const kept = turnEnd === undefined ? 0 : parent.log.asOf(turnEnd.step).length;
+  const start: Link =
+    turnEnd === undefined
+      ? seedOf({ ...parent.record, engine })
+      : { hash: turnEnd.hash, position: turnEnd.position };
+  const base = messages.slice(kept, count);
+  return { turnEnd, base, end: HistoryFingerprint.from(start, base).end };
+}
+
+/** A compaction may have replaced messages since. */
+function isBeginningOf(then: readonly Message[], now: readonly Message[], count: number): boolean {
+  return then.length <= count && then.every((message, index) => message === now[index]);
+}
+
+/** For people: the beginning of the user's first text. */
 export function titleOf(messages: readonly Message[]): string | undefined {
   for (const { role, content } of messages) {
     if (role !== 'user') continue;

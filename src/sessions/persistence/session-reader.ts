@@ -1,11 +1,10 @@
-/** Sessions as they are in the store. */
+/** Reads sessions from the store. */
 import type { Block, Message, TextBlock, ToolDefinition } from '../../core/conversation.js';
 import type { Session } from '../../store/sessions.js';
-import { callsIn } from '../matching/visible-history.js';
+import { answerOf, NO_RESULT } from '../history/repair-history.js';
+import { callsIn } from '../history/visible-history.js';
 import type { SessionsStore } from '../session-parts.js';
-import { outstandingOf, settled } from '../turns/broken-turn.js';
-import { type Batch, readBatch, recordedCalls } from '../turns/pending-tool-calls.js';
-import { answerOf, NO_RESULT } from '../turns/repair-history.js';
+import { type Batch, outstandingOf, readBatch, recordedCalls, settled } from './pending-tool-calls.js';
 import {
   readSessionRow,
   readSetupEntry,
@@ -13,7 +12,7 @@ import {
   SETUP_CHANNEL,
   type SessionRow,
   TURNS_CHANNEL,
-  type TurnEndMark,
+  type TurnEndEntry,
   type TurnEntry,
 } from './session-row.js';
 import { TranscriptLog } from './transcript-log.js';
@@ -34,12 +33,12 @@ export interface SessionSetup {
   system: readonly TextBlock[];
 }
 
-/** The marks of a session, by their hashes and those of their aliases. */
-export interface TurnEndMarks {
+/** The turn ends of a session, by their hashes and those of their aliases. */
+export interface TurnEnds {
   entries: readonly TurnEntry[];
-  byHash: ReadonlyMap<string, TurnEndMark>;
+  byHash: ReadonlyMap<string, TurnEndEntry>;
   /** The head. */
-  last: TurnEndMark | undefined;
+  last: TurnEndEntry | undefined;
 }
 
 export class SessionReader {
@@ -49,7 +48,7 @@ export class SessionReader {
     this.#store = store;
   }
 
-  /** Undefined for one that is not there, is past its time or is not of this kind. */
+  /** Undefined for a session that does not exist, has expired or is of another kind. */
   async head(id: string): Promise<SessionHead | undefined> {
     const session = await this.#store.sessions.get(id);
     if (session === undefined || session.state === 'expired') return undefined;
@@ -63,35 +62,35 @@ export class SessionReader {
     return { ...head, log: TranscriptLog.read(await this.#store.transcripts.read(id)) };
   }
 
-  async marks(id: string): Promise<TurnEndMarks> {
+  async turnEnds(id: string): Promise<TurnEnds> {
     const rows = await this.#store.transcripts.read(id, { channel: TURNS_CHANNEL });
     const entries = rows.map(({ message }) => readTurnEntry(message));
-    const marks = new Map<number, TurnEndMark>();
-    const byHash = new Map<string, TurnEndMark>();
+    const turnEnds = new Map<number, TurnEndEntry>();
+    const byHash = new Map<string, TurnEndEntry>();
     for (const entry of entries) {
-      if (entry.kind === 'mark') marks.set(entry.mark, entry);
-      const mark = entry.kind === 'said' ? undefined : marks.get(entry.mark);
-      if (mark !== undefined && entry.kind !== 'said') byHash.set(entry.hash, mark);
+      if (entry.kind === 'mark') turnEnds.set(entry.mark, entry);
+      const turnEnd = entry.kind === 'said' ? undefined : turnEnds.get(entry.mark);
+      if (turnEnd !== undefined && entry.kind !== 'said') byHash.set(entry.hash, turnEnd);
     }
-    return { entries, byHash, last: [...marks.values()].at(-1) };
+    return { entries, byHash, last: [...turnEnds.values()].at(-1) };
   }
 
-  /** The calls that wait for the client. */
+  /** The calls that are pending at the client. */
   async pending({ session, record, log }: LoadedSession): Promise<Batch | undefined> {
     if (record.pending === undefined) return undefined;
-    const mark = await this.#turnEntry(session.id, record.pending.entry);
-    if (mark?.kind !== 'mark') return undefined;
-    return this.batch({ session, log }, mark);
+    const turnEnd = await this.#turnEntry(session.id, record.pending.entry);
+    if (turnEnd?.kind !== 'mark') return undefined;
+    return this.batch({ session, log }, turnEnd);
   }
 
   batch(
     { session, log }: Pick<LoadedSession, 'session' | 'log'>,
-    mark: TurnEndMark | undefined,
+    turnEnd: TurnEndEntry | undefined,
   ): Promise<Batch | undefined> {
-    return readBatch(this.#store, session, mark, mark && log.asOf(mark.step).at(-1));
+    return readBatch(this.#store, session, turnEnd, turnEnd && log.asOf(turnEnd.step).at(-1));
   }
 
-  /** What the user said while calls waited. */
+  /** What the user said while calls were pending. */
   async saidMeanwhile({ session, record }: Pick<LoadedSession, 'session' | 'record'>): Promise<Block[]> {
     const blocks: Block[] = [];
     for (const seq of record.pending?.said ?? []) {
@@ -101,7 +100,7 @@ export class SessionReader {
     return blocks;
   }
 
-  /** Where it ends with calls: what is known of each, for one who takes it elsewhere without them. */
+  /** For a session that ends with calls: a message of results, so that a copy can continue without them. */
   async settledEnd(loaded: LoadedSession): Promise<Message | undefined> {
     const { session, record, log } = loaded;
     const calls = callsIn(log.messages.at(-1));
@@ -115,7 +114,7 @@ export class SessionReader {
     return outstanding && settled(outstanding);
   }
 
-  /** What `own` has is taken from there. */
+  /** Tools and system prompt: those of `own` where it has them, else the stored ones. */
   async setup(
     { session, record }: Pick<LoadedSession, 'session' | 'record'>,
     own: SessionSetup = { tools: [], system: [] },

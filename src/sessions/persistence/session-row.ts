@@ -1,6 +1,7 @@
 /**
- * What the store keeps of a session beside its transcript. The metadata is written with every step,
- * so it stays small: what is large or rarely changes has channels of its own.
+ * The stored form of a session beside its transcript. The metadata is written with every step, so it
+ * stays small: large or rarely changed data has channels of its own. Stored keys keep their old names:
+ * `mark` is the number of a turn's end, `tail` the fingerprint of a request, `tellings` are fingerprints.
  */
 import * as z from 'zod';
 import type {
@@ -16,7 +17,7 @@ import type { Session } from '../../store/sessions.js';
 
 /** Client tools and system prompts, one entry for each that differs from the one before. */
 export const SETUP_CHANNEL = 'setup';
-/** Ends of answers: where a conversation can be gone on with, or forked. */
+/** Ends of turns: positions where a conversation continues or forks. */
 export const TURNS_CHANNEL = 'turns';
 
 const count = z.int().min(0);
@@ -33,70 +34,69 @@ const jsonObject = z.record(z.string(), z.unknown());
 export const turnRow = z.object({
   key: z.string(),
   how: z.enum(['new', 'continue', 'fork', 'import']),
-  /** Messages of the transcript behind which the answer begins. */
+  /** Messages of the transcript before the answer. */
   began: count,
-  /** Steps of the transcript at that time. */
+  /** Steps of the transcript before the answer. */
   step: count,
-  /** The visible conversation with the request's messages. */
+  /** Fingerprint of the visible history with the request's messages. */
   tail: z.string(),
-  /** The mark whose calls' results the turn goes on with. */
+  /** The number of the turn end whose calls' results the turn began with. */
   batch: count.optional(),
-  /** What the user said beside those results. */
+  /** Digests of what the user said beside those results. */
   said: z.array(z.string()),
   asks,
-  /** Of everything in the request. */
+  /** Digest of everything in the request. */
   exact: z.string().optional(),
-  /** Somebody ended it on purpose. */
+  /** A person stopped it. */
   stopped: z.boolean().optional(),
 });
 
 const pending = z.object({
-  /** The mark of the message whose calls wait. */
+  /** The number of the turn end whose calls are pending. */
   mark: count,
-  /** Where that mark is in its channel. */
+  /** Position of that turn end in its channel. */
   entry: count,
-  /** Every way in which the conversation up to there has been told; the first is the mark's own. */
+  /** Fingerprints of every form of the history up to there; the first is the turn end's own. */
   tellings: z.array(z.string()),
-  /** When the results are late. */
+  /** When the results are overdue. */
   until: z.number(),
-  /** Where in the channel of turns stands what the user said meanwhile. */
+  /** Positions in the channel of turns of what the user said meanwhile. */
   said: z.array(count),
 });
 
-/** The last answer, as long as its client may not have heard its end. */
-const undelivered = z.object({ mark: count, turn: turnRow, /** In front of the turn. */ head: link });
+/** The last answer, until its delivery is confirmed. */
+const undelivered = z.object({ mark: count, turn: turnRow, /** The head before the turn. */ head: link });
 
 const record = z.object({
   version: z.literal(1),
   root: z.string(),
-  /** The end user whose it is; absent: of requests that name none. */
+  /** The end user that it belongs to; absent for requests that name none. */
   user: z.string().optional(),
-  /** Of the last system prompt. */
+  /** Digest of the last system prompt. */
   prompt: z.string().optional(),
-  /** The first session of those that were forked from one another; absent: this one. */
+  /** The root of the tree of forks; absent: this session. */
   family: z.string().optional(),
   forkNumber: count,
-  /** The visible conversation up to the last answer. */
+  /** Fingerprint of the visible history up to the last answer. */
   head: link,
   /** Entries of the transcript up to the last answer. */
   step: count,
-  /** Marks made so far. */
+  /** Turn ends written so far. */
   marks: count,
   /** Entries in the channel of turns. */
   turns: count,
   setup: z.object({ count, tools: kept.optional(), system: kept.optional() }),
   pending: pending.optional(),
-  /** Began and has not come to its end. */
+  /** The running, broken or stopped turn. */
   turn: turnRow.optional(),
   undelivered: undelivered.optional(),
-  /** The engine's own. */
+  /** State of the engine. */
   state: jsonObject.optional(),
 });
 
 export type SessionRow = z.infer<typeof record>;
 export type TurnRow = z.infer<typeof turnRow>;
 export type Undelivered = z.infer<typeof undelivered>;
-export type Asks = z.infer<typeof asks>;
 
 /** Undefined for a session of another kind or of a later version. */
 export function readSessionRow(session: Pick<Session, 'metadata'>): SessionRow | undefined {
@@ -107,7 +107,7 @@ export function readSessionRow(session: Pick<Session, 'metadata'>): SessionRow |
 const isListOf = <T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] =>
   Array.isArray(value) && value.every(isItem);
 
-// These were written by this program and are read by it alone: a look at their kind is enough.
+// Only this program writes and reads these: a check of their kind is enough.
 const isBlock = (value: unknown): value is Block => isObject(value) && typeof value['type'] === 'string';
 const isText = (value: unknown): value is TextBlock => isBlock(value) && value.type === 'text';
 const isResult = (value: unknown): value is ToolResultBlock => isBlock(value) && value.type === 'tool_result';
@@ -116,7 +116,7 @@ const isTool = (value: unknown): value is ToolDefinition =>
 const isMessage = (value: unknown): value is Message =>
   isObject(value) && typeof value['role'] === 'string' && isListOf(value['content'], isBlock);
 
-/** One step of the transcript: a message more, the message of an earlier step again, or only the first `count`. */
+/** One step of the transcript: a new message, the message of an earlier step again, or a cut to the first `count`. */
 export type LogEntry =
   | { kind: 'message'; message: Message }
   | { kind: 'again'; step: number }
@@ -135,13 +135,13 @@ const turnEntry = z.discriminatedUnion('kind', [
     hash: z.string(),
     position: count,
     step: count,
-    /** Calls of the last message that are the client's to run. */
+    /** Calls of the last message that the client runs. */
     open: z.array(z.string()),
     /** Results of the others in that message. */
     results: z.array(z.custom<ToolResultBlock>(isResult)),
     state: z.custom<JsonObject>(isObject).optional(),
   }),
-  /** The same point of the conversation, told in another way. */
+  /** Another fingerprint of the same position. */
   z.object({ kind: z.literal('alias'), mark: count, hash: z.string() }),
   z.object({ kind: z.literal('said'), blocks: z.custom<Block[]>((value) => isListOf(value, isBlock)) }),
 ]);
@@ -158,10 +158,10 @@ const setupEntry = z.discriminatedUnion('kind', [
 ]);
 
 export type TurnEntry = z.infer<typeof turnEntry>;
-export type TurnEndMark = Extract<TurnEntry, { kind: 'mark' }>;
+export type TurnEndEntry = Extract<TurnEntry, { kind: 'mark' }>;
 export type SetupEntry = z.infer<typeof setupEntry>;
 
-/** These throw for what this program did not write: the store is damaged then. */
+/** These throw where the store is damaged. */
 export const readLogEntry = (value: unknown): LogEntry => logEntry.parse(value);
 export const readTurnEntry = (value: unknown): TurnEntry => turnEntry.parse(value);
 export const readSetupEntry = (value: unknown): SetupEntry => setupEntry.parse(value);

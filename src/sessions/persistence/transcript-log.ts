@@ -1,10 +1,10 @@
 /**
- * A transcript as the store keeps it: append only, although engines also replace messages (a summary
- * in the place of old ones). Each entry is a step; the conversation as of any step can be told.
+ * The append-only transcript of a session. Engines also replace messages (a summary instead of old
+ * ones), so each entry is a step, and the conversation as of any step can be replayed.
  */
 import type { Message } from '../../core/conversation.js';
 import type { NewTranscriptEntry, TranscriptEntry } from '../../store/transcripts.js';
-import { callsIn } from '../matching/visible-history.js';
+import { callsIn } from '../history/visible-history.js';
 import { type LogEntry, readLogEntry } from './session-row.js';
 
 export class TranscriptLog {
@@ -30,7 +30,7 @@ export class TranscriptLog {
     return this.#messages;
   }
 
-  /** Of every call that was ever made in it. */
+  /** Ids of every tool call of the session. */
   get ids(): ReadonlySet<string> {
     return this.#ids;
   }
@@ -43,14 +43,14 @@ export class TranscriptLog {
     return this.#entries.slice(0, step);
   }
 
-  /** What the assistant said behind a step, also where notes have taken its place. */
+  /** Assistant messages after a step, also those that a compaction has replaced. */
   saidAfter(step: number): Message[] {
     return this.#entries.slice(step).flatMap((entry) => {
       return entry.kind === 'message' && entry.message.role === 'assistant' ? [entry.message] : [];
     });
   }
 
-  /** Messages of the conversation in front of the first that was written behind a step. */
+  /** How many messages come before the first assistant message that was written after a step. */
   countBefore(step: number): number {
     const first = this.#messages.findIndex((message) => {
       return message.role === 'assistant' && (this.#steps.get(message) ?? 0) > step;
@@ -58,7 +58,7 @@ export class TranscriptLog {
     return first < 0 ? this.#messages.length : first;
   }
 
-  /** What has to be written for the conversation to be `messages`; compared by identity. */
+  /** The entries that turn the conversation into `messages`; compared by identity. */
   difference(messages: readonly Message[]): LogEntry[] {
     let same = 0;
     while (same < messages.length && messages[same] === this.#messages[same]) same += 1;
@@ -93,7 +93,7 @@ export class TranscriptLog {
   }
 }
 
-/** `by` tells two writers apart; a writer's own entries are told apart by their place. */
+/** `by` distinguishes two writers; the position distinguishes the entries of one. */
 export function toRows(entries: readonly object[], after: number, by: number): NewTranscriptEntry[] {
   return entries.map((message, index) => ({ uuid: `${by}.${after + index + 1}`, message }));
 }

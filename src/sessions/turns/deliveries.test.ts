@@ -15,7 +15,7 @@ import {
 import type { Message } from '../../core/conversation.js';
 import { Database } from '../../store/sqlite/database.js';
 import type { Store } from '../../store/store.js';
-import { createSessions } from '../create-sessions.js';
+import { createSessions } from '../lifetime/create-sessions.js';
 
 const A: Message[] = [user('a')];
 const ON: Message[] = [user('a'), said('A'), user('b')];

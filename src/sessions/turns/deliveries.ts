@@ -1,17 +1,13 @@
 /**
- * Answers whose client may not have heard their end: the process may die, or the connection break,
- * when the answer is written and not yet sent. Until it is known that the client has it, the same
- * request is given it again, so that nothing runs twice.
+ * Undelivered answers. The process may die or the connection break after an answer is written and
+ * before it is sent. Until the delivery is confirmed, the same request gets the stored answer, so
+ * that nothing runs twice.
  *
- * The answer's row says that it is so; what a session's record has about it only tells where to
- * look. So a delivery is noted without the session's lease, which another process may want just then.
+ * The answer's row is the truth; the session's record only says where to look. So a delivery is
+ * written without the session's lease, which another process may want at that moment.
  */
 
-import {
-  type FingerprintedRequest,
-  HistoryFingerprint,
-  requestKey,
-} from '../matching/history-fingerprint.js';
+import { type FingerprintedRequest, HistoryFingerprint, requestKey } from '../history/history-fingerprint.js';
 import type { SessionReader } from '../persistence/session-reader.js';
 import type { SessionRow, Undelivered } from '../persistence/session-row.js';
 import type { SessionParts } from '../session-parts.js';
@@ -25,7 +21,7 @@ interface Owner {
 export class Deliveries {
   readonly #parts: Pick<SessionParts, 'store' | 'log'>;
   readonly #reader: SessionReader;
-  /** Turns by session that are delivered, until that is written. */
+  /** Delivered turns by session, until the delivery is written. */
   readonly #noted = new Map<string, string>();
   readonly #writes = new Set<Promise<void>>();
 
@@ -34,27 +30,29 @@ export class Deliveries {
     this.#reader = reader;
   }
 
-  /** The last answer is that of the turn, and its client may not have heard the end of it. */
+  /** The session's last answer is that of the turn, and is undelivered. */
   async isOpen(session: Owner, record: SessionRow, key: string): Promise<boolean> {
     return record.undelivered?.turn.key === key && (await this.#answer(session, record)) !== undefined;
   }
 
-  /** The answer that the request had before, where nobody is known to have heard it. */
+  /** The undelivered answer to this request. */
   async answerTo(
     session: Owner,
     record: SessionRow,
     request: FingerprintedRequest,
-    tails: readonly string[],
+    requestFingerprints: readonly string[],
   ): Promise<KeptAnswer | undefined> {
     if (record.undelivered === undefined) return undefined;
     const { turn, head } = record.undelivered;
-    // New messages alone were told behind what was the last answer then.
+    // A request with only new messages continued the head of that time.
     const own = request.hasHistory ? [] : [HistoryFingerprint.from(head, request.messages).end.hash];
-    const isSame = [...tails, ...own].some((tail) => requestKey(tail, request.asks) === turn.key);
+    const isSame = [...requestFingerprints, ...own].some(
+      (hash) => requestKey(hash, request.asks) === turn.key,
+    );
     return isSame ? this.#answer(session, record) : undefined;
   }
 
-  /** Never throws. Known at once in this process. */
+  /** Never throws. This process knows of the delivery at once. */
   delivered(session: string, key: string): void {
     this.#noted.set(session, key);
     const writing = this.#write(session, key);
@@ -62,18 +60,18 @@ export class Deliveries {
     void writing.then(() => this.#writes.delete(writing));
   }
 
-  /** The session is gone on with: who does that has heard its last answer. */
+  /** A request that continues the session confirms the delivery. */
   async drop({ id, principal }: Owner, { mark }: Undelivered): Promise<void> {
     const { store, log } = this.#parts;
     try {
       await store.answers.delete(principal, undeliveredKey(id, mark));
     } catch (error) {
-      // Nobody finds it any more, and it goes with its time.
+      // No request can match the row any more, and it expires.
       log.warn({ err: error, session: id }, 'an answer that was delivered could not be deleted');
     }
   }
 
-  /** Until all that was told is written. */
+  /** Resolves when all deliveries are written. */
   async close(): Promise<void> {
     await Promise.all(this.#writes);
   }
@@ -90,9 +88,41 @@ export class Deliveries {
       const undelivered = head?.record.undelivered;
       if (head !== undefined && undelivered?.turn.key === key) await this.drop(head.session, undelivered);
     } catch (error) {
-      this.#parts.log.warn({ err: error, session: id }, 'a delivery could not be noted');
+      this.#parts.log.warn({ err: error, session: id }, 'a delivery could not be written');
     } finally {
       if (this.#noted.get(id) === key) this.#noted.delete(id);
     }
   }
 }
+
+/**
+ * The clients that wait for a turn's answer in this process, from its beginning until the client has
+ * the answer or disconnects.
+ */
+export class TurnReaders {
+  readonly #waiting = new Map<string, Set<AbortSignal>>();
+
+  /** `signal` fires when the client disconnects. */
+  enter(session: string, turn: string, signal: AbortSignal | undefined): void {
+    if (signal === undefined || signal.aborted) return;
+    const name = nameOf(session, turn);
+    const waiting = this.#waiting.get(name) ?? new Set();
+    this.#waiting.set(name, waiting.add(signal));
+    const leave = () => {
+      waiting.delete(signal);
+      if (waiting.size === 0 && this.#waiting.get(name) === waiting) this.#waiting.delete(name);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+  }
+
+  has(session: string, turn: string): boolean {
+    return this.#waiting.has(nameOf(session, turn));
+  }
+
+  /** The answer was delivered, or will never come. */
+  clear(session: string, turn: string): void {
+    this.#waiting.delete(nameOf(session, turn));
+  }
+}
+
+const nameOf = (session: string, turn: string): string => `${session}\n${turn}`;

@@ -1,12 +1,12 @@
-/** Answers that are given again: to results that come again, and to a repeated `Idempotency-Key`. */
+/** Stored answers that are replayed: to repeated results, and to a repeated `Idempotency-Key`. */
 import * as z from 'zod';
 import type { NewAnswer } from '../../store/answers.js';
-import { digest } from '../matching/hash-chain.js';
-import { type FingerprintedRequest, requestKey } from '../matching/history-fingerprint.js';
+import { digest } from '../history/hash-chain.js';
+import { type FingerprintedRequest, requestKey } from '../history/history-fingerprint.js';
 import { type TurnRow, turnRow } from '../persistence/session-row.js';
 import type { AttachRequest, GivenAnswer } from '../sessions.js';
 
-/** Enough to know the request again, and what it was told. */
+/** Enough to recognize the request, and its answer. */
 export interface KeptAnswer {
   answer: GivenAnswer;
   turn: TurnRow;
@@ -19,15 +19,16 @@ const keptAnswer = z.object({ answer: z.custom<GivenAnswer>(isAnswer), turn: tur
 
 export const readAnswer = (body: unknown): KeptAnswer => keptAnswer.parse(body);
 
-/** By the message whose calls they answer, so that any split of them finds it. */
-export const resultsKey = (session: string, mark: number): string => `results:${session}:${mark}`;
+/** Keyed by the message whose calls the results answer, so that any split of them finds it. */
+export const resultsKey = (session: string, turnEnd: number): string => `results:${session}:${turnEnd}`;
 
-/** By the end of the answer: there is one at most for each session. */
-export const undeliveredKey = (session: string, mark: number): string => `undelivered:${session}:${mark}`;
+/** Keyed by the end of the turn; a session has at most one undelivered answer. */
+export const undeliveredKey = (session: string, turnEnd: number): string =>
+  `undelivered:${session}:${turnEnd}`;
 
 export const idempotencyKey = (key: string): string => `idempotency:${digest(key)}`;
 
-/** Of what the client sent, whatever it was attached to. */
+/** Digest of what the client sent, whichever session it was matched with. */
 export function idempotencyDigest(
   { id, engine, root }: AttachRequest,
   { fingerprint, asks }: FingerprintedRequest,

@@ -1,4 +1,4 @@
-/** One request on its way to an answer. */
+/** A running turn: it writes through the session's lease until it is complete, parked, broken or discarded. */
 import { randomBytes } from 'node:crypto';
 import type {
   JsonObject,
@@ -12,8 +12,8 @@ import { deferred } from '../../core/deferred.js';
 import type { GatewayError } from '../../core/errors.js';
 import type { Loss } from '../../core/losses.js';
 import type { NewAnswer } from '../../store/answers.js';
+import type { HistoryFingerprint } from '../history/history-fingerprint.js';
 import { LIMITS } from '../limits.js';
-import type { HistoryFingerprint } from '../matching/history-fingerprint.js';
 import type { LeasedSession, Step } from '../persistence/leased-session.js';
 import type { LogEntry, TurnEntry, TurnRow } from '../persistence/session-row.js';
 import { ended, lost } from '../refusals.js';
@@ -25,9 +25,9 @@ export type LeasedTurnEnd = 'complete' | 'parked' | 'broken' | 'discarded';
 
 export interface LeasedTurnOptions {
   parts: SessionParts;
-  held: LeasedSession;
+  leased: LeasedSession;
   turn: TurnRow;
-  /** The session was made for this request. */
+  /** The session was created for this request. */
   created: boolean;
   before: number;
   began: number;
@@ -36,13 +36,13 @@ export interface LeasedTurnOptions {
   system: readonly TextBlock[];
   outstanding: OutstandingToolCalls | undefined;
   losses: readonly Loss[];
-  /** How the conversation was told to get here; the first is this request's. */
+  /** Fingerprints of the histories that lead here; the first is this request's. */
   fingerprints: readonly HistoryFingerprint[];
-  /** Calls whose results are recorded and not used. */
+  /** Calls whose results are recorded and not yet in the transcript. */
   unused: Iterable<string>;
-  /** Where the answer is kept for who asks again; undefined: until the client has it. */
+  /** Where the answer is stored for repeats; undefined: only until it is delivered. */
   answerKey: Pick<NewAnswer, 'key' | 'digest'> | undefined;
-  /** Gives the lease back, before anybody is told. */
+  /** Releases the lease, before any listener hears of the end. */
   onEnd(end: LeasedTurnEnd): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export class LeasedTurn implements Turn {
   readonly root: string;
   readonly how: AttachKind;
   readonly key: string;
-  /** Of the conversation's system prompt. */
+  /** Digest of the conversation's system prompt. */
   readonly prompt: string;
   readonly forkNumber: number;
   readonly tools: readonly ToolDefinition[];
@@ -68,7 +68,7 @@ export class LeasedTurn implements Turn {
   readonly signal: AbortSignal;
   readonly record: TurnRow;
   readonly #options: LeasedTurnOptions;
-  readonly #held: LeasedSession;
+  readonly #leased: LeasedSession;
   readonly #abort = new AbortController();
   readonly #fingerprints: HistoryFingerprint[];
   readonly #unused: Set<string>;
@@ -77,29 +77,29 @@ export class LeasedTurn implements Turn {
   #ended: GatewayError | undefined;
   #stopped = false;
   readonly #over = deferred();
-  /** Resolves when the turn is over, and its session free. */
+  /** Resolves when the turn has ended and the lease is released. */
   readonly over = this.#over.promise;
 
   constructor(options: LeasedTurnOptions) {
-    const { held, turn } = options;
+    const { leased, turn } = options;
     this.#options = options;
-    this.#held = held;
-    this.id = held.id;
-    this.principal = held.principal;
-    this.user = held.record.user;
-    this.root = held.record.root;
+    this.#leased = leased;
+    this.id = leased.id;
+    this.principal = leased.principal;
+    this.user = leased.record.user;
+    this.root = leased.record.root;
     this.how = turn.how;
     this.key = turn.key;
-    this.prompt = held.record.prompt ?? '';
-    this.forkNumber = held.record.forkNumber;
+    this.prompt = leased.record.prompt ?? '';
+    this.forkNumber = leased.record.forkNumber;
     this.tools = options.tools;
     this.system = options.system;
     this.transcript = options.transcript;
     this.began = options.began;
-    this.spoken = held.log.saidAfter(turn.step);
+    this.spoken = leased.log.saidAfter(turn.step);
     this.before = options.before;
     this.outstanding = options.outstanding;
-    this.state = held.record.state;
+    this.state = leased.record.state;
     this.losses = options.losses;
     this.signal = this.#abort.signal;
     this.record = turn;
@@ -108,22 +108,22 @@ export class LeasedTurn implements Turn {
   }
 
   steps(): number {
-    return this.#held.log.length;
+    return this.#leased.log.length;
   }
 
-  /** The same request came again, perhaps told in another way. */
+  /** The same request came again, perhaps with another form of its history. */
   join(fingerprint: HistoryFingerprint): void {
     if (this.#fingerprints.length < LIMITS.fingerprints) this.#fingerprints.push(fingerprint);
   }
 
-  /** The session lives as long as its turn, whatever that writes. */
+  /** Extends the session's expiry while its turn runs. */
   renew(): Promise<void> {
-    return this.#held.renew();
+    return this.#leased.renew();
   }
 
-  /** The session is not this turn's any more. */
+  /** The session was deleted, or its lease was lost. */
   lose(reason: GatewayError): void {
-    // Whether somebody had stopped it is nothing to a session that is gone.
+    // A stop cannot be written to a session that is gone.
     this.#stopped = false;
     this.#ended ??= reason;
     this.#abort.abort(reason);
@@ -133,7 +133,7 @@ export class LeasedTurn implements Turn {
     return this.#stopped;
   }
 
-  /** Somebody wants no more of it. The session stays the turn's: what there is may still be written. */
+  /** A person stopped the turn. It keeps the lease, so that its work so far can be written. */
   stop(reason: GatewayError): void {
     this.#stopped = true;
     this.#abort.abort(reason);
@@ -144,19 +144,19 @@ export class LeasedTurn implements Turn {
   }
 
   claimId(id: string): string {
-    const isTaken = (each: string) => this.#claimed.has(each) || this.#held.log.ids.has(each);
+    const isTaken = (each: string) => this.#claimed.has(each) || this.#leased.log.ids.has(each);
     let fresh = id;
-    // Never digits alone behind the line: Claude Code takes `x_1` for a copy of `x`, and loses its result.
+    // Never digits alone after the underscore: Claude Code takes `x_1` for a copy of `x`, and loses its result.
     while (fresh === '' || isTaken(fresh)) fresh = `${id || 'call'}_x${randomBytes(4).toString('hex')}`;
     this.#claimed.add(fresh);
     return fresh;
   }
 
   start({ id, name, input }: ToolUseBlock): Promise<boolean> {
-    return this.#exclusive(() => this.#held.write({ open: [{ id, name, input, runBy: 'server' }] }));
+    return this.#exclusive(() => this.#leased.write({ open: [{ id, name, input, runBy: 'server' }] }));
   }
 
-  /** Also when the session is lost: whoever has it now is helped by the truth. */
+  /** Writes also after the lease is lost: the next owner needs the result. */
   finish({ toolUseId, content, isError }: ToolResultBlock): Promise<void> {
     return this.#inTurn(async () => {
       const { store, node } = this.#options.parts;
@@ -200,7 +200,7 @@ export class LeasedTurn implements Turn {
     }
   }
 
-  /** Writes of one turn come one after the other, each on what the one before has written. */
+  /** The writes of a turn are serial: each builds on the one before. */
   #exclusive<T>(work: () => Promise<T>): Promise<T> {
     return this.#inTurn(() => {
       if (this.#ended !== undefined) throw this.#ended;
@@ -215,16 +215,16 @@ export class LeasedTurn implements Turn {
   }
 
   async #write(step: Step): Promise<void> {
-    const main = this.#held.log.difference(this.transcript);
+    const main = this.#leased.log.difference(this.transcript);
     if (main.length === 0 && Object.keys(step).length === 0) return;
     const use = this.#usedIn(main);
-    if (!(await this.#held.write({ ...step, main, ...(use.length > 0 && { use }) }))) {
+    if (!(await this.#leased.write({ ...step, main, ...(use.length > 0 && { use }) }))) {
       throw new Error(`Calls of the session ${this.id} were opened twice.`);
     }
     for (const id of use) this.#unused.delete(id);
   }
 
-  /** Results that the transcript has from now on are used. */
+  /** Results in these entries are used: the transcript has them now. */
   #usedIn(entries: readonly LogEntry[]): string[] {
     const used = new Set<string>();
     for (const entry of entries) {
@@ -238,36 +238,36 @@ export class LeasedTurn implements Turn {
 
   async #complete({ answer, handedBack, state }: CompletedTurn): Promise<void> {
     const { parts, answerKey, turn } = this.#options;
-    const { record, log } = this.#held;
+    const { record, log } = this.#leased;
     const step = log.length + log.difference(this.transcript).length;
     const said: Message = { role: 'assistant', content: [...answer.blocks] };
     const [head = record.head, ...others] = this.#fingerprints.map((fingerprint) => fingerprint.with(said));
     const aliases = new Map(others.map((link) => [link.hash, link]));
     aliases.delete(head.hash);
-    const mark = record.marks;
+    const number = record.marks;
     const open = handedBack?.open ?? [];
     const next = state ?? record.state;
     const turns: TurnEntry[] = [
       {
         kind: 'mark',
-        mark,
+        mark: number,
         ...head,
         step,
         open: open.map(({ id }) => id),
         results: open.length === 0 ? [] : [...(handedBack?.results.values() ?? [])],
         ...(next !== undefined && { state: next }),
       },
-      ...[...aliases.keys()].map((hash): TurnEntry => ({ kind: 'alias', mark, hash })),
+      ...[...aliases.keys()].map((hash): TurnEntry => ({ kind: 'alias', mark: number, hash })),
     ];
     const pending = {
-      mark,
+      mark: number,
       entry: record.turns + 1,
       tellings: [head.hash, ...aliases.keys()],
       until: parts.now() + parts.toolTimeoutMs,
       said: [],
     };
     const body: KeptAnswer = { answer, turn };
-    const kept = answerKey ?? { key: undeliveredKey(this.id, mark), digest: turn.key };
+    const kept = answerKey ?? { key: undeliveredKey(this.id, number), digest: turn.key };
     await this.#write({
       state: open.length > 0 ? 'parked' : 'live',
       turns,
@@ -276,10 +276,10 @@ export class LeasedTurn implements Turn {
       record: {
         head,
         step,
-        marks: mark + 1,
+        marks: number + 1,
         pending: open.length > 0 ? pending : undefined,
         turn: undefined,
-        undelivered: answerKey === undefined ? { mark, turn, head: record.head } : undefined,
+        undelivered: answerKey === undefined ? { mark: number, turn, head: record.head } : undefined,
         ...(next !== undefined && { state: next }),
       },
       answer: { ...kept, body, expiresAt: parts.now() + parts.ttlMs },
@@ -287,7 +287,7 @@ export class LeasedTurn implements Turn {
   }
 }
 
-/** Of a turn that came to its end, whatever that was. */
+/** Rejects writes after the end of the turn. */
 const ENDED = lost('of this request');
 
 const notStarted = (id: string) => new Error(`The call ${id} was finished and never started.`);

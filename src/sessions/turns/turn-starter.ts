@@ -1,43 +1,44 @@
-/** Begins turns, goes on with broken ones, and answers where results are still missing. */
+/** Starts turns, resumes broken ones, and parks requests whose results are not complete. */
 import type { Block, Message } from '../../core/conversation.js';
 import type { Loss } from '../../core/losses.js';
-import { LIMITS } from '../limits.js';
-import { digest, type Link } from '../matching/hash-chain.js';
+import { digest, type Link } from '../history/hash-chain.js';
 import {
   type FingerprintedRequest,
   HistoryFingerprint,
-  requestFingerprint,
   requestKey,
   saidIn,
   saidKeys,
-} from '../matching/history-fingerprint.js';
-import { callsIn, canonical, saidKey } from '../matching/visible-history.js';
+  unansweredKey,
+} from '../history/history-fingerprint.js';
+import { answerOf, errorResult, NO_RESULT, repairHistory } from '../history/repair-history.js';
+import { callsIn, canonical, saidKey } from '../history/visible-history.js';
+import { LIMITS } from '../limits.js';
 import type { LeasedSession, Step } from '../persistence/leased-session.js';
-import type { LoadedSession, SessionReader } from '../persistence/session-reader.js';
-import type { SessionRow, SetupEntry, TurnEntry, TurnRow } from '../persistence/session-row.js';
-import type { SessionParts } from '../session-parts.js';
-import type { AttachKind, Attachment, AttachRequest } from '../sessions.js';
-import { outstandingOf, settled } from './broken-turn.js';
-import type { Deliveries } from './deliveries.js';
-import { answerKeyOf } from './kept-answers.js';
-import { LeasedTurn, type LeasedTurnEnd } from './leased-turn.js';
 import {
   type Batch,
   mergeSaid,
   openIn,
+  outstandingOf,
   type ReviewedResults,
   recordedCalls,
+  settled,
   unusedIn,
-} from './pending-tool-calls.js';
-import { answerOf, errorResult, NO_RESULT, repairHistory } from './repair-history.js';
+} from '../persistence/pending-tool-calls.js';
+import type { LoadedSession, SessionReader } from '../persistence/session-reader.js';
+import type { SessionRow, SetupEntry, TurnEntry, TurnRow } from '../persistence/session-row.js';
+import type { SessionParts } from '../session-parts.js';
+import type { AttachKind, Attachment, AttachRequest } from '../sessions.js';
+import type { Deliveries } from './deliveries.js';
+import { answerKeyOf } from './kept-answers.js';
+import { LeasedTurn, type LeasedTurnEnd } from './leased-turn.js';
 
 export interface StartOptions {
-  held: LeasedSession;
+  leased: LeasedSession;
   from: AttachRequest;
   request: FingerprintedRequest;
   fingerprint: HistoryFingerprint;
   reviewed: ReviewedResults;
-  /** The session was made for this request. */
+  /** The session was created for this request. */
   created: boolean;
 }
 
@@ -45,11 +46,11 @@ export interface TurnStarterOptions {
   parts: SessionParts;
   reader: SessionReader;
   deliveries: Deliveries;
-  /** `reader`: fires when who asked is gone. */
-  onBegin(turn: LeasedTurn, held: LeasedSession, reader: AbortSignal | undefined): void;
-  onEnd(turn: LeasedTurn, held: LeasedSession, end: LeasedTurnEnd): Promise<void>;
-  /** The lease is not needed any more. */
-  onWaiting(held: LeasedSession): Promise<void>;
+  /** `reader` fires when the client disconnects. */
+  onBegin(turn: LeasedTurn, leased: LeasedSession, reader: AbortSignal | undefined): void;
+  onEnd(turn: LeasedTurn, leased: LeasedSession, end: LeasedTurnEnd): Promise<void>;
+  /** Releases the lease of a session whose turn stays parked. */
+  onWaiting(leased: LeasedSession): Promise<void>;
 }
 
 interface Beginning extends StartOptions {
@@ -68,12 +69,12 @@ export class TurnStarter {
     this.#options = options;
   }
 
-  /** From the head: with what the request brings, a turn begins or goes on waiting. */
+  /** From the head: the request starts a turn, or the session stays parked. */
   async proceed(
     options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
   ): Promise<Attachment> {
-    const { held, incoming, reviewed } = options;
-    const batch = await this.#options.reader.pending(loadedOf(held));
+    const { leased, incoming, reviewed } = options;
+    const batch = await this.#options.reader.pending(loadedOf(leased));
     if (batch === undefined) return this.#runFresh(options);
     const given = reviewed.fresh.length + reviewed.repeated.length + reviewed.late.length;
     const saysMore = saidKeys(saidIn(incoming)).length > 0;
@@ -82,23 +83,23 @@ export class TurnStarter {
     return this.#runWithout(options, batch);
   }
 
-  /** The broken turn goes on where it broke off. */
+  /** The broken turn continues at its last step. */
   async resume(options: StartOptions): Promise<Attachment> {
-    const { held, fingerprint } = options;
-    const { turn } = held.record;
-    if (turn === undefined) throw new Error('There is no turn to go on with.');
-    const transcript = [...held.log.messages];
-    const fingerprints = [fingerprint, ...(await this.#plainFingerprints(held, turn))];
+    const { leased, fingerprint } = options;
+    const { turn } = leased.record;
+    if (turn === undefined) throw new Error('There is no broken turn to resume.');
+    const transcript = [...leased.log.messages];
+    const fingerprints = [fingerprint, ...(await this.#plainFingerprints(leased, turn))];
     return this.#begin({ ...options, turn, transcript, fingerprints, step: {} });
   }
 
-  /** What the broken turn did stays, and the conversation goes on behind it. */
-  async goOnBehind(options: StartOptions & { rest: readonly Message[] }): Promise<Attachment> {
-    const { held, rest, fingerprint, request } = options;
-    const { head, turn: broken } = held.record;
-    const saved = held.log.messages;
+  /** The broken turn's work is kept, and the conversation continues after it. */
+  async continueBroken(options: StartOptions & { rest: readonly Message[] }): Promise<Attachment> {
+    const { leased, rest, fingerprint, request } = options;
+    const { head, turn: broken } = leased.record;
+    const saved = leased.log.messages;
     const calls = callsIn(saved.at(-1));
-    const recorded = await recordedCalls(this.#options.parts.store, held, calls);
+    const recorded = await recordedCalls(this.#options.parts.store, leased, calls);
     const outstanding = outstandingOf(calls, recorded);
     const transcript = [
       ...saved,
@@ -117,15 +118,15 @@ export class TurnStarter {
     });
   }
 
-  /** Of the results that a turn began with. */
+  /** Fingerprints of the results that a turn began with. */
   async #plainFingerprints(
-    held: LeasedSession,
-    { batch: mark, step }: TurnRow,
+    leased: LeasedSession,
+    { batch: turnEnd, step }: TurnRow,
   ): Promise<HistoryFingerprint[]> {
-    const batch = mark === undefined ? undefined : await this.#options.reader.pending(loadedOf(held));
+    const batch = turnEnd === undefined ? undefined : await this.#options.reader.pending(loadedOf(leased));
     if (batch === undefined) return [];
     const ids = new Set(batch.calls.map(({ id }) => id));
-    const given = held.log
+    const given = leased.log
       .asOf(step)
       .findLast(({ content }) =>
         content.some((block) => block.type === 'tool_result' && ids.has(block.toolUseId)),
@@ -147,48 +148,48 @@ export class TurnStarter {
     ];
   }
 
-  /** Nothing waits. Calls that the last answer ended with all the same were never made. */
+  /** No call is pending. Calls at the end of the last answer were never run: they get error results. */
   async #runFresh(
     options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
   ): Promise<Attachment> {
-    const { held, incoming } = options;
-    const calls = callsIn(held.log.asOf(held.record.step).at(-1));
-    const recorded = await recordedCalls(this.#options.parts.store, held, calls);
+    const { leased, incoming } = options;
+    const calls = callsIn(leased.log.asOf(leased.record.step).at(-1));
+    const recorded = await recordedCalls(this.#options.parts.store, leased, calls);
     const outstanding = outstandingOf(calls, recorded);
     const added = [...(outstanding === undefined ? [] : [settled(outstanding)]), ...withoutResults(incoming)];
     return this.#run(options, added, undefined, [], unusedIn({ recorded }));
   }
 
-  /** All results are there. */
+  /** All results have come. */
   async #runResults(
     options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
     batch: Batch,
   ): Promise<Attachment> {
-    const { incoming, held } = options;
-    const meanwhile = await this.#options.reader.saidMeanwhile(loadedOf(held));
+    const { incoming, leased } = options;
+    const meanwhile = await this.#options.reader.saidMeanwhile(loadedOf(leased));
     const said = mergeSaid(meanwhile, saidIn(incoming), saidKey);
     const instructions = incoming.filter(({ role }) => role === 'system');
     const isWhole = batch.calls.every(({ id }) => batch.results.has(id));
-    // Calls that are not the client's, and had not run when its own were handed back: first of all they run.
+    // The gateway's own calls of the message, which had not run when the client's were handed back, run first.
     if (!isWhole && said.length === 0 && instructions.length === 0) return this.#run(options, [], batch);
     const added = [answerOf(batch, NO_RESULT.stopped, said), ...instructions];
     return this.#run(options, added, batch, said);
   }
 
-  /** The user goes on without running the calls. */
+  /** The user continues without running the calls. */
   async #runWithout(
     options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
     batch: Batch,
   ): Promise<Attachment> {
-    const { held, incoming } = options;
+    const { leased, incoming } = options;
     const { store, node } = this.#options.parts;
     const results = openIn(batch).map(({ id }) => {
       const { content, isError } = errorResult(id, NO_RESULT.wentOn);
       return { id, content, isError };
     });
-    await store.toolCalls.record(held.id, results, node);
-    const meanwhile = await this.#options.reader.saidMeanwhile(loadedOf(held));
-    const settledBatch = (await this.#options.reader.pending(loadedOf(held))) ?? batch;
+    await store.toolCalls.record(leased.id, results, node);
+    const meanwhile = await this.#options.reader.saidMeanwhile(loadedOf(leased));
+    const settledBatch = (await this.#options.reader.pending(loadedOf(leased))) ?? batch;
     const added = [answerOf(settledBatch, NO_RESULT.wentOn, meanwhile), ...withoutResults(incoming)];
     const use = unusedIn(settledBatch);
     return this.#run(options, added, undefined, [], use);
@@ -201,11 +202,11 @@ export class TurnStarter {
     said: readonly Block[] = [],
     use: readonly string[] = batch === undefined || added.length === 0 ? [] : unusedIn(batch),
   ): Promise<Attachment> {
-    const { held, fingerprint, how } = options;
-    const transcript = [...held.log.asOf(held.record.step), ...added];
+    const { leased, fingerprint, how } = options;
+    const transcript = [...leased.log.asOf(leased.record.step), ...added];
     const turn = turnOf(options, how, transcript, {
       said: saidKeys(said),
-      ...(batch !== undefined && { batch: batch.mark.mark }),
+      ...(batch !== undefined && { batch: batch.turnEnd.mark }),
     });
     const fingerprints = batch === undefined ? [fingerprint] : [fingerprint, plainFingerprint(batch, said)];
     return this.#begin({
@@ -216,25 +217,25 @@ export class TurnStarter {
       ...(batch !== undefined && added.length === 0 && { unsettled: batch }),
       step: {
         ...(use.length > 0 && { use }),
-        // By which a session is found that has no answer yet to be found by.
+        // Without an answer the session is found by its request.
         ...(options.created && batch === undefined && { index: foundBy(turn) }),
       },
     });
   }
 
   async #begin(options: Beginning): Promise<Attachment> {
-    const { held, from, request, turn: asked, transcript, step, unsettled } = options;
+    const { leased, from, request, turn: asked, transcript, step, unsettled } = options;
     const { parts, reader, onBegin, onEnd } = this.#options;
     const { stopped: _, ...rest } = asked;
     const turn = { ...rest, exact: request.exact };
-    const before = held.log.length;
-    const isResumed = held.record.turn === asked;
-    // Calls that wait for their run are still to be made, whichever turn makes them.
-    const isLeft = held.record.turn !== undefined && !isResumed && unsettled === undefined;
-    const setup = await reader.setup(loadedOf(held), from.request);
-    const { entries, record } = newSetup(held.record, from);
-    const main = held.log.difference(transcript);
-    await this.#write(held, {
+    const before = leased.log.length;
+    const isResumed = leased.record.turn === asked;
+    // Calls that are still to run belong to whichever turn runs them.
+    const isLeft = leased.record.turn !== undefined && !isResumed && unsettled === undefined;
+    const setup = await reader.setup(loadedOf(leased), from.request);
+    const { entries, record } = newSetup(leased.record, from);
+    const main = leased.log.difference(transcript);
+    await this.#write(leased, {
       ...step,
       state: 'live',
       model: from.model,
@@ -243,53 +244,53 @@ export class TurnStarter {
       record: { turn, setup: record, ...(request.prompt !== '' && { prompt: request.prompt }) },
     });
     const calls = isResumed || unsettled !== undefined ? callsIn(transcript.at(-1)) : [];
-    const recorded = await recordedCalls(parts.store, held, calls);
+    const recorded = await recordedCalls(parts.store, leased, calls);
     const begun: LeasedTurn = new LeasedTurn({
       parts,
-      held,
+      leased,
       turn,
       created: options.created && from.lasting !== true,
       before,
-      began: isResumed ? held.log.countBefore(turn.step) : turn.began,
+      began: isResumed ? leased.log.countBefore(turn.step) : turn.began,
       transcript,
       ...setup,
       outstanding: outstandingOf(calls, recorded, unsettled?.results),
       losses: this.lossesOf(options.reviewed),
       fingerprints: options.fingerprints,
       unused: unusedIn({ recorded }),
-      answerKey: answerKeyOf(held.id, turn, from, request),
-      onEnd: (end) => onEnd(begun, held, end),
+      answerKey: answerKeyOf(leased.id, turn, from, request),
+      onEnd: (end) => onEnd(begun, leased, end),
     });
-    onBegin(begun, held, from.signal);
-    if (isLeft) parts.emit({ type: 'turn-left', session: held.id, principal: held.principal });
+    onBegin(begun, leased, from.signal);
+    if (isLeft) parts.emit({ type: 'turn-left', session: leased.id, principal: leased.principal });
     return { kind: 'turn', turn: begun };
   }
 
-  /** Who goes on with a session has heard its last answer. */
-  async #write(held: LeasedSession, step: Step): Promise<void> {
-    const { undelivered } = held.record;
-    await held.write({ ...step, record: { ...step.record, undelivered: undefined } });
-    if (undelivered !== undefined) await this.#options.deliveries.drop(held, undelivered);
+  /** A request that continues the session confirms the delivery of its last answer. */
+  async #write(leased: LeasedSession, step: Step): Promise<void> {
+    const { undelivered } = leased.record;
+    await leased.write({ ...step, record: { ...step.record, undelivered: undefined } });
+    if (undelivered !== undefined) await this.#options.deliveries.drop(leased, undelivered);
   }
 
   async #wait(
     options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
     batch: Batch,
   ): Promise<Attachment> {
-    const { held, from, incoming, fingerprint, how, reviewed } = options;
+    const { leased, from, incoming, fingerprint, how, reviewed } = options;
     const { parts, reader, onWaiting } = this.#options;
-    const { pending } = held.record;
-    if (pending === undefined) throw new Error('Nothing is waited for.');
+    const { pending } = leased.record;
+    if (pending === undefined) throw new Error('No call of this session is pending.');
     const all = openIn(batch);
     const open = from.request.parallelToolCalls === false ? all.slice(0, 1) : all;
-    const meanwhile = await reader.saidMeanwhile(loadedOf(held));
+    const meanwhile = await reader.saidMeanwhile(loadedOf(leased));
     const blocks = mergeSaid(meanwhile, saidIn(incoming), saidKey).slice(meanwhile.length);
     const turns: TurnEntry[] = blocks.length === 0 ? [] : [{ kind: 'said', blocks }];
-    const said = turns.length === 0 ? pending.said : [...pending.said, held.record.turns + 1];
+    const said = turns.length === 0 ? pending.said : [...pending.said, leased.record.turns + 1];
     const head = fingerprint.with({ role: 'assistant', content: open });
     const isKnown = pending.tellings.includes(head.hash) || pending.tellings.length >= LIMITS.fingerprints;
     if (!isKnown) turns.push({ kind: 'alias', mark: pending.mark, hash: head.hash });
-    await this.#write(held, {
+    await this.#write(leased, {
       state: 'parked',
       turns,
       ...(!isKnown && { index: [head] }),
@@ -303,50 +304,50 @@ export class TurnStarter {
         },
       },
     });
-    await onWaiting(held);
-    return { kind: 'waiting', session: held.id, how, open, losses: this.lossesOf(reviewed) };
+    await onWaiting(leased);
+    return { kind: 'waiting', session: leased.id, how, open, losses: this.lossesOf(reviewed) };
   }
 }
 
 function turnOf(
-  { held, request, fingerprint }: StartOptions,
+  { leased, request, fingerprint }: StartOptions,
   how: AttachKind,
   transcript: readonly Message[],
   { batch, said }: Pick<TurnRow, 'batch' | 'said'>,
 ): TurnRow {
-  const tail = fingerprint.end.hash;
+  const requestFingerprint = fingerprint.end.hash;
   return {
     key:
       batch === undefined
-        ? requestKey(tail, request.asks)
-        : digest('results', held.id, String(batch), String(held.log.length)),
+        ? requestKey(requestFingerprint, request.asks)
+        : digest('results', leased.id, String(batch), String(leased.log.length)),
     how,
     began: transcript.length,
-    step: held.log.length + held.log.difference(transcript).length,
-    tail,
+    step: leased.log.length + leased.log.difference(transcript).length,
+    tail: requestFingerprint,
     ...(batch !== undefined && { batch }),
     said: [...said],
     asks: request.asks,
   };
 }
 
-/** By the request itself, and by one that goes on behind it. */
+/** The index finds the session for the request itself and for one that continues after it. */
 const foundBy = ({ key, tail }: TurnRow): Link[] =>
-  [key, requestFingerprint(tail)].map((hash) => ({ hash, position: 0 }));
+  [key, unansweredKey(tail)].map((hash) => ({ hash, position: 0 }));
 
-/** All results in the order of the calls: how a client tells it that sent them one by one. */
-function plainFingerprint({ mark, clients, results }: Batch, said: readonly Block[]): HistoryFingerprint {
-  const { hash, position } = mark;
+/** All results in the order of the calls: how a client that sent them one by one sends the history later. */
+function plainFingerprint({ turnEnd, clients, results }: Batch, said: readonly Block[]): HistoryFingerprint {
+  const { hash, position } = turnEnd;
   const message = answerOf({ calls: clients, results }, NO_RESULT.wentOn, said);
   return HistoryFingerprint.from({ hash, position }, [message]);
 }
 
-/** What the broken turn was asked counts, also for who says only what is new. */
+/** The history includes the broken turn's request, also where the client sends only new messages. */
 function fingerprintAfter({ tail }: TurnRow, head: Link, rest: readonly Message[]): HistoryFingerprint {
   return HistoryFingerprint.from({ hash: tail, position: head.position + 1 }, rest);
 }
 
-/** Results that answer nothing cannot be told. */
+/** A model cannot be sent results without their calls. */
 function withoutResults(messages: readonly Message[]): Message[] {
   return messages.flatMap((message): Message[] => {
     const content = message.content.filter((block) => block.type !== 'tool_result');
@@ -355,7 +356,7 @@ function withoutResults(messages: readonly Message[]): Message[] {
   });
 }
 
-/** The request's own tools and system prompt, where they differ from those that are there. */
+/** The request's tools and system prompt, where they differ from the stored ones. */
 function newSetup(
   { setup: before }: SessionRow,
   { request: { tools, system } }: AttachRequest,

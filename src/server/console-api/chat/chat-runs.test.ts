@@ -8,7 +8,7 @@ import type { Dispatcher } from '../../../engines/dispatcher.js';
 import type { Principal } from '../../../engines/engine.js';
 import { PlainEngine } from '../../../engines/plain/plain-engine.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
-import { RELEASED } from '../../../sessions/lifetime/owner.js';
+import { RELEASED } from '../../../sessions/persistence/owner.js';
 import { ChatRuns, type ChatRunsOptions } from './chat-runs.js';
 
 const ALICE: Principal = { name: 'alice', scopes: ['call'], models: ['*'] };

@@ -11,7 +11,7 @@ import type { Principal } from '../../../engines/engine.js';
 import type { ModelCatalogue } from '../../../engines/model-catalogue.js';
 import type { Log } from '../../../observability/log.js';
 import type { TraceSampler } from '../../../observability/trace-recorder.js';
-import { mayTakeOver, ownerOfThisProcess, RELEASED } from '../../../sessions/lifetime/owner.js';
+import { mayTakeOver, ownerOfThisProcess, RELEASED } from '../../../sessions/persistence/owner.js';
 import { busy } from '../../../sessions/refusals.js';
 import { sessionLease } from '../../../store/leases.js';
 import type { Run } from '../../../store/runs.js';

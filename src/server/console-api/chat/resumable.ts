@@ -1,6 +1,6 @@
 /** Whether a turn that broke off is the console's to go on with, and what to do where it is not. */
 import { GatewayError } from '../../../core/errors.js';
-import { idempotencyMark } from '../../../sessions/matching/history-fingerprint.js';
+import { idempotencyMark } from '../../../sessions/history/history-fingerprint.js';
 import { busy } from '../../../sessions/refusals.js';
 import type { SessionProgress, UnfinishedTurn } from '../../../sessions/sessions.js';
 import type { Run } from '../../../store/runs.js';

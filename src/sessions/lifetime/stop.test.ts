@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { call, result, SessionsBench, said, user } from '../../test/support/sessions-bench.js';
+import { call, result, SessionsBench, said, user } from '../../../test/support/sessions-bench.js';
 
 const TTL_MS = 40;
 

@@ -10,10 +10,10 @@ import {
   SessionsBench,
   said,
   user,
-} from '../../test/support/sessions-bench.js';
-import type { Message, TextBlock } from '../core/conversation.js';
-import { sessionLease } from '../store/leases.js';
-import { seedOf } from './matching/hash-chain.js';
+} from '../../../test/support/sessions-bench.js';
+import type { Message, TextBlock } from '../../core/conversation.js';
+import { sessionLease } from '../../store/leases.js';
+import { seedOf } from '../history/hash-chain.js';
 
 let bench: SessionsBench;
 beforeEach(async () => {

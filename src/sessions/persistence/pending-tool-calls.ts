@@ -1,39 +1,41 @@
-/** The calls of one message that wait for the client, and what has come of them so far. */
+/** The tool calls of one message, the results that are recorded for them, and those that still miss one. */
 import type { Block, Message, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import type { PendingToolCall } from '../../store/tool-calls.js';
-import { callsIn, resultKey } from '../matching/visible-history.js';
-import type { TurnEndMark } from '../persistence/session-row.js';
+import { answerOf, errorResult, NO_RESULT } from '../history/repair-history.js';
+import { callsIn, resultKey } from '../history/visible-history.js';
 import type { SessionsStore } from '../session-parts.js';
+import type { OutstandingToolCalls } from '../sessions.js';
+import type { TurnEndEntry } from './session-row.js';
 
 export interface Batch {
-  mark: TurnEndMark;
+  turnEnd: TurnEndEntry;
   /** All calls of the message. */
   calls: readonly ToolUseBlock[];
-  /** Those that the client runs. */
+  /** The calls that the client runs. */
   clients: readonly ToolUseBlock[];
-  /** What is recorded about them. */
+  /** Their rows in the store. */
   recorded: ReadonlyMap<string, PendingToolCall>;
-  /** Results that are there, in any way. */
+  /** Results from the store and from the end of the turn. */
   results: ReadonlyMap<string, ToolResultBlock>;
 }
 
-/** Undefined where nothing waited at the mark. */
+/** Undefined where the turn ended without calls for the client. */
 export async function readBatch(
   store: Pick<SessionsStore, 'toolCalls'>,
   session: { id: string; principal: string },
-  mark: TurnEndMark | undefined,
+  turnEnd: TurnEndEntry | undefined,
   message: Message | undefined,
 ): Promise<Batch | undefined> {
-  if (mark === undefined || mark.open.length === 0) return undefined;
+  if (turnEnd === undefined || turnEnd.open.length === 0) return undefined;
   const calls = callsIn(message);
   const recorded = await recordedCalls(store, session, calls);
-  const results = new Map(mark.results.map((result) => [result.toolUseId, result]));
+  const results = new Map(turnEnd.results.map((result) => [result.toolUseId, result]));
   for (const call of recorded.values()) {
     const result = resultOf(call);
     if (result !== undefined) results.set(call.id, result);
   }
-  const open = new Set(mark.open);
-  return { mark, calls, clients: calls.filter(({ id }) => open.has(id)), recorded, results };
+  const open = new Set(turnEnd.open);
+  return { turnEnd, calls, clients: calls.filter(({ id }) => open.has(id)), recorded, results };
 }
 
 export async function recordedCalls(
@@ -57,21 +59,45 @@ export function openIn({ clients, results }: Batch): ToolUseBlock[] {
   return clients.filter(({ id }) => !results.has(id));
 }
 
-/** Results that are recorded and that no step has used. */
+/** Calls whose results are recorded and not yet in the transcript. */
 export function unusedIn({ recorded }: Pick<Batch, 'recorded'>): string[] {
   return [...recorded.values()].filter(({ state }) => state === 'answered').map(({ id }) => id);
+}
+
+export function outstandingOf(
+  calls: readonly ToolUseBlock[],
+  recorded: ReadonlyMap<string, PendingToolCall>,
+  known: ReadonlyMap<string, ToolResultBlock> = new Map(),
+): OutstandingToolCalls | undefined {
+  if (calls.length === 0) return undefined;
+  const results = new Map(known);
+  const started = new Set<string>();
+  for (const { id } of calls) {
+    const call = recorded.get(id);
+    const result = call && resultOf(call);
+    if (result !== undefined) results.set(id, result);
+    else if (call?.runBy === 'server' && !results.has(id)) started.add(id);
+  }
+  return { calls, results, started };
+}
+
+/** The message of results for calls that will not run: recorded results, and errors for the others. */
+export function settled({ calls, results, started }: OutstandingToolCalls): Message {
+  const all = new Map(results);
+  for (const id of started) all.set(id, errorResult(id, NO_RESULT.unsure));
+  return answerOf({ calls, results: all }, NO_RESULT.stopped, []);
 }
 
 export interface ReviewedResults {
   /** The first for their calls. */
   fresh: ToolResultBlock[];
-  /** The same was recorded before. */
+  /** An equal result was recorded before. */
   repeated: ToolResultBlock[];
-  /** Another one of the client's was recorded before. */
+  /** The client's result differs from the one it sent before. */
   other: ToolResultBlock[];
-  /** Came when the gateway had already answered for the client. */
+  /** The gateway had already recorded an error for the overdue call. */
   late: ToolResultBlock[];
-  /** For calls that are not the client's to answer here, or a second one. */
+  /** The call is not the client's to answer here, or this is its second result. */
   stray: ToolResultBlock[];
 }
 
@@ -97,7 +123,7 @@ export function reviewResults(
   return reviewed;
 }
 
-/** What was said, once: a client that tells the whole again says the same again. */
+/** Adds the blocks that are new: a client that sends the whole history repeats the others. */
 export function mergeSaid(
   before: readonly Block[],
   more: readonly Block[],

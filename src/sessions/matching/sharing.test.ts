@@ -8,8 +8,8 @@ import {
   said,
   speak,
   user,
-} from '../../test/support/sessions-bench.js';
-import type { Message } from '../core/conversation.js';
+} from '../../../test/support/sessions-bench.js';
+import type { Message } from '../../core/conversation.js';
 
 let bench: SessionsBench;
 beforeEach(async () => {

@@ -1,25 +1,21 @@
-/** Sessions on a store. */
-import type { Message, ToolUseBlock } from '../core/conversation.js';
-import { atMost } from '../core/deferred.js';
-import type { ListedSession, Session, SessionQuery } from '../store/sessions.js';
-import type { Page } from '../store/store.js';
-import { ExpiryWatch } from './lifetime/expiry.js';
-import { LeaseKeeper } from './lifetime/lease-keeper.js';
-import { Mutex } from './lifetime/mutex.js';
-import { ownerOfThisProcess } from './lifetime/owner.js';
-import { SessionEvents } from './lifetime/session-events.js';
-import { ToolTimeouts } from './lifetime/tool-timeouts.js';
-import { LIMITS } from './limits.js';
-import { seedOf } from './matching/hash-chain.js';
-import { HistoryLookup } from './matching/history-lookup.js';
-import { SessionMatcher } from './matching/session-matcher.js';
-import { forkPoint } from './persistence/fork-point.js';
-import { LeasedSession } from './persistence/leased-session.js';
-import { SessionFactory } from './persistence/session-factory.js';
-import { type LoadedSession, SessionReader } from './persistence/session-reader.js';
-import { readSessionRow, type SessionRow, type TurnRow } from './persistence/session-row.js';
-import { ended, lost, stopped } from './refusals.js';
-import type { SessionParts, SessionsLog, SessionsStore } from './session-parts.js';
+/** Sessions on a store: assembles the rooms, and stops, forks, parks and deletes sessions. */
+import type { Message, ToolUseBlock } from '../../core/conversation.js';
+import { atMost } from '../../core/deferred.js';
+import type { ListedSession, Session, SessionQuery } from '../../store/sessions.js';
+import type { Page } from '../../store/store.js';
+import { seedOf } from '../history/hash-chain.js';
+import { LIMITS } from '../limits.js';
+import { HistoryLookup } from '../matching/history-lookup.js';
+import { SessionMatcher } from '../matching/session-matcher.js';
+import { LeaseKeeper, Mutex } from '../persistence/lease-keeper.js';
+import { LeasedSession } from '../persistence/leased-session.js';
+import { ownerOfThisProcess } from '../persistence/owner.js';
+import { openIn } from '../persistence/pending-tool-calls.js';
+import { forkPoint, SessionFactory } from '../persistence/session-factory.js';
+import { type LoadedSession, SessionReader } from '../persistence/session-reader.js';
+import { readSessionRow, type SessionRow, type TurnRow } from '../persistence/session-row.js';
+import { ended, lost, stopped } from '../refusals.js';
+import type { SessionParts, SessionsLog, SessionsStore } from '../session-parts.js';
 import type {
   AttachRequest,
   NotedAttachment,
@@ -27,19 +23,19 @@ import type {
   SessionEvent,
   SessionProgress,
   Sessions,
-} from './sessions.js';
-import { Deliveries } from './turns/deliveries.js';
-import type { LeasedTurn, LeasedTurnEnd } from './turns/leased-turn.js';
-import { openIn } from './turns/pending-tool-calls.js';
-import { TurnReaders } from './turns/turn-readers.js';
-import { TurnStarter } from './turns/turn-starter.js';
+} from '../sessions.js';
+import { Deliveries, TurnReaders } from '../turns/deliveries.js';
+import type { LeasedTurn, LeasedTurnEnd } from '../turns/leased-turn.js';
+import { TurnStarter } from '../turns/turn-starter.js';
+import { ExpiryWatch } from './expiry.js';
+import { ToolTimeouts } from './tool-timeouts.js';
 
 export interface SessionsOptions {
   store: SessionsStore;
   log: SessionsLog;
-  /** A session that nobody used for this long expires. */
+  /** An unused session expires after this. */
   ttlMs: number;
-  /** How long a client's results are waited for. */
+  /** How long a parked turn waits for its client's results. */
   toolTimeoutMs: number;
   onToolTimeout: 'hibernate' | 'fail';
   now?: () => number;
@@ -53,11 +49,11 @@ export function createSessions(options: SessionsOptions): Sessions {
 
 class StoredSessions implements Sessions {
   readonly #parts: SessionParts;
-  readonly #hub: SessionEvents;
+  readonly #events: SessionEvents;
   readonly #reader: SessionReader;
   readonly #keeper: LeaseKeeper;
-  readonly #maker: SessionFactory;
-  readonly #attacher: SessionMatcher;
+  readonly #factory: SessionFactory;
+  readonly #matcher: SessionMatcher;
   readonly #timeouts: ToolTimeouts;
   readonly #deliveries: Deliveries;
   readonly #expiry: ExpiryWatch;
@@ -68,7 +64,7 @@ class StoredSessions implements Sessions {
   constructor(options: SessionsOptions) {
     const { store, log, ttlMs, toolTimeoutMs, onToolTimeout, now = Date.now } = options;
     const { owner = ownerOfThisProcess(), leaseMs = LIMITS.leaseMs } = options;
-    this.#hub = new SessionEvents(log);
+    this.#events = new SessionEvents(log);
     const parts: SessionParts = {
       store,
       log,
@@ -79,7 +75,7 @@ class StoredSessions implements Sessions {
       node: `gateway:${owner}`,
       emit: (event) => {
         if (event.type === 'ended') this.#timeouts.forget(event.session);
-        this.#hub.emit(event);
+        this.#events.emit(event);
       },
     };
     const mutex = this.#mutex;
@@ -93,31 +89,31 @@ class StoredSessions implements Sessions {
       log,
       onBeat: () => Promise.all([...running.values()].map((turn) => turn.renew())),
     });
-    const maker = new SessionFactory(parts, keeper);
+    const factory = new SessionFactory(parts, keeper);
     const isRunning = (session: string) => running.has(session);
     const deliveries = new Deliveries(parts, reader);
     const readers = this.#readers;
-    const finder = new HistoryLookup(store, reader, deliveries, readers);
+    const lookup = new HistoryLookup(store, reader, deliveries, readers);
     const starter = new TurnStarter({
       parts,
       reader,
       deliveries,
-      onBegin: (turn, held, reader) => this.#onBegin(turn, held, reader),
-      onEnd: (turn, held, end) => this.#onEnd(turn, held, end),
-      onWaiting: (held) => this.#park(held),
+      onBegin: (turn, leased, reader) => this.#onBegin(turn, leased, reader),
+      onEnd: (turn, leased, end) => this.#onEnd(turn, leased, end),
+      onWaiting: (leased) => this.#park(leased),
     });
     this.#parts = parts;
     this.#reader = reader;
     this.#keeper = keeper;
-    this.#maker = maker;
+    this.#factory = factory;
     this.#timeouts = new ToolTimeouts({ parts, reader, keeper, mutex, isRunning });
     this.#expiry = new ExpiryWatch(parts, isRunning);
     this.#deliveries = deliveries;
-    this.#attacher = new SessionMatcher({
+    this.#matcher = new SessionMatcher({
       parts,
       reader,
-      finder,
-      maker,
+      lookup,
+      factory,
       starter,
       deliveries,
       keeper,
@@ -130,7 +126,7 @@ class StoredSessions implements Sessions {
   }
 
   attach(request: AttachRequest): Promise<NotedAttachment> {
-    return this.#attacher.attach(request);
+    return this.#matcher.attach(request);
   }
 
   delivered(session: string, key: string): void {
@@ -179,7 +175,7 @@ class StoredSessions implements Sessions {
   }
 
   async stop(id: string, by: string): Promise<boolean> {
-    // One that is just beginning is there once it has begun.
+    // The mutex waits for a turn that is just beginning.
     const turn = await this.#mutex.run(id, async () => this.#running.get(id) ?? this.#giveUp(id, by));
     if (typeof turn === 'boolean') return turn;
     turn.stop(stopped(id, by));
@@ -189,7 +185,7 @@ class StoredSessions implements Sessions {
 
   async delete(id: string, by: string): Promise<boolean> {
     const { store, emit } = this.#parts;
-    // A turn that is just beginning is there, and ended as well.
+    // The mutex waits for a turn that is just beginning, so that it is stopped as well.
     return this.#mutex.run(id, async () => {
       const session = await store.sessions.get(id);
       if (session === undefined) return false;
@@ -202,7 +198,7 @@ class StoredSessions implements Sessions {
   }
 
   subscribe(listener: (event: SessionEvent) => void): () => void {
-    return this.#hub.subscribe(listener);
+    return this.#events.subscribe(listener);
   }
 
   async close(): Promise<void> {
@@ -218,44 +214,46 @@ class StoredSessions implements Sessions {
     const { session, record } = parent;
     const { principal, model, engine, title } = session;
     const { root, user } = record;
-    const marks = await this.#reader.marks(id);
+    const turnEnds = await this.#reader.turnEnds(id);
     const seed = seedOf({ engine, root, user });
     const setup = await this.#reader.setup(parent);
     const point =
-      keep === undefined ? { mark: marks.last, base: [], end: seed } : forkPoint(parent, marks, keep, engine);
-    const held = await this.#maker.make({
+      keep === undefined
+        ? { turnEnd: turnEnds.last, base: [], end: seed }
+        : forkPoint(parent, turnEnds, keep, engine);
+    const leased = await this.#factory.make({
       how: 'fork',
       by: { principal, model, engine, root, user },
       seed,
       title,
-      origin: { parent, marks, mark: point.mark, setup },
+      origin: { parent, turnEnds, turnEnd: point.turnEnd, setup },
       base: await this.#withResults(parent, point.base),
       end: point.end,
       onLost: () => undefined,
-      // A client that names no session goes on with the one it has been talking to.
+      // A client that names no session continues the session that it had.
       indexed: false,
     });
     try {
-      // What waits belongs to the last answer alone.
-      const isWhole = point.mark === marks.last && point.base.length === 0;
+      // Pending calls belong to the last answer alone.
+      const isWhole = point.turnEnd === turnEnds.last && point.base.length === 0;
       const batch = isWhole ? await this.#reader.pending(parent) : undefined;
       const results = [...(batch?.recorded.values() ?? [])].flatMap(({ id: call, runBy, result }) =>
         runBy === 'client' && result !== undefined ? [{ id: call, ...result }] : [],
       );
-      if (results.length > 0) await this.#parts.store.toolCalls.record(held.id, results, principal);
+      if (results.length > 0) await this.#parts.store.toolCalls.record(leased.id, results, principal);
       const blocks = isWhole ? await this.#reader.saidMeanwhile(parent) : [];
-      const { pending, turns } = held.record;
+      const { pending, turns } = leased.record;
       if (pending !== undefined && blocks.length > 0) {
         const record = { pending: { ...pending, said: [...pending.said, turns + 1] } };
-        await held.write({ turns: [{ kind: 'said', blocks }], record });
+        await leased.write({ turns: [{ kind: 'said', blocks }], record });
       }
     } finally {
-      await this.#park(held);
+      await this.#park(leased);
     }
-    return held.id;
+    return leased.id;
   }
 
-  /** The calls of a turn that broke off stay with their session: a fork is told what became of them. */
+  /** A broken turn's calls stay with their session; the fork gets their results as far as they are known. */
   async #withResults(parent: LoadedSession, base: readonly Message[]): Promise<readonly Message[]> {
     const last = base.at(-1);
     if (last === undefined || last !== parent.log.messages.at(-1)) return base;
@@ -271,19 +269,19 @@ class StoredSessions implements Sessions {
     this.#parts.emit({ type: 'turn-began', session: id, principal });
   }
 
-  /** Under the session's mutex: who attaches meanwhile sees the turn whole, or not at all. */
-  #onEnd(turn: LeasedTurn, held: LeasedSession, end: LeasedTurnEnd): Promise<void> {
-    const { id, principal } = held;
+  /** Under the session's mutex: a concurrent request sees the turn before or after its end. */
+  #onEnd(turn: LeasedTurn, leased: LeasedSession, end: LeasedTurnEnd): Promise<void> {
+    const { id, principal } = leased;
     const { store, node, emit } = this.#parts;
     return this.#mutex.run(id, async () => {
       if (this.#running.get(id) === turn) this.#running.delete(id);
-      // An answer that is whole is still to be given to its readers.
+      // The readers of a complete answer are still to receive it.
       if (end === 'broken' || end === 'discarded') this.#readers.clear(id, turn.key);
       if (end === 'discarded') await store.sessions.delete(id, node);
-      if (end === 'broken' && turn.stopped) await this.#noteStop(held);
-      // One that was deleted or lost is not this process's to look after.
-      if (turn.signal.aborted && !turn.stopped) await this.#keeper.release(held.lease);
-      else await this.#park(held);
+      if (end === 'broken' && turn.stopped) await this.#noteStop(leased);
+      // A deleted or lost session is no longer this process's to watch.
+      if (turn.signal.aborted && !turn.stopped) await this.#keeper.release(leased.lease);
+      else await this.#park(leased);
       emit({ type: 'turn-ended', session: id, principal, end: end === 'discarded' ? 'broken' : end });
       if (end !== 'discarded') return;
       this.#expiry.forget(id);
@@ -291,40 +289,40 @@ class StoredSessions implements Sessions {
     });
   }
 
-  /** The turn that broke off, if there is one: nobody goes on with it by itself. */
+  /** Marks a broken turn as stopped, so that only its own request resumes it. False without one. */
   async #giveUp(id: string, by: string): Promise<boolean> {
     const head = await this.#reader.head(id);
-    if (!isLeftOpen(head?.record)) return false;
+    if (!hasBrokenTurn(head?.record)) return false;
     const grant = await this.#keeper.acquire(id);
-    // Who holds it goes on with it.
+    // The lease's owner is resuming it.
     if (!grant.granted) return false;
-    let held: LeasedSession | undefined;
+    let leased: LeasedSession | undefined;
     try {
       const loaded = await this.#reader.load(id);
-      if (loaded === undefined || !isLeftOpen(loaded.record)) return false;
+      if (loaded === undefined || !hasBrokenTurn(loaded.record)) return false;
       const { session, record, log } = loaded;
-      held = new LeasedSession(this.#parts, session, record, log, grant.lease);
-      await held.write({ record: { turn: { ...record.turn, stopped: true } } });
+      leased = new LeasedSession(this.#parts, session, record, log, grant.lease);
+      await leased.write({ record: { turn: { ...record.turn, stopped: true } } });
       this.#parts.emit({ type: 'turn-left', session: id, principal: session.principal, by });
       return true;
     } finally {
-      if (held === undefined) await this.#keeper.release(grant.lease);
-      else await this.#park(held);
+      if (leased === undefined) await this.#keeper.release(grant.lease);
+      else await this.#park(leased);
     }
   }
 
-  async #noteStop(held: LeasedSession): Promise<void> {
-    const { turn } = held.record;
+  async #noteStop(leased: LeasedSession): Promise<void> {
+    const { turn } = leased.record;
     try {
-      if (turn !== undefined) await held.write({ record: { turn: { ...turn, stopped: true } } });
+      if (turn !== undefined) await leased.write({ record: { turn: { ...turn, stopped: true } } });
     } catch (error) {
-      this.#parts.log.warn({ err: error, session: held.id }, 'that a turn was stopped could not be noted');
+      this.#parts.log.warn({ err: error, session: leased.id }, 'the stop of a turn could not be written');
     }
   }
 
-  /** Gives the lease back; whatever still waits is watched. */
-  async #park(held: LeasedSession): Promise<void> {
-    const { id, principal, record, lease } = held;
+  /** Releases the lease and watches the session's expiry and pending calls. */
+  async #park(leased: LeasedSession): Promise<void> {
+    const { id, principal, record, lease } = leased;
     this.#expiry.touch(id, principal);
     if (record.pending !== undefined && record.turn === undefined) {
       this.#timeouts.watch(id, record.pending.until);
@@ -333,6 +331,34 @@ class StoredSessions implements Sessions {
   }
 }
 
-function isLeftOpen(record: SessionRow | undefined): record is SessionRow & { turn: TurnRow } {
+function hasBrokenTurn(record: SessionRow | undefined): record is SessionRow & { turn: TurnRow } {
   return record?.turn !== undefined && record.turn.stopped !== true;
+}
+
+type Listener = (event: SessionEvent) => void;
+
+/** Calls every listener; one that throws does not keep the others from the event. */
+class SessionEvents {
+  readonly #listeners = new Set<{ listener: Listener }>();
+  readonly #log: SessionsLog;
+
+  constructor(log: SessionsLog) {
+    this.#log = log;
+  }
+
+  subscribe(listener: Listener): () => void {
+    const entry = { listener };
+    this.#listeners.add(entry);
+    return () => void this.#listeners.delete(entry);
+  }
+
+  emit(event: SessionEvent): void {
+    for (const { listener } of [...this.#listeners]) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#log.warn({ err: error, event: event.type }, 'a listener of sessions failed');
+      }
+    }
+  }
 }

@@ -8,10 +8,10 @@ import {
   said,
   speak,
   user,
-} from '../../test/support/sessions-bench.js';
-import type { Block, Message } from '../core/conversation.js';
-import { sessionLease } from '../store/leases.js';
-import { newSessionId } from './matching/session-id.js';
+} from '../../../test/support/sessions-bench.js';
+import type { Block, Message } from '../../core/conversation.js';
+import { sessionLease } from '../../store/leases.js';
+import { newSessionId } from '../persistence/session-id.js';
 
 let bench: SessionsBench;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { call, result, SessionsBench, said, user } from '../../test/support/sessions-bench.js';
-import type { ToolUseBlock } from '../core/conversation.js';
+import { call, result, SessionsBench, said, user } from '../../../test/support/sessions-bench.js';
+import type { ToolUseBlock } from '../../core/conversation.js';
 
 let bench: SessionsBench;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { call, SessionsBench, said, speak, user } from '../../test/support/sessions-bench.js';
-import { sessionLease } from '../store/leases.js';
+import { call, SessionsBench, said, speak, user } from '../../../test/support/sessions-bench.js';
+import { sessionLease } from '../../store/leases.js';
 
 async function open(): Promise<SessionsBench> {
   const bench = await SessionsBench.open();

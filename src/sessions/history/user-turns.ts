@@ -1,6 +1,6 @@
 /**
- * A conversation as people count it: a turn is something that the user says and all that comes of
- * it. Results of calls say nothing, whatever stands beside them.
+ * Turns as people count them: a user message and everything up to the next one. A message with
+ * results of calls does not begin a turn, whatever text it has beside them.
  */
 import type { Message } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';

@@ -1,9 +1,9 @@
-/** `h[i] = H(h[i-1], atom[i])`: a conversation is known by the last link, a part of it by an earlier one. */
+/** `h[i] = H(h[i-1], atom[i])`: the last link identifies a conversation, an earlier one a prefix of it. */
 import { createHash } from 'node:crypto';
 
 export interface Link {
   hash: string;
-  /** Atoms that it stands for. */
+  /** Number of atoms up to here. */
   position: number;
 }
 
@@ -14,7 +14,7 @@ export interface Ground {
   user?: string | undefined;
 }
 
-/** Conversations of two engines, of two folders or of two end users have nothing in common. */
+/** Conversations of two engines, folders or end users never share a hash. */
 export function seedOf({ engine, root, user }: Ground): Link {
   const ground = user === undefined ? [engine, root] : [engine, root, user];
   return { hash: digest('seed', JSON.stringify(ground)), position: 0 };

@@ -1,9 +1,9 @@
 /**
- * Messages of a client as a conversation that a model can be told: the results of one message stand
- * in one user message behind it, in the order of its calls, and every call has one.
+ * Repairs a client's messages for the model: the results of one assistant message are in one user
+ * message after it, in the order of its calls, and every call has one.
  */
 import type { Block, Message, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
-import { atomsOf, callKey, callsIn } from '../matching/visible-history.js';
+import { atomsOf, callKey, callsIn } from './visible-history.js';
 
 const NOT_GIVEN = 'No result: the conversation as it was given has none for this call.';
 const WENT_ON = 'No result: the user went on without running this call.';
@@ -24,15 +24,15 @@ export function errorResult(toolUseId: string, text: string): ToolResultBlock {
   return { type: 'tool_result', toolUseId, content: [{ type: 'text', text }], isError: true };
 }
 
-/** The calls of a message and what is known of their results. */
+/** The calls of a message and their results so far. */
 export interface OpenCalls {
   calls: readonly ToolUseBlock[];
   results: ReadonlyMap<string, ToolResultBlock>;
 }
 
 /**
- * Divides messages behind the last thing that an assistant said. One that only names calls again
- * which have no result yet said nothing: that is how results are asked for that are missing.
+ * Splits messages after the last answer of an assistant. An assistant message that only repeats calls
+ * without a result is not an answer: that is how the gateway asks for missing results.
  */
 export function splitAtLastAnswer(
   messages: readonly Message[],
@@ -61,7 +61,7 @@ function isEcho(message: Message, open: ReadonlyMap<string, string>): boolean {
   return calls.length === atoms.length && calls.every((call) => open.get(call.id) === callKey(call));
 }
 
-/** `before`: calls of the message in front of these. The last message's calls stay without results. */
+/** `before`: calls of the message before these. The last message's calls stay without results. */
 export function repairHistory(messages: readonly Message[], before?: OpenCalls): Message[] {
   const repair = new Repair(before);
   for (const message of messages) repair.take(message);
@@ -74,7 +74,7 @@ class Repair {
   #results: Map<string, ToolResultBlock>;
   #said: Block[] = [];
   #instructions: Message[] = [];
-  /** Something came behind the calls. */
+  /** A message came after the calls. */
   #answered = false;
 
   constructor(before: OpenCalls | undefined) {
@@ -137,7 +137,7 @@ class Repair {
     this.#answered = false;
   }
 
-  /** A result that answers no call here cannot be told. */
+  /** A model cannot be sent a result without its call. */
   #pass(message: Message): void {
     const content = message.content.filter((block) => block.type !== 'tool_result');
     if (content.length === message.content.length) this.#out.push(message);
@@ -145,7 +145,7 @@ class Repair {
   }
 }
 
-/** One result for each call, in their order, and then whatever was said. */
+/** One result for each call, in their order, then what the user said. */
 export function answerOf({ calls, results }: OpenCalls, missing: string, said: readonly Block[]): Message {
   const content: Block[] = calls.map(({ id }) => results.get(id) ?? errorResult(id, missing));
   return { role: 'user', content: [...content, ...said] };

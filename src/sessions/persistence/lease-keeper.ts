@@ -1,4 +1,4 @@
-/** The leases that this process holds: taken for a turn or a single step, renewed by one heartbeat. */
+/** Who may use a session: between processes the holder of its lease, inside one the mutex of its id. */
 import { type Grant, type Lease, type LeaseStore, sessionLease } from '../../store/leases.js';
 import { LIMITS } from '../limits.js';
 import type { SessionsLog } from '../session-parts.js';
@@ -8,16 +8,17 @@ export interface LeaseKeeperOptions {
   leases: LeaseStore;
   owner: string;
   leaseMs: number;
-  /** A session that nobody writes to is over after this. */
+  /** Time to live of an unused session. */
   ttlMs: number;
   log: SessionsLog;
   /** With each heartbeat. */
   onBeat(): Promise<unknown>;
 }
 
+/** The leases that this process holds, each for a turn or a single step, renewed by one heartbeat. */
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
-  /** With what to do when it is lost. */
+  /** With the callback for its loss. */
   readonly #held = new Map<Lease, (() => void) | undefined>();
   readonly #heartbeat: NodeJS.Timeout;
 
@@ -28,7 +29,7 @@ export class LeaseKeeper {
     this.#heartbeat = setInterval(() => void this.#beat(), pause).unref();
   }
 
-  /** A holder of this machine that is dead holds nothing. */
+  /** Takes over the leases of a dead process of this machine. */
   async acquire(session: string, onLost?: () => void): Promise<Grant> {
     const { leases, owner, leaseMs } = this.#options;
     const name = sessionLease(session);
@@ -46,13 +47,13 @@ export class LeaseKeeper {
     return owner === this.#options.owner;
   }
 
-  /** Never rejects: what is not given back lapses. */
+  /** Never rejects: a lease that is not released expires. */
   async release(lease: Lease): Promise<void> {
     if (!this.#held.delete(lease)) return;
     try {
       await this.#options.leases.release(lease);
     } catch (error) {
-      this.#options.log.warn({ err: error, lease: lease.name }, 'a lease could not be given back');
+      this.#options.log.warn({ err: error, lease: lease.name }, 'a lease could not be released');
     }
   }
 
@@ -77,5 +78,22 @@ export class LeaseKeeper {
   #lose(lease: Lease): void {
     const onLost = this.#held.get(lease);
     if (this.#held.delete(lease)) onLost?.();
+  }
+}
+
+/** Runs one task at a time for each name, in the order of the calls. */
+export class Mutex {
+  readonly #tails = new Map<string, Promise<unknown>>();
+
+  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(name);
+    const mine = before === undefined ? work() : before.then(work, work);
+    const tail = mine.catch(() => undefined);
+    this.#tails.set(name, tail);
+    try {
+      return await mine;
+    } finally {
+      if (this.#tails.get(name) === tail) this.#tails.delete(name);
+    }
   }
 }

@@ -12,11 +12,11 @@ import {
   said,
   speak,
   user,
-} from '../../test/support/sessions-bench.js';
-import type { Message } from '../core/conversation.js';
-import { sessionLease } from '../store/leases.js';
-import { Database } from '../store/sqlite/database.js';
-import type { SessionEvent, Sessions } from './sessions.js';
+} from '../../../test/support/sessions-bench.js';
+import type { Message } from '../../core/conversation.js';
+import { sessionLease } from '../../store/leases.js';
+import { Database } from '../../store/sqlite/database.js';
+import type { SessionEvent, Sessions } from '../sessions.js';
 
 const A: Message[] = [user('a')];
 const CALLS = [call('c1'), call('c2'), call('c3')];

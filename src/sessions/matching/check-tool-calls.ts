@@ -1,10 +1,10 @@
-/** Calls and results that cannot be told apart: whichever was taken, something else would be lost unsaid. */
-import type { Message } from '../../core/conversation.js';
+/** Tool calls and results that cannot be matched: the request is refused, because a guess would lose one. */
+import type { Message, ToolResultBlock } from '../../core/conversation.js';
+import { callsIn, resultKey, resultsIn } from '../history/visible-history.js';
 import { sameCallTwice, twoResults } from '../refusals.js';
-import { callsIn, resultKey, resultsIn } from './visible-history.js';
 
 /**
- * Throws for two calls with one id in the same message, and for two results of one call behind the
+ * Throws for two calls with one id in the same message, and for two results of one call after the
  * same message that differ. Later messages may use an id again: some servers count their calls.
  */
 export function refuseDuplicateToolCalls(messages: readonly Message[]): void {
@@ -26,4 +26,15 @@ export function refuseDuplicateToolCalls(messages: readonly Message[]): void {
       results.set(result.toolUseId, key);
     }
   }
+}
+
+/** Results whose call does not come before them in these messages. */
+export function resultsWithoutCall(messages: readonly Message[]): ToolResultBlock[] {
+  const called = new Set<string>();
+  const results: ToolResultBlock[] = [];
+  for (const message of messages) {
+    for (const { id } of callsIn(message)) called.add(id);
+    for (const result of resultsIn([message])) if (!called.has(result.toolUseId)) results.push(result);
+  }
+  return results;
 }

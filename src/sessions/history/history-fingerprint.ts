@@ -1,18 +1,27 @@
-/** A request as it tells its conversation: what was, what is new, and what makes it the request it is. */
+/** Fingerprints of a request: its history, its new messages, and the settings that distinguish it. */
 import { withoutBillingHeader } from '../../core/billing-header.js';
 import type { Block, Message, TextBlock, ToolResultBlock } from '../../core/conversation.js';
-import type { Asks, TurnRow } from '../persistence/session-row.js';
 import type { AttachRequest } from '../sessions.js';
 import { chainOf, digest, type Link, seedOf } from './hash-chain.js';
 import { type Atom, atomsOf, canonical, messagesAfter, resultsIn, saidKey } from './visible-history.js';
 
+/** What a request asks for beside its history: two requests with other settings are two requests. */
+export interface Asks {
+  model: string;
+  /** Digest of the client's tools; absent where the request names none. */
+  tools?: string | undefined;
+  choice: string;
+  /** Digest of the `Idempotency-Key`. */
+  idempotency?: string | undefined;
+}
+
 const ASSISTANT_TEXT = 'assistant|text|';
 
-/** One way to tell a conversation, as far as is needed to know it again with an answer behind it. */
+/** The fingerprint of one form of a history, which can be extended by the answer. */
 export class HistoryFingerprint {
-  /** All that is told. */
+  /** The link of the whole history. */
   readonly end: Link;
-  /** The last words of the assistant, which more may be joined to, and the link in front of them. */
+  /** The assistant's last text, which the answer may extend, and the link before it. */
   readonly #last: { key: string; before: Link } | undefined;
 
   constructor(start: Link, atoms: readonly Atom[], chain: readonly Link[] = chainOf(start, atoms)) {
@@ -21,7 +30,7 @@ export class HistoryFingerprint {
     if (key?.startsWith(ASSISTANT_TEXT)) this.#last = { key, before: chain.at(-2) ?? start };
   }
 
-  /** Some of it by its link, the rest as messages. */
+  /** `start` stands for the history before the messages. */
   static from(start: Link, messages: readonly Message[]): HistoryFingerprint {
     return new HistoryFingerprint(start, atomsOf(messages));
   }
@@ -41,33 +50,33 @@ export interface FingerprintedRequest {
   principal: string;
   /** The end user; undefined where none is named. */
   user: string | undefined;
-  /** Of its system prompt. */
+  /** Digest of its system prompt. */
   prompt: string;
   seed: Link;
   messages: readonly Message[];
-  /** An assistant says something in it. */
+  /** It has an assistant message. */
   hasHistory: boolean;
-  /** What is behind the last thing that an assistant says. */
+  /** The messages after the last assistant message. */
   incoming: readonly Message[];
-  /** In what is new. */
+  /** Results in the incoming messages. */
   results: readonly ToolResultBlock[];
   asks: Asks;
-  /** Of everything in it; the same for a request that is equal but for how its answer is sent. */
+  /** Digest of everything in it except `stream`. */
   exact: string;
-  /** It says that it is a repeat. */
+  /** Its client declares it a repeat. */
   repeat: boolean;
-  /** Where its history may be known: the ends of messages, shortest part first. */
-  places: readonly HistoryPosition[];
-  /** The same for all of it. */
+  /** The ends of messages up to the last answer, shortest prefix first: where a session may match. */
+  positions: readonly HistoryPosition[];
+  /** The ends of all messages. */
   ends: readonly HistoryPosition[];
-  /** All of it, from the beginning. */
+  /** Fingerprint of all messages. */
   fingerprint: HistoryFingerprint;
 }
 
 export interface HistoryPosition extends Link {
   /** The message that ends here. */
   message: number;
-  /** What the request says behind it. */
+  /** The request's messages after it. */
   rest(): Message[];
 }
 
@@ -107,7 +116,7 @@ export function fingerprintRequest({
     },
     exact: digest('exact', fingerprint.end.hash, canonical(settings)),
     repeat,
-    places: ends.filter(({ message }) => message <= lastAnswer),
+    positions: ends.filter(({ message }) => message <= lastAnswer),
     ends,
     fingerprint,
   };
@@ -121,31 +130,31 @@ function endsIn(
   const ends: HistoryPosition[] = [];
   for (const [index, { message }] of atoms.entries()) {
     const link = chain[index];
-    // In the middle of a message nothing can begin.
+    // A turn cannot begin in the middle of a message.
     if (link === undefined || atoms[index + 1]?.message === message) continue;
     ends.push({ ...link, message, rest: () => messagesAfter(messages, atoms, index + 1) });
   }
   return ends;
 }
 
-/** The same for prompts that say the same, however they are cut into blocks. Empty for none. */
+/** Equal for prompts with the same text, however it is split into blocks. Empty for none. */
 export function promptKey(system: readonly TextBlock[]): string {
   const texts = system.map(({ text }) => withoutBillingHeader(text).trim()).filter((text) => text !== '');
   return texts.length === 0 ? '' : digest('prompt', texts.join('\n'));
 }
 
-/** What a turn keeps of the key of its request. */
+/** Digest of an `Idempotency-Key`, as a turn stores it. */
 export const idempotencyMark = (key: string): string => digest(key);
 
-/** By which a session is found whose first turn broke off behind this. */
-export const requestFingerprint = (hash: string): string => digest('tail', hash);
+/** Index key of a session whose first turn broke off after this request. */
+export const unansweredKey = (hash: string): string => digest('tail', hash);
 
-/** Of a request on a conversation; the same when it is sent again. */
-export function requestKey(tail: string, { model, tools, choice, idempotency }: Asks): string {
-  return digest('turn', tail, JSON.stringify([model, tools ?? '', choice, idempotency ?? '']));
+/** Identifies a request on a conversation; equal when the client sends it again. */
+export function requestKey(requestFingerprint: string, { model, tools, choice, idempotency }: Asks): string {
+  return digest('turn', requestFingerprint, JSON.stringify([model, tools ?? '', choice, idempotency ?? '']));
 }
 
-/** What the user says beside results, and instructions in between. */
+/** What the user says beside results. */
 export function saidIn(messages: readonly Message[]): Block[] {
   return messages.flatMap(({ role, content }) =>
     role === 'user' ? content.filter((block) => block.type !== 'tool_result') : [],
@@ -159,7 +168,7 @@ export function saidKeys(blocks: readonly Block[]): string[] {
   });
 }
 
-/** `one` asks for the same as `other`, which is recorded; who names no tools goes on with those there are. */
+/** `one` asks for the same as `other`, which is stored. A request without tools keeps the stored ones. */
 export function sameAsks(one: Asks, other: Asks): boolean {
   return (
     one.model === other.model &&
@@ -168,12 +177,15 @@ export function sameAsks(one: Asks, other: Asks): boolean {
   );
 }
 
-/** The request says that it repeats the turn's, and is equal to it in everything. */
-export function isRepeat({ repeat, exact }: FingerprintedRequest, turn: TurnRow | undefined): boolean {
+/** The client declares the request a repeat, and it equals the turn's in everything. */
+export function isRepeat(
+  { repeat, exact }: FingerprintedRequest,
+  turn: { exact?: string | undefined } | undefined,
+): boolean {
   return repeat && exact === turn?.exact;
 }
 
-/** Two keys are two requests; some of the results may come without the key of the others. */
+/** Two keys are two requests; a part of the results may come without the key of the others. */
 export function sameIdempotency(
   { idempotency: one }: Asks,
   { idempotency: other }: Asks,

@@ -1,6 +1,6 @@
 /**
- * Who owns a session: one process of one machine. A process id alone is not enough, for it is given
- * again; with the time at which the process started it is not.
+ * The owner of a lease: one process of one machine. Process ids are reused, so the owner includes
+ * the start time of the process.
  */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -13,7 +13,7 @@ export function ownerOf(pid: number): string {
   return `${host()}/${pid}/${startTimeOf(pid) ?? ''}`;
 }
 
-/** True when it was a process of this machine that is not there any more. False where nobody can tell. */
+/** True for a process of this machine that has exited. False for an unknown state. */
 export function isGone(owner: string): boolean {
   const [where, id = '', started = ''] = owner.split('/');
   const pid = Number(id);
@@ -23,10 +23,10 @@ export function isGone(owner: string): boolean {
   return started !== '' && now !== undefined && now !== started;
 }
 
-/** Left by a process of this machine that stopped in order. */
+/** The owner that a process of this machine writes when it stops in order. */
 export const RELEASED = `${encodeURIComponent(hostname())}/released`;
 
-/** Whoever starts on the machine of an owner that is not there any more is its successor. */
+/** A process that starts on the machine of an exited owner is its successor. */
 export function mayTakeOver(owner: string): boolean {
   return owner === RELEASED || isGone(owner);
 }
@@ -38,7 +38,7 @@ function isThere(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it is there, and somebody else's.
+    // EPERM: the process exists and belongs to another user.
     return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
 }
@@ -47,9 +47,9 @@ function isThere(pid: number): boolean {
 function startTimeOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, in parentheses, may hold anything. Behind it the state is field 3, the start time 22.
+    // The name, in parentheses, may hold anything. After it the state is field 3, the start time 22.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A zombie runs nothing: it only waits for its parent to look.
+    // A zombie runs nothing: it waits for its parent to reap it.
     return fields[0] === 'Z' ? 'gone' : fields[19];
   } catch {
     return undefined;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { asTurn, SessionsBench, said, user } from '../../test/support/sessions-bench.js';
+import { asTurn, SessionsBench, said, user } from '../../../test/support/sessions-bench.js';
 
 let bench: SessionsBench;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 /**
- * A conversation as its client sees it, in a form in which two fingerprints of it are equal: clients
- * join and split texts, drop thinking, write arguments again with their keys in another order, and
- * echo messages in the shape of their own dialect.
+ * Normalizes a conversation as its client sees it, so that two forms of it have one fingerprint:
+ * clients join and split texts, drop thinking, serialize arguments with their keys in another order,
+ * and echo messages in the shape of their own dialect.
  */
 import { createHash } from 'node:crypto';
 import type {
@@ -15,7 +15,7 @@ import type {
   ToolUseBlock,
 } from '../../core/conversation.js';
 
-/** One thing that was said, with the message that it ends in. */
+/** One unit of a conversation, with the message that it ends in. */
 export interface Atom {
   key: string;
   message: number;
@@ -48,7 +48,7 @@ export function atomsOf(messages: readonly Message[]): Atom[] {
   return atoms;
 }
 
-/** Texts that are one: clients join and split them. */
+/** Adjacent texts count as one: clients join and split them. */
 class SaidAtom implements Atom {
   readonly role: Role;
   message = -1;
@@ -72,12 +72,12 @@ class SaidAtom implements Atom {
 
 const isBlank = (text: string): boolean => !/\S/.test(text);
 
-/** An answer comes in pieces, which clients put together with blanks, lines or nothing between. */
+/** An answer comes in pieces, which clients join with blanks, lines or nothing between. */
 const spoken = (texts: readonly string[]): string => texts.join('').replace(/\s+/g, '');
 
 /**
- * What somebody wrote is sent again as it was, but for its ends, its ends of lines, and the lines or
- * blanks that texts are put together with. How deep a line stands is part of what it says.
+ * Clients send a written text unchanged except for its ends, its line ends, and the lines or blanks
+ * that join texts. The indentation of a line is part of the text.
  */
 function written(texts: readonly string[]): string {
   return texts
@@ -91,8 +91,8 @@ function written(texts: readonly string[]): string {
 }
 
 /**
- * For each message whether it makes calls, or stands beside one that does: some dialects spread an
- * answer over several messages.
+ * For each message whether its answer makes calls: some dialects spread an answer over several
+ * messages.
  */
 function runsOf(messages: readonly Message[]): { calls: boolean }[] {
   let run = { calls: false };
@@ -105,12 +105,12 @@ function runsOf(messages: readonly Message[]): { calls: boolean }[] {
   });
 }
 
-/** The same for two fingerprints of one call. */
+/** Equal for two forms of one call. */
 export function callKey({ id, name, input }: Pick<ToolUseBlock, 'id' | 'name' | 'input'>): string {
   return JSON.stringify(['call', id, name, canonical(input)]);
 }
 
-/** The same for two fingerprints of one result. */
+/** Equal for two forms of one result. */
 export function resultKey({
   toolUseId,
   content,
@@ -132,13 +132,13 @@ export function resultKey({
   return JSON.stringify(['result', toolUseId, isError, parts]);
 }
 
-/** What one block beside results says, or undefined for nothing. */
+/** The key of a block beside results, or undefined for an empty one. */
 export function saidKey(block: Block): string | undefined {
   const key = keyOf(block, 'user');
   return key === undefined ? undefined : `${block.type}|${key}`;
 }
 
-/** Undefined for what clients leave out, and for nothing at all. */
+/** Undefined for blocks that clients leave out, and for empty ones. */
 function keyOf(block: Block, role: Role): string | undefined {
   switch (block.type) {
     case 'text':
@@ -192,7 +192,7 @@ export function canonical(value: unknown): string {
   return `{${fields.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join(',')}}`;
 }
 
-/** The messages behind the first `length` atoms, which must not end in the middle of one. */
+/** The messages after the first `length` atoms, which must not end in the middle of one. */
 export function messagesAfter(
   messages: readonly Message[],
   atoms: readonly Atom[],
@@ -200,7 +200,7 @@ export function messagesAfter(
 ): Message[] {
   const last = atoms[length - 1];
   let from = last === undefined ? 0 : last.message + 1;
-  // An answer that said nothing to anybody is no message of its own.
+  // An assistant message without visible content is skipped.
   while (saysNothing(messages[from])) from += 1;
   return messages.slice(from);
 }

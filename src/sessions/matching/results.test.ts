@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { asTurn, call, result, SessionsBench, said, speak, user } from '../../test/support/sessions-bench.js';
-import type { Message } from '../core/conversation.js';
-import type { Attachment } from './sessions.js';
+import {
+  asTurn,
+  call,
+  result,
+  SessionsBench,
+  said,
+  speak,
+  user,
+} from '../../../test/support/sessions-bench.js';
+import type { Message } from '../../core/conversation.js';
+import type { Attachment } from '../sessions.js';
 
 let bench: SessionsBench;
 beforeEach(async () => {

@@ -8,9 +8,9 @@ import {
   said,
   speak,
   user,
-} from '../../test/support/sessions-bench.js';
-import type { Message, ToolUseBlock } from '../core/conversation.js';
-import type { Turn } from './sessions.js';
+} from '../../../test/support/sessions-bench.js';
+import type { Message, ToolUseBlock } from '../../core/conversation.js';
+import type { Turn } from '../sessions.js';
 
 /** A branch as its client holds it: what it would send, up to a point where it is the client's turn. */
 interface Branch {

@@ -1,6 +1,6 @@
 /**
- * Ids of sessions carry a checksum, so that they are told from the names that clients give their own
- * conversations: some send one in `X-Session-ID` with every request.
+ * Ids of sessions have a checksum, which distinguishes them from ids that clients make up: some send
+ * one of their own in `X-Session-ID` with every request.
  */
 import { createHash, randomBytes } from 'node:crypto';
 
@@ -16,7 +16,7 @@ export function newSessionId(): string {
   return PREFIX + Buffer.concat([random, checkOf(random)]).toString('base64url');
 }
 
-/** It has the form of one that was given out; whether it still stands for a session, the store knows. */
+/** It has the form of an issued id; whether the session still exists, the store knows. */
 export function hasSessionForm(id: string): boolean {
   if (!id.startsWith(PREFIX)) return false;
   if (UNCHECKED.test(id)) return true;
