@@ -51,7 +51,7 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-/** The environment in which Claude Code talks to this gateway and to nobody else. */
+/** The environment in which Claude Code talks to this gateway alone. */
 interface ClaudeModels {
   /** The model to start with. */
   main?: string;
@@ -139,7 +139,7 @@ async function code(args: ParsedArguments, io: CliIo): Promise<number> {
   }
 }
 
-/** Of the kind that Claude Code asks for when nobody chose a model. */
+/** Of the kind that Claude Code asks for when no model was chosen. */
 const A_CLAUDE_NAME = 'claude-sonnet-4-5';
 
 interface Connected {
@@ -177,7 +177,7 @@ function callKey({ config }: LoadedConfig): string | undefined {
 
 /**
  * Claude Code asks for `claude-…` names of its own. Where the configuration routes none of them, it
- * is told to ask for a model that there is.
+ * is configured to ask for a model that exists.
  */
 function modelsFor({ config }: LoadedConfig, wanted: string | undefined): ClaudeModels {
   const rules = Object.fromEntries(

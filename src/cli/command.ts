@@ -8,9 +8,9 @@ export interface Command {
   /** Behind the program's name, without the options. */
   usage: string;
   options: OptionTable;
-  /** How many words may stand behind the command's name. */
+  /** How many words may follow the command's name. */
   positionals?: number;
-  /** What stands behind `--` and is taken as it is, for help; absent: nothing may stand there. */
+  /** The words after `--`, passed through, for help; absent: none are allowed. */
   passthrough?: string;
   /** Resolves with the exit code. Throws UsageError and ConfigError for what the caller explains. */
   run(args: ParsedArguments, io: CliIo): Promise<number>;
@@ -34,7 +34,7 @@ export interface ParsedArguments {
 }
 
 export interface CliIo {
-  /** Adds the line break. Secrets are taken out: those told to `hide`, of the environment, and by their shape. */
+  /** Adds the line break. Secrets are taken out: those given to `hide`, those of the environment, and by their shape. */
   out(line: string): void;
   err(line: string): void;
   /** For the one secret that is meant to be shown: the console's token. */
@@ -48,7 +48,7 @@ export interface CliIo {
   /** Whether words may be coloured on stdout. */
   color: boolean;
   version: string;
-  /** How the person calls this program, for messages that tell what to type. */
+  /** How the person calls this program, for messages that say what to type. */
   program: string;
 }
 

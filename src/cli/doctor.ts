@@ -20,7 +20,7 @@ import { checkUpstream } from './checks/upstream.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
 import { loadOperatorConfig, withOwnStore } from './operator-config.js';
 
-/** Switched off by the configuration, which is nobody's mistake. */
+/** Switched off by the configuration, which is no mistake. */
 const SWITCHED: ReadonlySet<string> = new Set([
   'WebSearch',
   'MemoryRead',

@@ -89,7 +89,7 @@ function refuse(file: string, io: CliIo): number {
   return EXIT.failed;
 }
 
-/** Never half a file, and without `force` never over another one, whoever was faster. */
+/** Never half a file, and without `force` never over another one, also when two run at once. */
 async function write(file: string, source: string, force: boolean): Promise<void> {
   if (!force) return writeFile(file, source, { flag: 'wx' });
   const temporary = `${file}.${process.pid}.tmp`;

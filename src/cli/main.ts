@@ -43,7 +43,7 @@ export function createPrinter(
   };
 }
 
-/** Undefined where nobody could read the question or type an answer. The input is left paused for who reads it next. */
+/** Undefined where no person could read the question or type an answer. The input is left paused for the next reader. */
 function askInTerminal(
   process: Pick<NodeJS.Process, 'stdin' | 'stderr'>,
 ): ((question: string) => Promise<string>) | undefined {
@@ -62,7 +62,7 @@ function askInTerminal(
     });
 }
 
-/** Resolves with the exit code; never rejects. `args` are the words behind the program's name. */
+/** Resolves with the exit code; never rejects. `args` are the words after the program's name. */
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
   const [first] = args;
   if (first === '--version' || first === '-v') {
@@ -100,7 +100,7 @@ function loaderOf(name: string): () => Promise<{ command: Command }> {
   );
 }
 
-/** Before `--`: what stands behind it belongs to another program. */
+/** Before `--`: the words after it belong to another program. */
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   const own = end === -1 ? args : args.slice(0, end);

@@ -1,4 +1,4 @@
-/** What no single key can tell: how the parts of a configuration fit together. */
+/** Checks across keys: how the parts of a configuration fit together. */
 import type { PathProblem } from './config-error.js';
 import { isLoopback } from './loopback.js';
 import { nearest } from './nearest.js';

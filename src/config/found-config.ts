@@ -1,5 +1,5 @@
 /**
- * A configuration that lies in the working folder. It may have come with a clone, so it is nobody's
+ * A configuration that lies in the working folder. It may have come with a clone, so it is no one's
  * until the user has trusted it. It is read once: the digest is of the bytes that are parsed.
  */
 import { constants } from 'node:fs';

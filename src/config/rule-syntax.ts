@@ -5,7 +5,7 @@ import { UNSEEN } from '../core/unseen.js';
 const MAX_RULE = 2_000;
 
 const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_-]*\*?$/;
-/** A server's name has no `__`, so that the server and the tool can be told apart. */
+/** A server's name has no `__`, so that server and tool can be separated. */
 const MCP_NAME = /^mcp__(?:[A-Za-z0-9-]|_(?!_))+(?:__[A-Za-z0-9_.-]*\*?)?$/;
 const MCP_SERVER_GLOB = /^mcp__(?:[A-Za-z0-9-]|_(?!_))*\*$/;
 

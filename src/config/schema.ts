@@ -373,7 +373,7 @@ export const configSchema = z.strictObject({
   permissions: permissions.prefault({}).meta({ description: 'Which tool calls run on the server.' }),
   mcp_servers: z
     .record(
-      // Neither `__` nor `_` at the end: the server and the tool must be told apart in mcp__NAME__TOOL.
+      // Neither `__` nor `_` at the end: server and tool must be separable in mcp__NAME__TOOL.
       z.string().regex(/^(?!.*__)(?!.*_$)[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, {
         error: 'expected a name of letters, digits, - and single _ between them (at most 64)',
       }),

@@ -42,7 +42,7 @@ export interface DocumentBlock {
 }
 
 /**
- * Reasoning of the model. `signature` is opaque proof made by whoever produced the thinking;
+ * Reasoning of the model. `signature` is an opaque proof by the producer of the thinking;
  * `origin` says which dialect's upstream made it, so that it is never sent to another one.
  */
 export interface ThinkingBlock {
@@ -193,7 +193,7 @@ export interface ConversationRequest {
   inferenceGeo?: string;
   /** Part of the conversation is encrypted, and only upstreams of this dialect can read it. */
   sealed?: { dialect: DialectName; param: string };
-  /** What was said before is kept by an upstream of this dialect; no other can go on with it. */
+  /** What was said before is kept by an upstream of this dialect; no other can continue it. */
   continues?: Continuation;
   /** It asks for an answer that only its own wire has, so its bytes are forwarded or it is refused. */
   verbatim?: Verbatim;

@@ -1,5 +1,5 @@
 /**
- * Who speaks behind a key, as far as the request says so: `metadata.user_id`, `user` and
+ * The end user of a key, as far as the request names one: `metadata.user_id`, `user` and
  * `safety_identifier`. Only a digest of it is kept.
  */
 import { createHash } from 'node:crypto';
@@ -13,7 +13,7 @@ const SESSION_FIELD = 'session_id';
 
 const SAFETY_DIALECTS: readonly DialectName[] = ['openai-chat', 'openai-responses'];
 
-/** Undefined where the request names nobody. */
+/** Undefined where the request names no user. */
 export function endUserOf({
   userId,
   extensions,
@@ -35,7 +35,7 @@ function personIn(name: string): string {
   return WITH_SESSION.exec(name)?.[1] ?? deviceIn(name) ?? name;
 }
 
-/** Any other JSON is a name like every other: what tells an app's users apart is not for us to say. */
+/** Any other JSON is a name like every other: an app decides how it names its users. */
 function deviceIn(name: string): string | undefined {
   const fields = fieldsOf(name);
   if (fields === undefined) return undefined;

@@ -8,7 +8,7 @@ export interface ImageSize {
   height: number;
 }
 
-/** How far the frame header of a JPEG may lie behind its metadata. */
+/** How far into the file the frame header of a JPEG may be. */
 const JPEG_SEGMENTS = 64;
 
 /** `undefined` where the text is no PNG, JPEG, GIF, WebP or BMP, or is cut off before the size. */

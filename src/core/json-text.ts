@@ -27,7 +27,7 @@ export class JsonObjectScanner {
     return this.#tooDeep;
   }
 
-  /** How many characters of `text` belong to the object; the rest stands behind its end. */
+  /** How many characters of `text` belong to the object; the rest follows its end. */
   push(text: string): number {
     let at = 0;
     while (at < text.length && !this.#whole) {

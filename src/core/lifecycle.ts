@@ -23,9 +23,9 @@ export interface LifecycleOptions {
   asWritten?: boolean;
 }
 
-/** Characters that may wait behind an unfinished call before the answer is given up. */
+/** Characters that may be buffered for an unfinished call before the answer is given up. */
 const HELD_LIMIT = 64 * 1024 * 1024;
-/** Of one answer. Unfinished ones are put in order one behind the other, which takes the square of it. */
+/** Of one answer. Unfinished ones are ordered one after the other, which takes quadratic time. */
 const MAX_CALLS = 2_000;
 /** Rough characters a token, for an upstream that never reports output. */
 export const CHARS_PER_TOKEN = 3.6;
@@ -159,7 +159,7 @@ export class StreamLifecycle {
     this.#route(event);
   }
 
-  /** Content in order: what does not belong to the open, unfinished call waits behind it. */
+  /** Content in order: what does not belong to the open, unfinished call is buffered. */
   #route(event: ModelEvent): void {
     if (this.#deferred.length > 0 && !this.#isForOpenCall(event)) {
       this.#defer(event);
@@ -312,7 +312,7 @@ export class StreamLifecycle {
     return call;
   }
 
-  /** False when another unfinished call is open and `event` was put behind it. */
+  /** False when another unfinished call is open and `event` was buffered. */
   #openCall(call: ToolCallState, event: ModelEvent): boolean {
     if (!this.#makeRoom(event)) return false;
     this.#identify(call);

@@ -17,7 +17,7 @@ export class ToolCallState {
   closed = false;
   /** The upstream said that the arguments are whole. */
   ended = false;
-  /** Text stood behind the end of the object and was left out. */
+  /** Text followed the end of the object and was left out. */
   trailing = false;
   readonly #scanner = new JsonObjectScanner();
   /** Everything passed on so far, to complete it if the answer is cut. */

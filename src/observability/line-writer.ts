@@ -1,7 +1,7 @@
 /**
  * Lines to a file descriptor, without ever waiting for who reads them: a terminal that was stopped
  * or a full pipe behind stderr must not stop the streams. While a write runs, lines collect and go
- * together with the next. It never throws; a descriptor that is gone has nobody left to tell.
+ * together with the next. It never throws; a closed descriptor has no reader.
  */
 import { write } from 'node:fs';
 

@@ -14,7 +14,7 @@ export interface Log {
 }
 
 export interface GatewayLog extends Log {
-  /** Resolves when everything logged so far is written, or nobody takes it any more. */
+  /** Resolves when everything logged so far is written, or its destination is closed. */
   flush(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What the gateway counts about itself, and how it is told to Prometheus. */
+/** The gateway's metrics, in the text format of Prometheus. */
 import type { Usage } from '../core/conversation.js';
 import type { ErrorCode } from '../core/errors.js';
 import type { Loss } from '../core/losses.js';

@@ -23,7 +23,7 @@ export interface ModelRule {
   cwd?: string;
   /** On agent engines: model calls in one answer before it pauses. */
   maxTurns?: number;
-  /** On agent engines: the request's system prompt goes behind the agent's own, or in its place. */
+  /** On agent engines: the request's system prompt is appended to the agent's own, or replaces it. */
   system?: 'append' | 'replace';
 }
 
@@ -38,7 +38,7 @@ export interface ModelRoute {
 /** Claude Code appends `[1m]` to ask for the long context: a wish, not a part of the name. */
 const CONTEXT_SUFFIX = /\[1m\]$/i;
 
-/** Put before names that Claude Code would not list; behind it stands the name that is meant. */
+/** Put before names that Claude Code would not list; the name that is meant follows. */
 export const CLAUDE_CODE_ALIAS = 'anthropic/';
 
 /** Names that Claude Code lists as they are. */

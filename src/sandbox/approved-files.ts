@@ -31,7 +31,7 @@ export function currentFile(path: string): ApprovedFile | undefined {
   }
 }
 
-/** The path itself, or the first in it that nobody approved; undefined where there is none. */
+/** The path itself, or the first unapproved one in it; undefined where there is none. */
 export function findUnapproved(
   path: string,
   stats: Stats,

@@ -219,7 +219,7 @@ function createStandIns(pending: PendingLooks): {
         inTurn(async () => {
           const all = [...watched, ...watchNewRepositories(searched)];
           const found = await settleWatched(all, standIns(), { approved });
-          // What cannot be moved is found by every look, and told once.
+          // What cannot be moved is found by every look and reported once.
           const told = found.filter(({ path, outcome }) => outcome !== 'left' || !left.has(path));
           for (const { path, outcome } of told) if (outcome === 'left') left.add(path);
           return told;

@@ -1,4 +1,4 @@
-/** Which paths a command sees in which way: the plan behind the arguments of bubblewrap. Looks at the disk, changes nothing. */
+/** Which paths a command sees in which way: the plan for the arguments of bubblewrap. Looks at the disk, changes nothing. */
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { HELD_PATHS, type HeldPath } from '../workspace/code-files.js';

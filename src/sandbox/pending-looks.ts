@@ -113,7 +113,7 @@ function touch(file: string): void {
   }
 }
 
-/** At once: nobody may plan with it in between. One that somebody has filled meanwhile stays. */
+/** Synchronous, so that no other plan uses the folder in between. A folder that was filled meanwhile stays. */
 export function removeIfEmpty(path: string): void {
   try {
     rmdirSync(path);

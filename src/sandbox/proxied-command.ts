@@ -1,4 +1,4 @@
-/** A command whose only network is the proxy behind a socket. */
+/** A command whose only network is the proxy on a socket. */
 import { INNER_PROXY_SOCKET } from './bubblewrap.js';
 
 /**

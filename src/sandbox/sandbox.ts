@@ -51,7 +51,7 @@ export type SetAside =
   | { path: string; outcome: 'set-aside'; keptAs: string }
   /** A link that was there is there again. */
   | { path: string; outcome: 'put-back' }
-  /** Neither worked: somebody has to look at it. */
+  /** Neither worked: a person has to look at it. */
   | { path: string; outcome: 'left' };
 
 export type SandboxStatus =

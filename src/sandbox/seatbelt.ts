@@ -8,7 +8,7 @@ export interface SeatbeltOptions {
   bash: string;
 }
 
-/** A bash script that runs `command` behind the profile. */
+/** A bash script that runs `command` under the profile. */
 export async function seatbeltCommand(command: string, options: SeatbeltOptions): Promise<string> {
   const { wrapCommandWithSandboxMacOS } = await import(
     '@anthropic-ai/sandbox-runtime/dist/sandbox/macos-sandbox-utils.js'

@@ -25,7 +25,7 @@ export interface WatchedPath {
 
 export interface SettleOptions {
   approved?: readonly ApprovedFile[];
-  /** What was made or changed after this time (in ms) is somebody else's and stays. */
+  /** What was made or changed after this time (in ms) belongs to another program and stays. */
   until?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Questions to a person about one tool call. `pending` is the only state that can change; the
- * first decision wins, and whoever comes later is shown it. Decisions, and the rule a decision
+ * first decision wins, and a later one gets it as its answer. Decisions, and the rule a decision
  * makes, are written together with their line in the audit log.
  */
 import type { NewRule, Rule, RuleBehaviour, RuleReach } from './rules.js';

@@ -19,13 +19,13 @@ export type Grant =
   | { granted: false; owner: string; until: number };
 
 export interface LeaseStore {
-  /** Granted when nobody holds it or the holder let it lapse. Not re-entrant. */
+  /** Granted when it is free or has expired. Not re-entrant. */
   acquire(name: string, owner: string, ttlMs: number): Promise<Grant>;
   /** One heartbeat for everything `owner` holds. A lease that is not in the answer was lost. */
   renew(owner: string, ttlMs: number): Promise<Lease[]>;
   /** False when it was no longer held. */
   release(lease: Lease): Promise<boolean>;
-  /** Who holds these now; those that nobody holds are left out. */
+  /** The holders of these leases; free ones are left out. */
   holders(names: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** For a node that starts again under its old name: what its former process held is free at once. */
   releaseAll(owner: string): Promise<number>;

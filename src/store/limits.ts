@@ -20,11 +20,11 @@ export const STORE_LIMITS = {
   quirks: { maxAgeMs: 90 * DAY, maxRows: 10_000 },
   usage: { maxAgeMs: 400 * DAY, maxRows: 1_000_000 },
   leases: { maxAgeMs: HOUR },
-  /** Turns that never came to a session, and that nobody went on with. */
+  /** Turns that never reached a session and were not resumed. */
   runs: { maxAgeMs: 7 * DAY },
   /** Each says itself when its time is over. */
   signIns: { maxRows: 1000 },
-  /** What was said, as far as one answer looks through it, once for each word; its next page goes on behind. */
+  /** What was said, as far as one answer looks through it, once for each word; its next page continues after it. */
   search: { maxBytes: 64 * MIB },
   buffer: { delayMs: SECOND, flushRows: 200, maxRows: 10_000, maxPayloadBytes: 32 * MIB },
   /** The other process that holds the write lock is waited for this long, without blocking. */

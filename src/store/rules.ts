@@ -3,7 +3,7 @@
 export type RuleBehaviour = 'allow' | 'ask' | 'deny';
 
 export type RuleReach =
-  /** `once`: for a single call of the session; whoever uses it revokes it, and only one revoke succeeds. */
+  /** `once`: for a single call of the session. The call that uses it revokes it, and only one revoke succeeds. */
   | { scope: 'once' | 'session'; session: string }
   | { scope: 'project'; project: string }
   | { scope: 'everywhere' };
@@ -29,6 +29,6 @@ export interface RuleStore {
   list(query?: RuleQuery): Promise<Rule[]>;
   /** The rule as it was, for the one caller that ended it. */
   revoke(id: string, by: string): Promise<Rule | undefined>;
-  /** Changes whenever any rule does: whoever keeps a compiled copy asks this before trusting it. */
+  /** Changes whenever any rule does: a cache of compiled rules compares it before use. */
   revision(): Promise<number>;
 }

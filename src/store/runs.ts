@@ -1,29 +1,29 @@
 /**
- * Turns that the gateway takes for nobody's connection: what was asked stands here before the turn
+ * Turns that run without a connection: the request is stored here before the turn
  * begins and goes when it has ended, so that a gateway that starts again knows what it owes.
  */
 
 export interface NewRun {
   id: string;
   principal: string;
-  /** Whose it is to go on with: one process of one machine, or one that stopped. */
+  /** The owner, who may resume it: one process of one machine, possibly one that stopped. */
   owner: string;
-  /** JSON, kept exactly: the same request goes on with the same turn. */
+  /** JSON, kept exactly: the same request resumes the same turn. */
   request: unknown;
 }
 
 export interface Run extends NewRun {
   /** Once it is known. The run goes with its session. */
   session?: string;
-  /** `interrupted`: nobody goes on with it by itself. */
+  /** `interrupted`: it is not resumed automatically. */
   state: 'running' | 'interrupted';
-  /** How often it was begun or gone on with. */
+  /** How often it was begun or resumed. */
   attempts: number;
   startedAt: number;
 }
 
 export interface RunClaim {
-  /** The owner that the claimant has seen; another one means that somebody was faster. */
+  /** The owner that the claimant has seen; another one means that another process claimed it first. */
   from: string;
   to: string;
   attempts: number;
@@ -48,6 +48,6 @@ export interface RunStore {
   /** A gateway that stops leaves what it has to the next one. */
   release(owner: string, to: string): Promise<number>;
   delete(id: string): Promise<boolean>;
-  /** Those of a session that was gone on with. */
+  /** The runs of a session that was continued. */
   deleteOthers(session: string, keep: string): Promise<number>;
 }

@@ -86,7 +86,7 @@ export interface Checkpoint {
 
 export type CheckpointOutcome =
   | { ok: true }
-  /** The lease was lost: somebody else owns the session now. Stop. */
+  /** The lease was lost: another process owns the session now. Stop. */
   | { ok: false; reason: 'fenced' }
   /** Deleted or expired. */
   | { ok: false; reason: 'gone' }

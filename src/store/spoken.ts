@@ -44,7 +44,7 @@ function pieceOf(block: unknown, redact: Redact): string {
   }
 }
 
-/** The texts in it, in their order; keys are the tool's, and said by nobody. */
+/** The texts in it, in order. Keys belong to the tool's schema, no one said them. */
 function textsIn(input: unknown, redact: Redact): string[] {
   const texts: string[] = [];
   const open: unknown[] = [input];

@@ -4,9 +4,9 @@
  *
  * What every implementation promises:
  * - Nothing is true because a process remembers it. Ownership is a lease with a fencing token, and
- *   every decision is a compare-and-set: of two that race, exactly one wins and the other is told.
+ *   every decision is a compare-and-set: of two that race, exactly one wins and the other learns that it lost.
  * - A promise that resolves means written: the record survives the death of the process. Only
- *   `traces.record` and `usage.record` are buffered, because nobody acts on them.
+ *   `traces.record` and `usage.record` are buffered, because nothing acts on them.
  * - Methods reject with GatewayError `unavailable` when the store cannot be used just now; anything
  *   else thrown is a bug. Refusals that a caller has to handle are values, not errors.
  * - Times are milliseconds since the epoch, by the clock given at open.

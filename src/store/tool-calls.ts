@@ -46,7 +46,7 @@ export interface RecordOutcome {
 }
 
 export interface ToolCallStore {
-  /** Needs no lease: results arrive on any node, which records them before it tells the owner. */
+  /** Needs no lease: results arrive on any node, which records them before it notifies the owner. */
   record(session: string, results: readonly NewToolCallResult[], by: string): Promise<RecordOutcome>;
   /** Every call of the session in the order they were opened. */
   list(session: string): Promise<PendingToolCall[]>;

@@ -12,7 +12,7 @@ const DEFAULT_MAX_EVENT_BYTES = 64 * 1024 * 1024;
 
 export class SseReader {
   readonly #maxEventBytes: number;
-  /** Bytes behind the last line end: cut there, no character is ever split. */
+  /** Bytes after the last line end: cut there, no character is ever split. */
   #rest: Buffer[] = [];
   #restBytes = 0;
   /** The last read ended in CR: an LF that comes first in the next one belongs to it. */

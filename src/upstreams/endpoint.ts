@@ -54,7 +54,7 @@ export function modelListRequest(
 
 export function endpointUrl(endpoint: Endpoint, path: string): URL {
   const base = new URL(endpoint.baseUrl);
-  // A query in the base (Azure's api-version) belongs behind the path.
+  // A query in the base (Azure's api-version) belongs after the path.
   const url = new URL(base);
   url.pathname = `${base.pathname.replace(/\/+$/, '')}${path}`;
   return url;

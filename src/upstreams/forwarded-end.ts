@@ -1,5 +1,5 @@
 /**
- * How a forwarded stream ends, for each dialect, as its last events tell. The bytes of the byte lane
+ * How a forwarded stream ends, for each dialect, from its last events. The bytes of the byte lane
  * are not decoded; only when a stream breaks must be known what a client still waits for.
  */
 import type { DialectName, JsonObject } from '../core/conversation.js';

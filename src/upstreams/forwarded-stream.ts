@@ -20,7 +20,7 @@ import type { RequestTrace } from './upstream.js';
 const HELD_LIMIT = 1024 * 1024;
 /** An upstream that sends this much before its first word has none. */
 const PRELUDE_LIMIT = 64 * 1024 * 1024;
-/** Events that are remembered to tell how a stream ended: the last words of every wire are fewer. */
+/** Events that are kept to decide how a stream ended: no dialect ends with more. */
 const RECENT = 4;
 const LF = 0x0a;
 const BLANK = Buffer.from('\n\n');

@@ -358,10 +358,10 @@ async function* decodeStream(
   }
 }
 
-/** Time for an upstream to end its answer behind the last event, so that the connection can be used again. */
+/** Time for an upstream to end its answer after the last event, so that the connection can be used again. */
 const END_GRACE_MS = 1_000;
 
-/** The answer is whole: nobody waits for what the connection still has to say. */
+/** The answer is whole: the rest of the connection's bytes does not matter. */
 function endQuietly(source: AsyncIterator<Buffer>): void {
   const giveUp = setTimeout(() => void source.return?.(), END_GRACE_MS).unref();
   const readOn = async (): Promise<void> => {

@@ -42,7 +42,7 @@ export interface UpstreamAnswer {
   losses: readonly Loss[];
   /** Tokens of the prompt, for an upstream that counts them only at the end. */
   promptTokens?: number;
-  /** To be told what the upstream counted in the end. */
+  /** Takes the usage that the upstream reported at the end. */
   settle?(usage: Usage): void;
   /** One batch for each read; never throws, a failure is an `error` event. */
   batches: AsyncIterable<readonly ModelEvent[]>;

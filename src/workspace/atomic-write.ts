@@ -20,7 +20,7 @@ import { assertRegular, openRegularFile } from './regular-file.js';
  */
 const tails = new Map<string, Promise<void>>();
 
-/** Runs `work` when everybody who asked for `key` before is done, whether they failed or not. */
+/** Runs `work` after all earlier work for `key`, whether that failed or not. */
 export async function withPathLock<T>(key: string, work: () => Promise<T>): Promise<T> {
   const before = tails.get(key);
   const { promise, resolve: release } = deferred();
@@ -75,7 +75,7 @@ async function replaceIn(folder: HeldFolder, replacement: FileReplacement): Prom
   const target = folder.at(basename(real));
   const before = expected === 'absent' ? undefined : await statsToKeep(target, real);
   const temporary = folder.at(`.toolgate-${randomBytes(12).toString('hex')}.tmp`);
-  // A new file gets what the umask leaves; a copy of an existing one is nobody else's until it is whole.
+  // A new file gets what the umask leaves; a copy of an existing one is private until it is whole.
   const handle = await open(temporary, 'wx', before === undefined ? 0o666 : 0o600);
   let stats: Stats;
   try {

@@ -56,7 +56,7 @@ export async function readWhole({ handle, stats }: OpenFile): Promise<Buffer> {
   return bytes.subarray(0, filled);
 }
 
-/** The start of a file, to tell what it is. */
+/** The start of a file, to detect its kind. */
 export async function readHead({ handle, stats }: OpenFile): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(Math.min(SNIFF_BYTES, stats.size));
   const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);

@@ -9,7 +9,7 @@ const MAX_LINKS = 40;
 
 /**
  * The real path of `path`, links in every part resolved. Of a path that does not exist yet, the
- * real path of the deepest ancestor that does, with the rest behind it; a link that leads nowhere
+ * real path of the deepest ancestor that does, with the rest appended; a link that leads nowhere
  * is what it points to, since that is where a write would create the file. Never throws: a path
  * that cannot be looked at stays as it is from there on, and cannot be opened either.
  */

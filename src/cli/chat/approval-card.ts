@@ -129,7 +129,7 @@ export function cardText(card: Card, paint: Paint): string {
   ].join('');
 }
 
-/** What the engine says besides; a server's name comes from whoever configured it. */
+/** What the engine says besides; a server's name comes from its configuration. */
 function hintLines(
   { reason, blockedPath, description: more, mcpServer, defaultToNo }: AskHints,
   paint: Paint,

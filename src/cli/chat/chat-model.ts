@@ -27,7 +27,7 @@ export function chatModel(config: Config, requested: string | undefined, cwd: st
     ...(found.engine === 'relay' ? { ...DEFAULTS.agent, ...routedParts(found) } : found),
     engine: 'native',
     model: found.model ?? name,
-    // Whatever folder the same model has behind the API.
+    // Independent of the folder that the same model has for API clients.
     cwd,
     max_turns: CHAT_TURNS,
   };

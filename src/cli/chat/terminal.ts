@@ -3,7 +3,7 @@ import { createInterface, type Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
 export interface ChatTerminal {
-  /** False where the input is a pipe: nobody is there to be asked. */
+  /** False where the input is a pipe: no person can answer. */
   readonly interactive: boolean;
   readonly color: boolean;
   write(text: string): void;
@@ -11,7 +11,7 @@ export interface ChatTerminal {
   ask(prompt: string, options?: AskOptions): Promise<string | undefined>;
   /** All of the input, where it is a pipe. */
   readAll(): Promise<string>;
-  /** Ctrl-C. The last handler is told. */
+  /** Ctrl-C. The last handler gets it. */
   onInterrupt(handler: () => void): () => void;
   close(): void;
 }

@@ -6,7 +6,7 @@ import { TOKEN_FILE_NAME } from '../../mcp/client/oauth/token-file.js';
 import { parseStoreUrl } from '../../store/open.js';
 import { type Check, fail, ok, warn } from './check.js';
 
-/** Shorter than the gateway's own: somebody waits. */
+/** Shorter than the gateway's own: a person waits. */
 const LIMITS = { initialiseMs: 10_000, listMs: 10_000, connectMs: 5000, stopMs: 500 };
 
 export interface McpCheckOptions {

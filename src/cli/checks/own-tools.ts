@@ -5,7 +5,7 @@ import { createRegistry } from '../../tools/runtime/registry.js';
 import { SILENT } from '../../tools/runtime/runtime-log.js';
 import { type Check, fail, ok, warn } from './check.js';
 
-/** Shorter than the gateway's own: somebody waits. */
+/** Shorter than the gateway's own: a person waits. */
 const LOAD_MS = 10_000;
 
 /** Loads what `tools.paths` names, as the gateway would, and asks which of it agents get. */

@@ -40,7 +40,7 @@ export function parseTraceFile(text: string): TraceFile {
   );
 }
 
-/** A body that was recorded. A file that somebody changed may hold anything. */
+/** A recorded body. An edited file may hold anything. */
 export function parseRecorded(body: string, what: string): unknown {
   try {
     return JSON.parse(body);

@@ -60,7 +60,7 @@ export async function storeStanding({ path, key }: FolderStore, env: Environment
 /** Also for one that is not there yet. Rejects with what the file system says. */
 export async function claimStore({ path, key }: FolderStore, env: Environment): Promise<void> {
   const owner = randomBytes(OWNER_BYTES).toString('hex');
-  // First: a text that is recorded and not there yet harms nobody, the other way round the store is lost.
+  // First: a record without its file is harmless, a file without its record loses the store.
   await recordTrust(env, 'stores', { path: key, sha256: sha256(owner), does: [] });
   await mkdir(`${path}-files`, { recursive: true, mode: 0o700 });
   const temporary = `${ownerFile(path)}.${process.pid}.tmp`;

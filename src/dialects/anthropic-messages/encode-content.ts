@@ -110,7 +110,7 @@ function encodeImage(block: ImageBlock, path: string, context: EncodeContext): J
   return restore({ type: 'image', source }, block.extensions, path, context);
 }
 
-/** Text that tells the model that something was here. */
+/** A placeholder for the model, for content that cannot be carried. */
 function omitted(block: ImageBlock | DocumentBlock, path: string, context: EncodeContext): JsonObject {
   const { source } = block;
   const kind = 'mediaType' in source && source.mediaType !== undefined ? `: ${source.mediaType}` : '';

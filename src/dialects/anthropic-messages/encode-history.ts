@@ -1,6 +1,6 @@
 /**
  * The conversation in the order that this wire demands: a user message first, turns that alternate,
- * results right behind their calls, an instruction in the middle only behind a user turn and never
+ * results right after their calls, an instruction in the middle only after a user turn and never
  * before one.
  */
 import type { Extensions, JsonObject, Message, Role, TextBlock } from '../../core/conversation.js';
@@ -138,7 +138,7 @@ class History {
 }
 
 /**
- * Calls go last, as models of this wire write them; other models say more behind a call. Proofs and
+ * Calls go last, as models of this wire write them; other models say more after a call. Proofs and
  * server tools are bound to their place, so a turn with one of them there stays as it is.
  */
 function callsLast(content: JsonObject[]): JsonObject[] {

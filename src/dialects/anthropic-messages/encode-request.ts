@@ -22,7 +22,7 @@ import {
 const CACHEABLE: ReadonlySet<unknown> = new Set(['text', 'image', 'document', 'tool_use', 'tool_result']);
 
 /**
- * Behind the tools, behind the system prompt, and behind the last two user messages: the last is
+ * After the tools, after the system prompt, and after the last two user messages: the last is
  * what the next request reads, the one before it is what this request reads.
  */
 function placeBreakpoints(
@@ -85,7 +85,7 @@ export function encodeRequest(request: ConversationRequest, target: Target): Enc
   return { path: '/v1/messages', headers: headersOf(kept), body, names };
 }
 
-/** Room kept for the answer behind a budget that is larger than the default. */
+/** Room kept for the answer after a budget that is larger than the default. */
 const ANSWER_ROOM = 4096;
 
 /** Required here. A budget for thinking is part of it and must be smaller. */

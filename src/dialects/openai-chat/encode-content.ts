@@ -115,7 +115,7 @@ function plainText({ source }: DocumentBlock): string | undefined {
   return Buffer.from(source.data, 'base64').toString('utf8');
 }
 
-/** Text that tells the model that something was here. */
+/** A placeholder for the model, for content that cannot be carried. */
 function omitted(block: ImageBlock | DocumentBlock, path: string, context: EncodeContext): JsonObject {
   const { source } = block;
   const kind = 'mediaType' in source && source.mediaType !== undefined ? `: ${source.mediaType}` : '';

@@ -24,7 +24,7 @@ const AFTER_RESULTS = 'I have the results.';
 /** Gemini takes this in place of a signature that the client could not keep. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
-/** `addition` is put behind the system prompt: instructions that stand in for a missing feature. */
+/** `addition` is appended to the system prompt: instructions that replace a missing feature. */
 export function encodeMessages(
   request: ConversationRequest,
   context: EncodeContext,

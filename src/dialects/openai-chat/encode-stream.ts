@@ -40,7 +40,7 @@ class ChunkEncoder implements StreamEncoder {
   readonly #answer: AnswerContext;
   readonly #form: AnswerForm;
   readonly #withUsage: boolean;
-  /** Everything of a chunk before and behind its delta. */
+  /** Everything of a chunk before and after its delta. */
   #head = '';
   #tail = '';
   #open: Open = { type: 'skipped' };

@@ -11,7 +11,7 @@ import { isObject } from '../../core/is-object.js';
 import { openSignature, sealSignature } from '../shared/sealed-signature.js';
 import { DIALECT } from './wire.js';
 
-/** Thinking of Claude, signed by Anthropic, whoever passed it on. */
+/** Thinking of Claude, signed by Anthropic, also through another provider. */
 const ANTHROPIC_FORMAT = 'anthropic-claude-v1';
 /** Proof that is sealed for another wire. */
 const SEALED_FORMAT = 'toolgate-v1';

@@ -124,7 +124,7 @@ function say(text: string, out: ModelEvent[]): void {
 
 type Offered = ReadonlyMap<string, OfferedTool>;
 
-/** Up to the last closer: behind it no opener has an end, and each would be searched for it to the end of the text. */
+/** Up to the last closer: after it no opener has an end, and each would be searched for it to the end of the text. */
 function upToLast(text: string, ...closers: readonly string[]): string {
   const ends = closers.map((closer) => {
     const at = text.lastIndexOf(closer);

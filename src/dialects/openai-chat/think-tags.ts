@@ -14,7 +14,7 @@ type Phase = 'start' | 'thinking' | 'between' | 'text';
 
 export class ThinkTags {
   #phase: Phase = 'start';
-  /** Arrived, but not told yet from a tag or from white space that is dropped. */
+  /** Arrived, but still ambiguous: perhaps a tag, or white space that is dropped. */
   #held = '';
   #empty = true;
 
@@ -62,7 +62,7 @@ export class ThinkTags {
   }
 
   #think(out: ModelEvent[]): void {
-    // Models that were told not to think write the tags around nothing.
+    // Models with thinking switched off write the tags around nothing.
     if (this.#empty) this.#held = this.#held.trimStart();
     const end = this.#held.indexOf(CLOSE);
     const told = end < 0 ? this.#held.length - tagStart(this.#held) : end;

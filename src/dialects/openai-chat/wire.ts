@@ -140,7 +140,7 @@ export const FINISH_REASONS: Readonly<Record<StopReason, FinishReason>> = {
   refusal: 'content_filter',
 };
 
-/** Reasons that mean the answer failed, with what to tell the client. */
+/** Reasons that mean the answer failed, with the message for the client. */
 const FAILURES: ReadonlySet<string> = new Set([
   'error',
   'network_error',

@@ -176,7 +176,7 @@ export function decodeToolChoice(value: unknown, request: ConversationRequest, n
   } else {
     const typed = names.typed(readNonEmpty(type, 'tool_choice.type'));
     if (typed !== undefined) request.toolChoice = { type: 'tool', name: typed };
-    // A tool of the provider's own: nobody else can be told to call it.
+    // A tool of the provider's own: no other model can call it.
     else note(request, { tool_choice: choice });
   }
 }

@@ -31,7 +31,7 @@ export interface EncodedInput {
   input: JsonObject[];
 }
 
-/** `addition` is put behind the instructions: words that stand in for a missing feature. */
+/** `addition` is appended to the instructions: words that replace a missing feature. */
 export function encodeInput(
   request: ConversationRequest,
   context: EncodeContext,

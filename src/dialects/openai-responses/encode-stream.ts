@@ -32,7 +32,7 @@ export function createStreamEncoder(request: ConversationRequest, answer: Answer
   return new ResponseEventEncoder(answer, readForm(answerForm(request)));
 }
 
-/** What stands in every delta of an item, before the delta and behind it. */
+/** The text of every delta event of an item, before and after the delta itself. */
 interface DeltaFrame {
   head: string;
   tail: string;

@@ -21,7 +21,7 @@ const FAILURE_CODES: Partial<Record<ErrorCode, string>> = {
 
 const CODEX = /^codex[_-]/i;
 
-/** Codex compacts after an answer that failed so; told by a status, it asks for the same again. */
+/** Codex compacts after an answer that failed so; after a status code it repeats the request. */
 export function failsInAnswer(error: GatewayError, headers: WireHeaders): boolean {
   return error.code === 'context_overflow' && CODEX.test(headers['user-agent'] ?? '');
 }

@@ -1,7 +1,7 @@
 /**
  * Reasoning items. What proves reasoning differs from wire to wire, and clients of this one keep
  * only `encrypted_content` (Codex drops even the text), so what the gateway puts there is an
- * envelope with everything that the next request needs: the text, and the proof of whoever made it.
+ * envelope with everything that the next request needs: the text, and the signature of its producer.
  */
 import type { Block, JsonObject, RedactedThinkingBlock, ThinkingBlock } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';

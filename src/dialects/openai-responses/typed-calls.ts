@@ -121,7 +121,7 @@ export function typedOutputItem(
   return TYPED_CALLS[type].output(callId, text, isError);
 }
 
-/** A shell in a container of the provider's: nobody else ran it, or could. */
+/** A shell in the provider's container: no client runs it. */
 export function isProvidersShell({ environment }: JsonObject): boolean {
   return isObject(environment) && environment['type'] !== 'local';
 }

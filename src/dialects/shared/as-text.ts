@@ -11,7 +11,7 @@ export function plainText(source: MediaSource): string | undefined {
   return Buffer.from(source.data, 'base64').toString('utf8');
 }
 
-/** Text that tells the model that something was here. */
+/** A placeholder for the model, for content that cannot be carried. */
 export function omittedText({ type, source }: ImageBlock | DocumentBlock): string {
   const kind = 'mediaType' in source && source.mediaType !== undefined ? `: ${source.mediaType}` : '';
   const where = source.type === 'url' ? ` at ${source.url}` : '';

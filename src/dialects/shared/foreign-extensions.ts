@@ -32,7 +32,7 @@ const SERVED: Record<DialectName, Readonly<Record<string, Served>>> = {
     thread: (value) => isObject(value) && value['type'] === 'continue',
   },
   'openai-chat': {
-    // Both have a neutral meaning, and whoever has no place for it says so.
+    // Both have a neutral meaning, and an encoder without room for it records a loss.
     safety_identifier: always,
     top_k: always,
     stream_options: noPadding,

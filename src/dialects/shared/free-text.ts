@@ -19,7 +19,7 @@ export function freeText(input: JsonObject): string {
   return typeof text === 'string' ? text : JSON.stringify(input);
 }
 
-/** What stands before the text in the arguments' JSON, and behind it. */
+/** The arguments' JSON before the text, and after it. */
 export const FREE_TEXT_OPEN = '{"input":"';
 export const FREE_TEXT_CLOSE = '"}';
 
@@ -32,7 +32,7 @@ const HEAD = /^\s*\{\s*"input"\s*:\s*"/;
 
 /** Reads the text out of the arguments' JSON as it streams in. */
 export class FreeTextReader {
-  /** `head` until the text begins; `whole` where something else came first and only the end tells. */
+  /** `head` until the text begins; `whole` where something else came first and only the end decides. */
   #state: 'head' | 'text' | 'whole' | 'over' = 'head';
   #waiting = '';
   #text = '';

@@ -61,7 +61,7 @@ export function readOneOf<T extends string>(value: unknown, path: string, known:
   return found ?? fail(path, `one of ${known.map((each) => JSON.stringify(each)).join(', ')}`, value);
 }
 
-/** A count of an upstream; undefined for what is none, because nobody can add it up. */
+/** A count of an upstream; undefined for anything else, because it cannot be added up. */
 export function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

@@ -50,7 +50,7 @@ interface Call {
 interface Pairing {
   /** In place of each call: as it is sent, with a fresh id where an earlier call had the same. */
   calls: Map<Block, Call>;
-  /** Results that stand behind their call, wherever they were. */
+  /** Results that follow their call, wherever they were. */
   placed: Set<Block>;
   /** Calls that are not sent: a copy of one in the same message. */
   copies: Set<Block>;

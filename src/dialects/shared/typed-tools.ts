@@ -16,7 +16,7 @@ interface TypedToolFunction {
   name: string;
   description: string;
   inputSchema: JsonObject;
-  /** Fields of the definition that the description has to tell, with the words for each. */
+  /** Fields of the definition that the description has to state, with the words for each. */
   told?: Readonly<Record<string, (value: unknown) => string>>;
 }
 

@@ -40,7 +40,7 @@ export function asTool(tool: McpTool): Tool {
     inputSchema: anyObject,
     inputJSONSchema: tool.inputSchema,
     isEnabled: () => true,
-    // The server's word would let it through in mode `read-only`; it is nobody's permission.
+    // The server's word would let it through in mode `read-only`; it is not a permission.
     isReadOnly: () => false,
     isConcurrencySafe: () => tool.annotations.readOnly ?? false,
     needsPermissions: () => true,
@@ -60,7 +60,7 @@ export function asTool(tool: McpTool): Tool {
           onProgress: (step) => progress.push(sentenceOf(step)),
         })
         .finally(() => progress.end());
-      // Awaited below; the signal may fire while nobody does.
+      // Awaited below; the signal may fire before that.
       done.catch(() => {});
       for await (const content of progress) yield { type: 'progress', content } satisfies ToolYield;
       const result = await done;
@@ -91,7 +91,7 @@ function shorten(text: string): string {
   return text.length <= DETAIL_CHARS ? text : `${text.slice(0, DETAIL_CHARS)}…`;
 }
 
-/** From callbacks to a loop. Only the newest step waits: a reader that is behind has no use for the others. */
+/** From callbacks to a loop. Only the newest step waits: a slow reader has no use for the others. */
 class ProgressQueue implements AsyncIterable<string> {
   #latest: string | undefined;
   #ended = false;

@@ -1,4 +1,4 @@
-/** Whoever is told of changes to servers. */
+/** Listeners for changes to servers. */
 import type { McpLog } from './log.js';
 import type { McpServerChange } from './mcp-client.js';
 

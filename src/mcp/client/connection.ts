@@ -1,6 +1,6 @@
 /**
  * One live connection to a server: initialised, its tools listed, ready for calls. It ends once and
- * for all; whoever wants another opens another.
+ * for all; a caller that wants another opens another.
  */
 import type { McpServerConfig } from '../../config/schema.js';
 import type { JsonObject } from '../../core/conversation.js';

@@ -48,7 +48,7 @@ export interface McpClientOptions {
   now?: () => number;
   /** Where sign-ins are kept (0600); undefined keeps them in memory. */
   tokenFile?: string;
-  /** Where the browser comes back to after a sign-in to the server; undefined where nobody can sign in. */
+  /** Where the browser comes back to after a sign-in to the server; undefined where signing in is impossible. */
   callbackUrl?: (name: string) => string | Promise<string>;
   limits?: Partial<McpLimits>;
   random?: () => number;
@@ -89,7 +89,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
     },
     onChange: (name) => {
       const entry = entries.get(name);
-      // While one is made it is not listed yet, and while the gateway stops nobody has to know.
+      // While one is made it is not listed yet, and while the gateway stops no listener needs the event.
       if (!closed && entry !== undefined) changes.tell({ name, state: entry.status().state });
     },
   };

@@ -74,7 +74,7 @@ function reasonOf(error: unknown, { config, ending, timedOutMs }: FailureFacts):
     : `it answered with status ${status}`;
 }
 
-/** Node's codes, also behind the errors of the gateway's own HTTP client. */
+/** Node's codes, also as causes of the errors of the gateway's own HTTP client. */
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   if ('code' in error && typeof error.code === 'string' && !(error instanceof GatewayError))

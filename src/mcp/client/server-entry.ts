@@ -45,7 +45,7 @@ export class ServerEntry {
   readonly #options: EntryOptions;
   readonly #context: EntryContext;
   readonly #redact: (text: string) => string;
-  /** For every session where it is shared; otherwise it tells which tools there are. */
+  /** For every session where it is shared; otherwise it only lists the tools. */
   readonly #link: ServerLink;
   readonly #sessions = new Map<string, ServerLink>();
   #tools: readonly McpTool[] = [];

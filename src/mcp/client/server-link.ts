@@ -23,7 +23,7 @@ export interface LinkOptions {
   now(): number;
   /** From 0 to 1, for the spread of retries. */
   random(): number;
-  /** Tries again by itself; without it only when somebody asks. */
+  /** Reconnects by itself; without it only on request. */
   retries: boolean;
   open(events: ConnectionEvents, signal: AbortSignal): Promise<McpConnection>;
   onListing(): void;

@@ -39,7 +39,7 @@ export interface McpSessionScope {
   toolSession(root?: string): Promise<OpenToolState>;
 }
 
-/** What a client is told of a failure: the sentence of a GatewayError, and nothing of a bug. */
+/** The error message for a client: the sentence of a GatewayError, and nothing of a bug. */
 export async function guarded<T>({ sdk, parts }: McpSessionScope, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

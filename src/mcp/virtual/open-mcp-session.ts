@@ -10,7 +10,7 @@ import type { JSONRPCMessage, RequestId, Server, ServerSdk } from './sdk.js';
 
 /**
  * Messages of one session that a client may have missed, for when it comes back with the id of the
- * last one it has. Bounded: the oldest go first, and whoever needs those asks anew.
+ * last one it has. Bounded: the oldest go first, and a client that needs those starts anew.
  */
 interface Stored {
   stream: string;
@@ -171,7 +171,7 @@ export class McpSession {
     this.#transport.closeStandaloneSSEStream();
   }
 
-  /** `reason` is what running calls are told. */
+  /** `reason` is the abort reason of running calls. */
   close(reason: unknown): Promise<void> {
     this.#closing ??= this.#close(reason);
     return this.#closing;

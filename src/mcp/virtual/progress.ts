@@ -26,7 +26,7 @@ export class ProgressReporter {
     this.#timer?.unref();
   }
 
-  /** `urgent`: also right behind another one. */
+  /** `urgent`: also right after another one. */
   say(message: string, { urgent = false }: { urgent?: boolean } = {}): void {
     this.#message = message.slice(-this.#limits.progressChars);
     const left = this.#sentAt + this.#limits.progressGapMs - performance.now();

@@ -1,6 +1,6 @@
 /**
  * The calls of one session that run. A connection that breaks is no wish to stop: its calls go on
- * for a while, and a client that comes back gets their answers. After that nobody waits for them.
+ * for a while, and a client that comes back gets their answers. After that their results are dropped.
  */
 
 import { linkSignals } from '../../core/stopping.js';
@@ -33,7 +33,7 @@ export class RunningCalls {
     return this.#running.size;
   }
 
-  /** `work` is told to stop when the client cancels, when nobody waits any more, or by `stop`. */
+  /** `work` is aborted when the client cancels, when no client waits any more, or by `stop`. */
   async run<T>(id: RequestId, cancelled: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { controller, signal, release } = linkSignals(cancelled);
     const working = work(signal);

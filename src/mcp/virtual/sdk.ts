@@ -14,7 +14,7 @@ export type {
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 
-/** What a handler is told about its request. */
+/** What a handler knows about its request. */
 export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 export type ServerSdk = Awaited<ReturnType<typeof loadServerSdk>>;

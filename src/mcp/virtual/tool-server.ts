@@ -8,7 +8,7 @@ import { guarded, type McpSessionScope } from './mcp-session.js';
 import { ProgressReporter } from './progress.js';
 import type { CallToolResult, ContentBlock, Extra, Server, WireTool } from './sdk.js';
 
-/** For whoever wants to tell a refusal from a failure without reading the text. */
+/** Lets a client distinguish a denial from a failure without reading the text. */
 const OUTCOME = 'toolgate/outcome';
 
 export function encodeResult(result: ToolRunResult, changedInputChars: number): CallToolResult {
@@ -61,7 +61,7 @@ const INSTRUCTIONS =
 
 /** They start an agent of their own, which needs a model. */
 const NEED_A_MODEL: ReadonlySet<string> = new Set(['Task', 'Architect']);
-/** They reach what nobody here controls. */
+/** They reach systems outside of the gateway's control. */
 const OPEN_WORLD: ReadonlySet<string> = new Set(['WebFetch', 'WebSearch']);
 
 /** By Claude Code, so that an approval shows the id that its transcript has. */

@@ -28,7 +28,7 @@ export interface VirtualMcp {
    * unknown, ended or another key's, `rate_limited` or `unavailable` where no more sessions fit.
    */
   handle(request: VirtualRequest): Promise<VirtualAnswer>;
-  /** Tools came or went: clients that listen are told. */
+  /** The tool list changed: subscribed clients are notified. */
   toolsChanged(): void;
   /** No new sessions; streams that wait for news end, so that nothing waits for them. */
   drain(): void;
@@ -49,7 +49,7 @@ export interface VirtualRequest {
 
 export interface VirtualAnswer {
   response: Response;
-  /** Must be called once, when the answer is out or nobody reads it any more. */
+  /** Must be called once, when the answer is sent or its reader is gone. */
   end(why: AnswerEnd): void;
 }
 

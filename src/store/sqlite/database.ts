@@ -1,5 +1,5 @@
 /**
- * One connection, behind which the binding's sharp edges stay. Measured on libsql 0.5.29:
+ * One connection that hides the binding's sharp edges. Measured on libsql 0.5.29:
  * - A boolean parameter, or a lone Buffer outside an array, aborts the whole process; too few or
  *   too many parameters silently keep old bindings. Hence arrays of `SqlValue`, counted.
  * - A text parameter with a NUL is cut short when read back. Such a NUL becomes U+FFFD; JSON is not
@@ -22,7 +22,7 @@ export type Params = readonly SqlValue[];
  * `durable`: on disk when the promise resolves, so that what was acted on is still there after a
  * power cut. `relaxed`: survives the death of the process, and a power cut takes at most the end of
  * what was written. An fsync costs 0.2 ms here and several on slow disks: a turn has a handful of
- * durable writes, so they are affordable, while rows that nobody acts on are not worth it.
+ * durable writes, so they are affordable, while rows that nothing acts on are not worth it.
  */
 export type Durability = 'durable' | 'relaxed';
 

@@ -1,4 +1,4 @@
-/** What SQLite says, in words that tell a person what to do. */
+/** Errors of SQLite, as sentences that say what to do. */
 import { GatewayError } from '../../core/errors.js';
 
 /**
@@ -72,7 +72,7 @@ export function isBusy(error: unknown): boolean {
   return code !== undefined && (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'));
 }
 
-/** `subject` is "The store" for clients, or names the file for whoever starts the gateway. */
+/** `subject` is "The store" for clients, or names the file for the person who starts the gateway. */
 export function storeError(error: unknown, subject = 'The store of the gateway'): unknown {
   const code = sqliteCode(error);
   const known = ADVICE.find((entry) => code?.startsWith(entry.code));

@@ -58,7 +58,7 @@ export class SqliteLeases implements LeaseStore {
   }
 }
 
-/** Inside a transaction: whether whoever carries `lease` is still the one to write. */
+/** Inside a transaction: whether the holder of `lease` may still write. */
 export function holds(database: Database, lease: Lease): boolean {
   return (
     database.get('SELECT 1 AS held FROM leases WHERE name = ? AND token = ?', [lease.name, lease.token]) !==

@@ -88,7 +88,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, sql: SCHEMA_6 },
 ];
 
-/** `TGAT`: tells our file from any other program's database. */
+/** `TGAT`: distinguishes our file from any other program's database. */
 const APPLICATION_ID = 0x54474154;
 
 /**

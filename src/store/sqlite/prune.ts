@@ -137,7 +137,7 @@ async function pruneSessions(context: Context, now: number): Promise<number> {
   }
 }
 
-/** Beyond the cap the sessions unused for longest expire at once, except those somebody holds. */
+/** Beyond the cap the sessions unused for longest expire at once, except those under a lease. */
 async function evictSessions(context: Context, now: number): Promise<void> {
   const { database, limits } = context;
   const walk = `SELECT id, size, updated_at FROM sessions WHERE expires_at > 0 AND (updated_at, id) < (?, ?)

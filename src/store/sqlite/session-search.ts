@@ -92,7 +92,7 @@ class Search {
     this.#slices = new Slices(signal);
   }
 
-  /** A word that is in the title, the model's name or the id is seen there, and not looked for behind them. */
+  /** A word that is in the title, the model's name or the id is seen there, and not searched for in the messages. */
   async look(head: Row): Promise<Outcome> {
     await this.#slices.next();
     const id = text(head, 'id');

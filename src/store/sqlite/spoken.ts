@@ -31,7 +31,7 @@ function move(database: Database, session: string, seq: number, size: number): v
 }
 
 /**
- * Bytes read of entries that no search has come to yet: whoever writes them does not wait for it.
+ * Bytes read of entries that no search has indexed yet: the writer does not wait for the index.
  * Rejects where the store cannot be written.
  */
 export async function fillSpoken(context: Context, session: string, slices: Slices): Promise<number> {

@@ -1,4 +1,4 @@
-/** The script around a command, which tells where the command ended. */
+/** The script around a command, which reports the folder that the command ended in. */
 import { BASH_LIMITS } from './limits.js';
 
 export interface ShellScript {
@@ -18,7 +18,7 @@ export function quote(word: string): string {
  * Folder and exported variables are written to the descriptor that the command was given, moved out of the way of
  * scripts that use 3 themselves; its number stands in the function, where no variable of the command changes it.
  * It is written once when the command returns, and from a trap when it calls
- * `exit`. Jobs that still run are told of as well. `eval` keeps a syntax error what it is: bash's
+ * `exit`. Jobs that still run are reported as well. `eval` keeps a syntax error what it is: bash's
  * message and a status; all stands on one line, so that the message counts the command's own lines.
  */
 export function shellScript(command: string, variables = ''): ShellScript {

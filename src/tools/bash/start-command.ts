@@ -1,4 +1,4 @@
-/** Starts a command for a session: behind the sandbox, in the session's folder, with a clean environment. */
+/** Starts a command for a session: in the sandbox, in the session's folder, with a clean environment. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '../../core/errors.js';

@@ -104,7 +104,7 @@ export function createCollector({ mode, numbers, resolve }: CollectorOptions): C
   };
 }
 
-/** Most of a long list stays behind the last that is wanted: it is compared once and never sorted. */
+/** Most of a long list sorts after the last wanted entry: it is compared once and never sorted. */
 export function firstByPath(files: Iterable<FileMatches>, most: number): FileMatches[] {
   const byPath = (a: FileMatches, b: FileMatches): number => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
   let kept: FileMatches[] = [];

@@ -164,7 +164,7 @@ async function checkRoom(folder: string, bytes: number, replaced: number | undef
   }
 }
 
-/** Through a file beside it: nobody ever reads half of it. What another session wrote meanwhile is not lost. */
+/** Through a temporary file beside it, so that no reader sees half of it. What another session wrote meanwhile is not lost. */
 async function place(
   folder: string,
   path: string,

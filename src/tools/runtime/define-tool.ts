@@ -1,5 +1,5 @@
 /**
- * From what somebody wrote to a whole tool. Little is needed: a name, a description, the shape of
+ * From a user's definition to a whole tool. Little is needed: a name, a description, the shape of
  * the input and a function; whatever is left out gets the careful answer.
  */
 import type * as z from 'zod';
@@ -125,7 +125,7 @@ export function completeTool<Input>(definition: OwnTool<Input>): Tool<Input> {
   };
 }
 
-/** Whatever a file exports, as far as it can be told to be a tool. Throws as `completeTool` does. */
+/** Whatever a file exports, as far as it is recognisable as a tool. Throws as `completeTool` does. */
 export function toTool(value: unknown): Tool {
   if (!isObject(value)) throw new TypeError(`expected a tool, got ${value === null ? 'null' : typeof value}`);
   if (isOwnTool(value)) return completeTool(value);

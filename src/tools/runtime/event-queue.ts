@@ -5,7 +5,7 @@
 export interface EventQueue<T> {
   /** Resolves at once while there is room, else when the consumer has caught up or is gone. */
   push(event: T): Promise<void>;
-  /** From now on nobody waits for the consumer: it may have stopped reading. */
+  /** From now on pushes do not wait for the consumer: it may have stopped reading. */
   hurry(): void;
   /** No more events; those in the queue are still read. */
   end(): void;

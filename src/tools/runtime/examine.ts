@@ -1,6 +1,6 @@
 /**
- * What the rules say about a call that nobody makes: classified as a real one, judged by the same
- * gate; nobody is asked, nothing is written, and no file is opened.
+ * What the rules say about a hypothetical call: classified as a real one, judged by the same
+ * gate; no person is asked, nothing is written, and no file is opened.
  */
 
 import type { JsonObject } from '../../core/conversation.js';
@@ -36,11 +36,11 @@ export interface ExamineRequest {
 
 export type Examined =
   | { decision: Decision; describe: Description; question: boolean }
-  /** No such input can be judged: what the model would be told. */
+  /** The input cannot be judged: the message that the model would get. */
   | { problem: string };
 
 export interface ExamineParts {
-  /** Opened for this alone, and closed by whoever opened it. */
+  /** Opened for this alone; the caller closes it. */
   session: OpenToolState;
   gate: PermissionGate;
   sandbox: Sandbox;

@@ -70,7 +70,7 @@ export async function execute(
   };
 }
 
-/** Pulls the tool to its end, so that what stands behind its result is done as well. */
+/** Runs the generator to its end, so that code after the result runs as well. */
 async function drain(
   tool: Tool,
   input: unknown,
@@ -100,7 +100,7 @@ async function drain(
   } catch (thrown) {
     state.error = { thrown };
   } finally {
-    // Returns at once where the tool has ended; where it hangs, nobody waits.
+    // Returns at once where the tool has ended; where it hangs, it is not waited for.
     if (steps !== undefined) void Promise.resolve(steps.return?.()).catch(() => {});
   }
 }
@@ -128,7 +128,7 @@ function fromResult(tool: Tool, result: ToolResult, signal: AbortSignal, options
   const data = result.data === undefined ? {} : { data: result.data };
   try {
     const content = render(tool, result.resultForAssistant);
-    // A tool that ended well although it was told to stop has done its work: saying otherwise
+    // A tool that succeeded although it was aborted has done its work: saying otherwise
     // would have it done twice.
     const cut = isError && signal.aborted;
     const outcome = cut ? (options.timedOut() ? 'timed-out' : 'aborted') : isError ? 'failed' : 'done';
@@ -170,7 +170,7 @@ function fromError(tool: Tool, thrown: unknown, log: RuntimeLog): Execution {
     return { content: thrown.message, isError: true, ...data, outcome: 'failed' };
   }
   log.error({ err: thrown, tool: tool.name }, 'a tool crashed');
-  // Written for whoever uses the gateway, and says what to do.
+  // A message for the user of the gateway that says what to do.
   const content = thrown instanceof GatewayError ? thrown.message : INTERNAL_ERROR;
   return { content, isError: true, outcome: 'failed' };
 }

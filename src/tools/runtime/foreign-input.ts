@@ -1,5 +1,5 @@
 /**
- * What can be told about the input of a call that somebody else runs. Their version of a tool may
+ * What is known about the input of a call that another program runs. Their version of a tool may
  * take more than ours: whatever in it names a file, a command or a host is judged as well, so that
  * an input which we cannot read whole is never judged more mildly than one which we can.
  */
@@ -36,7 +36,7 @@ const FILE_TOOL_FIELDS: Readonly<Record<string, 'file'>> = {
   folder: 'file',
 };
 
-/** Nothing but what they touch: where that cannot be told, there is nothing to judge. */
+/** Nothing but what they touch: where that is unknown, there is nothing to judge. */
 const EFFECT_TOOLS: ReadonlySet<string> = new Set([...READ_TOOLS, ...EDIT_TOOLS, 'Bash', 'WebFetch']);
 /** Without a path they look in the folder that they are in. */
 const SEARCHES: ReadonlySet<string> = new Set(['Grep', 'Glob', 'LS']);
@@ -46,7 +46,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = { Task: ['isolati
 
 const DEPTH = 6;
 const MOST_EFFECTS = 200;
-/** What is behind them would be judged by nobody. */
+/** Their targets would not be judged. */
 const TOO_MANY = {
   problem: `It names ${MOST_EFFECTS} files, commands or addresses or more. Name fewer at once.`,
 };
@@ -64,7 +64,7 @@ export interface ForeignInput {
   objection?: string;
 }
 
-/** `problem` where nothing can be told about what the call would touch. */
+/** `problem` where the effects of the call are unknown. */
 export function readForeignInput(
   tool: Tool,
   input: JsonObject,

@@ -33,7 +33,7 @@ export type Preflight =
 export interface PreflightLimits {
   /** For a tool to judge its input and to say what it would do. */
   planMs: number;
-  /** For whoever was told to stop. */
+  /** For a call that was aborted. */
   graceMs: number;
 }
 

@@ -31,7 +31,7 @@ import {
 } from './tool-call-context.js';
 
 /**
- * May a call be made that somebody else runs: Claude Code with its own tools, here or elsewhere.
+ * Whether a call may be made that another program runs: Claude Code with its own tools, here or elsewhere.
  * The same classification, effects, rules, people and audit as for our own calls, and no run. What
  * only the other side can know (whether a file was read before, whether a text occurs in it) is
  * left to it.
@@ -72,11 +72,11 @@ export interface ReviewRequest {
 }
 
 export interface ReviewOutcome {
-  /** Where it is allowed, `input` is what must run: the call's own object where nobody changed it. */
+  /** Where it is allowed, `input` is what must run: the call's own object where no person changed it. */
   verdict: Verdict;
   /** As rules know it: `Task` for `Agent`. */
   name: string;
-  /** Whether what was judged, or put in place by a person, only reads; false where that cannot be told. */
+  /** Whether what was judged, or put in place by a person, only reads; false where that is unknown. */
   readOnly: boolean;
   describe: Description;
   /** A person put another input in place, or what was not the model's to say was taken out. */
@@ -93,7 +93,7 @@ export interface ReviewParts {
   closing: AbortSignal;
 }
 
-/** Rejects as the gate does, and for bugs of a tool: whoever asks takes that for a no. */
+/** Rejects as the gate does, and for bugs of a tool: the caller treats a rejection as a denial. */
 export async function reviewToolCall(parts: ReviewParts, request: ReviewRequest): Promise<ReviewOutcome> {
   const { signal, release } = linkSignals(request.signal, parts.closing);
   setMaxListeners(0, signal);

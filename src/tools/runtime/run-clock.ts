@@ -8,7 +8,7 @@ export interface RunClock {
   stop(): void;
 }
 
-/** Node takes a longer one for none at all; nobody waits for 24 days. */
+/** Node treats a longer one as none at all. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** `onOver` is called once, when `limitMs` of running are over. */

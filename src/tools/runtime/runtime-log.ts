@@ -1,4 +1,4 @@
-/** What the runtime tells the operator. The gateway's log has this shape. */
+/** The runtime's log. The gateway's log has this shape. */
 export interface RuntimeLog {
   debug(facts: object, message: string): void;
   info(facts: object, message: string): void;

@@ -35,18 +35,18 @@ export interface ToolRuntime {
    */
   run(request: RunRequest): AsyncGenerator<ToolRunEvent, void, void>;
   /**
-   * Whether a call may be made that somebody else runs. Waits for a person where it must. Rejects
-   * only for bugs and a store that is down: whoever asks takes that for a no.
+   * Whether a call may be made that another program runs. Waits for a person where it must. Rejects
+   * only for bugs and a store that is down: the caller treats a rejection as a denial.
    */
   review(request: ReviewRequest): Promise<ReviewOutcome>;
-  /** What the rules say about a call that nobody makes. Asks nobody, changes nothing. */
+  /** What the rules say about a hypothetical call. Asks no person, changes nothing. */
   examine(request: ExamineRequest): Promise<Examined>;
   close(): Promise<void>;
 }
 
 export interface OfferRequest {
   selection: ToolSelection;
-  /** Names in the client's own `tools`, for `requested` and to tell built-ins from the client's. */
+  /** Names in the client's own `tools`, for `requested` and to separate built-ins from the client's. */
   requested: readonly string[];
   /** For the tools of MCP servers that are kept for each session. */
   session?: string;

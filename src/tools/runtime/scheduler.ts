@@ -37,7 +37,7 @@ export interface SchedulerLimits {
   together: number;
   /** For a tool to judge its input and to say what it would do. */
   planMs: number;
-  /** How long a tool that was told to stop is waited for. */
+  /** How long an aborted tool is waited for. */
   graceMs: number;
 }
 

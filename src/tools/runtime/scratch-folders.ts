@@ -68,7 +68,7 @@ async function isAlive(pid: number, start: string): Promise<boolean> {
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
   }
   const now = await startOf(pid);
-  // Where nobody can say, a folder too many is better than one taken from a running process.
+  // Where that is unknown, a folder too many is better than one taken from a running process.
   return now === undefined || start === UNKNOWN_START || now === start;
 }
 

@@ -1,4 +1,4 @@
-/** The context of one call, and what the gate is told about it. */
+/** The context of one call, and the facts that the gate gets about it. */
 import { isDeepStrictEqual } from 'node:util';
 import type { JudgedToolCall } from '../../permissions/decision.js';
 import type { Effect } from '../../permissions/effects.js';

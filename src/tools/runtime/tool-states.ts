@@ -9,7 +9,7 @@ import { readSnapshot, takeSnapshot } from './snapshot.js';
 import { createTodoList } from './todos.js';
 
 export interface ToolStates {
-  /** `onClose` is told the id when the conversation itself ends, not one of its sub-agents. */
+  /** `onClose` gets the id when the conversation itself ends, not one of its sub-agents. */
   open(options: ToolStateOptions, onClose?: (id: string) => Promise<void>): Promise<OpenToolState>;
   /** Closes every session and removes all private folders. */
   close(): Promise<void>;
@@ -76,7 +76,7 @@ export function createToolStates(stateDir: string): ToolStates {
 
 /**
  * Two principals, and two end users of one, never share a folder, also where file names ignore case
- * or a name holds `..`: the hash tells them apart, the rest is for people who look.
+ * or a name holds `..`: the hash makes them distinct, the rest is for people who look.
  */
 export function memoryFolder(stateDir: string, principal: string, user?: string): string {
   const whose = user === undefined ? principal : JSON.stringify([principal, user]);

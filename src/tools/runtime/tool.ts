@@ -1,5 +1,5 @@
 /**
- * A tool: one object that says what it is for, judges its own input, tells what it would do, and
+ * A tool: one object that says what it is for, validates its own input, names its effects, and
  * does it. No tool keeps state of its own: everything that outlives a call is in the context, so
  * that one object serves every session of a process.
  *

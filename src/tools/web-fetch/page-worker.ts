@@ -100,7 +100,7 @@ export class PageWorkers {
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** The place goes straight to whoever waits. */
+  /** The slot goes straight to the next in the queue. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#running -= 1;

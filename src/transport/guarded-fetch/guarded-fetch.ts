@@ -55,7 +55,7 @@ export const FETCH_LIMITS = {
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** On every hop: they say nothing about whoever asks. */
+/** On every hop: they reveal nothing about the requester. */
 const OWN_HEADERS = {
   'user-agent': 'toolgate-webfetch',
   'accept-encoding': 'gzip, deflate, br',

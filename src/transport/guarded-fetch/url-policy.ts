@@ -60,7 +60,7 @@ export function checkUrl(url: URL, listed: boolean): void {
     refuse('The URL holds a user name or password. Leave it out: pages behind a login cannot be fetched.');
   }
   const host = hostOf(url);
-  // A NUL or a space would be cut off by whoever looks the name up next.
+  // A NUL or a space would be cut off by the resolver.
   if (host === '' || /[\0-\x20%]/.test(host)) refuse('The host name in the URL is not a valid one.');
   if (listed) return;
   const what = REFUSED_PORTS.get(portOf(url));

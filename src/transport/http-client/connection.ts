@@ -1,4 +1,4 @@
-/** One socket to an upstream, and whoever uses it now: a request, or the pool. */
+/** One socket to an upstream, and its current user: a request, or the pool. */
 import type { Socket } from 'node:net';
 
 export interface ConnectionUser {
@@ -87,7 +87,7 @@ export class UpstreamConnection {
     else this.#socket?.ref();
   }
 
-  /** At once; the user is told only when there is an error to tell. */
+  /** At once; the user is notified only of an error. */
   destroy(error?: Error): void {
     if (error === undefined) this.user = undefined;
     this.#socket?.destroy(error);

@@ -1,4 +1,4 @@
-/** Bodies that came compressed although nobody asked for it. Each read is given out as far as it can be decoded. */
+/** Bodies that came compressed although the request did not ask for it. Each read is given out as far as it can be decoded. */
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { GatewayError } from '../../core/errors.js';
@@ -48,7 +48,7 @@ class DecodedBody implements ResponseBody {
   #outputBytes = 0;
   #ended = false;
   #failure: Error | undefined;
-  /** Wakes whoever waits for the decoder. */
+  /** Wakes the reader that waits for the decoder. */
   #wake: () => void = () => {};
 
   constructor(source: ResponseBody, create: (first: Buffer) => Transform, place: RequestTarget) {

@@ -165,7 +165,7 @@ export class Dial {
     socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n${credentials}\r\n`, 'latin1');
     const { status, excess } = await answered;
     if (status < 200 || status > 299) throw refusedByProxy(proxy, target, status);
-    // The TLS handshake is ours to begin: earlier bytes are nobody's.
+    // The TLS handshake is ours to begin: earlier bytes are unsolicited.
     if (excess) throw new ProtocolError('the proxy sent data before the tunnel was used');
     return socket;
   }

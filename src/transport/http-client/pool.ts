@@ -46,7 +46,7 @@ export class ConnectionPool {
   }
 }
 
-/** Whatever happens on an idle connection ends it: nobody asked for the bytes that came. */
+/** Whatever happens on an idle connection ends it: the bytes are unsolicited. */
 class IdleConnection implements ConnectionUser {
   readonly connection: UpstreamConnection;
   readonly forMs: number;

@@ -10,7 +10,7 @@ export class ResponseParser {
   head: ResponseHead | undefined;
   /** The answer is whole. */
   done = false;
-  /** Bytes came after the end: nobody asked for them, so the connection is not to be used again. */
+  /** Bytes came after the end, unsolicited: the connection is not reused. */
   excess = false;
   readonly #bodiless: boolean;
   #partialHead: Buffer | undefined;

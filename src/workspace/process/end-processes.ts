@@ -8,7 +8,7 @@ import {
   signalProcess,
 } from './process-list.js';
 
-/** Between two looks at processes that are not our children: nobody tells us when those end. */
+/** Between two looks at processes that are not our children: there is no event when those end. */
 const LOOK_MS = 15;
 
 /** A program that forks faster than it is found is stopped first; it gets no more turns than this. */
@@ -26,7 +26,7 @@ export async function endProcesses(mark: ProcessMark, options: EndOptions): Prom
   if (found.length === 0) return false;
   const asked = found.filter((each) => options.spare?.(each) !== true);
   for (const each of asked) signalProcess(each, 'SIGTERM');
-  // One that is stopped hears of the signal only when it goes on.
+  // A stopped process gets the signal only when it is continued.
   for (const each of found) if (each.state === 'T') signalProcess(each, 'SIGCONT');
   if (asked.length > 0) await gone(found, options.graceMs);
   await killAll(mark);

@@ -18,7 +18,7 @@ export interface ProcessInfo extends ProcessId {
   group: number;
 }
 
-/** How the processes of one command are told from all others. Any one of them is enough. */
+/** What identifies the processes of one command. Any one of them is enough. */
 export interface ProcessMark {
   /** `NAME=value`, in the environment that they were started with. */
   variable: string;

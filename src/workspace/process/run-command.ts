@@ -252,7 +252,7 @@ function openFiles({ folder, given }: CommandOptions, id: string, pipe: OutputPi
   }
 }
 
-/** A file without a name, which nobody has to remove. */
+/** An unlinked file, which needs no removal. */
 function openUnnamed(path: string): number {
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const fd = openSync(path, flags, 0o600);

@@ -32,7 +32,7 @@ function overwritten(line: string): string {
 const WHOLE_CODE =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[PX^_][^\u001b]*\u001b\\|[ -/]+[0-~]|[0-OQ-WYZ\\`-~])/y;
 
-/** Where a text was cut off: a code that has only begun would take what comes behind it for its own. */
+/** Where a text was cut off: an incomplete code would swallow the text after it. */
 export function withoutBegunCode(text: string): string {
   let end = text.length;
   for (;;) {
@@ -51,7 +51,7 @@ export function behindCode(text: string, tail: string): string {
   return WHOLE_CODE.test(text) && WHOLE_CODE.lastIndex > start ? text.slice(WHOLE_CODE.lastIndex) : tail;
 }
 
-/** What stands behind `text` has none of its colours. */
+/** Text after `text` has none of its colours. */
 export function resetBehind(text: string): string {
   return text.includes('\u001b') ? '\u001b[0m' : '';
 }

@@ -4,7 +4,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { findRipgrep } from './binary.js';
 
 export interface RipgrepRequest {
-  /** Without the flags that every run has; the pattern and paths behind `--`. */
+  /** Without the flags that every run has; the pattern and paths after `--`. */
   args: readonly string[];
   cwd: string;
   signal: AbortSignal;

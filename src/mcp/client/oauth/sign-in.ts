@@ -54,7 +54,7 @@ export class ServerSignIn implements OAuthClientProvider {
     };
   }
 
-  /** Where a person signs in; undefined while nobody has to. */
+  /** The page where a person signs in; undefined while that is not needed. */
   get signInUrl(): string | undefined {
     return this.#pending?.url?.href;
   }

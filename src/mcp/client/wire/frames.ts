@@ -1,6 +1,6 @@
 /**
  * Lines of bytes, bounded. A line over the limit is not kept but counted and skipped, with its two
- * ends, so that whoever waits for it can be told.
+ * ends, so that its caller gets an error.
  */
 export type Frame =
   | { kind: 'line'; text: string; bytes: number }

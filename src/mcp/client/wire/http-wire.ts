@@ -95,8 +95,8 @@ function sse(
       throw failure() ?? error;
     }
   };
-  // Its event source connects again by itself, but to a session that nobody has initialised. It says
-  // so before it sets its timer: whoever closes it there and then does not stop the timer.
+  // Its event source connects again by itself, but to a session that was never initialised. It says
+  // so before it sets its timer: closing it at that moment does not stop the timer.
   transport.onerror = (error) => {
     if (!started || !(error instanceof sdk.SseError)) return;
     queueMicrotask(() => context.onBroken('it closed the connection'));

@@ -30,7 +30,7 @@ export class ProcessGroup {
     this.#ended = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
         this.#end = { code, signal };
-        // What the program left behind. As long as one of it lives, its number belongs to nobody else.
+        // Processes that the program left. As long as one lives, the group's number is not reused.
         this.#signal('SIGKILL');
         resolve(this.#end);
       });
