@@ -18,7 +18,7 @@ const LAST = ['index.html', 'service-worker.js'];
 export async function buildConsole(outDir = join(here, 'dist'), { version } = {}) {
   const { build } = await import('vite');
   const made = await mkdtemp(join(here, '.build-'));
-  // Whoever builds may have another value there, and would get React's slow and large form.
+  // With another value in the environment the build would contain React's development version, which is slow and large.
   const before = process.env['NODE_ENV'];
   process.env['NODE_ENV'] = 'production';
   try {

@@ -14,7 +14,7 @@ const PAGE = '/';
 const INBOX = '#/inbox';
 /** Names with a hash of the content: whichever version kept one, it is the right one. */
 const ASSETS = '/assets/';
-/** This version and the one before it, whose pages may still be open. */
+/** This version and the previous one, because pages of that one may still be open. */
 const KEPT = 2;
 
 self.addEventListener('install', (event) => {
@@ -64,7 +64,7 @@ async function page(request) {
     const answer = await fetch(request);
     if (answer.status < 500) return answer;
   } catch {
-    // Then the one that was kept says that the gateway cannot be reached.
+    // The cached page then says that the gateway cannot be reached.
   }
   return (await kept(PAGE)) ?? Response.error();
 }
@@ -86,13 +86,13 @@ async function kept(request) {
   return cache.match(request, { ignoreVary: true, ignoreSearch: true });
 }
 
-/** In the tab that was last in front of somebody; in a new one where none is open. */
+/** Opens the route in the tab that was visible last, or in a new one where none is open. */
 async function open(to) {
   const windows = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
   const own = windows.filter(({ url }) => new URL(url).pathname === PAGE);
   const shown = own.find(({ focused }) => focused) ?? own[0];
   if (shown === undefined) return self.clients.openWindow(PAGE + to);
-  // The page goes there by itself: what somebody has begun to write in it stays.
+  // The page navigates itself, so that a draft in it is kept.
   shown.postMessage({ type: 'go', to });
   // Refused where the click is too long ago.
   return shown.focus().catch(() => undefined);

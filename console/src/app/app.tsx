@@ -13,8 +13,8 @@ import { SignInPage } from './sign-in-page.js';
 import { strings } from './strings.js';
 
 /**
- * Pages stay where they are when the sign-in ends on its own, hidden, so that nothing typed is lost;
- * whoever signs out leaves nothing behind.
+ * When the sign-in expires, the pages stay mounted and hidden, so that no draft is lost. Signing out
+ * reloads the page and clears all drafts.
  */
 export function App() {
   const signIn = useSignIn();
@@ -42,7 +42,7 @@ export function App() {
   );
 }
 
-/** The events are heard for as long as somebody is signed in, and say when that is over. */
+/** The page subscribes to the events while it is signed in; they report when the sign-in has ended. */
 function useEvents(signIn: SignInState): void {
   const connection = useConsole((state) => state.connection);
   const heard = useRef(false);

@@ -16,7 +16,7 @@ const DOTS: Record<Connection, string> = {
   'signed-out': 'bg-muted',
 };
 
-/** In a word, wherever one is on the page. */
+/** The state of the connection as one word, in the shell of every page. */
 export function ConnectionState() {
   const text = useText(strings).connection;
   const connection = useConsole((state) => state.connection);

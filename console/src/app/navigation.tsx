@@ -32,7 +32,7 @@ const ENTRIES: readonly Entry[] = [
   { page: 'setup', to: '#/setup', icon: <PlugIcon size={18} /> },
 ];
 
-/** On a phone these are at the bottom, the others behind "More". */
+/** On a phone these are at the bottom, the others under "More". */
 const FIRST = 3;
 
 interface NavigationProps {

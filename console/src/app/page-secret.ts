@@ -23,7 +23,7 @@ function pageSecret(): string {
   }
 }
 
-/** Whoever signs in next has another one. */
+/** The next sign-in gets another one. */
 export function forgetPageSecret(): void {
   unstored = undefined;
   try {

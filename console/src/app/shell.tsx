@@ -93,7 +93,7 @@ function UpdateBanner() {
   );
 }
 
-/** A screen reader is told where a link led; the focus stays where it was. */
+/** Announces the new page to a screen reader; the focus stays where it was. */
 function useAnnounced(page: string): void {
   const last = useRef(page);
   useEffect(() => {

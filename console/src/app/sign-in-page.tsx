@@ -9,7 +9,7 @@ import { LanguageChoice, ThemeChoice } from './choices.js';
 import { check, type SignInState, signIn } from './sign-in.js';
 import { strings } from './strings.js';
 
-/** Instead of the pages, or in front of those that wait behind it (`kept`). */
+/** Replaces the pages, or covers those that stay mounted and hidden (`kept`). */
 export function SignInPage({ state, kept }: { state: Exclude<SignInState, { kind: 'in' }>; kept: boolean }) {
   return (
     <main className="flex min-h-dvh flex-col items-center justify-center gap-6 px-4 py-8">

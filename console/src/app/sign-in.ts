@@ -17,11 +17,11 @@ export type SignInState =
   /** The gateway answered, but with neither yes nor no: too many tries. */
   | { kind: 'refused'; message: string };
 
-/** What a refusal means. `unwritten`: somebody signed out, and the gateway may forget that. */
+/** What a 401 means. `unwritten`: the person signed out, and the gateway has not stored that yet. */
 type Refusal = 'none' | 'bad-token' | 'unwritten';
 
 const PATH = '/api/session';
-/** The gateway has ended the sign-in, and goes on trying to write that down. */
+/** The gateway has ended the sign-in and retries to store that. */
 const ENDED_UNWRITTEN = 'store_unavailable';
 
 /** How long until a gateway that does not answer is asked again. */
@@ -35,13 +35,13 @@ export const useSignIn = state.use;
 
 interface Offer {
   token: string;
-  /** Whose token it is. */
+  /** The name of the key that the token belongs to. */
   name: string;
 }
 
 /**
- * A token in the address that is of somebody else than who is signed in: changing that needs a word
- * of the person, for the link may come from anybody.
+ * A token in the address that belongs to another key than the present sign-in. A link may come from a
+ * stranger, so the person has to confirm the change.
  */
 const offer = sharedValue<Offer | undefined>(undefined);
 
@@ -59,11 +59,11 @@ export function takeToken(): string | undefined {
   return token;
 }
 
-/** Signs in with what the address brings, or finds out whether somebody is signed in. */
+/** Signs in with the token of the address, or checks whether the cookie is valid. */
 export function startSignIn(): void {
   setPageFetch(fetchAsPage);
   onRefused((path) => {
-    // Whoever asks here knows better what a refusal means.
+    // The callers in this file interpret a 401 of this path themselves.
     if (state.get().kind === 'in' && path !== PATH) state.set({ kind: 'out', why: 'ended' });
   });
   // The address of a gateway that was started again, pasted into a tab that is open.
@@ -78,7 +78,7 @@ export function startSignIn(): void {
   void (token === undefined ? check(takeUnwritten() ? 'unwritten' : 'none') : arrive(token));
 }
 
-/** The events say that nobody is signed in: asked once more, then believed. */
+/** Confirms a sign-in that the events report as ended before the page shows it. */
 export async function check(refusal: Refusal = 'none'): Promise<void> {
   await settle(() => get<Identity>(PATH), refusal);
 }
@@ -114,7 +114,7 @@ async function arrive(token: string): Promise<void> {
   await settle(() => signInOrStay(token), 'bad-token');
 }
 
-/** Who is signed in stays so: a link may come from anybody, and the token may be one of an earlier start. */
+/** Keeps the present sign-in: a link may come from a stranger, and its token may be one of an earlier start. */
 async function signInOrStay(token: string): Promise<Identity> {
   try {
     return await post<Identity>(PATH, { token, replace: false });
@@ -135,7 +135,7 @@ function isOtherSignIn(body: unknown): body is OtherSignInWire {
   return typeof body === 'object' && body !== null && 'offered' in body && 'signed_in' in body;
 }
 
-/** Resolves to false where the gateway could not be told. Everything that was shown is forgotten. */
+/** Resolves to false where the gateway could not be reached. Else all drafts are cleared and the page reloads. */
 export async function signOut({ everywhere = false } = {}): Promise<boolean> {
   try {
     await remove(everywhere ? `${PATH}?everywhere=true` : PATH);
@@ -175,7 +175,7 @@ async function settle(ask: () => Promise<Identity>, refusal: Refusal): Promise<v
   }
 }
 
-/** False where what is shown is of somebody else: the page begins anew. */
+/** False where the page shows data of another key: it reloads. */
 function enter(found: Identity): boolean {
   const before = identity().name;
   if (before !== '' && before !== found.name) {

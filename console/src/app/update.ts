@@ -1,6 +1,6 @@
 /**
- * The service worker: starts the console without the gateway, and brings new versions. It is told
- * apart from the page that it serves: a page that is open goes on with the version that it has.
+ * The service worker starts the console without the gateway, and brings new versions. Its version is
+ * separate from that of the page: an open page keeps the version that it was loaded with.
  */
 import { useSyncExternalStore } from 'react';
 
@@ -49,7 +49,7 @@ function setReady(): void {
   for (const listener of listeners) listener();
 }
 
-/** As much of it as is used here. A trusted address stands for the text that it was made of. */
+/** As much of Trusted Types as is used here. */
 interface TrustedTypes {
   createPolicy(
     name: string,

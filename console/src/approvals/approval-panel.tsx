@@ -166,7 +166,7 @@ function Buttons({ deciding, change }: FormProps) {
   );
 }
 
-/** Somebody else was faster: nothing that was typed is lost. */
+/** Another person decided first: the typed text stays and can be copied. */
 function Typed({ draft }: { draft: Draft }) {
   const text = useText(strings);
   const typed = typedIn(draft);
@@ -187,7 +187,7 @@ function Typed({ draft }: { draft: Draft }) {
 
 const extendedOnce = new Set<string>();
 
-/** Whoever has begun to answer is not cut off: once, when little time is left. */
+/** Extends the time once, when little of it is left and the person has begun to answer. */
 function useAutoExtend({ approval, extending, extendNow }: Deciding, draft: Draft): void {
   const left = useTimeLeft(approval);
   const begun = draft.mode !== 'buttons';
@@ -200,7 +200,7 @@ function useAutoExtend({ approval, extending, extendNow }: Deciding, draft: Draf
   });
 }
 
-/** The button that was pressed is gone: whoever is there by keyboard stays on this card. */
+/** The pressed button is unmounted, so the focus moves to the card and keyboard users stay on it. */
 function useFocusAfterDecision(panel: React.RefObject<HTMLElement | null>, pending: boolean): void {
   const within = useRef(false);
   useEffect(() => {

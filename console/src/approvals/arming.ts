@@ -1,6 +1,6 @@
 /**
- * Buttons that decide something take no press within 400 ms of appearing or moving: it was meant for
- * what stood there before. The second press of a double one is never taken.
+ * Buttons that decide something ignore a press within 400 ms of appearing or moving: it was meant for
+ * what was there before. The second press of a double click is always ignored.
  */
 import { type MouseEvent, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 
@@ -22,7 +22,7 @@ interface Watched {
   last: Point | undefined;
   appearedAt: number;
   movedAt: number;
-  /** Told at the next look when it has changed. */
+  /** Called with every sample. */
   onArmed?: ((armed: boolean) => void) | undefined;
 }
 
@@ -65,7 +65,7 @@ function watch(each: Watched): () => void {
 }
 
 export interface Arming {
-  /** For the element that the buttons stand in. */
+  /** For the element that contains the buttons. */
   ref: RefObject<HTMLDivElement | null>;
   /** Lets a press through, or says that it was not taken. */
   guard: (press: () => void) => (event: MouseEvent) => void;

@@ -9,9 +9,9 @@ import { strings } from './strings.js';
 import type { Deciding } from './use-decision.js';
 
 export const TIME = {
-  /** It stands out then. */
+  /** Below this it is highlighted. */
   urgentMs: 2 * 60_000,
-  /** Whoever answers with less left gets the whole time again. */
+  /** With less left, a person who has begun to answer gets the full time again. */
   shortMs: 5 * 60_000,
 };
 

@@ -41,7 +41,7 @@ export function dropDraft(id: string): void {
   if (drafts.delete(id)) tell();
 }
 
-/** The words in it, to copy them when somebody else was faster. */
+/** The typed text, to be copied when another person decided first. */
 export function typedIn(draft: Draft): string {
   const own = [...draft.answers.values()].map((answer) => answer.own);
   return [draft.reason, draft.edited ?? '', ...own].filter((each) => each.trim() !== '').join('\n\n');

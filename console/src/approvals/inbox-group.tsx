@@ -105,7 +105,7 @@ export function InboxGroupView({ group, opened, looked, onToggle }: InboxGroupVi
   );
 }
 
-/** The item itself shows how it stands; only what was refused needs a word. */
+/** The item shows its own state; only a failure returns a message. */
 async function decideOne(
   approval: ApprovalWire,
   decision: 'allow' | 'deny',

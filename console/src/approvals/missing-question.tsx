@@ -1,4 +1,4 @@
-/** In the place of a question that this page has not heard of yet. */
+/** Placeholder for an approval that the events have not delivered yet. */
 import { useEffect, useState } from 'react';
 import { browserTimers } from '../data/events/ports.js';
 import { findQuestion } from '../data/find-question.js';

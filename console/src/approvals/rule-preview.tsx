@@ -9,7 +9,7 @@ import { Time } from '../ui/time.js';
 import { makeVisible } from '../ui/visible.js';
 import { strings } from './strings.js';
 
-/** Nobody types faster than this between two letters that matter. */
+/** Pause in typing after which the preview is requested. */
 const PAUSE_MS = 250;
 const SHOWN_CALLS = 8;
 

@@ -21,7 +21,7 @@ export interface Problem {
 }
 
 export interface Deciding {
-  /** What is to be decided, as it is known to stand. */
+  /** The approval in its last known state. */
   approval: ApprovalWire;
   busy: boolean;
   /** What was last sent from here, until it was refused. */
@@ -60,7 +60,7 @@ export function useDecision(given: ApprovalWire): Deciding {
     const result = await decide(approval, answer);
     underway.current = false;
     setBusy(false);
-    // The card of a call that ran closes, and what stands in it is out of sight.
+    // The card of a finished call closes, and its content is out of sight.
     if ('approval' in result && isTooLate(answer, result.approval))
       toast(`${text.tooLate} ${makeVisible(approval.describe.title)}`, 'danger');
     switch (result.kind) {
@@ -98,7 +98,7 @@ export function useDecision(given: ApprovalWire): Deciding {
   return { approval, busy, sent, problem, done, send, extending, extendNow, extendProblem };
 }
 
-/** Somebody else has said the opposite, or nobody could say anything any more. */
+/** Another person decided the opposite, or the approval had ended. */
 export function isTooLate(sent: Answer | undefined, { state }: ApprovalWire): boolean {
   if (sent === undefined || state === 'pending') return false;
   return sent.decision === 'allow' ? state !== 'allowed' && state !== 'covered' : state !== 'denied';

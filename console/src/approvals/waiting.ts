@@ -1,4 +1,4 @@
-/** How much waits for a person, for the badge; and the word of it for whoever listens to the page. */
+/** Pending approvals: their count for the badge, and their announcement for screen readers. */
 import { useEffect, useMemo, useRef } from 'react';
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { useConsole } from '../data/store.js';

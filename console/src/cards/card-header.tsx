@@ -83,7 +83,7 @@ function Title({ card }: { card: ToolCard }) {
   return title === '' && text !== undefined ? oneLine(text) : title;
 }
 
-/** Counts while it runs, then stands. */
+/** Counts while the call runs, then stops. */
 function Elapsed({ card, state }: { card: ToolCard; state: CardState }) {
   const text = useText(strings);
   const running = state === 'running' && card.durationMs === undefined;
@@ -100,6 +100,6 @@ function Elapsed({ card, state }: { card: ToolCard; state: CardState }) {
 }
 
 function wholeSeconds(ms: number): number {
-  // A second of zero would be told in milliseconds.
+  // Less than a second would be shown in milliseconds.
   return Math.max(1, Math.floor(ms / 1000)) * 1000;
 }

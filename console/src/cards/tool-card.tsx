@@ -88,7 +88,7 @@ function Body({
   note: CardState | undefined;
 }) {
   const text = useText(strings);
-  // Arguments come faster than they can be drawn: what is behind may be skipped.
+  // Arguments arrive faster than they can be drawn: intermediate values may be skipped.
   const inputText = useDeferredValue(card.inputText);
   const input = useMemo(() => streamedInput({ input: card.input, inputText }), [card.input, inputText]);
   const { Body: OwnBody } = lookOf(card);
@@ -144,7 +144,7 @@ function Provenance({ card, state }: { card: ToolCard; state: CardState }) {
   );
 }
 
-/** The approval is told by itself, and may be ahead of the events of the turn. */
+/** Approvals have events of their own, which may arrive before those of the turn. */
 function shownState(state: CardState, approval: string | undefined): CardState {
   if (approval === 'pending' && (state === 'pending' || state === 'running')) return 'waiting';
   if (approval !== undefined && approval !== 'pending' && state === 'waiting') {

@@ -8,11 +8,11 @@ export interface ChatActions {
   edit: (turn: number, text: string, kept: readonly BlockWire[]) => Promise<void>;
   /** Makes the answer of the turn again, in a branch of its own. */
   regenerate: (turn: number) => void;
-  /** Goes on with what was interrupted. */
+  /** Resumes the interrupted turn. */
   resume: () => void;
   /** Tries again what failed. */
   retry: () => void;
-  /** Says that it should go on. */
+  /** Sends a message that asks the agent to continue. */
   goOn: () => void;
 }
 

@@ -42,7 +42,7 @@ function NewChat() {
   const [suggestion, setSuggestion] = useState<{ text: string; id: number }>();
   const { model, cwd } = choice;
   const send = async (content: string | ContentBlock[]): Promise<void> => {
-    // Whoever is quick may be done before the list of models is there.
+    // A fast typist may send before the list of models has loaded.
     const asked = model ?? firstModel(await fetchModels(), lastModel());
     if (asked === undefined) throw new Error(text.reasons.model);
     const started = await startChat({ model: asked, content, ...(cwd === undefined ? {} : { cwd }) });

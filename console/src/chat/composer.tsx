@@ -146,7 +146,7 @@ export function Composer(props: ComposerProps) {
             }}
             className={classes(WRITTEN, 'resize-none bg-transparent outline-none placeholder:text-muted')}
           />
-          {/* As high as its text: both stand in the same cell. */}
+          {/* As high as its text: both are in the same grid cell. */}
           <div aria-hidden="true" className={classes(WRITTEN, 'invisible')}>
             {`${draft.slice(0, MIRRORED)}\n`}
           </div>

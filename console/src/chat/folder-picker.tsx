@@ -16,7 +16,7 @@ import { strings } from './strings.js';
 export interface FolderPickerProps {
   value: string | undefined;
   onChange: (folder: string) => void;
-  /** A conversation goes on in another folder as a new one. */
+  /** Another folder forks the conversation. */
   forks: boolean;
 }
 
@@ -71,7 +71,7 @@ function Browser({
 }) {
   const text = useText(strings);
   const [typed, setTyped] = useState(start ?? '');
-  /** `over` stood in the field at that time: what is typed later is not for the answer to change. */
+  /** `over` was in the field at that time: the answer must not change what was typed later. */
   const [asked, setAsked] = useState({ path: start, over: typed });
   const goTo = (path: string | undefined) => setAsked({ path, over: typed });
   const [listing, setListing] = useState<Listing>({ status: 'loading' });

@@ -100,7 +100,7 @@ export function useFollow(): Follow {
       forget();
       // A page that is slow has not drawn it when the time is over: the frame after that has.
       timer = setTimeout(() => {
-        // Out of sight there are no frames, and nobody to hold it still for.
+        // A hidden page has no frames, and nothing to keep in place.
         if (document.hidden) return release();
         frame = requestAnimationFrame(() => {
           frame = requestAnimationFrame(release);

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 
 let focusWanted = false;
 
-/** Whoever was writing goes on writing where the conversation goes on. */
+/** Keeps the focus in the composer when the new conversation opens. */
 export function keepFocus(): void {
   focusWanted = document.activeElement instanceof HTMLTextAreaElement;
 }

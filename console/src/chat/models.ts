@@ -63,7 +63,7 @@ function specific(pattern: string): number {
   return pattern.replaceAll('*', '').length;
 }
 
-/** For a new chat: the last one that was used, else an agent, else a model, else what a pattern leads to. */
+/** For a new chat: the model used last, else an agent, else a model, else a name that a pattern matches. */
 export function firstModel(models: readonly ModelWire[], last: string | undefined): string | undefined {
   if (last !== undefined && findModel(models, last) !== undefined) return last;
   const named = models.filter(({ pattern }) => !pattern);

@@ -1,11 +1,11 @@
 import { ApiError } from '../data/api.js';
 
-/** What the gateway says where no turn of the conversation can be gone on with from here. */
+/** The gateway's code where the conversation has no turn that can be resumed from here. */
 const NOTHING = 'nothing_to_resume';
 
 /**
- * Goes on with a turn that broke off, or does something else where there is none. Every other refusal,
- * such as that a turn runs, is for the person to read: whatever is done then would be done beside it.
+ * Resumes the interrupted turn, or does something else where there is none. Every other refusal, such
+ * as that a turn runs, is shown: the alternative would run beside that turn.
  */
 export async function resumedOr<T>(
   resume: () => Promise<T>,

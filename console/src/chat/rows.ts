@@ -22,7 +22,7 @@ export type Row =
   | { kind: 'tool'; key: string; part: ToolPart }
   /** `last`: nothing was said or done since. */
   | { kind: 'note'; key: string; part: NotePart; last: boolean }
-  /** Behind a turn that is over. `answer` is what it said. */
+  /** After a turn that has ended. `answer` is its text. */
   | ActionsRow;
 
 export interface ActionsRow {

@@ -71,7 +71,7 @@ export function useTalk(
 
 type Say = (content: string | ContentBlock[], keep?: number) => Promise<void>;
 
-/** `otherwise`: what to do where the gateway has nothing to go on with. */
+/** `otherwise`: what to do where the gateway has no turn to resume. */
 async function resume(id: string, otherwise: () => Promise<void>, onSent: () => void): Promise<void> {
   const started = await resumedOr(() => resumeTurn(id), otherwise);
   if (started === undefined) return;

@@ -29,7 +29,7 @@ export type Method = 'GET' | 'POST' | 'DELETE';
 type RefusedListener = (path: string) => void;
 const refused = new Set<RefusedListener>();
 
-/** Told of every answer that says that nobody is signed in (any more), and what was asked for. */
+/** Called with the path of every request that is answered with 401. */
 export function onRefused(listener: RefusedListener): () => void {
   refused.add(listener);
   return () => refused.delete(listener);

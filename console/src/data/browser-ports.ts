@@ -1,4 +1,4 @@
-/** The real browser behind the connection. */
+/** The ports of the connection, implemented by the browser. */
 import { pageFetch } from './api.js';
 import type { TabsPorts } from './events/event-tabs.js';
 import { browserTimers } from './events/ports.js';
@@ -47,7 +47,7 @@ export function watchBrowser(tabs: { check(): void; reconnect(): void }): void {
 /** No frame comes in a tab that was hidden meanwhile. */
 const LATEST_MS = 200;
 
-/** At the next frame; at once in a tab that nobody sees, whose timers may be a minute late. */
+/** At the next frame; at once in a hidden tab, because its timers may be a minute late. */
 export function onNextFrame(run: () => void): void {
   if (document.visibilityState === 'hidden') {
     run();

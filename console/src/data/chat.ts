@@ -1,4 +1,4 @@
-/** Talking in a conversation. What happens then is told by the events. All reject with ApiError or Unreachable. */
+/** Requests that change a conversation; the events report the effect. All reject with ApiError or Unreachable. */
 import type {
   ChatRequest,
   ChatStarted,
@@ -13,18 +13,18 @@ const TRIES_MS = [0, 500, 1_500, 4_000] as const;
 
 export async function startChat(request: ChatRequest): Promise<ChatStarted> {
   const body: ChatRequest = { client_id: crypto.randomUUID(), ...request };
-  const started = await untilHeard(() => post<ChatStarted>('/api/chat', body));
+  const started = await untilAnswered(() => post<ChatStarted>('/api/chat', body));
   noteOwnSession(started.session);
   return started;
 }
 
 /** Resolves to false where nothing ran. */
 export async function stopTurn(session: string): Promise<boolean> {
-  const { stopped } = await untilHeard(() => post<StopAnswer>(`${pathOf(session)}/stop`));
+  const { stopped } = await untilAnswered(() => post<StopAnswer>(`${pathOf(session)}/stop`));
   return stopped;
 }
 
-/** Goes on with a turn that broke off. */
+/** Resumes an interrupted turn. */
 export async function resumeTurn(session: string): Promise<ChatStarted> {
   const started = await post<ChatStarted>(`${pathOf(session)}/resume`);
   noteOwnSession(started.session);
@@ -46,7 +46,7 @@ function pathOf(session: string): string {
 }
 
 /** Only for what may be said twice. */
-async function untilHeard<T>(say: () => Promise<T>): Promise<T> {
+async function untilAnswered<T>(say: () => Promise<T>): Promise<T> {
   for (const [index, wait] of TRIES_MS.entries()) {
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     try {

@@ -22,7 +22,7 @@ export class ConsoleClient {
   readonly decisions: Decisions;
   readonly #ports: ClientPorts;
   readonly #batch: EventBatch;
-  /** Questions that waited and do not any more, without a word of how they ended. */
+  /** Approvals that were pending before a snapshot and are not in it: their outcome is fetched. */
   readonly #lost = new Set<string>();
   #before: ConsoleState;
   #stop: () => void = () => {};
@@ -37,7 +37,7 @@ export class ConsoleClient {
     this.tabs = new EventTabs(ports, {
       onEvents: (events) => this.#batch.add(events),
       onStatus: (connection) => {
-        // What was heard before counts as known.
+        // Events received before the change count as known.
         this.#batch.flush();
         store.update((state) => (state.connection === connection ? state : { ...state, connection }));
       },

@@ -61,7 +61,7 @@ function look(...said: Said[]) {
   const server = {
     said,
     session: SESSION as SessionWire | undefined,
-    /** Places where instructions stand, which are not told. */
+    /** Indexes of instructions, which are left out. */
     instructions: new Set<number>(),
     asked: [] as string[],
     hold: undefined as Promise<void> | undefined,

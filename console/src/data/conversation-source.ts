@@ -1,7 +1,7 @@
 /**
- * One conversation, put together from what was fetched and what is heard. The transcript is fetched
- * when somebody looks, when a turn begins or ends, and when the session changes while none runs; what
- * a turn does meanwhile comes from the events, and is aligned with as much of it as is written.
+ * One conversation, assembled from the fetched transcript and the events. The transcript is fetched
+ * when a component subscribes, when a turn begins or ends, and when the session changes while no turn
+ * runs. What a turn does meanwhile comes from the events and is aligned with the stored part of it.
  */
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import type {
@@ -44,7 +44,7 @@ const LIMITS = {
   page: 200,
   /** Decisions of a conversation that its cards can show. */
   approvals: 500,
-  /** Cards of turns that were watched, whose details the transcript does not have. */
+  /** Cards of turns that ran while the page was open: the transcript lacks some of their details. */
   cards: 2_000,
   retryMs: 3_000,
 } as const;
@@ -76,9 +76,9 @@ export class ConversationSource {
   #loaded: Loaded | undefined;
   #session: SessionWire | undefined;
   #failure: Pick<ConversationView, 'status' | 'problem'> | undefined;
-  /** The newest turn as it was heard, until the transcript has all of it. */
+  /** The newest turn as the events reported it, until the transcript has all of it. */
   #live: TurnView | undefined;
-  /** No longer told of, and not known how it ended. */
+  /** The turn vanished from the events without an end. */
   #vanished = false;
   #cards = new Map<string, ToolCard>();
   /** Turns by their ids while they ran. */
@@ -98,7 +98,7 @@ export class ConversationSource {
 
   readonly get = (): ConversationView => this.#shown;
 
-  /** Watches while somebody listens. */
+  /** Active while it has subscribers. */
   readonly subscribe = (listener: () => void): (() => void) => {
     const own = (): void => listener();
     this.#listeners.add(own);
@@ -144,7 +144,7 @@ export class ConversationSource {
     if (session !== sessionBefore) {
       if (session === null) this.#failure = { status: 'missing', problem: undefined };
       else this.#session = session ?? this.#session;
-      // While a turn runs, what it does is heard.
+      // While a turn runs, the events report what it does.
       fetch ||= session !== null && (turn === undefined || turn.ended !== undefined);
     }
     if (fetch) void this.#fetch();
@@ -158,7 +158,7 @@ export class ConversationSource {
     this.#live = turn;
   }
 
-  /** One at a time; what changes meanwhile is fetched behind it. */
+  /** One fetch at a time; a change in the meantime causes another one afterwards. */
   async #fetch(): Promise<void> {
     if (this.#fetching !== undefined) {
       this.#fetchAgain = true;
@@ -168,7 +168,7 @@ export class ConversationSource {
     this.#fetching = abort;
     this.#cancelRetry?.();
     this.#cancelRetry = undefined;
-    // Asked for behind its end, the transcript has all of it that will ever be there.
+    // A transcript that was requested after the end of the turn has all of it.
     const over = this.#live?.ended !== undefined || this.#vanished ? this.#live : undefined;
     try {
       const [content, approvals] = await Promise.all([
@@ -231,7 +231,7 @@ export class ConversationSource {
     };
   }
 
-  /** The transcript has what it said; what broke off is shown as it was heard. */
+  /** The transcript has the text; an interrupted part is shown as the events reported it. */
   #settle(live: TurnView): void {
     const end = live.ended?.end;
     if (end !== undefined && end !== 'complete' && end !== 'parked') return;
@@ -255,7 +255,7 @@ export class ConversationSource {
   #fail(error: unknown): void {
     const status = error instanceof ApiError ? error.status : 0;
     if (status === 404) {
-      // A conversation may be heard of before it is written.
+      // The events may name a conversation before it is stored.
       if (this.#live === undefined) this.#failure = { status: 'missing', problem: undefined };
       return;
     }
@@ -284,7 +284,7 @@ export class ConversationSource {
     }
   };
 
-  /** Something was heard of that only the transcript can show. */
+  /** An event named media, whose bytes only the transcript has. */
   #lacksMedia(turn: TurnView): boolean {
     const written = twinOf(this.#baseOf(true).turns, turn)?.parts ?? [];
     return lacksMedia(turn.parts, written);
@@ -345,7 +345,7 @@ function kept<T>(before: readonly T[], next: readonly T[], keyOf: (each: T) => u
   });
 }
 
-/** Whether what is known goes on in the newest page: a conversation that was summed up does not. */
+/** Whether the newest page continues the known messages: after a compaction it does not. */
 function isMore(
   known: Loaded,
   { from, total, page }: { from: number; total: number; page: readonly MessageWire[] },

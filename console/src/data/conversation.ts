@@ -1,4 +1,4 @@
-/** One conversation as it stands: the transcript that the gateway has, and the turn that runs. */
+/** One conversation: the transcript that the gateway has, and the running turn. */
 import { useSyncExternalStore } from 'react';
 import { ConversationSource, type ConversationView, NO_CONVERSATION } from './conversation-source.js';
 import { browserTimers } from './events/ports.js';

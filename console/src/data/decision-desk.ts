@@ -1,10 +1,10 @@
 /**
- * Decisions on their way to the gateway. What a person has said is told until the gateway has
- * answered: a request whose answer is lost is sent again as it was, and the gateway knows it.
+ * Decisions on their way to the gateway. A decision is retried until the gateway has answered; the
+ * gateway recognises a repeated request.
  *
- * A decision that is still on its way when the page is closed or loaded anew is forgotten, not kept:
- * the page then shows the question as it stands, with its buttons. A yes that comes from a store
- * days later, when the browser brings old tabs back, would be nobody's.
+ * A decision that is pending when the page is closed or reloaded is dropped, not stored: the page then
+ * shows the approval with its buttons. An approval that is sent days later, when the browser restores
+ * old tabs, would no longer be what the person meant.
  */
 import type {
   AnswerWire,
@@ -18,7 +18,7 @@ import type { StateStore } from './reducer/console-state.js';
 
 export type DecisionResult =
   | { kind: 'decided'; decided: DecidedWire }
-  /** Somebody else was first, or its time was over: `approval` is how it stands. */
+  /** Another person was first, or the approval had expired: `approval` is its present state. */
   | { kind: 'already' | 'expired' | 'changed'; approval: ApprovalWire; message: string }
   /** Nothing was decided: `message` says why. */
   | { kind: 'refused'; message: string; param: string | null };
@@ -35,9 +35,9 @@ export const DECISION_TIMES = {
   longestRetryMs: 5_000,
 } as const;
 
-/** Answers in a row that say that the gateway itself is broken, after which the person is told. */
+/** Consecutive server errors after which the failure is shown. */
 const MOST_FAILURES = 6;
-/** Tries for an answer once the events have told how it ended. */
+/** Retries once the events have reported the outcome. */
 const TRIES_AFTER_END = 3;
 
 const OVER: Readonly<Record<string, string>> = {
@@ -97,7 +97,7 @@ export class Decisions {
         return { kind: 'refused', message: answer.message, param: null };
       const now = this.#ports.store.get().approvals.get(approval.id);
       if (now !== undefined && now.state !== 'pending') {
-        // How it ended is known; whether by this very click, only the gateway can tell.
+        // The outcome is known; only the gateway knows whether this click caused it.
         triesAfterEnd += 1;
         if (triesAfterEnd >= TRIES_AFTER_END) return ended(now);
       }
@@ -199,7 +199,7 @@ function shown(approval: ApprovalWire | DecidedWire): ApprovalWire {
   return rest;
 }
 
-/** 409 and 410 show the approval as it stands. */
+/** 409 and 410 carry the approval in its present state. */
 function approvalIn(body: unknown): ApprovalWire | undefined {
   if (typeof body !== 'object' || body === null || !('approval' in body)) return undefined;
   const { approval } = body;

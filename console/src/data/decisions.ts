@@ -1,4 +1,4 @@
-/** A person's decisions on their way to the gateway: told until the gateway has answered. */
+/** A person's decisions on their way to the gateway: retried until the gateway has answered. */
 import type { AnswerWire, ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import type { DecisionResult } from './decision-desk.js';
 import { client } from './page.js';
@@ -6,8 +6,8 @@ import { client } from './page.js';
 export type { DecisionResult } from './decision-desk.js';
 
 /**
- * The digest of what is shown goes along. Never rejects: without a network it goes on until there is
- * an answer, or the events say how it ended. While one is on its way, a second call shares it.
+ * Sends the digest of what is shown along. Never rejects: without a network it retries until there is
+ * an answer, or the events report the outcome. A second call while one is pending shares it.
  */
 export function decide(approval: ApprovalWire, answer: Omit<AnswerWire, 'digest'>): Promise<DecisionResult> {
   return client.decisions.decide(approval, answer);

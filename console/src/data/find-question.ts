@@ -1,6 +1,6 @@
 /**
- * The question about a call that waits comes with the events, mostly before the call is told of. Where
- * it does not come, it is asked for: nobody looks at a card that waits for them and has no buttons.
+ * The approval of a waiting call comes with the events, mostly before the call itself. Where it does
+ * not come, it is fetched: a waiting card without buttons could not be answered.
  */
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { ApiError, type Request } from './api.js';

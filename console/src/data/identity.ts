@@ -18,5 +18,5 @@ export function setIdentity(next: Identity): void {
 
 export const identity = current.get;
 
-/** Inside of a page somebody is signed in. */
+/** Pages are shown only while signed in, so there is always an identity. */
 export const useIdentity = current.use;

@@ -1,4 +1,4 @@
-/** Conversations that somebody talked in from this browser: the ends of their turns are worth a word. */
+/** Conversations that this browser sent messages to: the ends of their turns cause notifications. */
 
 const KEY = 'toolgate.own-sessions';
 const KEPT = 200;
@@ -8,7 +8,7 @@ export function noteOwnSession(session: string): void {
   try {
     localStorage.setItem(KEY, JSON.stringify([session, ...others].slice(0, KEPT)));
   } catch {
-    // Without storage nothing is told of its end.
+    // Without storage there is no notification of its end.
   }
 }
 

@@ -3,7 +3,7 @@
 const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:']);
 const HOST_LIKE = /^[^\p{L}\p{N}]*((?:[\p{L}\p{N}-]{1,63}\.)+\p{L}{2,24})(?![\p{L}\p{N}_-])/u;
 
-/** Undefined for what nobody should follow: scripts, data, files, and addresses inside of this page. */
+/** Undefined for unsafe targets: scripts, data, files, and addresses inside this page. */
 export function safeLink(href: string): URL | undefined {
   const address = href.trim();
   if (!/^[a-z]+:/i.test(address)) return undefined;

@@ -23,7 +23,7 @@ export const PARSE_LIMITS = {
   brackets: 1_000,
   /** Characters without a space. */
   word: 2_000,
-  /** A longer list goes on in a block of its own. */
+  /** A longer list continues in a block of its own. */
   list: 8_192,
   definitions: 200,
   /** Of a piece of plain text. */
@@ -132,7 +132,7 @@ export function splitBlocks(text: string): readonly Block[] {
   return new BlockSplitter().split(text);
 }
 
-/** Cut behind a line, else behind a word, else anywhere. */
+/** Cuts after a line, else after a word, else anywhere. */
 function* plainPieces(source: string, origin: number, length: number): Generator<Block> {
   let at = 0;
   while (at < source.length) {

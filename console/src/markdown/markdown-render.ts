@@ -34,7 +34,7 @@ const PURIFY: Config & { RETURN_DOM_FRAGMENT: true } = {
   RETURN_DOM_FRAGMENT: true,
 };
 
-/** Results for texts that come into view again and again while somebody scrolls. */
+/** Cached results, because texts come into view repeatedly while scrolling. */
 const CACHE = { entries: 1_000, characters: 4_000_000 } as const;
 
 purify.addHook('afterSanitizeAttributes', (node) => {
@@ -55,7 +55,7 @@ class Renderer {
     this.#marked = makeMarked(words);
   }
 
-  /** Nodes that nobody else has. */
+  /** Nodes without other references. */
   render(source: string, streaming: boolean): Node {
     if (streaming) return purify.sanitize(this.#parse(complete(source)), PURIFY);
     const known = this.#cache.get(source);
@@ -113,7 +113,7 @@ function makeMarked(words: RenderWords): Marked {
         return block === true ? `<p class="md-plain">${escaped(text.trim())}</p>` : escaped(text);
       },
       heading({ tokens, depth }: Tokens.Heading) {
-        // The page has its own first heading; those of an answer stand below it.
+        // The page has its own first-level heading; those of an answer are below it.
         const level = Math.min(depth + 1, 6);
         return `<h${level} class="md-h${depth}">${this.parser.parseInline(tokens)}</h${level}>`;
       },

@@ -59,7 +59,7 @@ export function MarkdownBlocks({ blocks, streaming }: { blocks: readonly Block[]
   );
 }
 
-/** No border stands in front of it. */
+/** It continues the previous block: no border in front of it. */
 export function isContinued(block: Block | undefined): boolean {
   return block?.type === 'plain' && block.start !== block.origin;
 }

@@ -20,7 +20,7 @@ export interface Notice {
   body: string;
   /** Where a click leads. */
   to: string;
-  /** Make it heard again, although one with the tag is there. */
+  /** Alert again, although a notification with this tag is shown. */
   again: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface NotifyPorts extends Pick<Timers, 'now' | 'after'> {
   settings(): NotificationSettings;
   /** Allowed by the person, and this tab's to do. */
   mayShow(): boolean;
-  /** Some tab is in front of somebody and shows this route; any route without. */
+  /** Whether a visible tab shows this route; without an argument, any route. */
   isSeen(route?: string): boolean;
   /** Turns that were begun from this browser. */
   isOwn(session: string): boolean;

@@ -4,7 +4,7 @@ import { Toggle } from '../ui/toggle.js';
 import { askForNotifications, setNotificationSettings, useNotifications } from './notifications.js';
 import { switchStrings } from './strings.js';
 
-/** Whether the browser may call somebody who looks elsewhere; and if it may not, how to change that. */
+/** Switches notifications on and off; where the browser blocks them, it says how to change that. */
 export function NotificationSwitch() {
   const text = useText(switchStrings);
   const { permission, settings } = useNotifications();

@@ -11,7 +11,7 @@ import { strings } from './strings.js';
 export type { NotificationSettings } from './notification-desk.js';
 
 export interface NotificationsView {
-  /** `default`: nobody has been asked yet. */
+  /** `default`: the browser has not asked yet. */
   permission: 'unsupported' | 'default' | 'granted' | 'denied';
   settings: NotificationSettings;
 }
@@ -42,7 +42,7 @@ export function setNotificationSettings(change: Partial<NotificationSettings>): 
     // Without storage it holds for this page.
   }
   view = { ...view, settings };
-  tell();
+  notifyListeners();
 }
 
 /** For as long as the page is open. */
@@ -55,7 +55,7 @@ export function startNotifications(): void {
     if (key === KEY || key === null) refresh();
   });
   addEventListener('focus', refresh);
-  // Somebody pressed on a notification that the service worker shows.
+  // A click on a notification that the service worker shows.
   navigator.serviceWorker?.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     const to = routeIn(data);
     if (to !== undefined) location.hash = to;
@@ -120,7 +120,7 @@ function refresh(): void {
   const same = permission === view.permission && settings.approvals === view.settings.approvals;
   if (same && settings.turnEnds === view.settings.turnEnds) return;
   view = { permission, settings };
-  tell();
+  notifyListeners();
 }
 
 function readSettings(): NotificationSettings {
@@ -136,7 +136,7 @@ function readSettings(): NotificationSettings {
   }
 }
 
-function tell(): void {
+function notifyListeners(): void {
   for (const listener of listeners) listener();
 }
 

@@ -1,6 +1,6 @@
-/** Which tabs somebody has in front of them, and what they show. */
+/** Which tabs are visible and focused, and which route they show. */
 
-interface Told {
+interface PresenceMessage {
   tab: string;
   /** The route that it shows, under the name that open tabs of earlier versions send; null while it is not visible. */
   place: string | null;
@@ -21,16 +21,20 @@ export class Presence {
   start(): void {
     this.#end = new AbortController();
     const { signal } = this.#end;
-    const tell = (): void => this.#tell();
-    document.addEventListener('visibilitychange', tell, { signal });
+    const report = (): void => this.#report();
+    document.addEventListener('visibilitychange', report, { signal });
     for (const event of ['focus', 'blur', 'hashchange', 'pageshow'])
-      addEventListener(event, tell, { signal });
+      addEventListener(event, report, { signal });
     addEventListener('pagehide', () => this.#post(null), { signal });
-    this.#channel?.addEventListener('message', ({ data }: MessageEvent<Told>) => this.#hear(data), {
-      signal,
-    });
-    this.#timer = setInterval(tell, AGAIN_MS);
-    tell();
+    this.#channel?.addEventListener(
+      'message',
+      ({ data }: MessageEvent<PresenceMessage>) => this.#onMessage(data),
+      {
+        signal,
+      },
+    );
+    this.#timer = setInterval(report, AGAIN_MS);
+    report();
   }
 
   stop(): void {
@@ -52,16 +56,16 @@ export class Presence {
     return document.visibilityState === 'visible' && document.hasFocus() ? location.hash : null;
   }
 
-  #tell(): void {
+  #report(): void {
     this.#post(this.#own());
   }
 
   #post(route: string | null): void {
-    const told: Told = { tab: this.#tab, place: route };
-    this.#channel?.postMessage(told);
+    const message: PresenceMessage = { tab: this.#tab, place: route };
+    this.#channel?.postMessage(message);
   }
 
-  #hear({ tab, place: route }: Told): void {
+  #onMessage({ tab, place: route }: PresenceMessage): void {
     if (route === null) this.#others.delete(tab);
     else this.#others.set(tab, { route, at: Date.now() });
   }

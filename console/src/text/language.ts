@@ -33,7 +33,7 @@ export function setLanguage(next: Language): void {
   for (const listener of listeners) listener();
 }
 
-/** Tells the document; without it a screen reader would read Chinese as English. */
+/** Sets the language of the document; without it a screen reader would read Chinese as English. */
 export function applyLanguage(): void {
   document.documentElement.lang = langTag(current);
 }

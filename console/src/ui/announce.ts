@@ -1,4 +1,4 @@
-/** What a screen reader is told, by the one polite live region that the shell draws. */
+/** Announcements for screen readers, by the one polite live region of the page. */
 type Listener = (text: string) => void;
 
 const listeners = new Set<Listener>();

@@ -2,8 +2,8 @@
 import { useSyncExternalStore } from 'react';
 
 /**
- * A hook that gives the time, anew every so many milliseconds while `active`. What is not active is not
- * drawn for it; drawn for another reason, it gets the time of the last tick, whoever that was for.
+ * A hook that returns the time and updates every `everyMs` while `active`. An inactive component does
+ * not render for it; when it renders for another reason, it gets the time of the last tick of any.
  */
 export function clockEvery(everyMs: number): (active: boolean) => number {
   const listeners = new Set<() => void>();

@@ -8,7 +8,7 @@ import { toast } from './toast.js';
 
 export interface CopyButtonProps {
   text: string;
-  /** What is copied, for whoever cannot see where the button stands: "Copy the curl example". */
+  /** What is copied, for screen readers: "Copy the curl example". */
   label: string;
   variant?: ButtonVariant | undefined;
   size?: ButtonSize | undefined;

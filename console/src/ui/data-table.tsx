@@ -9,7 +9,7 @@ export interface Column<T> {
   id: string;
   label: string;
   render: (row: T) => ReactNode;
-  /** Numbers stand at the end. */
+  /** Numbers are aligned to the end. */
   align?: 'start' | 'end' | undefined;
   /** Makes the column sortable. */
   compare?: ((a: T, b: T) => number) | undefined;

@@ -47,7 +47,7 @@ export function navigate(to: string, { replace = false }: { replace?: boolean } 
     return;
   }
   history.replaceState(null, '', to);
-  // Replacing tells nobody.
+  // `replaceState` fires no event.
   dispatchEvent(new HashChangeEvent('hashchange'));
 }
 

@@ -7,7 +7,7 @@ export interface SelectOption<V extends string = string> {
   label: string;
   hint?: string | undefined;
   disabled?: boolean | undefined;
-  /** Options of the same group stand together under its name. */
+  /** Options of the same group are listed together under its name. */
   group?: string | undefined;
 }
 

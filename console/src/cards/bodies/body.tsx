@@ -57,7 +57,7 @@ export function Labelled({
   );
 }
 
-/** The text of a result as it is; an error stands out. */
+/** The text of a result as it is; an error is highlighted. */
 export function ResultText({ card, text: shown }: { card: ToolCard; text?: string }) {
   const text = useText(strings);
   const content = shown ?? resultText(card.result);

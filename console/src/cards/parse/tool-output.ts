@@ -58,7 +58,7 @@ function named(line: string, mode: string): FileMatches {
     : { path: counted[1], count: Number(counted[2]), lines: [] };
 }
 
-/** A path may hold anything: the lines of one file stand together, so the last path is tried first. */
+/** A path may hold any character. The lines of one file are adjacent, so the last path is tried first. */
 function byFile(lines: readonly string[]): FileMatches[] {
   const files: FileMatches[] = [];
   const add = (path: string | undefined, line: NumberedLine): void => {

@@ -12,7 +12,7 @@ export interface ScrollAreaProps {
   maxHeight?: string | undefined;
 }
 
-/** Long things scroll by themselves, so that what stands below them stays in reach. */
+/** Long content scrolls in itself, so that what is below it stays in reach. */
 export function ScrollArea({ label, children, className, maxHeight = 'max-h-80' }: ScrollAreaProps) {
   return (
     <section

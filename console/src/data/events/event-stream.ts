@@ -1,10 +1,9 @@
 /**
- * One connection to the gateway's events, for as long as it is wanted. It gives out every event once
- * and in order: where one is missing or in the wrong place it connects again behind the last good
- * one, and the gateway tells the rest again, or all of it anew.
+ * One connection to the gateway's events. It delivers every event once and in order: at a gap it
+ * reconnects after the last good event, and the gateway replays the rest or sends a snapshot.
  *
- * An EventSource would not do: it cannot tell a refused sign-in from a lost network, and says
- * nothing of a connection that is dead.
+ * An EventSource would not do: it cannot tell a 401 from a lost network, and does not report a dead
+ * connection.
  */
 import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
 import { eventPosition, isKnown } from '../reducer/event-ids.js';
@@ -40,7 +39,7 @@ export class EventStream {
   readonly #listener: StreamListener;
   #lastId: string | null;
   #status: StreamStatus = 'connecting';
-  /** Of the connection that counts now; what an older one still says is not heard. */
+  /** Of the current connection; events of an older one are ignored. */
   #current: AbortController | undefined;
   #cancelRetry: (() => void) | undefined;
   #cancelWatch: (() => void) | undefined;
@@ -74,7 +73,7 @@ export class EventStream {
     this.#drop();
   }
 
-  /** Somebody asks, the network is back: at once, whatever there is now. */
+  /** Reconnects at once: a person asks for it, or the network is back. */
   reconnect(): void {
     if (this.#stopped) return;
     this.#failures = 0;
@@ -106,7 +105,7 @@ export class EventStream {
       if (!answer.ok || answer.body === null) throw new Error(`The gateway answered with ${answer.status}.`);
       await this.#read(answer.body, abort);
     } catch {
-      // Whatever it was, the next connection goes on behind what is known.
+      // Whatever the error was, the next connection resumes after the last known event.
     }
     if (this.#current === abort) this.#again();
   }
@@ -128,7 +127,7 @@ export class EventStream {
     }
   }
 
-  /** False where something is missing: nothing behind it may be heard. */
+  /** False where an event is missing: none after it may be delivered. */
   #take(events: readonly ConsoleEvent[]): boolean {
     const good: ConsoleEvent[] = [];
     let whole = true;
@@ -164,7 +163,7 @@ export class EventStream {
   #again(): void {
     this.#drop();
     if (this.#stopped) return;
-    // Connections end now and then, and the next is there at once: that is not worth a word.
+    // Connections end now and then, and the next one opens at once: that is not reported.
     this.#say(this.#failures === 0 ? 'connecting' : 'lost');
     const { firstRetryMs, longestRetryMs } = STREAM_TIMES;
     const longest = Math.min(longestRetryMs, firstRetryMs * 2 ** this.#failures);

@@ -1,8 +1,8 @@
 /**
- * One connection for all tabs of a browser: of HTTP/1.1 connections to one address a browser has
- * six, and a stream in each of ten tabs would block everything. The tab that holds a lock has the
- * stream and tells the others what comes; when it closes, the next one has the lock and goes on
- * behind the last event that it knows. A tab that comes later asks once for how things stand.
+ * One connection for all tabs of a browser: a browser opens six HTTP/1.1 connections to one address,
+ * and a stream in each of ten tabs would block everything. The leader is the tab that holds a lock: it
+ * has the stream and broadcasts the events to the others. When it closes, the next tab gets the lock
+ * and resumes after the last event that it knows. A new tab requests a snapshot once.
  */
 import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
 import { eventPosition, isKnown } from '../reducer/event-ids.js';
@@ -11,7 +11,7 @@ import type { StreamPorts } from './ports.js';
 import type { SharedPorts, TabMessage } from './tab-messages.js';
 
 export const TAB_TIMES = {
-  /** Without a lock and without a word of whoever has it. */
+  /** How long a follower waits without a message of the leader. */
   aloneMs: 500,
   /** The one with the connection says at least this often that it is there. */
   heartbeatMs: 15_000,
@@ -104,14 +104,14 @@ export class EventTabs {
     if (shared === undefined || ended === undefined) return;
     const held = (): Promise<void> =>
       new Promise((release) => {
-        // It may stand in line twice.
+        // It may be queued twice.
         if (ended.signal.aborted || this.#stream !== undefined) return release();
         this.#release = release;
         this.#lead();
       });
     shared.lock.request(held, { steal, signal: ended.signal }).catch(() => {
       if (ended.signal.aborted) return;
-      // Another tab took it: this one was asleep, and stands in line again.
+      // Another tab stole the lock while this one was asleep: it queues again.
       this.#follow();
       this.#heardAt = this.#ports.now();
       this.#want(false);
@@ -200,7 +200,7 @@ export class EventTabs {
     if (!whole) this.#resync();
   }
 
-  /** Everything anew; what comes meanwhile is looked at behind it. */
+  /** Requests a snapshot; events that arrive in the meantime are applied after it. */
   #resync(): void {
     if (this.#sync !== undefined || this.#stream !== undefined || this.#ended === undefined) return;
     this.#cancels.get('alone')?.();
@@ -266,7 +266,7 @@ export class EventTabs {
     });
   }
 
-  /** Timers of hidden tabs come late, messages do not: whoever is there answers when asked. */
+  /** Timers of hidden tabs are late, messages are not: a living leader answers a ping. */
   #watch(): void {
     this.#after('watch', TAB_TIMES.heartbeatMs / 3, () => {
       const silent = this.#ports.now() - this.#heardAt;
@@ -277,7 +277,7 @@ export class EventTabs {
           this.#heardAt = this.#ports.now();
           this.#want(true);
         } else if (silent > TAB_TIMES.askMs) {
-          // After a sleep of the whole machine the silence was nobody's fault.
+          // After a sleep of the whole machine the silence says nothing about the leader.
           if (!this.#asked) this.#heardAt = this.#ports.now() - TAB_TIMES.askMs;
           this.#asked = true;
           shared.channel.post({ kind: 'check' });

@@ -1,4 +1,4 @@
-/** What the tabs of one browser tell each other. */
+/** Messages between the tabs of one browser. */
 import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
 import type { StreamStatus } from './event-stream.js';
 
@@ -29,6 +29,6 @@ export interface TabLock {
 export interface SharedPorts {
   channel: TabChannel;
   lock: TabLock;
-  /** Somebody looks at this tab. */
+  /** Whether this tab is visible. */
   visible(): boolean;
 }

@@ -5,7 +5,7 @@ import type { TurnView } from './console-state.js';
 import { addCard, type Level, replaced } from './parts.js';
 import type { CardState, SubAgentView, ToolCard } from './view.js';
 
-/** A sub-agent whose call nobody has told of. */
+/** A sub-agent whose call was in no event. */
 const AGENT_TOOL = 'Task';
 
 export function inAgent(level: Level, agent: AgentRef, change: (view: SubAgentView) => SubAgentView): Level {
@@ -15,7 +15,7 @@ export function inAgent(level: Level, agent: AgentRef, change: (view: SubAgentVi
   const started = changeDeep(
     level,
     (card) => card.id === parent,
-    // Another agent of the same call goes on where the first stopped.
+    // Another agent of the same call continues where the first stopped.
     (card) => ({ ...card, agent: change({ id, label, parts: card.agent?.parts ?? [], ended: undefined }) }),
   );
   if (started !== undefined) return started;
@@ -52,7 +52,7 @@ export function settle(level: Level, states: Partial<Record<CardState, CardState
   });
 }
 
-/** Questions that wait no more: their calls go on. */
+/** Approvals that are no longer pending: their calls continue. */
 export function withoutDecided(turn: TurnView, waiting: ReadonlySet<string>): TurnView {
   const parts = mapCards(turn.parts, (card) => {
     if (card.state !== 'waiting' || card.approval === undefined || waiting.has(card.approval)) return card;

@@ -1,8 +1,8 @@
 /**
- * One turn told twice: by the transcript, which has the finished steps, and by the events, which have
- * what was watched. Neither need be whole: the transcript ends where the last step was written, the
- * events begin where the gateway was started again or where a snapshot was cut. Calls are the same by
- * their ids; texts between two of them by what they say. Nothing is doubled and nothing is left out.
+ * Aligns two records of one turn: the transcript, which has the finished steps, and the events. Either
+ * may be incomplete: the transcript ends after the last stored step, the events begin where the
+ * gateway restarted or where a snapshot was cut. Calls match by their ids, texts between two calls by
+ * their content. Nothing is duplicated and nothing is left out.
  */
 
 import { isFinal } from './cards.js';

@@ -53,7 +53,7 @@ export function applyEvent(state: ConsoleState, event: ConsoleEvent, receivedAt?
   const position = eventPosition(state.lastId, event);
   if (position === 'repeat' || position === 'foreign') return state;
   const next = { ...reduce(state, event), lastId: event.id };
-  // The other events with a time are told again to whoever comes back.
+  // The other events with a time are replayed to a client that reconnects.
   return event.type === 'ping' ? withClock(next, event.now, receivedAt) : next;
 }
 
@@ -147,7 +147,7 @@ function onSession(
   return changed({ ...state, sessions }, 'sessions');
 }
 
-/** Questions may be told before the call that they are about; of one call, or of all. */
+/** Approvals may arrive before the call that they are about; of one call, or of all. */
 function withQuestions(turn: TurnView, approvals: ConsoleState['approvals'], call?: string): TurnView {
   let next = turn;
   for (const approval of approvals.values()) {
@@ -174,7 +174,7 @@ function isChunk(event: ConsoleEvent): event is ConsoleEvent & Chunk {
   return CHUNKS.has(event.type);
 }
 
-/** The newest stands last. */
+/** The newest is last. */
 function put<T>(map: ReadonlyMap<string, T>, key: string, value: T): Map<string, T> {
   const next = new Map(map);
   next.set(key, value);

@@ -3,7 +3,7 @@ import type { ApprovalWire } from '../../../../src/server/console-api/wire/appro
 
 type Approvals = ReadonlyMap<string, ApprovalWire>;
 
-/** Decided ones that a page remembers, the newest. */
+/** Decided approvals that a page remembers, the newest ones. */
 const DECIDED_KEPT = 500;
 
 export function withApproval(approvals: Approvals, approval: ApprovalWire): Approvals {
@@ -11,7 +11,7 @@ export function withApproval(approvals: Approvals, approval: ApprovalWire): Appr
   const merged = known === undefined ? approval : mergeApproval(known, approval);
   if (merged === known) return approvals;
   const next = new Map(approvals);
-  // Behind all others: in the order in which they were decided.
+  // At the end: in the order in which they were decided.
   if (merged.state !== 'pending') next.delete(merged.id);
   next.set(merged.id, merged);
   return merged.state === 'pending' ? next : bounded(next);
@@ -33,7 +33,7 @@ export function mergeApproval(known: ApprovalWire, told: ApprovalWire): Approval
     return { ...known, used_at: told.used_at };
   }
   if (told.state !== 'pending') return told;
-  // One that was on its way while another extended it does not take the time back.
+  // A late event must not undo an extension.
   return { ...told, expires_at: later(known.expires_at, told.expires_at) };
 }
 

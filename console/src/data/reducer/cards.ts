@@ -14,7 +14,7 @@ const FINAL: ReadonlySet<CardState> = new Set([
   'handed-back',
 ]);
 
-/** Outcomes of the gateway's tool runs; one that is not here is judged by `is_error`. */
+/** Outcomes of the gateway's tool runs; an unknown one is judged by `is_error`. */
 const STATE_OF_OUTCOME: Readonly<Record<string, CardState>> = {
   denied: 'denied',
   unattended: 'denied',
@@ -31,7 +31,7 @@ const REFUSED: ReadonlySet<string> = new Set(['denied', 'expired', 'cancelled'])
 /** Characters of what a tool prints while it runs: the end of it. */
 const PROGRESS_CHARS = 16 * 1024;
 
-/** What a command prints goes on where it stopped; others say one thing after the other. */
+/** The output of a command is one stream; every progress of another tool is a line of its own. */
 const PRINTS: ReadonlySet<string> = new Set(['Bash', 'BashOutput']);
 
 export function newCard(id: string, name: string): ToolCard {
@@ -103,7 +103,7 @@ export function endCard(card: ToolCard, chunk: Of<'tool_result'>): ToolCard {
   return {
     ...card,
     name: chunk.name === '' ? card.name : chunk.name,
-    // Claude Code tells a refusal as an error like any other.
+    // Claude Code reports a denial as an ordinary error.
     state: state === 'error' && REFUSED.has(card.state) ? card.state : state,
     result: chunk.content,
     shown: chunk.shown,
@@ -144,7 +144,7 @@ export function askCard(card: ToolCard, approval: ApprovalWire): ToolCard {
     case 'denied':
     case 'expired':
     case 'cancelled':
-      // What came up while it ran is for its own result to tell.
+      // The result itself says what came up while the call ran.
       if (card.startedAt !== undefined || (isFinal(card) && card.state !== 'error'))
         return card.state === 'waiting' ? { ...card, state: 'running' } : card;
       return { ...card, approval: approval.id, state: approval.state };

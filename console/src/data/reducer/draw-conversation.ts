@@ -11,7 +11,7 @@ import type { Part } from './view.js';
 /** How the gateway marks a text that it has cut. */
 const CUT = ' […]';
 
-/** `live`: what was heard of the newest turn; undefined where the transcript says all. */
+/** `live`: the newest turn as the events reported it; undefined where the transcript has all of it. */
 export function drawTurns(turns: readonly HistoryTurn[], live: TurnView | undefined): readonly Part[] {
   const all = partsOf(turns);
   if (live === undefined) return all;
@@ -48,20 +48,20 @@ function keysOf(turns: readonly HistoryTurn[], without: HistoryTurn | undefined)
   return all;
 }
 
-/** The newest turn of the transcript, where it is the one that was heard. */
+/** The newest turn of the transcript, where it is the live one. */
 export function twinOf(turns: readonly HistoryTurn[], live: TurnView): HistoryTurn | undefined {
   const last = turns.at(-1);
   if (last === undefined) return undefined;
   const prompt = live.parts.find(({ kind }) => kind === 'user');
-  // It goes on with results, or what was said is further up than what was fetched.
+  // The turn continues with results, or its prompt is in an earlier page than the fetched ones.
   const said = last.parts.find(({ kind }) => kind === 'user');
   if (prompt?.kind !== 'user' || said?.kind !== 'user' || sharesCall(last.parts, live.parts)) return last;
   if (!isSame(said.content, prompt.content)) return undefined;
-  // The same words again, behind an answer that is whole, begin another turn.
+  // The same prompt after a complete answer begins another turn.
   return !last.closed || sharesText(last.parts, live.parts) ? last : undefined;
 }
 
-/** The question about each call of the main agent: the one that waits, else the newest. */
+/** The approval of each call of the main agent: the pending one, else the newest. */
 export function approvalsByCall(
   ...lists: readonly (Iterable<ApprovalWire> | undefined)[]
 ): ReadonlyMap<string, ApprovalWire> {

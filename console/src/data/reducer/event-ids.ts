@@ -1,6 +1,6 @@
 /**
- * Ids of events are `EPOCH.SEQ`; another epoch is another life of the gateway, and its numbers
- * cannot be compared. A stream that shows only some events still names the one in front of each.
+ * Ids of events are `EPOCH.SEQ`. Each gateway process has its own epoch, and numbers of different
+ * epochs cannot be compared. A filtered stream still names the predecessor of each event.
  */
 
 export interface EventId {
@@ -15,9 +15,9 @@ export function parseEventId(id: string): EventId | undefined {
 }
 
 /**
- * Where an event stands to what is known, which is everything up to `last`. `next`: nothing lies
- * between. `repeat`: it is in what is known. `gap`: something is missing in front of it. `foreign`:
- * of another life of the gateway, or no id at all.
+ * The position of an event relative to `last`, the last known one. `next`: it follows directly.
+ * `repeat`: it is known already. `gap`: events before it are missing. `foreign`: it has the epoch of
+ * another gateway process, or no valid id.
  */
 export type EventPosition = 'next' | 'repeat' | 'gap' | 'foreign';
 

@@ -5,12 +5,12 @@ import type { BlockWire } from '../../../../src/server/console-api/wire/shared.j
 import { mergeCards } from './align.js';
 import { askCard, newCard } from './cards.js';
 import { reuse } from './equal.js';
-import { cardKey, changeCard, isBlank, isSaid, keyBehind, type Level, userKey } from './parts.js';
+import { cardKey, changeCard, isBlank, isSaid, keyAfter, type Level, userKey } from './parts.js';
 import { withResult } from './turns.js';
 import type { MediaBlock, Part, TextPart, ThinkingPart, ToolCard } from './view.js';
 
 export interface HistoryOptions {
-  /** What keys of a turn begin with where no card stands in front; the id that it had while it ran. */
+  /** The prefix of a turn's keys before its first card; the id that it had while it ran. */
   nameOf?: (turn: number) => string;
   /** Calls that the client has to run. */
   openCalls?: ReadonlySet<string>;
@@ -63,9 +63,8 @@ interface KnownTurn {
 }
 
 /**
- * The turns of one conversation, again and again: only those whose messages, or what else is known of
- * them, have changed are made anew, and of them the parts that stay the same are the same objects.
- * Messages are told apart by their identity.
+ * The turns of one conversation, updated incrementally: only turns whose inputs have changed are
+ * rebuilt, and their unchanged parts stay the same objects. Messages are compared by identity.
  */
 export class HistoryTurns {
   #known = new Map<number, KnownTurn>();
@@ -138,7 +137,7 @@ function byTurn(messages: readonly MessageWire[]): Map<number, MessageWire[]> {
   return turns;
 }
 
-/** Of a client's tools a result stands in a later turn than the call: by the place of the call's turn. */
+/** The result of a client's tool is in a later turn than the call; by the index of the call's turn. */
 function givenResults(turns: readonly RawTurn[]): ReadonlyMap<number, readonly Result[]> {
   const given = new Map<number, Result[]>();
   const takes = (at: number, id: string): boolean => {
@@ -206,7 +205,7 @@ function addAnswer(
       case 'redacted_thinking':
         parts.push({
           kind: 'thinking',
-          key: keyBehind(parts, name),
+          key: keyAfter(parts, name),
           text: '',
           streaming: false,
           redacted: true,
@@ -243,7 +242,7 @@ function addSaid(
     parts[parts.length - 1] = { ...last, text: last.text + text };
     return;
   }
-  const key = keyBehind(parts, name);
+  const key = keyAfter(parts, name);
   const part: TextPart | ThinkingPart =
     kind === 'text'
       ? { kind, key, text, streaming: false }
@@ -251,11 +250,11 @@ function addSaid(
   if (!isBlank(part)) parts.push(part);
 }
 
-/** Events do not tell of it: it has no place among the texts, whose keys are the same without it. */
+/** Events do not report it, so it does not count for the keys of the texts. */
 function addMedia(parts: Part[], block: MediaBlock, name: string): void {
   const last = parts.at(-1);
   if (last?.kind === 'media') parts[parts.length - 1] = { ...last, content: [...last.content, block] };
-  else parts.push({ kind: 'media', key: `${keyBehind(parts, name)}~media`, content: [block] });
+  else parts.push({ kind: 'media', key: `${keyAfter(parts, name)}~media`, content: [block] });
 }
 
 function addUser(parts: Part[], { content, turn }: MessageWire, name: string): void {

@@ -1,7 +1,7 @@
 /**
- * One level of a conversation (the main agent's, or a sub-agent's) as a row of parts. A part keeps
- * its key from the first event on, and has the same in the transcript: a card that of its call, a
- * text that of the card in front of it and its place behind that.
+ * One level of a conversation (the main agent's, or a sub-agent's) as a list of parts. A part keeps
+ * its key from the first event on, and has the same key in the transcript: a card the id of its call, a
+ * text the key of the preceding card and its index after that.
  */
 
 import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
@@ -9,8 +9,8 @@ import type { NotePart, Part, TextPart, ThinkingPart, ToolCard, ToolPart } from 
 
 export type Level = readonly Part[];
 
-/** `name`: what the level is called by where no card stands in front. */
-export function keyBehind(level: Level, name: string): string {
+/** `name`: the prefix where no card precedes. */
+export function keyAfter(level: Level, name: string): string {
   let place = 0;
   for (let at = level.length - 1; at >= 0; at--) {
     const part = level[at];
@@ -56,12 +56,12 @@ export function changeCard(level: Level, id: string, change: (card: ToolCard) =>
   return card === part.card ? level : replaced(level, at, { ...part, card });
 }
 
-/** No more comes behind the last text. */
+/** The last text is complete. */
 export function closeText(level: Level): Level {
   return streamText(level, false);
 }
 
-/** What stood behind the last text is gone: more of it may come. */
+/** The part after the last text was removed, so more of the text may come. */
 export function openText(level: Level): Level {
   return streamText(level, true);
 }
@@ -78,7 +78,7 @@ export function addText(level: Level, kind: 'text' | 'thinking', text: string, n
   if (last !== undefined && last.kind === kind && last.streaming)
     return replaced(level, level.length - 1, { ...last, text: last.text + text });
   const closed = closeText(level);
-  const key = keyBehind(closed, name);
+  const key = keyAfter(closed, name);
   const part: TextPart | ThinkingPart =
     kind === 'text'
       ? { kind, key, text, streaming: true }
@@ -88,7 +88,7 @@ export function addText(level: Level, kind: 'text' | 'thinking', text: string, n
 
 export function addNote(level: Level, note: NotePart['note'], name: string): Level {
   const closed = closeText(level);
-  return [...closed, { kind: 'note', key: keyBehind(closed, name), note }];
+  return [...closed, { kind: 'note', key: keyAfter(closed, name), note }];
 }
 
 export function addCard(level: Level, card: ToolCard): Level {

@@ -1,4 +1,4 @@
-/** Whatever is repeated, cut or told from the middle: the page knows the same in the end. */
+/** However events are repeated, cut or begun in the middle, the page ends in the same state. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
@@ -65,7 +65,7 @@ function play(list: readonly Move[]): {
       gateway.begin(`turn ${names}`, session);
     } else if (!running.has(session)) continue;
     else if (step === 'end') {
-      // A turn ends behind its calls.
+      // A turn ends after its calls.
       if (own.length > 0) continue;
       running.delete(session);
       gateway.end(session, pick % 2 === 0 ? 'complete' : 'stopped');
@@ -174,7 +174,7 @@ it('knows the same when events are told twice, at any time', () => {
       for (const [which, where] of repeats) {
         const event = events[which % events.length];
         if (event === undefined) continue;
-        // Behind the first telling of it.
+        // After it was first reported.
         const first = told.indexOf(event);
         told.splice(first + 1 + (where % (told.length - first)), 0, event);
       }
@@ -240,7 +240,7 @@ it('never shows a question as waiting again once it was decided, in whatever ord
   );
 });
 
-/** What waits, and turns that run; without what only somebody who was there has seen. */
+/** Pending approvals and running turns, without what only a connected page has seen. */
 function current(state: ConsoleState): object {
   return {
     approvals: [...state.approvals.values()]

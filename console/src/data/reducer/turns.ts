@@ -1,4 +1,4 @@
-/** A turn as it is told, chunk by chunk. Each chunk changes only the level and the part it is about. */
+/** Reduces the chunks of a turn. Each chunk changes only the level and the part it is about. */
 import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
 import type {
   Chunk,
@@ -71,7 +71,7 @@ export function liveTurn(live: TurnSnapshotWire): TurnView {
   return view;
 }
 
-/** Chunks of another turn, and those behind the end, change nothing; nor do those of unknown types. */
+/** Chunks of another turn, chunks after the end, and unknown types change nothing. */
 export function applyChunk(turn: TurnView, chunk: Chunk): TurnView {
   if (chunk.turn !== turn.turn || turn.ended !== undefined) return turn;
   const { agent } = chunk;

@@ -59,7 +59,7 @@ export interface NotePart extends PartBase {
 
 /**
  * `pending`: its arguments are still coming, or it has not begun. `waiting`: for a person.
- * `handed-back`: the client that asked has to run it. `unknown`: nobody can say whether it ran.
+ * `handed-back`: the client that asked has to run it. `unknown`: it is not known whether it ran.
  */
 export type CardState =
   | 'pending'

@@ -13,12 +13,12 @@ const DESCRIPTION_LENGTH = 140;
 export interface CallFieldsProps {
   fields: readonly CallField[];
   values: CallValues;
-  /** The name of the field whose value cannot be used. */
+  /** The name of the field with an invalid value. */
   wrong: string | undefined;
   onChange: (name: string, value: string) => void;
 }
 
-/** What the tool needs stands first; the rest is there when it is wanted. */
+/** Required fields come first; the others are folded. */
 export function CallFields({ fields, values, wrong, onChange }: CallFieldsProps) {
   const text = useText(strings);
   const [open, setOpen] = useState(false);

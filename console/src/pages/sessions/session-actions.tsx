@@ -15,7 +15,7 @@ import { Menu, type MenuItem } from '../../ui/menu.js';
 import { navigate } from '../../ui/router.js';
 import { toast } from '../../ui/toast.js';
 import { makeVisible } from '../../ui/visible.js';
-import { type Heard, isRunning, pendingOf } from './session-rows.js';
+import { isRunning, type LiveSessions, pendingOf } from './session-rows.js';
 import { strings } from './strings.js';
 
 const TITLE_LENGTH = 120;
@@ -31,12 +31,12 @@ function shortTitle(session: SessionWire, untitled: string): string {
 export interface SessionActionsProps {
   session: SessionWire;
   status: SessionStatus;
-  heard: Heard;
+  live: LiveSessions;
   onRemove: () => void;
   onDone: () => void;
 }
 
-export function SessionActions({ session, status, heard, onRemove, onDone }: SessionActionsProps) {
+export function SessionActions({ session, status, live, onRemove, onDone }: SessionActionsProps) {
   const text = useText(strings);
   const [busy, setBusy] = useState(false);
   const act = async (work: () => Promise<void>) => {
@@ -67,7 +67,7 @@ export function SessionActions({ session, status, heard, onRemove, onDone }: Ses
       toast(text.forked, 'ok');
       openSession(forked.id);
     });
-  const running = isRunning(session, heard);
+  const running = isRunning(session, live);
   const canResume = useIdentity().can('call') && status === 'interrupted' && session.resumable;
   const items: MenuItem[] = [
     { label: text.open, icon: <ChatIcon />, onSelect: () => openSession(session.id) },
@@ -95,17 +95,17 @@ export function SessionActions({ session, status, heard, onRemove, onDone }: Ses
 
 export function DeleteSession({
   session,
-  heard,
+  live,
   onClose,
   onDone,
 }: {
   session: SessionWire | undefined;
-  heard: Heard;
+  live: LiveSessions;
   onClose: () => void;
   onDone: () => void;
 }) {
   const text = useText(strings);
-  const waiting = session === undefined ? 0 : pendingOf(session, heard);
+  const waiting = session === undefined ? 0 : pendingOf(session, live);
   return (
     <Confirm
       open={session !== undefined}
@@ -115,7 +115,7 @@ export function DeleteSession({
           <>
             <p className="mb-2">{text.removeText(shortTitle(session, text.untitled))}</p>
             <ul className="list-disc space-y-1 pl-5 text-muted">
-              {isRunning(session, heard) && <li>{text.removeRunning}</li>}
+              {isRunning(session, live) && <li>{text.removeRunning}</li>}
               {waiting > 0 && <li>{text.removeWaiting(waiting)}</li>}
               <li>{text.removeForks}</li>
               {session.root !== null && session.root !== undefined && <li>{text.removeFiles}</li>}

@@ -82,7 +82,7 @@ function MatchLine({ match: { text: said, from, to } }: { match: MatchWire }) {
 const INDENT_REM = 1.25;
 const MOST_INDENTS = 4;
 
-/** `parent` is named where the fork does not stand under it. */
+/** `parent` is named where the fork is not listed under it. */
 export function TitleCell({ row, parentTitle }: { row: SessionRow; parentTitle: string | undefined }) {
   const text = useText(strings);
   const { session, depth } = row;

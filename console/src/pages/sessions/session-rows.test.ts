@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
-import { familyRows, type Heard, NOTHING_HEARD, statusOf, stillIn, upToDate } from './session-rows.js';
+import { familyRows, type LiveSessions, NOTHING_LIVE, statusOf, stillIn, upToDate } from './session-rows.js';
 
 const session = (id: string, more: Partial<SessionWire> = {}): SessionWire => ({
   id,
@@ -31,14 +31,14 @@ describe('the state of a session', () => {
     [{ running: true, interrupted: true }, 'running'],
     [{ running: true, pending_approvals: 2 }, 'waiting'],
   ])('of %j is %s', (more, status) => {
-    expect(statusOf(session('a', more), NOTHING_HEARD)).toBe(status);
+    expect(statusOf(session('a', more), NOTHING_LIVE)).toBe(status);
   });
 
   it('follows later events', () => {
-    const heard = (more: Partial<Heard>): Heard => ({ ...NOTHING_HEARD, ...more });
-    expect(statusOf(session('a'), heard({ running: new Set(['a']) }))).toBe('running');
-    expect(statusOf(session('a', { running: true }), heard({ ended: new Set(['a']) }))).toBe('idle');
-    expect(statusOf(session('a'), heard({ waiting: new Map([['a', 1]]) }))).toBe('waiting');
+    const live = (more: Partial<LiveSessions>): LiveSessions => ({ ...NOTHING_LIVE, ...more });
+    expect(statusOf(session('a'), live({ running: new Set(['a']) }))).toBe('running');
+    expect(statusOf(session('a', { running: true }), live({ ended: new Set(['a']) }))).toBe('idle');
+    expect(statusOf(session('a'), live({ waiting: new Map([['a', 1]]) }))).toBe('waiting');
   });
 });
 
@@ -47,14 +47,14 @@ describe('a list filtered by state', () => {
   const ids = (sessions: SessionWire[]) => sessions.map(({ id }) => id);
 
   it('drops sessions that have left the state since it was fetched', () => {
-    const heard = { ...NOTHING_HEARD, running: new Set(['a']) };
-    expect(ids(stillIn(list, 'idle', NOTHING_HEARD))).toEqual(['a']);
-    expect(ids(stillIn(list, 'idle', heard))).toEqual([]);
-    expect(ids(stillIn(list, 'running', heard))).toEqual(['a', 'b']);
+    const live = { ...NOTHING_LIVE, running: new Set(['a']) };
+    expect(ids(stillIn(list, 'idle', NOTHING_LIVE))).toEqual(['a']);
+    expect(ids(stillIn(list, 'idle', live))).toEqual([]);
+    expect(ids(stillIn(list, 'running', live))).toEqual(['a', 'b']);
   });
 
   it('has every session that can be opened where no state is chosen', () => {
-    expect(ids(stillIn(list, undefined, NOTHING_HEARD))).toEqual(['a', 'b']);
+    expect(ids(stillIn(list, undefined, NOTHING_LIVE))).toEqual(['a', 'b']);
   });
 });
 
@@ -66,7 +66,7 @@ describe('the result of a search', () => {
     const changed = new Map([
       ['a', session('a', { title: 'painted', updated_at: '2026-03-01T08:00:00Z' })],
       ['b', null],
-      ['c', session('c', { title: 'heard before it was fetched' })],
+      ['c', session('c', { title: 'reported before it was fetched' })],
       ['d', session('d')],
     ]);
     expect(upToDate(found, changed)).toMatchObject([

@@ -9,30 +9,30 @@ import type { SessionWire } from '../../../../src/server/console-api/wire/sessio
 export const isStatus = (value: string | null): value is SessionStatus =>
   SESSION_STATUSES.some((status) => status === value);
 
-/** What the page has heard since the list was fetched. */
-export interface Heard {
-  /** Sessions whose turn runs, and those whose turn has ended. */
+/** What the events have reported since the list was fetched. */
+export interface LiveSessions {
+  /** Sessions with a running turn, and those with an ended one. */
   running: ReadonlySet<string>;
   ended: ReadonlySet<string>;
   /** Questions that wait, by session. */
   waiting: ReadonlyMap<string, number>;
 }
 
-export const NOTHING_HEARD: Heard = { running: new Set(), ended: new Set(), waiting: new Map() };
+export const NOTHING_LIVE: LiveSessions = { running: new Set(), ended: new Set(), waiting: new Map() };
 
-export function pendingOf(session: SessionWire, { waiting }: Heard): number {
+export function pendingOf(session: SessionWire, { waiting }: LiveSessions): number {
   return Math.max(session.pending_approvals ?? 0, waiting.get(session.id) ?? 0);
 }
 
-export function isRunning(session: SessionWire, { running, ended }: Heard): boolean {
+export function isRunning(session: SessionWire, { running, ended }: LiveSessions): boolean {
   if (running.has(session.id)) return true;
   return session.running === true && !ended.has(session.id);
 }
 
-export function statusOf(session: SessionWire, heard: Heard): SessionStatus {
+export function statusOf(session: SessionWire, live: LiveSessions): SessionStatus {
   return sessionStatus({
-    pending_approvals: pendingOf(session, heard),
-    running: isRunning(session, heard),
+    pending_approvals: pendingOf(session, live),
+    running: isRunning(session, live),
     interrupted: session.interrupted,
     state: session.state,
   });
@@ -42,14 +42,14 @@ export function statusOf(session: SessionWire, heard: Heard): SessionStatus {
 export function stillIn(
   sessions: readonly SessionWire[],
   status: SessionStatus | undefined,
-  heard: Heard,
+  live: LiveSessions,
 ): SessionWire[] {
   return sessions.filter(
-    (session) => session.state !== 'expired' && (status === undefined || statusOf(session, heard) === status),
+    (session) => session.state !== 'expired' && (status === undefined || statusOf(session, live) === status),
   );
 }
 
-/** What a search has found, with what was heard of it since; where it was found stays. */
+/** Search results updated from the events; the matches stay. */
 export function upToDate(
   fetched: readonly SessionWire[],
   changed: ReadonlyMap<string, SessionWire | null>,
@@ -64,11 +64,11 @@ export function upToDate(
 
 export interface SessionRow {
   session: SessionWire;
-  /** How many forks deep it stands under what is shown above it. */
+  /** Depth of the fork under the row above it. */
   depth: number;
 }
 
-/** Forks follow their parent where it is in the list; a family stands where its newest member does. */
+/** Forks follow their parent where it is in the list; a family is sorted by its newest member. */
 export function familyRows(sessions: readonly SessionWire[]): SessionRow[] {
   const byId = new Map(sessions.map((session) => [session.id, session]));
   const children = new Map<string, SessionWire[]>();

@@ -23,8 +23,8 @@ import { DeleteSession, SessionActions } from './session-actions.js';
 import { CostCell, ModelCell, SessionStatusBadge, TitleCell, TokensCell } from './session-cells.js';
 import {
   familyRows,
-  type Heard,
   isStatus,
+  type LiveSessions,
   pendingOf,
   type SessionRow,
   statusOf,
@@ -42,7 +42,7 @@ export function SessionsPage() {
   // A search is asked once: while agents work something changes all the time.
   const change = useConsole((state) => (search === '' ? state.changes.sessions : 0));
   const changed = useConsole((state) => state.sessions);
-  const heard = useHeard();
+  const live = useLiveSessions();
   const list = usePages<SessionWire>(withParameters('/api/sessions', { search, status }), change);
   const [removing, setRemoving] = useState<SessionWire>();
   const items = useMemo(
@@ -53,8 +53,8 @@ export function SessionsPage() {
     () => new Map(items.map(({ id, title }) => [id, title ?? text.untitled])),
     [items, text],
   );
-  const shown = useMemo(() => familyRows(stillIn(items, status, heard)), [items, status, heard]);
-  const columns = useColumns(heard, titles, setRemoving, list.reload);
+  const shown = useMemo(() => familyRows(stillIn(items, status, live)), [items, status, live]);
+  const columns = useColumns(live, titles, setRemoving, list.reload);
   const filtered = search !== '' || status !== undefined;
   const clear = (
     <Button onClick={() => setQuery({ search: undefined, status: undefined })}>{text.clear}</Button>
@@ -117,7 +117,7 @@ export function SessionsPage() {
       </ListState>
       <DeleteSession
         session={removing}
-        heard={heard}
+        live={live}
         onClose={() => setRemoving(undefined)}
         onDone={list.reload}
       />
@@ -126,7 +126,7 @@ export function SessionsPage() {
 }
 
 function useColumns(
-  heard: Heard,
+  live: LiveSessions,
   titles: ReadonlyMap<string, string>,
   onRemove: (session: SessionWire) => void,
   onDone: () => void,
@@ -146,8 +146,8 @@ function useColumns(
         label: text.state,
         render: ({ session }) => (
           <SessionStatusBadge
-            status={statusOf(session, heard)}
-            approvals={pendingOf(session, heard)}
+            status={statusOf(session, live)}
+            approvals={pendingOf(session, live)}
             resumable={session.resumable}
           />
         ),
@@ -190,8 +190,8 @@ function useColumns(
         render: ({ session }) => (
           <SessionActions
             session={session}
-            status={statusOf(session, heard)}
-            heard={heard}
+            status={statusOf(session, live)}
+            live={live}
             onRemove={() => onRemove(session)}
             onDone={onDone}
           />
@@ -199,11 +199,11 @@ function useColumns(
       },
     ];
     return columns;
-  }, [text, admin, heard, titles, onRemove, onDone]);
+  }, [text, admin, live, titles, onRemove, onDone]);
 }
 
 /** What the events say about sessions, between two fetches of the list. */
-function useHeard(): Heard {
+function useLiveSessions(): LiveSessions {
   // Texts, because a turn that runs changes the state with every word, and these do not.
   const turns = useConsole(turnsText);
   const waiting = useConsole(waitingText);

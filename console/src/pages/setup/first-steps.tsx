@@ -7,7 +7,7 @@ import { Link } from '../../ui/router.js';
 import type { Setup } from './setup-data.js';
 import { strings } from './strings.js';
 
-/** What somebody does on the first day; what the page can see is ticked off by itself. */
+/** A checklist for the first day; steps that the page can detect are ticked off automatically. */
 export function FirstSteps({ gateway }: Setup) {
   const notified = useNotifications().permission === 'granted';
   const text = useText(strings).steps;

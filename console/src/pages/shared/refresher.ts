@@ -5,7 +5,7 @@
 export interface Refresher {
   /** A moment from now. */
   soon(): void;
-  /** Nothing runs after it; what runs is told by its signal. */
+  /** Nothing runs after it; a running fetch is aborted. */
   stop(): void;
 }
 

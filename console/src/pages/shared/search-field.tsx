@@ -8,7 +8,7 @@ import { strings } from './strings.js';
 /** Long enough for a word to be typed. */
 const SETTLE_MS = 250;
 
-/** Tells what was typed when the person pauses; Enter tells it at once. */
+/** Reports the text when typing pauses; Enter reports it at once. */
 export function SearchField({
   label,
   value,

@@ -1,6 +1,6 @@
 import { VisibleText } from '../../ui/visible-text.js';
 
-/** More of a name than this is nobody's to read in a list. */
+/** Longer names are cut in a list. */
 const SHOWN = 300;
 
 /** A name that comes from outside: bounded, on one line or two, with what cannot be seen made visible. */

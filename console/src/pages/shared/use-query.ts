@@ -1,4 +1,4 @@
-/** What a page shows, kept in the address behind its path, so that it can be shared and gone back to. */
+/** The state of a page in the query of its address, so that it can be shared and the browser can go back to it. */
 import { useCallback } from 'react';
 import { navigate, useRoute } from '../../ui/router.js';
 

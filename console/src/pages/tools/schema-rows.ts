@@ -6,7 +6,7 @@ export interface SchemaRow {
   type: string;
   required: boolean;
   description: string | undefined;
-  /** Allowed values, bounds, defaults: as they stand in the schema. */
+  /** Allowed values, bounds and defaults, as the schema has them. */
   notes: readonly string[];
 }
 

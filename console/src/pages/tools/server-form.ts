@@ -80,7 +80,7 @@ function checkPairs(pairs: readonly Pair[], pattern: RegExp): FormProblem | unde
   if (used.some(({ name }) => !pattern.test(name.trim()))) return 'pair-name';
   const names = used.map(({ name }) => name.trim());
   if (new Set(names).size < names.length) return 'pair-twice';
-  // The gateway does not replace it here, and a token that is the text `${TOKEN}` helps nobody.
+  // The gateway does not replace it here, and the text `${TOKEN}` is no valid token.
   return used.some(({ value }) => /\$\{[A-Za-z_]\w*\}/.test(value)) ? 'reference' : undefined;
 }
 

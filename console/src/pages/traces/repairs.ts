@@ -102,12 +102,12 @@ const REPAIRS: Readonly<Record<string, RepairWords>> = {
   },
 };
 
-/** Undefined for one that this page does not know: it is shown by its name. */
+/** Undefined for an unknown kind, which is shown by its name. */
 export function repairWords(kind: string): RepairWords | undefined {
   return Object.hasOwn(REPAIRS, kind) ? REPAIRS[kind] : undefined;
 }
 
-/** Events by whose kind a repair may be: its place is not recorded. */
+/** Roles of events that a repair may be about: its exact event is not recorded. */
 export function repairedRoles(
   kinds: readonly string[],
   side: 'upstream' | 'emitted',

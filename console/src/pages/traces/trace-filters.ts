@@ -1,4 +1,4 @@
-/** Which requests are shown, as it stands in the address. */
+/** Which requests are shown, read from the address. */
 import { factsOf, type TraceWire } from './trace-types.js';
 
 export const STATUS_CLASSES = ['2xx', '4xx', '5xx'] as const;

@@ -16,7 +16,7 @@ export interface ChartProps {
   labels: readonly string[];
   series: readonly Series[];
   format: (value: number) => string;
-  /** What stands at its side, for values up to this one. */
+  /** Labels of the value axis, for values up to this one. */
   scale: (most: number) => Scale;
 }
 

@@ -25,7 +25,7 @@ const STEP_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 /** Of `YYYY-MM-DDTHH` and `YYYY-MM-DD`. */
 const KEY_LENGTH = { hour: 13, day: 10 } as const;
 
-/** Whole hours or days, the last of them the one that `now` is in; cut as the gateway cuts them. */
+/** Whole hours or days, the last one containing `now`; with the gateway's boundaries. */
 export function bucketsOf(range: Range, now: Date, offsetMinutes = utcOffset(now)): Bucket[] {
   const { step, count } = RANGES[range];
   const size = STEP_MS[step];
