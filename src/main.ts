@@ -201,10 +201,10 @@ async function openDispatcher(
       : {}),
     onLearned: (lesson) => {
       const { upstream, model, change, evidence } = lesson;
-      log.info({ upstream, model, change, evidence }, 'learned what the upstream takes');
+      log.info({ upstream, model, change, evidence }, 'learned a quirk of the upstream');
       for (const [key, value] of Object.entries(change)) {
         quirks.put({ upstream, model, key, value, evidence }).catch((error: unknown) => {
-          log.warn({ err: error }, 'what was learned could not be stored');
+          log.warn({ err: error }, 'a learned quirk could not be stored');
         });
       }
     },

@@ -141,9 +141,9 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
 async function endOrphaned(log: Log): Promise<void> {
   try {
     const ended = await endOrphans();
-    if (ended > 0) log.info({ ended }, 'ended what a gateway that was killed had left running');
+    if (ended > 0) log.info({ ended }, 'ended processes of a killed gateway');
   } catch (error) {
-    log.warn({ err: error }, 'what a gateway that was killed left running could not be ended');
+    log.warn({ err: error }, 'processes of a killed gateway could not be ended');
   }
 }
 

@@ -23,7 +23,7 @@ export interface ApprovalCoordinator {
   decide(id: string, answer: PersonAnswer): Promise<AnswerOutcome>;
   extend(id: string, by: { name: string; via: string }): Promise<ExtendResult>;
   /**
-   * Nobody goes on with what the session asked before now: those of its questions that no call in this
+   * What the session asked before now is abandoned: those of its questions that no call in this
    * process waits for are cancelled.
    */
   cancelLeft(session: string, reason: string): Promise<void>;
@@ -38,7 +38,7 @@ export interface ApprovalCoordinator {
    * function is called. Counted for `unattended`.
    */
   attend(principal: string | undefined): () => void;
-  /** The same for whoever only looks in now and then: counted for a minute. */
+  /** The same for a client that polls: counted for a minute. */
   seen(principal: string | undefined): void;
   /** Told of every change, in order; a listener that throws is logged and goes on. */
   subscribe(listener: (event: ApprovalEvent) => void): () => void;
@@ -50,7 +50,7 @@ export interface ApprovalCoordinator {
   expireDue(): Promise<void>;
   /** Looks in the store for what was decided elsewhere (another node); also done by itself. */
   refresh(): Promise<void>;
-  /** Stops timers. Whatever waits is told that the gateway stops, and stays pending in the store. */
+  /** Stops timers. Waiting calls end with the stop cause of the gateway; their questions stay pending in the store. */
   close(): Promise<void>;
 }
 

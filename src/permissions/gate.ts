@@ -13,7 +13,7 @@ export interface PermissionGate {
   check(call: GatedToolCall): Promise<Verdict>;
   /** Effects that came up while a call ran (the next hop of a redirect). Asks again where it must. */
   checkFurther(call: GatedToolCall): Promise<Verdict>;
-  /** What the rules alone say; asks nobody, writes nothing. */
+  /** What the rules alone say; asks no person, writes nothing. */
   judge(call: JudgedToolCall): Promise<Decision>;
   /** Whether a file that a search came across may be shown. Cheap enough for every line of a result. */
   readable(location: JudgedToolCall['location'], session: string): Promise<(path: string) => boolean>;
@@ -38,7 +38,7 @@ export interface GatedToolCall extends JudgedToolCall {
    * sentence where it cannot be run.
    */
   revise(input: unknown): Promise<Revision | { problem: string }>;
-  /** A person is asked from now on: whoever times the call stops the clock and may say so. */
+  /** A person is asked from now on: the call's clock stops, and the caller may report it. */
   onWaiting?(approval: string): void;
   /** Called once for each `onWaiting`, whatever came of it. */
   onResumed?(): void;
@@ -54,7 +54,7 @@ export interface Revision {
 export type Verdict =
   /** `input` is what must run: a person may have changed it, and then `describe` is of the changed one. */
   | { allowed: true; input: unknown; because: VerdictReason; approval?: string; describe?: Description }
-  /** `message` is for the model, and honest about who refused or that nobody answered. */
+  /** `message` is for the model, and says honestly who refused or that no one answered. */
   | {
       allowed: false;
       outcome: 'denied' | 'expired' | 'cancelled' | 'unattended';

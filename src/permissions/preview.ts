@@ -38,7 +38,7 @@ export interface Preview {
   since?: number;
   matched: number;
   calls: { at: number; session: string; tool: string; what: string; verdict: string }[];
-  /** Whether the rule decides the question; undefined where none was named or that cannot be told. */
+  /** Whether the rule decides the question; undefined where none was named or the answer is unknown. */
   satisfies?: boolean;
   problem?: string;
 }
@@ -99,7 +99,7 @@ export function createRulePreviews({ policy, store, now = Date.now }: PreviewOpt
     return found;
   }
 
-  /** As an answer with this rule would be told. */
+  /** As an answer with this rule would report it. */
   async function satisfaction(
     approval: Approval,
     request: PreviewRequest,

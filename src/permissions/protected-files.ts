@@ -55,7 +55,7 @@ function known(paths: readonly string[], suffixes: readonly string[]): readonly 
 
 const SLASH = 47;
 
-/** Every path of every call comes here: one character tells most of them apart. */
+/** Every path of every call comes here: one character excludes most of them. */
 function isAmong(list: readonly string[], wanted: string): boolean {
   for (const own of list) {
     if (wanted.length !== own.length && wanted.charCodeAt(own.length) !== SLASH) continue;
@@ -72,7 +72,7 @@ function anyBelow(list: readonly string[], wanted: string): boolean {
   return false;
 }
 
-/** The file system may not tell these apart, so neither does a denial. */
+/** The file system may treat these as equal, so a denial does too. */
 function folded(path: string): string {
   const lower = path.normalize('NFC').toLowerCase();
   return lower.length > 1 && lower.endsWith('/') ? lower.replace(/\/+$/, '') || '/' : lower;

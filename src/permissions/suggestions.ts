@@ -13,7 +13,7 @@ import { readPlain } from './shell/lexer.js';
 /** Of what an engine suggests; a person chooses from a list, not from a book. */
 const MOST_OF_ENGINE = 8;
 
-/** A longer command is nobody's rule. */
+/** A longer command makes no useful rule. */
 const MAX_COMMAND = 1_000;
 
 /** Programs that a rule of two words would give too much of. */

@@ -77,7 +77,7 @@ describe('while the store cannot be used', () => {
     const cookie = cookieIn(await (await world.start()).open(ALICE, false));
     const down = world.broken('list', 'get');
     const sessions = await world.start([ALICE], down);
-    expect(world.said.map(({ message }) => message)).toEqual(['sign-ins of earlier could not be read']);
+    expect(world.said.map(({ message }) => message)).toEqual(['stored sign-ins could not be read']);
     await expect(sessions.recall(cookie)).rejects.toMatchObject({ code: 'unavailable' });
     down.mend();
     await sessions.recall(cookie);

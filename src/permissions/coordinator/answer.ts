@@ -1,4 +1,4 @@
-/** What a person answered: checked, written together with the rule it makes, and told to all. */
+/** A person's answer: checked, written together with the rule it makes, and published. */
 import { ruleProblem } from '../../config/rule-syntax.js';
 import type { Approval, DecideOutcome, ApprovalVerdict as StoredVerdict } from '../../store/approvals.js';
 import { digestOf } from '../../store/json.js';
@@ -25,7 +25,7 @@ export async function decideApproval(
   const asked = await desk.approvals.get(id);
   if (asked === undefined) return { outcome: 'unknown' };
   const call = desk.waiting.find(id)?.call;
-  // Someone who is too late, or saw something else, is told that, not what is wrong with the answer.
+  // A person who is too late, or saw something else, learns that, not what is wrong with the answer.
   const counts = asked.state === 'pending' && asked.digest === answer.digest;
   const problem = counts ? await problemOf(desk, asked, answer, call) : undefined;
   if (problem !== undefined) return problem;
@@ -175,7 +175,7 @@ async function repeated(
   return { outcome: 'decided', approval, rules, repeated: true, ...NOTHING_SETTLED };
 }
 
-/** Those that the first answer made, as far as nobody has revoked them since. */
+/** Those that the first answer made, as far as they were not revoked since. */
 async function stillThere(
   desk: ApprovalState,
   approval: Approval,

@@ -1,4 +1,4 @@
-/** What the parts of the coordinator share: the store, the rules, who waits, and how all are told. */
+/** What the parts of the coordinator share: the store, the rules, the waiting calls, the listeners. */
 import type { Approval, ApprovalStore } from '../../store/approvals.js';
 import type { ApprovalEvent, RuleEvent } from '../approvals.js';
 import type { Decision } from '../decision.js';
@@ -90,7 +90,7 @@ export class ApprovalState {
     }
   }
 
-  /** It is final: whoever waits goes on, and listeners hear of it once. `by`: the judgement that settled it. */
+  /** It is final: the waiting call continues, and listeners get one event. `by`: the judgement that settled it. */
   settle(approval: Approval, by?: Decision): void {
     this.waiting.update(approval);
     this.waiting.end(approval.id, { kind: 'settled', approval, ...(by === undefined ? {} : { by }) });

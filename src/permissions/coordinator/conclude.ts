@@ -71,7 +71,7 @@ export async function reviseCall(
   return { call: { ...call, input: checked, readOnly, effects, describe }, revision };
 }
 
-/** Why the rules forbid it, whoever allows it. A person's word stands above `ask`, never above `deny`. */
+/** Why the rules deny it in spite of a person's consent: that overrides `ask`, never `deny`. */
 export async function forbidden(book: RuleCache, call: JudgedToolCall): Promise<Decision | undefined> {
   const decision = await book.judge(call);
   return decision.behaviour === 'deny' ? decision : undefined;

@@ -30,10 +30,10 @@ import type { WaitEnd, Waiter } from './waiting-list.js';
 
 /** Who is there to answer. Presence is counted; a look at the list counts for a while. */
 
-/** Whoever polls does so well within this. */
+/** Clients that poll do so well within this. */
 const SEEN_MS = 60_000;
 
-/** Present for everyone: an administrator, or whoever sits at the terminal. */
+/** Present for everyone: an administrator, or the person at the terminal. */
 const EVERYONE = Symbol('everyone');
 
 type Whose = string | typeof EVERYONE;
@@ -81,7 +81,7 @@ export interface CoordinatorOptions {
   policy: Judge;
   /** How long a question waits; those to the user by their nature have no clock. */
   timeoutMs: number;
-  /** With nobody there who could answer: refuse at once, or wait all the same. */
+  /** With no person present who could answer: refuse at once, or wait all the same. */
   unattended: 'deny' | 'wait';
   /** The store's clock. */
   now?: () => number;
@@ -133,7 +133,7 @@ class Coordinator implements ApprovalCoordinator {
         await this.expireDue();
         await this.#refresh(this.#nextRows());
       },
-      onError: (error) => log.warn({ err: error }, 'approvals could not be looked after'),
+      onError: (error) => log.warn({ err: error }, 'expired approvals could not be processed'),
     });
   }
 
@@ -299,7 +299,7 @@ class Coordinator implements ApprovalCoordinator {
     if (call.signal.aborted) onAbort();
     if (this.#closed) waiter.end({ kind: 'closing' });
     this.#ticker.plan();
-    // After a restart it is offered again to whoever is there now.
+    // After a restart it is offered again to the people present then.
     if (created || this.#desk.waiting.countOf(id) === 1) this.#desk.tell({ type: 'requested', approval });
     call.onWaiting?.(id);
     // A rule may have been made between the judgement and now.

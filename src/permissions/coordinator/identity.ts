@@ -5,7 +5,7 @@
 import { digestOf } from '../../store/json.js';
 import type { GatedToolCall } from '../gate.js';
 
-/** Upstreams that use an id twice, and questions asked anew, count on behind this sign. */
+/** Ids that an upstream uses twice, and questions asked anew, get a number after this sign. */
 const VERSION_SIGN = '#';
 /** Questions about what came up while a call ran. */
 const FURTHER_SIGN = '+';

@@ -1,6 +1,6 @@
 /**
  * Finds the row of a call that is asked. The newest question about it counts, if it is about the
- * same thing and nobody has acted on it: waiting, it is waited for again; decided, the decision holds.
+ * same thing and was not used yet: while pending it is awaited again, once decided the decision holds.
  */
 import type { Approval, ApprovalStore } from '../../store/approvals.js';
 import type { GatedToolCall } from '../gate.js';

@@ -1,6 +1,6 @@
 /**
- * What the model is told when a call does not go ahead. Each says who decided, or that nobody did,
- * and what to do next: a model that is told "denied" for "no answer" gives up on what was never refused.
+ * What the model reads when a call does not run. Each message says who decided, or that no one did,
+ * and what to do next: a model that reads "denied" for "no answer" gives up on what was never refused.
  */
 import type { Approval } from '../../store/approvals.js';
 import type { Decision } from '../decision.js';

@@ -4,7 +4,7 @@ export interface TickerOptions {
   now: () => number;
   /** While something waits: a decision made elsewhere is seen after this. */
   pollMs: number;
-  /** While nothing does: rows that nobody waits for expire too. */
+  /** While nothing is due: rows without a waiting call expire too. */
   sweepMs: number;
   /** The next expiry, and whether anything waits. */
   load: () => { due: number | undefined; busy: boolean };
@@ -36,7 +36,7 @@ export class Ticker {
     const most = busy ? pollMs : sweepMs;
     const wait = due === undefined ? most : Math.min(most, Math.max(LEAST_MS, due - now()));
     const at = performance.now() + wait;
-    // Never put off: whoever asks often would keep it from ever going off.
+    // Never postponed: frequent questions would keep it from firing.
     if (at >= this.#at) return;
     clearTimeout(this.#timer);
     this.#at = at;

@@ -24,7 +24,7 @@ export interface CommandParts {
   running: readonly (readonly string[])[];
   files: readonly CommandFile[];
   hosts: readonly HostUse[];
-  /** The words of the whole text, where it cannot be told what they are. */
+  /** The words of the whole text, where their meaning is unknown. */
   tokens: readonly string[];
 }
 
@@ -117,12 +117,12 @@ function tokensOf(analysis: ShellAnalysis, running: readonly (readonly string[])
     found.add(token);
     if (token.length > MAX_TOKEN) continue;
     found.add(token.replace(/^[!:@+%]+(?=.)/, ''));
-    // A path that code puts behind another one.
+    // A path that code appends to another one.
     if (token.startsWith('/')) found.add(token.slice(1));
     // `${x:-rm}`, of which the braces are gone.
     const otherwise = /^\w*:?[-+?=](.+)$/.exec(token)?.[1];
     if (otherwise !== undefined && expands) found.add(otherwise);
-    // sed needs no space behind `e`, `r` and `w`.
+    // sed needs no space after `e`, `r` and `w`.
     if (sed) for (const { index } of token.matchAll(/[erRwW](?=.)/g)) found.add(token.slice(index + 1));
   }
   return [...found];

@@ -91,7 +91,7 @@ function readsInside({ kind, real }: JudgedFile): boolean {
   return kind === 'read' && real.workspace !== undefined;
 }
 
-/** An agent that must ask before it looks at its own folder is of no use where nobody is there to answer. */
+/** An agent that must ask before it looks at its own folder is of no use where no person is there to answer. */
 function byWorkspace(judging: Judging, file: JudgedFile): Finding | undefined {
   if (judging.mode !== 'ask' || !readsInside(file) || isCredential(judging, file)) return undefined;
   const part = partOf(file);

@@ -1,5 +1,5 @@
 /**
- * Hosts that commands may reach behind the sandbox: those that the operator allows WebFetch, with
+ * Hosts that commands may reach from inside the sandbox: those that the operator allows WebFetch, with
  * the same meaning. What people allow later is for WebFetch alone, and an open `WebFetch` opens
  * nothing here: a command can send what it likes.
  */

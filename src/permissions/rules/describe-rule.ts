@@ -1,4 +1,4 @@
-/** What a rule covers, in a few words for whoever is about to make it. */
+/** What a rule covers, in a few words for the person who is about to make it. */
 import { readRule } from './rule.js';
 import { READ_TOOLS, SPECIFIER_FIELDS } from './tool-names.js';
 

@@ -39,7 +39,7 @@ export interface LookedAt {
 
 /**
  * `wide`: for rules that deny or ask. Letters match in either case, since the file system may not
- * tell them apart, and `/x` means the root as well as the workspace.
+ * distinguish them, and `/x` means the root as well as the workspace.
  */
 export function compileFilePattern(specifier: string, wide: boolean): FilePattern[] {
   const text = specifier.normalize('NFC').trim();

@@ -1,6 +1,6 @@
 /**
  * Wildcards in one name of a path: `*`, `?`, `[a-z]`. Matched without backtracking over more than
- * the last `*`, so that no pattern, whoever wrote it, takes long.
+ * the last `*`, so that no pattern takes long, hostile ones included.
  */
 
 export type NameMatch = (name: string) => boolean;

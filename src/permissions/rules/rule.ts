@@ -51,7 +51,7 @@ function readName(text: string): RuleTarget {
 function readCommand(specifier: string, wide: boolean): RuleTarget {
   if (specifier.endsWith(':*')) return { kind: 'command-prefix', words: words(specifier.slice(0, -2)) };
   if (wide && specifier === '*') return { kind: 'command-prefix', words: [] };
-  // Not a form that allows anything, but somebody who denies `curl *` means all of it.
+  // Not a form that allows anything, but a person who denies `curl *` means all of it.
   if (wide && specifier.endsWith(' *'))
     return { kind: 'command-prefix', words: words(specifier.slice(0, -2)) };
   const reading = readPlain(specifier);

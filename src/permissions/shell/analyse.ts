@@ -32,11 +32,11 @@ export interface ShellAnalysis {
   loose: readonly Word[];
   /** The assigned values among them, which other programs may take for a command (`PAGER=…`). */
   assigned: readonly Word[];
-  /** Words go on behind a backslash and a new line: the text as it is without those. */
+  /** Words continue after a backslash and a new line: the text without those. */
   joined?: string;
   /** The text could not be read to its end, or a program's name is only known when it runs. */
   unclear: boolean;
-  /** Too much to be looked at: somebody must, before it runs. */
+  /** Too much to analyse: a person must look at it before it runs. */
   tooMuch: boolean;
   /** Characters that were looked at, those inside of others more than once. */
   effort: number;
@@ -114,7 +114,7 @@ export function analyse(parser: ShellParser, command: string): ShellAnalysis {
 }
 
 /**
- * The shell takes a backslash and the new line behind it away before it reads words; the grammar
+ * The shell removes a backslash and the new line after it before it reads words; the grammar
  * takes them for a space. Between words that is the same.
  */
 const SPLIT_WORD = /\S\\\n\S/;

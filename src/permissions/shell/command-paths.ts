@@ -91,7 +91,7 @@ export function pathsOf(words: readonly Word[], cwds: readonly string[], home: s
 
 const WORD = { sure: false, tree: false, removes: false } as const;
 
-/** What stands behind a redirection, an assignment or in a loop. */
+/** The words of a redirection, an assignment or a loop. */
 export function pathsOfWord(
   word: Word,
   access: Access,
@@ -284,7 +284,7 @@ function add(
   }
 }
 
-/** What stands behind the last thing that is not known: `$X/.env` may be `./.env`. */
+/** The text after the last unknown part: `$X/.env` may be `./.env`. */
 function tailOf(piece: string): string | undefined {
   const tail = piece.replace(/^.*(?:\$\{[^}]*\}|\$\w+|\$[@*#?$!-]|\)|`)/s, '').replace(/^\/+/, '');
   return tail === '' || tail === piece || /[$`]/.test(tail) ? undefined : tail;

@@ -23,7 +23,7 @@ export interface FileProgram {
   removes?: 'all' | 'but-last';
   /** Where the last operand, or the value of `-t`, is a folder, the others are put into it by their names. */
   into?: true;
-  /** The word behind which operands begin. */
+  /** The word after which operands begin. */
   from?: number;
 }
 
@@ -159,5 +159,5 @@ export function fileProgram(program: string, words: readonly string[]): FileProg
 export const FOLDER_FLAGS =
   /^(?:-C|--directory|--cwd|--chdir|--prefix|--dir|--work-tree|--workdir|-D)(?:=(.*))?$/s;
 
-/** Written to or read from by everybody, and nobody's file. */
+/** Devices that everything reads and writes, no files. */
 export const DEVICES = /^\/dev\/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd\/\d+)$/;

@@ -18,7 +18,7 @@ export interface FlagSet {
 }
 
 export interface ProgramRow extends FlagSet {
-  /** Names that mean it; a version behind the name (`python3.12`) is taken away first. */
+  /** Names that mean it; a version after the name (`python3.12`) is removed first. */
   programs: string;
   /** Whole flags that do no harm though they begin as one that does. */
   safe?: string;

@@ -41,7 +41,7 @@ export function uncovered(words: readonly string[], named: number, inner: InnerC
   );
 }
 
-/** Where the sub-command stands; behind the last word if there is none. */
+/** The index of the sub-command; after the last word if there is none. */
 export function subcommandAt(words: readonly string[]): number {
   const row = programRow(words[0] ?? '');
   return row === undefined ? words.length : (operandsOf(words, row, compiled(row))[0] ?? words.length);
@@ -193,7 +193,7 @@ function flagDanger(
   name: string,
 ): Danger | undefined {
   const first = operands[0] ?? words.length;
-  // What stands behind the script is the script's own.
+  // Words after the script are the script's own arguments.
   const end =
     row.operands === 'first' || (row.operands === 'command' && row.before !== undefined)
       ? first
@@ -363,7 +363,7 @@ function operandDanger(
   }
 }
 
-/** What `git config` may be asked, in the first word behind it but for flags that say where to look. */
+/** What `git config` may be asked, in the first word after it but for flags that say where to look. */
 const CONFIG_READS = new Set(['--get', '--get-all', '--get-regexp', '--list', '-l', 'get', 'list']);
 const CONFIG_FLAGS = new Set(
   '--global --system --local --worktree --show-origin --show-scope --name-only --includes --no-includes --null -z --all --regexp --bool --int --path'.split(

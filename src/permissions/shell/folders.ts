@@ -6,14 +6,14 @@ import { programName } from './flag-table.js';
 export interface Folders {
   /** Every folder that it may be, the session's own first. */
   cwds: readonly string[];
-  /** A `cd` to somewhere that the text does not tell came before. */
+  /** A `cd` to a folder that the text does not determine came before. */
   unknown: boolean;
 }
 
-/** More folders than this in one line are nobody's ordinary command. */
+/** No ordinary command has more folders than this in one line. */
 const MAX_FOLDERS = 16;
 
-/** `plain`: the commands stand one behind the other, so that `&&` tells that a `cd` has succeeded. */
+/** `plain`: the commands follow one another, so that `&&` means that a `cd` has succeeded. */
 export function foldersOfCommands(
   commands: readonly SimpleCommand[],
   start: string,

@@ -77,7 +77,7 @@ export function hostsOf(words: readonly string[]): HostUse[] {
   return found;
 }
 
-/** Whatever stands behind `://`; the scheme makes no difference to who is reached. */
+/** Whatever follows `://`; the scheme makes no difference to the host that is reached. */
 function addressesIn(word: string): string[] {
   if (!word.includes('://')) return [];
   return word

@@ -1,7 +1,7 @@
 /**
  * The plain part of the shell's language: literal words joined by `&& || ; |` and new lines. Only
  * what is read here whole can match a prefix rule; everything else is named, so that a person can
- * be told why. The grammar's own reading of the command must agree (see analyse.ts).
+ * learn why. The grammar's own reading of the command must agree (see analyse.ts).
  */
 
 import { UNSEEN } from '../../core/unseen.js';
@@ -173,7 +173,7 @@ class Reader {
     return undefined;
   }
 
-  /** From the opening quote to behind the closing one. */
+  /** From the opening quote to the index after the closing one. */
   #quoted(): string | PlainReading {
     const text = this.#text;
     let value = '';

@@ -20,7 +20,7 @@ const SPLIT = Buffer.from('link');
 const MAX_BYTES = 256 * 1024 * 1024;
 
 interface Links {
-  /** Undefined: it cannot be told. */
+  /** Undefined: unknown. */
   paths: readonly string[] | undefined;
   isSplit: boolean;
 }
@@ -32,7 +32,7 @@ const UNCLEAR: Links = { paths: undefined, isSplit: false };
 const known = new Map<string, { state: string; links: Links }>();
 const MAX_KNOWN = 50;
 
-/** Paths from the working folder; undefined where they cannot be told. */
+/** Paths from the working folder; undefined where they are unknown. */
 export function submodulesOf(git: string): readonly string[] | undefined {
   try {
     const { paths, isSplit } = linksIn(join(git, 'index'));

@@ -47,7 +47,7 @@ const WHEN_WORKING: readonly KeyRow[] = [
   { keys: 'allow', harmless: /^(?:never|user)$/i },
   // credential.helper, credential.*.helper
   { keys: 'helper' },
-  // With these, whoever stands between gets what the operator's credentials are for.
+  // With these, a man in the middle gets what the operator's credentials are for.
   { keys: 'proxy proxysslcainfo sslcainfo sslcapath curloptresolve' },
   { keys: 'sslverify', harmless: /^(?:true|yes|on|1)$/i },
   // http.saveCookies writes the file of http.cookieFile.
@@ -106,7 +106,7 @@ export function readConfig(text: string, use: GitUse): ConfigReading {
   return reading;
 }
 
-/** Quotes may stand anywhere in a value; what is behind `#` and `;` is none of it. A value that is written otherwise stays as it is. */
+/** Quotes may stand anywhere in a value; text after `#` and `;` is a comment. A value that is written otherwise stays as it is. */
 function plainValue(text: string): string {
   const value = /^(?:[^"#;\\]|"[^"\\]*")*/.exec(text)?.[0] ?? '';
   const rest = text.charAt(value.length);

@@ -69,7 +69,7 @@ function repositoryAt(folder: string): Repository | undefined {
   return git === undefined ? undefined : { git, folder };
 }
 
-/** Where the path that a file holds behind `prefix` leads. */
+/** Where the path after `prefix` in a file leads. */
 function pointer(file: string, from: string, prefix: string): string | undefined {
   const text = readText(file, POINTER_BYTES);
   if (text === undefined || !text.startsWith(prefix)) return undefined;

@@ -1,7 +1,7 @@
 /** Whether a sed script only changes what it prints. Read by a small grammar: what is not known is not safe. */
 import { abbreviates } from './file-programs.js';
 
-/** Commands without anything behind them that touch nothing but the text at hand. */
+/** Commands without operands that touch nothing but the text at hand. */
 const SIMPLE = new Set('p P d D n N g G h H x = l z F'.split(' '));
 
 export function sedOnlyPrints(script: string): boolean {
@@ -35,7 +35,7 @@ function afterAddress(script: string, from: number): number | undefined {
   return rest.lastIndex;
 }
 
-/** The place behind it; `from` where there is none, undefined where it does not end. */
+/** The index after it; `from` where there is none, undefined where it does not end. */
 function oneAddress(script: string, from: number): number | undefined {
   const plain = /\$|[+~]?\d+(?:~\d+)?/y;
   plain.lastIndex = from;

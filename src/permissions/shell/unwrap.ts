@@ -1,5 +1,5 @@
 /**
- * Everything that a command may run, as far as its text tells: what wrappers start, scripts in
+ * Everything that a command may run, as far as its text determines it: what wrappers start, scripts in
  * quotes, `find -exec`. For rules that deny or ask, so it rather sees too much than too little.
  */
 import { fileProgram } from './file-programs.js';
@@ -15,7 +15,7 @@ const WRAPPERS = new Set(
   ),
 );
 
-/** A command may stand anywhere behind their own words. */
+/** A command may follow anywhere after their own words. */
 const ANYWHERE = new Set(
   'ssh mosh docker podman nerdctl kubectl flock chroot git npm pnpm yarn npx make bwrap firejail screen tmux at batch crontab trap hash enable bind complete compgen ld.so proot dbus-run-session xvfb-run run-parts ssh-agent autossh gdbserver start-stop-daemon daemonize gosu su-exec pkexec machinectl capsh sg newgrp nodemon concurrently direnv nix-shell nix uv poetry pipenv bundle ccache distcc ansible ansible-console docker-compose act pre-commit gnuplot mlr jupyter tig fzf sk hg'.split(
     ' ',
@@ -173,7 +173,7 @@ function scriptsIn(program: string, argv: readonly string[]): string[] {
   return scripts;
 }
 
-/** `core.pager=x`, `exec=x`, `!x`: the command may stand behind. */
+/** `core.pager=x`, `exec=x`, `!x`: the command may follow. */
 function valuesIn(value: string): string[] {
   const found = [value];
   for (let at = value.indexOf('='); at !== -1 && found.length < MAX_INNER; at = value.indexOf('=', at + 1))

@@ -4,7 +4,7 @@
  */
 
 export interface Word {
-  /** As the program gets it, as far as the text tells. */
+  /** As the program gets it, as far as the text determines it. */
   text: string;
   /** Nothing in it is known only when it runs: no variable, no substitution. */
   literal: boolean;

@@ -69,7 +69,7 @@ export async function loadSignIns(store: SignInStore, log: Pick<Log, 'warn'>): P
     return await store.list();
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    log.warn({ err: error }, 'sign-ins of earlier could not be read');
+    log.warn({ err: error }, 'stored sign-ins could not be read');
     return [];
   }
 }

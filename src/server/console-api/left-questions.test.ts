@@ -55,5 +55,5 @@ it('questions that could not be cancelled are logged', async () => {
   fail();
   await speak(await bench.turn([user('hi')]), 'Fine.');
   await new Promise(setImmediate);
-  expect(warned).toEqual(['questions that nobody waits for could not be cancelled']);
+  expect(warned).toEqual(['abandoned approvals could not be cancelled']);
 });

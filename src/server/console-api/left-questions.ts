@@ -23,7 +23,7 @@ export function cancelLeftQuestions({ sessions, approvals, log }: LeftQuestionsO
     if (reason === undefined) return;
     const { session } = event;
     approvals.cancelLeft(session, reason).catch((error: unknown) => {
-      log.warn({ err: error, session }, 'questions that nobody waits for could not be cancelled');
+      log.warn({ err: error, session }, 'abandoned approvals could not be cancelled');
     });
   });
 }

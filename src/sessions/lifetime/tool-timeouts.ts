@@ -68,7 +68,7 @@ export class ToolTimeouts {
     try {
       await mutex.run(session, () => this.#late(session));
     } catch (error) {
-      parts.log.warn({ err: error, session }, 'a session whose results did not come could not hibernate');
+      parts.log.warn({ err: error, session }, 'a session could not hibernate after its tool timeout');
     }
   }
 

@@ -117,7 +117,7 @@ async function take(
     else log.warn({ tool: tool.name }, 'a tool gave more than one result; the first one counts');
   } else if (isProgress(value)) {
     if (state.result === undefined) await onProgress(value);
-    else log.warn({ tool: tool.name }, 'a tool told of progress after its result');
+    else log.warn({ tool: tool.name }, 'a tool reported progress after its result');
   } else {
     log.warn({ tool: tool.name }, 'a tool gave something that is neither progress nor a result');
   }
@@ -153,7 +153,7 @@ function render(tool: Tool, content: ToolResult['resultForAssistant']): Executio
 function stopped(tool: Tool, options: ExecuteOptions, state: Progress, ignored: boolean): Execution {
   const timedOut = options.timedOut();
   const facts = { tool: tool.name, err: state.error?.thrown };
-  if (ignored) options.log.warn(facts, 'a tool does not stop when told to, and is left behind');
+  if (ignored) options.log.warn(facts, 'a tool ignored its abort signal and was abandoned');
   const why = timedOut
     ? `${tool.name} was stopped: it did not finish within ${seconds(options.limitMs)}.`
     : `${tool.name} was stopped before it finished: the turn was ended.`;

@@ -728,7 +728,7 @@ describe('stopping', () => {
     expect(answer?.outcome).toBe('aborted');
     expect(textOf(answer)).toContain('may still be running');
     expect(logged.map(({ message }) => message)).toEqual([
-      'a tool does not stop when told to, and is left behind',
+      'a tool ignored its abort signal and was abandoned',
     ]);
   });
 

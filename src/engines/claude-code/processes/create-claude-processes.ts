@@ -50,9 +50,9 @@ export function createClaudeProcesses(options: ClaudeProcessesOptions): ClaudePr
 
   const reaped = reapFolders(stateDir).then(
     (count) => {
-      if (count > 0) log.info({ count }, 'cleared up after processes of Claude Code that were left behind');
+      if (count > 0) log.info({ count }, 'removed leftovers of Claude Code processes');
     },
-    (error: unknown) => log.warn({ err: error }, 'what processes of Claude Code left behind is still there'),
+    (error: unknown) => log.warn({ err: error }, 'leftovers of Claude Code processes could not be removed'),
   );
 
   /** A failure is not kept: it may be installed by the next time. */

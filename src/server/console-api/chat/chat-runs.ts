@@ -122,7 +122,7 @@ export class ChatRuns {
         if (mayTakeOver(run.owner)) await this.#restore(run);
       }
     } catch (error) {
-      log.error({ err: error }, 'turns that broke off could not be gone on with');
+      log.error({ err: error }, 'interrupted console runs could not be resumed');
     }
   }
 
@@ -208,7 +208,7 @@ export class ChatRuns {
     if (isLast) {
       log.warn(
         { session, attempts },
-        'a turn of the console broke off again and again; it stays interrupted until a person goes on with it',
+        'a console run broke again and again; it stays interrupted until a person resumes it',
       );
       await store.runs.interrupt(id, this.#owner);
       return;
@@ -217,7 +217,7 @@ export class ChatRuns {
       await store.runs.delete(id);
       return;
     }
-    log.info({ session, attempts: claimed.attempts }, 'goes on with a turn of the console that broke off');
+    log.info({ session, attempts: claimed.attempts }, 'resuming an interrupted console run');
     await this.#goOn(claimed);
   }
 
@@ -243,7 +243,7 @@ export class ChatRuns {
     log.warn(
       { session: run.session, key: run.principal },
       principal === undefined
-        ? 'a turn is not gone on with: its key is not known any more'
+        ? 'a console run is not resumed: its key no longer exists'
         : 'a turn is not gone on with: another version of the gateway wrote it',
     );
     await store.runs.interrupt(run.id, this.#owner);
@@ -298,10 +298,7 @@ export class ChatRuns {
   }
 
   #warn(error: unknown, { session }: ConsoleTurn): void {
-    this.#options.log.warn(
-      { err: toGatewayError(error), session },
-      'a turn of the console could not be noted',
-    );
+    this.#options.log.warn({ err: toGatewayError(error), session }, 'a console run could not be recorded');
   }
 
   #turnOf(session: string): { turn: ConsoleTurn; settled: Promise<void> } | undefined {

@@ -91,7 +91,7 @@ class SessionTeller {
       if (entry.again) this.changed(session, entry.principal);
     } catch (error) {
       this.#due.delete(session);
-      this.#sources.log.warn({ err: error, session }, 'a change of a session could not be told');
+      this.#sources.log.warn({ err: error, session }, 'a change of a session could not be published');
     }
   }
 }
