@@ -20,7 +20,7 @@ const built = mkdtempSync(join(root, 'node_modules', '.bench-rules-'));
 const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'toolgate-rules-')));
 try {
   await build({
-    entryPoints: [join(root, 'src/permissions/policy.ts')],
+    entryPoints: [join(root, 'src/permissions/judge/policy.ts')],
     outfile: join(built, 'policy.mjs'),
     bundle: true,
     format: 'esm',

@@ -10,8 +10,8 @@ import {
   SDK_VERSION,
   sdkFolder,
 } from '../engines/claude-code/processes/load-sdk.js';
-import { type CliIo, type Command, EXIT, type ParsedArguments, UsageError } from './command.js';
 import { runProgram } from './run-program.js';
+import { type CliIo, type Command, EXIT, type ParsedArguments, UsageError } from './shared/command.js';
 
 const CLAUDE_CODE = 'claude-code';
 

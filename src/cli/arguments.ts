@@ -1,7 +1,7 @@
 /** From the words of a command line to what a command gets. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearest } from '../config/nearest.js';
-import { type Command, type OptionTable, type ParsedArguments, UsageError } from './command.js';
+import { type Command, type OptionTable, type ParsedArguments, UsageError } from './shared/command.js';
 
 type ParseArgsOptions = NonNullable<ParseArgsConfig['options']>;
 

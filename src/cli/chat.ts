@@ -5,8 +5,8 @@ import { createRedactor } from '../config/redact.js';
 import { LOG_LEVELS } from '../observability/log-levels.js';
 import { parseChoice } from './arguments.js';
 import { type ChatModel, chatModel } from './chat/chat-model.js';
-import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
 import { loadOperatorConfig, withOwnStore } from './operator-config.js';
+import { type CliIo, type Command, EXIT, type ParsedArguments } from './shared/command.js';
 
 /** Whatever goes wrong inside is for a log file, not for the middle of a conversation. */
 const DEFAULT_LOG_LEVEL = 'error';

@@ -8,9 +8,9 @@ import type { LoadedConfig } from '../config/load.js';
 import { checkClaudeCode } from '../engines/claude-code/processes/load-sdk.js';
 import { ModelRouter } from '../routing/model-router.js';
 import { gatewayAddress, isGateway } from './checks/port.js';
-import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
 import { loadOperatorConfig, withOwnStore } from './operator-config.js';
 import { runProgram } from './run-program.js';
+import { type CliIo, type Command, EXIT, type ParsedArguments } from './shared/command.js';
 
 const INSTALL_HINT =
   'Install it with `npm install -g @anthropic-ai/claude-code`, or name the program with --claude PATH.';

@@ -1,5 +1,5 @@
 /** Every command there is. A new one is a file that exports `command`, and a line here. */
-import type { Command } from './command.js';
+import type { Command } from './shared/command.js';
 
 type Loader = () => Promise<{ command: Command }>;
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { captureIo, portOf } from '../../test/support/captured-io.js';
 import { loadConfigText } from '../config/load.js';
-import { openStore } from '../store/open.js';
+import { openStore } from '../store/sqlite/open.js';
 import { checkPort } from './checks/port.js';
 import { checkUpstream } from './checks/upstream.js';
 import { doctor, renderChecks } from './doctor.js';

@@ -17,8 +17,8 @@ import { checkParts } from './checks/parts.js';
 import { checkPort } from './checks/port.js';
 import { checkStore } from './checks/store.js';
 import { checkUpstream } from './checks/upstream.js';
-import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
 import { loadOperatorConfig, withOwnStore } from './operator-config.js';
+import { type CliIo, type Command, EXIT, type ParsedArguments } from './shared/command.js';
 
 /** Switched off by the configuration, which is no mistake. */
 const SWITCHED: ReadonlySet<string> = new Set([

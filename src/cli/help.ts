@@ -1,5 +1,5 @@
-import type { Command, OptionTable } from './command.js';
 import { COMMANDS } from './commands.js';
+import type { Command, OptionTable } from './shared/command.js';
 
 /** The help of the whole program. Loads every command for its line. */
 export async function programHelp(program: string): Promise<string> {

@@ -1,5 +1,5 @@
 /** Model servers that people run on their own machine, at the ports they use by default. */
-import { httpGet, modelIds } from './http-get.js';
+import { httpGet, modelIds } from './shared/http-get.js';
 
 export interface LocalServer {
   name: string;

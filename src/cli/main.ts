@@ -11,8 +11,8 @@ import { environmentSecrets } from '../config/secrets.js';
 import { GatewayError } from '../core/errors.js';
 import { parseArguments } from './arguments.js';
 import { explainMissingPart } from './checks/parts.js';
-import { type CliIo, type Command, EXIT, UsageError } from './command.js';
 import { COMMANDS, DEFAULT_COMMAND } from './commands.js';
+import { type CliIo, type Command, EXIT, UsageError } from './shared/command.js';
 
 /** Everything that a command prints goes through here, so that no secret can. */
 type Printer = Pick<CliIo, 'out' | 'err' | 'outVerbatim' | 'hide'>;

@@ -8,7 +8,7 @@ import { type LoadedConfig, loadConfig } from '../config/load.js';
 import type { Overrides } from '../config/parse.js';
 import { userStateFolder } from '../config/user-folders.js';
 import { checkClaudeCode } from '../engines/claude-code/processes/load-sdk.js';
-import type { CliIo, ParsedArguments } from './command.js';
+import type { CliIo, ParsedArguments } from './shared/command.js';
 import { claimStore, folderStore, storeElsewhere, storeStanding } from './trust/store-owner.js';
 
 /** Throws ConfigError. Hides the secrets of the configuration from what is printed. */

@@ -6,8 +6,8 @@ import { checkClaudeCodeEngine } from './checks/claude-code.js';
 import { checkModels } from './checks/models.js';
 import { checkOwnTools } from './checks/own-tools.js';
 import { checkParts } from './checks/parts.js';
-import { type CliIo, type Command, EXIT, type ParsedArguments } from './command.js';
 import { loadOperatorConfig, withOwnStore } from './operator-config.js';
+import { type CliIo, type Command, EXIT, type ParsedArguments } from './shared/command.js';
 
 const DEFAULT_LOG_LEVEL = 'info';
 

@@ -4,8 +4,8 @@ import { ConfigError } from '../config/config-error.js';
 import { DEFAULTS } from '../config/defaults.js';
 import { type FoundConfig, readFoundConfig, standingOf, trustConfig } from '../config/found-config.js';
 import { CONFIG_FILE, loadConfigText } from '../config/load.js';
-import { type CliIo, type Command, EXIT, type ParsedArguments, UsageError } from './command.js';
 import { cannotRecord, introduce } from './operator-config.js';
+import { type CliIo, type Command, EXIT, type ParsedArguments, UsageError } from './shared/command.js';
 import { describeConfig } from './trust/describe-config.js';
 import { claimStore, type FolderStore, folderStore, storeStanding } from './trust/store-owner.js';
 

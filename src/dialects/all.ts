@@ -1,9 +1,9 @@
 /** Every dialect there is. Adding one is one line here. */
 import type { DialectName } from '../core/conversation.js';
 import { anthropicMessages } from './anthropic-messages/index.js';
-import type { Dialect } from './dialect.js';
 import { openaiChat } from './openai-chat/index.js';
 import { openaiResponses } from './openai-responses/index.js';
+import type { Dialect } from './shared/dialect.js';
 
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   'anthropic-messages': anthropicMessages,

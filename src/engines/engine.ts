@@ -8,7 +8,7 @@ import type { GatewayError } from '../core/errors.js';
 import type { ModelEvent } from '../core/events.js';
 import type { Loss } from '../core/losses.js';
 import type { Price } from '../core/price.js';
-import type { Dialect, WireHeaders } from '../dialects/dialect.js';
+import type { Dialect, WireHeaders } from '../dialects/shared/dialect.js';
 import type { ModelRoute } from '../routing/model-router.js';
 import type { RequestTrace } from '../upstreams/upstream.js';
 

@@ -9,7 +9,7 @@ import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { TraceSampler } from '../observability/trace-recorder.js';
 import type { ApprovalCoordinator } from '../permissions/approvals.js';
-import type { RulePreviews } from '../permissions/preview.js';
+import type { RulePreviews } from '../permissions/coordinator/preview.js';
 import type { Sessions } from '../sessions/sessions.js';
 import type { ApprovalStore } from '../store/approvals.js';
 import type { RuleStore } from '../store/rules.js';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../core/errors.js';
 import { DIALECTS } from '../dialects/all.js';
 import { anthropicMessages } from '../dialects/anthropic-messages/index.js';
-import type { Dialect } from '../dialects/dialect.js';
 import { openaiChat } from '../dialects/openai-chat/index.js';
+import type { Dialect } from '../dialects/shared/dialect.js';
 import { CredentialConcealer } from './conceal-credential.js';
 import { ForwardedStream } from './forwarded-stream.js';
 

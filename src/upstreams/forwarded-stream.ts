@@ -8,7 +8,7 @@ import type { Usage } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
 import type { ModelEvent } from '../core/events.js';
 import type { ServerSentEvent } from '../core/server-sent-event.js';
-import type { Dialect } from '../dialects/dialect.js';
+import type { Dialect } from '../dialects/shared/dialect.js';
 import { ToolNames } from '../dialects/shared/tool-names.js';
 import { SseReader } from '../transport/sse-reader.js';
 import type { CredentialConcealer } from './conceal-credential.js';

@@ -3,7 +3,7 @@ import type { ConversationRequest, DialectName, Effort, Usage } from '../core/co
 import type { GatewayError } from '../core/errors.js';
 import type { ModelEvent } from '../core/events.js';
 import type { Loss } from '../core/losses.js';
-import type { WireHeaders } from '../dialects/dialect.js';
+import type { WireHeaders } from '../dialects/shared/dialect.js';
 
 export interface Upstream {
   readonly name: string;

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
 import type { Decision, JudgedToolCall } from '../../src/permissions/decision.js';
 import type { Effect } from '../../src/permissions/effects.js';
-import { createPolicy, type Policy } from '../../src/permissions/policy.js';
+import { createPolicy, type Policy } from '../../src/permissions/judge/policy.js';
 import type { Rule } from '../../src/store/rules.js';
 
 export interface ProbeOptions {

@@ -7,7 +7,7 @@ import type { ModelEvent } from '../../src/core/events.js';
 import { StreamLifecycle } from '../../src/core/lifecycle.js';
 import { LossLog } from '../../src/core/losses.js';
 import type { ServerSentEvent } from '../../src/core/server-sent-event.js';
-import type { AnswerContext, Dialect } from '../../src/dialects/dialect.js';
+import type { AnswerContext, Dialect } from '../../src/dialects/shared/dialect.js';
 import { STANDARD_QUIRKS } from '../../src/dialects/shared/quirks.js';
 import type { ToolNames } from '../../src/dialects/shared/tool-names.js';
 import { SseReader } from '../../src/transport/sse-reader.js';

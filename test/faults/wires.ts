@@ -1,7 +1,7 @@
 /** Every dialect from both sides: what an upstream of it sends, and what a client of it accepts. */
 import type { ConversationRequest, DialectName, JsonObject } from '../../src/core/conversation.js';
 import { DIALECT_PATHS, DIALECTS } from '../../src/dialects/all.js';
-import type { Dialect } from '../../src/dialects/dialect.js';
+import type { Dialect } from '../../src/dialects/shared/dialect.js';
 import type { Scripted } from '../support/scripted.js';
 import {
   type ParsedSse,

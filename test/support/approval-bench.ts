@@ -4,10 +4,10 @@ import {
   type CoordinatorOptions,
   createApprovalCoordinator,
 } from '../../src/permissions/coordinator/coordinator.js';
-import { createGate } from '../../src/permissions/create-gate.js';
+import { createGate } from '../../src/permissions/coordinator/create-gate.js';
 import type { PermissionGate, Verdict } from '../../src/permissions/gate.js';
 import type { Approval } from '../../src/store/approvals.js';
-import { openStore } from '../../src/store/open.js';
+import { openStore } from '../../src/store/sqlite/open.js';
 import type { Store } from '../../src/store/store.js';
 import { closeAfterTest } from './cleanup.js';
 import { deferred } from './gate.js';

@@ -1,7 +1,7 @@
 /** A CliIo that keeps what a command printed, for tests. */
 import type { Server } from 'node:net';
-import type { CliIo } from '../../src/cli/command.js';
 import { createPrinter } from '../../src/cli/main.js';
+import type { CliIo } from '../../src/cli/shared/command.js';
 
 export interface CapturedIo extends CliIo {
   readonly lines: string[];

@@ -15,7 +15,7 @@ import type { Log } from '../../src/observability/log.js';
 import type { ModelRoute, ModelRule } from '../../src/routing/model-router.js';
 import { createSessions } from '../../src/sessions/lifetime/create-sessions.js';
 import type { Sessions } from '../../src/sessions/sessions.js';
-import { openStore } from '../../src/store/open.js';
+import { openStore } from '../../src/store/sqlite/open.js';
 import type { Store } from '../../src/store/store.js';
 import type { ToolContext } from '../../src/tools/runtime/context.js';
 import { createJobTable } from '../../src/tools/runtime/jobs.js';

@@ -9,8 +9,8 @@ import {
   type Presented,
 } from '../../src/server/access/sign-in-cookie.js';
 import { loadSignIns, type NewSignIn, SignIns } from '../../src/server/access/sign-ins.js';
-import { openStore } from '../../src/store/open.js';
 import type { SignInStore } from '../../src/store/sign-ins.js';
+import { openStore } from '../../src/store/sqlite/open.js';
 import type { Store } from '../../src/store/store.js';
 
 export const HOUR = 3600 * 1000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfigText } from '../../config/load.js';
-import { UsageError } from '../command.js';
+import { UsageError } from '../shared/command.js';
 import { chatModel } from './chat-model.js';
 
 const HEAD = `

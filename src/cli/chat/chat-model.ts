@@ -2,7 +2,7 @@
 import { DEFAULTS } from '../../config/defaults.js';
 import type { Config, ModelConfig } from '../../config/schema.js';
 import { ModelRouter } from '../../routing/model-router.js';
-import { UsageError } from '../command.js';
+import { UsageError } from '../shared/command.js';
 
 export interface ChatModel {
   /** With the model as an agent in it. */

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { httpGet } from '../http-get.js';
+import { httpGet } from '../shared/http-get.js';
 import { type Check, fail, ok } from './check.js';
 
 const ANSWER_TIMEOUT_MS = 2000;

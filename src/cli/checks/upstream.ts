@@ -2,7 +2,7 @@ import { isLoopback } from '../../config/loopback.js';
 import { maskUrl } from '../../config/redact.js';
 import type { RemoteUpstreamConfig, UpstreamConfig } from '../../config/schema.js';
 import { endpointOf, modelListRequest } from '../../upstreams/endpoint.js';
-import { type GetResult, httpGet, modelIds } from '../http-get.js';
+import { type GetResult, httpGet, modelIds } from '../shared/http-get.js';
 import { type Check, fail, ok, warn } from './check.js';
 
 const PROBE_TIMEOUT_MS = 5000;

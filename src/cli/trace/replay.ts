@@ -9,7 +9,7 @@ import { GatewayError } from '../../core/errors.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { LossLog } from '../../core/losses.js';
 import { dialectOfPath } from '../../dialects/all.js';
-import type { Dialect } from '../../dialects/dialect.js';
+import type { Dialect } from '../../dialects/shared/dialect.js';
 import type { HttpUpstream } from '../../upstreams/http-upstream.js';
 import { readAgain } from './read-again.js';
 import { parseRecorded, type Replay, recordedUpstream, type TraceFile } from './trace-file.js';

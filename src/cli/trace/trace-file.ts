@@ -6,7 +6,7 @@ import { decodeChunk } from '../../observability/trace-recorder.js';
 import { HttpUpstream, timeoutsOf } from '../../upstreams/http-upstream.js';
 import { createQuirkSource } from '../../upstreams/quirks/create-quirk-source.js';
 import { TokenMeter } from '../../upstreams/token-meter.js';
-import { UsageError } from '../command.js';
+import { UsageError } from '../shared/command.js';
 import { tracePayload } from './payload.js';
 
 const traceFile = tracePayload.extend({

@@ -12,7 +12,7 @@ import type { ConfigOrigin } from '../../config/load.js';
 import type { Config } from '../../config/schema.js';
 import { findTrust, recordTrust, sha256 } from '../../config/trust-record.js';
 import { userStateFolder } from '../../config/user-folders.js';
-import { parseStoreUrl } from '../../store/open.js';
+import { parseStoreUrl } from '../../store/sqlite/open.js';
 
 const OWNER_FILE = 'owner';
 const OWNER_BYTES = 32;

@@ -1,7 +1,7 @@
 /** A neutral request as the body of `POST /v1/messages`. */
 import type { ConversationRequest, JsonObject } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
-import type { EncodedRequest, Target } from '../dialect.js';
+import type { EncodedRequest, Target } from '../shared/dialect.js';
 import { endUser } from '../shared/end-user-field.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
 import { ToolNames } from '../shared/tool-names.js';

@@ -2,7 +2,7 @@
 import type { BetaMessage, BetaUsage } from '@anthropic-ai/sdk/resources/beta/messages/messages.js';
 import type { AssistantMessage, Block, JsonObject, Usage } from '../../core/conversation.js';
 import type { LossLog } from '../../core/losses.js';
-import type { AnswerContext } from '../dialect.js';
+import type { AnswerContext } from '../shared/dialect.js';
 import { DIALECT, fitId, STOP_REASONS } from './wire.js';
 
 type WireUsage = Pick<

@@ -4,7 +4,7 @@
  */
 import type { Usage } from '../../core/conversation.js';
 import type { AnswerEvent, BlockDelta, BlockStart } from '../../core/events.js';
-import type { AnswerContext, StreamEncoder } from '../dialect.js';
+import type { AnswerContext, StreamEncoder } from '../shared/dialect.js';
 import { encodeUsage } from './encode-response.js';
 import { encodeError } from './errors.js';
 import { DIALECT, fitId, STOP_REASONS } from './wire.js';

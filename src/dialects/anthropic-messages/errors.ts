@@ -3,8 +3,8 @@ import type { ErrorType } from '@anthropic-ai/sdk/resources/shared.js';
 import type { JsonObject } from '../../core/conversation.js';
 import { type ErrorCode, GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
-import type { WireHeaders } from '../dialect.js';
 import { isContextOverflow, promptTooLong } from '../shared/context-overflow.js';
+import type { WireHeaders } from '../shared/dialect.js';
 import { retryAfterSeconds } from '../shared/retry-after.js';
 
 /** `request_too_large` is documented for 413 and missing in the SDK's list. */

@@ -1,5 +1,5 @@
 /** Anthropic Messages (`/v1/messages`), as spoken by Claude Code and the Anthropic SDKs. */
-import type { Dialect } from '../dialect.js';
+import type { Dialect } from '../shared/dialect.js';
 import { decodeRequest } from './decode-request.js';
 import { decodeResponse } from './decode-response.js';
 import { createStreamDecoder } from './decode-stream.js';

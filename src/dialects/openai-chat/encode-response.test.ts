@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AssistantMessage, Block, StopReason } from '../../core/conversation.js';
 import { LossLog } from '../../core/losses.js';
-import type { AnswerContext } from '../dialect.js';
+import type { AnswerContext } from '../shared/dialect.js';
 import { decodeRequest } from './decode-request.js';
 import { encodeResponse } from './encode-response.js';
 

@@ -8,7 +8,7 @@ import type {
   ToolUseBlock,
 } from '../../core/conversation.js';
 import type { LossLog } from '../../core/losses.js';
-import type { AnswerContext } from '../dialect.js';
+import type { AnswerContext } from '../shared/dialect.js';
 import { type AnswerForm, isCustomCall, readForm } from './answer-form.js';
 import { encodeDetails } from './reasoning.js';
 import { DIALECT, encodeUsage, FINISH_REASONS } from './wire.js';

@@ -14,7 +14,7 @@ import type {
 } from '../../core/conversation.js';
 import type { AnswerEvent, BlockDelta, BlockStart } from '../../core/events.js';
 import { isObject } from '../../core/is-object.js';
-import type { AnswerContext, StreamEncoder } from '../dialect.js';
+import type { AnswerContext, StreamEncoder } from '../shared/dialect.js';
 import { type AnswerForm, answerForm, isCustomCall, readForm } from './answer-form.js';
 import { callId, completionId, extraContent, finishReason, freeText, REFUSED } from './encode-response.js';
 import { encodeError } from './errors.js';

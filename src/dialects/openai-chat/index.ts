@@ -1,5 +1,5 @@
 /** OpenAI Chat Completions (`/v1/chat/completions`), as spoken by the OpenAI SDKs and most model servers. */
-import type { Dialect } from '../dialect.js';
+import type { Dialect } from '../shared/dialect.js';
 import { answerForm } from './answer-form.js';
 import { decodeRequest } from './decode-request.js';
 import { decodeResponse } from './decode-response.js';

@@ -4,7 +4,7 @@ import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import { isObject } from '../../core/is-object.js';
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
-import type { StreamDecoder } from '../dialect.js';
+import type { StreamDecoder } from '../shared/dialect.js';
 import { readEmbeddedError, readErrorBody } from '../shared/openai-error-body.js';
 import { embeddedError } from '../shared/openai-errors.js';
 import type { ToolNames } from '../shared/tool-names.js';

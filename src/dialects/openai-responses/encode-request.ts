@@ -1,7 +1,7 @@
 /** The body of `POST /responses`, as an upstream with these quirks takes it. */
 import type { ConversationRequest, JsonObject, OutputFormat } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
-import type { EncodedRequest, Target } from '../dialect.js';
+import type { EncodedRequest, Target } from '../shared/dialect.js';
 import { clampEffort, wantedEffort } from '../shared/effort.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
 import { normaliseOutputSchema } from '../shared/json-schema.js';

@@ -1,7 +1,7 @@
 /** A whole answer for the client: neutral to wire. */
 import type { AssistantMessage, Block, JsonObject } from '../../core/conversation.js';
 import type { LossLog } from '../../core/losses.js';
-import type { AnswerContext } from '../dialect.js';
+import type { AnswerContext } from '../shared/dialect.js';
 import { freeText } from '../shared/free-text.js';
 import { type AnswerForm, callName, readForm } from './answer-form.js';
 import {

@@ -7,7 +7,7 @@ import type { ConversationRequest, JsonObject, OpaqueBlock } from '../../core/co
 import type { GatewayError } from '../../core/errors.js';
 import type { AnswerEvent, BlockDelta, BlockStart } from '../../core/events.js';
 import { isObject } from '../../core/is-object.js';
-import type { AnswerContext, StreamEncoder } from '../dialect.js';
+import type { AnswerContext, StreamEncoder } from '../shared/dialect.js';
 import { FreeTextReader } from '../shared/free-text.js';
 import { type AnswerForm, answerForm, callName, type ResponsesCallName, readForm } from './answer-form.js';
 import {

@@ -2,7 +2,7 @@
 import type { ResponseErrorEvent } from 'openai/resources/responses/responses.js';
 import type { JsonObject } from '../../core/conversation.js';
 import type { ErrorCode, GatewayError } from '../../core/errors.js';
-import type { WireHeaders } from '../dialect.js';
+import type { WireHeaders } from '../shared/dialect.js';
 import { wireError } from '../shared/openai-error-shape.js';
 
 export { encodeOpenAiError as encodeError } from '../shared/openai-error-shape.js';

@@ -1,5 +1,5 @@
 /** OpenAI Responses (`/v1/responses`), as spoken by Codex and the OpenAI SDKs. */
-import type { Dialect } from '../dialect.js';
+import type { Dialect } from '../shared/dialect.js';
 import { answerForm } from './answer-form.js';
 import { decodeRequest } from './decode-request.js';
 import { decodeResponse } from './decode-response.js';

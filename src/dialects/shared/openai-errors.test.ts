@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../core/errors.js';
-import type { WireHeaders } from '../dialect.js';
 import { promptTooLong } from './context-overflow.js';
+import type { WireHeaders } from './dialect.js';
 import { readEmbeddedError, readErrorBody } from './openai-error-body.js';
 import { decodeOpenAiError, embeddedError } from './openai-errors.js';
 

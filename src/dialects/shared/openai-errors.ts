@@ -1,7 +1,7 @@
 /** Errors of upstreams that speak an OpenAI wire: from whatever they sent to one GatewayError. */
 import { type ErrorCode, GatewayError, type GatewayErrorOptions } from '../../core/errors.js';
-import type { WireHeaders } from '../dialect.js';
 import { isContextOverflow } from './context-overflow.js';
+import type { WireHeaders } from './dialect.js';
 import { type ErrorBody, readErrorBody } from './openai-error-body.js';
 import { retryAfterSeconds } from './retry-after.js';
 

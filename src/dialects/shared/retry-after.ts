@@ -1,4 +1,4 @@
-import type { WireHeaders } from '../dialect.js';
+import type { WireHeaders } from './dialect.js';
 
 /** Seconds to wait, from `retry-after-ms` or `retry-after` (seconds or a date); undefined without either. */
 export function retryAfterSeconds(headers: WireHeaders, now: number = Date.now()): number | undefined {

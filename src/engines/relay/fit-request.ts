@@ -1,7 +1,7 @@
 /** A request within what its route allows, and with what its headers know about the conversation. */
 import type { ConversationRequest } from '../../core/conversation.js';
 import type { Loss } from '../../core/losses.js';
-import type { WireHeaders } from '../../dialects/dialect.js';
+import type { WireHeaders } from '../../dialects/shared/dialect.js';
 import { clampEffort } from '../../dialects/shared/effort.js';
 import type { ModelRule } from '../../routing/model-router.js';
 

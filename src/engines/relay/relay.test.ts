@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConversationRequest, DialectName } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
-import type { Dialect } from '../../dialects/dialect.js';
+import type { Dialect } from '../../dialects/shared/dialect.js';
 import type { ModelRoute } from '../../routing/model-router.js';
 import type { Upstream, UpstreamRequest } from '../../upstreams/upstream.js';
 import type { ModelRequest } from '../engine.js';

@@ -1,6 +1,6 @@
 /** Listeners for changes to servers. */
-import type { McpLog } from './log.js';
 import type { McpServerChange } from './mcp-client.js';
+import type { McpLog } from './wire/log.js';
 
 export class ChangeListeners {
   readonly #log: McpLog;

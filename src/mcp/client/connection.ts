@@ -5,12 +5,12 @@
 import type { McpServerConfig } from '../../config/schema.js';
 import type { JsonObject } from '../../core/conversation.js';
 import { callResultSchema, decodeResult } from './decode-result.js';
-import type { McpLimits } from './limits.js';
 import { type Listing, listTools } from './list-tools.js';
-import type { McpLog } from './log.js';
 import type { McpCallOptions, McpCallResult } from './mcp-client.js';
 import { describeFailure, statusOf } from './problems.js';
-import { type Client, loadSdk, type Sdk } from './sdk.js';
+import type { McpLimits } from './wire/limits.js';
+import type { McpLog } from './wire/log.js';
+import { type Client, loadSdk, type Sdk } from './wire/sdk.js';
 import type { Wire, WireContext } from './wire/wire.js';
 
 /**

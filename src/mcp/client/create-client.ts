@@ -7,11 +7,11 @@ import { GatewayError } from '../../core/errors.js';
 import { untilAborted } from '../../core/stopping.js';
 import { HttpClient } from '../../transport/http-client/index.js';
 import { ChangeListeners } from './change-listeners.js';
-import { MCP_LIMITS, type McpLimits } from './limits.js';
-import type { McpLog } from './log.js';
 import type { McpClient, McpServerStatus } from './mcp-client.js';
 import { createTokenFile } from './oauth/token-file.js';
 import { type EntryContext, ServerEntry } from './server-entry.js';
+import { MCP_LIMITS, type McpLimits } from './wire/limits.js';
+import type { McpLog } from './wire/log.js';
 
 /** Throws `invalid_request` that names the key. References to the environment are not replaced: it is not the caller's. */
 function parseServer(name: string, given: unknown): McpServerConfig {

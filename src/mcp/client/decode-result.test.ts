@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeResult } from './decode-result.js';
-import { MCP_LIMITS } from './limits.js';
+import { MCP_LIMITS } from './wire/limits.js';
 
 const decode = (
   content: unknown[],

@@ -1,8 +1,8 @@
 /** The answer to a call as content for the model. What cannot be shown becomes a line that says so. */
 import * as z from 'zod';
 import type { ToolResultContent } from '../../core/conversation.js';
-import type { McpLimits } from './limits.js';
 import type { McpCallResult } from './mcp-client.js';
+import type { McpLimits } from './wire/limits.js';
 
 export const callResultSchema = z.looseObject({
   content: z.array(z.unknown()).optional(),

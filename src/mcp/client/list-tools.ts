@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { JsonObject } from '../../core/conversation.js';
-import type { McpLimits } from './limits.js';
 import type { McpTool } from './mcp-client.js';
-import type { Client } from './sdk.js';
+import type { McpLimits } from './wire/limits.js';
+import type { Client } from './wire/sdk.js';
 
 /**
  * Names of tools for models: `mcp__server__tool`, of the characters and the length that models

@@ -4,8 +4,8 @@ import type { McpServerConfig } from '../../config/schema.js';
 import { commandEnvironment } from '../../sandbox/environment.js';
 import type { HttpClient } from '../../transport/http-client/index.js';
 import type { ServerSignIn } from './oauth/sign-in.js';
-import { loadHttpSdk, type Sdk } from './sdk.js';
 import { openHttp } from './wire/http-wire.js';
+import { loadHttpSdk, type Sdk } from './wire/sdk.js';
 import { openStdio } from './wire/stdio-wire.js';
 import type { Wire, WireContext } from './wire/wire.js';
 

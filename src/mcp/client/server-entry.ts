@@ -6,16 +6,16 @@ import { GatewayError } from '../../core/errors.js';
 import { untilAborted } from '../../core/stopping.js';
 import type { HttpClient } from '../../transport/http-client/index.js';
 import { McpConnection } from './connection.js';
-import type { McpLimits } from './limits.js';
 import type { ListedMcpTool } from './list-tools.js';
-import type { McpLog } from './log.js';
 import type { McpCallOptions, McpCallResult, McpServerStatus, McpTool } from './mcp-client.js';
 import { ServerSignIn } from './oauth/sign-in.js';
 import type { TokenFile } from './oauth/token-file.js';
 import { hasCredential, openWire } from './open-wire.js';
-import { loadHttpSdk } from './sdk.js';
 import { type LinkState, ServerLink } from './server-link.js';
 import { createBoundedFetch } from './wire/bounded-fetch.js';
+import type { McpLimits } from './wire/limits.js';
+import type { McpLog } from './wire/log.js';
+import { loadHttpSdk } from './wire/sdk.js';
 
 export interface EntryContext {
   version: string;

@@ -3,9 +3,9 @@
  * moment; whatever comes late from an attempt that was given up changes nothing.
  */
 import { ConnectFailure, type McpConnection } from './connection.js';
-import type { McpLimits } from './limits.js';
 import type { Listing } from './list-tools.js';
-import type { McpLog } from './log.js';
+import type { McpLimits } from './wire/limits.js';
+import type { McpLog } from './wire/log.js';
 
 export type LinkState =
   /** Not asked for yet: kept for a session that has called nothing. */

@@ -1,8 +1,8 @@
 /** One client's session on a virtual server, as far as both servers see it. */
 import { GatewayError } from '../../core/errors.js';
 import type { OpenToolState, ToolRuntime, ToolSelection } from '../../tools/runtime/runtime.js';
-import type { McpLog } from '../client/log.js';
 import type { McpClient } from '../client/mcp-client.js';
+import type { McpLog } from '../client/wire/log.js';
 import type { VirtualLimits } from './limits.js';
 import type { RunningCalls } from './running-calls.js';
 import type { Server, ServerSdk } from './sdk.js';

@@ -1,4 +1,4 @@
-import type { Policy } from '../policy.js';
+import type { Policy } from '../judge/policy.js';
 
 /** What the gate and the coordinator ask of the rules. */
 export type Judge = Pick<Policy, 'decide' | 'readable' | 'hidden'>;

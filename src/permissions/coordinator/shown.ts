@@ -3,7 +3,7 @@
 import type { Decision, ToolCallLocation } from '../decision.js';
 import type { Description, GatedToolCall } from '../gate.js';
 import { type AskHints, readHints } from '../hints.js';
-import { FACTS_CHARS, factsOf } from '../tool-call-facts.js';
+import { FACTS_CHARS, factsOf } from '../rules/tool-call-facts.js';
 
 /** The description's own fields, and these beside them. */
 export type Shown = Description & { asked: Asked };

@@ -3,7 +3,7 @@
  * home (`~/`) or the root (`//`). A pattern that matches a folder covers everything in it.
  */
 
-import { compileName, hasWildcard, matchNames, type NameMatch, withoutEscapes } from './glob-name.js';
+import { compileName, hasWildcard, matchNames, type NameMatch, withoutEscapes } from '../shell/glob-name.js';
 
 export type PatternBase = 'workspace' | 'home' | 'root';
 

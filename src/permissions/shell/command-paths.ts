@@ -2,7 +2,6 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { realTarget } from '../../workspace/real-path.js';
-import { compileName } from '../rules/glob-name.js';
 import {
   type Access,
   abbreviates,
@@ -13,6 +12,7 @@ import {
 } from './file-programs.js';
 import { programName, programRow } from './flag-table.js';
 import { writesFiles } from './flags.js';
+import { compileName } from './glob-name.js';
 import type { Word } from './words.js';
 
 export interface PathUse {

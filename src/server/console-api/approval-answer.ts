@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import * as z from 'zod';
 import type { AnsweredRule, Approval, PersonAnswer } from '../../permissions/approvals.js';
 import { readAsked } from '../../permissions/coordinator/shown.js';
-import { permissionUpdate, readUpdates } from '../../permissions/permission-updates.js';
+import { permissionUpdate, readUpdates } from '../../permissions/rules/permission-updates.js';
 
 const SCOPES = ['once', 'session', 'project', 'everywhere'] as const;
 const MOST_UPDATES = 50;

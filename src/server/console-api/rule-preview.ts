@@ -2,8 +2,8 @@
 import * as z from 'zod';
 import { GatewayError } from '../../core/errors.js';
 import type { Approval } from '../../permissions/approvals.js';
+import type { Preview } from '../../permissions/coordinator/preview.js';
 import { readAsked } from '../../permissions/coordinator/shown.js';
-import type { Preview } from '../../permissions/preview.js';
 import type { RuleReach } from '../../store/rules.js';
 import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../http/exchange.js';

@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from '../../core/conversation.js';
 import type { GatewayError } from '../../core/errors.js';
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.js';
-import type { Dialect } from '../../dialects/dialect.js';
 import { openaiChat } from '../../dialects/openai-chat/index.js';
+import type { Dialect } from '../../dialects/shared/dialect.js';
 import { encodeRpcError } from '../mcp-api/rpc-errors.js';
 
 export type EncodeError = (error: GatewayError, requestId: string) => JsonObject;

@@ -13,7 +13,7 @@ import type { Log } from '../../observability/log.js';
 import { Metrics } from '../../observability/metrics.js';
 import { TraceSampler } from '../../observability/trace-recorder.js';
 import type { ApprovalCoordinator } from '../../permissions/approvals.js';
-import type { RulePreviews } from '../../permissions/preview.js';
+import type { RulePreviews } from '../../permissions/coordinator/preview.js';
 import type { SignIn } from '../../store/sign-ins.js';
 import { Auth, type InnerKeys, type KeyOptions } from '../access/auth.js';
 import { loadSignIns } from '../access/sign-ins.js';

@@ -4,7 +4,7 @@ import { AnswerCollector } from '../../core/answer-collector.js';
 import type { AssistantMessage } from '../../core/conversation.js';
 import type { ModelEvent } from '../../core/events.js';
 import { type LifecycleOptions, StreamLifecycle } from '../../core/lifecycle.js';
-import type { Dialect } from '../../dialects/dialect.js';
+import type { Dialect } from '../../dialects/shared/dialect.js';
 import { type AnswerFacts, isWholeAnswer, keepBytes, type Recorded } from './recorded-answer.js';
 
 /** Characters or bytes of one answer. */

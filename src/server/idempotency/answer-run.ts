@@ -6,7 +6,7 @@ import type { AgentActivity, AgentObserver } from '../../activity/activity.js';
 import type { AssistantMessage } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { LifecycleOptions } from '../../core/lifecycle.js';
-import type { Dialect } from '../../dialects/dialect.js';
+import type { Dialect } from '../../dialects/shared/dialect.js';
 import type { Answer, AnswerBody, ModelRequest } from '../../engines/engine.js';
 import { clientClosed } from '../http/exchange.js';
 import {

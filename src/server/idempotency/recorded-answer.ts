@@ -7,7 +7,7 @@ import { isObject } from '../../core/is-object.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import type { Loss } from '../../core/losses.js';
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
-import type { Dialect } from '../../dialects/dialect.js';
+import type { Dialect } from '../../dialects/shared/dialect.js';
 import { ToolNames } from '../../dialects/shared/tool-names.js';
 import { eventsOfBlocks, stopEvent } from '../../engines/agent/block-events.js';
 import type { Answer } from '../../engines/engine.js';

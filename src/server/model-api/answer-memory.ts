@@ -3,7 +3,7 @@
 import { AnswerCollector } from '../../core/answer-collector.js';
 import type { AssistantMessage, ConversationRequest, JsonObject } from '../../core/conversation.js';
 import type { AnswerEvent } from '../../core/events.js';
-import type { AnswerContext, StreamEncoder } from '../../dialects/dialect.js';
+import type { AnswerContext, StreamEncoder } from '../../dialects/shared/dialect.js';
 import type { ServerContext } from '../context.js';
 
 export type MemoryContext = Pick<ServerContext, 'store' | 'log'>;

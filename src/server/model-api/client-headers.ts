@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { WireHeaders } from '../../dialects/dialect.js';
+import type { WireHeaders } from '../../dialects/shared/dialect.js';
 
 /** A client's credentials end here, and so does what is about its own connection. */
 const DROPPED: ReadonlySet<string> = new Set([

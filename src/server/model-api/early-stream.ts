@@ -6,7 +6,7 @@
 import type { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
-import type { StreamEncoder } from '../../dialects/dialect.js';
+import type { StreamEncoder } from '../../dialects/shared/dialect.js';
 import type { ActivityFeed } from '../activity/activity-feed.js';
 import type { Exchange } from '../http/exchange.js';
 import { baseHeaders } from '../http/respond.js';

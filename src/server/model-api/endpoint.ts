@@ -9,7 +9,7 @@ import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { type Loss, LossLog, lossesHeader } from '../../core/losses.js';
-import type { AnswerContext, Dialect, Ingress, StreamEncoder } from '../../dialects/dialect.js';
+import type { AnswerContext, Dialect, Ingress, StreamEncoder } from '../../dialects/shared/dialect.js';
 import type { Answer, ModelRequest } from '../../engines/engine.js';
 import { type ActivityFeed, feedFor } from '../activity/activity-feed.js';
 import type { Handler, ServerContext } from '../context.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { AssistantMessage, Block, JsonObject } from '../../core/conversation.js';
 import { openaiResponses } from '../../dialects/openai-responses/index.js';
-import { openStore } from '../../store/open.js';
+import { openStore } from '../../store/sqlite/open.js';
 import type { Store } from '../../store/store.js';
 import { chainOf, findStoredResponse, forgetStoredResponse, responseMemory } from './response-memory.js';
 

@@ -3,7 +3,7 @@ import { type DialectName, NO_USAGE } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import { type AnswerEvent, isContent, type ModelEvent } from '../../core/events.js';
 import type { StreamLifecycle } from '../../core/lifecycle.js';
-import type { StreamEncoder } from '../../dialects/dialect.js';
+import type { StreamEncoder } from '../../dialects/shared/dialect.js';
 import type { AnswerBody } from '../../engines/engine.js';
 import type { ActivityFeed } from '../activity/activity-feed.js';
 import type { ServerContext } from '../context.js';

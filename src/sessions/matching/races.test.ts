@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { call, result, SessionsBench, said, speak, user } from '../../../test/support/sessions-bench.js';
-import { openStore } from '../../store/open.js';
+import { openStore } from '../../store/sqlite/open.js';
 import type { Store } from '../../store/store.js';
 
 const A = [user('a')];

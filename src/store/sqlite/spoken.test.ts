@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ownSession, START, TTL } from '../../../test/contracts/store/place.js';
 import type { LimitOverrides } from '../limits.js';
-import { openStore } from '../open.js';
 import type { Store } from '../store.js';
 import { Database } from './database.js';
 import { MIGRATIONS, migrate } from './migrations.js';
+import { openStore } from './open.js';
 import { number, text } from './rows.js';
 
 const HIDDEN = 'zebrafinch';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Place, sharedStoreContract, storeContract } from '../../../test/contracts/store.js';
-import { openStore } from '../open.js';
+import { openStore } from './open.js';
 
 async function filePlace(): Promise<Place> {
   const baseDir = await mkdtemp(join(tmpdir(), 'store-'));

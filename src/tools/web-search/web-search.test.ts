@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { closeSitesAfterEach, type Handler, startSite } from '../../../test/support/loopback-site.js';
 import { createTestContext, runTool, type TestContext } from '../../../test/support/tool-context.js';
 import { ToolError } from '../runtime/tool.js';
-import type { SearchHit } from './provider.js';
+import type { SearchHit } from './providers/provider.js';
 import { filterHits, normalDomain, type WebSearchOptions, webSearchTool } from './web-search.js';
 
 closeSitesAfterEach();

@@ -2,8 +2,8 @@
 
 import * as z from 'zod';
 import { type Tool, ToolError, type Validation } from '../runtime/tool.js';
-import type { SearchHit, SearchProvider } from './provider.js';
 import { type BraveOptions, braveProvider } from './providers/brave.js';
+import type { SearchHit, SearchProvider } from './providers/provider.js';
 import { searxngProvider } from './providers/searxng.js';
 import { type TavilyOptions, tavilyProvider } from './providers/tavily.js';
 

@@ -3,10 +3,10 @@ import { placedError } from '../../config/config-error.js';
 import type { RemoteUpstreamConfig } from '../../config/schema.js';
 import type { GatewayError } from '../../core/errors.js';
 import { type Quirks, STANDARD_QUIRKS } from '../../dialects/shared/quirks.js';
-import type { QuirkSource } from '../quirk-source.js';
 import { quirkProblems } from './check-quirks.js';
 import { FIXES } from './fixes.js';
 import { isProfileName, PROFILES, type Profile, profileOf } from './profiles.js';
+import type { QuirkSource } from './quirk-source.js';
 
 export interface Lesson {
   upstream: string;

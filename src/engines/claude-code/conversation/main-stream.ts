@@ -5,7 +5,7 @@ import type { GatewayError } from '../../../core/errors.js';
 import type { ModelEvent } from '../../../core/events.js';
 import { createStreamDecoder } from '../../../dialects/anthropic-messages/decode-stream.js';
 import { TOOL_NAME_LIMITS } from '../../../dialects/anthropic-messages/wire.js';
-import type { StreamDecoder } from '../../../dialects/dialect.js';
+import type { StreamDecoder } from '../../../dialects/shared/dialect.js';
 import { ToolNames } from '../../../dialects/shared/tool-names.js';
 import { type CollectedMessage, MessageCollector } from '../../agent/message-collector.js';
 import { MessageReporter } from '../../agent/report/message-reporter.js';

@@ -2,7 +2,7 @@
 import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk';
 import type { JsonObject } from '../../../core/conversation.js';
 import type { AskHints, EngineRule } from '../../../permissions/hints.js';
-import { readUpdates, type UpdateLocation } from '../../../permissions/permission-updates.js';
+import { readUpdates, type UpdateLocation } from '../../../permissions/rules/permission-updates.js';
 
 export type AskOptions = Parameters<CanUseTool>[2];
 

@@ -6,7 +6,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { OAuthClientProvider, OAuthDiscoveryState } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { GatewayError } from '../../../core/errors.js';
-import type { FetchLike, HttpSdk } from '../sdk.js';
+import type { FetchLike, HttpSdk } from '../wire/sdk.js';
 import type { TokenFile } from './token-file.js';
 
 export interface SignInOptions {

@@ -6,9 +6,9 @@
  * an authorisation server of another origin too.
  */
 import { type HttpClient, type ResponseBody, readAll } from '../../../transport/http-client/index.js';
-import type { McpLimits } from '../limits.js';
-import type { FetchLike } from '../sdk.js';
 import { FloodBrake } from './flood-brake.js';
+import type { McpLimits } from './limits.js';
+import type { FetchLike } from './sdk.js';
 
 /** How long the event is that a stream of server-sent events is in the middle of. */
 

@@ -2,8 +2,8 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { atMost } from '../../../core/deferred.js';
 import type { HttpClient } from '../../../transport/http-client/index.js';
-import type { FetchLike, HttpSdk } from '../sdk.js';
 import { createBoundedFetch } from './bounded-fetch.js';
+import type { FetchLike, HttpSdk } from './sdk.js';
 import type { Wire, WireContext } from './wire.js';
 
 export interface HttpOptions {

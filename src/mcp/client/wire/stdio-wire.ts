@@ -1,8 +1,9 @@
 /** A server that the gateway starts: one message a line on its stdin and stdout, whatever it says to people on stderr. */
-import type { JSONRPCMessage, Sdk, Transport } from '../sdk.js';
+
 import { FloodBrake } from './flood-brake.js';
 import { answeredId, type Frame, FrameReader } from './frames.js';
 import { ProcessGroup, type ProcessOptions } from './process-group.js';
+import type { JSONRPCMessage, Sdk, Transport } from './sdk.js';
 import type { Wire, WireContext } from './wire.js';
 
 type Codec = Pick<Sdk, 'deserializeMessage' | 'serializeMessage' | 'ErrorCode'>;

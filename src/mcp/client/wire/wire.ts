@@ -1,7 +1,7 @@
 /** What a connection stands on, whichever transport it is. */
-import type { McpLimits } from '../limits.js';
-import type { McpLog } from '../log.js';
-import type { Transport } from '../sdk.js';
+import type { McpLimits } from './limits.js';
+import type { McpLog } from './log.js';
+import type { Transport } from './sdk.js';
 
 export interface Wire {
   readonly transport: Transport;

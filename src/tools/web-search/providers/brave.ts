@@ -1,7 +1,7 @@
 /** Brave Search: GET /res/v1/web/search, the key in X-Subscription-Token, results in web.results. */
-import type { SearchProvider } from '../provider.js';
-import { readHits } from '../read-hits.js';
-import { endpoint, requestSearch } from '../search-request.js';
+import type { SearchProvider } from './provider.js';
+import { readHits } from './read-hits.js';
+import { endpoint, requestSearch } from './search-request.js';
 
 const NAME = 'Brave Search';
 const OFFICIAL = 'https://api.search.brave.com';

@@ -1,7 +1,7 @@
 /** SearXNG: GET /search?q=…&format=json. A server whose settings do not list `json` answers 403. */
-import type { SearchProvider } from '../provider.js';
-import { readHits } from '../read-hits.js';
-import { endpoint, requestSearch } from '../search-request.js';
+import type { SearchProvider } from './provider.js';
+import { readHits } from './read-hits.js';
+import { endpoint, requestSearch } from './search-request.js';
 
 const NAME = 'SearXNG';
 

@@ -1,7 +1,7 @@
 /** Tavily: POST /search with a JSON body and a bearer key, results with `content`. */
-import type { SearchProvider } from '../provider.js';
-import { readHits } from '../read-hits.js';
-import { endpoint, requestSearch } from '../search-request.js';
+import type { SearchProvider } from './provider.js';
+import { readHits } from './read-hits.js';
+import { endpoint, requestSearch } from './search-request.js';
 
 const NAME = 'Tavily';
 const OFFICIAL = 'https://api.tavily.com';

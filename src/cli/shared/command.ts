@@ -1,5 +1,5 @@
 /** What a command is, and what it may use of the process. */
-import type { Environment } from '../config/environment-references.js';
+import type { Environment } from '../../config/environment-references.js';
 
 export interface Command {
   name: string;

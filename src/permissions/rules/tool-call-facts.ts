@@ -4,10 +4,10 @@
  * specifiers are about.
  */
 import * as z from 'zod';
-import { REDACTED } from '../config/redact.js';
-import type { JudgedToolCall } from './decision.js';
-import type { Effect } from './effects.js';
-import { isFileTool } from './rules/tool-names.js';
+import { REDACTED } from '../../config/redact.js';
+import type { JudgedToolCall } from '../decision.js';
+import type { Effect } from '../effects.js';
+import { isFileTool } from './tool-names.js';
 
 /** Calls that need more are not kept: few, and huge. A question is one row, an audit log is many. */
 export const FACTS_CHARS = { audit: 4_000, question: 64_000 } as const;

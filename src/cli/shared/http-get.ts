@@ -5,7 +5,7 @@
  */
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { readModelList } from '../upstreams/read-model-list.js';
+import { readModelList } from '../../upstreams/read-model-list.js';
 
 export type GetResult =
   | { kind: 'answered'; status: number; headers: IncomingHttpHeaders; body: string; ms: number }

@@ -1,7 +1,7 @@
 /** Results out of a provider's JSON, which is not trusted to have any shape. */
 
-import { isObject } from '../../core/is-object.js';
-import { ToolError } from '../runtime/tool.js';
+import { isObject } from '../../../core/is-object.js';
+import { ToolError } from '../../runtime/tool.js';
 import type { SearchHit } from './provider.js';
 
 const LONGEST = { title: 300, snippet: 2000, url: 2048 };

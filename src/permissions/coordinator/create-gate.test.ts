@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { approvalBench, callOf, simplePolicy } from '../../test/support/approval-bench.js';
-import { turnOfLoop } from '../../test/support/gate.js';
-import type { AuditEntry } from '../store/audit.js';
-import type { Store } from '../store/store.js';
+import { approvalBench, callOf, simplePolicy } from '../../../test/support/approval-bench.js';
+import { turnOfLoop } from '../../../test/support/gate.js';
+import type { AuditEntry } from '../../store/audit.js';
+import type { Store } from '../../store/store.js';
+import { createPolicy } from '../judge/policy.js';
 import { createGate } from './create-gate.js';
-import { createPolicy } from './policy.js';
 
 const RULE = { rule: 'Bash(npm:*)', behaviour: 'allow', createdBy: 'alice' } as const;
 

@@ -1,14 +1,14 @@
 /** Rules that a person could make of a question: narrow ones, the narrowest first. */
 import { dirname } from 'node:path';
-import { ruleProblem } from '../config/rule-syntax.js';
-import { realTarget } from '../workspace/real-path.js';
-import type { JudgedToolCall, RuleSuggestion } from './decision.js';
-import type { Effect } from './effects.js';
-import { describeRule } from './rules/describe-rule.js';
-import { escapePattern, pathForms } from './rules/file-pattern.js';
-import { programRow } from './shell/flag-table.js';
-import { hostOf } from './shell/hosts.js';
-import { readPlain } from './shell/lexer.js';
+import { ruleProblem } from '../../config/rule-syntax.js';
+import { realTarget } from '../../workspace/real-path.js';
+import type { JudgedToolCall, RuleSuggestion } from '../decision.js';
+import type { Effect } from '../effects.js';
+import { programRow } from '../shell/flag-table.js';
+import { hostOf } from '../shell/hosts.js';
+import { readPlain } from '../shell/lexer.js';
+import { describeRule } from './describe-rule.js';
+import { escapePattern, pathForms } from './file-pattern.js';
 
 /** Of what an engine suggests; a person chooses from a list, not from a book. */
 const MOST_OF_ENGINE = 8;

@@ -1,6 +1,6 @@
 /** The quirks in force for a model of one upstream: standard, profile, configuration, then what was learned. */
-import type { GatewayError } from '../core/errors.js';
-import type { Quirks } from '../dialects/shared/quirks.js';
+import type { GatewayError } from '../../core/errors.js';
+import type { Quirks } from '../../dialects/shared/quirks.js';
 
 export interface QuirkSource {
   of(model: string): Quirks;

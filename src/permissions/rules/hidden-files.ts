@@ -4,7 +4,7 @@
  */
 import { lstat, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { realTarget } from '../workspace/real-path.js';
+import { realTarget } from '../../workspace/real-path.js';
 import {
   compileFilePattern,
   type FilePattern,
@@ -12,8 +12,8 @@ import {
   type PatternBase,
   pathForms,
   patternMatches,
-} from './rules/file-pattern.js';
-import { readRule } from './rules/rule.js';
+} from './file-pattern.js';
+import { readRule } from './rule.js';
 
 /**
  * How far the workspace is searched for what a pattern with wildcards, or for any folder, matches.

@@ -3,13 +3,18 @@
  * `encode*` is neutral to wire. As ingress the gateway speaks it to a client, as egress to an
  * upstream. Every dialect folder has the same files; index.ts assembles them into this shape.
  */
-import type { AssistantMessage, ConversationRequest, DialectName, JsonObject } from '../core/conversation.js';
-import type { GatewayError } from '../core/errors.js';
-import type { AnswerEvent, ModelEvent } from '../core/events.js';
-import type { LossLog } from '../core/losses.js';
-import type { ServerSentEvent } from '../core/server-sent-event.js';
-import type { Quirks } from './shared/quirks.js';
-import type { ToolNames } from './shared/tool-names.js';
+import type {
+  AssistantMessage,
+  ConversationRequest,
+  DialectName,
+  JsonObject,
+} from '../../core/conversation.js';
+import type { GatewayError } from '../../core/errors.js';
+import type { AnswerEvent, ModelEvent } from '../../core/events.js';
+import type { LossLog } from '../../core/losses.js';
+import type { ServerSentEvent } from '../../core/server-sent-event.js';
+import type { Quirks } from './quirks.js';
+import type { ToolNames } from './tool-names.js';
 
 export interface Dialect {
   readonly name: DialectName;

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { closeAfterTest, tempFolder } from '../../test/support/cleanup.js';
-import { REDACTED } from '../config/redact.js';
-import { openStore } from '../store/open.js';
-import type { Rule, RuleReach } from '../store/rules.js';
-import type { Store } from '../store/store.js';
+import { closeAfterTest, tempFolder } from '../../../test/support/cleanup.js';
+import { REDACTED } from '../../config/redact.js';
+import type { Rule, RuleReach } from '../../store/rules.js';
+import { openStore } from '../../store/sqlite/open.js';
+import type { Store } from '../../store/store.js';
+import type { JudgedToolCall } from '../decision.js';
+import type { Effect } from '../effects.js';
+import type { GatedToolCall, Verdict } from '../gate.js';
+import { createPolicy, type Policy } from '../judge/policy.js';
 import { auditEntry } from './audit.js';
-import { toShown } from './coordinator/shown.js';
-import type { JudgedToolCall } from './decision.js';
-import type { Effect } from './effects.js';
-import type { GatedToolCall, Verdict } from './gate.js';
-import { createPolicy, type Policy } from './policy.js';
 import { createRulePreviews, type PreviewRequest, type RulePreviews } from './preview.js';
+import { toShown } from './shown.js';
 
 const NOW = 1_800_000_000_000;
 const DAY_MS = 86_400_000;

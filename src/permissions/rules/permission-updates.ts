@@ -5,10 +5,10 @@
  */
 import { relative, resolve } from 'node:path';
 import * as z from 'zod';
-import { ruleProblem } from '../config/rule-syntax.js';
-import type { RuleBehaviour, RuleReach } from '../store/rules.js';
-import { escapePattern, pathForms } from './rules/file-pattern.js';
-import { isFileTool } from './rules/tool-names.js';
+import { ruleProblem } from '../../config/rule-syntax.js';
+import type { RuleBehaviour, RuleReach } from '../../store/rules.js';
+import { escapePattern, pathForms } from './file-pattern.js';
+import { isFileTool } from './tool-names.js';
 
 export interface UpdateRule {
   rule: string;

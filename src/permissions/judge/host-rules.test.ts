@@ -1,6 +1,6 @@
 /** A host that begins or ends like an allowed one is another. */
 import { describe, expect, it } from 'vitest';
-import { probe } from '../../test/attacks/policy-probe.js';
+import { probe } from '../../../test/attacks/policy-probe.js';
 
 describe('rules about hosts', () => {
   const rules = probe({

@@ -2,23 +2,23 @@
  * What the rules say about a call: the operator's, those that people made, and those by which a
  * repository narrows them. Nobody is asked here and nothing is written; the gate does both.
  */
-import type { Config } from '../config/schema.js';
-import type { Rule } from '../store/rules.js';
-import { realTarget } from '../workspace/real-path.js';
-import type { Decision, JudgedToolCall, RuleSuggestion, ToolCallLocation } from './decision.js';
-import type { Effect } from './effects.js';
-import { existing, hiddenFiles } from './hidden-files.js';
-import { type PreparedCommand, prepareCommand } from './judge/command.js';
-import { fileRule, isCredential, judgedFile, judgeFile, ownFile } from './judge/files.js';
-import { judgeToolCall, type PreparedCommands } from './judge/judge-tool-call.js';
-import type { Finding, Judging, RuleSet } from './judge/judging.js';
-import { ownFiles } from './protected-files.js';
-import { RepositoryFiles, type RepositoryRules } from './repository-rules.js';
-import { type RuleEntry, type RuleTarget, readRule } from './rules/rule.js';
-import { RuleIndex } from './rules/rule-index.js';
-import { canonicalTool, isFileTool } from './rules/tool-names.js';
-import { type ShellParser, shellParser } from './shell/parser.js';
-import { candidateRules } from './suggestions.js';
+import type { Config } from '../../config/schema.js';
+import type { Rule } from '../../store/rules.js';
+import { realTarget } from '../../workspace/real-path.js';
+import type { Decision, JudgedToolCall, RuleSuggestion, ToolCallLocation } from '../decision.js';
+import type { Effect } from '../effects.js';
+import { ownFiles } from '../protected-files.js';
+import { RepositoryFiles, type RepositoryRules } from '../repository-rules.js';
+import { existing, hiddenFiles } from '../rules/hidden-files.js';
+import { type RuleEntry, type RuleTarget, readRule } from '../rules/rule.js';
+import { RuleIndex } from '../rules/rule-index.js';
+import { candidateRules } from '../rules/suggestions.js';
+import { canonicalTool, isFileTool } from '../rules/tool-names.js';
+import { type ShellParser, shellParser } from '../shell/parser.js';
+import { type PreparedCommand, prepareCommand } from './command.js';
+import { fileRule, isCredential, judgedFile, judgeFile, ownFile } from './files.js';
+import { judgeToolCall, type PreparedCommands } from './judge-tool-call.js';
+import type { Finding, Judging, RuleSet } from './judging.js';
 
 /** Whether a rule has nothing to do with a call, by its form alone: reading commands is most of what a judgement costs. */
 function cannotMatch(target: RuleTarget, { tool, effects }: JudgedToolCall): boolean {

@@ -2,10 +2,10 @@
  * The audit line of every verdict, automatic ones too: who, what, why, by which rule. Nothing waits
  * for it. A person's decision has a line of its own besides, written by the store with the decision.
  */
-import type { AuditLog, NewAuditEntry } from '../store/audit.js';
-import type { PermissionLog } from './coordinator/judge.js';
-import type { GatedToolCall, Verdict, VerdictReason } from './gate.js';
-import { FACTS_CHARS, factsOf } from './tool-call-facts.js';
+import type { AuditLog, NewAuditEntry } from '../../store/audit.js';
+import type { GatedToolCall, Verdict, VerdictReason } from '../gate.js';
+import { FACTS_CHARS, factsOf } from '../rules/tool-call-facts.js';
+import type { PermissionLog } from './judge.js';
 
 const MOST_CHARS = 500;
 /** Of a text that is to be one line: blanks in it may be many. */

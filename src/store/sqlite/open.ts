@@ -1,9 +1,9 @@
 /** From the `store` setting to a store. */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { GatewayError } from '../core/errors.js';
-import type { SqliteLocation } from './sqlite/sqlite-store.js';
-import type { Store, StoreOptions } from './store.js';
+import { GatewayError } from '../../core/errors.js';
+import type { Store, StoreOptions } from '../store.js';
+import type { SqliteLocation } from './sqlite-store.js';
 
 /**
  * Rejects with GatewayError: `invalid_request` with detail `store_url` when the setting itself is
@@ -12,7 +12,7 @@ import type { Store, StoreOptions } from './store.js';
  */
 export async function openStore(url: string, options: StoreOptions): Promise<Store> {
   const location = parseStoreUrl(url, options.baseDir);
-  const { openSqlite } = await import('./sqlite/sqlite-store.js');
+  const { openSqlite } = await import('./sqlite-store.js');
   return openSqlite(location, options);
 }
 

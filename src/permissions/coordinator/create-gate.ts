@@ -1,14 +1,14 @@
 /** The gate: rules first, then a person where they say `ask`, and a line in the audit log of each. */
-import type { Store } from '../store/store.js';
-import type { ApprovalCoordinator } from './approvals.js';
+import type { Store } from '../../store/store.js';
+import type { ApprovalCoordinator } from '../approvals.js';
+import type { Effect } from '../effects.js';
+import type { GatedToolCall, PermissionGate, Verdict } from '../gate.js';
 import { createAuditTrail } from './audit.js';
-import { cancelled, refuse } from './coordinator/conclude.js';
-import { furtherId } from './coordinator/identity.js';
-import type { Judge, PermissionLog } from './coordinator/judge.js';
-import { deniedByRules } from './coordinator/messages.js';
-import { RuleCache } from './coordinator/rule-cache.js';
-import type { Effect } from './effects.js';
-import type { GatedToolCall, PermissionGate, Verdict } from './gate.js';
+import { cancelled, refuse } from './conclude.js';
+import { furtherId } from './identity.js';
+import type { Judge, PermissionLog } from './judge.js';
+import { deniedByRules } from './messages.js';
+import { RuleCache } from './rule-cache.js';
 
 export interface GateOptions {
   policy: Judge;

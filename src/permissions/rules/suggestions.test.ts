@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { probe } from '../../test/attacks/policy-probe.js';
-import type { JudgedToolCall } from './decision.js';
+import { probe } from '../../../test/attacks/policy-probe.js';
+import type { JudgedToolCall } from '../decision.js';
 
 const bash = (
   root: string,

@@ -2,20 +2,20 @@
  * What a rule would have decided lately, before anyone makes it: it is tried on the calls of the
  * audit log and on what waits, by the same judgement as real calls. Writes nothing.
  */
-import { ruleProblem } from '../config/rule-syntax.js';
-import { GatewayError } from '../core/errors.js';
-import type { Approval } from '../store/approvals.js';
-import type { AuditEntry } from '../store/audit.js';
-import type { Rule, RuleBehaviour, RuleReach } from '../store/rules.js';
-import type { Store } from '../store/store.js';
-import { problemOfRule } from './coordinator/answer.js';
-import { NO_RULE_OF_IT, sentence } from './coordinator/messages.js';
-import { RuleCache } from './coordinator/rule-cache.js';
-import { readAsked } from './coordinator/shown.js';
-import type { JudgedToolCall } from './decision.js';
-import type { Policy } from './policy.js';
-import { describeRule } from './rules/describe-rule.js';
-import { judgedAgain, type ToolCallName } from './tool-call-facts.js';
+import { ruleProblem } from '../../config/rule-syntax.js';
+import { GatewayError } from '../../core/errors.js';
+import type { Approval } from '../../store/approvals.js';
+import type { AuditEntry } from '../../store/audit.js';
+import type { Rule, RuleBehaviour, RuleReach } from '../../store/rules.js';
+import type { Store } from '../../store/store.js';
+import type { JudgedToolCall } from '../decision.js';
+import type { Policy } from '../judge/policy.js';
+import { describeRule } from '../rules/describe-rule.js';
+import { judgedAgain, type ToolCallName } from '../rules/tool-call-facts.js';
+import { problemOfRule } from './answer.js';
+import { NO_RULE_OF_IT, sentence } from './messages.js';
+import { RuleCache } from './rule-cache.js';
+import { readAsked } from './shown.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** How far back, in time and in calls; and how many of those that match are shown. */

@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { probe } from '../../test/attacks/policy-probe.js';
-import type { Rule } from '../store/rules.js';
+import { probe } from '../../../test/attacks/policy-probe.js';
+import type { Rule } from '../../store/rules.js';
 
 const person = (rule: string, behaviour: Rule['behaviour'], id = rule): Rule => ({
   id,
