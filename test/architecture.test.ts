@@ -75,6 +75,107 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** These two stand above all others and may import any of them. */
 const ABOVE = ['main', 'cli'];
 
+/**
+ * The rooms of a folder from the bottom to the top: a room imports those on lower levels only, types
+ * included. Rooms on one level know nothing of each other. `.` is the folder's own files.
+ */
+const ROOMS: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
+  cli: ['shared', ['chat', 'checks', 'trace', 'trust'], '.'],
+  dialects: ['shared', ['anthropic-messages', 'openai-chat', 'openai-responses'], '.'],
+  engines: [
+    '.',
+    'agent',
+    ['agent/live', 'agent/report'],
+    ['agent/loop/compaction', 'agent/loop/prompt'],
+    'agent/loop',
+    ['relay', 'plain', 'native', 'claude-code/processes'],
+    'claude-code/model-proxy',
+    'claude-code/tool-calls',
+    'claude-code/conversation',
+    'claude-code',
+  ],
+  mcp: ['client/wire', 'client/oauth', 'client', 'virtual'],
+  permissions: ['.', 'shell', 'rules', 'judge', 'coordinator'],
+  server: [
+    'http',
+    ['access', 'activity'],
+    'idempotency',
+    'console-api/wire',
+    ['model-api', 'mcp-api', 'observe', 'console-api/events'],
+    'console-api/chat',
+    'console-api',
+    '.',
+  ],
+  sessions: ['.', 'history', 'persistence', 'turns', 'matching', 'lifetime'],
+  store: ['.', 'sqlite'],
+  tools: [
+    'runtime',
+    ['files', 'bash', 'memory-read', 'task', 'todo-read', 'web-search/providers'],
+    'grep',
+    [
+      ...[
+        'architect',
+        'ask-user-question',
+        'bash-output',
+        'edit',
+        'exit-plan-mode',
+        'glob',
+        'kill-shell',
+        'ls',
+      ],
+      ...['memory-write', 'multi-edit', 'notebook-edit', 'notebook-read', 'read', 'sticker-request', 'think'],
+      ...['todo-write', 'web-fetch', 'web-search', 'write'],
+    ],
+    '.',
+  ],
+  transport: ['.', 'http-client', 'guarded-fetch'],
+  upstreams: [['demo', 'quirks'], '.'],
+  workspace: ['.', ['process', 'ripgrep']],
+};
+
+/** Imports against that order which are still to be cut, as pairs of rooms. This list only shrinks. */
+const STILL_AGAINST: readonly string[] = [
+  // engines: create-dispatcher.ts goes to src/gateway, the agent engine opens its drivers.
+  'engines: . → relay',
+  'engines: . → plain',
+  'engines: . → native',
+  'engines: . → claude-code',
+  'engines: agent → agent/live',
+  'engines: agent → agent/report',
+  'engines: claude-code/model-proxy → claude-code/conversation',
+  'engines: claude-code/model-proxy → claude-code/tool-calls',
+  'engines: claude-code/tool-calls → claude-code/conversation',
+  // server: one context a surface, and the server above the surfaces.
+  ...['access', 'observe', 'idempotency', 'console-api', 'console-api/events', 'mcp-api', '.'].map(
+    (room) => `server: http → ${room}`,
+  ),
+  ...['console-api', 'mcp-api', 'model-api', 'observe'].map((room) => `server: ${room} → .`),
+  'server: activity → console-api/wire',
+  'server: console-api/events → console-api',
+  'server: model-api → console-api',
+  'server: observe → model-api',
+  'server: observe → console-api',
+];
+
+/** Words that were retired, with those of docs/glossary.md in their place: in no exported name. */
+const RETIRED = [
+  ...[
+    'Telling',
+    'Tellings',
+    'Teller',
+    'Attacher',
+    'PlaceFinder',
+    'FoundPlace',
+    'HeldSession',
+    'SessionMaker',
+  ],
+  ...['CallDesk', 'KnownCalls', 'ParkedCalls', 'CallCourses', 'ModelHop', 'HopOwner', 'AnswerVoice'],
+  ...['TurnKeeper', 'CallLedger', 'RuleBook', 'Releaser', 'AssistantTurn', 'TurnCollector', 'SessionTurn'],
+  ...['TurnRecord', 'RunningTurn', 'SharedTurn', 'ConsoleSession', 'ConsoleSessions', 'OpenToolSession'],
+];
+/** These mean several things alone; as a part of a longer name they say which. */
+const RETIRED_ALONE = ['Place', 'TurnEvent', 'StreamEvent', 'Call', 'Conversation', 'Desk'];
+
 const MAX_LINES = 450;
 
 /** Every dialect is built the same way, so that one who knows one knows all. */
@@ -206,6 +307,97 @@ describe('imports', () => {
         .map(({ specifier }) => `${path} → ${specifier}`),
     );
     expect(wrong).toEqual([]);
+  });
+});
+
+describe('rooms', () => {
+  const topOf = (path: string): string => path.split('/')[1] ?? '';
+  const roomOf = (path: string): string => dirname(path).split('/').slice(2).join('/') || '.';
+  const levelOf = (top: string, room: string): number | undefined => {
+    const level = ROOMS[top]?.findIndex((each) => [each].flat().includes(room)) ?? -1;
+    return level < 0 ? undefined : level;
+  };
+  const inFolders = sources.filter(({ path }) => path.split('/').length > 2);
+
+  it('have a place in the table wherever a folder has some', () => {
+    const divided = new Set(
+      inFolders.filter(({ path }) => roomOf(path) !== '.').map(({ path }) => topOf(path)),
+    );
+    const unknown = inFolders
+      .map(({ path }) => ({ top: topOf(path), room: roomOf(path) }))
+      .filter(({ top, room }) => divided.has(top) && levelOf(top, room) === undefined)
+      .map(({ top, room }) => `src/${top}/${room}`);
+    expect([...new Set(unknown)]).toEqual([]);
+  });
+
+  it('are all there', () => {
+    const rooms = new Set(inFolders.map(({ path }) => `${topOf(path)}/${roomOf(path)}`));
+    const listed = Object.entries(ROOMS).flatMap(([top, levels]) =>
+      levels.flat().map((room) => `${top}/${room}`),
+    );
+    expect(listed.filter((room) => !rooms.has(room))).toEqual([]);
+  });
+
+  it('import only rooms on lower levels', () => {
+    const wrong = edges(inFolders).filter(({ from, to }) => {
+      const top = topOf(from);
+      const [room, other] = [roomOf(from), roomOf(to)];
+      if (top !== topOf(to) || room === other) return false;
+      if (STILL_AGAINST.includes(`${top}: ${room} → ${other}`)) return false;
+      return (levelOf(top, other) ?? 0) >= (levelOf(top, room) ?? 0);
+    });
+    expect(wrong.map(shown)).toEqual([]);
+  });
+});
+
+describe('exported names', () => {
+  const EXPORTED =
+    /^export (?:abstract )?(?:async )?(?:class|function\*?|const|let|interface|type|enum) (\w+)/gm;
+  const wordsOf = (name: string): string =>
+    `|${Array.from(name.matchAll(/[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+/g), ([word]) => word.charAt(0).toUpperCase() + word.slice(1)).join('|')}|`;
+  const names = [...filesUnder('src'), ...filesUnder('console/src')]
+    .filter((path) => /(?<!\.test)\.tsx?$/.test(path))
+    .flatMap((path) =>
+      Array.from(readFileSync(join(ROOT, path), 'utf8').matchAll(EXPORTED), ([, name = '']) => ({
+        path,
+        name,
+      })),
+    );
+
+  it('are found', () => {
+    expect(names.length).toBeGreaterThan(1000);
+  });
+
+  it('have none of the words that were retired', () => {
+    const wrong = names.filter(
+      ({ name }) =>
+        RETIRED_ALONE.includes(name) || RETIRED.some((word) => wordsOf(name).includes(wordsOf(word))),
+    );
+    expect(wrong.map(({ path, name }) => `${name} in ${path}`)).toEqual([]);
+  });
+});
+
+describe("CONTRIBUTING.md's table of folders", () => {
+  const rows = Array.from(
+    readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8').matchAll(/^\| `src\/([a-z-]+)` \|.*\| ([^|]+) \|$/gm),
+    ([, folder = '', allowed = '']) => ({ folder, allowed }),
+  );
+
+  it('says for every folder whom it may import', () => {
+    const listed = rows.filter(({ allowed }) => allowed !== 'everything');
+    const table = Object.fromEntries(
+      listed.map(({ folder, allowed }) => [folder, allowed === 'nothing' ? [] : allowed.split(', ').sort()]),
+    );
+    const held = Object.fromEntries(
+      Object.entries(MAY_IMPORT).map(([folder, allowed]) => [folder, allowed.toSorted()]),
+    );
+    expect(table).toEqual(held);
+  });
+
+  it('names those that may import everything', () => {
+    const above = rows.filter(({ allowed }) => allowed === 'everything').map(({ folder }) => folder);
+    expect(ABOVE).toEqual(expect.arrayContaining(above));
+    expect(above).not.toEqual([]);
   });
 });
 
