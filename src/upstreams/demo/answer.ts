@@ -1,105 +1,191 @@
 /** What the demo model says: from tool results where there are any, honestly nothing much otherwise. */
-import type { ConversationRequest } from '../../core/conversation.js';
-import { findExpressions, formatNumber } from './expression.js';
-import { PHRASES_OF, type Phrases } from './phrases.js';
-import type { Exchange, Situation } from './read-conversation.js';
-import { describeMedia, summarise } from './results.js';
+import type { Block, ConversationRequest, JsonObject, ToolResultBlock } from '../../core/conversation.js';
+import { isObject } from '../../core/is-object.js';
+import { type Expression, findExpressions, formatNumber } from './arithmetic.js';
+import { askOf, fillArguments } from './fill-arguments.js';
 import { isShallow } from './schema.js';
-import { featuresOf, isConceptWord, isStopWord, segment, splitIdentifier } from './words.js';
+import { featuresOf, hanChunks, headline, isStopWord, languageOf } from './words.js';
 
-const MAX_SUBJECT = 120;
+/** Every sentence, in both languages; `{}` are filled in order. */
+const PHRASES = {
+  honest: [
+    'No model is connected: this is the demo model built into the gateway. It works by fixed rules: it can call the tools that you offer, read their results and do arithmetic, and it cannot answer this.',
+    '当前没有连接任何模型：这是网关内置的演示模型，只按固定规则工作。它可以调用你提供的工具、读取工具结果、做算术，但无法回答这个问题。',
+  ],
+  connect: [
+    ' To connect a real model, set ANTHROPIC_API_KEY or OPENAI_API_KEY and start the gateway again, run `toolgate init` to write a configuration, or point `upstreams.local` in toolgate.yaml at a local server such as Ollama (http://127.0.0.1:11434/v1).',
+    '要连接真正的模型：设置 ANTHROPIC_API_KEY 或 OPENAI_API_KEY 后重新启动网关，或运行 `toolgate init` 生成配置文件，或把 toolgate.yaml 里的 `upstreams.local` 指向本地服务，例如 Ollama（http://127.0.0.1:11434/v1）。',
+  ],
+  noTool: [' None of the tools on offer ({}) fits this request.', '所提供的工具（{} 个）都不适合这个请求。'],
+  arithmetic: ['{} = {}', '{} 等于 {}。'],
+  calculated: ['The result of {} is {}.', '{} 的结果是 {}。'],
+  returned: ['{} returned: {}', '{}返回：{}'],
+  failed: ['{} failed: {}', '{}出错：{}'],
+  call: ['{} ({})', '{}（{}）'],
+  join: [' and ', '，以及'],
+  nothing: ['nothing', '没有内容'],
+  inAll: ['{}… ({} characters in all)', '{}…（共 {} 个字符）'],
+  noValue: ['{} has no value.', '{} 没有确定的值。'],
+} as const satisfies Record<string, readonly [en: string, zh: string]>;
 
-export function answerFromResults({ exchanges, language }: Situation): string {
-  const phrases = PHRASES_OF[language];
-  const lines = exchanges.map((exchange) => answerLine(exchange, phrases));
-  return lines.length === 1 ? (lines[0] ?? '') : lines.map((line) => `- ${line}`).join('\n');
+type Say = (name: keyof typeof PHRASES, ...values: readonly (string | number)[]) => string;
+
+/** A call with its result. */
+interface Exchange {
+  name: string;
+  input: JsonObject;
+  result: ToolResultBlock;
 }
 
-function answerLine({ name, input, result }: Exchange, phrases: Phrases): string {
-  const subject = subjectOf(input);
-  const { text, isError } = summarise(result, phrases);
-  if (isError) return phrases.failed(name, subject, text);
-  const isLine = !text.includes('\n') && text.length <= 200;
-  const about = featuresOf(splitIdentifier(name).join(' '));
-  if (subject !== '' && isLine && (about.get('calculate') === 1 || 'expression' in input)) {
-    return phrases.calculated(subject, text.replace(/[.。]$/, ''));
+/** What the conversation comes to. */
+export interface Situation {
+  request: ConversationRequest;
+  /** What the user said last, in their own words; empty where they said nothing. */
+  words: string;
+  /** In the user's language. */
+  say: Say;
+  /** The calls since then that have results. */
+  exchanges: readonly Exchange[];
+}
+
+/** What clients put between a user's words. */
+const CLIENT_TAGS =
+  'system-reminder local-command-stdout local-command-stderr local-command-caveat command-name command-message ide_opened_file ide_selection task-notification user-prompt-submit-hook environment_context user_instructions';
+
+function ownWords(content: readonly Block[]): string {
+  let words = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+  for (const tag of CLIENT_TAGS.split(' ')) {
+    const [before = '', ...opened] = words.split(`<${tag}`);
+    const behind = opened.map((text) => {
+      const close = text.indexOf(`</${tag}>`);
+      return close < 0 ? `<${tag}${text}` : text.slice(close + tag.length + 3);
+    });
+    words = before + behind.join('');
   }
-  const [place] = Object.values(input).filter((value) => typeof value === 'string');
-  if (place !== undefined && isLine && about.get('weather') === 1)
-    return phrases.weather(place.slice(0, MAX_SUBJECT), text);
-  return phrases.returned(name, subject, text.includes('\n') ? `\n${text}` : text).replace(/ \n/, '\n');
+  return words.trim();
 }
+
+/** Longer messages are read at both ends: people put the question before or after what they paste. */
+const READ = { head: 1_500, tail: 500 } as const;
+const MAX_EXCHANGES = 64;
+
+export function readConversation(request: ConversationRequest): Situation {
+  const { messages } = request;
+  const at = messages.findLastIndex(({ role, content }) => role === 'user' && ownWords(content) !== '');
+  const { content = [] } = messages[at] ?? messages.findLast(({ role }) => role === 'user') ?? {};
+  const said = ownWords(content);
+  const isLong = said.length > READ.head + READ.tail;
+  const words = isLong ? `${said.slice(0, READ.head)}\n${said.slice(-READ.tail)}` : said;
+  const column = languageOf(words) === 'en' ? 0 : 1;
+  const calls = messages.flatMap((message) => message.content.filter((block) => block.type === 'tool_use'));
+  const results = messages
+    .slice(Math.max(0, at))
+    .flatMap((message) => message.content.filter((block) => block.type === 'tool_result'));
+  return {
+    request,
+    words,
+    say: (name, ...values) => {
+      const rest = values.values();
+      return PHRASES[name][column].replaceAll('{}', () => String(rest.next().value));
+    },
+    exchanges: results.slice(-MAX_EXCHANGES).map((result) => {
+      const { name = 'tool', input = {} } = calls.findLast(({ id }) => id === result.toolUseId) ?? {};
+      return { name, input, result };
+    }),
+  };
+}
+
+const TITLE =
+  /\b(?:generate|write|create)\b[^.\n]{0,80}\btitle\b|summari[sz]e\s+this\s+(?:coding\s+)?conversation\s+in\s+under|(?:生成|写|起)[^。\n]{0,12}标题/i;
+const SUMMARY =
+  /\bcreate\s+a\s+(?:detailed\s+)?summary\s+of\b|^summari[sz]e\s+(?:the|our|this)\s+conversation/i;
+
+/** What clients ask on the side, without their user, calls no tool: what to type next, a title, a summary. */
+export function answerAside({ request, words, say }: Situation): string | undefined {
+  if (words.startsWith('[SUGGESTION MODE')) return '';
+  if (SUMMARY.test(words)) return say('honest');
+  const prompt = [...request.system.map(({ text }) => text), words.slice(0, 300)].join('\n');
+  if (request.tools.length > 0 || !TITLE.test(prompt)) return undefined;
+  const subject = TITLE.test(words) ? words.replace(/^[^:：]*[:：]\s*(?:user:\s*)?/i, '') : words;
+  return /json/i.test(prompt) ? JSON.stringify({ title: headline(subject) }) : headline(subject);
+}
+
+/** The answer where no tool is called. */
+export function answer(situation: Situation): string {
+  const { request, words, exchanges } = situation;
+  const { format } = request;
+  if (format?.type === 'json_schema') {
+    const { input } = fillArguments(format.schema, askOf(words), format.name ?? '');
+    return JSON.stringify(input) ?? 'null';
+  }
+  const text =
+    answerAside(situation) ?? (exchanges.length > 0 ? fromResults(situation) : withoutTools(situation));
+  return format === undefined || isObject(parsed(text)) ? text : JSON.stringify({ answer: text });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function fromResults({ exchanges, say }: Situation): string {
+  const lines = exchanges.map(({ name, input, result }) => {
+    const subject = subjectOf(input);
+    const text = summarise(result, say);
+    const call = subject === '' ? name : say('call', name, subject);
+    if (result.isError || /^(?:error|exception|fatal|错误|失败)\b/i.test(text))
+      return say('failed', call, text);
+    const isSum = featuresOf([name, ...Object.keys(input)].join(' ')).get('calculate') === 1;
+    if (isSum && subject !== '' && !text.includes('\n')) return say('calculated', subject, text);
+    return say('returned', call, text.includes('\n') ? `\n${text}` : text);
+  });
+  return lines.length === 1 ? lines.join() : lines.map((line) => `- ${line}`).join('\n');
+}
+
+/** Never half of a surrogate pair. */
+const cut = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 
 /** The values of the call, short: "123 + 456", "Paris, celsius". */
-function subjectOf(input: Exchange['input']): string {
-  const values = Object.values(input)
-    .filter((value) => value !== null && value !== undefined && value !== '')
-    .map((value) => (typeof value === 'object' ? compact(value) : String(value)).replace(/\s+/g, ' '));
-  const text = values.join(', ');
-  return text.length > MAX_SUBJECT ? `${text.slice(0, MAX_SUBJECT).replace(/[\ud800-\udbff]$/, '')}…` : text;
+function subjectOf(input: JsonObject): string {
+  const values = Object.values(input).filter((value) => value !== null && value !== '' && isShallow(value));
+  const texts = values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));
+  const text = texts.join(', ').replace(/\s+/g, ' ');
+  return text.length > 120 ? `${cut(text, 120)}…` : text;
 }
 
-function compact(value: unknown): string {
-  return isShallow(value) ? JSON.stringify(value) : '…';
+const LIMITS = { characters: 600, lines: 12 } as const;
+
+/** A result in few words: long texts cut, pictures named, the one value of an object taken out. */
+function summarise({ content }: ToolResultBlock, say: Say): string {
+  const parts = content.map((block) => {
+    if (block.type !== 'text') return block.type === 'opaque' ? block.kind : block.type;
+    const text = block.text.trim();
+    const value = /^\{[^{[]{1,600}\}$/.test(text) ? parsed(text) : undefined;
+    const [only, ...more] = isObject(value) ? Object.values(value) : [];
+    if (only !== undefined && more.length === 0) return String(only);
+    const start = cut(text.split('\n', LIMITS.lines).join('\n'), LIMITS.characters);
+    return start === text ? text : say('inAll', start, text.length);
+  });
+  return parts.filter((part) => part !== '').join(say('join')) || say('nothing');
 }
 
-export function answerWithoutTools(situation: Situation, request: ConversationRequest): string {
-  const phrases = PHRASES_OF[situation.language];
-  const sum = directArithmetic(situation.words);
-  if (sum !== undefined) return phrases.arithmetic(sum.text, sum.value);
-  const parts: string[] = [];
-  if (isGreeting(situation.words)) parts.push(phrases.greeting);
-  if (situation.media.length > 0) {
-    parts.push(
-      phrases.received(situation.media.map((block) => describeMedia(block, phrases)).join(phrases.join)),
-    );
-  }
-  parts.push(phrases.honest);
-  if (request.tools.length > 0 && request.toolChoice?.type !== 'none')
-    parts.push(phrases.noTool(request.tools.length));
-  if (request.serverTools.length > 0) {
-    parts.push(phrases.serverTools(request.serverTools.map((tool) => tool.name).join(', ')));
-  }
-  parts.push(phrases.connect);
-  return parts.join(situation.language === 'zh' ? '' : ' ');
+function withoutTools({ request, words, say }: Situation): string {
+  const sum = onlyExpression(words);
+  if (sum !== undefined && !Number.isFinite(sum.value)) return say('noValue', sum.text);
+  if (sum !== undefined) return say('arithmetic', sum.text, formatNumber(sum.value));
+  const offered = request.toolChoice?.type === 'none' ? 0 : request.tools.length;
+  return say('honest') + (offered > 0 ? say('noTool', offered) : '') + say('connect');
 }
 
-const GREETING =
-  /^\s*(?:hi|hello|hey|good\s+(?:morning|afternoon|evening)|greetings|howdy|你好|您好|嗨|哈喽|早上好|下午好|晚上好)(?![\p{L}])/iu;
-
-function isGreeting(words: string): boolean {
-  return GREETING.test(words) || /^(?:你好|您好|早上好|下午好|晚上好)/.test(words.trim());
-}
-
-export interface Computed {
-  text: string;
-  /** Undefined where there is no finite one. */
-  value: string | undefined;
-  number: number;
-}
-
-/** The one expression that a message asks for; undefined where it speaks of anything else. */
-export function directArithmetic(words: string): Computed | undefined {
-  const found = findExpressions(words);
-  const [only] = found;
-  if (only === undefined || found.length > 1) return undefined;
+/** Where the words ask for one expression, and speak of nothing else. */
+function onlyExpression(words: string): Expression | undefined {
+  const [only, ...more] = findExpressions(words);
+  if (only === undefined || more.length > 0) return undefined;
   const around = `${words.slice(0, only.start)} ${words.slice(only.end)}`;
-  for (const match of around.matchAll(/[A-Za-z]+|\p{Script=Han}+|\d+/gu)) {
-    if (!isAroundArithmetic(match[0])) return undefined;
-  }
-  const value = Number.isFinite(only.value) ? formatNumber(only.value) : undefined;
-  return { text: only.text, value, number: only.value };
-}
-
-function isAroundArithmetic(word: string): boolean {
-  if (/^\d/.test(word)) return false;
-  if (/^[A-Za-z]/.test(word))
-    return isStopWord(word) || /^(?:equals?|result|value|s)$/i.test(word) || isMath(word);
-  return segment(word).every(
-    ({ kind, text }) => kind === 'filler' || isMath(text) || /^(?:等于|结果|等|于|多少)+$/.test(text),
-  );
-}
-
-function isMath(word: string): boolean {
-  return isConceptWord(word) && featuresOf(word).get('calculate') === 1;
+  const others = around.match(/[A-Za-z]+|\d+/g)?.filter((word) => !isStopWord(word)) ?? [];
+  const isOfSums = others.every((word) => featuresOf(word).get('calculate') === 1);
+  return isOfSums && hanChunks(around).length === 0 ? only : undefined;
 }

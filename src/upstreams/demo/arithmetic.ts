@@ -1,156 +1,141 @@
-/** Works out an expression from its tokens, by recursive descent: sum, product, sign, power, value. */
-
-export type TokenKind = 'number' | 'operator' | 'open' | 'close' | 'comma' | 'function' | 'constant';
-
-export interface Token {
-  kind: TokenKind;
-  /** The normal form: a sign, a function's name, the digits. */
+/**
+ * Arithmetic: finding expressions in a sentence and working them out. Words count as operators
+ * (plus, 乘以); what is found is written with signs.
+ */
+export interface Span {
   text: string;
   start: number;
   end: number;
-  /** The user's own characters are the normal form. */
-  verbatim: boolean;
 }
 
-export const FUNCTIONS: Readonly<Record<string, (...values: number[]) => number>> = {
-  sqrt: Math.sqrt,
-  cbrt: Math.cbrt,
-  sin: Math.sin,
-  cos: Math.cos,
-  tan: Math.tan,
-  ln: Math.log,
-  log: Math.log10,
-  abs: Math.abs,
-  round: Math.round,
-  floor: Math.floor,
-  ceil: Math.ceil,
-  exp: Math.exp,
-  min: Math.min,
-  max: Math.max,
-  pow: Math.pow,
-};
+/** The text is as a calculator takes it; the value is not finite for `1 / 0`. */
+export interface Expression extends Span {
+  value: number;
+}
 
-export const CONSTANTS: Readonly<Record<string, number>> = { pi: Math.PI, π: Math.PI };
-
+/** A date and `v2` hold no numbers. */
+const NUMBER =
+  '(?<![A-Za-z_\\d.]|\\d{4}-|\\d{4}-\\d\\d-)(?!\\d{4}-\\d\\d-)(?:\\d{1,3}(?:,\\d{3})+|\\d+)(?:\\.\\d+)?(?![A-Za-z_\\d])(?:\\s*[%％](?!\\s*[\\d(]))?';
+const SIGNS: readonly (readonly [sign: string, source: string])[] = [
+  ['^', '\\*\\*|\\^|\\bto\\s+the\\s+power\\s+of\\b|的(?=\\d+次方)'],
+  ['+', '[+＋]|\\bplus\\b|加上?'],
+  ['-', '[-−–－]|\\bminus\\b|减去?'],
+  [
+    '*',
+    '[*×·＊]|\\b(?:times|multiplied\\s+by|x)\\b|(?<=[%％]\\s*)\\bof\\b|乘以?|的(?=\\s*\\d+(?:\\.\\d+)?\\s*[%％])|(?<=[%％])的',
+  ],
+  ['/', '[/÷／]|\\bdivided\\s+by\\b|除以?'],
+  ['%', '%|\\bmod(?:ulo)?\\b'],
+  ['(', '[(（]'],
+  [')', '[)）]'],
+];
+const TOKEN = new RegExp(
+  [NUMBER, ...SIGNS.map(([, source]) => source)].map((each) => `(${each})`).join('|'),
+  'gi',
+);
+const MAX_TOKENS = 200;
 const MAX_DEPTH = 50;
 
-/** The longest expression that the tokens begin with. Its value is not always finite. */
-export function computePrefix(tokens: readonly Token[]): { value: number; length: number } | undefined {
-  const state: State = { tokens, at: 0 };
-  const value = sum(state, 0);
-  return value === undefined ? undefined : { value, length: state.at };
+/** Its text is the digits, or one of `+ - * / % ^ ( )`. */
+function tokenOf(match: RegExpExecArray): Span {
+  const [written] = match;
+  const [sign] = SIGNS[match.slice(2).findIndex((group) => group !== undefined)] ?? [];
+  const digits = written.replace(/[,%％\s]/g, '');
+  const text = sign ?? (/[%％]/.test(written) ? formatNumber(Number(digits) / 100) : digits);
+  return { text, start: match.index, end: match.index + written.length };
 }
 
-/** The value of the tokens as one expression; undefined where they are none. */
-export function compute(tokens: readonly Token[]): number | undefined {
-  const prefix = computePrefix(tokens);
-  return prefix?.length === tokens.length ? prefix.value : undefined;
-}
-
-interface State {
-  tokens: readonly Token[];
-  at: number;
-}
-
-/** Each reader below that finds no value leaves `at` where the reader above puts it back. */
-type Reader = (state: State, depth: number) => number | undefined;
-
-function operatorAt(state: State, signs: string): string | undefined {
-  const token = state.tokens[state.at];
-  if (token?.kind !== 'operator' || !signs.includes(token.text)) return undefined;
-  state.at += 1;
-  return token.text;
-}
-
-/** What stands behind an operator; where nothing does, the operator is not part of the expression. */
-function behind(state: State, read: Reader, depth: number): number | undefined {
-  const operator = state.at - 1;
-  const value = read(state, depth);
-  if (value === undefined) state.at = operator;
-  return value;
-}
-
-function sum(state: State, depth: number): number | undefined {
-  let value = product(state, depth);
-  while (value !== undefined) {
-    const operator = operatorAt(state, '+-');
-    const right = operator === undefined ? undefined : behind(state, product, depth);
-    if (right === undefined) return value;
-    value = operator === '+' ? value + right : value - right;
+/** The expressions with an operator that stand in the text, from the left. */
+export function findExpressions(text: string): Expression[] {
+  const runs: Span[][] = [];
+  for (const match of text.matchAll(TOKEN)) {
+    const last = runs.at(-1)?.at(-1);
+    const isNext = last !== undefined && text.slice(last.end, match.index).trim() === '';
+    if (isNext) runs.at(-1)?.push(tokenOf(match));
+    else runs.push([tokenOf(match)]);
   }
-  return undefined;
+  return runs.flatMap((run) => expressionsIn(run.slice(0, MAX_TOKENS)));
 }
 
-function product(state: State, depth: number): number | undefined {
-  let value = signed(state, depth);
-  while (value !== undefined) {
-    const operator = operatorAt(state, '*/%');
-    const right = operator === undefined ? undefined : behind(state, signed, depth);
-    if (right === undefined) return value;
-    value = operator === '*' ? value * right : operator === '/' ? value / right : value % right;
+function expressionsIn(run: readonly Span[]): Expression[] {
+  const found: Expression[] = [];
+  for (let from = 0; from < run.length; ) {
+    const { value, length } = computePrefix(run.slice(from));
+    const part = run.slice(from, from + Math.max(1, length));
+    from += part.length;
+    const [first, last] = [part[0], part.at(-1)];
+    const isOperation = part.some((token, index) => index > 0 && /^[-+*/%^]$/.test(token.text));
+    if (value === undefined || first === undefined || last === undefined || !isOperation) continue;
+    found.push({ text: written(part), value, start: first.start, end: last.end });
   }
-  return undefined;
+  return found;
 }
 
-function signed(state: State, depth: number): number | undefined {
-  if (depth > MAX_DEPTH) return undefined;
-  if (operatorAt(state, '-') !== undefined) {
-    const value = signed(state, depth + 1);
-    return value === undefined ? undefined : -value;
-  }
-  const base = operand(state, depth);
-  if (base === undefined) return undefined;
-  const fixed = POWERS[state.tokens[state.at]?.text ?? ''];
-  if (fixed !== undefined) {
-    state.at += 1;
-    return base ** fixed;
-  }
-  if (operatorAt(state, '^') === undefined) return base;
-  const exponent = behind(state, signed, depth + 1);
-  return exponent === undefined ? base : base ** exponent;
-}
+const APPLY: Readonly<Record<string, (left: number, right: number) => number>> = {
+  '+': (left, right) => left + right,
+  '-': (left, right) => left - right,
+  '*': (left, right) => left * right,
+  '/': (left, right) => left / right,
+  '%': (left, right) => left % right,
+};
 
-/** "squared" is an operator with its right side. */
-const POWERS: Readonly<Record<string, number>> = { '^ 2': 2, '^ 3': 3 };
-
-function operand(state: State, depth: number): number | undefined {
-  const token = state.tokens[state.at];
-  if (token === undefined) return undefined;
-  state.at += 1;
-  switch (token.kind) {
-    case 'number':
-      return Number(token.text);
-    case 'constant':
-      return CONSTANTS[token.text];
-    case 'open': {
-      const value = sum(state, depth + 1);
-      return closes(state) ? value : undefined;
+/** The longest expression that the tokens begin with, by recursive descent. */
+function computePrefix(tokens: readonly Span[]): { value: number | undefined; length: number } {
+  let at = 0;
+  const take = (signs: string): string | undefined => {
+    const sign = tokens[at]?.text;
+    if (sign === undefined || !signs.includes(sign)) return undefined;
+    at += 1;
+    return sign;
+  };
+  /** Where no value stands behind an operator, the operator is not part of the expression. */
+  const chain = (signs: string, read: () => number | undefined): number | undefined => {
+    let value = read();
+    for (;;) {
+      const before = at;
+      const sign = value === undefined ? undefined : take(signs);
+      const right = sign === undefined ? undefined : read();
+      if (value === undefined || sign === undefined || right === undefined) {
+        at = before;
+        return value;
+      }
+      value = APPLY[sign]?.(value, right);
     }
-    case 'function':
-      return applied(state, token.text, depth);
-    default:
-      return undefined;
-  }
+  };
+  const sum = (depth: number): number | undefined => chain('+-', () => chain('*/%', () => power(depth)));
+  const power = (depth: number): number | undefined => {
+    if (depth > MAX_DEPTH) return undefined;
+    if (take('-') !== undefined) {
+      const value = power(depth + 1);
+      return value === undefined ? undefined : -value;
+    }
+    const base = operand(depth);
+    const before = at;
+    const exponent = base !== undefined && take('^') !== undefined ? power(depth + 1) : undefined;
+    if (exponent === undefined) at = before;
+    return base === undefined || exponent === undefined ? base : base ** exponent;
+  };
+  const operand = (depth: number): number | undefined => {
+    if (take('(') !== undefined) {
+      const value = sum(depth + 1);
+      return take(')') === undefined ? undefined : value;
+    }
+    const digits = tokens[at]?.text ?? '';
+    if (!/^\d/.test(digits)) return undefined;
+    at += 1;
+    return Number(digits);
+  };
+  const value = sum(0);
+  return { value, length: value === undefined ? 0 : at };
 }
 
-function applied(state: State, name: string, depth: number): number | undefined {
-  const apply = FUNCTIONS[name];
-  if (state.tokens[state.at]?.kind === 'number') return apply?.(Number(state.tokens[state.at++]?.text));
-  if (state.tokens[state.at]?.kind !== 'open') return undefined;
-  state.at += 1;
-  const values: number[] = [];
-  for (;;) {
-    const value = sum(state, depth + 1);
-    if (value === undefined) return undefined;
-    values.push(value);
-    if (state.tokens[state.at]?.kind !== 'comma') break;
-    state.at += 1;
-  }
-  return closes(state) ? apply?.(...values) : undefined;
+/** With one blank around each operator. */
+function written(tokens: readonly Span[]): string {
+  const isBinary = (sign: string, before = ''): boolean => /^[-+*/%^]$/.test(sign) && /^[\d)]/.test(before);
+  return tokens
+    .map(({ text }, index) => (isBinary(text, tokens[index - 1]?.text) ? ` ${text} ` : text))
+    .join('');
 }
 
-function closes(state: State): boolean {
-  if (state.tokens[state.at]?.kind !== 'close') return false;
-  state.at += 1;
-  return true;
-}
+/** Without the noise of binary fractions: 0.1 + 0.2 is 0.3. */
+export const formatNumber = (value: number): string => String(Number(value.toPrecision(12)));

@@ -1,348 +1,334 @@
 /**
- * The arguments of a call, filled from the words of an ask by the tool's schema. What comes out
- * fits the schema: a value that does not is replaced by the smallest one that does.
+ * The arguments of a call, filled from the user's words by the tool's schema. A value that does
+ * not fit the schema gives way to the smallest one that does.
  */
 import type { JsonObject } from '../../core/conversation.js';
-import { type Ask, askOf, type Candidate, factsOf, widened } from './ask.js';
-import { candidatesFor } from './candidates.js';
-import { mentionedFlag, mentionedValue } from './enums.js';
-import { AMOUNT_WORDS, isLabelled, RESULT_WORDS } from './number-hints.js';
-import { type Parameter, type ParameterKind, parameterOf } from './parameters.js';
-import { remainder } from './remainder.js';
+import { findExpressions, type Span } from './arithmetic.js';
 import {
   fits,
   itemsOf,
+  listOf,
+  MAX_DEPTH,
   nearestNumber,
+  type Property,
   propertiesOf,
+  resolve,
   type Schema,
+  schemaOf,
   smallest,
   typeOf,
   variantsOf,
 } from './schema.js';
-import { listedValues, subjectOf } from './subject.js';
-import { saidIn } from './topics.js';
-import { stem } from './words.js';
+import {
+  type Features,
+  featuresOf,
+  hanChunks,
+  hasHan,
+  headline,
+  isConceptWord,
+  isStopWord,
+  raise,
+  splitIdentifier,
+  topicOf,
+  trimmed,
+  withoutPoliteness,
+} from './words.js';
 
-export interface FillOptions {
-  /** What the schema belongs to: a tool's name and description. */
-  about: string;
-  /** Which of several things the ask lists ("Paris and Rome"). */
-  pick: number;
-  /** A number called `result` is the value of the expression, not one of its parts. */
-  computes: boolean;
+type FactKind = 'code' | 'quoted' | 'url' | 'email' | 'glob' | 'path' | 'expression' | 'number' | 'name';
+
+/** Something in the words that a parameter could want. */
+interface Fact extends Span {
+  kind: FactKind;
+  value?: number;
+}
+
+/** What the user asked for, and what was found in it. */
+export interface Ask {
+  text: string;
+  facts: readonly Fact[];
+  features: Features;
+}
+
+/** In the order in which they claim their part of the text, with what each asks for though no word says so. */
+const FACTS: readonly (readonly [kind: FactKind, pattern: RegExp, concepts: string])[] = [
+  ['code', /`+([^`]+)`+/g, ''],
+  ['quoted', /"([^"\n]+)"|“([^”\n]+)”|「([^」\n]+)」|(?<![\p{L}\p{N}])'([^'\n]+)'(?!\p{L})/gu, ''],
+  ['url', /\bhttps?:\/\/[^\s"'<>（），。；、]*[^\s"'<>（），。；、.,;:!?)]/gi, 'web fetch'],
+  ['email', /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, 'email'],
+  ['glob', /(?:[\w.~@-]*\/)*\*[\w{}*]*[./][\w.{},*/-]*/g, 'list file'],
+  ['path', /(?<!\w)(?:~|\.{1,2})?\/[\w.@+/-]*\w\/?|[A-Za-z_.@][\w.@-]*\/[\w.@/-]*/g, 'file'],
+  ['path', /[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}(?!\w)|\b(?:README|Makefile|LICENSE)\b/g, 'file'],
+];
+/** Its numbers are also there one by one, for tools that take an expression apart. */
+const NUMBER = /(?<![A-Za-z_\d.])\d+(?:\.\d+)?(?![A-Za-z_\d])/g;
+const OPERATIONS = { '+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide' } as const;
+
+export function askOf(text: string): Ask {
+  const facts: Fact[] = [];
+  const isFree = (fact: Fact): boolean =>
+    !facts.some(({ start, end }) => start < fact.end && fact.start < end);
+  const spans = (kind: FactKind, pattern: RegExp): Fact[] =>
+    [...text.matchAll(pattern)].map((match) => {
+      const own = match.slice(1).find((group) => group !== undefined) ?? match[0];
+      return { kind, text: own, start: match.index, end: match.index + match[0].length, value: Number(own) };
+    });
+  for (const [kind, pattern] of FACTS) facts.push(...spans(kind, pattern).filter(isFree));
+  // What is quoted, a path or an address is an argument and not a word of the request.
+  const features = featuresOf(without(text, facts));
+  for (const [kind, , concepts] of FACTS)
+    if (facts.some((fact) => fact.kind === kind))
+      for (const concept of concepts.split(' ')) raise(features, concept, 0.6);
+  // "What is in package.json?" wants it read.
+  if (facts.some(({ kind }) => kind === 'path')) raise(features, 'read', 0.5);
+  const numbers = spans('number', NUMBER).filter(isFree);
+  for (const each of findExpressions(text)) {
+    const found: Fact = { kind: 'expression', ...each };
+    if (!isFree(found)) continue;
+    facts.push(found);
+    raise(features, 'calculate', 0.8);
+    for (const [sign, concept] of Object.entries(OPERATIONS))
+      if (found.text.includes(sign, 1)) raise(features, concept, 0.8);
+  }
+  facts.push(...namesIn(text).filter(isFree));
+  return { text, facts: [...facts.sort((a, b) => a.start - b.start), ...numbers], features };
+}
+
+/** What is written with a capital, else what stands behind a preposition; in Chinese what no table knows. */
+function namesIn(words: string): Fact[] {
+  const nameAt = (text: string, at: number): Fact => ({
+    kind: 'name',
+    text,
+    start: at,
+    end: at + text.length,
+  });
+  const names = hanChunks(words).map((chunk) => nameAt(chunk.text, chunk.start));
+  for (const { 0: found, index } of words.matchAll(/\p{Lu}[\p{L}\p{M}-]*(?:\s+\p{Lu}[\p{L}\p{M}-]*)*/gu)) {
+    // The first word of a sentence has its capital from there.
+    const [first = ''] = found.split(/\s/, 1);
+    const own = isStopWord(first) || isConceptWord(first) ? found.slice(first.length).trimStart() : found;
+    if (own.length > 1) names.push(nameAt(own, index + found.length - own.length));
+  }
+  // "Paris, France" is one name; "Paris, London and Rome" are three.
+  const pair = names.map((name) => name.text).join(', ');
+  if (names.length === 2 && words.includes(pair)) return [nameAt(pair, words.indexOf(pair))];
+  if (names.length > 0) return names;
+  for (const { 0: behind, index } of words.matchAll(
+    /(?<=\b(?:in|at|near|for|of|to|from)\s+)(?:[\p{Ll}-]+\s*){1,3}/gu,
+  )) {
+    const all = behind.trim().split(/\s+/);
+    const ends = all.findIndex(isStopWord);
+    if (ends !== 0) names.push(nameAt(all.slice(0, ends < 0 ? all.length : ends).join(' '), index));
+  }
+  return names;
+}
+
+const LINK_BEFORE =
+  /(?:(?:^|\s+)(?:to|into|in|for|at|on|from|with|of|as|by|and)(?:\s+(?:the|file))*|[,，、]|到|成|为|给|在|和)\s*$/i;
+
+function without(text: string, facts: Iterable<Fact>): string {
+  let left = text;
+  for (const { start, end } of [...facts].sort((a, b) => b.start - a.start))
+    left = `${left.slice(0, start).replace(LINK_BEFORE, '')} ${left.slice(end)}`;
+  return left;
+}
+
+const SAID = [
+  /\b(?:saying|that\s+says|with\s+(?:the\s+)?(?:contents?|text|message|body|input)|containing)\b(?:\s+(?:of|that|is))?[:,]?\s+(.+)$/is,
+  /(?:内容(?:为|是)?|写着|说)[：:，,\s]*(.+)$/s,
+  /(?:把|将)\s*(.+?)\s*(?:翻译|译|发送|发给|保存|写入)/s,
+  /^[^:：\n]{3,120}(?:：\s*|:\s+)(.+)$/s,
+];
+const COMMAND = [
+  /^(?:run|execute)\s+(?:the\s+command\s+)?(?!(?:the|a|an|my|all|it|this|that)\b)(.+)$/is,
+  /^(?:运行|执行)(?:一下)?(?:命令)?[:：]?\s*(.+)$/s,
+];
+const IDENTIFIER = [/(?<![\w.-])#?([A-Za-z]*-?\d[\w-]*)/];
+
+interface Kind {
+  /** What its name says, or the first words of its description. */
+  name: RegExp;
+  /** Where its value is looked for, behind the patterns. */
+  facts: readonly FactKind[];
+  patterns?: readonly RegExp[];
+  /** Only the user can give it: where they do not, the tool is not called. Several mean as many calls. */
+  isNeeded?: boolean;
+}
+
+/** Takes what the others leave of the sentence. */
+const TEXT: Kind = {
+  name: /content|text|body|message|query|question|prompt|note|title|subject|input|内容|消息|问题/,
+  facts: ['quoted', 'code'],
+  patterns: SAID,
+};
+/** What parameters want; the first that matches. */
+const KINDS: readonly Kind[] = [
+  { name: /express|formula|equation|calculation|表达式|算式/, facts: ['expression'], isNeeded: true },
+  { name: /command|cmd|命令/, facts: ['code'], patterns: COMMAND, isNeeded: true },
+  { name: /\bur[li]\b|link|website|网址|链接/, facts: ['url'], isNeeded: true },
+  { name: /mail|邮箱/, facts: ['email'], isNeeded: true },
+  { name: /path|file|director|folder|目录|文件/, facts: ['path', 'quoted'], isNeeded: true },
+  { name: /pattern|glob|regex|正则/, facts: ['glob', 'quoted', 'code'] },
+  { name: /\bold\b|\bnew\b/, facts: ['quoted', 'code'], isNeeded: true },
+  { name: /\bid\b|number|\bsku\b|编号|订单号/, facts: ['quoted'], patterns: IDENTIFIER },
+  {
+    name: /city|location|place|country|origin|destination|^from$|^to$|name|person|recipient|language|\blang\b|symbol|城市|地点|国家|姓名/,
+    facts: ['email', 'name'],
+    isNeeded: true,
+  },
+  TEXT,
+];
+const isNumeric = (type: string): boolean => type === 'number' || type === 'integer';
+/** A number of this name is the value of the expression. */
+const RESULT = /^(?:result|answer|total|sum|value)$/;
+
+interface Parameter extends Property {
+  kind: Kind;
+  label: string;
+}
+
+function parameterOf(property: Property): Parameter {
+  const label = splitIdentifier(property.name).join(' ');
+  const { description } = resolve(property.schema);
+  const described = typeof description === 'string' ? description.slice(0, 60).toLowerCase() : '';
+  const kind =
+    KINDS.find(({ name }) => name.test(label)) ??
+    KINDS.find((each) => each.isNeeded && each.name.test(described));
+  return { ...property, label, kind: kind ?? TEXT };
+}
+
+function groupIn(text: string, patterns: readonly RegExp[]): string | undefined {
+  const [found] = patterns.flatMap((pattern) => pattern.exec(text)?.[1] ?? []);
+  return found === undefined ? undefined : trimmed(found).replace(/^(["'`“‘「])(.+)["'`”’」]$/s, '$2');
 }
 
 export interface Filled {
-  input: JsonObject;
-  /** How many values the user named; a text counts less, for almost anything can be one. */
+  input: unknown;
+  /** The input is what the schema takes. */
+  isValid: boolean;
+  /** How many values the user named. */
   sure: number;
-  /** Required parameters that the user said nothing of and that cannot be guessed. */
-  missing: ParameterKind[];
-  /** Required texts that took the rest of the sentence. */
-  guessed: ParameterKind[];
+  /** How many of those that only the user can give are not there. */
+  missing: number;
+  /** How many calls are meant. */
+  calls: number;
 }
 
-const TEXTUAL: ReadonlySet<ParameterKind> = new Set(['title', 'query', 'content', 'code', 'text', 'pattern']);
-const STRICT: ReadonlySet<ParameterKind> = new Set([
-  'expression',
-  'command',
-  'url',
-  'email',
-  'path',
-  'identifier',
-  'old',
-  'new',
-  'number',
-]);
-const TEXT_COUNTS = 0.3;
-const MAX_DEPTH = 5;
-const MAX_TEXT = 4_000;
-const LIST_SEPARATOR = /\s*(?:[,，、;；]|\band\b|和|以及)\s*/i;
-const MAX_LISTED = 80;
-
-export function fillArguments(schema: Schema, ask: Ask, options: FillOptions): Filled {
-  const [name = ''] = options.about.split('.', 1);
-  return new Filler({ ...ask, toolWords: new Set(name.split(' ').map(stem)) }, options).run(schema);
+/** `pick` is the one of several listed values ("Paris and Rome") that this call is for. */
+export function fillArguments(root: unknown, ask: Ask, about: string, pick = 0): Filled {
+  const [variant = schemaOf(root)] = variantsOf(schemaOf(root));
+  const filler = new Filler(ask, about, pick);
+  const filled = ['object', 'any'].includes(typeOf(variant)) ? filler.object(variant, 0) : undefined;
+  const input = [filled, smallest(schemaOf(root))].find((each) => fits(each, schemaOf(root)));
+  const { sure, missing, calls } = filler;
+  return { input: input ?? filled, isValid: input !== undefined, sure, missing, calls };
 }
 
 class Filler {
   readonly #ask: Ask;
-  readonly #options: FillOptions;
-  readonly #used: Candidate[] = [];
-  readonly #missing: ParameterKind[] = [];
-  readonly #guessed: ParameterKind[] = [];
-  readonly #borrowedNames = new Set<string>();
-  #sure = 0;
-  #subject: Parameter | undefined;
+  readonly #about: string;
+  readonly #pick: number;
+  readonly #used = new Set<Fact>();
+  sure = 0;
+  missing = 0;
+  calls = 1;
 
-  constructor(ask: Ask, options: FillOptions) {
+  constructor(ask: Ask, about: string, pick: number) {
     this.#ask = ask;
-    this.#options = options;
+    this.#about = about;
+    this.#pick = pick;
   }
 
-  run(schema: Schema): Filled {
-    const [variant = schema] = variantsOf(schema);
-    const input = this.#object(variant, 0);
-    return { input, sure: this.#sure, missing: this.#missing, guessed: this.#guessed };
-  }
-
-  #object(schema: Schema, depth: number): JsonObject {
-    const parameters = propertiesOf(schema).map((property) => parameterOf(property, this.#options.about));
-    if (depth === 0) this.#subject = subjectOf(parameters, this.#ask);
+  object(variant: Schema, depth: number): JsonObject {
+    const parameters = propertiesOf(variant).map(parameterOf);
     const values = new Map<string, unknown>();
-    // What names itself is taken first, so that a text parameter gets the rest of the sentence.
-    const order = [
-      ...parameters.filter(({ kind }) => !TEXTUAL.has(kind)),
-      ...parameters.filter(({ kind }) => TEXTUAL.has(kind)),
-    ];
-    for (const parameter of order) {
-      const value = this.#value(parameter, depth);
-      if (value !== undefined) values.set(parameter.name, value);
+    // Texts last: they take what the others leave of the sentence.
+    const isText = ({ kind }: Parameter): number => (kind === TEXT ? 1 : 0);
+    for (const parameter of [...parameters].sort((a, b) => isText(a) - isText(b))) {
+      const rivals = parameters.filter(({ kind, required }) => required && kind === parameter.kind);
+      const named = this.#named(parameter, rivals.length === 1, depth);
+      const isNamed = named !== undefined && fits(named, parameter.schema);
+      if (isNamed && typeof named !== 'object') this.sure += 1;
+      if (isNamed || parameter.required) values.set(parameter.name, isNamed ? named : this.#guess(parameter));
     }
-    return Object.fromEntries(
-      parameters.filter(({ name }) => values.has(name)).map(({ name }) => [name, values.get(name)]),
-    );
+    const names = parameters.map(({ name }) => name).filter((name) => values.has(name));
+    return Object.fromEntries(names.map((name) => [name, values.get(name)]));
   }
 
-  #value(parameter: Parameter, depth: number): unknown {
-    const sureBefore = this.#sure;
-    for (const variant of variantsOf(parameter.schema)) {
-      const value = this.#fromWords({ ...parameter, schema: variant }, depth);
-      if (value !== undefined && fits(value, variant)) {
-        this.#noteMissing(
-          parameter,
-          variant,
-          this.#sure > sureBefore || this.#borrowedNames.has(parameter.name),
-        );
-        return value;
-      }
-    }
-    if (!parameter.required) return undefined;
-    const [variant = parameter.schema] = variantsOf(parameter.schema);
-    this.#noteMissing(parameter, variant, false);
-    return this.#guess(parameter, variant);
-  }
-
-  #noteMissing(parameter: Parameter, variant: Schema, isSure: boolean): void {
-    if (
-      isSure ||
-      !parameter.required ||
-      variant.node['default'] !== undefined ||
-      variant.node['enum'] !== undefined
-    )
-      return;
+  /** The value that the user named; an optional parameter has to be called by its name. */
+  #named({ schema, required, kind, label }: Parameter, isOnly: boolean, depth: number): unknown {
+    const [variant = schema] = variantsOf(schema);
+    const labelled = this.#labelled(label);
+    const choices = listOf(variant.node['enum']);
+    if (choices.length > 0) return choices.find((choice) => choice === labelled || this.#isMentioned(choice));
+    if (labelled === undefined && !required) return undefined;
     const type = typeOf(variant);
-    if (STRICT.has(parameter.kind) || type === 'number' || type === 'integer')
-      this.#missing.push(parameter.kind);
+    if (isNumeric(type))
+      return nearestNumber(
+        labelled === undefined ? this.#number(label) : Number.parseFloat(labelled),
+        variant,
+      );
+    if (type === 'object') return depth < MAX_DEPTH ? this.object(variant, depth + 1) : undefined;
+    if (type === 'array') return this.#list(kind, typeOf(itemsOf(variant, 0)));
+    return type === 'string' || type === 'any' ? (labelled ?? this.#text(kind, isOnly)) : undefined;
   }
 
-  #fromWords(parameter: Parameter, depth: number): unknown {
-    const { node } = parameter.schema;
-    if (node['const'] !== undefined) return parameter.required ? smallest(parameter.schema) : undefined;
-    if (Array.isArray(node['enum'])) return this.#taken(mentionedValue(node['enum'], this.#ask));
-    switch (typeOf(parameter.schema)) {
-      case 'string':
-      case 'any':
-        return this.#string(parameter);
-      case 'number':
-      case 'integer':
-        return this.#number(parameter);
-      case 'boolean':
-        return this.#taken(mentionedFlag(parameter.words, this.#ask));
-      case 'array':
-        return this.#array(parameter, depth);
-      case 'object':
-        return this.#nested(parameter, depth);
-      case 'null':
-        return undefined;
-    }
+  #facts(kind: FactKind): Fact[] {
+    return this.#ask.facts.filter((fact) => fact.kind === kind && !this.#used.has(fact));
   }
 
-  #taken<T>(value: T): T {
-    if (value !== undefined) this.#sure += 1;
-    return value;
+  #number(label: string): number {
+    const computed = this.#ask.facts.find(({ kind }) => kind === 'expression' && RESULT.test(label));
+    const [number] = computed === undefined ? this.#facts('number') : [];
+    if (number !== undefined) this.#used.add(number);
+    return (computed ?? number)?.value ?? Number.NaN;
   }
 
-  #string(parameter: Parameter): string | undefined {
-    const option = mentionedValue(listedOptions(parameter.description), this.#ask);
-    if (typeof option === 'string' && fits(option, parameter.schema)) return this.#taken(option);
-    const own = this.#candidates(parameter, this.#ask);
-    const candidates =
-      own.some(({ sure }) => sure) || TEXTUAL.has(parameter.kind)
-        ? own
-        : [...this.#borrowed(parameter), ...own];
-    const isSubject = parameter.name === this.#subject?.name;
-    const listed = isSubject ? listedValues(parameter, this.#ask).filter((each) => this.#isFree(each)) : [];
-    const picked = listed[Math.min(this.#options.pick, listed.length - 1)];
-    for (const candidate of picked === undefined ? candidates : [picked, ...candidates]) {
-      const text = this.#adjusted(candidate.text, parameter);
-      if (!fits(text, parameter.schema)) continue;
-      // The other values of the list belong to the other calls.
-      this.#used.push(...listed, candidate);
-      this.#note(candidate, parameter);
-      return text;
-    }
-    return undefined;
+  #text({ facts, patterns = [], isNeeded = false }: Kind, isOnly: boolean): string | undefined {
+    const said = groupIn(withoutPoliteness(this.#ask.text), patterns);
+    if (said !== undefined) return said;
+    const found = facts.map((kind) => this.#facts(kind)).find((each) => each.length > 0) ?? [];
+    const texts = [...new Set(found.map(({ text }) => text))];
+    const isListed = isOnly && isNeeded;
+    if (isListed) this.calls = Math.max(this.calls, texts.length);
+    for (const fact of isListed ? found : found.slice(0, 1)) this.#used.add(fact);
+    return texts[isListed ? this.#pick : 0];
   }
 
-  #note({ sure, isBorrowed }: Candidate, { kind, required, name }: Parameter): void {
-    if (isBorrowed === true) this.#borrowedNames.add(name);
-    else if (sure) this.#sure += TEXTUAL.has(kind) ? TEXT_COUNTS : 1;
-    else if (required) this.#guessed.push(kind);
+  #list({ facts }: Kind, type: string): unknown[] | undefined {
+    const found = isNumeric(type) ? this.#facts('number') : facts.flatMap((kind) => this.#facts(kind));
+    for (const fact of found) this.#used.add(fact);
+    return found.length === 0 ? undefined : found.map(({ text, value }) => (isNumeric(type) ? value : text));
   }
 
-  #candidates(parameter: Parameter, ask: Ask): Candidate[] {
-    const free = candidatesFor(parameter, ask, this.#used).filter((candidate) => this.#isFree(candidate));
-    if (parameter.required) return free;
-    // An optional text is only filled where the user gives it its name.
-    return free.filter(({ sure, start }) => sure && (!TEXTUAL.has(parameter.kind) || start < 0));
+  /** "title: Groceries", "age = 30", 姓名是张三. */
+  #labelled(label: string): string | undefined {
+    if (label.length < 2 || label.length > 40) return undefined;
+    const name = `(?<![\\p{L}\\p{N}])${label.replaceAll(' ', '[\\s_-]?')}`;
+    const value = '("[^"]+"|“[^”]+”|[^,，;；。\\n]+)';
+    return groupIn(this.#ask.text, [new RegExp(`${name}\\s*(?:[:=：]|\\bis\\b|为|是)\\s*${value}`, 'iu')]);
   }
 
-  /** From the rest of the message, for what this part of it leaves out. */
-  #borrowed(parameter: Parameter): Candidate[] {
-    if (!parameter.required) return [];
-    return candidatesFor(parameter, widened(this.#ask), [])
-      .filter(({ sure }) => sure)
-      .map((candidate) => ({ ...candidate, isBorrowed: true }));
+  #isMentioned(choice: unknown): boolean {
+    if (typeof choice === 'number') return this.#facts('number').some(({ value }) => value === choice);
+    if (typeof choice !== 'string') return false;
+    if (hasHan(choice)) return this.#ask.text.includes(choice);
+    const words = [...featuresOf(splitIdentifier(choice).join(' '))].filter(([, strength]) => strength === 1);
+    return words.length > 0 && words.every(([word]) => (this.#ask.features.get(word) ?? 0) >= 0.8);
   }
 
-  #isFree({ start, end }: Candidate): boolean {
-    if (start < 0) return true;
-    return !this.#used.some((each) => each.start >= 0 && each.start < end && start < each.end);
+  /** For a required parameter that the user did not name: one, or for a text the rest of the sentence. */
+  #guess({ schema, kind, label }: Parameter): unknown {
+    const [variant = schema] = variantsOf(schema);
+    const isText = ['string', 'any'].includes(typeOf(variant));
+    const isOpen = variant.node['default'] === undefined;
+    if (isOpen && isText && kind.isNeeded) this.missing += 1;
+    const guess = isText ? this.#rest(label) : nearestNumber(1, variant);
+    return isOpen && !kind.isNeeded && guess !== '' && fits(guess, schema) ? guess : smallest(schema);
   }
 
-  #adjusted(text: string, { kind, description }: Parameter): string {
-    const { cwd } = this.#ask.message.circumstances;
-    const isPath = kind === 'path' || kind === 'folder';
-    if (
-      isPath &&
-      cwd !== undefined &&
-      /absolute|绝对/i.test(description) &&
-      !/^(?:[/~]|[A-Za-z]:)/.test(text)
-    ) {
-      return `${cwd.replace(/\/$/, '')}/${text.replace(/^\.\//, '')}`;
-    }
-    return text.slice(0, MAX_TEXT);
+  #rest(label: string): string {
+    if (/glob/.test(this.#about) && /pattern/.test(label)) return '*';
+    const rest = without(this.#ask.text, this.#used);
+    return /title|subject|标题/.test(label) ? headline(rest) : topicOf(rest, splitIdentifier(this.#about));
   }
-
-  #number(parameter: Parameter): number | undefined {
-    const { computes } = this.#options;
-    const [expression] = factsOf(this.#ask, 'expression');
-    if (
-      computes &&
-      expression?.value !== undefined &&
-      [...parameter.words].some((word) => RESULT_WORDS.has(word))
-    ) {
-      return this.#taken(nearestNumber(expression.value, parameter.schema));
-    }
-    const numbers = [
-      ...factsOf(this.#ask, 'number'),
-      ...factsOf(this.#ask, 'identifier').filter(({ text }) => /^\d+$/.test(text)),
-    ].filter((fact) => this.#isFree({ ...fact, sure: true }));
-    const named = numbers.find(({ start, end }) => isLabelled(parameter.words, this.#ask, start, end));
-    const chosen = named ?? (parameter.required ? numbers[0] : undefined);
-    if (chosen === undefined) return undefined;
-    this.#used.push({ text: chosen.text, start: chosen.start, end: chosen.end, sure: true });
-    return this.#taken(nearestNumber(chosen.value ?? Number(chosen.text), parameter.schema));
-  }
-
-  #array(parameter: Parameter, depth: number): unknown[] | undefined {
-    const { node } = parameter.schema;
-    const max = typeof node['maxItems'] === 'number' ? node['maxItems'] : 50;
-    const [item = itemsOf(parameter.schema, 0)] = variantsOf(itemsOf(parameter.schema, 0));
-    const one: Parameter = {
-      ...parameterOf({ ...parameter, schema: item }, this.#options.about),
-      description: parameter.description,
-    };
-    const values = this.#items(one, item, depth).filter((value) => fits(value, item));
-    return values.length === 0 ? undefined : values.slice(0, max);
-  }
-
-  #items(one: Parameter, item: Schema, depth: number): unknown[] {
-    switch (typeOf(item)) {
-      case 'number':
-      case 'integer':
-        return factsOf(this.#ask, 'number').map((fact) => this.#taken(nearestNumber(fact.value ?? 0, item)));
-      case 'object': {
-        if (depth >= MAX_DEPTH) return [];
-        const listed = this.#listedObjects(item);
-        if (listed.length > 1) return listed;
-        const value = this.#nested(one, depth);
-        return value === undefined ? [] : [value];
-      }
-      case 'string':
-      case 'any':
-        return this.#texts(one, item);
-      default:
-        return [];
-    }
-  }
-
-  /** "buy milk, call mom" are two things to do: one object for each. */
-  #listedObjects(item: Schema): JsonObject[] {
-    const texts = propertiesOf(item).filter(
-      (property) => property.required && TEXTUAL.has(parameterOf(property, this.#options.about).kind),
-    );
-    if (texts.length === 0) return [];
-    const rest = saidIn(this.#ask.text) ?? remainder(this.#ask, this.#used);
-    const from = this.#ask.text.indexOf(rest);
-    const parts = rest.split(LIST_SEPARATOR).filter((part) => part !== '');
-    if (from < 0 || parts.length < 2 || parts.some((part) => part.length > MAX_LISTED)) return [];
-    let at = this.#ask.start + from;
-    return parts.slice(0, 20).map((part) => {
-      const start = this.#ask.message.text.indexOf(part, at);
-      at = start + part.length;
-      return new Filler(askOf(this.#ask.message, start, at), this.#options).run(item).input;
-    });
-  }
-
-  #texts(one: Parameter, item: Schema): string[] {
-    const values = Array.isArray(item.node['enum'])
-      ? item.node['enum'].filter((value) => mentionedValue([value], this.#ask) !== undefined)
-      : [];
-    if (values.length > 0) return this.#taken(values.map(String));
-    const candidates = this.#candidates(one, this.#ask);
-    const named = candidates.filter(({ sure, start }) => sure && start >= 0);
-    const spans = named.some(({ weak }) => weak !== true) ? named.filter(({ weak }) => weak !== true) : named;
-    if (spans.length > 0) {
-      this.#used.push(...spans);
-      return this.#taken([...new Set(spans.map(({ text }) => this.#adjusted(text, one)))]);
-    }
-    const [best] = candidates;
-    if (best === undefined || (!one.required && !best.sure)) return [];
-    if (best.sure) this.#sure += 1;
-    return best.text.split(LIST_SEPARATOR).filter((part) => part !== '');
-  }
-
-  #nested(parameter: Parameter, depth: number): JsonObject | undefined {
-    if (depth >= MAX_DEPTH) return undefined;
-    const sureBefore = this.#sure;
-    const value = this.#object(parameter.schema, depth + 1);
-    return parameter.required || this.#sure > sureBefore ? value : undefined;
-  }
-
-  #guess(parameter: Parameter, variant: Schema): unknown {
-    const type = typeOf(variant);
-    const proposed = smallest(variant);
-    if (variant.node['default'] !== undefined || Array.isArray(variant.node['enum'])) return proposed;
-    if (type === 'string' || type === 'any') {
-      const rest = remainder(this.#ask, this.#used);
-      return rest !== '' && fits(rest, variant) ? rest : proposed;
-    }
-    if (type === 'number' || type === 'integer') {
-      const hint = [...parameter.words].some((word) => AMOUNT_WORDS.has(word)) ? 10 : 1;
-      return nearestNumber(hint, variant);
-    }
-    return proposed;
-  }
-}
-
-/** "add, subtract, multiply, or divide": an enum in the description's words. */
-function listedOptions(description: string): string[] {
-  const list =
-    /(?:^|[:(]\s*|one of:?\s+)["'`]?(\w+)["'`]?((?:,\s*["'`]?\w+["'`]?)+),?\s+or\s+["'`]?(\w+)["'`]?/i.exec(
-      description.slice(0, 200),
-    );
-  if (list === null) return [];
-  return [list[1] ?? '', ...(list[2]?.match(/\w+/g) ?? []), list[3] ?? ''];
 }
