@@ -72,11 +72,11 @@ function SignInTitle() {
   return null;
 }
 
-/** The one place from which the page speaks. */
+/** The page's one live region. */
 function LiveRegion() {
   const [said, setSaid] = useState({ text: '', turn: 0 });
   useEffect(() => onAnnounce((text) => setSaid(({ turn }) => ({ text, turn: turn + 1 }))), []);
-  // The same words are said again only where something changes: a space that cannot be seen.
+  // A screen reader repeats a text only if the node changes: a no-break space alternates.
   return (
     <p role="status" aria-live="polite" className="sr-only" data-announcer="">
       {said.text}

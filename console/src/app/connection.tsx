@@ -34,7 +34,7 @@ export function ConnectionState() {
   );
 }
 
-/** Over the page for as long as it may be out of date: since when, and what to do. */
+/** A banner while the page may be out of date: since when, and what to do. */
 export function ConnectionBanner() {
   const text = useText(strings).connection;
   const connection = useConsole((state) => state.connection);
@@ -61,7 +61,7 @@ export function ConnectionBanner() {
   );
 }
 
-/** From the first loss on; trying again in between does not make it younger. */
+/** The time of the first loss; retries in between do not reset it. */
 function useLostSince(connection: Connection): number | undefined {
   const [since, setSince] = useState<number>();
   useEffect(() => {

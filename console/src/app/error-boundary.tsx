@@ -27,7 +27,7 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { caught: 
   }
 }
 
-/** What browsers say when a part of the page cannot be fetched. */
+/** Messages of browsers when a chunk cannot be fetched. */
 const NOT_LOADED = /dynamically imported module|module script failed|importing a module/i;
 
 function Failed({ error, onRetry }: { error: unknown; onRetry: () => void }) {

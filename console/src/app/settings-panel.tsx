@@ -14,7 +14,7 @@ import { strings } from './strings.js';
 const VERSION = document.querySelector('meta[name="toolgate-version"]')?.getAttribute('content') ?? '';
 const PANEL = 'settings-panel';
 
-/** The button shows who is signed in; on a phone there is only place for the picture. */
+/** The button shows who is signed in; on a phone there is only room for the icon. */
 export function SettingsButton({ compact }: { compact: boolean }) {
   const text = useText(strings);
   const { name } = useIdentity();
@@ -45,7 +45,7 @@ export function SettingsPanel() {
   const [asks, setAsks] = useState(false);
   const panel = useRef<HTMLElement>(null);
   const ask = () => {
-    // It would be in front of the question.
+    // The panel would cover the dialog.
     panel.current?.hidePopover();
     setAsks(true);
   };

@@ -12,7 +12,7 @@ import { SettingsButton, SettingsPanel } from './settings-panel.js';
 import { strings } from './strings.js';
 import { useUpdate } from './update.js';
 
-/** Around every page: where to go, whether it is up to date, who is signed in. Not `shown`, it waits for a sign-in. */
+/** The frame of every page: navigation, connection, settings. While not `shown` it is hidden behind the sign-in page. */
 export function Shell({ shown }: { shown: boolean }) {
   const text = useText(strings);
   const route = useRoute();
@@ -103,7 +103,7 @@ function useAnnounced(page: string): void {
   }, [page]);
 }
 
-/** For the shell alone: it also says of each new question that it is there. */
+/** For the shell alone: it also announces each new approval. */
 function useWaiting(): number {
   useApprovalAnnouncements();
   return useWaitingCount();
@@ -117,7 +117,7 @@ function useTitle(page: string, waiting: number, shown: boolean): void {
     document.title = waiting === 0 ? name : `(${waiting}) ${name}`;
   }, [page, waiting, shown]);
   useEffect(() => {
-    // Of an installed app; where there is none, the browser says so and nothing is missed.
+    // Only an installed app has a badge; elsewhere the call rejects.
     if (!('setAppBadge' in navigator)) return;
     const told = waiting === 0 ? navigator.clearAppBadge() : navigator.setAppBadge(waiting);
     told.catch(() => {});

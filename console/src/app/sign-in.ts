@@ -1,4 +1,4 @@
-/** Being signed in: the token of the printed address, or one typed in, becomes a cookie. */
+/** The sign-in: exchanges the token of the printed address, or a typed one, for a cookie. */
 import type { OtherSignInWire } from '../../../src/server/console-api/wire/sign-in.js';
 import { ApiError, get, onRefused, post, remove, setPageFetch } from '../data/api.js';
 import { type Identity, identity, setIdentity } from '../data/identity.js';
@@ -12,9 +12,9 @@ export type SignInState =
   | { kind: 'checking' }
   | { kind: 'in' }
   | { kind: 'out'; why: Refusal | 'ended' }
-  /** `message`: it, or something before it, answered that it cannot say now. */
+  /** `message`: of a 5xx answer, by the gateway or a proxy before it. */
   | { kind: 'unreachable'; message?: string }
-  /** The gateway answered, but with neither yes nor no: too many tries. */
+  /** Another 4xx than 401, such as too many attempts. */
   | { kind: 'refused'; message: string };
 
 /** What a 401 means. `unwritten`: the person signed out, and the gateway has not stored that yet. */
@@ -24,7 +24,7 @@ const PATH = '/api/session';
 /** The gateway has ended the sign-in and retries to store that. */
 const ENDED_UNWRITTEN = 'store_unavailable';
 
-/** How long until a gateway that does not answer is asked again. */
+/** Delays between retries while the gateway does not answer. */
 const RETRY_MS = [500, 1000, 2000, 4000, 8000] as const;
 
 const state = sharedValue<SignInState>({ kind: 'checking' });
@@ -150,7 +150,7 @@ export async function signOut({ everywhere = false } = {}): Promise<boolean> {
   return true;
 }
 
-/** The page before this one, which signed out. */
+/** Left by the previous page, which signed out. */
 function takeUnwritten(): boolean {
   if (history.state !== ENDED_UNWRITTEN) return false;
   history.replaceState(null, '');
@@ -187,7 +187,7 @@ function enter(found: Identity): boolean {
   return true;
 }
 
-/** Who was signed in stays so: the connection says that it is lost, and comes back by itself. */
+/** A page that is signed in stays so: its connection shows the loss and reconnects. */
 function unreachable(ask: () => Promise<Identity>, refusal: Refusal, message: string | undefined): void {
   if (state.get().kind === 'in') return;
   state.set({ kind: 'unreachable', ...(message !== undefined && { message }) });

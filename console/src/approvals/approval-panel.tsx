@@ -89,7 +89,7 @@ function Waiting({ deciding, draft, change }: FormProps) {
   );
 }
 
-/** Longer than this, and one asks oneself whether it was pressed at all. */
+/** After this delay the pending answer is shown, so that the press does not seem lost. */
 const SLOW_MS = 1_000;
 
 function OnItsWay({ deciding: { busy, sent }, lost }: { deciding: Deciding; lost: boolean }) {
@@ -193,7 +193,7 @@ function useAutoExtend({ approval, extending, extendNow }: Deciding, draft: Draf
   const begun = draft.mode !== 'buttons';
   const short = left !== undefined && left > 0 && left < TIME.shortMs;
   useEffect(() => {
-    // What is on its way already may be all that is needed, or may fail: it is looked at again then.
+    // A pending extension may suffice or fail: the effect runs again after it.
     if (!begun || !short || extending || extendedOnce.has(approval.id)) return;
     extendedOnce.add(approval.id);
     void extendNow();
@@ -210,7 +210,7 @@ function useFocusAfterDecision(panel: React.RefObject<HTMLElement | null>, pendi
       within.current = true;
     };
     const leave = (event: FocusEvent) => {
-      // An element that is taken out of the page leaves without going anywhere.
+      // A removed element loses the focus without a new target.
       if (event.relatedTarget !== null) within.current = false;
     };
     element.addEventListener('focusin', enter);

@@ -67,11 +67,11 @@ function watch(each: Watched): () => void {
 export interface Arming {
   /** For the element that contains the buttons. */
   ref: RefObject<HTMLDivElement | null>;
-  /** Lets a press through, or says that it was not taken. */
+  /** Accepts a press, or sets `refused`. */
   guard: (press: () => void) => (event: MouseEvent) => void;
-  /** For the eye: a press by pointer would be taken. */
+  /** Whether a press by pointer would be accepted, for the look of the buttons. */
   armed: boolean;
-  /** A press was not taken; until the next one. */
+  /** The last press was ignored. */
   refused: boolean;
 }
 

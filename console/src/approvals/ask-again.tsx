@@ -31,13 +31,13 @@ export function AskAgain({ call, session, title }: { call: string; session: stri
   );
 }
 
-/** Undefined when it was said; else why not. Never rejects. */
+/** Resolves to undefined when the message was sent, else to the error. Never rejects. */
 async function askAgain({
   call,
   session,
   content,
 }: {
-  /** Pressed twice for the same call, it is said once. */
+  /** The idempotency key: a second press for the same call sends nothing. */
   call: string;
   session: string;
   content: string;

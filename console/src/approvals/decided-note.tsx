@@ -1,4 +1,4 @@
-/** What became of a question: who, where, when, why. */
+/** The outcome of an approval: who, where, when, why. */
 import type { ApprovalWire, DecidedWire } from '../../../src/server/console-api/wire/approvals.js';
 import { JsonView } from '../cards/view/json-view.js';
 import { ScrollArea } from '../cards/view/scroll-area.js';
@@ -50,7 +50,7 @@ export function decidedText(approval: ApprovalWire, me: string, text: ApprovalTe
 export interface DecidedNoteProps {
   approval: ApprovalWire;
   done?: DecidedWire | undefined;
-  /** Of the answer that was sent from here nothing came. */
+  /** The answer that this page sent had no effect. */
   tooLate?: boolean;
 }
 

@@ -143,7 +143,7 @@ function load(id: string): Promise<SessionWire | undefined> {
   const running = fetched.get(id);
   if (running !== undefined) return running;
   const loaded = get<SessionWire>(`/api/sessions/${encodeURIComponent(id)}?limit=1`).catch(() => {
-    // It is asked for again when it is shown again.
+    // The next mount retries.
     fetched.delete(id);
     return undefined;
   });

@@ -44,7 +44,7 @@ function change(next: Later): void {
   for (const listener of listeners) listener();
 }
 
-/** What is over is left out. */
+/** Without expired entries. */
 function running(entries: Iterable<readonly [string, number]>): Later {
   const now = Date.now();
   return new Map([...entries].filter(([, until]) => until > now));

@@ -48,7 +48,7 @@ export function useDecision(given: ApprovalWire): Deciding {
   // Two presses within one frame see the same state of the component.
   const underway = useRef(false);
 
-  // An event that came later than the answer knows more.
+  // An event after the answer is newer.
   const approval = newest(given, told?.over === given.digest ? told.approval : undefined, done);
 
   const send = async (answer: Answer): Promise<DecisionResult | undefined> => {
@@ -104,7 +104,7 @@ export function isTooLate(sent: Answer | undefined, { state }: ApprovalWire): bo
   return sent.decision === 'allow' ? state !== 'allowed' && state !== 'covered' : state !== 'denied';
 }
 
-/** Events and answers come in any order: what is decided stays so, and the later end of time holds. */
+/** Events and answers arrive in any order: a decided state is final, and the later expiry wins. */
 function newest(given: ApprovalWire, ...others: readonly (ApprovalWire | undefined)[]): ApprovalWire {
   return others.reduce<ApprovalWire>((best, other) => {
     if (other === undefined || other.id !== best.id) return best;

@@ -1,4 +1,4 @@
-/** What the inbox shows: what waits, and what was decided while it was open, each in its place. */
+/** The inbox: pending approvals, and those decided while it was open, which keep their position. */
 import { useMemo, useRef } from 'react';
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { useConsole } from '../data/store.js';

@@ -8,7 +8,7 @@ import { makeVisible } from '../ui/visible.js';
 import { useLater } from './later.js';
 import { waitingStrings } from './waiting-strings.js';
 
-/** Those that wait, the oldest first. */
+/** Pending approvals, the oldest first. */
 export function useWaitingApprovals(): readonly ApprovalWire[] {
   const approvals = useConsole((state) => state.approvals);
   return useMemo(
@@ -27,7 +27,7 @@ export function useWaitingCount(): number {
   return waiting.filter(({ id }) => !later.has(id)).length;
 }
 
-/** Says once of each question that it is there. For the shell, once in the page. */
+/** Announces each approval once. To be used once in the page, by the shell. */
 export function useApprovalAnnouncements(): void {
   const waiting = useWaitingApprovals();
   const text = useText(waitingStrings);

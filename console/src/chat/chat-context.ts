@@ -4,9 +4,9 @@ import type { BlockWire } from '../../../src/server/console-api/wire/shared.js';
 
 export interface ChatActions {
   session: string;
-  /** Forks in front of the turn and says something else. */
+  /** Forks before the turn and sends another message. */
   edit: (turn: number, text: string, kept: readonly BlockWire[]) => Promise<void>;
-  /** Makes the answer of the turn again, in a branch of its own. */
+  /** Regenerates the answer of the turn in a fork. */
   regenerate: (turn: number) => void;
   /** Resumes the interrupted turn. */
   resume: () => void;

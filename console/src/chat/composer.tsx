@@ -25,9 +25,9 @@ export interface ComposerProps {
   stop: () => Promise<void>;
   /** The choice of the model and the folder. */
   children?: ReactNode;
-  /** Text that was chosen elsewhere: it is written in front of the person, who may change it. */
+  /** An example that was chosen: it fills the composer and can be edited. */
   suggestion?: { text: string; id: number } | undefined;
-  /** The person was writing in the place that this one takes. */
+  /** The composer that this one replaces had the focus. */
   autoFocus?: boolean | undefined;
 }
 

@@ -26,7 +26,7 @@ export function useModels(): { list: ModelList; reload: () => void } {
   );
   const [asked, setAsked] = useState(0);
   useEffect(() => {
-    // Asked again on demand.
+    // The next call retries.
     void asked;
     const gone = new AbortController();
     fetchModels(gone.signal).then(

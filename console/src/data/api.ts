@@ -53,7 +53,7 @@ export type Request = <T>(method: Method, path: string, body?: unknown, signal?:
 export const request: Request = (method, path, body, signal) =>
   requestBy(pageFetch, method, path, body, signal);
 
-/** Of a network of one's own. */
+/** For tests with their own `fetch`. */
 export function requestOf(fetchPort: Fetch): Request {
   return (method, path, body, signal) => requestBy(fetchPort, method, path, body, signal);
 }

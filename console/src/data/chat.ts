@@ -45,7 +45,7 @@ function pathOf(session: string): string {
   return `/api/sessions/${encodeURIComponent(session)}`;
 }
 
-/** Only for what may be said twice. */
+/** Only for idempotent requests. */
 async function untilAnswered<T>(say: () => Promise<T>): Promise<T> {
   for (const [index, wait] of TRIES_MS.entries()) {
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));

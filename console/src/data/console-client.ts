@@ -12,7 +12,7 @@ export interface ClientPorts extends TabsPorts {
   schedule(run: () => void): void;
 }
 
-/** Between two tries to learn what became of a question. */
+/** Between two attempts to fetch the outcome of an approval. */
 const AGAIN_MS = 3_000;
 
 export class ConsoleClient {
@@ -61,7 +61,7 @@ export class ConsoleClient {
     this.#stop = () => {};
   }
 
-  /** A snapshot has only what waits: what became of the others is asked for, and shown on their cards. */
+  /** A snapshot has only pending approvals: the outcome of the others is fetched for their cards. */
   #onState(): void {
     const before = this.#before;
     const now = this.store.get();
@@ -80,7 +80,7 @@ export class ConsoleClient {
       this.#lost.delete(id);
       this.store.update((state) => noteApproval(state, approval));
     } catch (error) {
-      // Deleted, or not for this person's eyes.
+      // Deleted, or of another key.
       if (error instanceof ApiError && error.status < 500) this.#lost.delete(id);
       else this.#findLater();
     }

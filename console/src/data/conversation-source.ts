@@ -55,7 +55,7 @@ export interface SourcePorts extends Pick<Timers, 'after'> {
 }
 
 interface Loaded {
-  /** From this place on, up to `total`; instructions between them are left out. */
+  /** Index of the first message; up to `total`, without instructions. */
   from: number;
   total: number;
   messages: readonly MessageWire[];
@@ -194,7 +194,7 @@ export class ConversationSource {
     return this.#ports.request<SessionContentWire>('GET', path, undefined, signal);
   }
 
-  /** Who decided what: nothing is missing where it cannot be had. */
+  /** Decisions for the cards; empty where they cannot be fetched. */
   async #approvals(signal: AbortSignal): Promise<readonly ApprovalWire[]> {
     const query = `session=${encodeURIComponent(this.#id)}&state=all&limit=${LIMITS.approvals}`;
     try {
@@ -216,9 +216,9 @@ export class ConversationSource {
     const from = Math.max(0, total - LIMITS.page);
     const page = kept(before?.messages ?? [], messages, ({ index }) => index);
     const joins = before !== undefined && isMore(before, { from, total, page });
-    // It was summed up, and everything has another place.
+    // After a compaction all indexes differ.
     if (before !== undefined && total < before.total) this.#names.clear();
-    // What was on its way when it was deleted does not bring it back.
+    // A late answer must not revive a deleted conversation.
     const isGone = this.#ports.store.get().sessions.get(this.#id) === null;
     this.#failure = isGone ? { status: 'missing', problem: undefined } : undefined;
     this.#session = session;
@@ -271,7 +271,7 @@ export class ConversationSource {
     try {
       const { messages, total } = await this.#page(`before=${from}&limit=${LIMITS.page}`);
       const loaded = this.#loaded;
-      // Summed up meanwhile, or asked for twice.
+      // Compacted in the meantime, or requested twice.
       if (loaded?.from !== from || total < loaded.total) return;
       this.#loaded = {
         ...loaded,
@@ -310,7 +310,7 @@ export class ConversationSource {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** Made anew only where something of it changed: a running turn changes with every frame. */
+  /** Rebuilt only where an input changed: a running turn changes with every frame. */
   #baseOf(running: boolean): Base {
     const loaded = this.#loaded;
     const heard = [...this.#ports.store.get().approvals.values()].filter(

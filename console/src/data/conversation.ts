@@ -6,7 +6,7 @@ import { client } from './page.js';
 
 export type { ConversationView } from './conversation-source.js';
 
-/** Conversations that were looked at lately are there at once. */
+/** Sources of recent conversations are kept, so that they open at once. */
 const KEPT = 8;
 
 const sources = new Map<string, ConversationSource>();

@@ -126,7 +126,7 @@ export class Decisions {
     }
   }
 
-  /** What the answer shows is known from now on, also where the events are late. */
+  /** Applies the approval of the answer to the state: its event may be late. */
   #noted(result: DecisionResult): DecisionResult {
     const approval =
       result.kind === 'decided' ? result.decided : result.kind === 'refused' ? undefined : result.approval;
@@ -134,7 +134,7 @@ export class Decisions {
     return result;
   }
 
-  /** Until it is worth another try: later each time, at once when the connection is back or it is over. */
+  /** Waits before a retry: with back-off, and not at all once the connection is back or the approval is decided. */
   #pause(id: string, round: number): Promise<void> {
     const { firstRetryMs, longestRetryMs } = DECISION_TIMES;
     const { store, random, after } = this.#ports;

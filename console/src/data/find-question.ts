@@ -23,7 +23,7 @@ export interface FindPorts extends Pick<Timers, 'after'> {
 
 export const FIND_TIMES = { firstMs: 1_000, againMs: 3_000 } as const;
 
-/** `onAnswer`: the gateway has said what there is. Returns how to give up. */
+/** `onAnswer`: the gateway has answered. Returns a function that cancels. */
 export function findQuestion(wanted: WantedQuestion, ports: FindPorts, onAnswer: () => void): () => void {
   const { request, store, after } = ports;
   let stopped = false;
@@ -44,7 +44,7 @@ export function findQuestion(wanted: WantedQuestion, ports: FindPorts, onAnswer:
   };
 }
 
-/** Undefined where there is none for this person's eyes. Rejects where that cannot be said. */
+/** Undefined where this key may see none. Rejects where the gateway does not answer. */
 async function ask(
   { approval, session, call, agent }: WantedQuestion,
   request: Request,

@@ -3,7 +3,7 @@ import { ManualClock } from '../../../test/support/manual-world.js';
 import { approvalOf, ScriptedGateway } from '../../../test/support/scripted-gateway.js';
 import { applyEvent, noteApproval } from '../data/reducer/apply-event.js';
 import { StateStore } from '../data/reducer/console-state.js';
-import { chatPlace, INBOX, type Notice, NotificationDesk } from './notification-desk.js';
+import { chatRoute, INBOX, type Notice, NotificationDesk } from './notification-desk.js';
 import { strings } from './strings.js';
 
 const MINUTE_MS = 60_000;
@@ -47,7 +47,7 @@ describe('notifications', () => {
     ask('q1', 30, { input: { command: 'make SECRET=1' } });
     store.update((state) => ({ ...state, skewMs: 1 }));
     expect(shown).toEqual([
-      { tag: 'q1', title: 'Approval needed: Bash', body: 'Run make', to: chatPlace('s1'), again: false },
+      { tag: 'q1', title: 'Approval needed: Bash', body: 'Run make', to: chatRoute('s1'), again: false },
     ]);
     expect(JSON.stringify(shown)).not.toContain('SECRET');
   });
@@ -56,12 +56,12 @@ describe('notifications', () => {
     const { ask, shown } = desk();
     ask('q1');
     ask('q2');
-    expect(shown.map(({ to }) => to)).toEqual([chatPlace('s1'), INBOX]);
+    expect(shown.map(({ to }) => to)).toEqual([chatRoute('s1'), INBOX]);
   });
 
   it('say nothing to somebody who looks at it already', () => {
     const { ask, shown, ports } = desk();
-    ports.seen.add(chatPlace('s1'));
+    ports.seen.add(chatRoute('s1'));
     ask('q1');
     ports.seen = new Set([INBOX]);
     ask('q2');

@@ -39,22 +39,22 @@ export interface NotifyPorts extends Pick<Timers, 'now' | 'after'> {
 }
 
 const MINUTE_MS = 60_000;
-/** A person is called again when so much is left. */
+/** A second notification is shown when so much time is left. */
 const LAST_CALL_MS = 5 * MINUTE_MS;
-/** What was asked so shortly before that is one call. */
+/** A first notification this shortly before the second one replaces it. */
 const APART_MS = MINUTE_MS;
 const LONGEST = 200;
 
 export const INBOX = '#/inbox';
 
-export function chatPlace(session: string): string {
+export function chatRoute(session: string): string {
   return `#/chat/${encodeURIComponent(session)}`;
 }
 
 export class NotificationDesk {
   readonly #ports: NotifyPorts;
   readonly #shown = new Map<string, () => void>();
-  /** Questions that were there before, and until when they were to be answered when last called for. */
+  /** Known approvals, with the expiry that the second notification was for; null before it. */
   readonly #calledFor = new Map<string, string | null>();
   #before: ConsoleState;
   #cancelTimer: (() => void) | undefined;
@@ -131,7 +131,7 @@ export class NotificationDesk {
     if (ended?.end !== 'complete' && ended?.end !== 'failed') return;
     const title = ended.end === 'complete' ? text().turnDone(plain(model)) : text().turnFailed(plain(model));
     const tag = `turn ${session}`;
-    this.#keep(tag, { tag, title, body: text().turnText, to: chatPlace(session), again: true });
+    this.#keep(tag, { tag, title, body: text().turnText, to: chatRoute(session), again: true });
   }
 
   /** When the next one has only so much time left. */
@@ -141,7 +141,7 @@ export class NotificationDesk {
     let next = Number.POSITIVE_INFINITY;
     for (const approval of this.#before.approvals.values()) {
       if (approval.state !== 'pending' || approval.expires_at === null) continue;
-      // Extended since: there is another last call.
+      // It was extended, so it is notified again.
       if (this.#calledFor.get(approval.id) === approval.expires_at) continue;
       const left = this.#leftMs(approval) - LAST_CALL_MS;
       if (left <= 0) this.#lastCall(approval);
@@ -154,12 +154,12 @@ export class NotificationDesk {
 
   #wanted({ session }: ApprovalWire): boolean {
     const { mayShow, isSeen } = this.#ports;
-    return mayShow() && !isSeen(INBOX) && !isSeen(chatPlace(session));
+    return mayShow() && !isSeen(INBOX) && !isSeen(chatRoute(session));
   }
 
   #show({ id, session }: ApprovalWire, notice: Pick<Notice, 'title' | 'body' | 'again'>): void {
     const waiting = [...this.#before.approvals.values()].filter(({ state }) => state === 'pending').length;
-    this.#keep(id, { ...notice, tag: id, to: waiting > 1 ? INBOX : chatPlace(session) });
+    this.#keep(id, { ...notice, tag: id, to: waiting > 1 ? INBOX : chatRoute(session) });
   }
 
   #keep(tag: string, notice: Notice): void {
@@ -173,7 +173,7 @@ export class NotificationDesk {
   }
 }
 
-/** Signs that would turn a text around or break its line are none of a title. */
+/** Without control and bidi characters. */
 function plain(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;

@@ -8,7 +8,7 @@ interface PresenceMessage {
 
 const NAME = 'toolgate-presence';
 const AGAIN_MS = 20_000;
-/** A tab that crashed says nothing of it. */
+/** A crashed tab sends no message. */
 const STALE_MS = 60_000;
 
 export class Presence {

@@ -3,7 +3,7 @@ type Listener = (text: string) => void;
 
 const listeners = new Set<Listener>();
 
-/** Said once; the same words again are said again. */
+/** A repeated text is announced again. */
 export function announce(text: string): void {
   for (const listener of listeners) listener(text);
 }

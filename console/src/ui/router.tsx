@@ -39,7 +39,7 @@ export function parseRoute(hash: string): Route {
   }
 }
 
-/** `to` begins with `#/`. With `replace` the page that is left is not gone back to. */
+/** `to` begins with `#/`. With `replace` the browser does not go back to the present page. */
 export function navigate(to: string, { replace = false }: { replace?: boolean } = {}): void {
   if (to === location.hash) return;
   if (!replace) {

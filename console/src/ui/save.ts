@@ -7,11 +7,11 @@ export function save(name: string, content: Blob): void {
   document.body.append(link);
   link.click();
   link.remove();
-  // The browser has taken it by then.
+  // The browser has read it by then.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-/** The same for a text. */
+/** Saves a text. */
 export function saveText(name: string, type: string, text: string): void {
   save(name, new Blob([text], { type }));
 }

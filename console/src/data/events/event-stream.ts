@@ -19,17 +19,17 @@ export const STREAM_TIMES = {
   answerMs: 15_000,
   firstRetryMs: 300,
   longestRetryMs: 10_000,
-  /** Silence after which a page that comes back to light does not trust its connection. */
+  /** Silence after which a page that becomes visible again reconnects. */
   doubtMs: 20_000,
 } as const;
 
-/** Gaps in a row, without anything good between, after which everything is asked for anew. */
+/** Consecutive gaps after which a snapshot is requested. */
 const MOST_GAPS = 3;
 
 export type StreamStatus = 'connecting' | 'live' | 'lost' | 'signed-out';
 
 export interface StreamListener {
-  /** In order and without gaps: all that came in one piece. */
+  /** In order and without gaps; one call for each chunk of the stream. */
   onEvents(events: readonly ConsoleEvent[]): void;
   onStatus(status: StreamStatus): void;
 }
@@ -81,7 +81,7 @@ export class EventStream {
     void this.#connect();
   }
 
-  /** The page is looked at again, maybe after a sleep: only where there is doubt. */
+  /** The page is visible again, perhaps after a sleep: reconnects only after a long silence. */
   check(): void {
     if (this.#stopped || this.#status === 'signed-out') return;
     const waits = this.#cancelRetry !== undefined;
@@ -159,7 +159,7 @@ export class EventStream {
     this.#say('signed-out');
   }
 
-  /** Later each time, and never all pages at the same moment. */
+  /** Back-off with jitter. */
   #again(): void {
     this.#drop();
     if (this.#stopped) return;

@@ -13,9 +13,9 @@ import type { SharedPorts, TabMessage } from './tab-messages.js';
 export const TAB_TIMES = {
   /** How long a follower waits without a message of the leader. */
   aloneMs: 500,
-  /** The one with the connection says at least this often that it is there. */
+  /** The leader's heartbeat. */
   heartbeatMs: 15_000,
-  /** It is asked, and then, when it still says nothing, its place is taken: it may be frozen. */
+  /** A silent leader is pinged, then its lock is stolen: it may be frozen. */
   askMs: 45_000,
   takeMs: 60_000,
   retryMs: 2_000,
@@ -33,13 +33,13 @@ export class EventTabs {
   #lastId: string | null = null;
   #status: StreamStatus = 'connecting';
   #leaderStatus: StreamStatus = 'connecting';
-  /** Being fetched: what comes meanwhile waits. */
+  /** A snapshot is being fetched: events are queued. */
   #sync: AbortController | undefined;
   #waiting: ConsoleEvent[] = [];
   #heardAt = 0;
   #asked = false;
   #ended: AbortController | undefined;
-  /** Gives the lock back. */
+  /** Releases the lock. */
   #release: () => void = () => {};
   readonly #cancels = new Map<string, () => void>();
 

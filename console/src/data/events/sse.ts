@@ -16,7 +16,7 @@ export class SseParser {
   #id: string | undefined;
   #skipLineFeed = false;
 
-  /** The frames that are whole now. Throws where a line is longer than anything that could be meant. */
+  /** The frames that are complete now. Throws where a line exceeds the limit. */
   push(bytes: Uint8Array): SseFrame[] {
     const frames: SseFrame[] = [];
     let text = this.#decoder.decode(bytes, { stream: true });

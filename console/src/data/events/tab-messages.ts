@@ -3,10 +3,10 @@ import type { ConsoleEvent } from '../../../../src/server/console-api/wire/event
 import type { StreamStatus } from './event-stream.js';
 
 export type TabMessage =
-  /** Of the tab that has the connection, as they came. */
+  /** Events of the leader, as they arrived. */
   | { kind: 'events'; events: readonly ConsoleEvent[] }
   | { kind: 'status'; status: StreamStatus }
-  /** To the tab that has the connection: how is it? */
+  /** A ping to the leader. */
   | { kind: 'hello' }
   | { kind: 'reconnect' }
   | { kind: 'check' };

@@ -101,7 +101,7 @@ function onSnapshot(state: ConsoleState, { approvals: pending, turns }: Snapshot
     ...state,
     approvals,
     turns: views,
-    // What happened before the first is in no list yet; later ones may have missed anything.
+    // Lists are fetched after the first snapshot; a later one means that events may have been missed.
     changes:
       state.lastId === null
         ? state.changes

@@ -1,4 +1,4 @@
-/** The life of one tool card. Its end is final; a result says more than an approval does. */
+/** The states of one tool card. A final state stays; a result wins over an approval. */
 import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
 import type { Chunk } from '../../../../src/server/console-api/wire/events.js';
 import type { CardState, ToolCard } from './view.js';

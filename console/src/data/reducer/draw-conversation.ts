@@ -1,4 +1,4 @@
-/** A conversation to look at: its transcript, with the turn that runs, or was watched, in its place. */
+/** The parts of a conversation: its transcript, with the live turn in place of its stored copy. */
 import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
 import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
 import { alignTurn, isTwin } from './align.js';

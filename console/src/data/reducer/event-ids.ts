@@ -36,7 +36,7 @@ export function eventPosition(
   return before.seq <= known.seq ? 'next' : 'gap';
 }
 
-/** Whether a snapshot is of an earlier moment of the same life, or of just this one: it says nothing new. */
+/** Whether a snapshot of the same epoch is not newer than `last`. */
 export function isKnown(id: string, last: string | null): boolean {
   if (last === null) return false;
   const [known, own] = [parseEventId(last), parseEventId(id)];

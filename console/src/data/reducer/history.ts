@@ -26,7 +26,7 @@ export interface HistoryOptions {
 export interface HistoryTurn {
   turn: number;
   parts: readonly Part[];
-  /** The assistant had the last word, and no call is without a result. */
+  /** The last message is the assistant's, and every call has a result. */
   closed: boolean;
 }
 
@@ -111,7 +111,7 @@ function show(turn: number, known: KnownTurn, { results, keys, running, options 
   const { approvals, openCalls, cards } = options;
   const from: unknown[] = [raw, running, ...results];
   for (const id of raw.calls.keys()) from.push(approvals?.get(id), openCalls?.has(id), cards?.get(id));
-  // Few are other than they were made.
+  // Few keys differ from those of the stored parts.
   for (const [at, key] of keys.entries()) if (key !== raw.parts[at]?.key) from.push(key);
   if (shown !== undefined && sameItems(known.from, from)) return shown;
   let parts: Level = raw.parts;
@@ -191,7 +191,7 @@ function addAnswer(
   content: readonly BlockWire[],
   name: string,
 ): void {
-  // Texts of one message are one; those of the next are said anew.
+  // Texts of one message are merged; those of the next begin a new part.
   let open = false;
   for (const block of content) {
     switch (block.type) {

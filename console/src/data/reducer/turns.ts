@@ -44,7 +44,7 @@ const LEFT_OVER: Readonly<Record<Ended['end'], Partial<Record<CardState, CardSta
   parked: {},
 };
 
-/** Ends of an answer that are none of what was said. */
+/** Stop reasons that cut the answer short. */
 const CUT_SHORT: ReadonlySet<string> = new Set(['max_tokens', 'refusal', 'model_context_window_exceeded']);
 
 export function beginTurn(

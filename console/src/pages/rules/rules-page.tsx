@@ -1,4 +1,4 @@
-/** What agents may do without asking: by whom it was said, what it means for a call, and how to take it back. */
+/** What agents may do without asking: who added a rule, what it means for a call, and how to revoke it. */
 import { useMemo, useState } from 'react';
 import type { RuleWire } from '../../../../src/server/console-api/wire/approvals.js';
 import { remove } from '../../data/api.js';

@@ -38,7 +38,7 @@ export function statusOf(session: SessionWire, live: LiveSessions): SessionStatu
   });
 }
 
-/** What the list of the gateway is now: it was asked for one state, and sessions have left it since. */
+/** Without sessions that have left the requested state since the list was fetched. */
 export function stillIn(
   sessions: readonly SessionWire[],
   status: SessionStatus | undefined,

@@ -39,7 +39,7 @@ export function SessionsPage() {
   const search = query.get('search') ?? '';
   const given = query.get('status');
   const status = isStatus(given) ? given : undefined;
-  // A search is asked once: while agents work something changes all the time.
+  // A search is not repeated with every change: while agents work, changes are frequent.
   const change = useConsole((state) => (search === '' ? state.changes.sessions : 0));
   const changed = useConsole((state) => state.sessions);
   const live = useLiveSessions();
@@ -204,7 +204,7 @@ function useColumns(
 
 /** What the events say about sessions, between two fetches of the list. */
 function useLiveSessions(): LiveSessions {
-  // Texts, because a turn that runs changes the state with every word, and these do not.
+  // Strings compare by value: a running turn changes the state with every word, but not these.
   const turns = useConsole(turnsText);
   const waiting = useConsole(waitingText);
   return useMemo(() => {

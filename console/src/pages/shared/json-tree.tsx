@@ -9,7 +9,7 @@ import { VisibleText } from '../../ui/visible-text.js';
 import { ancestors, type JsonRow, jsonRows, openAtFirst } from './json-rows.js';
 import { strings } from './strings.js';
 
-/** `loss`: the gateway could not carry it. `only`: it is on this side of the translation alone. */
+/** `loss`: the gateway could not pass it on. `only`: it is only on this side of the translation. */
 export type MarkKind = 'loss' | 'only';
 
 export interface Mark {

@@ -61,7 +61,7 @@ export function useFetched<T>(path: string | undefined, change = 0): Fetched<T> 
   };
 }
 
-/** Asks for another run when the number becomes another one, and not for the first. */
+/** Triggers another run when the number changes, but not for its first value. */
 export function useChange(change: number, refresher: { readonly current: Refresher | undefined }): void {
   const seen = useRef(change);
   useEffect(() => {

@@ -15,7 +15,7 @@ import type { Flow, TraceEvent } from './timeline.js';
 export interface EventListProps {
   label: string;
   flow: Flow;
-  /** Events of these kinds may be where something was put right. */
+  /** Events of these kinds may have been repaired. */
   repaired: ReadonlySet<EventRole>;
 }
 

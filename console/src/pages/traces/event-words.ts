@@ -1,6 +1,6 @@
 /** What an event of a stream is about, in any of the three dialects. */
 
-/** The places at which the gateway mends streams. */
+/** Kinds of events that the gateway repairs. */
 export type EventRole = 'start' | 'text' | 'call' | 'arguments' | 'stop' | 'end' | 'error' | 'other';
 
 export interface EventWords {

@@ -1,4 +1,4 @@
-/** What the gateway mends in streams of models, in words, and which events each is about. */
+/** The gateway's repairs of streams, in words, and which events each is about. */
 import type { EventRole } from './event-words.js';
 
 export interface RepairWords {
