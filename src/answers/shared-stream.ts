@@ -3,6 +3,9 @@
  * pulls the source, so that it never runs faster than its fastest reader. The stream belongs to all
  * of them: it stops when the last one leaves, also in the middle of a read.
  */
+import { deferred } from '../core/deferred.js';
+import { onAbort } from '../core/stopping.js';
+
 export interface Participant {
   /** Fires when the participant is gone. */
   signal: AbortSignal;
@@ -32,15 +35,8 @@ export class SharedStream<T extends object, P extends Participant = Participant>
   #pulling: Promise<void> | undefined;
   #over = false;
   #failure: { thrown: unknown } | undefined;
-  #begin: () => void = () => {};
-  readonly #begun = new Promise<void>((resolve) => {
-    this.#begin = resolve;
-  });
-  #end: () => void = () => {};
-  /** Resolves when nothing of the stream runs any more. */
-  readonly ended = new Promise<void>((resolve) => {
-    this.#end = resolve;
-  });
+  readonly #begun = deferred();
+  readonly #ended = deferred();
 
   constructor(options: SharedStreamOptions<T>) {
     this.#options = options;
@@ -53,6 +49,11 @@ export class SharedStream<T extends object, P extends Participant = Participant>
 
   get closing(): boolean {
     return this.#stop.signal.aborted;
+  }
+
+  /** Resolves when nothing of the stream runs any more. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
   }
 
   /** Everyone who has joined and not left. */
@@ -75,14 +76,14 @@ export class SharedStream<T extends object, P extends Participant = Participant>
   /** Nothing is pulled of the source before somebody reads. */
   start(source: AsyncIterator<T, unknown, undefined>): void {
     this.#source = source;
-    this.#begin();
+    this.#begun.resolve();
     if (this.closing) void this.#close();
   }
 
   /** There will be no source. */
   async fail(): Promise<void> {
     this.#stop.abort();
-    this.#begin();
+    this.#begun.resolve();
     await this.#finish(false);
   }
 
@@ -96,7 +97,7 @@ export class SharedStream<T extends object, P extends Participant = Participant>
 
   /** For readers: the piece at `index`, once it is there; undefined at the end. Rejects as the source did. */
   async at(index: number): Promise<T | undefined> {
-    await this.#begun;
+    await this.#begun.promise;
     for (;;) {
       const piece = this.#pieces[index - this.#released];
       if (piece !== undefined) return piece;
@@ -156,7 +157,7 @@ export class SharedStream<T extends object, P extends Participant = Participant>
     try {
       await this.#options.onEnd(whole);
     } finally {
-      this.#end();
+      this.#ended.resolve();
     }
   }
 }
@@ -169,7 +170,7 @@ export class StreamReader<T extends object> implements AsyncIterable<T>, AsyncIt
   readonly #stream: SharedStream<T>;
   readonly #signal: AbortSignal;
   readonly #ping: SharedStreamOptions<T>['ping'];
-  readonly #onGone = () => void this.return();
+  #unwatch: () => void = () => {};
   /** Of the piece that comes next. */
   index = 0;
   #left: Promise<void> | undefined;
@@ -183,8 +184,7 @@ export class StreamReader<T extends object> implements AsyncIterable<T>, AsyncIt
 
   /** Leaves when its participant is gone. */
   watch(): void {
-    if (this.#signal.aborted) this.#onGone();
-    else this.#signal.addEventListener('abort', this.#onGone, { once: true });
+    this.#unwatch = onAbort(this.#signal, () => void this.return());
   }
 
   [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
@@ -207,7 +207,7 @@ export class StreamReader<T extends object> implements AsyncIterable<T>, AsyncIt
   }
 
   async return(): Promise<IteratorResult<T, undefined>> {
-    this.#signal.removeEventListener('abort', this.#onGone);
+    this.#unwatch();
     this.#interrupt();
     // A question that waits is withdrawn, unless it is the gateway that goes.
     this.#left ??= this.#stream.leave(this, this.#signal.reason);

@@ -1,4 +1,6 @@
 /** What handlers work with; made once, when the server starts. */
+
+import type { AnswerMemory } from '../answers/answer-memory.js';
 import type { Config } from '../config/schema.js';
 import type { Dispatcher } from '../engines/dispatcher.js';
 import type { FindWorkspace } from '../engines/find-workspace.js';
@@ -60,6 +62,8 @@ export interface ServerContext {
   permissions: ConfiguredRules;
   auth: Auth;
   limits: Limits;
+  /** Answers that may be asked for again. */
+  answers: AnswerMemory;
   /** Answers requests that carry an `Idempotency-Key`. */
   once: AnswerOnce;
   metrics: Metrics;

@@ -30,11 +30,10 @@ import { errorsOf } from './http/error-shapes.js';
 import type { HttpRoute } from './http/route-table.js';
 import { consolePage } from './http/static-files.js';
 import { MCP_ROUTES } from './mcp-api/mcp-routes.js';
-import type { AnswerMemory } from './model-api/answer-memory.js';
 import { countTokensHandler, modelHandler } from './model-api/endpoint.js';
 import { compactResponse, countInputTokens } from './model-api/forwarded-answer.js';
 import { getModel, listModels } from './model-api/models.js';
-import { responseMemory } from './model-api/response-memory.js';
+import { type ResponseMemory, responseMemory } from './model-api/response-memory.js';
 import { cancelResponse, deleteResponse, getResponse, listInputItems } from './model-api/responses.js';
 import { health, metrics, probe, readiness } from './observe/health.js';
 
@@ -47,7 +46,7 @@ const APPROVE: Access = { area: 'console', scope: 'approve' };
 const ADMIN: Access = { area: 'console', scope: 'admin' };
 
 /** Of the dialects whose clients may go on from an answer by its id. */
-const MEMORIES: Readonly<Partial<Record<DialectName, AnswerMemory>>> = {
+const MEMORIES: Readonly<Partial<Record<DialectName, ResponseMemory>>> = {
   'openai-responses': responseMemory,
 };
 

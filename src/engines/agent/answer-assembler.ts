@@ -1,8 +1,9 @@
 /** What the client hears of the messages of a turn, with what belongs between two of them. */
+
+import { eventsOfBlocks } from '../../core/block-events.js';
 import type { Block } from '../../core/conversation.js';
 import type { ModelEvent } from '../../core/events.js';
 import { spokenBehind } from './answers.js';
-import { eventsOfBlocks } from './block-events.js';
 
 export class AnswerAssembler {
   /** Everything so far, calls apart. */

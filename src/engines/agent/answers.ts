@@ -1,9 +1,10 @@
 /** Answers for which no model is asked, and what every answer of an agent says about its session. */
+
+import { eventsOfBlocks, eventsOfCall, stopEvent } from '../../core/block-events.js';
 import type { Block, Message } from '../../core/conversation.js';
 import type { ModelEvent } from '../../core/events.js';
 import type { AttachKind, Attachment, AttachNote } from '../../sessions/sessions.js';
 import type { Answer } from '../engine.js';
-import { eventsOfBlocks, eventsOfCall, stopEvent } from './block-events.js';
 
 export const SESSION_HEADER = 'x-session-id';
 export const ATTACH_HEADER = 'x-toolgate-attach';

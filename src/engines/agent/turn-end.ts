@@ -1,4 +1,6 @@
 /** How the turn of an agent ends, in the session and for the client, whichever engine ran it. */
+
+import { stopEvent } from '../../core/block-events.js';
 import type { Block, StopReason, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
@@ -7,7 +9,6 @@ import type { Log } from '../../observability/log.js';
 import type { Turn } from '../../sessions/sessions.js';
 import type { ModelRequest } from '../engine.js';
 import { OWN_ANSWER, sessionHeaders } from './answers.js';
-import { stopEvent } from './block-events.js';
 import type { AnswerHead } from './live/live-turns.js';
 import type { ToolCallStream } from './tool-call-stream.js';
 import type { TurnPersistence } from './turn-persistence.js';

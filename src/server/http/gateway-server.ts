@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { AnswerMemory } from '../../answers/answer-memory.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import { StopError } from '../../core/stopping.js';
 import type { Dispatcher } from '../../engines/dispatcher.js';
@@ -22,7 +23,6 @@ import { EventStreams } from '../console-api/events/event-streams.js';
 import { EventHub } from '../console-api/events/hub.js';
 import { Searches } from '../console-api/searches.js';
 import type { ConfiguredRules, GatewayStore, ServerContext, ShownSessions, ShownTools } from '../context.js';
-import { AnswerLeases } from '../idempotency/answer-leases.js';
 import { AnswerOnce } from '../idempotency/answer-once.js';
 import { reportExchange } from '../observe/report.js';
 import { ROUTES } from '../routes.js';
@@ -119,7 +119,7 @@ export class GatewayServer {
   private constructor(server: Server, options: GatewayServerOptions, found: readonly SignIn[]) {
     const { host, loopback, publicHosts, keys, limits } = options;
     const { store, log } = options;
-    const leases = new AnswerLeases(store.leases);
+    const answers = new AnswerMemory(store.answers);
     const address = server.address();
     this.port = typeof address === 'object' && address !== null ? address.port : options.port;
     const events = options.events ?? new EventHub({ approvals: options.approvals, log });
@@ -153,11 +153,8 @@ export class GatewayServer {
       streams,
       auth,
       limits,
-      once: new AnswerOnce({
-        answers: store.answers,
-        hold: (principal, key, signal) => leases.hold(principal, key, signal),
-        log,
-      }),
+      answers,
+      once: new AnswerOnce({ answers, leases: store.leases, log }),
       metrics: options.metrics ?? new Metrics(),
       clock: new StreamClock(limits.pingMs, limits.stallMs),
       log: options.log,

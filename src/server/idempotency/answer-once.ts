@@ -3,19 +3,24 @@
  * request under a key is answered, the same request again gets that answer: the same while it is
  * being made, and for a day after. What failed is not kept, so that it can be tried again.
  */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type AnswerMemory, keyReused } from '../../answers/answer-memory.js';
+import { type Recorded, readRecorded, replay } from '../../answers/recorded-answer.js';
 import type { ModelRequest } from '../../engines/engine.js';
 import type { Log } from '../../observability/log.js';
-import type { AnswerStore, RecordedAnswer } from '../../store/answers.js';
+import { isGone, ownerOfThisProcess } from '../../sessions/persistence/owner.js';
+import { answerLease, type Lease, type LeaseStore } from '../../store/leases.js';
 import { AnswerRun, type Joining, type RunOptions, type SharedAnswer } from './answer-run.js';
-import { keyReused } from './idempotency-key.js';
-import { type Recorded, readRecorded, replay } from './recorded-answer.js';
 
 const KEPT_MS = 24 * 3600 * 1000;
+const LEASE_MS = 30_000;
+const BEAT_MS = LEASE_MS / 3;
+/** How often another process's answer is looked for. */
+const LOOK_MS = 250;
 
 export interface AnswerOnceOptions {
-  answers: AnswerStore;
-  /** Resolves when nobody else answers what `name` stands for; rejects when `signal` fires. */
-  hold(principal: string, key: string, signal: AbortSignal): Promise<{ release(): Promise<void> }>;
+  answers: AnswerMemory;
+  leases: LeaseStore;
   log: Log;
 }
 
@@ -26,10 +31,12 @@ export type OnceRequest = Pick<RunOptions, 'digest' | 'dialect' | 'identity' | '
 
 export class AnswerOnce {
   readonly #options: AnswerOnceOptions;
+  readonly #leases: AnswerLeases;
   readonly #running = new Map<string, AnswerRun>();
 
   constructor(options: AnswerOnceOptions) {
     this.#options = options;
+    this.#leases = new AnswerLeases(options.leases);
   }
 
   /**
@@ -37,7 +44,7 @@ export class AnswerOnce {
    * rejects with. The call's own signal ends only this one's part in it.
    */
   async ask(request: OnceRequest): Promise<SharedAnswer> {
-    const { key, digest, call } = request;
+    const { key, digest, dialect, call } = request;
     const principal = call.principal.name;
     const name = JSON.stringify([principal, key]);
     const { stream } = call.request;
@@ -46,7 +53,8 @@ export class AnswerOnce {
     for (;;) {
       const recorded = await this.#find(principal, key, digest);
       if (recorded !== undefined) {
-        return { ...replayed(recorded, request), counts: () => false };
+        const { answer, identity } = replay(recorded, dialect, stream);
+        return { ...answer, identity, counts: () => false };
       }
       signal.throwIfAborted();
       const running = this.#running.get(name);
@@ -61,7 +69,7 @@ export class AnswerOnce {
     const principal = call.principal.name;
     const run = new AnswerRun({
       ...request,
-      lease: (signal) => this.#options.hold(principal, key, signal),
+      lease: (signal) => this.#leases.hold(answerLease(principal, key), signal),
       find: () => this.#find(principal, key, digest),
       put: (recorded, session) => this.#put(recorded, { principal, key, digest, session }),
     });
@@ -73,38 +81,63 @@ export class AnswerOnce {
   }
 
   async #find(principal: string, key: string, digest: string): Promise<Recorded | undefined> {
-    const row = await this.#options.answers.get(principal, storeKey(key));
-    if (row === undefined) return undefined;
-    if (row.digest !== digest) throw keyReused();
-    return readRecorded(row.body);
+    const row = await this.#options.answers.get(principal, { kind: 'http', idempotencyKey: key }, digest);
+    return readRecorded(row?.body);
   }
 
   async #put(
-    recorded: Recorded,
-    row: Pick<RecordedAnswer, 'principal' | 'digest'> & { key: string; session: string | undefined },
+    body: Recorded,
+    of: { principal: string; key: string; digest: string; session: string | undefined },
   ): Promise<void> {
-    const { principal, key, digest, session } = row;
+    const { principal, key, digest, session } = of;
+    const row = { digest, ...(session === undefined ? {} : { session }), body, keptMs: KEPT_MS };
     try {
-      await this.#options.answers.put({
-        principal,
-        key: storeKey(key),
-        digest,
-        ...(session === undefined ? {} : { session }),
-        body: recorded,
-        expiresAt: Date.now() + KEPT_MS,
-      });
+      await this.#options.answers.put(principal, { kind: 'http', idempotencyKey: key }, row);
     } catch (error) {
       this.#options.log.warn({ err: error }, 'an answer could not be kept for its Idempotency-Key');
     }
   }
 }
 
-function replayed(recorded: Recorded, { dialect, call }: OnceRequest): Omit<SharedAnswer, 'counts'> {
-  const { answer, identity } = replay(recorded, dialect, call.request.stream);
-  return { ...answer, identity };
-}
+/** Of the processes that share a store, one answers a request. A process that died holds nothing. */
+class AnswerLeases {
+  readonly #leases: LeaseStore;
+  /** Apart from the sessions' own, whose heartbeat has another measure. */
+  readonly #owner = `${ownerOfThisProcess()}/answers`;
+  #held = 0;
+  #beat: NodeJS.Timeout | undefined;
 
-/** A namespace of its own: sessions keep what they answered under a key as well. */
-function storeKey(key: string): string {
-  return `http:${key}`;
+  constructor(leases: LeaseStore) {
+    this.#leases = leases;
+  }
+
+  /** Waits while another process holds it. Rejects with the signal's reason. */
+  async hold(name: string, signal: AbortSignal): Promise<{ release(): Promise<void> }> {
+    for (;;) {
+      signal.throwIfAborted();
+      const grant = await this.#leases.acquire(name, this.#owner, LEASE_MS);
+      if (grant.granted) return this.#holding(grant.lease);
+      if (isGone(grant.owner)) await this.#leases.releaseAll(grant.owner);
+      else await delay(LOOK_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  #holding(lease: Lease): { release(): Promise<void> } {
+    this.#held += 1;
+    this.#beat ??= setInterval(() => {
+      // One that cannot be renewed lapses, and of two answers the first is kept.
+      this.#leases.renew(this.#owner, LEASE_MS).catch(() => {});
+    }, BEAT_MS).unref();
+    return {
+      release: async () => {
+        this.#held -= 1;
+        if (this.#held === 0) {
+          clearInterval(this.#beat);
+          this.#beat = undefined;
+        }
+        // The store may be closed by now; then the lease ends with the process.
+        await this.#leases.release(lease).catch(() => false);
+      },
+    };
+  }
 }

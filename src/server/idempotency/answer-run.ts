@@ -2,22 +2,26 @@
  * One request that is being answered for everyone who asks it under the same key. It runs as long
  * as somebody reads; its answer is written down before the first of them hears of its end.
  */
-import type { AgentActivity, AgentObserver } from '../../activity/activity.js';
+import type { AgentObserver } from '../../activity/activity.js';
+import {
+  type AnswerFacts,
+  type AnswerRecorder,
+  BytesRecorder,
+  type Identity,
+  KEPT_LIMIT,
+  type Recorded,
+  replay,
+  sizeOfBatch,
+  TurnRecorder,
+} from '../../answers/recorded-answer.js';
+import { SharedStream, type StreamReader } from '../../answers/shared-stream.js';
 import type { AssistantMessage } from '../../core/conversation.js';
+import { deferred } from '../../core/deferred.js';
 import { GatewayError } from '../../core/errors.js';
+import type { ModelEvent } from '../../core/events.js';
 import type { LifecycleOptions } from '../../core/lifecycle.js';
 import type { Dialect } from '../../dialects/shared/dialect.js';
 import type { Answer, AnswerBody, ModelRequest } from '../../engines/engine.js';
-import { clientClosed } from '../http/exchange.js';
-import {
-  type AnswerRecorder,
-  BytesRecorder,
-  KEPT_LIMIT,
-  sizeOfBatch,
-  TurnRecorder,
-} from './answer-recorder.js';
-import { type AnswerFacts, type Identity, type Recorded, replay } from './recorded-answer.js';
-import { SharedPieces } from './shared-pieces.js';
 
 /** An answer, with what follows from others having it too. */
 export interface SharedAnswer extends Answer {
@@ -51,84 +55,70 @@ export interface Joining {
 }
 
 type Headers = Readonly<Record<string, string>>;
-type Opened = { kind: 'recorded'; recorded: Recorded } | { kind: 'live'; answer: Answer; shared: Shared };
-
-interface Shared {
-  joinable(): boolean;
-  read(onLeave: () => void): AnswerBody;
-  /** For whoever wants another form: reads to the end. Rejects with the answer's failure. */
-  drain(onLeave: () => void): Promise<void>;
-}
+/** Of an answer of events, or of one of bytes. */
+type Piece = readonly ModelEvent[] | Uint8Array;
+type Opened = { kind: 'recorded'; recorded: Recorded } | { kind: 'live'; answer: Answer };
 
 export class AnswerRun {
   readonly digest: string;
   /** Resolves when nothing of it is left, whichever way it ended. */
-  readonly over: Promise<void>;
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+  readonly #over = deferred();
   readonly #dialect: Dialect;
   readonly #identity: Identity;
   readonly #stream: boolean;
-  readonly #abort = new AbortController();
+  readonly #pieces = new SharedStream<Piece, Joining>({
+    onEnd: (whole) => this.#end(whole),
+    bound: { limit: KEPT_LIMIT, sizeOf: (piece) => (isBytes(piece) ? piece.length : sizeOfBatch(piece)) },
+  });
   readonly #opened: Promise<Opened>;
-  readonly #observers = new Set<AgentObserver>();
-  readonly #announcers = new Set<(headers: Headers) => void>();
   #announced: Headers | undefined;
-  #readers = 0;
-  #abandoned = false;
-  /** The answer is over; it may still be being written down. */
-  #closed = false;
   #counted = false;
   #outcome: Recorded | undefined;
-  #cancel: () => void = () => {};
-  #finish: () => void = () => {};
+  #record: (whole: boolean) => Promise<void> = async () => {};
+  #release: () => Promise<void> = async () => {};
 
   constructor(options: RunOptions) {
     this.digest = options.digest;
     this.#dialect = options.dialect;
     this.#identity = options.identity;
     this.#stream = options.call.request.stream;
-    this.over = new Promise((resolve) => {
-      this.#finish = resolve;
-    });
     this.#opened = this.#open(options);
     this.#opened.catch(() => {});
   }
 
   /**
-   * Undefined, once the run is over, where it cannot be joined: nobody read it any more, or its
-   * beginning is gone. A run is joined without waiting by whoever made it: without readers it ends.
+   * Undefined, once the run is over, where it cannot be joined: nobody reads it any more, it has
+   * ended, or its beginning is gone. A run is joined without waiting by whoever made it: without
+   * readers it ends.
    */
   async join(joining: Joining): Promise<SharedAnswer | undefined> {
-    if (this.#abandoned) {
+    const reader = this.#pieces.join(joining);
+    if (reader === undefined) {
       await this.over;
       return undefined;
     }
-    const leave = this.#enter(joining);
+    if (this.#announced !== undefined) joining.announce?.(this.#announced);
     try {
       const opened = await this.#opened;
-      if (opened.kind === 'recorded') {
-        leave();
-        return this.#replayed(opened.recorded, joining);
-      }
-      if (opened.shared.joinable()) return await this.#live(opened, joining, leave);
-      leave();
-      await this.over;
-      return undefined;
+      if (opened.kind === 'live') return await this.#live(opened.answer, joining, reader);
+      void reader.return();
+      return this.#replayed(opened.recorded, joining);
     } catch (error) {
-      leave();
+      void reader.return();
       throw error;
     }
   }
 
-  async #live(
-    { answer, shared }: Extract<Opened, { kind: 'live' }>,
-    joining: Joining,
-    leave: () => void,
-  ): Promise<SharedAnswer> {
+  async #live(answer: Answer, joining: Joining, reader: StreamReader<Piece>): Promise<SharedAnswer> {
     if (answer.body.kind === 'events' || joining.stream === this.#stream) {
-      const body = shared.read(leave);
+      const body = bodyOf(answer.body, reader);
       return { ...answer, body, identity: this.#identity, counts: () => this.#claim() };
     }
-    await shared.drain(leave);
+    // It is wanted in another form, which is made from the whole of it.
+    for await (const _piece of reader);
     if (this.#outcome === undefined) {
       throw new GatewayError(
         'upstream_failed',
@@ -146,136 +136,120 @@ export class AnswerRun {
     return { ...answer, identity, counts: () => false };
   }
 
-  #enter({ signal, announce, observe }: Joining): () => void {
-    this.#readers += 1;
-    if (observe !== undefined) this.#observers.add(observe);
-    if (announce !== undefined) this.#announcers.add(announce);
-    if (announce !== undefined && this.#announced !== undefined) announce(this.#announced);
-    let inside = true;
-    const leave = (): void => {
-      if (!inside) return;
-      inside = false;
-      signal.removeEventListener('abort', leave);
-      if (observe !== undefined) this.#observers.delete(observe);
-      if (announce !== undefined) this.#announcers.delete(announce);
-      this.#readers -= 1;
-      if (this.#readers > 0 || this.#closed) return;
-      this.#abandoned = true;
-      this.#abort.abort(clientClosed());
-      this.#cancel();
-    };
-    signal.addEventListener('abort', leave, { once: true });
-    return leave;
-  }
-
   /** By the first who has read to the end, or the last who leaves. */
   #claim(): boolean {
-    if (this.#counted || (this.#outcome === undefined && this.#readers > 0)) return false;
+    const isOpen = this.#outcome === undefined && this.#pieces.participants.length > 0;
+    if (this.#counted || isOpen) return false;
     this.#counted = true;
     return true;
   }
 
   async #open(options: RunOptions): Promise<Opened> {
-    const { signal } = this.#abort;
-    let release: () => Promise<void> = async () => {};
-    const end = (): void => {
-      void release().finally(this.#finish);
-    };
+    const { signal } = this.#pieces;
     try {
-      ({ release } = await options.lease(signal));
+      const { release } = await options.lease(signal);
+      this.#release = release;
       const recorded = await options.find();
       if (recorded !== undefined) {
-        end();
+        void this.#pieces.fail();
         return { kind: 'recorded', recorded };
       }
       const answer = await options.ask({
         ...options.call,
         signal,
         announce: (headers) => this.#announce(headers),
-        observe: (activity) => this.#tell(activity),
+        observe: (activity) => {
+          for (const { observe } of this.#pieces.participants) observe?.(activity);
+        },
       });
-      const shared = this.#share(options, answer, end);
-      if (signal.aborted) this.#cancel();
-      return { kind: 'live', answer, shared };
+      this.#pieces.start(this.#share(options, answer));
+      return { kind: 'live', answer };
     } catch (error) {
-      end();
+      void this.#pieces.fail();
       throw error;
     }
   }
 
-  #share(options: RunOptions, answer: Answer, end: () => void): Shared {
+  #share(options: RunOptions, answer: Answer): AsyncIterator<Piece> {
     const { body, upstream, losses, headers } = answer;
     const { id, created } = this.#identity;
     const facts: AnswerFacts = { upstream, losses, headers, created };
     if (body.kind === 'events') {
       const recorder = new TurnRecorder(lifecycleOptions(options, answer), facts);
-      const source = this.#recorded(body.batches[Symbol.asyncIterator](), recorder, options, answer, end);
-      const pieces = new SharedPieces({ source, sizeOf: sizeOfBatch, limit: KEPT_LIMIT });
-      return sharedOf(pieces, (batches) => ({ kind: 'events', batches }));
+      return this.#recorded(body.batches[Symbol.asyncIterator](), recorder, options, answer);
     }
     const { status, contentType } = body;
     const recorder = new BytesRecorder({ ...facts, id, status, contentType }, options.dialect);
-    const source = this.#recorded(body.chunks[Symbol.asyncIterator](), recorder, options, answer, end);
-    const pieces = new SharedPieces({ source, sizeOf: (chunk) => chunk.length, limit: KEPT_LIMIT });
-    return sharedOf(pieces, (chunks) => ({ ...body, chunks }));
+    return this.#recorded(body.chunks[Symbol.asyncIterator](), recorder, options, answer);
   }
 
-  /** The source itself, but that its end waits until the answer is written down. */
   #recorded<T>(
     source: AsyncIterator<T>,
     recorder: AnswerRecorder<T>,
     { keep, put }: RunOptions,
     answer: Answer,
-    end: () => void,
   ): AsyncIterator<T> {
     const kept = answer.body.kind === 'events' ? keep?.(answer) : undefined;
     const session = answer.headers['x-session-id'];
-    const close = async (finished: ReturnType<AnswerRecorder<T>['finish']>): Promise<void> => {
-      if (this.#closed) return;
-      this.#closed = true;
+    this.#record = async (whole) => {
+      const finished = whole ? recorder.finish() : undefined;
       this.#outcome = finished?.recorded;
       if (finished?.turn === undefined) await kept?.drop();
       else await kept?.finish(finished.turn);
       if (finished !== undefined) await put(finished.recorded, session);
-      end();
-    };
-    this.#cancel = () => {
-      void source.return?.(undefined).catch(() => {});
-      void close(undefined);
     };
     return {
       next: async () => {
-        try {
-          const step = await source.next();
-          if (step.done === true) await close(recorder.finish());
-          else recorder.take(step.value);
-          return step;
-        } catch (error) {
-          await close(undefined);
-          throw error;
-        }
+        const step = await source.next();
+        if (step.done !== true) recorder.take(step.value);
+        return step;
+      },
+      // Nobody waits for it: it may be in the middle of a read.
+      return: async () => {
+        void source.return?.(undefined).catch(() => {});
+        return { done: true, value: undefined };
       },
     };
   }
 
-  #announce(headers: Headers): void {
-    this.#announced = headers;
-    for (const announce of this.#announcers) announce(headers);
+  async #end(whole: boolean): Promise<void> {
+    try {
+      await this.#record(whole);
+    } finally {
+      void this.#release().finally(this.#over.resolve);
+    }
   }
 
-  #tell(activity: AgentActivity): void {
-    for (const observe of this.#observers) observe(activity);
+  #announce(headers: Headers): void {
+    this.#announced = headers;
+    for (const { announce } of this.#pieces.participants) announce?.(headers);
   }
 }
 
-function sharedOf<T>(pieces: SharedPieces<T>, bodyOf: (pieces: AsyncIterable<T>) => AnswerBody): Shared {
-  return {
-    joinable: () => pieces.joinable,
-    read: (onLeave) => bodyOf(pieces.read(onLeave)),
-    async drain(onLeave) {
-      for await (const _piece of pieces.read(onLeave));
+const isBytes = (piece: Piece): piece is Uint8Array => piece instanceof Uint8Array;
+const isBatch = (piece: Piece): piece is readonly ModelEvent[] => !isBytes(piece);
+
+function bodyOf(body: AnswerBody, reader: StreamReader<Piece>): AnswerBody {
+  if (body.kind === 'events') return { kind: 'events', batches: only(reader, isBatch) };
+  return { ...body, chunks: only(reader, isBytes) };
+}
+
+/** All pieces of an answer are of one kind. */
+function only<T extends Piece>(
+  reader: StreamReader<Piece>,
+  isOne: (piece: Piece) => piece is T,
+): AsyncIterable<T> {
+  const iterator: AsyncIterator<T, undefined> = {
+    async next() {
+      const { value } = await reader.next();
+      return value !== undefined && isOne(value) ? { done: false, value } : { done: true, value: undefined };
+    },
+    async return() {
+      await reader.return();
+      return { done: true, value: undefined };
     },
   };
+  return { [Symbol.asyncIterator]: () => iterator };
 }
 
 function lifecycleOptions({ call, identity }: RunOptions, { promptTokens }: Answer): LifecycleOptions {

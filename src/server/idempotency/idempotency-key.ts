@@ -29,19 +29,3 @@ export function requestDigest(dialect: DialectName, body: unknown, session?: str
   const { stream: _stream, stream_options: _options, ...asked } = body;
   return digestOf([...place, asked]);
 }
-
-export function keyReused(): GatewayError {
-  return new GatewayError(
-    'unprocessable',
-    'Idempotency-Key: the key was used for another request. Send that request unchanged, or use a new key for this one.',
-    { param: 'Idempotency-Key', detail: 'idempotency_key_reused' },
-  );
-}
-
-export function notKept(): GatewayError {
-  return new GatewayError(
-    'conflict',
-    'Idempotency-Key: the request was answered, but the answer was too large to be kept. Use a new key to ask again.',
-    { param: 'Idempotency-Key', detail: 'idempotent_answer_not_kept' },
-  );
-}

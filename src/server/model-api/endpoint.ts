@@ -3,6 +3,7 @@
  * are functions apart, so that nothing of the request is reachable while its answer streams.
  */
 
+import type { Identity } from '../../answers/recorded-answer.js';
 import { AnswerCollector } from '../../core/answer-collector.js';
 import type { AssistantMessage, DialectName } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
@@ -20,10 +21,9 @@ import { baseHeaders, sendJson } from '../http/respond.js';
 import { SseWriter } from '../http/sse-writer.js';
 import type { SharedAnswer } from '../idempotency/answer-run.js';
 import { idempotencyKeyOf, requestDigest } from '../idempotency/idempotency-key.js';
-import type { Identity } from '../idempotency/recorded-answer.js';
-import { type AnswerMemory, type AnswerRecording, RecordingEncoder } from './answer-memory.js';
 import { clientHeaders } from './client-headers.js';
 import { EarlyStream } from './early-stream.js';
+import { type AnswerRecording, RecordingEncoder, type ResponseMemory } from './response-memory.js';
 import { type EventsBody, SSE_HEADERS, stop, streamBytes, streamEvents } from './stream-answer.js';
 
 /** What ids of answers look like in each dialect. */
@@ -40,7 +40,7 @@ const SHOWN_MODEL_LENGTH = 200;
 const MODEL_LIMIT = 512;
 
 /** `memory` where clients of the route may go on from an answer by its id. */
-export function modelHandler(dialect: Dialect, memory?: AnswerMemory): Handler {
+export function modelHandler(dialect: Dialect, memory?: ResponseMemory): Handler {
   return async (exchange, context) => {
     exchange.traced = true;
     const open = await openTurn(exchange, context, dialect, memory);
@@ -78,7 +78,7 @@ async function openTurn(
   exchange: Exchange,
   context: ServerContext,
   dialect: Dialect,
-  memory: AnswerMemory | undefined,
+  memory: ResponseMemory | undefined,
 ): Promise<OpenTurn | undefined> {
   exchange.recorder = context.sampler?.begin();
   const { call, body } = await readModelRequest(
@@ -115,7 +115,7 @@ async function openTurn(
   call.raw = NO_BYTES;
   if (answer.body.kind === 'bytes' && answer.body.id !== undefined) {
     const { id: theirs } = answer.body;
-    await memory?.keepForwarded?.({ principal, id: theirs, upstream: answer.upstream, body }, context);
+    await memory?.keepForwarded({ principal, id: theirs, upstream: answer.upstream, body }, context);
   }
   const { id = own, model = request.model, created = answerContext.created } = answer.identity ?? {};
   const shown = { ...answerContext, model, created };
@@ -174,7 +174,7 @@ export async function readModelRequest(
   context: ServerContext,
   dialect: Dialect,
   decode: Ingress['decodeRequest'],
-  memory?: AnswerMemory,
+  memory?: ResponseMemory,
 ): Promise<{ call: ModelRequest; body: unknown }> {
   const { limits } = context;
   const { headers } = exchange.request;

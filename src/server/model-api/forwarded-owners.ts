@@ -3,14 +3,11 @@
  * would tell any of them. Rows are found by the answer's id alone: an id that was seen here is its
  * owner's, one that was not may have been made elsewhere with the same account.
  */
+import { type AnswerMemory, GATEWAY } from '../../answers/answer-memory.js';
 import type { JsonObject } from '../../core/conversation.js';
 import { endUserNamed } from '../../core/end-user.js';
 import { isObject } from '../../core/is-object.js';
 import { unknownHistory } from '../../engines/own-wire-only.js';
-import type { AnswerStore, NewAnswer } from '../../store/answers.js';
-
-/** No key has this name: the rows are the gateway's own. */
-const GATEWAY = '';
 
 export interface Owner {
   principal: string;
@@ -22,31 +19,36 @@ interface Forwarded extends Owner {
   upstream: string;
 }
 
-export function ownerRow(id: string, { principal, user, upstream }: Forwarded, expiresAt: number): NewAnswer {
+export function keepOwner(
+  id: string,
+  { principal, user, upstream }: Forwarded,
+  answers: AnswerMemory,
+  keptMs: number,
+): Promise<void> {
   const body = { upstream, principal, ...(user === undefined ? {} : { user }) };
-  return { principal: GATEWAY, key: keyOf(id), digest: '', body, expiresAt };
+  return answers.put(GATEWAY, { kind: 'response-owner', id }, { body, keptMs });
 }
 
 /** The upstream that keeps an answer of this principal which it gave itself. */
 export async function keeperOf(
   id: string,
   principal: string,
-  answers: AnswerStore,
+  answers: AnswerMemory,
 ): Promise<string | undefined> {
   const found = await find(id, answers);
   return found?.principal === principal ? found.upstream : undefined;
 }
 
 /** After `keeperOf` has said that it is the caller's. */
-export async function forgetKeeper(id: string, answers: AnswerStore): Promise<void> {
-  await answers.delete(GATEWAY, keyOf(id));
+export async function forgetKeeper(id: string, answers: AnswerMemory): Promise<void> {
+  await answers.delete(GATEWAY, { kind: 'response-owner', id });
 }
 
 /** Throws GatewayError where the answer `id`, which `param` of a request names, is known to be another's. */
 export async function refuseAnothers(
   { id, param }: { id: string; param: string },
   { principal, user }: Owner,
-  answers: AnswerStore,
+  answers: AnswerMemory,
 ): Promise<void> {
   const found = await find(id, answers);
   if (found === undefined || (found.principal === principal && found.user === user)) return;
@@ -63,12 +65,10 @@ export function endUserIn({ user, safety_identifier: safety }: JsonObject): stri
   return endUserNamed([user, safety]);
 }
 
-async function find(id: string, answers: AnswerStore): Promise<Forwarded | undefined> {
-  const body = (await answers.get(GATEWAY, keyOf(id)))?.body;
+async function find(id: string, answers: AnswerMemory): Promise<Forwarded | undefined> {
+  const body = (await answers.get(GATEWAY, { kind: 'response-owner', id }))?.body;
   if (!isObject(body)) return undefined;
   const { upstream, principal, user } = body;
   if (typeof upstream !== 'string' || typeof principal !== 'string') return undefined;
   return { upstream, principal, user: typeof user === 'string' ? user : undefined };
 }
-
-const keyOf = (id: string): string => `response:${id}:upstream`;

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { AnswerMemory } from '../../answers/answer-memory.js';
 import type { AssistantMessage, Block, JsonObject } from '../../core/conversation.js';
 import { openaiResponses } from '../../dialects/openai-responses/index.js';
 import { openStore } from '../../store/sqlite/open.js';
@@ -25,7 +26,7 @@ async function open() {
   };
   const store = await openStore('sqlite::memory:', { baseDir: '/', now: () => Date.now() });
   stores.push(store);
-  return { store, log, warnings };
+  return { store, answers: new AnswerMemory(store.answers), log, warnings };
 }
 
 type Context = Awaited<ReturnType<typeof open>>;
@@ -68,7 +69,7 @@ describe('a conversation by previous_response_id', () => {
           'alice',
           context,
         );
-      const kept = await findStoredResponse(`resp_${index}`, 'alice', context.store.answers);
+      const kept = await findStoredResponse(`resp_${index}`, 'alice', context.answers);
       const [item] = Array.isArray(kept?.response['output']) ? kept.response['output'] : [];
       const refer = (other: JsonObject) => {
         const input = [{ type: 'item_reference', id: item.id }];
@@ -159,7 +160,7 @@ describe('a conversation by previous_response_id', () => {
     const context = await open();
     await answer(context, 'resp_1', { input: 'one', previous_response_id: 'resp_2' }, [text('a')]);
     await answer(context, 'resp_2', { input: 'two', previous_response_id: 'resp_1' }, [text('b')]);
-    const { turns } = await chainOf('resp_2', 'alice', context);
+    const { turns } = await chainOf('resp_2', 'alice', context.answers);
     expect(turns.map(({ id }) => id)).toEqual(['resp_1', 'resp_2']);
   });
 });
@@ -174,7 +175,7 @@ describe('a stored response', () => {
     });
     vi.spyOn(context.store.answers, 'put').mockImplementation((row) => gate.then(() => put(row)));
     const finishing = keep(context, 'resp_1', { input: 'one' })?.finish(turn('resp_1', [text('a')]));
-    const finding = findStoredResponse('resp_1', 'alice', context.store.answers);
+    const finding = findStoredResponse('resp_1', 'alice', context.answers);
     write();
     expect(await finding).toMatchObject({ id: 'resp_1' });
     await finishing;
@@ -183,7 +184,7 @@ describe('a stored response', () => {
   it('is absent before it is complete, and when there is none', async () => {
     const context = await open();
     const record = keep(context, 'resp_1', { input: 'one' });
-    expect(await findStoredResponse('resp_1', 'alice', context.store.answers)).toBeUndefined();
+    expect(await findStoredResponse('resp_1', 'alice', context.answers)).toBeUndefined();
     await record?.drop();
     expect(await context.store.answers.get('alice', 'response:resp_1:input')).toBeUndefined();
   });
@@ -195,9 +196,9 @@ describe('a stored response', () => {
   it('is deleted on request, once', async () => {
     const context = await open();
     await answer(context, 'resp_1', { input: 'one' }, [text('a')]);
-    expect(await forgetStoredResponse('resp_1', 'bob', context.store.answers)).toBe(false);
-    expect(await forgetStoredResponse('resp_1', 'alice', context.store.answers)).toBe(true);
-    expect(await forgetStoredResponse('resp_1', 'alice', context.store.answers)).toBe(false);
+    expect(await forgetStoredResponse('resp_1', 'bob', context.answers)).toBe(false);
+    expect(await forgetStoredResponse('resp_1', 'alice', context.answers)).toBe(true);
+    expect(await forgetStoredResponse('resp_1', 'alice', context.answers)).toBe(false);
     expect(await context.store.answers.get('alice', 'response:resp_1:input')).toBeUndefined();
   });
 
@@ -208,7 +209,7 @@ describe('a stored response', () => {
     await answer(context, 'resp_1', { input: 'one' }, [text('a')]);
     const found = async (day: number) => {
       clock.mockReturnValue(start + day * DAY_MS);
-      return (await findStoredResponse('resp_1', 'alice', context.store.answers)) !== undefined;
+      return (await findStoredResponse('resp_1', 'alice', context.answers)) !== undefined;
     };
     expect(await found(10)).toBe(true);
     expect(await found(29)).toBe(true);

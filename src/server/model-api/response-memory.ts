@@ -3,14 +3,17 @@
  * added to the conversation when it began, and the answer when it is whole. A conversation is the
  * chain of its turns, so that a long one is stored once and not once for every turn.
  */
-import type { JsonObject } from '../../core/conversation.js';
+import type { AnswerMemory } from '../../answers/answer-memory.js';
+import { AnswerCollector } from '../../core/answer-collector.js';
+import type { AssistantMessage, ConversationRequest, JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
+import type { AnswerEvent } from '../../core/events.js';
 import { isObject } from '../../core/is-object.js';
 import { LossLog } from '../../core/losses.js';
 import { openaiResponses } from '../../dialects/openai-responses/index.js';
-import type { AnswerStore } from '../../store/answers.js';
-import type { AnswerMemory, AnswerRecording, KeptAnswer, MemoryContext } from './answer-memory.js';
-import { anothers, endUserIn, ownerRow, refuseAnothers } from './forwarded-owners.js';
+import type { AnswerContext, StreamEncoder } from '../../dialects/shared/dialect.js';
+import type { ServerContext } from '../context.js';
+import { anothers, endUserIn, keepOwner, refuseAnothers } from './forwarded-owners.js';
 import { resolveReferences } from './response-references.js';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -31,44 +34,83 @@ export interface StoredResponse {
   previous: string | undefined;
 }
 
-export const responseMemory: AnswerMemory = {
-  async recall(body, principal, context) {
+export type MemoryContext = Pick<ServerContext, 'answers' | 'log'>;
+
+interface AskedOf {
+  principal: string;
+  /** The answer's. */
+  id: string;
+  /** Of the request, as it came. */
+  body: unknown;
+}
+
+interface KeptAnswer extends AskedOf {
+  request: ConversationRequest;
+  answer: AnswerContext;
+}
+
+/** One answer on its way into the memory. Exactly one of the two is called; neither rejects. */
+export interface AnswerRecording {
+  /** Resolves when it is written, or when that has failed. */
+  finish(turn: AssistantMessage): Promise<void>;
+  /** There will be no answer. Resolves when nothing is left of it. */
+  drop(): Promise<void>;
+}
+
+/** What a route remembers, for clients that need not send the whole history. */
+export type ResponseMemory = typeof responseMemory;
+
+export const responseMemory = {
+  /**
+   * The body with everything that was said before, where it names an answer of this principal that
+   * is kept here; undefined for any other body. Throws GatewayError where it names one that is known
+   * to be another principal's or another end user's.
+   */
+  async recall(
+    body: unknown,
+    principal: string,
+    { answers }: MemoryContext,
+  ): Promise<JsonObject | undefined> {
     if (!isObject(body)) return undefined;
-    const chained = await recallChain(body, principal, context);
+    const chained = await recallChain(body, principal, answers);
     const { input } = chained ?? body;
     const resolved = Array.isArray(input)
-      ? await resolveReferences(input, (id) => itemsFor(id, body, principal, context))
+      ? await resolveReferences(input, (id) => itemsFor(id, body, principal, answers))
       : undefined;
     return resolved === undefined ? chained : { ...(chained ?? body), input: resolved };
   },
 
-  keep(turn, context) {
+  /** Undefined when the answer is not to be kept. What it needs of the request is written, not held. */
+  keep(turn: KeptAnswer, context: MemoryContext): AnswerRecording | undefined {
     if (!isObject(turn.body) || turn.body['store'] === false) return undefined;
     return new ResponseRecord(turn, turn.body, context);
   },
 
-  async keepForwarded({ principal, id, upstream, body }, { store, log }) {
+  /** The upstream keeps the answer itself, under its own id: whose it is has to be known when somebody asks for it. */
+  async keepForwarded(
+    { principal, id, upstream, body }: AskedOf & { upstream: string },
+    { answers, log }: MemoryContext,
+  ): Promise<void> {
     if (!isObject(body) || body['store'] === false) return;
-    const row = ownerRow(id, { principal, user: endUserIn(body), upstream }, Date.now() + KEPT_MS);
-    await store.answers
-      .put(row)
-      .catch((err: unknown) => log.warn({ id, err }, 'an answer could not be kept'));
+    await keepOwner(id, { principal, user: endUserIn(body), upstream }, answers, KEPT_MS).catch(
+      (err: unknown) => log.warn({ id, err }, 'an answer could not be kept'),
+    );
   },
 };
 
 async function recallChain(
   body: JsonObject,
   principal: string,
-  context: MemoryContext,
+  answers: AnswerMemory,
 ): Promise<JsonObject | undefined> {
   const { previous_response_id: id, input, ...rest } = body;
   if (typeof id !== 'string' || id === '') return undefined;
-  const { turns, root } = await chainOf(id, principal, context);
+  const { turns, root } = await chainOf(id, principal, answers);
   // What was said with another end user is as unknown here as another key's.
   if (!turns.every(isOf(body))) throw anothers({ id, param: 'previous_response_id' });
   if (root !== undefined) {
     const named = { id: root, param: 'previous_response_id' };
-    await refuseAnothers(named, { principal, user: endUserIn(body) }, context.store.answers);
+    await refuseAnothers(named, { principal, user: endUserIn(body) }, answers);
   }
   if (turns.length === 0) return undefined;
   const items: unknown[] = [];
@@ -88,7 +130,7 @@ async function itemsFor(
   id: string,
   body: JsonObject,
   principal: string,
-  { store: { answers } }: MemoryContext,
+  answers: AnswerMemory,
 ): Promise<readonly JsonObject[] | undefined> {
   const turn = await findStoredResponse(id, principal, answers);
   if (turn !== undefined) return isOf(body)(turn) ? outputOf(turn) : undefined;
@@ -100,10 +142,10 @@ async function itemsFor(
 export function resolveOwn(
   items: readonly unknown[],
   principal: string,
-  { store }: Pick<MemoryContext, 'store'>,
+  answers: AnswerMemory,
 ): Promise<unknown[] | undefined> {
   return resolveReferences(items, async (id) => {
-    const turn = await findStoredResponse(id, principal, store.answers);
+    const turn = await findStoredResponse(id, principal, answers);
     return turn === undefined ? undefined : outputOf(turn);
   });
 }
@@ -118,14 +160,14 @@ function isOf(body: JsonObject): (turn: StoredResponse) => boolean {
 export async function chainOf(
   id: string,
   principal: string,
-  { store }: Pick<MemoryContext, 'store'>,
+  answers: AnswerMemory,
 ): Promise<{ turns: readonly StoredResponse[]; root: string | undefined }> {
   const turns: StoredResponse[] = [];
   const seen = new Set<string>();
   let next: string | undefined = id;
   while (next !== undefined && !seen.has(next)) {
     seen.add(next);
-    const turn: StoredResponse | undefined = await findStoredResponse(next, principal, store.answers);
+    const turn: StoredResponse | undefined = await findStoredResponse(next, principal, answers);
     if (turn === undefined) break;
     turns.push(turn);
     if (turns.length > MAX_TURNS) {
@@ -143,12 +185,11 @@ export async function chainOf(
 export async function findStoredResponse(
   id: string,
   principal: string,
-  answers: AnswerStore,
+  answers: AnswerMemory,
 ): Promise<StoredResponse | undefined> {
-  await WRITING.get(answers)?.get(`${principal}\n${id}`);
   const [asked, answered] = await Promise.all([
-    answers.get(principal, inputKey(id)),
-    answers.get(principal, answerKey(id)),
+    answers.get(principal, { kind: 'response-input', id }),
+    answers.get(principal, { kind: 'response', id }),
   ]);
   const begun = asked?.body;
   const ended = answered?.body;
@@ -157,7 +198,7 @@ export async function findStoredResponse(
   const { response, encrypted } = ended;
   if (!Array.isArray(input) || !isObject(response)) return undefined;
   if (answered.expiresAt - Date.now() < RENEW_BEFORE_MS) {
-    await Promise.all([asked, answered].map((row) => renew(answers, row)));
+    await Promise.all([asked, answered].map((row) => answers.renew(row, KEPT_MS)));
   }
   return {
     id,
@@ -171,11 +212,10 @@ export async function findStoredResponse(
 export async function forgetStoredResponse(
   id: string,
   principal: string,
-  answers: AnswerStore,
+  answers: AnswerMemory,
 ): Promise<boolean> {
-  await WRITING.get(answers)?.get(`${principal}\n${id}`);
-  const deleted = await answers.delete(principal, answerKey(id));
-  await answers.delete(principal, inputKey(id));
+  const deleted = await answers.delete(principal, { kind: 'response', id });
+  await answers.delete(principal, { kind: 'response-input', id });
   return deleted;
 }
 
@@ -190,26 +230,13 @@ function outputOf({ response }: StoredResponse): readonly JsonObject[] {
   return Array.isArray(response['output']) ? response['output'].filter(isObject) : [];
 }
 
-const answerKey = (id: string): string => `response:${id}`;
-const inputKey = (id: string): string => `response:${id}:input`;
-
-/** Rows that are being written: a client may ask for them before they are there. */
-const WRITING = new WeakMap<AnswerStore, Map<string, Promise<void>>>();
-
-type Row = Parameters<AnswerStore['put']>[0];
-
-async function renew(answers: AnswerStore, { principal, key, digest, body }: Row): Promise<void> {
-  await answers.delete(principal, key);
-  await answers.put({ principal, key, digest, body, expiresAt: Date.now() + KEPT_MS });
-}
-
 class ResponseRecord implements AnswerRecording {
   readonly #context: MemoryContext;
   readonly #principal: string;
   readonly #id: string;
-  readonly #answer: KeptAnswer['answer'];
+  readonly #answer: AnswerContext;
   readonly #form: JsonObject;
-  readonly #input: Promise<unknown>;
+  readonly #input: Promise<void>;
 
   constructor({ principal, id, request, answer }: KeptAnswer, body: JsonObject, context: MemoryContext) {
     this.#context = context;
@@ -218,45 +245,71 @@ class ResponseRecord implements AnswerRecording {
     this.#answer = answer;
     this.#form = openaiResponses.ingress.answerForm?.(request) ?? {};
     const previous = body['previous_response_id'];
-    this.#input = this.#put(inputKey(id), {
+    this.#input = this.#put('response-input', {
       input: itemsOf(body['input']),
       ...(typeof previous === 'string' && previous !== '' ? { previous } : {}),
     });
   }
 
-  finish(turn: Parameters<AnswerRecording['finish']>[0]): Promise<void> {
+  async finish(turn: AssistantMessage): Promise<void> {
     const form = { ...this.#form, encrypted: true };
     const response = openaiResponses.ingress.encodeResponse(turn, { ...this.#answer, form }, new LossLog());
     const { encrypted } = this.#form;
-    const written = Promise.all([this.#input, this.#put(answerKey(this.#id), { response, encrypted })]);
-    return this.#announce(written);
+    await Promise.all([this.#input, this.#put('response', { response, encrypted })]);
   }
 
   async drop(): Promise<void> {
     await this.#input;
-    const { answers } = this.#context.store;
-    await answers.delete(this.#principal, inputKey(this.#id)).catch((error: unknown) => this.#warn(error));
+    const { answers } = this.#context;
+    const key = { kind: 'response-input', id: this.#id } as const;
+    await answers.delete(this.#principal, key).catch((error: unknown) => this.#warn(error));
   }
 
-  #put(key: string, body: JsonObject): Promise<unknown> {
-    const expiresAt = Date.now() + KEPT_MS;
-    const row = { principal: this.#principal, key, digest: '', body, expiresAt };
-    return this.#context.store.answers.put(row).catch((error: unknown) => this.#warn(error));
-  }
-
-  #announce(written: Promise<unknown>): Promise<void> {
-    const { answers } = this.#context.store;
-    const all = WRITING.get(answers) ?? new Map<string, Promise<void>>();
-    WRITING.set(answers, all);
-    const key = `${this.#principal}\n${this.#id}`;
-    const done = written.then(() => {
-      all.delete(key);
-    });
-    all.set(key, done);
-    return done;
+  #put(kind: 'response' | 'response-input', body: JsonObject): Promise<void> {
+    const key = { kind, id: this.#id };
+    return this.#context.answers
+      .put(this.#principal, key, { body, keptMs: KEPT_MS })
+      .catch((error: unknown) => this.#warn(error));
   }
 
   #warn(error: unknown): void {
     this.#context.log.warn({ id: this.#id, err: error }, 'an answer could not be kept');
+  }
+}
+
+/** Passes events on to the client's encoder and records what they add up to. */
+export class RecordingEncoder implements StreamEncoder {
+  readonly #encoder: StreamEncoder;
+  readonly #record: AnswerRecording;
+  #collector: AnswerCollector | undefined = new AnswerCollector();
+
+  constructor(encoder: StreamEncoder, record: AnswerRecording) {
+    this.#encoder = encoder;
+    this.#record = record;
+  }
+
+  encode(events: readonly AnswerEvent[]): string {
+    if (this.#collector !== undefined) this.#collect(this.#collector, events);
+    return this.#encoder.encode(events);
+  }
+
+  /** The stream is over, whichever way. */
+  close(): void {
+    if (this.#collector === undefined) return;
+    this.#collector = undefined;
+    void this.#record.drop();
+  }
+
+  #collect(collector: AnswerCollector, events: readonly AnswerEvent[]): void {
+    const last = events.at(-1)?.type;
+    if (last === 'error') {
+      this.close();
+      return;
+    }
+    collector.push(events);
+    if (last !== 'message-stop') return;
+    this.#collector = undefined;
+    // Begun before the client hears of the end, so that its next request finds it.
+    void this.#record.finish(collector.finish());
   }
 }

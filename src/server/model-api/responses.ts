@@ -23,8 +23,7 @@ const ENCRYPTED = 'reasoning.encrypted_content';
 
 export const getResponse: Handler = async (exchange, context, { id = '' }) => {
   const query = new URLSearchParams(exchange.query);
-  const { store } = context;
-  const turn = await findStoredResponse(id, exchange.principal.name, store.answers);
+  const turn = await findStoredResponse(id, exchange.principal.name, context.answers);
   if (turn === undefined) return sendKept(exchange, context, id, 'GET');
   if (query.get('stream') === 'true') {
     throw new GatewayError('invalid_request', 'stream: a stored response is sent whole. Leave it out.', {
@@ -35,7 +34,7 @@ export const getResponse: Handler = async (exchange, context, { id = '' }) => {
 };
 
 export const deleteResponse: Handler = async (exchange, context, { id = '' }) => {
-  const { answers } = context.store;
+  const { answers } = context;
   const principal = exchange.principal.name;
   if (await forgetStoredResponse(id, principal, answers)) {
     sendJson(exchange, 200, { id, object: 'response', deleted: true });
@@ -46,7 +45,7 @@ export const deleteResponse: Handler = async (exchange, context, { id = '' }) =>
 };
 
 export const cancelResponse: Handler = async (exchange, context, { id = '' }) => {
-  if ((await findStoredResponse(id, exchange.principal.name, context.store.answers)) === undefined) {
+  if ((await findStoredResponse(id, exchange.principal.name, context.answers)) === undefined) {
     return sendKept(exchange, context, id, 'POST', '/cancel');
   }
   throw new GatewayError(
@@ -57,7 +56,7 @@ export const cancelResponse: Handler = async (exchange, context, { id = '' }) =>
 
 /** Everything that the answer was made from, the turns before it included. */
 export const listInputItems: Handler = async (exchange, context, { id = '' }) => {
-  if ((await keeperOf(id, exchange.principal.name, context.store.answers)) !== undefined) {
+  if ((await keeperOf(id, exchange.principal.name, context.answers)) !== undefined) {
     return sendKept(exchange, context, id, 'GET', '/input_items');
   }
   const items = await inputOf(exchange, context, id);
@@ -93,7 +92,7 @@ async function sendKept(
   method: SideRequest['method'],
   suffix = '',
 ): Promise<void> {
-  const upstream = await keeperOf(id, exchange.principal.name, context.store.answers);
+  const upstream = await keeperOf(id, exchange.principal.name, context.answers);
   const call: SideRequest = {
     method,
     path: `/responses/${encodeURIComponent(id)}${suffix}`,
@@ -108,13 +107,13 @@ async function sendKept(
 }
 
 async function inputOf(exchange: Exchange, context: ServerContext, id: string): Promise<JsonObject[]> {
-  const { turns } = await chainOf(id, exchange.principal.name, context);
+  const { turns } = await chainOf(id, exchange.principal.name, context.answers);
   const last = turns.at(-1);
   if (last === undefined) throw unknownResponse(id);
   const encrypted = last.encrypted || wantsEncrypted(new URLSearchParams(exchange.query));
   const items: JsonObject[] = [];
   for (const turn of turns) {
-    const input = (await resolveOwn(turn.input, exchange.principal.name, context)) ?? turn.input;
+    const input = (await resolveOwn(turn.input, exchange.principal.name, context.answers)) ?? turn.input;
     for (const [index, item] of input.filter(isObject).entries()) {
       items.push(typeof item['id'] === 'string' ? item : { id: inputItemId(turn.id, index), ...item });
     }

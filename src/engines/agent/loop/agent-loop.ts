@@ -5,6 +5,7 @@
  * wherever the loop ends.
  */
 import type { AgentActivityBody } from '../../../activity/activity.js';
+import { eventsOfBlocks } from '../../../core/block-events.js';
 import type {
   Block,
   Message,
@@ -16,7 +17,6 @@ import type {
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import type { ModelEvent } from '../../../core/events.js';
 import { spokenBehind } from '../answers.js';
-import { eventsOfBlocks } from '../block-events.js';
 import { LIMITS } from '../limits.js';
 import { type CollectedMessage, isCutInSight, MessageCollector } from '../message-collector.js';
 import { MessageReporter } from '../report/message-reporter.js';

@@ -3,7 +3,7 @@ import type { AssistantMessage } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
-import { RecordingEncoder } from './answer-memory.js';
+import { RecordingEncoder } from './response-memory.js';
 
 function recording() {
   const finished: AssistantMessage[] = [];

@@ -1,6 +1,6 @@
 /** Whole blocks as the events of a stream. */
-import type { Block, StopReason, ToolUseBlock } from '../../core/conversation.js';
-import type { ModelEvent } from '../../core/events.js';
+import type { Block, StopReason, ToolUseBlock } from './conversation.js';
+import type { ModelEvent } from './events.js';
 
 export function eventsOfCall(call: ToolUseBlock): ModelEvent[] {
   const { id, name, input, extensions } = call;

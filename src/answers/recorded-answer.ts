@@ -1,18 +1,20 @@
-/** An answer as it is kept for a repeat of its request, and the way back to an answer. */
+/** An answer as it is kept for a repeat of its request: recorded on its way out, and replayed. */
 import { isUtf8 } from 'node:buffer';
-import type { AssistantMessage, JsonObject } from '../../core/conversation.js';
-import { GatewayError } from '../../core/errors.js';
-import type { ModelEvent } from '../../core/events.js';
-import { isObject } from '../../core/is-object.js';
-import { StreamLifecycle } from '../../core/lifecycle.js';
-import type { Loss } from '../../core/losses.js';
-import type { ServerSentEvent } from '../../core/server-sent-event.js';
-import type { Dialect } from '../../dialects/shared/dialect.js';
-import { ToolNames } from '../../dialects/shared/tool-names.js';
-import { eventsOfBlocks, stopEvent } from '../../engines/agent/block-events.js';
-import type { Answer } from '../../engines/engine.js';
-import { SseReader } from '../../transport/sse-reader.js';
-import { notKept } from './idempotency-key.js';
+import { AnswerCollector } from '../core/answer-collector.js';
+import { eventsOfBlocks, stopEvent } from '../core/block-events.js';
+import type { AssistantMessage, JsonObject } from '../core/conversation.js';
+import { GatewayError } from '../core/errors.js';
+import type { ModelEvent } from '../core/events.js';
+import { isObject } from '../core/is-object.js';
+import { type LifecycleOptions, StreamLifecycle } from '../core/lifecycle.js';
+import type { Loss } from '../core/losses.js';
+import type { ServerSentEvent } from '../core/server-sent-event.js';
+import type { Dialect } from '../dialects/shared/dialect.js';
+import { ToolNames } from '../dialects/shared/tool-names.js';
+import { SseReader } from '../transport/sse-reader.js';
+
+/** Characters or bytes of one answer. */
+export const KEPT_LIMIT = 16 * 1024 * 1024;
 
 /** Who an answer is, so that whoever gets it again knows it as the same. */
 export interface Identity {
@@ -45,7 +47,18 @@ export type Recorded =
   | { kind: 'not-kept' };
 
 export interface Replay {
-  answer: Answer;
+  /** As an engine gives it. */
+  answer: Pick<AnswerFacts, 'upstream' | 'losses' | 'headers'> & {
+    body:
+      | { kind: 'events'; batches: AsyncIterable<readonly ModelEvent[]> }
+      | {
+          kind: 'bytes';
+          status: number;
+          contentType: string;
+          chunks: AsyncIterable<Uint8Array>;
+          usage(): undefined;
+        };
+  };
   identity: Identity;
 }
 
@@ -116,10 +129,10 @@ export function replay(recorded: Recorded, dialect: Dialect, stream: boolean): R
 }
 
 /** Whether bytes in the client's dialect are a whole answer that did not fail. */
-export function isWholeAnswer(bytes: Buffer, contentType: string, dialect: Dialect): boolean {
+function isWholeAnswer(bytes: Buffer, contentType: string, dialect: Dialect): boolean {
   const lifecycle = new StreamLifecycle({ id: '', model: '' });
-  const told = [...lifecycle.push(eventsOfBytes(bytes, contentType, dialect)), ...lifecycle.end()];
-  return told.at(-1)?.type === 'message-stop';
+  const events = [...lifecycle.push(eventsOfBytes(bytes, contentType, dialect)), ...lifecycle.end()];
+  return events.at(-1)?.type === 'message-stop';
 }
 
 function eventsOfTurn({ content, stopReason, stopSequence, usage }: AssistantMessage): ModelEvent[] {
@@ -168,4 +181,91 @@ function parse(text: string): unknown {
 
 async function* once<T>(item: T): AsyncGenerator<T> {
   yield item;
+}
+
+export interface AnswerRecorder<T> {
+  /** Never throws. */
+  take(piece: T): void;
+  /** The source is over. Undefined when the answer failed: a repeat is to be answered anew. */
+  finish(): { recorded: Recorded; turn?: AssistantMessage } | undefined;
+}
+
+export class TurnRecorder implements AnswerRecorder<readonly ModelEvent[]> {
+  readonly #lifecycle: StreamLifecycle;
+  readonly #facts: AnswerFacts;
+  #collector: AnswerCollector | undefined = new AnswerCollector();
+  #size = 0;
+  #failed = false;
+
+  constructor(options: LifecycleOptions, facts: AnswerFacts) {
+    this.#lifecycle = new StreamLifecycle(options);
+    this.#facts = facts;
+  }
+
+  take(batch: readonly ModelEvent[]): void {
+    this.#size += sizeOfBatch(batch);
+    this.#collect(this.#lifecycle.push(batch));
+  }
+
+  finish(): { recorded: Recorded; turn?: AssistantMessage } | undefined {
+    this.#collect(this.#lifecycle.end());
+    if (this.#failed) return undefined;
+    if (this.#collector === undefined) return { recorded: { kind: 'not-kept' } };
+    const turn = this.#collector.finish();
+    const losses = [...this.#facts.losses, ...this.#lifecycle.losses.list()];
+    const recorded: Recorded = { kind: 'turn', ...this.#facts, losses, turn };
+    return { recorded: this.#size > KEPT_LIMIT ? { kind: 'not-kept' } : recorded, turn };
+  }
+
+  #collect(events: ReturnType<StreamLifecycle['push']>): void {
+    try {
+      this.#collector?.push(events);
+    } catch {
+      this.#collector = undefined;
+    }
+    if (events.at(-1)?.type === 'error') this.#failed = true;
+  }
+}
+
+export class BytesRecorder implements AnswerRecorder<Uint8Array> {
+  readonly #facts: AnswerFacts & { id: string; status: number; contentType: string };
+  readonly #dialect: Dialect;
+  #chunks: Uint8Array[] = [];
+  #size = 0;
+
+  constructor(facts: AnswerFacts & { id: string; status: number; contentType: string }, dialect: Dialect) {
+    this.#facts = facts;
+    this.#dialect = dialect;
+  }
+
+  take(chunk: Uint8Array): void {
+    this.#size += chunk.length;
+    if (this.#size > KEPT_LIMIT) this.#chunks = [];
+    else this.#chunks.push(chunk);
+  }
+
+  finish(): { recorded: Recorded } | undefined {
+    if (this.#size > KEPT_LIMIT) return { recorded: { kind: 'not-kept' } };
+    const bytes = Buffer.concat(this.#chunks);
+    if (!isWholeAnswer(bytes, this.#facts.contentType, this.#dialect)) return undefined;
+    return { recorded: keepBytes(bytes, this.#facts) };
+  }
+}
+
+export function sizeOfBatch(batch: readonly ModelEvent[]): number {
+  let size = 0;
+  for (const event of batch) {
+    if ('text' in event) size += event.text.length;
+    else if ('json' in event) size += event.json.length;
+    else if (event.type === 'block') size += JSON.stringify(event.block).length;
+  }
+  return size;
+}
+
+function notKept(): GatewayError {
+  return new GatewayError(
+    'conflict',
+    'Idempotency-Key: the request was answered, but the answer was too large to be kept. Use a new key to ask again.',
+    { param: 'Idempotency-Key', detail: 'idempotent_answer_not_kept' },
+  );
 }

@@ -1,0 +1,71 @@
+/** The answers that may be asked for again: a repeated request, an `Idempotency-Key`, a stored response. */
+import { GatewayError } from '../core/errors.js';
+import type { AnswerStore, NewAnswer, RecordedAnswer } from '../store/answers.js';
+import { type AnswerKey, storedKey } from './answer-keys.js';
+
+/** The principal of rows that are the gateway's own: no key has this name. */
+export const GATEWAY = '';
+
+/** Rejects as the store does. */
+export class AnswerMemory {
+  readonly #answers: AnswerStore;
+  /** Rows that are being written: a client may ask for them before they are there. */
+  readonly #writing = new Map<string, Promise<void>>();
+
+  constructor(answers: AnswerStore) {
+    this.#answers = answers;
+  }
+
+  /** Rejects with `unprocessable` where `digest` is given and the row is another request's. */
+  async get(principal: string, key: AnswerKey, digest?: string): Promise<RecordedAnswer | undefined> {
+    const stored = storedKey(key);
+    await this.#writing.get(nameOf(principal, stored));
+    const row = await this.#answers.get(principal, stored);
+    if (row !== undefined && digest !== undefined && row.digest !== digest) throw keyReused();
+    return row;
+  }
+
+  /** The first one stands, for `keptMs`. */
+  async put(
+    principal: string,
+    key: AnswerKey,
+    { keptMs, ...row }: Pick<NewAnswer, 'session' | 'body'> & { digest?: string; keptMs: number },
+  ): Promise<void> {
+    const stored = storedKey(key);
+    const name = nameOf(principal, stored);
+    const expiresAt = Date.now() + keptMs;
+    const put = this.#answers.put({ digest: '', ...row, principal, key: stored, expiresAt });
+    const written = put.then(
+      () => {},
+      () => {},
+    );
+    this.#writing.set(name, written);
+    try {
+      await put;
+    } finally {
+      if (this.#writing.get(name) === written) this.#writing.delete(name);
+    }
+  }
+
+  async delete(principal: string, key: AnswerKey): Promise<boolean> {
+    const stored = storedKey(key);
+    await this.#writing.get(nameOf(principal, stored));
+    return this.#answers.delete(principal, stored);
+  }
+
+  /** From now on for `keptMs`. */
+  async renew({ principal, key, digest, body }: RecordedAnswer, keptMs: number): Promise<void> {
+    await this.#answers.delete(principal, key);
+    await this.#answers.put({ principal, key, digest, body, expiresAt: Date.now() + keptMs });
+  }
+}
+
+const nameOf = (principal: string, stored: string): string => `${principal}\n${stored}`;
+
+export function keyReused(): GatewayError {
+  return new GatewayError(
+    'unprocessable',
+    'Idempotency-Key: the key was used for another request. Send that request unchanged, or use a new key for this one.',
+    { param: 'Idempotency-Key', detail: 'idempotency_key_reused' },
+  );
+}
