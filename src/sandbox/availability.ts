@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { cleanPath, commandEnvironment } from '../workspace/process/command-environment.js';
 import { findProgram } from '../workspace/process/find-program.js';
 import { probeArguments } from './bubblewrap.js';
-import { cleanPath, commandEnvironment } from './environment.js';
 
 export type Availability =
   | { kind: 'bubblewrap'; program: string; detail: string; socat: string | undefined }

@@ -20,9 +20,9 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '../core/errors.js';
+import { cleanPath } from '../workspace/process/command-environment.js';
 import { findProgram } from '../workspace/process/find-program.js';
 import { createSandbox, type SandboxOptions } from './create-sandbox.js';
-import { cleanPath } from './environment.js';
 import type { Sandbox, SandboxSpec, SetAside, WrappedCommand } from './sandbox.js';
 
 let base: string;

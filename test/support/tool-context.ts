@@ -3,13 +3,13 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Effect } from '../../src/permissions/effects.js';
-import { commandEnvironment } from '../../src/sandbox/environment.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import type { ToolContext, ToolOptions, ToolState } from '../../src/tools/runtime/context.js';
 import { createJobTable } from '../../src/tools/runtime/jobs.js';
 import { createTodoList } from '../../src/tools/runtime/todos.js';
 import type { Tool, ToolProgress, ToolResult } from '../../src/tools/runtime/tool.js';
 import { createFileState } from '../../src/workspace/file-state.js';
+import { commandEnvironment } from '../../src/workspace/process/command-environment.js';
 
 export interface TestContextOptions {
   signal?: AbortSignal;

@@ -1,8 +1,8 @@
 /** From a server's configuration to a wire. */
 import { resolvePath } from '../../config/paths.js';
 import type { McpServerConfig } from '../../config/schema.js';
-import { commandEnvironment } from '../../sandbox/environment.js';
 import type { HttpClient } from '../../transport/http-client/index.js';
+import { commandEnvironment } from '../../workspace/process/command-environment.js';
 import type { ServerSignIn } from './oauth/sign-in.js';
 import { openHttp } from './wire/http-wire.js';
 import { loadHttpSdk, type Sdk } from './wire/sdk.js';

@@ -5,7 +5,7 @@
  *
  * Not here, because the environment of every command decides them: core.pager, pager.*,
  * core.editor, sequence.editor, core.askPass, core.fsmonitor (which is here all the same, for
- * commands that change the environment) and protocol.ext.allow (src/sandbox/environment.ts).
+ * commands that change the environment) and protocol.ext.allow (src/workspace/process/command-environment.ts).
  */
 
 interface KeyRow {

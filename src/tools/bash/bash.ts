@@ -5,7 +5,7 @@ import { atMost, deferred } from '../../core/deferred.js';
 import { onAbort } from '../../core/stopping.js';
 import type { Effect } from '../../permissions/effects.js';
 import { isReadOnlyCommand } from '../../permissions/shell/read-only.js';
-import { cleanPath } from '../../sandbox/environment.js';
+import { cleanPath } from '../../workspace/process/command-environment.js';
 import { findProgram } from '../../workspace/process/find-program.js';
 import { decodeOutput } from '../../workspace/process/output-buffer.js';
 import type { CommandEnd } from '../../workspace/process/run-command.js';

@@ -3,7 +3,7 @@
  * set by the script inside of the sandbox and never in the environment of the program that starts
  * it, and a command that runs with them is judged as if they were written in front of it.
  */
-import { FIXED_VARIABLES } from '../../sandbox/environment.js';
+import { FIXED_VARIABLES } from '../../workspace/process/command-environment.js';
 import { BASH_LIMITS } from './limits.js';
 import { quote } from './shell-script.js';
 

@@ -1,6 +1,6 @@
 /** What a process of Claude Code is told by its environment, and nothing of the gateway's own. */
 import { join } from 'node:path';
-import { commandEnvironment } from '../../../sandbox/environment.js';
+import { commandEnvironment } from '../../../workspace/process/command-environment.js';
 import type { ProcessProfile } from './claude-processes.js';
 
 /** Found in `/proc/PID/environ` of the process and of all that it starts. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cleanPath, commandEnvironment } from './environment.js';
+import { cleanPath, commandEnvironment } from './command-environment.js';
 
 describe('commandEnvironment', () => {
   it('passes what programs need, and no more', () => {
