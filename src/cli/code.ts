@@ -152,7 +152,7 @@ async function findOrStart(found: LoadedConfig, io: CliIo): Promise<Connected> {
   const place = gatewayAddress(found.config.server);
   if (await isGateway(place)) return { url: `http://${place}`, close: async () => {} };
   const loaded = await withOwnStore(found, io, { make: true });
-  const { startGateway } = await import('../main.js');
+  const { startGateway } = await import('../gateway/open-gateway.js');
   // Its log would be written over Claude Code's screen; requests are kept in traces.
   const options = { logLevel: 'silent', version: io.version };
   try {

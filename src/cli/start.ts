@@ -29,7 +29,7 @@ async function start(args: ParsedArguments, io: CliIo): Promise<number> {
   const loaded = await withOwnStore(await loadOperatorConfig(args, io, overridesOf(args)), io, {
     make: true,
   });
-  const { startGateway } = await import('../main.js');
+  const { startGateway } = await import('../gateway/open-gateway.js');
   const gateway = await startGateway({ loaded, logLevel: level, version: io.version, signals: true });
   io.outVerbatim(`toolgate listens on ${gateway.url} · console ${gateway.consoleUrl}`);
   for (const line of await problemsOf(loaded, io)) io.out(line);

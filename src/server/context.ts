@@ -3,9 +3,10 @@
 import type { AnswerMemory } from '../answers/answer-memory.js';
 import type { Config } from '../config/schema.js';
 import type { Dispatcher } from '../engines/dispatcher.js';
-import type { FindWorkspace } from '../engines/find-workspace.js';
+import type { Principal } from '../engines/engine.js';
 import type { ModelCatalogue } from '../engines/model-catalogue.js';
 import type { McpClient } from '../mcp/client/mcp-client.js';
+import type { VirtualWorkspace } from '../mcp/virtual/mcp-session.js';
 import type { VirtualMcp } from '../mcp/virtual/virtual-mcp.js';
 import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics.js';
@@ -76,6 +77,17 @@ export interface ServerContext {
   /** The built console. */
   files: StaticFiles;
 }
+
+/** Where a client works that brings its own model: in the folder of an agent's entry, with its tools. */
+/** Throws `not_found`, `forbidden` for a model that the key may not call, `invalid_request` for one without an agent. */
+export type FindWorkspace = (
+  model: string | undefined,
+  principal: Principal,
+  use?: WorkspaceUse,
+) => VirtualWorkspace;
+
+/** `judge`: calls are only judged there, by the folder that the client names. By default they run there. */
+export type WorkspaceUse = 'run' | 'judge';
 
 /** The part of the store that the server uses itself. */
 export type GatewayStore = Pick<Store, 'answers' | 'info' | 'leases' | 'signIns' | 'traces' | 'usage'> & {

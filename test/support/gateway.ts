@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
 import { loadConfig } from '../../src/config/load.js';
-import { type GatewayOptions as StartOptions, startGateway } from '../../src/main.js';
+import { type GatewayOptions as StartOptions, startGateway } from '../../src/gateway/open-gateway.js';
 import { closeAfterTest, tempFolder } from './cleanup.js';
 
 export const COMMAND = fileURLToPath(new URL('../../bin/toolgate.js', import.meta.url));

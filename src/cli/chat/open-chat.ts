@@ -1,11 +1,12 @@
 /** The gateway's parts without its server, and a person at the terminal instead of a client. */
 import type { Readable, Writable } from 'node:stream';
 import type { LoadedConfig } from '../../config/load.js';
-import { openAgentParts } from '../../engines/agent-parts.js';
 import { createDispatcher } from '../../engines/create-dispatcher.js';
 import type { Principal } from '../../engines/engine.js';
 import { createNativeEngine } from '../../engines/native/native-engine.js';
-import { openSessions } from '../../engines/open-sessions.js';
+import { openAgentParts } from '../../gateway/agent-parts.js';
+import { type CloseStack, openAll } from '../../gateway/close-stack.js';
+import { openSessions } from '../../gateway/open-engines.js';
 import { createLog } from '../../observability/log.js';
 import { openStore } from '../../store/sqlite/open.js';
 import type { CliIo } from '../shared/command.js';
@@ -41,20 +42,30 @@ const SETTLE_MS = 5_000;
 /** Whoever sits at the terminal may do what the operator may. */
 const PERSON: Principal = { name: 'local', scopes: ['call', 'approve', 'admin'], models: ['*'] };
 
-export async function openChat(options: OpenChatOptions): Promise<OpenChat> {
+export function openChat(options: OpenChatOptions): Promise<OpenChat> {
+  return openAll((stack) => openParts(stack, options));
+}
+
+async function openParts(stack: CloseStack, options: OpenChatOptions): Promise<OpenChat> {
   const { loaded, model, io, redact, home } = options;
   const { config, baseDir } = loaded;
   const log = createLog({ level: options.logLevel, redact });
+  stack.defer(() => log.flush());
   const store = await openStore(config.store, { baseDir, redact });
-  const agents = await openAgentParts({ loaded, store, log, version: io.version, env: io.env });
+  stack.defer(() => store.close());
+  const agents = await openAgentParts(stack, { loaded, store, log, version: io.version, env: io.env });
   const runtime = await agents.tools();
-  const sessions = openSessions(config, store, log);
+  const sessions = stack.adopt(openSessions(config, store, log), (opened) => opened.close());
   const dispatcher = createDispatcher({
     config,
     native: { create: createNativeEngine, runtime, sessions, log, startDir: io.cwd, home, baseDir },
   });
+  stack.defer(() => dispatcher.close());
+  // Before a turn is aborted: a question that waits is still there the next time.
+  stack.defer(() => agents.approvals.close());
 
   const terminal = openTerminal({ input: options.input, output: options.output, color: io.color });
+  stack.defer(() => terminal.close());
   const paint = painter(io.color);
   let midLine = false;
   const write = (text: string): void => {
@@ -78,6 +89,7 @@ export async function openChat(options: OpenChatOptions): Promise<OpenChat> {
   const desk = terminal.interactive
     ? new ApprovalPrompt({ coordinator: agents.approvals, terminal, paint, by: PERSON.name })
     : undefined;
+  stack.defer(() => desk?.close());
 
   return {
     async run(banner) {
@@ -94,15 +106,6 @@ export async function openChat(options: OpenChatOptions): Promise<OpenChat> {
       const end = await answerOnce(open(), text, { terminal, paint, endLine });
       return end.error === undefined && !end.stopped;
     },
-    async close() {
-      desk?.close();
-      terminal.close();
-      await agents.approvals.close();
-      await dispatcher.close();
-      await sessions.close();
-      await agents.close();
-      await store.close();
-      await log.flush();
-    },
+    close: () => stack.close(),
   };
 }

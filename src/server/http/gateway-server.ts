@@ -6,7 +6,6 @@ import { AnswerMemory } from '../../answers/answer-memory.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import { StopError } from '../../core/stopping.js';
 import type { Dispatcher } from '../../engines/dispatcher.js';
-import type { FindWorkspace } from '../../engines/find-workspace.js';
 import type { ModelCatalogue } from '../../engines/model-catalogue.js';
 import type { McpClient } from '../../mcp/client/mcp-client.js';
 import type { VirtualMcp } from '../../mcp/virtual/virtual-mcp.js';
@@ -22,7 +21,14 @@ import type { About } from '../console-api/about.js';
 import { EventStreams } from '../console-api/events/event-streams.js';
 import { EventHub } from '../console-api/events/hub.js';
 import { Searches } from '../console-api/searches.js';
-import type { ConfiguredRules, GatewayStore, ServerContext, ShownSessions, ShownTools } from '../context.js';
+import type {
+  ConfiguredRules,
+  FindWorkspace,
+  GatewayStore,
+  ServerContext,
+  ShownSessions,
+  ShownTools,
+} from '../context.js';
 import { AnswerOnce } from '../idempotency/answer-once.js';
 import { reportExchange } from '../observe/report.js';
 import { ROUTES } from '../routes.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/cleanup.js';
 import { configSchema } from '../config/schema.js';
-import { executedPaths } from './executed-paths.js';
+import { executedPaths } from './own-files.js';
 
 it('the paths that the gateway executes are own tools and programs of MCP servers, not their data', async () => {
   const { path } = await tempFolder();

@@ -2,10 +2,10 @@
 import { resolveModelCwd } from '../config/paths.js';
 import type { Config } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
-import type { VirtualWorkspace } from '../mcp/virtual/mcp-session.js';
+import type { Principal } from '../engines/engine.js';
 import { isGlob, matchesGlob } from '../routing/model-glob.js';
 import { ModelRouter, type ModelRule } from '../routing/model-router.js';
-import type { Principal } from './engine.js';
+import type { FindWorkspace } from '../server/context.js';
 
 export interface FindWorkspaceOptions {
   models: Config['models'];
@@ -14,16 +14,6 @@ export interface FindWorkspaceOptions {
   /** The folder that the gateway was started in. */
   startDir: string;
 }
-
-/** Throws `not_found`, `forbidden` for a model that the key may not call, `invalid_request` for one without an agent. */
-export type FindWorkspace = (
-  model: string | undefined,
-  principal: Principal,
-  use?: WorkspaceUse,
-) => VirtualWorkspace;
-
-/** `judge`: calls are only judged there, by the folder that the client names. By default they run there. */
-export type WorkspaceUse = 'run' | 'judge';
 
 export function createFindWorkspace({ models, ...folders }: FindWorkspaceOptions): FindWorkspace {
   const rules = Object.entries(models).map(([name, model]): [string, ModelRule] => [

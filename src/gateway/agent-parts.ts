@@ -1,6 +1,5 @@
 /** What agents stand on besides a model: permissions and approvals, the sandbox, MCP servers, tools. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { LoadedConfig } from '../config/load.js';
 import { createRedactor } from '../config/redact.js';
@@ -18,11 +17,11 @@ import { createPolicy } from '../permissions/judge/policy.js';
 import { allowedHosts } from '../permissions/rules/allowed-hosts.js';
 import { createSandbox } from '../sandbox/create-sandbox.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
-import { parseStoreUrl } from '../store/sqlite/open.js';
 import type { Store } from '../store/store.js';
 import type { ToolRuntime } from '../tools/runtime/runtime.js';
 import { endOrphans } from '../workspace/process/orphans.js';
-import { executedPaths } from './executed-paths.js';
+import type { CloseStack } from './close-stack.js';
+import { executedPaths, openStateFolder, ownFiles } from './own-files.js';
 
 export interface AgentPartsOptions {
   loaded: LoadedConfig;
@@ -43,17 +42,17 @@ export interface AgentParts {
   stateDir: string;
   /** Loaded with the first use: a gateway that only relays does not pay for it. */
   tools(): Promise<ToolRuntime>;
-  /** Told whenever tools of MCP servers have come or gone, until the returned function is called. */
-  onTools(listener: () => void): () => void;
-  /** Ends what runs: tools, servers, commands. What waits for a person stays in the store. */
-  close(): Promise<void>;
+  /** Calls `listener` whenever tools of MCP servers have come or gone. */
+  onTools(listener: () => void): void;
 }
 
-export async function openAgentParts(options: AgentPartsOptions): Promise<AgentParts> {
+/** Closing `stack` ends what runs: tools, servers, commands. What waits for a person stays in the store. */
+export async function openAgentParts(stack: CloseStack, options: AgentPartsOptions): Promise<AgentParts> {
   const { loaded, store, log, version, env } = options;
   const { config, baseDir } = loaded;
-  const state = await openStateFolder(config.store, baseDir);
-  const own = [...ownFiles(loaded, state.path), userConfigFolder(env), userStateFolder(env)];
+  const { path: stateDir, release } = await openStateFolder(config.store, baseDir);
+  stack.defer(release);
+  const own = [...ownFiles(loaded, stateDir), userConfigFolder(env), userStateFolder(env)];
   const executed = executedPaths(config, baseDir);
   const policy = createPolicy({
     config: config.permissions,
@@ -75,11 +74,12 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
     hidden: own,
     held: executed,
     hosts: allowedHosts(config.permissions),
-    pending: join(state.path, 'commands'),
+    pending: join(stateDir, 'commands'),
     onRecovered: (files) =>
       log.warn({ files }, 'a gateway that was killed had left files that run code later'),
     env,
   });
+  stack.defer(() => sandbox.close());
   const listeners = new Set<() => void>();
   const mcp = createLazyMcpClient({
     servers: config.mcp_servers,
@@ -87,12 +87,13 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
     log,
     environment: env,
     baseDir,
-    tokenFile: join(state.path, TOKEN_FILE_NAME),
+    tokenFile: join(stateDir, TOKEN_FILE_NAME),
     onTools: () => {
       for (const listener of listeners) listener();
     },
     ...(options.callbackUrl === undefined ? {} : { callbackUrl: options.callbackUrl }),
   });
+  stack.defer(() => mcp.close());
 
   let runtime: Promise<ToolRuntime> | undefined;
   const openRuntime = async (): Promise<ToolRuntime> => {
@@ -110,30 +111,23 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<AgentP
       ],
       gate,
       sandbox,
-      stateDir: state.path,
+      stateDir,
       log,
     });
   };
+
+  stack.defer(async () => (await runtime?.catch(() => undefined))?.close());
+  // What the rest aborts would else be cancelled instead of waiting for the next start.
+  stack.defer(() => approvals.close());
 
   return {
     approvals,
     previews: createRulePreviews({ policy, store }),
     mcp,
     sandbox,
-    stateDir: state.path,
+    stateDir,
     tools: () => (runtime ??= openRuntime()),
-    onTools(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    async close() {
-      // First: what the rest aborts would else be cancelled instead of waiting for the next start.
-      await approvals.close();
-      await (await runtime?.catch(() => undefined))?.close();
-      await mcp.close();
-      await sandbox.close();
-      await state.release();
-    },
+    onTools: (listener) => void listeners.add(listener),
   };
 }
 
@@ -145,23 +139,4 @@ async function endOrphaned(log: Log): Promise<void> {
   } catch (error) {
     log.warn({ err: error }, 'processes of a killed gateway could not be ended');
   }
-}
-
-/** Beside the store, under its name: what it holds belongs to the same gateway. */
-async function openStateFolder(
-  url: string,
-  baseDir: string,
-): Promise<{ path: string; release(): Promise<void> }> {
-  const location = parseStoreUrl(url, baseDir);
-  if (location.kind === 'file') return { path: `${location.path}-files`, release: async () => {} };
-  const path = await mkdtemp(join(tmpdir(), 'toolgate-'));
-  return { path, release: () => rm(path, { recursive: true, force: true }) };
-}
-
-/** Denied to every tool and hidden from every command, whatever the rules say. */
-function ownFiles({ config, file, baseDir }: LoadedConfig, stateDir: string): string[] {
-  const location = parseStoreUrl(config.store, baseDir);
-  const store =
-    location.kind === 'file' ? ['', '-wal', '-shm', '-journal'].map((end) => `${location.path}${end}`) : [];
-  return [...(file === undefined ? [] : [file]), ...store, stateDir];
 }
