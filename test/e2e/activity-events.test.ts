@@ -90,7 +90,7 @@ describe.each(DIALECT_NAMES)('a stream of %s', (dialect) => {
     const told = toldIn(text);
     expect(told.map(({ type }) => type)).toEqual([
       'model_start',
-      'model_end',
+      'usage',
       'tool_start',
       'tool_waiting',
       'tool_progress',
@@ -101,21 +101,27 @@ describe.each(DIALECT_NAMES)('a stream of %s', (dialect) => {
       'handed_back',
     ]);
     expect(told.map(({ seq }) => seq)).toEqual(told.map((_, index) => index));
+    expect(told[0]).toMatchObject({ step: 1, model: 'm' });
+    expect(told[1]).toMatchObject({ step: 1, stop_reason: 'tool_use', usage: { input_tokens: 7 } });
     expect(told[2]).toEqual({
       type: 'tool_start',
       seq: 2,
       session: 's_1',
       agent: null,
       tool_use_id: 't1',
-      tool: 'Bash',
+      name: 'Bash',
       kind: 'command',
       title: 'Run npm test',
       command: 'npm test',
+      diff: null,
+      because: null,
     });
     expect(told[3]).toMatchObject({ tool_use_id: 't1', approval: 'apr_1' });
     expect(told[4]).toMatchObject({ text: 'line one\n\nline\u2028two' });
     expect(told[5]).toMatchObject({ outcome: 'done', is_error: false, duration_ms: 12, truncated: true });
-    expect(String(told[5]?.['preview'])).toHaveLength(2000);
+    expect(told[5]?.['content']).toEqual([
+      { type: 'text', text: expect.stringMatching(/^done.{1996} \[…\]$/s) },
+    ]);
     expect(told[6]).toMatchObject({ agent: { id: 'a1', label: 'look', parent: 't1' }, description: 'look' });
     expect(text).not.toContain('\u2028');
   });

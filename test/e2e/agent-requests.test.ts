@@ -259,13 +259,13 @@ describe.each(DIALECT_NAMES)('x-toolgate-events on an agent, over %s', (dialect)
     });
     const told = [...answer.text.matchAll(/^: toolgate (.*)$/gm)].map(([, json = '']) => JSON.parse(json));
     expect(told.map(({ type }) => type)).toEqual(
-      expect.arrayContaining(['model_start', 'model_end', 'tool_start', 'tool_result', 'handed_back']),
+      expect.arrayContaining(['model_start', 'usage', 'tool_start', 'tool_result', 'handed_back']),
     );
     expect(told.every(({ session }) => session === sessionOf(answer))).toBe(true);
     expect(told.find(({ type }) => type === 'tool_result')).toMatchObject({
-      tool: 'Bash',
+      name: 'Bash',
       outcome: 'done',
-      preview: expect.stringContaining('the answer is 42'),
+      content: [{ type: 'text', text: expect.stringContaining('the answer is 42') }],
     });
     expect(answer.text.replaceAll(/^: toolgate .*$/gm, '')).not.toContain('the answer is 42');
   });

@@ -1,6 +1,7 @@
 /** What `GET /api/events` of a real gateway tells of the turns of the native agent. */
 import { describe, expect, it } from 'vitest';
-import type { Chunk, ConsoleEvent, Snapshot } from '../../src/server/console-api/wire/events.js';
+import type { ActivityWire } from '../../src/activity/wire.js';
+import type { ConsoleEvent, Snapshot } from '../../src/server/console-api/wire/events.js';
 import type { EventReader } from '../support/event-reader.js';
 import { EventWorld, hasEnded, isChunk, isOfTurn } from '../support/event-world.js';
 import { type Gate, gate } from '../support/gate.js';
@@ -10,7 +11,7 @@ import { errorInDialect, inDialect } from '../support/scripted-answers.js';
 import { call, callsAnswer, type Scripted, textAnswer } from '../support/wire.js';
 import { repository } from './native-agent-harness.js';
 
-const chunksOf = ({ events }: EventReader): Chunk[] => events.filter(isChunk);
+const chunksOf = ({ events }: EventReader): ActivityWire[] => events.filter(isChunk);
 
 /** Words for the order of a turn, with equal neighbours told once. */
 function orderOf({ events }: EventReader): string[] {
@@ -294,7 +295,7 @@ describe('a snapshot in the middle of a turn', () => {
   }
 
   /** Everything that the reader was told up to the snapshot. */
-  async function heardUpTo(reader: EventReader, { id }: { id: string }): Promise<Chunk[]> {
+  async function heardUpTo(reader: EventReader, { id }: { id: string }): Promise<ActivityWire[]> {
     const seq = (event: ConsoleEvent): number => Number(event.id.split('.')[1]);
     const last = Number(id.split('.')[1]);
     await reader.until((event) => seq(event) >= last);

@@ -1,6 +1,7 @@
 /** A gateway with the native agent on a scripted model, watched by keys of several people. */
+import type { ActivityWire } from '../../src/activity/wire.js';
 import type { EventLimits } from '../../src/server/console-api/events/limits.js';
-import type { Chunk, ConsoleEvent } from '../../src/server/console-api/wire/events.js';
+import type { ConsoleEvent } from '../../src/server/console-api/wire/events.js';
 import { EventReader, type EventReaderOptions } from './event-reader.js';
 import { startTestGateway, type TestGateway } from './gateway.js';
 import { inDialect } from './scripted-answers.js';
@@ -84,6 +85,6 @@ export class EventWorld {
 export type TurnEvent = Extract<ConsoleEvent, { turn: string }>;
 
 export const isOfTurn = (event: ConsoleEvent): event is TurnEvent => 'turn' in event;
-export const isChunk = (event: ConsoleEvent): event is { id: string; prev: string | null } & Chunk =>
+export const isChunk = (event: ConsoleEvent): event is { id: string; prev: string | null } & ActivityWire =>
   isOfTurn(event) && event.type !== 'turn';
 export const hasEnded = (event: ConsoleEvent): boolean => event.type === 'turn' && event.state === 'ended';

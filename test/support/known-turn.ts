@@ -1,5 +1,5 @@
 /** What a reader of chunks knows, whichever way it was told: pieces put together, cards by their ids. */
-import type { Chunk } from '../../src/server/console-api/wire/events.js';
+import type { ActivityWire } from '../../src/activity/wire.js';
 
 export interface KnownCard {
   id: string;
@@ -18,13 +18,13 @@ export type KnownPart = { agent: string | null } & (
   | { kind: 'note'; chunk: object }
 );
 
-export function knownOf(chunks: readonly Chunk[]): KnownPart[] {
+export function knownOf(chunks: readonly ActivityWire[]): KnownPart[] {
   const parts: KnownPart[] = [];
   for (const chunk of chunks) learn(parts, chunk);
   return parts;
 }
 
-function learn(parts: KnownPart[], chunk: Chunk): void {
+function learn(parts: KnownPart[], chunk: ActivityWire): void {
   const agent = chunk.agent?.id ?? null;
   const own = parts.filter((part) => part.agent === agent);
   const cardOf = (id: string): KnownCard => {
@@ -75,7 +75,7 @@ function learn(parts: KnownPart[], chunk: Chunk): void {
       break;
     default: {
       // Of an event, not of the chunk in it.
-      const { id: _id, prev: _prev, ...rest }: Chunk & { id?: string; prev?: string | null } = chunk;
+      const { id: _id, prev: _prev, ...rest }: ActivityWire & { id?: string; prev?: string | null } = chunk;
       parts.push({ kind: 'note', agent, chunk: rest });
     }
   }

@@ -1,11 +1,11 @@
 /** A gateway for tests of the reducer: it numbers what it is told to say, and can say how all stands. */
+import type { ActivityWire, AgentRef, BlockWire } from '../../src/activity/wire.js';
 import type { ApprovalStateWire, ApprovalWire } from '../../src/server/console-api/wire/approvals.js';
-import type { Chunk, ConsoleEvent, TurnSnapshotWire } from '../../src/server/console-api/wire/events.js';
-import type { AgentRef, BlockWire } from '../../src/server/console-api/wire/shared.js';
+import type { ConsoleEvent, TurnSnapshotWire } from '../../src/server/console-api/wire/events.js';
 
 type Distributed<Each, Without extends string> = Each extends unknown ? Omit<Each, Without> : never;
 export type NewEvent = Distributed<ConsoleEvent, 'id' | 'prev'>;
-export type NewChunk = Distributed<Chunk, 'session' | 'turn' | 'agent' | 'at'>;
+export type NewChunk = Distributed<ActivityWire, 'session' | 'turn' | 'agent' | 'at'>;
 
 export const TIME = '2026-01-01T00:00:00.000Z';
 const EPOCH = 'e1';
@@ -78,7 +78,7 @@ export class ScriptedGateway {
     { session = 's1', agent = null }: { session?: string; agent?: AgentRef | null } = {},
   ): ConsoleEvent {
     const live = this.#turns.get(session);
-    const whole: Chunk = { ...chunk, session, turn: live?.turn ?? 'none', agent, at: TIME };
+    const whole: ActivityWire = { ...chunk, session, turn: live?.turn ?? 'none', agent, at: TIME };
     live?.chunks.push(whole);
     return this.say(whole);
   }
@@ -126,8 +126,8 @@ export class ScriptedGateway {
 }
 
 /** Consecutive pieces of the same text put together. */
-function coalesced(chunks: readonly Chunk[]): Chunk[] {
-  const kept: Chunk[] = [];
+function coalesced(chunks: readonly ActivityWire[]): ActivityWire[] {
+  const kept: ActivityWire[] = [];
   for (const chunk of chunks) {
     const last = kept.at(-1);
     const joins =

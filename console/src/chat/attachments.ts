@@ -1,5 +1,5 @@
 /** Files that go along with a message, as content blocks of the Messages API. */
-import type { BlockWire } from '../../../src/server/console-api/wire/shared.js';
+import type { BlockWire } from '../../../src/activity/wire.js';
 import { pageFetch } from '../data/api.js';
 
 export interface Attachment {

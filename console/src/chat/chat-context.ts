@@ -1,6 +1,6 @@
 /** What the rows of a conversation can do; the same object for as long as the conversation is shown. */
 import { createContext, useContext } from 'react';
-import type { BlockWire } from '../../../src/server/console-api/wire/shared.js';
+import type { BlockWire } from '../../../src/activity/wire.js';
 
 export interface ChatActions {
   session: string;

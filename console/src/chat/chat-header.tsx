@@ -1,5 +1,5 @@
+import type { TokenCounts } from '../../../src/activity/wire.js';
 import type { SessionUsageWire, SessionWire } from '../../../src/server/console-api/wire/sessions.js';
-import type { TokenCounts } from '../../../src/server/console-api/wire/shared.js';
 import { useConsole } from '../data/store.js';
 import { useText } from '../text/language.js';
 import { Badge, type Tone } from '../ui/badge.js';

@@ -1,5 +1,5 @@
 /** What is in a message beside its text. */
-import type { BlockWire, MediaSourceWire } from '../../../src/server/console-api/wire/shared.js';
+import type { BlockWire, MediaSourceWire } from '../../../src/activity/wire.js';
 import { OwnFile, OwnPicture } from '../cards/view/own-media.js';
 import { safeLink } from '../markdown/links.js';
 import { useText } from '../text/language.js';

@@ -1,6 +1,6 @@
 /** What a person said, and the same while they change it. */
 import { memo, useId, useRef, useState } from 'react';
-import type { BlockWire } from '../../../src/server/console-api/wire/shared.js';
+import type { BlockWire } from '../../../src/activity/wire.js';
 import type { UserPart } from '../data/reducer/view.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';

@@ -1,5 +1,5 @@
 /** Requests to the gateway that serves this page. */
-import type { ErrorWire } from '../../../src/server/console-api/wire/shared.js';
+import type { ErrorWire } from '../../../src/server/console-api/wire/sign-in.js';
 
 /** The gateway refused. `body` is the whole answer. */
 export class ApiError extends Error {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { BlockWire } from '../../../src/activity/wire.js';
 import type { ConsoleEvent } from '../../../src/server/console-api/wire/events.js';
 import type {
   MessageWire,
   SessionContentWire,
   SessionWire,
 } from '../../../src/server/console-api/wire/sessions.js';
-import type { BlockWire } from '../../../src/server/console-api/wire/shared.js';
 import { ManualClock, settled } from '../../../test/support/manual-world.js';
 import { type NewChunk, ScriptedGateway } from '../../../test/support/scripted-gateway.js';
 import { ApiError, type Fetch, requestOf } from './api.js';

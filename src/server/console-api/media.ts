@@ -3,12 +3,12 @@
  * save. It comes from models, tools and other people: nothing of it may run in the console's origin.
  */
 import { createHash } from 'node:crypto';
+import type { HrefOf } from '../../activity/encode.js';
 import type { Block, MediaSource, Message } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { Handler } from '../context.js';
 import { baseHeaders } from '../http/respond.js';
 import { findSession } from './find-session.js';
-import type { HrefOf } from './message-shape.js';
 
 type Held = Extract<MediaSource, { data: string }>;
 

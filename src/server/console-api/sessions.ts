@@ -2,20 +2,22 @@
  * Conversations that are kept. Everyone sees and ends their own key's, an administrator all of them;
  * one that has expired is as unknown as another key's.
  */
+import { encodeBlock, type HrefOf } from '../../activity/encode.js';
+import type { Message } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
+import { turnsOf } from '../../sessions/history/user-turns.js';
 import type { SessionState } from '../../store/sessions.js';
 import type { Handler } from '../context.js';
 import { NO_STORE, sendJson, sendStatus } from '../http/respond.js';
 import { findSession, unknownSession } from './find-session.js';
 import { stoppedBy } from './left-questions.js';
 import { hrefIn } from './media.js';
-import { messagesToWire } from './message-shape.js';
 import { readInteger } from './query.js';
 import { listAll, listByStatus } from './session-list.js';
 import { sessionToWire } from './session-wire.js';
 import { ownOnly } from './traces.js';
 import { SESSION_STATUSES } from './wire/session-status.js';
-import type { SessionContentWire, StopAnswer } from './wire/sessions.js';
+import type { MessageWire, SessionContentWire, StopAnswer } from './wire/sessions.js';
 
 const STATES: readonly SessionState[] = ['live', 'parked', 'hibernated', 'expired'];
 const PAGES = { sessions: { default: 50, min: 1, max: 500 }, messages: { default: 200, min: 1, max: 1000 } };
@@ -92,4 +94,23 @@ function readOne<T extends string>(query: URLSearchParams, name: string, known: 
   const found = known.find((each) => each === given);
   if (found !== undefined) return found;
   throw new GatewayError('invalid_request', `${name}: expected one of ${known.join(', ')}.`, { param: name });
+}
+
+/**
+ * The messages in front of `before`, at most `limit` of them. Instructions in the middle of a
+ * conversation are not said by anyone, and are left out; places are those in the whole.
+ */
+function messagesToWire(
+  messages: readonly Message[],
+  { before, limit }: { before: number; limit: number },
+  hrefOf: HrefOf,
+): MessageWire[] {
+  const turns = turnsOf(messages);
+  const end = Math.min(before, messages.length);
+  return messages.slice(Math.max(0, end - limit), end).flatMap(({ role, content }, offset) => {
+    if (role === 'system') return [];
+    const index = Math.max(0, end - limit) + offset;
+    const blocks = content.map((block) => encodeBlock(block, hrefOf));
+    return [{ index, turn: turns[index] ?? 0, role, content: blocks }];
+  });
 }

@@ -7,11 +7,11 @@ import type { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import type { StreamEncoder } from '../../dialects/shared/dialect.js';
-import type { ActivityFeed } from '../activity/activity-feed.js';
 import type { Exchange } from '../http/exchange.js';
 import { baseHeaders } from '../http/respond.js';
 import { SseWriter } from '../http/sse-writer.js';
 import type { Ticking } from '../http/stream-clock.js';
+import type { ActivityFeed } from './activity-feed.js';
 import { SSE_HEADERS } from './stream-answer.js';
 
 export class EarlyStream implements Ticking {

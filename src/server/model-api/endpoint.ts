@@ -2,7 +2,6 @@
  * A turn of a conversation in any dialect: decode, ask the engines, encode. Opening and answering
  * are functions apart, so that nothing of the request is reachable while its answer streams.
  */
-
 import type { Identity } from '../../answers/recorded-answer.js';
 import { AnswerCollector } from '../../core/answer-collector.js';
 import type { AssistantMessage, DialectName } from '../../core/conversation.js';
@@ -12,7 +11,6 @@ import { StreamLifecycle } from '../../core/lifecycle.js';
 import { type Loss, LossLog, lossesHeader } from '../../core/losses.js';
 import type { AnswerContext, Dialect, Ingress, StreamEncoder } from '../../dialects/shared/dialect.js';
 import type { Answer, ModelRequest } from '../../engines/engine.js';
-import { type ActivityFeed, feedFor } from '../activity/activity-feed.js';
 import type { Handler, ServerContext } from '../context.js';
 import { checkContentType, readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
@@ -21,6 +19,7 @@ import { baseHeaders, sendJson } from '../http/respond.js';
 import { SseWriter } from '../http/sse-writer.js';
 import type { SharedAnswer } from '../idempotency/answer-run.js';
 import { idempotencyKeyOf, requestDigest } from '../idempotency/idempotency-key.js';
+import { type ActivityFeed, feedFor } from './activity-feed.js';
 import { clientHeaders } from './client-headers.js';
 import { EarlyStream } from './early-stream.js';
 import { type AnswerRecording, RecordingEncoder, type ResponseMemory } from './response-memory.js';

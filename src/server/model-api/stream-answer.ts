@@ -5,10 +5,10 @@ import { type AnswerEvent, isContent, type ModelEvent } from '../../core/events.
 import type { StreamLifecycle } from '../../core/lifecycle.js';
 import type { StreamEncoder } from '../../dialects/shared/dialect.js';
 import type { AnswerBody } from '../../engines/engine.js';
-import type { ActivityFeed } from '../activity/activity-feed.js';
 import type { ServerContext } from '../context.js';
 import type { Exchange } from '../http/exchange.js';
 import type { SseWriter } from '../http/sse-writer.js';
+import type { ActivityFeed } from './activity-feed.js';
 
 export const SSE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream; charset=utf-8',

@@ -1,6 +1,6 @@
 /** What every body of a card is made of. */
 import type { ComponentType, ReactNode } from 'react';
-import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
+import type { BlockWire } from '../../../../src/activity/wire.js';
 import type { ToolCard } from '../../data/reducer/view.js';
 import { useText } from '../../text/language.js';
 import { classes } from '../../ui/classes.js';

@@ -1,5 +1,5 @@
 /** Pictures and documents of a result. What is elsewhere is never fetched without being asked for. */
-import type { BlockWire, MediaSourceWire } from '../../../../src/server/console-api/wire/shared.js';
+import type { BlockWire, MediaSourceWire } from '../../../../src/activity/wire.js';
 import { useText } from '../../text/language.js';
 import { ExternalIcon, FileIcon } from '../../ui/icons.js';
 import { makeVisible } from '../../ui/visible.js';

@@ -1,5 +1,5 @@
 /** Sub-agents: each under the card of the call that started it, however deep that is. */
-import type { AgentRef } from '../../../../src/server/console-api/wire/shared.js';
+import type { AgentRef } from '../../../../src/activity/wire.js';
 import { newCard } from './cards.js';
 import type { TurnView } from './console-state.js';
 import { addCard, type Level, replaced } from './parts.js';

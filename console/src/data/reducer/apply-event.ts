@@ -2,9 +2,9 @@
  * What an event of the gateway does to the state of the page. Pure, and tolerant: what is repeated,
  * stale or not known changes nothing. Whether something is missing is for the connection to find.
  */
+import type { ActivityWire } from '../../../../src/activity/wire.js';
 import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
 import type {
-  Chunk,
   ConsoleEvent,
   Snapshot,
   TurnEventWire,
@@ -22,7 +22,7 @@ const SKEW_STEP_MS = 500;
 const ENDED_TURNS_KEPT = 50;
 const SESSIONS_KEPT = 1_000;
 
-const CHUNKS: ReadonlySet<string> = new Set<Chunk['type']>([
+const CHUNKS: ReadonlySet<string> = new Set<ActivityWire['type']>([
   'text',
   'thinking',
   'tool_use',
@@ -42,7 +42,7 @@ const CHUNKS: ReadonlySet<string> = new Set<Chunk['type']>([
 ]);
 
 /** Chunks that may make the card of a call about which a question is known. */
-const MAKES_CARD: ReadonlySet<string> = new Set<Chunk['type']>(['tool_use', 'tool_waiting']);
+const MAKES_CARD: ReadonlySet<string> = new Set<ActivityWire['type']>(['tool_use', 'tool_waiting']);
 
 /** `receivedAt`: by the clock of the browser; without it the skew stays as it is. */
 export function applyEvent(state: ConsoleState, event: ConsoleEvent, receivedAt?: number): ConsoleState {
@@ -110,7 +110,7 @@ function onSnapshot(state: ConsoleState, { approvals: pending, turns }: Snapshot
   };
 }
 
-function onChunk(state: ConsoleState, chunk: Chunk): ConsoleState {
+function onChunk(state: ConsoleState, chunk: ActivityWire): ConsoleState {
   const turn = state.turns.get(chunk.session);
   if (turn === undefined) return state;
   const told = applyChunk(turn, chunk);
@@ -170,7 +170,7 @@ function changed(state: ConsoleState, what: keyof ConsoleState['changes']): Cons
   return { ...state, changes: { ...state.changes, [what]: state.changes[what] + 1 } };
 }
 
-function isChunk(event: ConsoleEvent): event is ConsoleEvent & Chunk {
+function isChunk(event: ConsoleEvent): event is ConsoleEvent & ActivityWire {
   return CHUNKS.has(event.type);
 }
 

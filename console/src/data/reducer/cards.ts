@@ -1,9 +1,9 @@
 /** The states of one tool card. A final state stays; a result wins over an approval. */
+import type { ActivityWire } from '../../../../src/activity/wire.js';
 import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
-import type { Chunk } from '../../../../src/server/console-api/wire/events.js';
 import type { CardState, ToolCard } from './view.js';
 
-type Of<Type extends Chunk['type']> = Extract<Chunk, { type: Type }>;
+type Of<Type extends ActivityWire['type']> = Extract<ActivityWire, { type: Type }>;
 
 const FINAL: ReadonlySet<CardState> = new Set([
   'success',

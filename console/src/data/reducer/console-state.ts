@@ -1,7 +1,7 @@
 /** The state of the page, apart from React: the events of the gateway, reduced. */
+import type { TokenCounts } from '../../../../src/activity/wire.js';
 import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
 import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
-import type { TokenCounts } from '../../../../src/server/console-api/wire/shared.js';
 import type { Part } from './view.js';
 
 export interface ConsoleState {

@@ -1,6 +1,6 @@
 /** The parts of a conversation: its transcript, with the live turn in place of its stored copy. */
+import type { BlockWire } from '../../../../src/activity/wire.js';
 import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
-import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
 import { alignTurn, isTwin } from './align.js';
 import { mergeApproval } from './approvals.js';
 import type { TurnView } from './console-state.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { BlockWire } from '../../../../src/activity/wire.js';
 import type { MessageWire } from '../../../../src/server/console-api/wire/sessions.js';
-import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
 import { approvalOf, type NewChunk, ScriptedGateway } from '../../../../test/support/scripted-gateway.js';
 import { alignTurn } from './align.js';
 import { applyEvent } from './apply-event.js';

@@ -1,7 +1,7 @@
 /** A transcript that was fetched, as parts: calls and their results become cards. */
+import type { BlockWire } from '../../../../src/activity/wire.js';
 import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
 import type { MessageWire } from '../../../../src/server/console-api/wire/sessions.js';
-import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
 import { mergeCards } from './align.js';
 import { askCard, newCard } from './cards.js';
 import { reuse } from './equal.js';

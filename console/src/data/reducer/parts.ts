@@ -4,7 +4,7 @@
  * text the key of the preceding card and its index after that.
  */
 
-import type { BlockWire } from '../../../../src/server/console-api/wire/shared.js';
+import type { BlockWire } from '../../../../src/activity/wire.js';
 import type { NotePart, Part, TextPart, ThinkingPart, ToolCard, ToolPart } from './view.js';
 
 export type Level = readonly Part[];

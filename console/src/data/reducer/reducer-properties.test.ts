@@ -1,8 +1,8 @@
 /** However events are repeated, cut or begun in the middle, the page ends in the same state. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { AgentRef } from '../../../../src/activity/wire.js';
 import type { ConsoleEvent } from '../../../../src/server/console-api/wire/events.js';
-import type { AgentRef } from '../../../../src/server/console-api/wire/shared.js';
 import { approvalOf, ScriptedGateway } from '../../../../test/support/scripted-gateway.js';
 import { applyEvent } from './apply-event.js';
 import { type ConsoleState, INITIAL_STATE } from './console-state.js';

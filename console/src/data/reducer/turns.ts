@@ -1,11 +1,7 @@
 /** Reduces the chunks of a turn. Each chunk changes only the level and the part it is about. */
+import type { ActivityWire, BlockWire, TokenCounts } from '../../../../src/activity/wire.js';
 import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
-import type {
-  Chunk,
-  TurnEventWire,
-  TurnSnapshotWire,
-} from '../../../../src/server/console-api/wire/events.js';
-import type { BlockWire, TokenCounts } from '../../../../src/server/console-api/wire/shared.js';
+import type { TurnEventWire, TurnSnapshotWire } from '../../../../src/server/console-api/wire/events.js';
 import { inAgent, inKnownAgent, settle, withParts } from './agents.js';
 import { askCard, endCard, isFinal, newCard, progressCard, startCard, timeOf, waitCard } from './cards.js';
 import type { TurnView } from './console-state.js';
@@ -26,7 +22,7 @@ import type { CardState, NotePart, Part, SubAgentView, ToolCard } from './view.j
 
 type Began = Extract<TurnEventWire, { state: 'began' }>;
 type Ended = Extract<TurnEventWire, { state: 'ended' }>;
-type Of<Type extends Chunk['type']> = Extract<Chunk, { type: Type }>;
+type Of<Type extends ActivityWire['type']> = Extract<ActivityWire, { type: Type }>;
 
 const NO_TOKENS: TokenCounts = {
   input_tokens: 0,
@@ -72,7 +68,7 @@ export function liveTurn(live: TurnSnapshotWire): TurnView {
 }
 
 /** Chunks of another turn, chunks after the end, and unknown types change nothing. */
-export function applyChunk(turn: TurnView, chunk: Chunk): TurnView {
+export function applyChunk(turn: TurnView, chunk: ActivityWire): TurnView {
   if (chunk.turn !== turn.turn || turn.ended !== undefined) return turn;
   const { agent } = chunk;
   const parts =
@@ -129,7 +125,7 @@ export function withResult(card: ToolCard, block: Extract<BlockWire, { type: 'to
   };
 }
 
-function onLevel(level: Level, chunk: Chunk, name: string): Level {
+function onLevel(level: Level, chunk: ActivityWire, name: string): Level {
   switch (chunk.type) {
     case 'text':
     case 'thinking':
@@ -206,7 +202,7 @@ function changeOrAdd(
   return addCard(level, change(newCard(id, name)));
 }
 
-function onAgent(view: SubAgentView, chunk: Chunk): SubAgentView {
+function onAgent(view: SubAgentView, chunk: ActivityWire): SubAgentView {
   switch (chunk.type) {
     case 'agent_start':
       return view.ended === undefined ? view : { ...view, ended: undefined };

@@ -2,7 +2,7 @@
  * A conversation as the page draws it. The same parts come from a transcript that was fetched and
  * from the events of a turn that runs, so that a reload shows what was there before it.
  */
-import type { BlockWire, TokenCounts } from '../../../../src/server/console-api/wire/shared.js';
+import type { BlockWire, TokenCounts } from '../../../../src/activity/wire.js';
 
 export type Part = UserPart | TextPart | ThinkingPart | MediaPart | ToolPart | NotePart;
 

@@ -1,6 +1,6 @@
 /** Sums of the gateway as figures to draw: by time, by model or key, and in all. */
+import type { TokenCounts } from '../../../../src/activity/wire.js';
 import { merge, percentile } from '../../../../src/core/histogram.js';
-import type { TokenCounts } from '../../../../src/server/console-api/wire/shared.js';
 import type { UsageRowWire } from '../../../../src/server/console-api/wire/usage.js';
 
 export const RANGES = {

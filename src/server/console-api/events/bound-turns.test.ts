@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { Chunk, TurnSnapshotWire } from '../wire/events.js';
+import type { ActivityWire } from '../../../activity/wire.js';
+import type { TurnSnapshotWire } from '../wire/events.js';
 import { boundTurns } from './bound-turns.js';
 
 const BASE = { session: 's', turn: 't', agent: null, at: '' } as const;
-const text = (said: string): Chunk => ({ ...BASE, type: 'text', text: said });
-const started = (id: string, command = 'ls'): Chunk => ({
+const text = (said: string): ActivityWire => ({ ...BASE, type: 'text', text: said });
+const started = (id: string, command = 'ls'): ActivityWire => ({
   ...{ ...BASE, type: 'tool_start', tool_use_id: id, name: 'Bash', kind: 'command', title: id },
   ...{ command, diff: null, because: null },
 });
-const turnOf = (turn: string, chunks: Chunk[], said = 'go'): TurnSnapshotWire => ({
+const turnOf = (turn: string, chunks: ActivityWire[], said = 'go'): TurnSnapshotWire => ({
   ...{ session: 's', turn, began_at: '', model: 'm', message: [{ type: 'text', text: said }], chunks },
 });
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));

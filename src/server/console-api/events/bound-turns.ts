@@ -1,7 +1,7 @@
 /** The turns of a snapshot, within a bound: those with the most give way, and of them what is old. */
-import { cut } from '../../activity/encode-activity.js';
-import type { Chunk, TurnSnapshotWire } from '../wire/events.js';
-import type { BlockWire } from '../wire/shared.js';
+import type { ActivityWire, BlockWire } from '../../../activity/wire.js';
+import { headOf } from '../../../tools/runtime/clean-text.js';
+import type { TurnSnapshotWire } from '../wire/events.js';
 import { shortened } from './turn-snapshot.js';
 
 /** A character takes no more than this as JSON: `\u0000`. */
@@ -35,7 +35,7 @@ function newestOf(turn: TurnSnapshotWire, most: number): TurnSnapshotWire {
   const message = boundMessage(turn.message, Math.floor(most * MESSAGE_PART));
   const bare: TurnSnapshotWire = { ...turn, message, chunks: [], truncated: true };
   let room = most - bytesOf(bare);
-  const newest: Chunk[] = [];
+  const newest: ActivityWire[] = [];
   for (const chunk of turn.chunks.toReversed()) {
     const whole = [chunk, shortened(chunk)].find((each) => each !== undefined && bytesOf(each) < room);
     // A transcript has every text whole but the one that is being written, and knows them by how they begin.
@@ -53,7 +53,7 @@ function boundMessage(message: BlockWire[], most: number): BlockWire[] {
   const chars = Math.floor(most / WIDEST / 2 / message.length);
   const shorter = message.map((block) =>
     block.type === 'text' && block.text.length > chars
-      ? { ...block, text: `${cut(block.text, chars)} […]` }
+      ? { ...block, text: `${headOf(block.text, chars)} […]` }
       : block,
   );
   const texts = shorter.filter(({ type }) => type === 'text');
@@ -61,7 +61,7 @@ function boundMessage(message: BlockWire[], most: number): BlockWire[] {
 }
 
 /** Undefined where it is no text, or nothing of it fits. */
-function endOf(chunk: Chunk, room: number): Chunk | undefined {
+function endOf(chunk: ActivityWire, room: number): ActivityWire | undefined {
   if (chunk.type !== 'text' && chunk.type !== 'thinking') return undefined;
   for (let chars = room; chars > 0; ) {
     // Not from within a pair of surrogates.

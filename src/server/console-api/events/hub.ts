@@ -11,15 +11,15 @@ import type {
   TurnOutcome,
   TurnSink,
 } from '../../../activity/activity.js';
+import { encodeActivity, encodeMessage } from '../../../activity/encode.js';
+import type { ActivityWire } from '../../../activity/wire.js';
 import type { Log } from '../../../observability/log.js';
 import type { Approval, ApprovalCoordinator } from '../../../permissions/approvals.js';
 import { approvalToWire } from '../approval-wire.js';
-import type { Chunk, ConsoleEvent, Snapshot } from '../wire/events.js';
+import type { ConsoleEvent, Snapshot } from '../wire/events.js';
 import { boundTurns } from './bound-turns.js';
-import { chunkOf } from './chunk-of.js';
 import { type Audience, EventRing, type RingEntry } from './event-ring.js';
 import { EVENT_LIMITS, type EventLimits } from './limits.js';
-import { messageToShow } from './preview.js';
 import { SharedBytes } from './shared-bytes.js';
 import { TurnSnapshot } from './turn-snapshot.js';
 
@@ -217,7 +217,7 @@ export class EventHub implements TurnObserver {
 
   #begin(turn: ObservedTurn): TurnSink {
     const { id, session, principal, model } = turn;
-    const message = messageToShow(turn.message, this.limits);
+    const message = encodeMessage(turn.message, this.limits);
     const began = { session, turn: id, began_at: this.#time(), model, message };
     const live = new TurnSnapshot(principal, began, this.limits);
     this.#turns.set(id, live);
@@ -230,7 +230,7 @@ export class EventHub implements TurnObserver {
 
   #observe(live: TurnSnapshot, activity: AgentActivity): void {
     if (this.#turns.get(live.id) !== live) return;
-    const chunk = chunkOf(activity, { turn: live.id, at: this.#time() }, this.limits);
+    const chunk = { ...encodeActivity(activity, this.limits), turn: live.id, at: this.#time() };
     live.add(chunk);
     this.publish(live.principal, chunk);
   }
@@ -330,7 +330,7 @@ function joined(last: NewEvent, next: NewEvent): boolean {
   return true;
 }
 
-type Piece = Extract<Chunk, { type: 'text' | 'thinking' | 'tool_input_delta' }>;
+type Piece = Extract<ActivityWire, { type: 'text' | 'thinking' | 'tool_input_delta' }>;
 
 const PIECES: ReadonlySet<string> = new Set(['text', 'thinking', 'tool_input_delta']);
 

@@ -1,5 +1,7 @@
 /** What bounds the event stream, in one place. Tests inject smaller ones. */
-export interface EventLimits {
+import { type ActivityLimits, EVENT_ACTIVITY_LIMITS } from '../../../activity/limits.js';
+
+export interface EventLimits extends ActivityLimits {
   /** What can be replayed to a reader that comes back. */
   ringEvents: number;
   ringBytes: number;
@@ -18,15 +20,6 @@ export interface EventLimits {
   retryMs: number;
   /** Characters of what was said to begin a turn. */
   messageChars: number;
-  /** Characters of a result. */
-  resultChars: number;
-  /** Characters of a call's arguments. */
-  inputChars: number;
-  /** Characters of a title, of a command and of a diff. */
-  titleChars: number;
-  commandChars: number;
-  diffChars: number;
-  progressChars: number;
   /** Characters that are kept of a running turn. */
   turnChars: number;
   /** A snapshot. Questions are whole in any case: turns give way to them, down to a quarter of it. */
@@ -37,6 +30,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 export const EVENT_LIMITS: EventLimits = Object.freeze({
+  ...EVENT_ACTIVITY_LIMITS,
   ringEvents: 20_000,
   ringBytes: 8 * MIB,
   keepMs: 60_000,
@@ -48,12 +42,6 @@ export const EVENT_LIMITS: EventLimits = Object.freeze({
   pingMs: 15_000,
   retryMs: 1_000,
   messageChars: 256 * KIB,
-  resultChars: 32 * KIB,
-  inputChars: 256 * KIB,
-  titleChars: 1_000,
-  commandChars: 512 * KIB,
-  diffChars: 256 * KIB,
-  progressChars: 16 * KIB,
   turnChars: 2 * MIB,
   snapshotBytes: 4 * MIB,
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Chunk } from '../wire/events.js';
+import type { ActivityWire } from '../../../activity/wire.js';
 import { TurnSnapshot } from './turn-snapshot.js';
 
 const BEGAN = { session: 's', turn: 't', began_at: '', model: 'm', message: [] };
@@ -7,33 +7,33 @@ const ROOMY = { inputChars: 1000, progressChars: 1000, turnChars: 100_000 };
 const BASE = { session: 's', turn: 't', agent: null, at: '' } as const;
 const SUB = { ...BASE, agent: { id: 'a', label: 'look', parent: 'c' } };
 
-const text = (said: string): Chunk => ({ ...BASE, type: 'text', text: said });
-const began = (id: string): Chunk => ({
+const text = (said: string): ActivityWire => ({ ...BASE, type: 'text', text: said });
+const began = (id: string): ActivityWire => ({
   ...BASE,
   type: 'tool_use',
   tool_use_id: id,
   name: 'Read',
   complete: false,
 });
-const delta = (id: string, json: string): Chunk => ({
+const delta = (id: string, json: string): ActivityWire => ({
   ...BASE,
   type: 'tool_input_delta',
   tool_use_id: id,
   delta: json,
 });
-const whole = (id: string, rest: { was?: string; input?: unknown } = {}): Chunk => ({
+const whole = (id: string, rest: { was?: string; input?: unknown } = {}): ActivityWire => ({
   ...{ ...BASE, type: 'tool_use', tool_use_id: id, name: 'Read', complete: true, input: {} },
   ...rest,
 });
-const progress = (said: string): Chunk => ({
+const progress = (said: string): ActivityWire => ({
   ...{ ...BASE, type: 'tool_progress', tool_use_id: 'c', name: 'Bash', text: said },
 });
-const result = (id: string, said: string): Extract<Chunk, { type: 'tool_result' }> => ({
+const result = (id: string, said: string): Extract<ActivityWire, { type: 'tool_result' }> => ({
   ...{ ...BASE, type: 'tool_result', tool_use_id: id, name: 'Read', outcome: 'done', is_error: false },
   ...{ duration_ms: 1, content: [{ type: 'text', text: said }], truncated: false, because: null },
 });
 
-function turnOf(chunks: readonly Chunk[], limits = ROOMY) {
+function turnOf(chunks: readonly ActivityWire[], limits = ROOMY) {
   const turn = new TurnSnapshot('alice', BEGAN, limits);
   for (const chunk of chunks) turn.add(chunk);
   return turn.toWire();
@@ -41,7 +41,7 @@ function turnOf(chunks: readonly Chunk[], limits = ROOMY) {
 
 describe('LiveTurn', () => {
   it('counts the coloured text of a result, which goes first', () => {
-    const coloured = (id: string): Chunk => ({ ...result(id, 'short'), shown: 'x'.repeat(5_000) });
+    const coloured = (id: string): ActivityWire => ({ ...result(id, 'short'), shown: 'x'.repeat(5_000) });
     const { chunks } = turnOf([coloured('a'), coloured('b'), coloured('c')], { ...ROOMY, turnChars: 12_000 });
     expect(chunks.map((chunk) => 'shown' in chunk)).toEqual([false, false, true]);
     expect(chunks.map((chunk) => chunk.type === 'tool_result' && chunk.truncated)).toEqual([
@@ -79,7 +79,7 @@ describe('LiveTurn', () => {
   });
 
   it('forgets calls that are not made', () => {
-    const dropped: Chunk = { ...BASE, type: 'dropped', tool_use_ids: ['c'] };
+    const dropped: ActivityWire = { ...BASE, type: 'dropped', tool_use_ids: ['c'] };
     expect(turnOf([text('a'), began('c'), delta('c', '{'), dropped]).chunks).toEqual([text('a')]);
   });
 

@@ -2,16 +2,17 @@
  * A turn that runs, as it stands: what a reader from its beginning would know, in as few chunks as
  * say it, and never more than a bound.
  */
-import { cut } from '../../activity/encode-activity.js';
-import type { Chunk, TurnSnapshotWire as LiveTurnWire } from '../wire/events.js';
+import { boundInput } from '../../../activity/encode.js';
+import type { ActivityWire } from '../../../activity/wire.js';
+import { headOf } from '../../../tools/runtime/clean-text.js';
+import type { TurnSnapshotWire as LiveTurnWire } from '../wire/events.js';
 import type { EventLimits } from './limits.js';
-import { inputToShow } from './preview.js';
 
 type Began = Pick<LiveTurnWire, 'session' | 'turn' | 'began_at' | 'model' | 'message'>;
 type Limits = Pick<EventLimits, 'inputChars' | 'progressChars' | 'turnChars'>;
 
 interface Kept {
-  chunk: Chunk;
+  chunk: ActivityWire;
   chars: number;
 }
 
@@ -50,7 +51,7 @@ export class TurnSnapshot {
     this.#limits = limits;
   }
 
-  add(chunk: Chunk): void {
+  add(chunk: ActivityWire): void {
     const agent = chunk.agent?.id ?? '';
     if (chunk.type === 'text' || chunk.type === 'thinking') this.#addText(agent, chunk);
     else {
@@ -65,7 +66,7 @@ export class TurnSnapshot {
     return { ...this.#began, chunks, ...(this.#truncated ? { truncated: true } : {}) };
   }
 
-  #addText(agent: string, chunk: Extract<Chunk, { type: 'text' | 'thinking' }>): void {
+  #addText(agent: string, chunk: Extract<ActivityWire, { type: 'text' | 'thinking' }>): void {
     const open = this.#open.get(agent);
     if (open !== undefined && open.chunk.type === chunk.type && this.#kept.has(open)) {
       open.chunk.text += chunk.text;
@@ -73,7 +74,7 @@ export class TurnSnapshot {
     } else this.#open.set(agent, this.#keep({ ...chunk }));
   }
 
-  #addOther(agent: string, chunk: Exclude<Chunk, { type: 'text' | 'thinking' }>): void {
+  #addOther(agent: string, chunk: Exclude<ActivityWire, { type: 'text' | 'thinking' }>): void {
     switch (chunk.type) {
       case 'tool_use':
         if (!chunk.complete) this.#call(agent, chunk.tool_use_id).use = this.#keep(chunk);
@@ -100,7 +101,7 @@ export class TurnSnapshot {
   }
 
   /** It stands where the call began, and what it came from is not needed any more. */
-  #addWhole(agent: string, chunk: Extract<Chunk, { type: 'tool_use'; complete: true }>): void {
+  #addWhole(agent: string, chunk: Extract<ActivityWire, { type: 'tool_use'; complete: true }>): void {
     const { was = chunk.tool_use_id, ...whole } = chunk;
     const call = this.#call(agent, was);
     this.#calls.delete(nameOf(agent, was));
@@ -111,7 +112,7 @@ export class TurnSnapshot {
     else this.#replace(call.use, whole);
   }
 
-  #addInput(call: CallChunks, chunk: Extract<Chunk, { type: 'tool_input_delta' }>): void {
+  #addInput(call: CallChunks, chunk: Extract<ActivityWire, { type: 'tool_input_delta' }>): void {
     const { delta } = call;
     if (delta?.chunk.type !== 'tool_input_delta' || !this.#kept.has(delta)) {
       call.delta = this.#keep({ ...chunk });
@@ -119,12 +120,12 @@ export class TurnSnapshot {
     }
     // The rest comes with the whole call.
     const room = this.#limits.inputChars - delta.chunk.delta.length;
-    const more = cut(chunk.delta, Math.max(0, room));
+    const more = headOf(chunk.delta, Math.max(0, room));
     delta.chunk.delta += more;
     this.#grow(delta, more.length);
   }
 
-  #addProgress({ progress }: CallChunks, chunk: Chunk): void {
+  #addProgress({ progress }: CallChunks, chunk: ActivityWire): void {
     progress.push(this.#keep(chunk));
     let chars = progress.reduce((sum, each) => sum + each.chars, 0);
     while (chars > this.#limits.progressChars && progress.length > 1) {
@@ -151,14 +152,14 @@ export class TurnSnapshot {
     this.#calls.delete(nameOf(agent, id));
   }
 
-  #keep(chunk: Chunk): Kept {
+  #keep(chunk: ActivityWire): Kept {
     const kept = { chunk, chars: charsOf(chunk) };
     this.#kept.add(kept);
     this.#chars += kept.chars;
     return kept;
   }
 
-  #replace(kept: Kept, chunk: Chunk): void {
+  #replace(kept: Kept, chunk: ActivityWire): void {
     kept.chunk = chunk;
     this.#grow(kept, charsOf(chunk) - kept.chars);
   }
@@ -193,30 +194,30 @@ function nameOf(agent: string, id: string): string {
 }
 
 /** Undefined where nothing in it is long. */
-export function shortened(chunk: Chunk): Chunk | undefined {
+export function shortened(chunk: ActivityWire): ActivityWire | undefined {
   if (charsOf(chunk) <= OLD_CHARS + CHUNK_CHARS) return undefined;
   switch (chunk.type) {
     case 'tool_result': {
       const content = chunk.content.map((block) =>
-        block.type === 'text' ? { ...block, text: cut(block.text, OLD_CHARS) } : block,
+        block.type === 'text' ? { ...block, text: headOf(block.text, OLD_CHARS) } : block,
       );
       const { shown: _, ...rest } = chunk;
       return { ...rest, content, truncated: true };
     }
     case 'tool_start': {
-      const command = chunk.command === null ? null : cut(chunk.command, OLD_CHARS);
+      const command = chunk.command === null ? null : headOf(chunk.command, OLD_CHARS);
       return { ...chunk, command, diff: null };
     }
     case 'tool_use': {
       if (!chunk.complete || typeof chunk.input !== 'object' || chunk.input === null) return undefined;
-      return { ...chunk, input: inputToShow({ ...chunk.input }, OLD_CHARS).input, truncated: true };
+      return { ...chunk, input: boundInput({ ...chunk.input }, OLD_CHARS).input, truncated: true };
     }
     default:
       return undefined;
   }
 }
 
-function charsOf(chunk: Chunk): number {
+function charsOf(chunk: ActivityWire): number {
   switch (chunk.type) {
     case 'text':
     case 'thinking':

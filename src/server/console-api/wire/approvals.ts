@@ -1,5 +1,5 @@
 /** Questions to a person, and rules. */
-import type { AgentRef, Time } from './shared.js';
+import type { AgentRef, Time } from '../../../activity/wire.js';
 
 export type ApprovalStateWire = 'pending' | 'allowed' | 'denied' | 'expired' | 'cancelled' | 'covered';
 export type RuleScopeWire = 'once' | 'session' | 'project' | 'everywhere';

@@ -1,5 +1,5 @@
 /** Conversations, and the console's own way to talk in them. */
-import type { BlockWire, Time, TokenCounts } from './shared.js';
+import type { BlockWire, Time, TokenCounts } from '../../../activity/wire.js';
 
 export type SessionStateWire = 'live' | 'parked' | 'hibernated' | 'expired';
 

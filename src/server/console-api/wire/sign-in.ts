@@ -1,5 +1,9 @@
 /** `/api/session`. Types alone: the console imports them too. */
-import type { ErrorWire } from './shared.js';
+
+/** Every error of `/api`. */
+export interface ErrorWire {
+  error: { message: string; type: string; param: string | null; code: string | null };
+}
 
 /** Who is signed in. */
 export interface IdentityWire {

@@ -1,5 +1,5 @@
 /** `GET /api/status`: what is connected, and how it is set up. Nothing is called to answer it. */
-import type { Time } from './shared.js';
+import type { Time } from '../../../activity/wire.js';
 
 export interface StatusWire {
   version: string;

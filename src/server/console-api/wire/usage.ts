@@ -1,6 +1,6 @@
 /** `GET /api/usage`: what was used, summed up. Types alone: the console imports them too. */
+import type { Time, TokenCounts } from '../../../activity/wire.js';
 import type { Histogram } from '../../../core/histogram.js';
-import type { Time, TokenCounts } from './shared.js';
 
 export interface UsageWire {
   from: Time;

@@ -1,14 +1,27 @@
 /**
- * Puts what an agent does between the events of its answer. It never waits and never makes the
- * agent wait: what a slow reader does not take is dropped, oldest first, and the numbers show it.
+ * Puts what an agent does between the events of its answer, as comments of the event stream: every
+ * reader of such streams skips those, while the official clients take an event of any name for a
+ * piece of the answer. It never waits and never makes the agent wait: what a slow reader does not
+ * take is dropped, oldest first, and the numbers show it.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AgentActivity } from '../../activity/activity.js';
-import { encodeActivity } from './encode-activity.js';
+import { encodeActivity } from '../../activity/encode.js';
+import { COMMENT_LIMITS } from '../../activity/limits.js';
 
 const HEADER = 'x-toolgate-events';
 /** Lines that wait for the reader. Each is a few kilobytes at most. */
 const WAITING = 200;
+
+/** Words and calls as they come: the answer itself carries them. */
+const IN_ANSWER: ReadonlySet<AgentActivity['type']> = new Set([
+  'text',
+  'thinking',
+  'call-began',
+  'call-input',
+  'call-whole',
+  'calls-dropped',
+]);
 
 /** Where whole events are written. */
 export interface FeedWriter {
@@ -26,10 +39,10 @@ export class ActivityFeed {
   /** For `Call.observe`. */
   readonly observe = (activity: AgentActivity): void => {
     if (this.#closed) return;
-    const line = encodeActivity(activity, this.#seq);
-    if (line === undefined) return;
+    if (IN_ANSWER.has(activity.type)) return;
+    const told = { ...encodeActivity(activity, COMMENT_LIMITS), seq: this.#seq };
     this.#seq += 1;
-    this.#waiting.push(line);
+    this.#waiting.push(`: toolgate ${oneLine(JSON.stringify(told))}\n\n`);
     if (this.#waiting.length > WAITING) this.#waiting.shift();
     this.flush();
   };
@@ -66,4 +79,12 @@ export class ActivityFeed {
 export function feedFor(headers: IncomingHttpHeaders): ActivityFeed | undefined {
   const asked = headers[HEADER];
   return asked === '1' || asked === 'true' ? new ActivityFeed() : undefined;
+}
+
+/** JSON leaves signs as they are that some readers take for the end of a line. */
+function oneLine(json: string): string {
+  return json.replace(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
