@@ -49,7 +49,7 @@ async function standingOut(panel: Locator): Promise<string[]> {
   return names.filter((_, index) => colours[index] !== ground);
 }
 
-describe('a question', () => {
+describe('an approval question', () => {
   it('without hints offers to allow it, for always too, and warns of nothing', async () => {
     const { panel } = await ask({});
     await expect.poll(() => standingOut(panel), PATIENCE).toEqual(['Allow once']);

@@ -139,7 +139,7 @@ describe('the list of requests', PATIENT, () => {
   });
 });
 
-describe('one request', PATIENT, () => {
+describe('the trace of one request', PATIENT, () => {
   it('is shown from inbound to emitted events, with what was lost marked where it was', async () => {
     await world.say('shown-whole', 'tell me', { more: { top_k: 7, stream: true } });
     await begin();

@@ -98,7 +98,7 @@ const LANES = DIALECT_NAMES.flatMap((ingress) =>
   DIALECT_NAMES.map((egress) => [ingress, egress] as const),
 ).filter(([ingress, egress]) => ingress === egress || egress === 'openai-chat' || ingress === 'openai-chat');
 
-describe.each(LANES)('%s on %s', (ingress, egress) => {
+describe.each(LANES)('an answer under an Idempotency-Key, %s on %s', (ingress, egress) => {
   const answer = callAnswer('lookup', { city: 'Zürich 苏黎世' }, { callId: 'call_1' });
 
   it('is answered once, whole and streamed', async () => {
@@ -226,7 +226,7 @@ async function usageIn({ url, consoleUrl }: TestGateway): Promise<unknown> {
   return JSON.parse(await response.text()).data;
 }
 
-describe('a key', () => {
+describe('an Idempotency-Key', () => {
   const hello = inDialect(textAnswer('Hello.'));
 
   it.each(DIALECT_NAMES)('that stands for another request is refused in the shape of %s', async (dialect) => {
@@ -319,7 +319,7 @@ describe('a key', () => {
   });
 });
 
-describe('a request without a key', () => {
+describe('a request without an Idempotency-Key', () => {
   it('is answered each time', async () => {
     const { gateway, upstream } = await start('openai-chat', [
       inDialect(textAnswer('One.')),

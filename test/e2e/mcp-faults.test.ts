@@ -64,7 +64,7 @@ describe('a server that does not come up', () => {
   });
 });
 
-describe('a call', () => {
+describe('a call to an MCP server', () => {
   it('to a server that hangs is cancelled after its time, and the server is told', async () => {
     const client = await connected({ odd: oddServer('plain', { timeout_s: 3 }) });
     const result = await client.call('odd', 'hang');
@@ -189,7 +189,7 @@ describe('what a server says', () => {
   });
 });
 
-describe('lists', () => {
+describe('tool lists of MCP servers', () => {
   it('of 10,000 tools are cut, and that is said', async () => {
     const client = await connected({ odd: oddServer('many') });
     expect(client.tools()).toHaveLength(512);
@@ -240,7 +240,7 @@ describe('lists', () => {
   });
 });
 
-describe('processes', () => {
+describe('processes of MCP servers', () => {
   it.each(['plain', 'stubborn'])('of a %s server are gone after close, with their children', async (mode) => {
     const client = await connected({ odd: oddServer(mode) });
     const pids = [textOf(await client.call('odd', 'pid')), textOf(await client.call('odd', 'child'))].map(

@@ -81,7 +81,7 @@ const call = (id: number, name: string, input: object) => ({
   params: { name, arguments: input },
 });
 
-describe('a session', () => {
+describe('an MCP session', () => {
   it('belongs to the key that opened it', async () => {
     const gateway = await startVirtual();
     const session = await openRaw(gateway);
@@ -239,7 +239,7 @@ describe('requests that are wrong', () => {
   });
 });
 
-describe('an id', () => {
+describe('an MCP request id', () => {
   it('is refused while its first request runs, which is answered all the same', async () => {
     const gateway = await startVirtual({ permissions: { mode: 'ask' } });
     await lookIn(gateway);

@@ -18,7 +18,7 @@ import {
 
 const settle = (): AbortSignal => AbortSignal.timeout(15_000);
 
-describe('changes', () => {
+describe('change events', () => {
   it('of a server are told: as it is added, connects, is lost and removed', async () => {
     const client = testClient({}, { retries: false });
     const heard: string[] = [];

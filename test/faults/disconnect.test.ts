@@ -148,7 +148,7 @@ describe.each(WIRES)('clients that leave a gateway in front of $name', (upstream
     for (const request of requests) await inTime(request.aborted, `${model}: the upstream goes on`);
   }
 
-  it.each(STAGES)('%s', { timeout: TIMEOUT_MS }, async (name) => {
+  it.each(STAGES)('leave nothing open: %s', { timeout: TIMEOUT_MS }, async (name) => {
     const stage = stages[name] ?? fail(name);
     const warm = await ask(bed.url, upstream, { stream: true, model: 'fine' });
     expect(held(upstream, warm).failed).toBe(false);

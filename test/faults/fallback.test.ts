@@ -56,38 +56,44 @@ function alike({ status, headers, text }: RawResponse, model: string): object {
   return { status, headers: rest, text: same };
 }
 
-describe.each(PAIRS)('$upstream.name with another behind it, to $client.name', ({ upstream, client }) => {
-  let bed: FaultBed;
-  beforeAll(async () => {
-    const [start = ''] = eventsOf(upstream);
-    const faults = Object.entries(FAULTS).map(([name, reply]) => [
-      name,
-      { reply: reply(upstream, start), extra: { timeout_s: 0.1 } },
-    ]);
-    const dead = { reply: reset(), extra: { base_url: `${DEAD_URL}/v1` } };
-    bed = await startFaultBed(
-      upstream,
-      { ...Object.fromEntries(faults), 'is dead': dead },
-      // No time passes: what failed once is left alone for good.
-      { behind: good(upstream), now: () => 0 },
-    );
-  });
-  afterAll(() => bed.close());
+describe.each(PAIRS)(
+  'fallback from $upstream.name to the next upstream, for a client of $client.name',
+  ({ upstream, client }) => {
+    let bed: FaultBed;
+    beforeAll(async () => {
+      const [start = ''] = eventsOf(upstream);
+      const faults = Object.entries(FAULTS).map(([name, reply]) => [
+        name,
+        { reply: reply(upstream, start), extra: { timeout_s: 0.1 } },
+      ]);
+      const dead = { reply: reset(), extra: { base_url: `${DEAD_URL}/v1` } };
+      bed = await startFaultBed(
+        upstream,
+        { ...Object.fromEntries(faults), 'is dead': dead },
+        // No time passes: what failed once is left alone for good.
+        { behind: good(upstream), now: () => 0 },
+      );
+    });
+    afterAll(() => bed.close());
 
-  it.each([...Object.keys(FAULTS), 'is dead'])('that %s', async (model) => {
-    for (const stream of BOTH) {
-      const response = await ask(bed.url, client, { stream, model });
-      expect(response.headers['x-toolgate-upstream']).toBe('second');
-      expect(held(client, response)).toMatchObject({ failed: false, text: TEXT });
-      const direct = await ask(bed.url, client, { stream, model: 'direct' });
-      expect(alike(response, model)).toEqual(alike(direct, 'direct'));
-    }
-    expect(bed.requests(model)).toHaveLength(model === 'is dead' ? 0 : 1);
-  });
-});
+    it.each([...Object.keys(FAULTS), 'is dead'])(
+      'gives the answer of the next where the first one %s',
+      async (model) => {
+        for (const stream of BOTH) {
+          const response = await ask(bed.url, client, { stream, model });
+          expect(response.headers['x-toolgate-upstream']).toBe('second');
+          expect(held(client, response)).toMatchObject({ failed: false, text: TEXT });
+          const direct = await ask(bed.url, client, { stream, model: 'direct' });
+          expect(alike(response, model)).toEqual(alike(direct, 'direct'));
+        }
+        expect(bed.requests(model)).toHaveLength(model === 'is dead' ? 0 : 1);
+      },
+    );
+  },
+);
 
 describe('upstreams of several dialects', () => {
-  it.each(WIRES)('to $name: each fails and the last one answers', async (client) => {
+  it.each(WIRES)('give $name the answer of the last where each other fails', async (client) => {
     const servers = await Promise.all(
       WIRES.map(async (wire, index) => {
         const [start = ''] = eventsOf(wire);
@@ -104,7 +110,7 @@ describe('upstreams of several dialects', () => {
     }
   });
 
-  it.each(WIRES)('to $name: where all fail, the last error is said', async (client) => {
+  it.each(WIRES)('give $name the error of the last where all fail', async (client) => {
     const broken = await startUpstream(() => json({ error: { message: 'A' } }, { status: 500 }));
     const full = await startUpstream(() =>
       json({ error: { message: 'It is full.' } }, { status: 529, headers: { 'retry-after': '9' } }),

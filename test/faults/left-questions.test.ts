@@ -68,7 +68,9 @@ async function nothingToAllow(bed: AgentBed, { id, digest }: Question, reason: s
   expect(await bed.linesOf('lines')).toEqual([]);
 }
 
-it('is cancelled when its conversation goes on without it', { timeout: TIMEOUT_MS }, async () => {
+it('a question is cancelled when its conversation continues without it', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const bed = await open();
   const question = await killed(bed);
   expect(await bed.waitingApprovals()).toHaveLength(1);
@@ -78,7 +80,7 @@ it('is cancelled when its conversation goes on without it', { timeout: TIMEOUT_M
   await bed.close();
 });
 
-it('is cancelled when its conversation is stopped, once', { timeout: TIMEOUT_MS }, async () => {
+it('a question is cancelled when its conversation is stopped, once', { timeout: TIMEOUT_MS }, async () => {
   const bed = await open();
   const question = await killed(bed);
   const stop = `/api/sessions/${question.session}/stop`;
@@ -89,7 +91,7 @@ it('is cancelled when its conversation is stopped, once', { timeout: TIMEOUT_MS 
   await bed.close();
 });
 
-it('stays for a fork of its conversation, and when the same is asked again', {
+it('a question stays for a fork of its conversation, and when the same is asked again', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const bed = await open();
@@ -113,7 +115,7 @@ it('stays for a fork of its conversation, and when the same is asked again', {
   await bed.close();
 });
 
-it('of a turn that broke off too often waits until something else is said', {
+it('a question of a turn that broke too often waits until something else is said', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const bed = await open();

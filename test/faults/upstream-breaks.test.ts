@@ -53,35 +53,41 @@ const breaking =
   };
 
 describe.each(PAIRS)('$upstream.name that breaks, to $client.name', ({ upstream, client }) => {
-  it.each([true, false])('at any byte, stream: %s', { timeout: TIMEOUT_MS }, async (stream) => {
-    const bytes = Buffer.from(stream ? streamOf(upstream) : JSON.stringify(upstream.whole(ANSWER)));
-    const server = await startUpstream(breaking(bytes));
-    const { url } = await startFaultGateway({ upstreams: { up: server.config(upstream.name) } });
-    const get = async (where: Break): Promise<Said> =>
-      held(client, await ask(url, client, { stream, text: textOf(where) }));
+  it.each([true, false])(
+    'gives an error or the whole answer, at whichever byte it breaks (stream: %s)',
+    { timeout: TIMEOUT_MS },
+    async (stream) => {
+      const bytes = Buffer.from(stream ? streamOf(upstream) : JSON.stringify(upstream.whole(ANSWER)));
+      const server = await startUpstream(breaking(bytes));
+      const { url } = await startFaultGateway({ upstreams: { up: server.config(upstream.name) } });
+      const get = async (where: Break): Promise<Said> =>
+        held(client, await ask(url, client, { stream, text: textOf(where) }));
 
-    const whole = await get({ offset: bytes.length, ending: 'keep-alive' });
-    expect(whole).toMatchObject({ failed: false, text: TEXT });
-    expect(whole.calls).toHaveLength(2);
+      const whole = await get({ offset: bytes.length, ending: 'keep-alive' });
+      expect(whole).toMatchObject({ failed: false, text: TEXT });
+      expect(whole.calls).toHaveLength(2);
 
-    const every = Array.from({ length: bytes.length }, (_, offset) => offset);
-    const sample = [0, 1, bytes.length - 1, ...new Random(SEED).shuffled(every).slice(0, SAMPLE)];
-    const breaks = (LONG ? every : sample).flatMap((offset) => ENDINGS.map((ending) => ({ offset, ending })));
-    let failures = 0;
-    await inParallel(breaks, 8, async (where) => {
-      const before = JSON.stringify(bytes.subarray(0, where.offset).toString().slice(-80));
-      const place = `${textOf(where)} of ${bytes.length}, after ${before}`;
-      try {
-        const got = await get(where);
-        if (got.failed) failures += 1;
-        else expect(got).toEqual(whole);
-      } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        throw new Error(`${place}: ${message}`, { cause: error });
-      }
-    });
-    // Only behind the last word does a break take nothing away.
-    expect(failures).toBeGreaterThan(breaks.length / 2);
-    await server.whenIdle();
-  });
+      const every = Array.from({ length: bytes.length }, (_, offset) => offset);
+      const sample = [0, 1, bytes.length - 1, ...new Random(SEED).shuffled(every).slice(0, SAMPLE)];
+      const breaks = (LONG ? every : sample).flatMap((offset) =>
+        ENDINGS.map((ending) => ({ offset, ending })),
+      );
+      let failures = 0;
+      await inParallel(breaks, 8, async (where) => {
+        const before = JSON.stringify(bytes.subarray(0, where.offset).toString().slice(-80));
+        const place = `${textOf(where)} of ${bytes.length}, after ${before}`;
+        try {
+          const got = await get(where);
+          if (got.failed) failures += 1;
+          else expect(got).toEqual(whole);
+        } catch (error) {
+          const message = error instanceof Error ? error.message : String(error);
+          throw new Error(`${place}: ${message}`, { cause: error });
+        }
+      });
+      // Only behind the last word does a break take nothing away.
+      expect(failures).toBeGreaterThan(breaks.length / 2);
+      await server.whenIdle();
+    },
+  );
 });

@@ -6,7 +6,7 @@ const yes = (digest: string) => ({ decision: 'allow', digest, by: 'alice', via: 
 const no = (digest: string) => ({ decision: 'deny', digest, by: 'alice', via: 'api' }) as const;
 const RULE = { rule: 'Bash(npm:*)', scope: 'session' } as const;
 
-describe('changed input', () => {
+describe('an approval with changed input', () => {
   it('is what runs, and is kept beside the original', async () => {
     const { ask, coordinator } = await approvalBench();
     const { approval, verdict } = await ask(callOf('rm -r .'));

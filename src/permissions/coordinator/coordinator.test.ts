@@ -116,7 +116,7 @@ describe('asking', () => {
   });
 });
 
-describe('a listener', () => {
+describe('a listener of approvals', () => {
   it('that throws is logged, and the others still hear', async () => {
     const { ask, coordinator, events, logged } = await approvalBench();
     coordinator.subscribe(() => {
@@ -240,7 +240,7 @@ describe('with nobody there', () => {
   });
 });
 
-describe('an abort', () => {
+describe('an abort of an approval', () => {
   it('withdraws the question; it is not a denial', async () => {
     const { ask, coordinator, events } = await approvalBench();
     const call = callOf('npm test');

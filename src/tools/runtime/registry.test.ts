@@ -23,7 +23,7 @@ function registry(...sources: ToolSource[]) {
 
 const NOTEBOOK = fakeTool('NotebookEdit', { aliases: ['Jupyter'] });
 
-describe('what is offered', () => {
+describe('the tools on offer', () => {
   const all = [
     source('mcp', fakeTool('mcp__docs__search'), fakeTool('mcp__docs__get'), fakeTool('mcp__web__fetch')),
     source('own', fakeTool('Deploy')),
@@ -157,7 +157,7 @@ describe('a name that two claim', () => {
   });
 });
 
-describe('sources', () => {
+describe('sources of tools', () => {
   it('are asked once, but for MCP, which is asked every time and told the session', async () => {
     const own = vi.fn(() => [fakeTool('Own')]);
     const mcp = vi.fn((session?: string) => [fakeTool(`mcp__s__${session ?? 'none'}`)]);

@@ -42,7 +42,7 @@ async function world(parts: { person?: boolean; deny?: string } = {}) {
   return { ...made, journal, hooks };
 }
 
-describe('whoever runs calls', () => {
+describe('the hooks around tool calls', () => {
   it('is told right before each of them runs, and of its result before the next one begins', async () => {
     const { results, journal, hooks } = await world();
     const [a, b] = [callOf('Write'), callOf('Write')];

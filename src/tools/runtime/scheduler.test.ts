@@ -667,7 +667,7 @@ describe('what the rules deny', () => {
   });
 });
 
-describe('stopping', () => {
+describe('stopping tool calls', () => {
   it('gives every call one result: what ran, what waited and what had not begun', async () => {
     const stop = new AbortController();
     const seenSignal = deferred();
@@ -812,7 +812,7 @@ describe('stopping', () => {
   });
 });
 
-describe('time', () => {
+describe('the time limit of a call', () => {
   it('ends a call that takes longer than its limit', async () => {
     const tool = fakeTool('T', {
       limits: { timeoutMs: 5 },

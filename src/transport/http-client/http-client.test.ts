@@ -330,7 +330,7 @@ describe('an answer that breaks off', () => {
   });
 });
 
-describe('cancelling', () => {
+describe('cancelling a request', () => {
   const reason = { code: 'client_closed', status: 499 };
 
   it('before the start opens nothing', async () => {
