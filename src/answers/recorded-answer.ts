@@ -46,7 +46,7 @@ export type Recorded =
   /** It was answered, and nothing more can be said of it. */
   | { kind: 'not-kept' };
 
-export interface Replay {
+interface Replay {
   /** As an engine gives it. */
   answer: Pick<AnswerFacts, 'upstream' | 'losses' | 'headers'> & {
     body:

@@ -6,7 +6,7 @@
 import { deferred } from '../core/deferred.js';
 import { onAbort } from '../core/stopping.js';
 
-export interface Participant {
+interface Participant {
   /** Fires when the participant is gone. */
   signal: AbortSignal;
 }

@@ -5,7 +5,7 @@ import type { FoundUpstream } from '../config/from-environment.js';
 import { ADD_COMMAND } from '../engines/claude-code/processes/load-sdk.js';
 import type { FoundServer } from './local-servers.js';
 
-export interface Findings {
+interface Findings {
   environment: readonly FoundUpstream[];
   servers: readonly FoundServer[];
   /** Whether the Agent SDK is there, which the engine claude-code needs. */

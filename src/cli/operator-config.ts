@@ -43,7 +43,7 @@ function passedOver({ file, content }: FoundConfig, standing: Untrusted, { cwd, 
 }
 
 /** False without a terminal, and for any answer but yes. */
-export async function askForTrust(found: FoundConfig, standing: Untrusted, io: CliIo): Promise<boolean> {
+async function askForTrust(found: FoundConfig, standing: Untrusted, io: CliIo): Promise<boolean> {
   if (io.ask === undefined || found.content.kind !== 'text') return false;
   const { describeConfig } = await import('./trust/describe-config.js');
   const does = describeConfig(found.content.source);

@@ -56,7 +56,7 @@ function formatProblem(file: string | undefined, problem: ConfigProblem): string
 }
 
 /** `models."claude-*".upstream[1]`: a key is quoted where a dot in it would mislead. */
-export function formatPath(path: KeyPath): string {
+function formatPath(path: KeyPath): string {
   let text = '';
   for (const part of path) {
     if (typeof part === 'number') text += `[${part}]`;

@@ -6,7 +6,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Which variables went into the value at a path, by `pathKey`. */
 export type References = ReadonlyMap<string, readonly string[]>;
 
-export interface Expanded {
+interface Expanded {
   /** A copy: nothing of the input is shared with it, and aliases have become values of their own. */
   value: unknown;
   references: References;

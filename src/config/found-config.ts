@@ -21,7 +21,7 @@ export interface FoundConfig {
   content: FoundContent;
 }
 
-export type FoundContent =
+type FoundContent =
   | { kind: 'text'; source: string; sha256: string }
   /** Something that is not read at all: no regular file, or too large. */
   | { kind: 'unusable'; why: string };

@@ -4,7 +4,7 @@ import { type ClaudeTiers, defaultModels } from './default-models.js';
 import type { Environment } from './environment-references.js';
 import type { ConfigInput, UPSTREAM_DIALECTS } from './schema.js';
 
-export interface EnvironmentUpstream {
+interface EnvironmentUpstream {
   name: string;
   /** Variables that hold its key; the first that is set is taken. */
   keys: readonly [string, ...string[]];
@@ -132,7 +132,7 @@ export interface FoundUpstream {
   tiers: ClaudeTiers;
 }
 
-export interface Found {
+interface Found {
   upstreams: readonly FoundUpstream[];
   /** Keys that were passed over. */
   notices: readonly Notice[];

@@ -30,7 +30,7 @@ export interface LoadedConfig {
   locate?: Locate;
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   /** `--config`; it must exist. */
   file?: string | undefined;
   cwd: string;
@@ -73,7 +73,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   };
 }
 
-export interface TextOptions {
+interface TextOptions {
   /** For messages. */
   file?: string | undefined;
   /** By default `given`. */

@@ -14,7 +14,7 @@ export interface Overrides {
   port?: number;
 }
 
-export interface ParseOptions {
+interface ParseOptions {
   env: Environment;
   /** For messages. */
   file?: string | undefined;
@@ -22,7 +22,7 @@ export interface ParseOptions {
   overrides?: Overrides;
 }
 
-export interface ParsedConfig {
+interface ParsedConfig {
   config: Config;
   secrets: readonly string[];
 }

@@ -5,7 +5,7 @@ import { isPlainParameter, isSecretName } from './secrets.js';
 
 export const REDACTED = '[redacted]';
 
-export type Redactor = (text: string) => string;
+type Redactor = (text: string) => string;
 
 /** Shapes that are known wherever they come from; what follows the prefix is long enough not to be a word. */
 const TOKENS: readonly string[] = [

@@ -9,7 +9,7 @@ const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_-]*\*?$/;
 const MCP_NAME = /^mcp__(?:[A-Za-z0-9-]|_(?!_))+(?:__[A-Za-z0-9_.-]*\*?)?$/;
 const MCP_SERVER_GLOB = /^mcp__(?:[A-Za-z0-9-]|_(?!_))*\*$/;
 
-export const RULE_FORMS =
+const RULE_FORMS =
   '`Tool`, `Tool(specifier)`, `mcp__server` or `mcp__server__tool`, with `*` only at the end';
 
 /** What is wrong with `rule`, as words that follow "expected …", or undefined where it can be read. */

@@ -9,8 +9,8 @@ import { DEFAULTS } from './defaults.js';
 import { ruleProblem } from './rule-syntax.js';
 
 export const UPSTREAM_DIALECTS = DIALECT_NAMES;
-export const SCOPES = ['call', 'approve', 'admin'] as const;
-export const EFFORTS = [
+const SCOPES = ['call', 'approve', 'admin'] as const;
+const EFFORTS = [
   'none',
   'minimal',
   'low',
@@ -394,11 +394,9 @@ export const configSchema = z.strictObject({
 export type Config = z.output<typeof configSchema>;
 /** What the file may say: everything with a default can be left out. */
 export type ConfigInput = z.input<typeof configSchema>;
-export type ServerConfig = Config['server'];
 export type UpstreamConfig = Config['upstreams'][string];
 export type RemoteUpstreamConfig = Exclude<UpstreamConfig, { dialect: 'demo' }>;
 export type ModelConfig = Config['models'][string];
-export type AgentModelConfig = Exclude<ModelConfig, { engine: 'relay' }>;
 export type McpServerConfig = Config['mcp_servers'][string];
 export type WebSearchConfig = Config['tools']['web_search'];
 

@@ -17,8 +17,8 @@ const entrySchema = z.object({
   does: z.array(z.string()).default([]),
 });
 
-export type TrustEntry = z.infer<typeof entrySchema>;
-export type TrustedKind = 'configurations' | 'stores';
+type TrustEntry = z.infer<typeof entrySchema>;
+type TrustedKind = 'configurations' | 'stores';
 
 export function sha256(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');

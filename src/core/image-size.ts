@@ -3,7 +3,7 @@
  * asked for are decoded, so that a picture of megabytes costs no more than a small one.
  */
 
-export interface ImageSize {
+interface ImageSize {
   width: number;
   height: number;
 }

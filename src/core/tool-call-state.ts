@@ -6,7 +6,7 @@ import { isObject } from './is-object.js';
 import { completeJson, isJson, JsonObjectScanner } from './json-text.js';
 
 /** All but `broken` leave an object; that one was passed on before it could be known. */
-export type ArgumentsRepair = 'completed' | 'unparsable' | 'not-an-object' | 'broken';
+type ArgumentsRepair = 'completed' | 'unparsable' | 'not-an-object' | 'broken';
 
 export class ToolCallState {
   id = '';

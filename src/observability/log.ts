@@ -20,7 +20,7 @@ export interface GatewayLog extends Log {
 
 export { LOG_LEVELS } from './log-levels.js';
 
-export interface LogOptions {
+interface LogOptions {
   level: string;
   /** Takes secrets out of a line, whatever put them there. */
   redact?: (line: string) => string;

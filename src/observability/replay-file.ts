@@ -1,7 +1,7 @@
 /** One recorded request as a file: `trace ID --save` and the console write it, `trace --replay` reads it. */
 import type { JsonObject } from '../core/conversation.js';
 
-export interface Recorded {
+interface Recorded {
   id: string;
   at: number;
   model: string;

@@ -19,7 +19,7 @@ export interface TracePayload {
   timeline: TracedPiece[];
 }
 
-export interface TracedAttempt {
+interface TracedAttempt {
   upstream: string;
   wire: DialectName;
   url: string;
@@ -28,7 +28,7 @@ export interface TracedAttempt {
   headers: Headers;
 }
 
-export interface TracedPiece {
+interface TracedPiece {
   /** Milliseconds since the request came in. */
   ms: number;
   from: 'upstream' | 'gateway';

@@ -92,7 +92,7 @@ export interface Description {
   agent?: string;
 }
 
-export type DescriptionKind =
+type DescriptionKind =
   | 'read'
   | 'search'
   | 'edit'

@@ -11,7 +11,7 @@ import { ruleProblem } from '../config/rule-syntax.js';
 
 const load = createRequire(import.meta.url);
 
-export const REPOSITORY_FILE = '.toolgate-permissions.yaml';
+const REPOSITORY_FILE = '.toolgate-permissions.yaml';
 
 const MAX_BYTES = 65_536;
 /** A change is seen at the latest after this long; looking at the file for each call would cost more than judging it. */

@@ -4,7 +4,7 @@ import { isInside } from '../workspace/real-path.js';
 import type { Mount } from './mounts.js';
 import { KEPT_OF_RUN } from './protected-paths.js';
 
-export interface BubblewrapOptions {
+interface BubblewrapOptions {
   mounts: readonly Mount[];
   cwd: string;
   /** Shown as /tmp. */

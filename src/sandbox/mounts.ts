@@ -298,7 +298,7 @@ function subfolders(folder: string): string[] {
 }
 
 /** Of the path itself, not of what a link leads to. */
-export function kindOf(path: string): 'file' | 'folder' | undefined {
+function kindOf(path: string): 'file' | 'folder' | undefined {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return undefined;

@@ -44,13 +44,13 @@ const RECORD = z.object({
   approved: z.array(z.object({ path: z.string(), size: z.number(), sha256: z.string() })).default([]),
 });
 
-export interface PendingLook {
+interface PendingLook {
   watched: readonly WatchedPath[];
   standIns: readonly string[];
   searched: SearchedFolders;
 }
 
-export interface PendingRecord {
+interface PendingRecord {
   /** Notes what was written with approval since, and what has to be looked at because of it. */
   update(since: { watched: readonly WatchedPath[]; approved: readonly ApprovedFile[] }): void;
   remove(): void;

@@ -1,7 +1,7 @@
 /** The wall on macOS: the library writes the profile from the same plan. */
 import type { Mount, MountPlan } from './mounts.js';
 
-export interface SeatbeltOptions {
+interface SeatbeltOptions {
   plan: MountPlan;
   tmp: string | undefined;
   proxyPort: number | undefined;

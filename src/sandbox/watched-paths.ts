@@ -23,7 +23,7 @@ export interface WatchedPath {
   look?: GitPart | undefined;
 }
 
-export interface SettleOptions {
+interface SettleOptions {
   approved?: readonly ApprovedFile[];
   /** What was made or changed after this time (in ms) belongs to another program and stays. */
   until?: number;

@@ -6,7 +6,7 @@ const DAY = 24 * HOUR;
 const MIB = 1024 * 1024;
 
 /** Sizes are counted in characters of the stored text, compressed bytes for trace payloads. */
-export const STORE_LIMITS = {
+const STORE_LIMITS = {
   /** Past its time a session still answers "expired" instead of "unknown" for `graceMs`. */
   sessions: { graceMs: HOUR, maxRows: 20_000, maxBytes: 2048 * MIB },
   answers: { maxRows: 100_000, maxBytes: 512 * MIB },

@@ -21,7 +21,7 @@ export interface PendingToolCall extends NewToolCall {
   result?: ToolCallResult;
 }
 
-export interface ToolCallResult {
+interface ToolCallResult {
   content: ToolResultContent[];
   isError: boolean;
   recordedAt: number;

@@ -28,12 +28,12 @@ class DemoUpstream implements Upstream {
   }
 }
 
-export interface Upstreams {
+interface Upstreams {
   upstreams: ReadonlyMap<string, Upstream>;
   close(): Promise<void>;
 }
 
-export interface Learning {
+interface Learning {
   lessons?: readonly Lesson[];
   onLearned?: (lesson: Lesson) => void;
 }

@@ -28,7 +28,7 @@ const BLANK = Buffer.from('\n\n');
 /** Nothing of a forwarded answer is renamed. */
 export const OWN_NAMES = new ToolNames({ pattern: /^/, maxLength: 1_000 });
 
-export interface ForwardedOptions {
+interface ForwardedOptions {
   trace?: RequestTrace | undefined;
   concealer?: CredentialConcealer | undefined;
   /**

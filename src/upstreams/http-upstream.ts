@@ -31,7 +31,7 @@ import type {
   UpstreamRequest,
 } from './upstream.js';
 
-export interface HttpUpstreamOptions {
+interface HttpUpstreamOptions {
   name: string;
   dialect: Dialect;
   endpoint: Endpoint;
@@ -42,17 +42,17 @@ export interface HttpUpstreamOptions {
 }
 
 /** The part of an HTTP client that an upstream uses. */
-export interface HttpSender {
+interface HttpSender {
   request(request: HttpRequest): Promise<HttpAnswer>;
 }
 
-export interface HttpAnswer {
+interface HttpAnswer {
   status: number;
   headers: WireHeaders;
   body: AsyncIterable<Buffer>;
 }
 
-export interface Timeouts {
+interface Timeouts {
   connectMs: number;
   /** Until the status line: local models read a long prompt for minutes. */
   headersMs: number;

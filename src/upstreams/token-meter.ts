@@ -36,7 +36,7 @@ export class TokenMeter {
   }
 }
 
-export interface PromptEstimate {
+interface PromptEstimate {
   /** Before the correction. */
   raw: number;
   tokens: number;

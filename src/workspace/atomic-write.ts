@@ -21,7 +21,7 @@ import { assertRegular, openRegularFile } from './regular-file.js';
 const tails = new Map<string, Promise<void>>();
 
 /** Runs `work` after all earlier work for `key`, whether that failed or not. */
-export async function withPathLock<T>(key: string, work: () => Promise<T>): Promise<T> {
+async function withPathLock<T>(key: string, work: () => Promise<T>): Promise<T> {
   const before = tails.get(key);
   const { promise, resolve: release } = deferred();
   tails.set(key, promise);
@@ -39,7 +39,7 @@ export function lockedPaths(): number {
   return tails.size;
 }
 
-export interface FileReplacement {
+interface FileReplacement {
   /** Where the bytes go: no links in it, as `realTarget` gives it. */
   real: string;
   bytes: Uint8Array;

@@ -10,9 +10,9 @@
  * nothing. `leave`: programs make it in ordinary work, and what it says runs only together with
  * files that commands may write anyway.
  */
-export type WhenMissing = 'undo' | 'look' | 'leave';
+type WhenMissing = 'undo' | 'look' | 'leave';
 
-export interface CodeFile {
+interface CodeFile {
   /** Names apart from each other by spaces; `x/` is everything in such a folder, `/x/` only at the root. */
   names: string;
   what: string;

@@ -1,5 +1,5 @@
 /** Why a file could not be read or written. The message is a sentence that says what to do next. */
-export type FileProblem =
+type FileProblem =
   | 'missing'
   | 'folder'
   /** A device, a pipe, a socket, or a file that the kernel makes up. */

@@ -63,7 +63,7 @@ export async function readHead({ handle, stats }: OpenFile): Promise<Buffer> {
   return bytes.subarray(0, bytesRead);
 }
 
-export function pageOfBytes(bytes: Uint8Array, file: OpenFile, path: string, limits: PageLimits): FilePage {
+function pageOfBytes(bytes: Uint8Array, file: OpenFile, path: string, limits: PageLimits): FilePage {
   const { text, encoding } = decodeFile(bytes, path);
   const collector = createPageCollector(limits);
   collector.push(text);
@@ -152,7 +152,7 @@ function skipLines(bytes: Buffer, wanted: number): { lines: number; next: number
   return { lines, next };
 }
 
-export function countLines(text: string): number {
+function countLines(text: string): number {
   let lines = 0;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
   return text === '' || text.endsWith('\n') ? lines : lines + 1;

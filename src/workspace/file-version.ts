@@ -11,7 +11,7 @@ const EDGE_BYTES = 16 * 1024;
 /** Marks a hash over the first and last 16 KB only. */
 const EDGES = 'edges:';
 
-export interface FileFacts {
+interface FileFacts {
   size: number;
   mtimeMs: number;
 }

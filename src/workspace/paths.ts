@@ -2,7 +2,7 @@
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { isInside } from './real-path.js';
 
-export interface PathBase {
+interface PathBase {
   /** Where relative paths start. */
   cwd: string;
   /** For `~/`. */

@@ -35,7 +35,7 @@ export function decodeText(bytes: Uint8Array, encoding: TextEncoding): string | 
 }
 
 /** For pages of a file that is not read whole: bytes that are not valid become U+FFFD. */
-export interface StreamDecoder {
+interface StreamDecoder {
   /** The text of the next bytes; a character that is cut off waits for the rest. */
   decode(bytes: Uint8Array): string;
   /** What was still waiting. */

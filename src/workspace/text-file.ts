@@ -7,7 +7,7 @@ import { openRegularFile } from './regular-file.js';
 import { decodeText, sniffEncoding, type TextEncoding } from './text-encoding.js';
 
 /** Larger files are not changed: text, patch and copy would all be in memory at once. */
-export const MAX_TEXT_BYTES = 64 * 1024 * 1024;
+const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
 export interface TextFile {
   text: string;
@@ -56,7 +56,7 @@ export function assertText(head: Uint8Array, encoding: TextEncoding, path: strin
   );
 }
 
-export function encodingError(path: string, encoding: TextEncoding): FileError {
+function encodingError(path: string, encoding: TextEncoding): FileError {
   const what = encoding === 'utf-8' || encoding === 'utf-8-bom' ? 'UTF-8' : 'UTF-16';
   return new FileError(
     'encoding',

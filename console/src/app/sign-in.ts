@@ -52,7 +52,7 @@ export const setOffer = offer.set;
  * Takes the token out of the address at once, so that it stays neither on screen nor in the history.
  * The page that the rest of the fragment names stays.
  */
-export function takeToken(): string | undefined {
+function takeToken(): string | undefined {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');
   if (token === null) return undefined;
   history.replaceState(null, '', location.pathname + location.search);

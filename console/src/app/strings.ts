@@ -1,6 +1,6 @@
 import type { PageName } from '../ui/router.js';
 
-export interface AppText {
+interface AppText {
   pages: Record<PageName, string>;
   more: string;
   navigation: string;

@@ -9,7 +9,7 @@ const DARK = '(prefers-color-scheme: dark)';
 let chosen: Theme = read();
 const listeners = new Set<() => void>();
 
-export function theme(): Theme {
+function theme(): Theme {
   return chosen;
 }
 

@@ -4,7 +4,7 @@
  */
 import { type MouseEvent, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 
-export const ARMING = {
+const ARMING = {
   restMs: 400,
   sampleMs: 100,
   /** Less is no move: rounding, and the caret of a field. */

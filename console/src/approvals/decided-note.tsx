@@ -47,7 +47,7 @@ export function decidedText(approval: ApprovalWire, me: string, text: ApprovalTe
   }
 }
 
-export interface DecidedNoteProps {
+interface DecidedNoteProps {
   approval: ApprovalWire;
   done?: DecidedWire | undefined;
   /** The answer that this page sent had no effect. */

@@ -16,7 +16,7 @@ export interface FormProps {
   change: (change: Partial<Draft>) => void;
 }
 
-export interface DenyFormProps extends FormProps {
+interface DenyFormProps extends FormProps {
   label?: string | undefined;
   confirm?: string | undefined;
 }

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react';
 import type { RuleScopeWire } from '../../../src/server/console-api/wire/approvals.js';
 import type { GivenAnswer } from '../cards/parse/questions.js';
 
-export type DraftMode = 'buttons' | 'deny' | 'always' | 'edit';
+type DraftMode = 'buttons' | 'deny' | 'always' | 'edit';
 
 export interface Draft {
   mode: DraftMode;

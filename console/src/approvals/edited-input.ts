@@ -1,7 +1,7 @@
 /** Changing the input of a call: as plain text where one field is what matters, else as JSON. */
 import { textField } from '../cards/parse/tool-output.js';
 
-export type EditableField = 'command' | 'new_string' | 'content' | 'plan';
+type EditableField = 'command' | 'new_string' | 'content' | 'plan';
 
 const FIELDS: Readonly<Record<string, EditableField>> = {
   Bash: 'command',
@@ -21,7 +21,7 @@ export function editableText(input: unknown, field: EditableField | undefined): 
   return field === undefined ? JSON.stringify(input, null, 2) : (textField(input, field) ?? '');
 }
 
-export type Edited =
+type Edited =
   | { kind: 'changed'; input: object }
   | { kind: 'same' }
   | { kind: 'not-json'; message: string }

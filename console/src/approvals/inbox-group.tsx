@@ -16,7 +16,7 @@ import { InboxItem } from './inbox-item.js';
 import { inboxStrings } from './inbox-strings.js';
 import type { InboxGroup } from './use-inbox.js';
 
-export interface InboxGroupViewProps {
+interface InboxGroupViewProps {
   group: InboxGroup;
   opened: ReadonlySet<string>;
   /** Opened at any time. */

@@ -17,7 +17,7 @@ import { inboxStrings } from './inbox-strings.js';
 import { putAside } from './later.js';
 import { strings } from './strings.js';
 
-export interface InboxItemProps {
+interface InboxItemProps {
   approval: ApprovalWire;
   open: boolean;
   onToggle: () => void;

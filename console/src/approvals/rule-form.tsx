@@ -145,7 +145,7 @@ function Choices({ legend, children }: { legend: string; children: (name: string
   );
 }
 
-export interface ChoiceInputProps {
+interface ChoiceInputProps {
   name: string;
   checked: boolean;
   disabled?: boolean;

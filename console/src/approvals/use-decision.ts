@@ -12,9 +12,9 @@ import { makeVisible } from '../ui/visible.js';
 import { dropDraft } from './drafts.js';
 import { strings } from './strings.js';
 
-export type Answer = Omit<AnswerWire, 'digest'>;
+type Answer = Omit<AnswerWire, 'digest'>;
 
-export interface Problem {
+interface Problem {
   kind: 'refused' | 'changed';
   message: string;
   param: string | null;

@@ -32,13 +32,13 @@ export function useInbox(): InboxView {
   }, [approvals, later]);
 }
 
-export function byAge(a: ApprovalWire, b: ApprovalWire): number {
+function byAge(a: ApprovalWire, b: ApprovalWire): number {
   if (a.created_at !== b.created_at) return a.created_at < b.created_at ? -1 : 1;
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }
 
 /** Groups in the order of their oldest. */
-export function grouped(approvals: readonly ApprovalWire[]): InboxGroup[] {
+function grouped(approvals: readonly ApprovalWire[]): InboxGroup[] {
   const groups = new Map<string, InboxGroup>();
   for (const approval of approvals) {
     const group = groups.get(approval.session);

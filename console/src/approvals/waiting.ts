@@ -9,7 +9,7 @@ import { useLater } from './later.js';
 import { waitingStrings } from './waiting-strings.js';
 
 /** Pending approvals, the oldest first. */
-export function useWaitingApprovals(): readonly ApprovalWire[] {
+function useWaitingApprovals(): readonly ApprovalWire[] {
   const approvals = useConsole((state) => state.approvals);
   return useMemo(
     () =>

@@ -14,7 +14,7 @@ import { mcpName } from './parse/tool-output.js';
 import { useGatewayClock } from './view/gateway-clock.js';
 import { strings } from './view/strings.js';
 
-export interface CardHeaderProps {
+interface CardHeaderProps {
   /** Of the card: the title and the body have ids made of it. */
   id: string;
   card: ToolCard;

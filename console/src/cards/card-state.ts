@@ -2,7 +2,7 @@
 import type { CardState } from '../data/reducer/view.js';
 import type { Tone } from '../ui/badge.js';
 
-export interface StateLook {
+interface StateLook {
   tone: Tone;
   /** The edge of the card. */
   edge: string;

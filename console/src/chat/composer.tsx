@@ -14,7 +14,7 @@ import { strings } from './strings.js';
 import { useAttachments } from './use-attachments.js';
 import { useFileDrop } from './use-file-drop.js';
 
-export interface ComposerProps {
+interface ComposerProps {
   session: string | undefined;
   placeholder: string;
   running: boolean;

@@ -13,7 +13,7 @@ import { VisibleText } from '../ui/visible-text.js';
 import { crumbsOf, lastName } from './paths.js';
 import { strings } from './strings.js';
 
-export interface FolderPickerProps {
+interface FolderPickerProps {
   value: string | undefined;
   onChange: (folder: string) => void;
   /** Another folder forks the conversation. */

@@ -4,7 +4,7 @@
  */
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-export interface Follow {
+interface Follow {
   scroller: RefObject<HTMLDivElement | null>;
   content: RefObject<HTMLDivElement | null>;
   /** The end is in sight, or will be kept there. */

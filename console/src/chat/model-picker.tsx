@@ -15,7 +15,7 @@ import { Skeleton } from '../ui/skeleton.js';
 import { findModel, fits, type ModelList } from './models.js';
 import { strings } from './strings.js';
 
-export interface ModelPickerProps {
+interface ModelPickerProps {
   list: ModelList;
   reload: () => void;
   value: string | undefined;
@@ -231,6 +231,6 @@ function PatternField({
   );
 }
 
-export function isAgent(model: Pick<ModelWire, 'engine'> | undefined): boolean {
+function isAgent(model: Pick<ModelWire, 'engine'> | undefined): boolean {
   return model !== undefined && model.engine !== 'relay';
 }

@@ -17,7 +17,7 @@ const EARLY_PX = 800;
 /** Drawn above and below what is in sight, so that fast scrolling finds rows there. */
 const BUFFER_PX = 600;
 
-export interface TranscriptProps {
+interface TranscriptProps {
   conversation: ConversationView;
   /** Grows with everything that the person says here: they want to see it. */
   sent: number;

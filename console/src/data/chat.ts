@@ -5,7 +5,7 @@ import type {
   SessionWire,
   StopAnswer,
 } from '../../../src/server/console-api/wire/sessions.js';
-import { post, remove, Unreachable } from './api.js';
+import { post, Unreachable } from './api.js';
 import { noteOwnSession } from './own-sessions.js';
 
 /** Without a network it is sent again this often; the same `client_id` is the same request. */
@@ -34,11 +34,6 @@ export async function resumeTurn(session: string): Promise<ChatStarted> {
 /** `keep`: only so many turns of it. */
 export function forkSession(session: string, keep?: number): Promise<SessionWire> {
   return post<SessionWire>(`${pathOf(session)}/fork`, keep === undefined ? {} : { keep });
-}
-
-/** Ends the turn that runs, and what it started. */
-export async function deleteSession(session: string): Promise<void> {
-  await remove<undefined>(pathOf(session));
 }
 
 function pathOf(session: string): string {

@@ -7,7 +7,7 @@ import { EventTabs, type TabsPorts } from './events/event-tabs.js';
 import { applyEvent, noteApproval } from './reducer/apply-event.js';
 import { type ConsoleState, StateStore } from './reducer/console-state.js';
 
-export interface ClientPorts extends TabsPorts {
+interface ClientPorts extends TabsPorts {
   /** When the next change may be shown. */
   schedule(run: () => void): void;
 }

@@ -49,7 +49,7 @@ const LIMITS = {
   retryMs: 3_000,
 } as const;
 
-export interface SourcePorts extends Pick<Timers, 'after'> {
+interface SourcePorts extends Pick<Timers, 'after'> {
   request: Request;
   store: StateStore;
 }

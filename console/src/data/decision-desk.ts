@@ -23,7 +23,7 @@ export type DecisionResult =
   /** Nothing was decided: `message` says why. */
   | { kind: 'refused'; message: string; param: string | null };
 
-export interface DeskPorts extends Timers {
+interface DeskPorts extends Timers {
   request: Request;
   store: StateStore;
 }

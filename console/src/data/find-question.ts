@@ -16,7 +16,7 @@ export interface WantedQuestion {
   approval: string | undefined;
 }
 
-export interface FindPorts extends Pick<Timers, 'after'> {
+interface FindPorts extends Pick<Timers, 'after'> {
   request: Request;
   store: StateStore;
 }

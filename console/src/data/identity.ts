@@ -2,11 +2,11 @@
 import type { IdentityWire } from '../../../src/server/console-api/wire/sign-in.js';
 import { sharedValue } from './shared-value.js';
 
-export type Scope = 'call' | 'approve' | 'admin';
+type Scope = 'call' | 'approve' | 'admin';
 
 export type Identity = IdentityWire;
 
-export interface IdentityView extends Identity {
+interface IdentityView extends Identity {
   can(scope: Scope): boolean;
 }
 

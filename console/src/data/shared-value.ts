@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
 /** One value of the whole page, which components follow. */
-export interface SharedValue<T> {
+interface SharedValue<T> {
   get(): T;
   set(next: T): void;
   use(): T;

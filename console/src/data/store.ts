@@ -9,9 +9,6 @@ export type { ConsoleState, TurnView } from './reducer/console-state.js';
 
 export const store = new StateStore();
 
-export const getState = store.get;
-export const setState = store.set;
-
 /** `select` must give the same value for the same state. */
 export function useConsole<T>(select: (state: ConsoleState) => T): T {
   return useSyncExternalStore(store.subscribe, () => select(store.get()));

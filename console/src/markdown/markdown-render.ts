@@ -8,7 +8,7 @@ import { Marked, type Token, type Tokens } from 'marked';
 import remend from 'remend';
 import { hostToShow, safeLink } from './links.js';
 
-export interface RenderWords {
+interface RenderWords {
   copy: string;
   code: string;
   image: string;

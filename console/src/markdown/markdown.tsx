@@ -9,7 +9,7 @@ import { type Block, BlockSplitter } from './markdown-blocks.js';
 import { strings } from './strings.js';
 import './markdown.css';
 
-export interface MarkdownProps {
+interface MarkdownProps {
   text: string;
   /** More of it may come: what is only begun is drawn as if it were whole. */
   streaming?: boolean | undefined;

@@ -24,7 +24,7 @@ export interface Notice {
   again: boolean;
 }
 
-export interface NotifyPorts extends Pick<Timers, 'now' | 'after'> {
+interface NotifyPorts extends Pick<Timers, 'now' | 'after'> {
   store: StateStore;
   settings(): NotificationSettings;
   /** Allowed by the person, and this tab's to do. */

@@ -10,7 +10,7 @@ import { strings } from './strings.js';
 
 export type { NotificationSettings } from './notification-desk.js';
 
-export interface NotificationsView {
+interface NotificationsView {
   /** `default`: the browser has not asked yet. */
   permission: 'unsupported' | 'default' | 'granted' | 'denied';
   settings: NotificationSettings;

@@ -5,7 +5,7 @@ import { scrollRegion } from './scroll-region.js';
 import { strings } from './strings.js';
 import { VisibleText } from './visible-text.js';
 
-export interface CodeBlockProps {
+interface CodeBlockProps {
   text: string;
   /** What it is: the name of the region that scrolls, and of what is copied. */
   label: string;

@@ -5,7 +5,7 @@ import { Dialog } from './dialog.js';
 import { ErrorNote } from './error-note.js';
 import { strings } from './strings.js';
 
-export interface ConfirmProps {
+interface ConfirmProps {
   open: boolean;
   title: string;
   text: ReactNode;

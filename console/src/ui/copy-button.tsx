@@ -6,7 +6,7 @@ import { CheckIcon, CopyIcon } from './icons.js';
 import { strings } from './strings.js';
 import { toast } from './toast.js';
 
-export interface CopyButtonProps {
+interface CopyButtonProps {
   text: string;
   /** What is copied, for screen readers: "Copy the curl example". */
   label: string;

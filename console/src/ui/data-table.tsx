@@ -21,7 +21,7 @@ export interface Column<T> {
   className?: string | undefined;
 }
 
-export interface DataTableProps<T> {
+interface DataTableProps<T> {
   label: string;
   columns: readonly Column<T>[];
   rows: readonly T[];

@@ -2,7 +2,7 @@ import { type ReactNode, useId, useState } from 'react';
 import { classes } from './classes.js';
 import { ChevronRightIcon } from './icons.js';
 
-export interface DisclosureProps {
+interface DisclosureProps {
   summary: ReactNode;
   /** With `onToggle` the caller keeps it; without, it is where it begins. */
   open?: boolean | undefined;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { ErrorIcon } from './icons.js';
 
-export interface ErrorNoteProps {
+interface ErrorNoteProps {
   title?: string | undefined;
   message: string;
   action?: ReactNode;

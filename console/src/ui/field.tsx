@@ -13,7 +13,7 @@ export function useField(): FieldIds | undefined {
   return useContext(Ids);
 }
 
-export interface FieldProps {
+interface FieldProps {
   label: ReactNode;
   hint?: ReactNode;
   error?: string | undefined;

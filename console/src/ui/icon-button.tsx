@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Button, type ButtonProps } from './button.js';
 import { classes } from './classes.js';
 
-export interface IconButtonProps extends Omit<ButtonProps, 'icon' | 'aria-label'> {
+interface IconButtonProps extends Omit<ButtonProps, 'icon' | 'aria-label'> {
   /** What it does, in words. */
   label: string;
   /** An icon. */

@@ -39,7 +39,6 @@ export const ChevronLeftIcon = icon(['m15 18-6-6 6-6']);
 export const ChevronUpIcon = icon(['m18 15-6-6-6 6']);
 export const ArrowUpIcon = icon(['M12 19V5', 'm5 12 7-7 7 7']);
 export const ArrowDownIcon = icon(['M12 5v14', 'm19 12-7 7-7-7']);
-export const ArrowRightIcon = icon(['M5 12h14', 'm12 5 7 7-7 7']);
 export const PlusIcon = icon(['M12 5v14', 'M5 12h14']);
 export const MinusIcon = icon(['M5 12h14']);
 export const TrashIcon = icon([
@@ -74,7 +73,6 @@ export const ExternalIcon = icon([
   'M18 14v5a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1V7a1 1 0 0 1 1-1h5',
 ]);
 export const DownloadIcon = icon(['M12 3v12', 'm7 10 5 5 5-5', 'M4 21h16']);
-export const UploadIcon = icon(['M12 15V3', 'm7 8 5-5 5 5', 'M4 21h16']);
 export const AttachIcon = icon([
   'M21 11.5 12.5 20a5.5 5.5 0 0 1-7.8-7.8l9-9a3.7 3.7 0 0 1 5.2 5.2l-9 9a1.8 1.8 0 0 1-2.6-2.6l8.3-8.3',
 ]);
@@ -117,13 +115,6 @@ export const ClockIcon = icon(['M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18z', 'M12 7v5
 export const WarnIcon = icon(['M12 3 2 20h20z', 'M12 10v4', 'M12 17h.01']);
 export const InfoIcon = icon(['M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18z', 'M12 11v5', 'M12 8h.01']);
 export const ErrorIcon = icon(['M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18z', 'M12 7v6', 'M12 16h.01']);
-export const BellIcon = icon(['M6 9a6 6 0 1 1 12 0c0 6 2.5 7 2.5 7h-17S6 15 6 9z', 'M10 20a2 2 0 0 0 4 0']);
-export const BellOffIcon = icon([
-  'M8 4.6A6 6 0 0 1 18 9c0 2.2.3 3.8.8 4.9',
-  'M6.3 8A9 9 0 0 0 6 9c0 6-2.5 7-2.5 7H16',
-  'M10 20a2 2 0 0 0 4 0',
-  'm3 3 18 18',
-]);
 export const UserIcon = icon(['M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8z', 'M4 21a8 8 0 0 1 16 0']);
 export const BotIcon = icon([
   'M6 8h12a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2v-8a2 2 0 0 1 2-2z',
@@ -131,34 +122,8 @@ export const BotIcon = icon([
   'M9 13v2',
   'M15 13v2',
 ]);
-export const SunIcon = icon([
-  'M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8z',
-  'M12 2v2',
-  'M12 20v2',
-  'm4.9 4.9 1.4 1.4',
-  'm17.7 17.7 1.4 1.4',
-  'M2 12h2',
-  'M20 12h2',
-  'm4.9 19.1 1.4-1.4',
-  'm17.7 6.3 1.4-1.4',
-]);
-export const MoonIcon = icon(['M20.5 14.5A8.5 8.5 0 1 1 9.5 3.5a7 7 0 0 0 11 11z']);
-export const SystemIcon = icon([
-  'M4 4h16a1 1 0 0 1 1 1v10a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V5a1 1 0 0 1 1-1z',
-  'M8 21h8',
-  'M12 16v5',
-]);
-export const LanguageIcon = icon([
-  'M4 5h9',
-  'M8.5 3v2',
-  'M11 5c-.8 4-3.2 7-7 9',
-  'M6 9c1 2.2 3 4 5.5 5',
-  'm12 21 4.5-10L21 21',
-  'M13.6 17.5h5.8',
-]);
 export const SignOutIcon = icon(['M9 21H5a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1h4', 'm16 17 5-5-5-5', 'M21 12H9']);
 export const KeyIcon = icon(['M8 20a5 5 0 1 0 0-10 5 5 0 0 0 0 10z', 'm11.5 11.5 9-9', 'm17 6 3 3']);
-export const FilterIcon = icon(['M3 5h18l-7 8v6l-4 2v-8z']);
 export const LinkIcon = icon([
   'M10 13a5 5 0 0 0 7.5.5l3-3a5 5 0 0 0-7-7L12 5',
   'M14 11a5 5 0 0 0-7.5-.5l-3 3a5 5 0 0 0 7 7L12 19',

@@ -5,7 +5,7 @@ import { useField } from './field.js';
 export const INPUT_CLASSES =
   'w-full min-w-0 rounded-md border border-line bg-surface px-3 py-1.5 text-sm text-ink placeholder:text-muted disabled:opacity-55 aria-invalid:border-danger';
 
-export interface InputProps extends InputHTMLAttributes<HTMLInputElement> {
+interface InputProps extends InputHTMLAttributes<HTMLInputElement> {
   ref?: Ref<HTMLInputElement> | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-export interface PageProps {
+interface PageProps {
   title: string;
   /** One or two sentences: what this page is for. */
   intro?: ReactNode;

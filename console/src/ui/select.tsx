@@ -2,7 +2,7 @@ import { useId } from 'react';
 import { classes } from './classes.js';
 import { ChevronDownIcon } from './icons.js';
 
-export interface SelectOption<V extends string = string> {
+interface SelectOption<V extends string = string> {
   value: V;
   label: string;
   hint?: string | undefined;
@@ -11,7 +11,7 @@ export interface SelectOption<V extends string = string> {
   group?: string | undefined;
 }
 
-export interface SelectProps<V extends string = string> {
+interface SelectProps<V extends string = string> {
   label: string;
   value: V;
   options: readonly SelectOption<V>[];

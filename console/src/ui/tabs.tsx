@@ -1,13 +1,13 @@
 import { Tabs as Base } from '@base-ui/react/tabs';
 import type { ReactNode } from 'react';
 
-export interface Tab {
+interface Tab {
   id: string;
   label: ReactNode;
   content: ReactNode;
 }
 
-export interface TabsProps {
+interface TabsProps {
   label: string;
   tabs: readonly Tab[];
   /** With `onChange` the caller keeps which is open; without, the first is. */

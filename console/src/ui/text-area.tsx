@@ -3,7 +3,7 @@ import { classes } from './classes.js';
 import { useField } from './field.js';
 import { INPUT_CLASSES } from './input.js';
 
-export interface TextAreaProps extends TextareaHTMLAttributes<HTMLTextAreaElement> {
+interface TextAreaProps extends TextareaHTMLAttributes<HTMLTextAreaElement> {
   ref?: Ref<HTMLTextAreaElement> | undefined;
 }
 

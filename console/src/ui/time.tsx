@@ -4,7 +4,7 @@ import { formatRelative, formatTime, type Moment } from './format.js';
 
 const useNow = clockEvery(15_000);
 
-export interface TimeProps {
+interface TimeProps {
   at: Moment;
   /** "5 min ago", kept up to date; else the time itself. The other of both is in its title. */
   relative?: boolean | undefined;

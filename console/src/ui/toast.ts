@@ -1,9 +1,9 @@
 /** Short notes at the edge of the page. Nothing that must be read is only here. */
 import { announce } from './announce.js';
 
-export type ToastTone = 'ok' | 'warn' | 'danger' | 'info' | 'plain';
+type ToastTone = 'ok' | 'warn' | 'danger' | 'info' | 'plain';
 
-export interface Toast {
+interface Toast {
   id: number;
   text: string;
   tone: ToastTone;

@@ -3,7 +3,7 @@ import { useText } from '../text/language.js';
 import { classes } from './classes.js';
 import { strings } from './strings.js';
 
-export interface ToggleProps {
+interface ToggleProps {
   label: string;
   checked: boolean;
   onChange: (checked: boolean) => void;

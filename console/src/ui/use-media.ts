@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react';
 
 /** Where tables become cards and the navigation goes to the bottom; the same as `md:` in classes. */
-export const PHONE = '(max-width: 47.99rem)';
+const PHONE = '(max-width: 47.99rem)';
 
-export function useMedia(query: string): boolean {
+function useMedia(query: string): boolean {
   return useSyncExternalStore(
     (listener) => {
       const list = matchMedia(query);

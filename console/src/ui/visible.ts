@@ -2,7 +2,7 @@
  * Characters that show nothing, or that change the order in which others are shown, made visible: a
  * command or a file name must look like what it is.
  */
-export interface Piece {
+interface Piece {
   text: string;
   /** Stands for a character that cannot be seen. */
   hidden: boolean;

@@ -21,7 +21,7 @@ const ENDS: Readonly<Record<ToolRunResult['outcome'], string>> = {
 
 const PROGRESS_LINES = 4;
 
-export interface ActivityOptions {
+interface ActivityOptions {
   write(text: string): void;
   paint: Paint;
   /** Words of the answer stand on a line of their own before anything else is written. */

@@ -16,7 +16,7 @@ export interface Card {
   hints: AskHints;
 }
 
-export interface Suggestion {
+interface Suggestion {
   rule: string;
   covers: string;
   source?: string | undefined;

@@ -13,7 +13,7 @@ import { plain, plainLine } from './plain.js';
 import { indent, type Paint } from './render.js';
 import type { ChatTerminal } from './terminal.js';
 
-export interface ApprovalPromptOptions {
+interface ApprovalPromptOptions {
   coordinator: Pick<ApprovalCoordinator, 'subscribe' | 'attend' | 'decide'>;
   terminal: ChatTerminal;
   paint: Paint;

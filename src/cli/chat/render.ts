@@ -4,7 +4,7 @@ import { plain, plainLine } from './plain.js';
 
 export type Paint = (style: Style, text: string) => string;
 
-export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
 const CODES: Readonly<Record<Style, string>> = {
   bold: '1',

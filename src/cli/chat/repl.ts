@@ -5,7 +5,7 @@ import { indent, type Paint } from './render.js';
 import type { ChatTerminal } from './terminal.js';
 import type { TerminalConversation, TerminalTurnEnd } from './terminal-conversation.js';
 
-export interface ReplOptions {
+interface ReplOptions {
   terminal: ChatTerminal;
   paint: Paint;
   open(): TerminalConversation;

@@ -8,7 +8,7 @@ import { anthropicMessages } from '../../dialects/anthropic-messages/index.js';
 import type { Dispatcher } from '../../engines/dispatcher.js';
 import type { Answer, Principal } from '../../engines/engine.js';
 
-export interface TerminalConversationOptions {
+interface TerminalConversationOptions {
   dispatcher: Pick<Dispatcher, 'run'>;
   model: string;
   principal: Principal;

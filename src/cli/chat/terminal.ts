@@ -24,7 +24,7 @@ export interface AskOptions {
   prefill?: string;
 }
 
-export interface TerminalStreams {
+interface TerminalStreams {
   input: Readable & { isTTY?: boolean };
   output: Writable;
   color: boolean;

@@ -9,7 +9,7 @@ import { type Check, fail, ok, warn } from './check.js';
 /** Shorter than the gateway's own: a person waits. */
 const LIMITS = { initialiseMs: 10_000, listMs: 10_000, connectMs: 5000, stopMs: 500 };
 
-export interface McpCheckOptions {
+interface McpCheckOptions {
   baseDir: string;
   environment: Readonly<Record<string, string | undefined>>;
   version: string;

@@ -7,7 +7,7 @@ import { type Check, fail, ok, warn } from './check.js';
 /** Names of one line; more of them bury the rest. */
 const SHOWN = 6;
 
-export interface Here {
+interface Here {
   /** The folder that the command runs in, which is that of agents without a `cwd`. */
   cwd: string;
   program: string;

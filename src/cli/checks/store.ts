@@ -5,7 +5,7 @@ import type { LearnedQuirk } from '../../store/quirks.js';
 import { openStore, parseStoreUrl } from '../../store/sqlite/open.js';
 import { type Check, fail, ok } from './check.js';
 
-export interface StoreReport {
+interface StoreReport {
   check: Check;
   /** What upstreams' own errors taught; empty where the store cannot be read. */
   learned: readonly LearnedQuirk[];

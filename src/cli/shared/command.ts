@@ -18,7 +18,7 @@ export interface Command {
 
 export type OptionTable = Readonly<Record<string, OptionSpec>>;
 
-export interface OptionSpec {
+interface OptionSpec {
   /** What stands for the value in help; absent for a switch. */
   value?: string;
   short?: string;

@@ -12,7 +12,7 @@ export type GetResult =
   /** `code` is the system's or the TLS library's; `ETIMEDOUT` also for a server that is too slow. */
   | { kind: 'failed'; code: string };
 
-export interface GetOptions {
+interface GetOptions {
   headers?: Readonly<Record<string, string>>;
   timeoutMs: number;
 }

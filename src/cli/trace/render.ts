@@ -36,7 +36,7 @@ function remarks({ losses, repairs }: Trace): string {
   return parts.filter((part) => part !== '').join('; ');
 }
 
-export interface RenderOptions {
+interface RenderOptions {
   full: boolean;
 }
 
@@ -68,7 +68,7 @@ function renderPayload(payload: TracePayload, options: RenderOptions): string[] 
   return lines;
 }
 
-export function renderBody(body: string, { full }: RenderOptions): string[] {
+function renderBody(body: string, { full }: RenderOptions): string[] {
   let value: unknown;
   try {
     value = JSON.parse(body);

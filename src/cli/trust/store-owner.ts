@@ -20,7 +20,7 @@ const OWNER_BYTES = 32;
 /** What of a store could have come with a folder. The last is the gateway's folder beside it. */
 const PARTS = ['', '-wal', '-shm', '-journal', '-files'] as const;
 
-export type StoreStanding = 'own' | 'absent' | 'foreign';
+type StoreStanding = 'own' | 'absent' | 'foreign';
 
 export interface FolderStore {
   /** As the configuration names it. */

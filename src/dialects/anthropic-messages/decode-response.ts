@@ -100,7 +100,7 @@ function decodeBlock(block: JsonObject, key: number, names: ToolNames, out: Mode
   }
 }
 
-export function decodeThinking({ thinking, signature }: JsonObject, out: ModelEvent[]): void {
+function decodeThinking({ thinking, signature }: JsonObject, out: ModelEvent[]): void {
   if (typeof thinking === 'string') out.push({ type: 'thinking', text: thinking });
   if (typeof signature === 'string' && signature !== '') out.push({ type: 'signature', signature });
   out.push({ type: 'break' });

@@ -14,7 +14,7 @@ export interface WireMessage extends JsonObject {
   content: JsonObject[];
 }
 
-export interface EncodedHistory {
+interface EncodedHistory {
   system: JsonObject[];
   messages: WireMessage[];
 }

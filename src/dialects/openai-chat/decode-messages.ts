@@ -24,7 +24,7 @@ import {
 
 const ROLES = '"system", "developer", "user", "assistant", "tool" or "function"';
 
-export interface DecodedMessages {
+interface DecodedMessages {
   system: TextBlock[];
   messages: Message[];
 }

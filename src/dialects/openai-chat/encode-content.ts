@@ -45,7 +45,7 @@ export function encodeContent(
   return plain ? parts.map((part) => part['text']).join('\n\n') : parts;
 }
 
-export function encodePart(block: Block, path: string, context: EncodeContext): JsonObject[] {
+function encodePart(block: Block, path: string, context: EncodeContext): JsonObject[] {
   switch (block.type) {
     case 'text':
       if (block.text === '') return [];
@@ -145,7 +145,7 @@ function textOfOpaque({ kind, value }: OpaqueBlock): string | undefined {
   return texts.filter((text) => typeof text === 'string' && text !== '').join('\n');
 }
 
-export interface EncodedResult {
+interface EncodedResult {
   content: string | JsonObject[];
   /** What has to follow in a user message, because a tool message takes text only. */
   media: JsonObject[];

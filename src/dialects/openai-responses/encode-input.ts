@@ -26,7 +26,7 @@ import {
 } from './typed-calls.js';
 import { CALL_ID_LIMIT, DIALECT } from './wire.js';
 
-export interface EncodedInput {
+interface EncodedInput {
   instructions: string | undefined;
   input: JsonObject[];
 }

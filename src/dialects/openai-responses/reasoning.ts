@@ -14,7 +14,7 @@ const ENVELOPE = 'tgr1.';
 type Reasoning = ThinkingBlock | RedactedThinkingBlock;
 
 /** What an upstream of this wire gave and wants back. */
-export interface OwnProof {
+interface OwnProof {
   id: string;
   encrypted: string;
 }
@@ -34,7 +34,7 @@ export function decodeReasoning(item: JsonObject): Reasoning {
 }
 
 /** What is shown of the reasoning: the summary, or where there is none, the text itself. */
-export function reasoningText(item: JsonObject): string {
+function reasoningText(item: JsonObject): string {
   return textOfParts(item['summary']) || textOfParts(item['content']);
 }
 

@@ -55,7 +55,7 @@ export interface StreamEncoder {
 }
 
 /** The side towards an upstream. */
-export interface Egress {
+interface Egress {
   encodeRequest(request: ConversationRequest, target: Target): EncodedRequest;
   /** A 2xx body. Never throws: what it cannot read becomes an `error` event. */
   decodeResponse(body: unknown, names: ToolNames): ModelEvent[];

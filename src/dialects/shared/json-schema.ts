@@ -9,7 +9,7 @@ import { SCHEMA_RULES, type SchemaProfile, type SchemaRules, SILENT_KEYWORDS } f
 
 export type { SchemaProfile } from './schema-rules.js';
 
-export interface NormalisedSchema {
+interface NormalisedSchema {
   schema: JsonObject;
   /** Keywords that were taken out or weakened, each once, for the loss report. */
   removed: readonly string[];

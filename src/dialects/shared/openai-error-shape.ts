@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../core/conversation.js';
 import type { ErrorCode, GatewayError } from '../../core/errors.js';
 
-export interface WireError {
+interface WireError {
   message: string;
   type: string;
   param: string | null;

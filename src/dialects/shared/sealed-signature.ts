@@ -8,7 +8,7 @@ import { DIALECT_NAMES, type DialectName } from '../../core/conversation.js';
 
 const SEAL = /^tg1\.([a-z-]+)\.([A-Za-z0-9_-]*)$/;
 
-export interface OpenedSignature {
+interface OpenedSignature {
   origin: DialectName;
   payload: string;
 }

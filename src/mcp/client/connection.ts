@@ -69,7 +69,7 @@ class CallClock {
   }
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   name: string;
   version: string;
   config: McpServerConfig;
@@ -92,7 +92,7 @@ export class ConnectFailure extends Error {
   }
 }
 
-export type CallOutcome =
+type CallOutcome =
   | { kind: 'answered'; result: McpCallResult }
   /** The server does not know our session any more, and so has not run the call. */
   | { kind: 'not-run'; problem: string };

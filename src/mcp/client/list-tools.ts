@@ -108,7 +108,7 @@ export async function listTools(
   return decodeListing(found, { server, limits, more });
 }
 
-export function decodeListing(
+function decodeListing(
   found: readonly unknown[],
   { server, limits, more }: { server: string; limits: McpLimits; more: boolean },
 ): Listing {

@@ -40,7 +40,7 @@ const STATUSES: Readonly<Record<number, Readonly<Record<'http' | 'sse', string>>
 
 const STATUS_TEXT = /\b(?:HTTP|Non-200 status code) ?\(?([1-5]\d\d)\)?/;
 
-export interface FailureFacts {
+interface FailureFacts {
   config: McpServerConfig;
   /** What the wire knows about its own end. */
   ending?: string | undefined;

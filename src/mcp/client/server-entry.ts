@@ -35,7 +35,7 @@ export interface EntryContext {
   onChange(name: string): void;
 }
 
-export interface EntryOptions {
+interface EntryOptions {
   name: string;
   config: McpServerConfig;
   persistent: boolean;

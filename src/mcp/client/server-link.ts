@@ -16,7 +16,7 @@ export type LinkState =
   | { kind: 'needs-auth'; problem: string }
   | { kind: 'closed' };
 
-export interface LinkOptions {
+interface LinkOptions {
   name: string;
   limits: McpLimits;
   log: McpLog;
@@ -31,7 +31,7 @@ export interface LinkOptions {
   onState?(): void;
 }
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   onLost(problem: string): void;
   onListing(listing: Listing): void;
 }

@@ -64,7 +64,7 @@ export class EventMemory {
   }
 }
 
-export interface McpSessionOptions {
+interface McpSessionOptions {
   id: string;
   principal: string;
   place: VirtualWorkspace;

@@ -36,7 +36,7 @@ export interface VirtualMcp {
   close(): Promise<void>;
 }
 
-export interface VirtualRequest {
+interface VirtualRequest {
   server: VirtualServerName;
   principal: string;
   method: 'GET' | 'POST' | 'DELETE';
@@ -56,7 +56,7 @@ export interface VirtualAnswer {
 /** `gone`: the connection broke. `stopping`: the gateway ends it. */
 export type AnswerEnd = 'whole' | 'gone' | 'stopping';
 
-export interface VirtualMcpOptions extends Omit<VirtualParts, 'limits'> {
+interface VirtualMcpOptions extends Omit<VirtualParts, 'limits'> {
   limits?: Partial<VirtualLimits>;
 }
 

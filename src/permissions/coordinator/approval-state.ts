@@ -34,7 +34,7 @@ class Remembered {
 /** Approvals that a process remembers having dealt with; more are asleep in the store. */
 const REMEMBERED = 20_000;
 
-export interface ApprovalStateOptions {
+interface ApprovalStateOptions {
   approvals: ApprovalStore;
   book: RuleCache;
   log: PermissionLog;

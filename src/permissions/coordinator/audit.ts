@@ -11,7 +11,7 @@ const MOST_CHARS = 500;
 /** Of a text that is to be one line: blanks in it may be many. */
 const LOOKED_AT = 16 * MOST_CHARS;
 
-export interface AuditTrail {
+interface AuditTrail {
   /** In the order of the calls; never throws, never delays. */
   record(call: GatedToolCall, verdict: Verdict): void;
 }

@@ -13,14 +13,14 @@ import {
 } from './messages.js';
 import type { RuleCache } from './rule-cache.js';
 
-export type Refused = Extract<Verdict, { allowed: false }>;
+type Refused = Extract<Verdict, { allowed: false }>;
 
 /** What decides in the gateway's own name, as `decision.by` has it. */
 export const BY_RULE = 'rule';
 export const BY_GATEWAY = 'gateway';
 export const VIA_GATEWAY = 'gateway';
 
-export interface Conclusion {
+interface Conclusion {
   approvals: ApprovalStore;
   book: RuleCache;
   call: GatedToolCall;

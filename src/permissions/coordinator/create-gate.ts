@@ -10,7 +10,7 @@ import type { Judge, PermissionLog } from './judge.js';
 import { deniedByRules } from './messages.js';
 import { RuleCache } from './rule-cache.js';
 
-export interface GateOptions {
+interface GateOptions {
   policy: Judge;
   coordinator: Pick<ApprovalCoordinator, 'ask'> & Partial<Pick<ApprovalCoordinator, 'usedUp'>>;
   store: Pick<Store, 'rules' | 'audit'>;

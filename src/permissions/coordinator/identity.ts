@@ -11,7 +11,7 @@ const VERSION_SIGN = '#';
 const FURTHER_SIGN = '+';
 const SUFFIXES = /(?:\+[\w-]{12})?(?:#\d+)?$/;
 
-export type ToolCallIdentity = Pick<GatedToolCall, 'session' | 'agent' | 'toolUseId'>;
+type ToolCallIdentity = Pick<GatedToolCall, 'session' | 'agent' | 'toolUseId'>;
 
 /** What stands in the row for the nth question about a call; the first is the call's own id. */
 export function versionedId(toolUseId: string, version: number): string {

@@ -73,7 +73,7 @@ export function unusableChange(call: GatedToolCall, approval: Approval, problem:
 }
 
 /** `90 s`, `30 minutes`, `2 hours`. */
-export function duration(ms: number): string {
+function duration(ms: number): string {
   if (ms < 2 * MINUTE_MS) return `${Math.max(0, Math.round(ms / 1000))} s`;
   if (ms < 2 * HOUR_MS) return `${Math.round(ms / MINUTE_MS)} minutes`;
   return `${Math.round(ms / HOUR_MS)} hours`;

@@ -19,7 +19,7 @@ import { readAsked } from './shown.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** How far back, in time and in calls; and how many of those that match are shown. */
-export const PREVIEW_LIMITS = { days: 7, calls: 500, shown: 20 } as const;
+const PREVIEW_LIMITS = { days: 7, calls: 500, shown: 20 } as const;
 
 export interface PreviewRequest {
   rule: string;
@@ -48,7 +48,7 @@ export interface RulePreviews {
   preview(request: PreviewRequest): Promise<Preview>;
 }
 
-export interface PreviewOptions {
+interface PreviewOptions {
   policy: Policy;
   store: Pick<Store, 'rules' | 'audit' | 'approvals'>;
   now?: () => number;

@@ -6,9 +6,9 @@ import { type AskHints, readHints } from '../hints.js';
 import { FACTS_CHARS, factsOf } from '../rules/tool-call-facts.js';
 
 /** The description's own fields, and these beside them. */
-export type Shown = Description & { asked: Asked };
+type Shown = Description & { asked: Asked };
 
-export interface Asked {
+interface Asked {
   /** One sentence: what in the rules, and about which part of the input. */
   why: string;
   place: ToolCallLocation;

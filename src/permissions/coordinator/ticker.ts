@@ -1,6 +1,6 @@
 /** The one timer of the coordinator: at the next expiry, and now and then for what other nodes did. */
 
-export interface TickerOptions {
+interface TickerOptions {
   now: () => number;
   /** While something waits: a decision made elsewhere is seen after this. */
   pollMs: number;

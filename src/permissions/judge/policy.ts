@@ -75,7 +75,7 @@ class RecentCommands {
   }
 }
 
-export interface PolicyOptions {
+interface PolicyOptions {
   config: Pick<Config['permissions'], 'mode' | 'allow' | 'ask' | 'deny'>;
   /** For `~/` in rules. */
   home: string;
@@ -112,7 +112,7 @@ export interface Policy {
   ): Promise<readonly string[]>;
 }
 
-export interface TriedRule {
+interface TriedRule {
   rule: string;
   behaviour: Rule['behaviour'];
 }
@@ -121,7 +121,7 @@ export interface TriedRule {
  * Whether the rule would have decided a call: alone, or where it allows, together with those that
  * are there. Nothing of a call that is denied anyway.
  */
-export type RuleTrial = (call: JudgedToolCall, stored: readonly Rule[]) => boolean | Promise<boolean>;
+type RuleTrial = (call: JudgedToolCall, stored: readonly Rule[]) => boolean | Promise<boolean>;
 
 export function createPolicy(options: PolicyOptions): Policy {
   const { config, home } = options;

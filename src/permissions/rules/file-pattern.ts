@@ -32,7 +32,7 @@ export interface PathForms {
   plain?: Partial<Record<PatternBase, LookedAt>>;
 }
 
-export interface LookedAt {
+interface LookedAt {
   path: string;
   names: readonly string[];
 }

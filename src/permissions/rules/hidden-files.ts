@@ -26,7 +26,7 @@ const SEARCH = {
   skip: new Set(['node_modules', '.git', '.venv', 'target']),
 } as const;
 
-export interface HiddenIn {
+interface HiddenIn {
   /** Of the workspace. */
   root: string;
   home: string;

@@ -10,13 +10,13 @@ import type { RuleBehaviour, RuleReach } from '../../store/rules.js';
 import { escapePattern, pathForms } from './file-pattern.js';
 import { isFileTool } from './tool-names.js';
 
-export interface UpdateRule {
+interface UpdateRule {
   rule: string;
   behaviour: RuleBehaviour;
   scope: Exclude<RuleReach['scope'], 'once'>;
 }
 
-export interface ReadUpdates {
+interface ReadUpdates {
   rules: UpdateRule[];
   /** A sentence for each that became no rule. */
   leftOut: string[];
@@ -60,7 +60,7 @@ export const permissionUpdate = z.discriminatedUnion('type', [ruleUpdate, folder
   error: 'expected an update with the type addRules, addDirectories or setMode',
 });
 
-export type PermissionUpdateLike = z.output<typeof permissionUpdate>;
+type PermissionUpdateLike = z.output<typeof permissionUpdate>;
 
 /** Never throws: what is no update at all is left out. */
 export function readUpdates(updates: readonly unknown[], location: UpdateLocation): ReadUpdates {

@@ -30,7 +30,7 @@ const factsSchema = z.object({
   fields: z.record(z.string(), z.string()).optional(),
 });
 
-export type ToolCallFacts = z.output<typeof factsSchema>;
+type ToolCallFacts = z.output<typeof factsSchema>;
 
 /** Undefined where it would be too much. */
 export function factsOf(call: JudgedToolCall, most: number): ToolCallFacts | undefined {

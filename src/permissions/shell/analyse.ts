@@ -14,7 +14,7 @@ export interface SimpleCommand {
   text: string;
 }
 
-export interface Redirect {
+interface Redirect {
   target: Word;
   writes: boolean;
 }

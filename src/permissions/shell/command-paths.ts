@@ -317,7 +317,7 @@ function expanded(path: string, use: Omit<PathUse, 'path'>): PathUse[] {
 }
 
 /** The files that a pattern stands for now, as bash has it: a leading dot must be written. */
-export function expand(path: string): string[] {
+function expand(path: string): string[] {
   let found = ['/'];
   for (const name of path.split('/').filter((each) => each !== '')) {
     if (!/[*?[]/.test(name)) {

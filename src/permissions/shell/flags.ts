@@ -9,7 +9,7 @@ export interface Danger {
 }
 
 /** Whether the command that a wrapper runs is covered by a rule of its own; undefined: it is. */
-export type InnerCheck = (words: readonly string[]) => Danger | undefined;
+type InnerCheck = (words: readonly string[]) => Danger | undefined;
 
 const INFORMATION = new Set(['--version', '--help']);
 /** For some shells a mode of editing, with which they run what they read. */

@@ -14,7 +14,7 @@ export interface PlainCommand {
   words: readonly string[];
 }
 
-export type PlainReading =
+type PlainReading =
   | { plain: true; commands: readonly PlainCommand[] }
   | { plain: false; part: string; problem: string };
 

@@ -56,7 +56,7 @@ const MAX_INNER = 40;
 /** Reads a script into the words of its commands; words that are not literal stay as written. */
 export type ReadScript = (script: string) => readonly (readonly string[])[];
 
-export interface Unwrapped {
+interface Unwrapped {
   /** The command itself first. */
   commands: readonly (readonly string[])[];
   /** Code in another language, or from a place that is not the text, is run. */

@@ -24,7 +24,7 @@ export type Params = readonly SqlValue[];
  * what was written. An fsync costs 0.2 ms here and several on slow disks: a turn has a handful of
  * durable writes, so they are affordable, while rows that nothing acts on are not worth it.
  */
-export type Durability = 'durable' | 'relaxed';
+type Durability = 'durable' | 'relaxed';
 
 interface Prepared {
   statement: LibsqlDatabase.Statement;
@@ -34,7 +34,7 @@ interface Prepared {
 const BUSY_TIMEOUT_MS = 20;
 const RETRY_MS = { first: 2, most: 50 };
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   path: string;
   memory: boolean;
   lockWaitMs: number;

@@ -30,13 +30,13 @@ export interface SessionFilter {
   after: ListPosition;
 }
 
-export interface SearchOptions {
+interface SearchOptions {
   words: readonly string[];
   limit: number;
   signal: AbortSignal | undefined;
 }
 
-export interface FoundSession {
+interface FoundSession {
   rows: { row: Row; match: Excerpt | undefined }[];
   next: ListPosition | undefined;
 }

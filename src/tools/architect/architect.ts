@@ -9,7 +9,7 @@ import {
   toolsForSubAgent,
 } from '../task/run-sub-agent.js';
 
-export interface ArchitectOptions {
+interface ArchitectOptions {
   /** `tools.architect` of the configuration. */
   enabled: boolean;
 }

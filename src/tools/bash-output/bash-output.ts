@@ -29,7 +29,7 @@ const inputSchema = z.object({
     .describe(`With block: for how many milliseconds, by default ${LIMITS.waitMs}`),
 });
 
-export type BashOutputInput = z.infer<typeof inputSchema>;
+type BashOutputInput = z.infer<typeof inputSchema>;
 
 export const bashOutputTool: Tool<BashOutputInput> = {
   name: 'BashOutput',

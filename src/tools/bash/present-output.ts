@@ -10,7 +10,7 @@ import {
 import { headOf, tailOf } from '../runtime/clean-text.js';
 import { BASH_LIMITS } from './limits.js';
 
-export interface PresentedOutput {
+interface PresentedOutput {
   /** For the model: plain text, bounded. */
   text: string;
   /** For people: with its terminal codes, bounded as well. */
@@ -21,7 +21,7 @@ export interface PresentedOutput {
   omitted: number;
 }
 
-export interface WholeLog {
+interface WholeLog {
   path: string;
   complete: boolean;
 }

@@ -1,7 +1,7 @@
 /** The script around a command, which reports the folder that the command ended in. */
 import { BASH_LIMITS } from './limits.js';
 
-export interface ShellScript {
+interface ShellScript {
   /** An argument of bash. */
   script: string;
   /** What it reads from descriptor 4: the command, where it is too long for an argument. */
@@ -51,7 +51,7 @@ function around(before: string, command: string): string {
   ].join('; ');
 }
 
-export interface ShellReport {
+interface ShellReport {
   folder: string | undefined;
   /** Commands that the shell had put in the background still ran. */
   jobs: boolean;

@@ -27,7 +27,7 @@ const inputSchema = z.strictObject({
     .describe('Replace every occurrence. Otherwise old_string must be unique.'),
 });
 
-export type EditInput = z.output<typeof inputSchema>;
+type EditInput = z.output<typeof inputSchema>;
 
 function plan(input: EditInput, context: ToolContext): Promise<ChangePlan> {
   const target = targetOf(input.file_path, context);

@@ -67,7 +67,7 @@ export interface TextEdit {
   replaceAll: boolean;
 }
 
-export type EditOutcome =
+type EditOutcome =
   | {
       ok: true;
       text: string;

@@ -112,7 +112,7 @@ export async function changeData(plan: ChangePlan, context: ToolContext): Promis
   };
 }
 
-export interface ChangeData {
+interface ChangeData {
   path: string;
   realPath?: string;
   kind: 'created' | 'changed';

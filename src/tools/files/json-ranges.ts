@@ -6,7 +6,7 @@ export interface JsonRange {
   end: number;
 }
 
-export interface JsonMember extends JsonRange {
+interface JsonMember extends JsonRange {
   key: string;
 }
 

@@ -2,14 +2,14 @@
 import type { ImageBlock, ToolResultContent } from '../../core/conversation.js';
 import { cellId, joinLines, type Notebook, type NotebookCell, type NotebookOutput } from './notebook.js';
 
-export interface NotebookView {
+interface NotebookView {
   content: ToolResultContent[];
   /** How many cells were shown. */
   shown: number;
   images: number;
 }
 
-export const NOTEBOOK_LIMITS = {
+const NOTEBOOK_LIMITS = {
   /** Of all cells together; the first is always shown. */
   chars: 100_000,
   sourceChars: 40_000,

@@ -8,7 +8,7 @@ import { missingFile } from './missing-file.js';
 import { cellId, findCell, type Notebook, parseNotebook, unknownCell } from './notebook.js';
 import { viewNotebook } from './notebook-view.js';
 
-export interface NotebookRange {
+interface NotebookRange {
   cellId?: string | undefined;
   /** The first cell, from 1. */
   offset?: number | undefined;

@@ -13,7 +13,7 @@ const MAX_CHARS = 100_000;
 /** Of each text, where they are not compared. */
 const HEAD_CHARS = 20_000;
 
-export interface UnifiedDiff {
+interface UnifiedDiff {
   /** Cut where it is very long. */
   text: string;
   /** Lines, of all of it. */

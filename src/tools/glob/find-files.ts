@@ -8,7 +8,7 @@ import { namingOf, openTarget, type SearchTarget } from '../grep/search-target.j
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError } from '../runtime/tool.js';
 
-export interface FoundFiles {
+interface FoundFiles {
   paths: readonly string[];
   complete: boolean;
   notes: readonly string[];

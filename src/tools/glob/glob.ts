@@ -35,14 +35,14 @@ function splitPattern(pattern: string, folder: string, home: string): SplitPatte
   };
 }
 
-export const GLOB_LIMITS = { files: 100 } as const;
+const GLOB_LIMITS = { files: 100 } as const;
 
 const inputSchema = z.object({
   pattern: z.string().min(1).max(4096).describe('For example "**/*.ts" or "src/**/*.{js,jsx}"'),
   path: z.string().optional().describe('The folder to look in; by default the current one'),
 });
 
-export type GlobInput = z.infer<typeof inputSchema>;
+type GlobInput = z.infer<typeof inputSchema>;
 
 export const globTool: Tool<GlobInput> = {
   name: 'Glob',

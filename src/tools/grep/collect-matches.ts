@@ -9,7 +9,7 @@ export interface FileMatches {
   count: number;
 }
 
-export interface Collector {
+interface Collector {
   /** One record as printed. Returns how many lines or paths there are by now. */
   take(record: string): number;
   lines(): number;
@@ -22,7 +22,7 @@ export interface Collector {
   inOrder(): FileMatches[];
 }
 
-export interface CollectorOptions {
+interface CollectorOptions {
   mode: 'content' | 'files_with_matches' | 'count';
   numbers: boolean;
   /** The path to show; undefined where the rules hide the file. */

@@ -6,7 +6,7 @@ const MAX_CHARS = 28_000;
 
 type Mode = 'content' | 'files_with_matches' | 'count';
 
-export interface GrepData {
+interface GrepData {
   mode: Mode;
   filenames: string[];
   numFiles: number;
@@ -17,7 +17,7 @@ export interface GrepData {
   appliedOffset?: number;
 }
 
-export interface Page {
+interface Page {
   text: string;
   data: GrepData;
 }

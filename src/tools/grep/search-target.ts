@@ -36,7 +36,7 @@ export function openTarget({ path, real }: CallTarget): SearchTarget {
   return { folder: dirname(real), operand: `./${basename(real)}`, isFolder: false };
 }
 
-export interface Naming {
+interface Naming {
   /** The whole path of what ripgrep printed. */
   whole(printed: string): string;
   /** From where the session's commands run, if it lies below; else whole. */

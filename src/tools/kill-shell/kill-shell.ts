@@ -9,7 +9,7 @@ const inputSchema = z.object({
   task_id: z.string().optional().describe('The same as shell_id'),
 });
 
-export type KillShellInput = z.infer<typeof inputSchema>;
+type KillShellInput = z.infer<typeof inputSchema>;
 
 export const killShellTool: Tool<KillShellInput> = {
   name: 'KillShell',

@@ -47,7 +47,7 @@ export interface ListOptions {
   signal: AbortSignal;
 }
 
-export interface ListedTree {
+interface ListedTree {
   root: ListedFolder;
   count: number;
   capped: boolean;

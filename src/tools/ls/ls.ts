@@ -25,7 +25,7 @@ const inputSchema = z.strictObject({
     .describe('Patterns of names to leave out, as in .gitignore.'),
 });
 
-export type LsInput = z.output<typeof inputSchema>;
+type LsInput = z.output<typeof inputSchema>;
 
 export const lsTool: Tool<LsInput> = {
   name: 'LS',

@@ -20,7 +20,7 @@ export const MEMORY_LIMITS = {
   depth: 6,
 } as const;
 
-export interface MemoryFile {
+interface MemoryFile {
   /** Relative, with `/`. */
   path: string;
   bytes: number;

@@ -34,7 +34,7 @@ const inputSchema = z.strictObject({
     .describe('Made one after the other.'),
 });
 
-export type MultiEditInput = z.output<typeof inputSchema>;
+type MultiEditInput = z.output<typeof inputSchema>;
 
 function plan({ file_path, edits }: MultiEditInput, context: ToolContext): Promise<ChangePlan> {
   const target = targetOf(file_path, context);

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { arrayElements, type JsonRange, objectMembers, skipBlanks } from '../files/json-ranges.js';
 import { hasCellIds, type Notebook, type NotebookCell } from '../files/notebook.js';
 
-export type CellType = 'code' | 'markdown';
+type CellType = 'code' | 'markdown';
 
-export interface CellLayout {
+interface CellLayout {
   text: string;
   notebook: Notebook;
   /** The value of `cells`, and each element of it. */

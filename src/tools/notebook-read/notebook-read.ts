@@ -12,7 +12,7 @@ const inputSchema = z.strictObject({
   limit: z.number().int().min(1).optional().describe('How many cells to show.'),
 });
 
-export type NotebookReadInput = z.output<typeof inputSchema>;
+type NotebookReadInput = z.output<typeof inputSchema>;
 
 export const notebookReadTool: Tool<NotebookReadInput> = {
   name: 'NotebookRead',

@@ -7,7 +7,7 @@ import type { ToolContext } from '../runtime/context.js';
 import { ToolError, type ToolResult } from '../runtime/tool.js';
 import { READ_LIMITS } from './limits.js';
 
-export interface TextRange {
+interface TextRange {
   offset?: number | undefined;
   limit?: number | undefined;
   allowLarge?: boolean | undefined;

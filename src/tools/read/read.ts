@@ -63,7 +63,7 @@ const inputSchema = z.strictObject({
     .describe('Show up to four times as much text as usual. Only where all of it is needed.'),
 });
 
-export type ReadInput = z.output<typeof inputSchema>;
+type ReadInput = z.output<typeof inputSchema>;
 
 export const readTool: Tool<ReadInput> = {
   name: 'Read',

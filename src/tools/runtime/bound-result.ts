@@ -27,9 +27,9 @@ const LINE_SLACK = 200;
 /** Kept free for the line that says what was left out. */
 const NOTE_ROOM = 500;
 
-export const NO_OUTPUT = '(no output)';
+const NO_OUTPUT = '(no output)';
 
-export interface BoundOptions {
+interface BoundOptions {
   /** Characters; by default those of the table. */
   limit?: number;
   /** The session's private folder. */

@@ -41,7 +41,7 @@ export interface ToolContext {
 
 export type ToolPermission = { result: true } | { result: false; message: string };
 
-export interface ShellState {
+interface ShellState {
   readonly cwd: string;
   /** As those of the session. */
   readonly variables: ReadonlyMap<string, string | null>;

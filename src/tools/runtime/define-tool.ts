@@ -69,7 +69,7 @@ const OWN_TIMEOUT_MS = 10 * 60 * 1000;
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
 /** Everything that was left out gets its default. Throws an Error that says what is missing or wrong. */
-export function completeTool<Input>(definition: OwnTool<Input>): Tool<Input> {
+function completeTool<Input>(definition: OwnTool<Input>): Tool<Input> {
   const problem = problemOf(definition);
   if (problem !== undefined) throw new TypeError(problem);
   const { name, aliases, description, inputSchema, inputJSONSchema } = definition;

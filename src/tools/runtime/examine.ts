@@ -39,7 +39,7 @@ export type Examined =
   /** The input cannot be judged: the message that the model would get. */
   | { problem: string };
 
-export interface ExamineParts {
+interface ExamineParts {
   /** Opened for this alone; the caller closes it. */
   session: OpenToolState;
   gate: PermissionGate;

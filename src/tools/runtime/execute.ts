@@ -12,7 +12,7 @@ import { settleWithin } from './settle-within.js';
 import type { Tool, ToolProgress, ToolResult } from './tool.js';
 import { isToolError } from './tool.js';
 
-export interface Execution {
+interface Execution {
   content: string | readonly ToolResultContent[];
   isError: boolean;
   data?: unknown;
@@ -20,7 +20,7 @@ export interface Execution {
   outcome: Extract<ToolRunResult['outcome'], 'done' | 'failed' | 'aborted' | 'timed-out'>;
 }
 
-export interface ExecuteOptions {
+interface ExecuteOptions {
   clock: RunClock;
   /** Whether the signal fired because the time is over. */
   timedOut: () => boolean;

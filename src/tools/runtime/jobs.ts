@@ -21,7 +21,7 @@ export type JobState =
   | { status: 'killed'; signal: string }
   | { status: 'failed'; message: string };
 
-export interface JobOutput {
+interface JobOutput {
   text: string;
   /** The same with its terminal codes, where it has any. */
   shown?: string;

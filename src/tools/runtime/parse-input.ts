@@ -9,7 +9,7 @@ import { wellFormed } from './clean-text.js';
 import { inputSchemaOf } from './input-schema.js';
 import type { Tool } from './tool.js';
 
-export type ParsedInput<Input> = { ok: true; input: Input } | { ok: false; message: string };
+type ParsedInput<Input> = { ok: true; input: Input } | { ok: false; message: string };
 
 type Path = readonly PropertyKey[];
 

@@ -30,7 +30,7 @@ export type Preflight =
   | { go: true; plan: ToolCallPlan; because: VerdictReason; changed: boolean; context: ToolContext }
   | { go: false; refusal: Refusal };
 
-export interface PreflightLimits {
+interface PreflightLimits {
   /** For a tool to judge its input and to say what it would do. */
   planMs: number;
   /** For a call that was aborted. */

@@ -28,14 +28,14 @@ export interface ToolProblem {
   reason: string;
 }
 
-export interface ToolRegistry {
+interface ToolRegistry {
   offer(request: OfferRequest): Promise<ToolOffer>;
   list(asker?: Asker): Promise<readonly ListedTool[]>;
   /** A built-in by name or alias, also one that is off. */
   builtIn(name: string): Promise<Tool | undefined>;
 }
 
-export interface RegistryOptions {
+interface RegistryOptions {
   sources: readonly ToolSource[];
   log: RuntimeLog;
   /** How long a tool may take to say whether it is on. */

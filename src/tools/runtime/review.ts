@@ -83,7 +83,7 @@ export interface ReviewOutcome {
   changed: boolean;
 }
 
-export interface ReviewParts {
+interface ReviewParts {
   gate: PermissionGate;
   sandbox: Sandbox;
   /** A built-in by name or alias, also one that is off here. */

@@ -124,7 +124,7 @@ export interface RunRequest {
   onResult?(result: ToolRunResult, facts: RunFacts): Promise<void>;
 }
 
-export interface RunFacts {
+interface RunFacts {
   /** It must not simply be run again: it changes something, or a person let this one run. */
   once: boolean;
 }

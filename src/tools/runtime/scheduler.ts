@@ -21,7 +21,7 @@ import type { RuntimeLog } from './runtime-log.js';
 import type { Tool } from './tool.js';
 import { locationOf, type ToolCallPlan, type ToolCallScope } from './tool-call-context.js';
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   gate: PermissionGate;
   sandbox: Sandbox;
   log: RuntimeLog;

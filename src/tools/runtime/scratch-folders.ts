@@ -8,7 +8,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-export interface ScratchFolders {
+interface ScratchFolders {
   /** A new folder, 0700. */
   make(): Promise<string>;
   remove(path: string): Promise<void>;

@@ -1,8 +1,9 @@
 /** Waiting for what may never come: until it settles, its time is over, or it ignores the signal. */
 import { onAbort } from '../../core/stopping.js';
-export type Settling<T> = { state: 'settled'; value: T } | { state: 'late' } | { state: 'ignored' };
 
-export interface SettleOptions {
+type Settling<T> = { state: 'settled'; value: T } | { state: 'late' } | { state: 'ignored' };
+
+interface SettleOptions {
   signal: AbortSignal;
   /** How long it may go on after the signal fired. */
   graceMs: number;

@@ -9,7 +9,7 @@ import { isObject } from '../../core/is-object.js';
 import type { FileState, ReadRecord } from '../../workspace/file-state.js';
 import { TODO_STATES, type Todo, type TodoList } from './todos.js';
 
-export interface Snapshot {
+interface Snapshot {
   cwd: string | undefined;
   variables: readonly (readonly [name: string, value: string | null])[];
   todos: readonly Todo[];

@@ -8,7 +8,7 @@ import { createScratchFolders } from './scratch-folders.js';
 import { readSnapshot, takeSnapshot } from './snapshot.js';
 import { createTodoList } from './todos.js';
 
-export interface ToolStates {
+interface ToolStates {
   /** `onClose` gets the id when the conversation itself ends, not one of its sub-agents. */
   open(options: ToolStateOptions, onClose?: (id: string) => Promise<void>): Promise<OpenToolState>;
   /** Closes every session and removes all private folders. */

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { Tool } from '../runtime/tool.js';
 
-export interface StickerRequestOptions {
+interface StickerRequestOptions {
   /** `tools.sticker` of the configuration. */
   enabled: boolean;
 }

@@ -1,7 +1,7 @@
 /** What a page is: by its media type, and by its first bytes where that says nothing. */
 import { binaryKind, imageMediaType, isPdf, looksBinary, SNIFF_BYTES } from '../../workspace/binary-kind.js';
 
-export type ContentKind = 'html' | 'text' | 'pdf' | 'image';
+type ContentKind = 'html' | 'text' | 'pdf' | 'image';
 
 /** The first that matches. `unknown`: the bytes decide. */
 const MEDIA_TYPES: readonly [RegExp, ContentKind | 'unknown'][] = [

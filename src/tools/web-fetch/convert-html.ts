@@ -22,7 +22,7 @@ interface Rule {
 
 type Plugin = (service: Converter) => void;
 
-export interface Converter {
+interface Converter {
   addRule(key: string, rule: Rule): Converter;
   use(plugins: Plugin[]): Converter;
   turndown(html: string): string;
@@ -36,7 +36,7 @@ export interface GfmPlugins {
   highlightedCodeBlock: Plugin;
 }
 
-export interface ConvertedHtml {
+interface ConvertedHtml {
   title: string;
   markdown: string;
 }

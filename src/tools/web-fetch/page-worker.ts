@@ -40,16 +40,16 @@ async function readPdf(reader: PdfReader, bytes: Uint8Array, maxChars: number): 
   return { pages: document.numPages, text };
 }
 
-export type PageJob =
+type PageJob =
   | { kind: 'html'; html: string; address: string }
   | { kind: 'pdf'; bytes: Uint8Array; maxChars: number };
 
-export type PageOutcome =
+type PageOutcome =
   | { done: true; text: string; title: string; pages?: number }
   /** `time`: ended from outside. `failed`: the converter could not cope with the page. */
   | { done: false; why: 'time' | 'failed' | 'aborted' };
 
-export const WORKER_LIMITS = { timeMs: 10_000, memoryMb: 384, atOnce: 2 } as const;
+const WORKER_LIMITS = { timeMs: 10_000, memoryMb: 384, atOnce: 2 } as const;
 
 const HANDED_OVER = z.discriminatedUnion('ok', [
   z.object({

@@ -8,7 +8,7 @@ import { decodeText } from './decode-text.js';
 import { htmlText, nestingDepth, withoutRawElements } from './html-text.js';
 import type { PageWorkers } from './page-worker.js';
 
-export const PAGE_LIMITS = {
+const PAGE_LIMITS = {
   /** Of HTML, without scripts and styles; the rest is cut off. */
   htmlChars: 2_000_000,
   /** Elements in elements. Converters walk them by recursion, in quadratic time. */

@@ -22,7 +22,7 @@ import { htmlText } from './html-text.js';
 import { PageWorkers } from './page-worker.js';
 import { type ReadPage, readPage, unsupported } from './read-page.js';
 
-export interface WebFetchOptions {
+interface WebFetchOptions {
   /** `tools.web_fetch.allow_private` of the configuration. */
   allowPrivate?: readonly string[];
   /** How names are looked up, how far a fetch may go; by default as the system and the table have it. */

@@ -16,7 +16,7 @@ export function normalDomain(given: string): string | undefined {
   return host === '' || host.includes('*') ? undefined : host;
 }
 
-export function isWithin(host: string, domain: string): boolean {
+function isWithin(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
 

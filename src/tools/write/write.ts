@@ -21,7 +21,7 @@ const inputSchema = z.strictObject({
   content: z.string().describe('Everything that the file will contain.'),
 });
 
-export type WriteInput = z.output<typeof inputSchema>;
+type WriteInput = z.output<typeof inputSchema>;
 
 function plan({ file_path, content }: WriteInput, context: ToolContext): Promise<ChangePlan> {
   const draft: Drafter = (before) => {

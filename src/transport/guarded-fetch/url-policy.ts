@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { hostOf, portOf } from '../http-client/proxy.js';
 import { FetchProblem } from './fetch-problem.js';
 
-export const LONGEST_URL = 8192;
+const LONGEST_URL = 8192;
 
 /** Ports of services that answer to bytes that look like a request, or that no web server uses. */
 const REFUSED_PORTS: ReadonlyMap<number, string> = new Map(

@@ -42,7 +42,7 @@ export class TlsState {
   }
 }
 
-export interface DialOptions {
+interface DialOptions {
   route: NetworkPath;
   signal: AbortSignal;
   timeoutMs: number;

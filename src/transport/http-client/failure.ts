@@ -10,7 +10,7 @@ export interface RequestTarget {
   proxy: string | undefined;
 }
 
-export type RequestStage =
+type RequestStage =
   | 'connect'
   /** Sending the request, or waiting for the head of the answer. */
   | 'answer'

@@ -8,7 +8,7 @@ export interface ResponseHead {
   keepAlive: boolean;
 }
 
-export type Framing =
+type Framing =
   | { kind: 'none' }
   | { kind: 'length'; length: number }
   | { kind: 'chunked' }

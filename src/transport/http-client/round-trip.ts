@@ -18,7 +18,7 @@ export interface Outgoing {
   body: Uint8Array | undefined;
 }
 
-export interface RoundTripOptions {
+interface RoundTripOptions {
   place: RequestTarget;
   /** The request was HEAD. */
   bodiless: boolean;
@@ -36,7 +36,7 @@ export class StaleConnection extends Error {
   override readonly name = 'StaleConnection';
 }
 
-export interface Answered {
+interface Answered {
   head: ResponseHead;
   body: BodyQueue;
 }

@@ -4,7 +4,7 @@ import { type Ask, type Filled, fillArguments } from './fill-arguments.js';
 import { propertiesOf, schemaOf, variantsOf } from './schema.js';
 import { type Features, featuresOf, isStopWord, splitIdentifier } from './words.js';
 
-export interface Choice {
+interface Choice {
   tool: ToolDefinition;
   /** The words of its name. */
   about: string;

@@ -1,5 +1,5 @@
 /** The words that the demo model knows, in both languages, and how a text is read with them. */
-export type Language = 'en' | 'zh';
+type Language = 'en' | 'zh';
 
 /**
  * A row joins words that ask for the same thing and is called by its first word. The words behind
@@ -64,7 +64,7 @@ export function splitIdentifier(name: string): string[] {
 }
 
 /** A rough stem: the table and the texts are cut the same way, so it need not be a word. */
-export function stem(word: string): string {
+function stem(word: string): string {
   const lower = word.toLowerCase();
   if (lower.length <= 3 || /(?:ss|us|is|news)$/.test(lower)) return lower;
   const cut = lower.replace(/ies$/, 'y').replace(/(?<=..)(?:ing|ed|(?<=ch|sh|x|z)es|s)$/, '');

@@ -18,7 +18,7 @@ export interface Lesson {
   evidence: string;
 }
 
-export interface QuirkSourceOptions {
+interface QuirkSourceOptions {
   upstream: string;
   options: RemoteUpstreamConfig;
   /** What was learned before, from the store. */

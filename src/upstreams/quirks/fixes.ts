@@ -5,7 +5,7 @@
 import type { Quirks } from '../../dialects/shared/quirks.js';
 import { outputLimitIn } from './output-limit.js';
 
-export interface Fix {
+interface Fix {
   /** Names the lesson in the store and in `doctor`. */
   name: string;
   /** Tested, without case, against the upstream's message. */

@@ -210,7 +210,7 @@ export const PROFILES = {
   standard: { address: /(?!)/, quirks: {} },
 } satisfies Record<string, Profile>;
 
-export type ProfileName = keyof typeof PROFILES;
+type ProfileName = keyof typeof PROFILES;
 
 export function isProfileName(name: string): name is ProfileName {
   return Object.hasOwn(PROFILES, name);

@@ -5,7 +5,7 @@
 import { delimiter, isAbsolute } from 'node:path';
 
 /** Taken over as they are. */
-export const PASSED_VARIABLES: readonly string[] = [
+const PASSED_VARIABLES: readonly string[] = [
   'PATH',
   'HOME',
   'USER',
@@ -43,7 +43,7 @@ export const PASSED_VARIABLES: readonly string[] = [
   'LOCALAPPDATA',
 ];
 
-export const PASSED_PREFIXES: readonly string[] = ['LC_'];
+const PASSED_PREFIXES: readonly string[] = ['LC_'];
 
 /** Nobody is there to answer, to page or to edit. */
 export const FIXED_VARIABLES: Readonly<Record<string, string>> = {

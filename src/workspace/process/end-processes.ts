@@ -14,7 +14,7 @@ const LOOK_MS = 15;
 /** A program that forks faster than it is found is stopped first; it gets no more turns than this. */
 const ROUNDS = 50;
 
-export interface EndOptions {
+interface EndOptions {
   graceMs: number;
   /** Not asked, only killed: a wrapper whose end would take the others' time to say goodbye. */
   spare?: (process: ProcessInfo) => boolean;

@@ -89,7 +89,7 @@ export function decodeOutput({ before, omitted, after }: OutputSlice): OutputTex
   };
 }
 
-export interface OutputText {
+interface OutputText {
   before: string;
   /** Bytes. */
   omitted: number;

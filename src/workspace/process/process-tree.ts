@@ -14,7 +14,7 @@ export interface Started {
   >;
 }
 
-export interface ProcessTree {
+interface ProcessTree {
   /** Resolves with whether anything was left to end, when nothing is. No grace: killed at once. */
   end(graceMs: number): Promise<boolean>;
 }

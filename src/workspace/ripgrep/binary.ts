@@ -3,9 +3,9 @@ import { accessSync, constants } from 'node:fs';
 import { isAbsolute } from 'node:path';
 
 /** Names another one; absolute. */
-export const RIPGREP_VARIABLE = 'TOOLGATE_RIPGREP';
+const RIPGREP_VARIABLE = 'TOOLGATE_RIPGREP';
 
-export type RipgrepBinary = { ok: true; path: string } | { ok: false; problem: string };
+type RipgrepBinary = { ok: true; path: string } | { ok: false; problem: string };
 
 export async function findRipgrep(
   env: Readonly<Record<string, string | undefined>> = process.env,

@@ -24,8 +24,3 @@ export const SEARCH_LIMITS = {
   /** Of matching lines. */
   linesBytes: 4 * 1024 * 1024,
 } as const;
-
-/** A glob that begins with `!` would turn its meaning around. */
-export function literalStart(glob: string): string {
-  return glob.startsWith('!') ? `\\${glob}` : glob;
-}

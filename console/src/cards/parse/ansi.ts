@@ -6,7 +6,7 @@
 import Anser from 'anser';
 import { makeVisible } from '../../ui/visible.js';
 
-export interface Span {
+interface Span {
   text: string;
   classes: string;
 }

@@ -1,7 +1,7 @@
 /** A change as rows to draw: from a unified diff, or from the two texts. */
 import { diffWordsWithSpace, structuredPatch } from 'diff';
 
-export interface DiffPiece {
+interface DiffPiece {
   text: string;
   changed: boolean;
 }
@@ -19,7 +19,7 @@ export type DiffRow =
       pieces?: readonly DiffPiece[];
     };
 
-export interface DiffCount {
+interface DiffCount {
   added: number;
   removed: number;
 }

@@ -1,7 +1,7 @@
 /** The questions of AskUserQuestion, as far as they can be read. */
 import { fieldOf, textField } from './tool-output.js';
 
-export interface AskedQuestion {
+interface AskedQuestion {
   /** Exactly as the model wrote it: answers are found by it. */
   question: string;
   header: string;

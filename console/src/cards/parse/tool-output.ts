@@ -30,7 +30,7 @@ export interface FileMatches {
   lines: NumberedLine[];
 }
 
-export interface SearchResult {
+interface SearchResult {
   files: FileMatches[];
   /** What the tool says about its own result: `[No files found.]`. */
   notes: string[];
@@ -95,7 +95,7 @@ function behindPath(line: string, path: string): NumberedLine | null {
     : { number: Number(match[2]), text: match[3] ?? '', context: match[1] === '-' };
 }
 
-export interface FoundLink {
+interface FoundLink {
   url: string;
   title: string;
 }

@@ -14,7 +14,7 @@ const SHOWN = { first: 300, more: 2_000, fold: 10, around: 3 };
 type Line = Extract<DiffRow, { kind: 'same' | 'added' | 'removed' }>;
 type Shown = DiffRow | { kind: 'folded'; id: number; rows: readonly DiffRow[] };
 
-export interface DiffViewProps {
+interface DiffViewProps {
   rows: readonly DiffRow[];
   label: string;
   /** Numbers of lines mean nothing where the diff is of a piece of a file. */

@@ -4,7 +4,7 @@ import { classes } from '../../ui/classes.js';
 /** What scrolls must be reachable by keyboard. */
 const REACHABLE = { tabIndex: 0 };
 
-export interface ScrollAreaProps {
+interface ScrollAreaProps {
   /** What is in it. */
   label: string;
   children: ReactNode;

@@ -11,7 +11,7 @@ export type TabMessage =
   | { kind: 'reconnect' }
   | { kind: 'check' };
 
-export interface TabChannel {
+interface TabChannel {
   /** To all other tabs. */
   post(message: TabMessage): void;
   listen(onMessage: (message: TabMessage) => void): () => void;

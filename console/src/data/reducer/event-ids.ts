@@ -3,12 +3,12 @@
  * epochs cannot be compared. A filtered stream still names the predecessor of each event.
  */
 
-export interface EventId {
+interface EventId {
   epoch: string;
   seq: number;
 }
 
-export function parseEventId(id: string): EventId | undefined {
+function parseEventId(id: string): EventId | undefined {
   const dot = id.lastIndexOf('.');
   const seq = Number(id.slice(dot + 1));
   return dot > 0 && Number.isSafeInteger(seq) && seq >= 0 ? { epoch: id.slice(0, dot), seq } : undefined;
@@ -19,7 +19,7 @@ export function parseEventId(id: string): EventId | undefined {
  * `repeat`: it is known already. `gap`: events before it are missing. `foreign`: it has the epoch of
  * another gateway process, or no valid id.
  */
-export type EventPosition = 'next' | 'repeat' | 'gap' | 'foreign';
+type EventPosition = 'next' | 'repeat' | 'gap' | 'foreign';
 
 export function eventPosition(
   last: string | null,

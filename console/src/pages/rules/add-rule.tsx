@@ -24,7 +24,7 @@ import { type KnownSessions, useSessions } from './use-sessions.js';
 
 const SCOPES = ['session', 'project', 'everywhere'] as const satisfies readonly RuleScopeWire[];
 
-export interface AddRuleProps {
+interface AddRuleProps {
   /** What it begins with; undefined while it is closed. */
   draft: RuleDraft | undefined;
   onClose: () => void;

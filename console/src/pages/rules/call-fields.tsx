@@ -10,7 +10,7 @@ import { strings } from './strings.js';
 
 const DESCRIPTION_LENGTH = 140;
 
-export interface CallFieldsProps {
+interface CallFieldsProps {
   fields: readonly CallField[];
   values: CallValues;
   /** The name of the field with an invalid value. */

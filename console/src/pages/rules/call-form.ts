@@ -38,7 +38,7 @@ function fieldOf(name: string, schema: Record<string, unknown>, required: boolea
 
 export type CallValues = Readonly<Record<string, string>>;
 
-export type CallInput = { ok: true; input: Record<string, unknown> } | { ok: false; field: string };
+type CallInput = { ok: true; input: Record<string, unknown> } | { ok: false; field: string };
 
 /** Fields that are empty are left out, but for those that the tool needs. */
 export function inputOf(fields: readonly CallField[], values: CallValues): CallInput {

@@ -67,7 +67,7 @@ export function ConfiguredRules({ rules }: { rules: readonly RuleWire[] }) {
   );
 }
 
-export interface MadeRulesProps {
+interface MadeRulesProps {
   rules: readonly RuleWire[];
   filtered: boolean;
   onRevoke: (rule: RuleWire) => void;

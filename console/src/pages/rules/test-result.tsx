@@ -8,7 +8,7 @@ import { BehaviourBadge, RuleText } from './rule-lists.js';
 import { BEHAVIOUR_TONES } from './rule-types.js';
 import { strings } from './strings.js';
 
-export interface TestResultProps {
+interface TestResultProps {
   test: RuleTest;
   onSuggestion: (suggestion: SuggestionWire) => void;
 }

@@ -28,7 +28,7 @@ function shortTitle(session: SessionWire, untitled: string): string {
   return title.length > TITLE_LENGTH ? `${title.slice(0, TITLE_LENGTH)}…` : title;
 }
 
-export interface SessionActionsProps {
+interface SessionActionsProps {
   session: SessionWire;
   status: SessionStatus;
   live: LiveSessions;

@@ -9,7 +9,7 @@ export interface Setup {
   models: readonly ModelWire[];
 }
 
-export type SetupState =
+type SetupState =
   | { status: 'loading' }
   | { status: 'failed'; message: string }
   | ({ status: 'ready' } & Setup);

@@ -8,7 +8,7 @@ export interface SnippetFacts {
   keys: boolean;
 }
 
-export interface Snippet {
+interface Snippet {
   id: string;
   title: string;
   language: 'sh' | 'toml' | 'js' | 'python';

@@ -1,6 +1,6 @@
 import type { ClientName } from './snippets.js';
 
-export interface SetupText {
+interface SetupText {
   title: string;
   intro: string;
   steps: {

@@ -13,7 +13,7 @@ interface RowBase {
   depth: number;
 }
 
-export interface NodeRow extends RowBase {
+interface NodeRow extends RowBase {
   kind: 'node';
   name: string | undefined;
   shape: 'array' | 'object';
@@ -21,7 +21,7 @@ export interface NodeRow extends RowBase {
   open: boolean;
 }
 
-export interface LeafRow extends RowBase {
+interface LeafRow extends RowBase {
   kind: 'leaf';
   name: string | undefined;
   type: 'string' | 'number' | 'boolean' | 'null';
@@ -33,12 +33,12 @@ export interface LeafRow extends RowBase {
 }
 
 /** A line of a long text that is open. */
-export interface PieceRow extends RowBase {
+interface PieceRow extends RowBase {
   kind: 'piece';
   text: string;
 }
 
-export interface EndRow extends RowBase {
+interface EndRow extends RowBase {
   kind: 'end';
   shape: 'array' | 'object';
 }
@@ -52,7 +52,7 @@ const PIECE_LENGTH = 400;
 const FIRST_LINES = 250;
 const OPEN_DEPTH = 2;
 
-export type Folds = ReadonlyMap<string, boolean>;
+type Folds = ReadonlyMap<string, boolean>;
 
 export function childPath(path: string, key: string | number): string {
   return `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;

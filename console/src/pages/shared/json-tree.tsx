@@ -10,7 +10,7 @@ import { ancestors, type JsonRow, jsonRows, openAtFirst } from './json-rows.js';
 import { strings } from './strings.js';
 
 /** `loss`: the gateway could not pass it on. `only`: it is only on this side of the translation. */
-export type MarkKind = 'loss' | 'only';
+type MarkKind = 'loss' | 'only';
 
 export interface Mark {
   kind: MarkKind;
@@ -18,7 +18,7 @@ export interface Mark {
   text: string;
 }
 
-export interface JsonTreeProps {
+interface JsonTreeProps {
   label: string;
   value: unknown;
   marks?: ReadonlyMap<string, Mark> | undefined;

@@ -5,7 +5,7 @@ import { ErrorNote } from '../../ui/error-note.js';
 import { Skeleton } from '../../ui/skeleton.js';
 import { strings } from './strings.js';
 
-export interface ListStateProps {
+interface ListStateProps {
   /** Nothing is there yet. */
   loading: boolean;
   error: Error | undefined;

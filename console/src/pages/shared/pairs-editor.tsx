@@ -5,13 +5,13 @@ import { CloseIcon, PlusIcon } from '../../ui/icons.js';
 import { Input } from '../../ui/input.js';
 import { strings } from './strings.js';
 
-export interface EditedPair {
+interface EditedPair {
   id: number;
   name: string;
   value: string;
 }
 
-export interface PairsEditorProps {
+interface PairsEditorProps {
   label: string;
   hint: string;
   error: string | undefined;

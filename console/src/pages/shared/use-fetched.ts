@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { get } from '../../data/api.js';
 import { type Refresher, startRefresher } from './refresher.js';
 
-export interface Fetched<T> {
+interface Fetched<T> {
   /** The newest answer; stays while it is fetched again. */
   data: T | undefined;
   /** Of the last try. */

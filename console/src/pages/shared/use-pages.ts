@@ -4,7 +4,7 @@ import { get } from '../../data/api.js';
 import { type Refresher, startRefresher } from './refresher.js';
 import { useChange } from './use-fetched.js';
 
-export interface Paged<T> {
+interface Paged<T> {
   items: readonly T[];
   error: Error | undefined;
   /** Nothing is there yet. */

@@ -14,7 +14,7 @@ export function useQuery(): [URLSearchParams, (change: QueryChange) => void] {
   return [query, change];
 }
 
-export function changedHash(hash: string, values: QueryChange): string {
+function changedHash(hash: string, values: QueryChange): string {
   const [path = '#/', search = ''] = hash.split(/\?(.*)/s);
   const query = new URLSearchParams(search);
   for (const [name, value] of Object.entries(values)) {

@@ -27,7 +27,7 @@ import {
 } from './server-form.js';
 import { strings } from './strings.js';
 
-export interface AddServerProps {
+interface AddServerProps {
   open: boolean;
   /** Names that there are already. */
   taken: readonly string[];

@@ -42,7 +42,7 @@ const ICONS = {
   disabled: ErrorIcon,
 };
 
-export interface ServerCardProps {
+interface ServerCardProps {
   server: McpServerWire;
   onRemove: () => void;
   onChanged: () => void;

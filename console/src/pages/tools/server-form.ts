@@ -2,7 +2,7 @@
 export const TRANSPORTS = ['stdio', 'http', 'sse'] as const;
 export type Transport = (typeof TRANSPORTS)[number];
 
-export interface Pair {
+interface Pair {
   /** Stable while the form is open. */
   id: number;
   name: string;

@@ -12,7 +12,7 @@ import { parseBody } from './payload.js';
 import { strings } from './strings.js';
 import type { Flow, TraceEvent } from './timeline.js';
 
-export interface EventListProps {
+interface EventListProps {
   label: string;
   flow: Flow;
   /** Events of these kinds may have been repaired. */

@@ -3,7 +3,7 @@
 /** Kinds of events that the gateway repairs. */
 export type EventRole = 'start' | 'text' | 'call' | 'arguments' | 'stop' | 'end' | 'error' | 'other';
 
-export interface EventWords {
+interface EventWords {
   type: string;
   detail: string;
   role: EventRole;

@@ -62,7 +62,7 @@ export function parseBody(text: string): unknown {
 }
 
 /** Which model call an attempt belongs to, and which try of that call it is; both from 1. */
-export interface AttemptNumber {
+interface AttemptNumber {
   call: number;
   tryNumber: number;
 }

@@ -1,7 +1,7 @@
 /** The gateway's repairs of streams, in words, and which events each is about. */
 import type { EventRole } from './event-words.js';
 
-export interface RepairWords {
+interface RepairWords {
   en: string;
   zh: string;
   /** Where it can be seen: on the side of the upstream, or in what was emitted. */

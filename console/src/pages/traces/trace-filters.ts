@@ -2,7 +2,7 @@
 import { factsOf, type TraceWire } from './trace-types.js';
 
 export const STATUS_CLASSES = ['2xx', '4xx', '5xx'] as const;
-export type StatusClass = (typeof STATUS_CLASSES)[number];
+type StatusClass = (typeof STATUS_CLASSES)[number];
 
 export interface TraceFilter {
   model: string;

@@ -26,7 +26,7 @@ function judge(trace: TraceWire, text: (typeof strings)['en']): [Tone, string] {
   return isError(trace) ? ['danger', text.failed] : ['ok', text.ok];
 }
 
-export function repairCount({ repairs }: TraceWire): number {
+function repairCount({ repairs }: TraceWire): number {
   return repairs.reduce((sum, repair) => sum + readRepair(repair).count, 0);
 }
 

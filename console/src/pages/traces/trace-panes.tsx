@@ -19,7 +19,7 @@ import { emittedFlow, type Flow, upstreamFlow } from './timeline.js';
 
 const HEIGHT = 'h-[min(72vh,46rem)] min-h-80';
 
-export interface TracePanesProps {
+interface TracePanesProps {
   payload: TracePayload;
   inbound: unknown;
   /** Of the inbound body, by JSON pointer. */

@@ -1,7 +1,7 @@
 /** Lines of `GET /api/traces` and what `GET /api/traces/:id` adds. */
 import { isTracePayload, type TracePayload } from './payload.js';
 
-export interface LossWire {
+interface LossWire {
   path: string;
   reason: string;
 }
@@ -27,13 +27,13 @@ export interface TraceDetailWire extends TraceWire {
   payload: unknown;
 }
 
-export interface Tokens {
+interface Tokens {
   input: number;
   output: number;
   cached: number;
 }
 
-export interface TraceFacts {
+interface TraceFacts {
   path: string;
   stream: boolean;
   firstTokenMs: number | undefined;

@@ -8,7 +8,7 @@ import { PATTERNS, PatternDefinitions, Swatch } from './patterns.js';
 import { labelledIndexes, linePath, type Scale, stack } from './scale.js';
 import { strings } from './strings.js';
 
-export interface ChartProps {
+interface ChartProps {
   title: string;
   hint: string;
   kind: 'bars' | 'lines';

@@ -1,6 +1,6 @@
 /** Series are told apart by colour and by pattern: not everyone sees the first. */
 
-export interface Pattern {
+interface Pattern {
   colour: string;
   /** Of lines. */
   dash: string | undefined;

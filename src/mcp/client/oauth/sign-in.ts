@@ -9,7 +9,7 @@ import { GatewayError } from '../../../core/errors.js';
 import type { FetchLike, HttpSdk } from '../wire/sdk.js';
 import type { TokenFile } from './token-file.js';
 
-export interface SignInOptions {
+interface SignInOptions {
   name: string;
   url: string;
   file: TokenFile;

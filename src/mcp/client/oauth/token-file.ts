@@ -17,7 +17,7 @@ const entrySchema = z.object({
 });
 const fileSchema = z.object({ version: z.literal(1), servers: z.record(z.string(), entrySchema) });
 
-export type SignIn = z.output<typeof entrySchema>;
+type SignIn = z.output<typeof entrySchema>;
 type Contents = z.output<typeof fileSchema>;
 
 export interface TokenFile {

@@ -33,7 +33,7 @@ export class EventBounds {
   }
 }
 
-export interface BoundedFetchOptions {
+interface BoundedFetchOptions {
   client: HttpClient;
   /** Where the configured headers may go. */
   origin: string;

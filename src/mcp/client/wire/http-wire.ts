@@ -6,7 +6,7 @@ import { createBoundedFetch } from './bounded-fetch.js';
 import type { FetchLike, HttpSdk } from './sdk.js';
 import type { Wire, WireContext } from './wire.js';
 
-export interface HttpOptions {
+interface HttpOptions {
   type: 'http' | 'sse';
   url: URL;
   headers: Readonly<Record<string, string>>;

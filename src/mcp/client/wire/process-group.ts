@@ -13,7 +13,7 @@ export interface ProcessOptions {
   env: Readonly<Record<string, string>>;
 }
 
-export interface ProcessEnd {
+interface ProcessEnd {
   code: number | null;
   signal: NodeJS.Signals | null;
 }

@@ -6,7 +6,7 @@ export interface SearchProvider {
   search(query: string, options: SearchOptions): Promise<SearchHit[]>;
 }
 
-export interface SearchOptions {
+interface SearchOptions {
   /** Hints for the provider: WebSearch itself applies them to whatever comes back. */
   allowedDomains: readonly string[];
   blockedDomains: readonly string[];

@@ -6,7 +6,7 @@ import type { SearchHit } from './provider.js';
 
 const LONGEST = { title: 300, snippet: 2000, url: 2048 };
 
-export interface HitFields {
+interface HitFields {
   title: string;
   url: string;
   snippet: string;

@@ -4,7 +4,7 @@ import { ToolError } from '../../runtime/tool.js';
 
 const LIMITS = { bytes: 4_194_304, totalMs: 20_000 };
 
-export interface SearchRequest {
+interface SearchRequest {
   provider: string;
   url: URL;
   headers?: Readonly<Record<string, string>>;
