@@ -1,7 +1,6 @@
 /** Secrets out of every text that is printed, logged or kept. */
 
-import type { Config, McpServerConfig, UpstreamConfig, WebSearchConfig } from './schema.js';
-import { isPlainParameter, isSecretName } from './secrets.js';
+import { isPlainParameter } from './secrets.js';
 
 export const REDACTED = '[redacted]';
 
@@ -91,63 +90,6 @@ function variantsOf(secrets: readonly string[]): string[] {
   return [...variants].sort((a, b) => b.length - a.length);
 }
 
-/** The configuration as it may be shown: the same keys, every value that could be a secret masked. */
-export function publicConfig(config: Config): Config {
-  return {
-    ...config,
-    server: { ...config.server, keys: config.server.keys.map((key) => ({ ...key, key: REDACTED })) },
-    upstreams: mapValues(config.upstreams, maskUpstream),
-    mcp_servers: mapValues(config.mcp_servers, maskMcpServer),
-    tools: { ...config.tools, web_search: maskWebSearch(config.tools.web_search) },
-    store: maskUrl(config.store),
-  };
-}
-
-function maskWebSearch(search: WebSearchConfig): WebSearchConfig {
-  switch (search.provider) {
-    case 'none':
-      return search;
-    case 'searxng':
-      return { ...search, base_url: maskUrl(search.base_url) };
-    default:
-      return {
-        ...search,
-        api_key: REDACTED,
-        ...(search.base_url === undefined ? {} : { base_url: maskUrl(search.base_url) }),
-      };
-  }
-}
-
-function maskUpstream(upstream: UpstreamConfig): UpstreamConfig {
-  if (upstream.dialect === 'demo') return upstream;
-  return {
-    ...upstream,
-    base_url: maskUrl(upstream.base_url),
-    ...(upstream.api_key === undefined ? {} : { api_key: REDACTED }),
-    ...(upstream.headers === undefined ? {} : { headers: mapValues(upstream.headers, () => REDACTED) }),
-  };
-}
-
-function maskMcpServer(server: McpServerConfig): McpServerConfig {
-  if (server.type !== 'stdio') {
-    return { ...server, url: maskUrl(server.url), headers: mapValues(server.headers, () => REDACTED) };
-  }
-  return { ...server, args: maskArguments(server.args), env: mapValues(server.env, () => REDACTED) };
-}
-
-/** `--token X`, `--token=X` and whatever has the shape of a credential. */
-function maskArguments(args: readonly string[]): string[] {
-  const redact = createRedactor([]);
-  return args.map((argument, index) => {
-    const before = args[index - 1];
-    if (before?.startsWith('-') && !before.includes('=') && isSecretName(before)) return REDACTED;
-    const equals = argument.indexOf('=');
-    if (equals > 0 && isSecretName(argument.slice(0, equals)))
-      return argument.slice(0, equals + 1) + REDACTED;
-    return redact(argument);
-  });
-}
-
 /** An address without its password and without the values of its query. */
 export function maskUrl(address: string): string {
   return address
@@ -155,8 +97,4 @@ export function maskUrl(address: string): string {
     .replace(/([?&])([^=&#]+)=([^&#]*)/g, (whole, start: string, name: string) =>
       isPlainParameter(name) ? whole : `${start}${name}=${REDACTED}`,
     );
-}
-
-function mapValues<T>(record: Readonly<Record<string, T>>, map: (value: T) => T): Record<string, T> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }

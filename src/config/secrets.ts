@@ -30,7 +30,7 @@ const PLACEHOLDERS: ReadonlySet<string> = new Set([
 /** Shorter values would blank out ordinary words of every line. */
 const SHORTEST_SECRET = 4;
 
-export function isSecretName(name: string): boolean {
+function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.replace(/([a-z])([A-Z])/g, '$1_$2'));
 }
 
