@@ -1,6 +1,6 @@
 /** The coordinator itself: asks, waits, and puts its parts together. */
 import { GatewayError } from '../../core/errors.js';
-import { causeOf, type StopCause } from '../../core/stopping.js';
+import { causeOf, onAbort, type StopCause } from '../../core/stopping.js';
 import type { Approval, NewApproval } from '../../store/approvals.js';
 import type { NewRule, Rule } from '../../store/rules.js';
 import type { Store } from '../../store/store.js';
@@ -293,10 +293,9 @@ class Coordinator implements ApprovalCoordinator {
     const { call, id } = waiter;
     if (approval.state !== 'pending') return this.#conclude(call, { kind: 'settled', approval }, id);
     waiter.approval = approval;
-    const onAbort = () =>
-      waiter.end(staysOpen(causeOf(call.signal)) ? { kind: 'closing' } : { kind: 'aborted' });
-    call.signal.addEventListener('abort', onAbort);
-    if (call.signal.aborted) onAbort();
+    const release = onAbort(call.signal, () =>
+      waiter.end(staysOpen(causeOf(call.signal)) ? { kind: 'closing' } : { kind: 'aborted' }),
+    );
     if (this.#closed) waiter.end({ kind: 'closing' });
     this.#ticker.plan();
     // After a restart it is offered again to the people present then.
@@ -309,7 +308,7 @@ class Coordinator implements ApprovalCoordinator {
     try {
       return await this.#conclude(call, await waiter.ended, id);
     } finally {
-      call.signal.removeEventListener('abort', onAbort);
+      release();
       call.onResumed?.();
     }
   }

@@ -1,4 +1,6 @@
 /** Calls of this process that wait for a person: a promise on a row of the store, and nothing more. */
+
+import { deferred } from '../../core/deferred.js';
 import type { Approval } from '../../store/approvals.js';
 import type { Decision } from '../decision.js';
 import type { GatedToolCall } from '../gate.js';
@@ -16,20 +18,17 @@ export class Waiter {
   readonly call: GatedToolCall;
   /** Undefined until the store has it. */
   approval: Approval | undefined;
-  readonly ended: Promise<WaitEnd>;
-  #end: (end: WaitEnd) => void = () => {};
+  readonly #ended = deferred<WaitEnd>();
+  readonly ended = this.#ended.promise;
 
   constructor(id: string, call: GatedToolCall) {
     this.id = id;
     this.call = call;
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
   }
 
   /** The first counts. */
   end(end: WaitEnd): void {
-    this.#end(end);
+    this.#ended.resolve(end);
   }
 }
 

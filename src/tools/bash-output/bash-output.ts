@@ -1,5 +1,7 @@
 /** Reads what a background command printed since it was last read. */
 import * as z from 'zod';
+import { atMost, deferred } from '../../core/deferred.js';
+import { onAbort } from '../../core/stopping.js';
 import { filterLines } from '../../workspace/ripgrep/filter-lines.js';
 import { findJob, jobId, showState } from '../bash/find-job.js';
 import type { Job, JobState } from '../runtime/jobs.js';
@@ -83,14 +85,8 @@ async function filtered(text: string, pattern: string, signal: AbortSignal): Pro
 }
 
 async function waitFor(job: Job, ms: number, signal: AbortSignal): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  let abort = (): void => {};
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-    abort = resolve;
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  if (!signal.aborted) await Promise.race([job.ended, late]);
-  clearTimeout(timer);
-  signal.removeEventListener('abort', abort);
+  const aborted = deferred();
+  const release = onAbort(signal, aborted.resolve);
+  await atMost(ms, Promise.race([aborted.promise, job.ended]));
+  release();
 }

@@ -5,6 +5,8 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import * as z from 'zod';
+import { deferred } from '../../core/deferred.js';
+import { onAbort } from '../../core/stopping.js';
 import { convertHtml } from './convert-html.js';
 
 /** The text of a PDF. Runs in a worker, as text: see convert-html.ts. */
@@ -130,20 +132,17 @@ async function runWorker(job: PageJob, signal: AbortSignal, timeMs: number): Pro
   });
   worker.stdout.resume();
   worker.stderr.resume();
-  let timer: NodeJS.Timeout | undefined;
-  let onAbort = () => {};
+  const { promise, resolve } = deferred<PageOutcome>();
+  const timer = setTimeout(() => resolve({ done: false, why: 'time' }), timeMs);
+  const release = onAbort(signal, () => resolve({ done: false, why: 'aborted' }));
+  worker.on('message', (message: unknown) => resolve(outcomeOf(message)));
+  worker.on('error', () => resolve({ done: false, why: 'failed' }));
+  worker.on('exit', () => resolve({ done: false, why: 'failed' }));
   try {
-    return await new Promise<PageOutcome>((resolve) => {
-      timer = setTimeout(() => resolve({ done: false, why: 'time' }), timeMs);
-      onAbort = () => resolve({ done: false, why: 'aborted' });
-      signal.addEventListener('abort', onAbort);
-      worker.on('message', (message: unknown) => resolve(outcomeOf(message)));
-      worker.on('error', () => resolve({ done: false, why: 'failed' }));
-      worker.on('exit', () => resolve({ done: false, why: 'failed' }));
-    });
+    return await promise;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
+    release();
     await worker.terminate();
   }
 }

@@ -1,6 +1,7 @@
 /** One run of ripgrep, read while it prints and stopped when enough has been read. */
 import { spawn } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
+import { onAbort } from '../../core/stopping.js';
 import { findRipgrep } from './binary.js';
 
 export interface RipgrepRequest {
@@ -56,8 +57,7 @@ export async function runRipgrep(request: RipgrepRequest): Promise<RipgrepOutcom
       child.stdout?.destroy();
     };
     const timer = setTimeout(() => stop('timed-out'), request.timeoutMs);
-    const abort = (): void => stop('aborted');
-    request.signal.addEventListener('abort', abort, { once: true });
+    const release = onAbort(request.signal, () => stop('aborted'));
 
     const take = (text: string): void => {
       const records = (begun + text).split(request.separator);
@@ -80,7 +80,7 @@ export async function runRipgrep(request: RipgrepRequest): Promise<RipgrepOutcom
     });
     const finish = (code: number | null): void => {
       clearTimeout(timer);
-      request.signal.removeEventListener('abort', abort);
+      release();
       if (ended === 'complete' && begun !== '') request.onRecord(begun);
       resolve({ ended, code: code ?? undefined, messages: messages.slice(0, MAX_MESSAGES) });
     };

@@ -4,7 +4,9 @@
  */
 import type { AgentObserver } from '../../../activity/activity.js';
 import { SharedStream, type StreamReader } from '../../../answers/shared-stream.js';
+import { deferred } from '../../../core/deferred.js';
 import type { ModelEvent } from '../../../core/events.js';
+import { onAbort } from '../../../core/stopping.js';
 import type { Turn } from '../../../sessions/sessions.js';
 import type { Answer, ModelRequest } from '../../engine.js';
 
@@ -72,12 +74,7 @@ export class LiveTurn {
   readonly #own: StreamReader<Batch> | undefined;
   readonly #ownHeaders: Waiter['headers'];
   readonly #onDelivered: () => void;
-  #resolve: (head: AnswerHead) => void = () => {};
-  #reject: (error: unknown) => void = () => {};
-  readonly #head = new Promise<AnswerHead>((resolve, reject) => {
-    this.#resolve = resolve;
-    this.#reject = reject;
-  });
+  readonly #head = deferred<AnswerHead>();
 
   constructor(principal: string, caller: Waiter, { pingMs, onEnd, onDelivered }: LiveTurnOptions) {
     this.principal = principal;
@@ -86,7 +83,7 @@ export class LiveTurn {
     this.#own = this.#stream.join(caller);
     this.#ownHeaders = caller.headers;
     // Nobody may have joined to hear of a failure.
-    this.#head.catch(() => {});
+    this.#head.promise.catch(() => {});
   }
 
   /** Fires when nobody waits for the turn any more. */
@@ -118,20 +115,20 @@ export class LiveTurn {
   /** The answer of the request that the turn was begun for. */
   begin(head: AnswerHead, source: AsyncGenerator<Batch, void, void>): Answer {
     this.#stream.start(source);
-    this.#resolve(head);
+    this.#head.resolve(head);
     return this.#answer(head, this.#ownHeaders, this.#own ?? NOTHING);
   }
 
   /** There will be no answer: whoever joined is told the same. */
   async fail(error: unknown): Promise<void> {
-    this.#reject(error);
+    this.#head.reject(error);
     await this.#stream.fail();
   }
 
   async join(caller: Waiter): Promise<Answer | undefined> {
     const reader = this.#stream.join(caller);
     if (reader !== undefined) {
-      const head = await this.#head;
+      const head = await this.#head.promise;
       return this.#answer(head, caller.headers, reader);
     }
     await orAborted(this.ended, caller.signal);
@@ -158,12 +155,8 @@ function nameOf(session: string, key: string): string {
 }
 
 async function orAborted(settled: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  let onAbort = () => {};
-  const aborted = new Promise<void>((resolve) => {
-    onAbort = resolve;
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  await Promise.race([settled, aborted]);
-  signal.removeEventListener('abort', onAbort);
+  const aborted = deferred();
+  const release = onAbort(signal, aborted.resolve);
+  await Promise.race([settled, aborted.promise]);
+  release();
 }
