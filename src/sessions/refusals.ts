@@ -83,10 +83,3 @@ export const ambiguousCalls = (ids: readonly string[]) =>
     `More than one session has a call ${ids.map(shown).join(', ')}. Send X-Session-ID, or the conversation up to the call.`,
     { param: 'x-session-id', detail: 'ambiguous_tool_call' },
   );
-
-export const otherRequest = () =>
-  new GatewayError(
-    'conflict',
-    'This Idempotency-Key belongs to another request. Use a new key for a new request.',
-    { param: 'idempotency-key', detail: 'idempotency_key_reused' },
-  );

@@ -1,6 +1,6 @@
 /**
  * Answers that may be asked for again: a repeated request, an `Idempotency-Key`, a stored response.
- * Keys are namespaced by the caller (`idempotency:…`, `request:…`, `response:…`).
+ * `src/answers/answer-keys.ts` has the kinds of keys.
  */
 
 export interface NewAnswer {

@@ -18,16 +18,13 @@ import { openIn, type ReviewedResults, reviewResults } from '../persistence/pend
 import type { LoadedSession, SessionReader } from '../persistence/session-reader.js';
 import type { TurnRow } from '../persistence/session-row.js';
 import { unknownCall } from '../refusals.js';
-import type { SessionsStore } from '../session-parts.js';
 import type { AttachRequest } from '../sessions.js';
-import type { Deliveries, TurnReaders } from '../turns/deliveries.js';
-import { type KeptAnswer, readAnswer, resultsKey } from '../turns/kept-answers.js';
+import type { Deliveries, KeptAnswer, TurnReaders } from '../turns/deliveries.js';
 import { resultsWithoutCall } from './check-tool-calls.js';
 import type { FoundPosition, HistoryLookup } from './history-lookup.js';
 import type { MatchFacts } from './match-decision.js';
 
 export interface FactSources {
-  store: Pick<SessionsStore, 'answers'>;
   reader: SessionReader;
   lookup: HistoryLookup;
   deliveries: Deliveries;
@@ -73,8 +70,8 @@ export async function gatherEvidence(
   const keys = hashes.map((hash) => requestKey(hash, request.asks));
   const undelivered = await sources.deliveries.answerTo(session, record, request, hashes);
   const afterBrokenTurn = messagesAfterBrokenTurn(loaded, from, request, reviewed);
-  const isAnswered = found.position === 'earlier' && givenResults(reviewed) > 0;
-  const answer = isAnswered ? await storedAnswer(sources, loaded, found) : undefined;
+  const earlier = found.position === 'earlier' && givenResults(reviewed) > 0 ? found.turnEnd : undefined;
+  const answer = earlier && (await sources.deliveries.toResults(session, earlier.mark));
   const evidence = { from, request, loaded, found, foreign, incoming, reviewed, keys };
   return { ...evidence, afterBrokenTurn, undelivered, answer };
 }
@@ -171,16 +168,6 @@ async function refuseUnknownResults(
   for (const { open } of turnEnds.byHash.values()) for (const id of open) known.add(id);
   const first = unknown.find(({ toolUseId }) => !known.has(toolUseId));
   if (first !== undefined) throw unknownCall(first.toolUseId);
-}
-
-async function storedAnswer(
-  { store }: FactSources,
-  { session }: LoadedSession,
-  { turnEnd }: FoundPosition,
-): Promise<KeptAnswer | undefined> {
-  if (turnEnd === undefined) return undefined;
-  const kept = await store.answers.get(session.principal, resultsKey(session.id, turnEnd.mark));
-  return kept === undefined ? undefined : readAnswer(kept.body);
 }
 
 function messagesAfterBrokenTurn(

@@ -14,11 +14,10 @@ import { LeasedSession } from '../persistence/leased-session.js';
 import { type ReviewedResults, reviewResults } from '../persistence/pending-tool-calls.js';
 import { type SessionFactory, titleOf } from '../persistence/session-factory.js';
 import type { LoadedSession, SessionReader } from '../persistence/session-reader.js';
-import { busy, busyElsewhere, ended, otherRequest, unknownCall } from '../refusals.js';
+import { busy, busyElsewhere, ended, unknownCall } from '../refusals.js';
 import type { SessionParts } from '../session-parts.js';
 import type { AttachKind, Attachment, AttachRequest, NotedAttachment } from '../sessions.js';
 import type { Deliveries, TurnReaders } from '../turns/deliveries.js';
-import { idempotencyDigest, idempotencyKey, readAnswer } from '../turns/kept-answers.js';
 import type { LeasedTurn } from '../turns/leased-turn.js';
 import type { TurnStarter } from '../turns/turn-starter.js';
 import { refuseDuplicateToolCalls, resultsWithoutCall } from './check-tool-calls.js';
@@ -71,8 +70,11 @@ export class SessionMatcher {
     const user = named === undefined ? asked.user : await this.#options.lookup.userOf(named);
     const from = { ...asked, user };
     const request = fingerprintRequest(from);
-    const known = await this.#byIdempotencyKey(from, request);
-    if (known !== undefined) return known;
+    const kept = await this.#options.deliveries.underKey(from, request);
+    if (kept !== undefined) {
+      const { session, turn, answer } = kept;
+      return { kind: 'answered', session, how: turn.how, key: turn.key, answer, losses: [] };
+    }
     const key = requestKey(request.fingerprint.end.hash, request.asks);
     for (let reads = 0; reads < LIMITS.rereads; reads += 1) {
       const attached = await this.#try(from, request, key);
@@ -121,19 +123,6 @@ export class SessionMatcher {
     if (known.length > 0) return known;
     const waiting = await lookup.byCalls(request, from);
     return waiting === undefined ? [] : [{ by: 'calls', id: waiting }];
-  }
-
-  async #byIdempotencyKey(
-    from: AttachRequest,
-    request: FingerprintedRequest,
-  ): Promise<Attachment | undefined> {
-    if (from.idempotencyKey === undefined) return undefined;
-    const { store } = this.#options.parts;
-    const kept = await store.answers.get(from.principal, idempotencyKey(from.idempotencyKey));
-    if (kept?.session === undefined) return undefined;
-    if (kept.digest !== idempotencyDigest(from, request)) throw otherRequest();
-    const { answer, turn } = readAnswer(kept.body);
-    return { kind: 'answered', session: kept.session, how: turn.how, key: turn.key, answer, losses: [] };
   }
 
   async #toSession(

@@ -83,7 +83,7 @@ describe('two end users of one key', () => {
   it('do not share an Idempotency-Key', async () => {
     await bench.say(HI, 'ok', { ...of('a'), idempotencyKey: 'k' });
     await expect(bench.attach(HI, { ...of('b'), idempotencyKey: 'k' })).rejects.toMatchObject({
-      code: 'conflict',
+      code: 'unprocessable',
     });
   });
 

@@ -1,17 +1,60 @@
 /**
- * Undelivered answers. The process may die or the connection break after an answer is written and
+ * Answers that a session gives again: to a repeated `Idempotency-Key`, to repeated results, and those
+ * that are undelivered. The process may die or the connection break after an answer is written and
  * before it is sent. Until the delivery is confirmed, the same request gets the stored answer, so
  * that nothing runs twice.
  *
  * The answer's row is the truth; the session's record only says where to look. So a delivery is
  * written without the session's lease, which another process may want at that moment.
  */
-
+import * as z from 'zod';
+import type { AnswerKey } from '../../answers/answer-keys.js';
+import { AnswerMemory } from '../../answers/answer-memory.js';
+import type { RecordedAnswer } from '../../store/answers.js';
+import { digest } from '../history/hash-chain.js';
 import { type FingerprintedRequest, HistoryFingerprint, requestKey } from '../history/history-fingerprint.js';
 import type { SessionReader } from '../persistence/session-reader.js';
-import type { SessionRow, Undelivered } from '../persistence/session-row.js';
+import { type SessionRow, type TurnRow, turnRow, type Undelivered } from '../persistence/session-row.js';
 import type { SessionParts } from '../session-parts.js';
-import { type KeptAnswer, readAnswer, undeliveredKey } from './kept-answers.js';
+import type { AttachRequest, GivenAnswer } from '../sessions.js';
+
+/** Enough to recognize the request, and its answer. */
+export interface KeptAnswer {
+  answer: GivenAnswer;
+  turn: TurnRow;
+}
+
+// The blocks were written by this program and are read by it alone.
+const isAnswer = (value: unknown): value is GivenAnswer =>
+  typeof value === 'object' && value !== null && 'blocks' in value && Array.isArray(value.blocks);
+const keptAnswer = z.object({ answer: z.custom<GivenAnswer>(isAnswer), turn: turnRow });
+
+const readAnswer = (row: RecordedAnswer | undefined): KeptAnswer | undefined =>
+  row && keptAnswer.parse(row.body);
+
+const sessionKey = (key: string): AnswerKey => ({ kind: 'session', keyDigest: digest(key) });
+
+/** Digest of what the client sent, whichever session it was matched with. */
+function idempotencyDigest(
+  { id, engine, root }: AttachRequest,
+  { fingerprint, asks }: FingerprintedRequest,
+): string {
+  return digest(id ?? '', engine, root, requestKey(fingerprint.end.hash, asks));
+}
+
+/** Where a turn's answer is kept for repeats; undefined: until it is delivered. */
+export function answerKeyOf(
+  session: string,
+  turn: TurnRow,
+  from: AttachRequest,
+  request: FingerprintedRequest,
+): { key: AnswerKey; digest: string } | undefined {
+  if (turn.batch !== undefined) {
+    return { key: { kind: 'results', session, mark: turn.batch }, digest: turn.key };
+  }
+  if (from.idempotencyKey === undefined) return undefined;
+  return { key: sessionKey(from.idempotencyKey), digest: idempotencyDigest(from, request) };
+}
 
 interface Owner {
   id: string;
@@ -19,15 +62,34 @@ interface Owner {
 }
 
 export class Deliveries {
-  readonly #parts: Pick<SessionParts, 'store' | 'log'>;
+  readonly #answers: AnswerMemory;
+  readonly #log: SessionParts['log'];
   readonly #reader: SessionReader;
   /** Delivered turns by session, until the delivery is written. */
   readonly #noted = new Map<string, string>();
   readonly #writes = new Set<Promise<void>>();
 
-  constructor(parts: Pick<SessionParts, 'store' | 'log'>, reader: SessionReader) {
-    this.#parts = parts;
+  constructor({ store, log }: Pick<SessionParts, 'store' | 'log'>, reader: SessionReader) {
+    this.#answers = new AnswerMemory(store.answers);
+    this.#log = log;
     this.#reader = reader;
+  }
+
+  /** Rejects with `unprocessable` where the request's `Idempotency-Key` is another request's. */
+  async underKey(
+    from: AttachRequest,
+    request: FingerprintedRequest,
+  ): Promise<(KeptAnswer & { session: string }) | undefined> {
+    if (from.idempotencyKey === undefined) return undefined;
+    const digest = idempotencyDigest(from, request);
+    const row = await this.#answers.get(from.principal, sessionKey(from.idempotencyKey), digest);
+    const kept = readAnswer(row);
+    return kept && row?.session !== undefined ? { ...kept, session: row.session } : undefined;
+  }
+
+  /** The answer to results of the tool calls at `mark`, whichever way they were split. */
+  async toResults({ id, principal }: Owner, mark: number): Promise<KeptAnswer | undefined> {
+    return readAnswer(await this.#answers.get(principal, { kind: 'results', session: id, mark }));
   }
 
   /** The session's last answer is that of the turn, and is undelivered. */
@@ -62,12 +124,11 @@ export class Deliveries {
 
   /** A request that continues the session confirms the delivery. */
   async drop({ id, principal }: Owner, { mark }: Undelivered): Promise<void> {
-    const { store, log } = this.#parts;
     try {
-      await store.answers.delete(principal, undeliveredKey(id, mark));
+      await this.#answers.delete(principal, { kind: 'undelivered', session: id, mark });
     } catch (error) {
       // No request can match the row any more, and it expires.
-      log.warn({ err: error, session: id }, 'an answer that was delivered could not be deleted');
+      this.#log.warn({ err: error, session: id }, 'an answer that was delivered could not be deleted');
     }
   }
 
@@ -78,8 +139,8 @@ export class Deliveries {
 
   async #answer({ id, principal }: Owner, { undelivered }: SessionRow): Promise<KeptAnswer | undefined> {
     if (undelivered === undefined || undelivered.turn.key === this.#noted.get(id)) return undefined;
-    const kept = await this.#parts.store.answers.get(principal, undeliveredKey(id, undelivered.mark));
-    return kept === undefined ? undefined : readAnswer(kept.body);
+    const { mark } = undelivered;
+    return readAnswer(await this.#answers.get(principal, { kind: 'undelivered', session: id, mark }));
   }
 
   async #write(id: string, key: string): Promise<void> {
@@ -88,7 +149,7 @@ export class Deliveries {
       const undelivered = head?.record.undelivered;
       if (head !== undefined && undelivered?.turn.key === key) await this.drop(head.session, undelivered);
     } catch (error) {
-      this.#parts.log.warn({ err: error, session: id }, 'a delivery could not be written');
+      this.#log.warn({ err: error, session: id }, 'a delivery could not be written');
     } finally {
       if (this.#noted.get(id) === key) this.#noted.delete(id);
     }

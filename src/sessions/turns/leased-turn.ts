@@ -1,5 +1,6 @@
 /** A running turn: it writes through the session's lease until it is complete, parked, broken or discarded. */
 import { randomBytes } from 'node:crypto';
+import { storedKey } from '../../answers/answer-keys.js';
 import type {
   JsonObject,
   Message,
@@ -11,7 +12,6 @@ import type {
 import { deferred } from '../../core/deferred.js';
 import type { GatewayError } from '../../core/errors.js';
 import type { Loss } from '../../core/losses.js';
-import type { NewAnswer } from '../../store/answers.js';
 import type { HistoryFingerprint } from '../history/history-fingerprint.js';
 import { LIMITS } from '../limits.js';
 import type { LeasedSession, Step } from '../persistence/leased-session.js';
@@ -19,7 +19,7 @@ import type { LogEntry, TurnEntry, TurnRow } from '../persistence/session-row.js
 import { ended, lost } from '../refusals.js';
 import type { SessionParts } from '../session-parts.js';
 import type { AttachKind, CompletedTurn, OutstandingToolCalls, Turn } from '../sessions.js';
-import { type KeptAnswer, undeliveredKey } from './kept-answers.js';
+import type { answerKeyOf, KeptAnswer } from './deliveries.js';
 
 export type LeasedTurnEnd = 'complete' | 'parked' | 'broken' | 'discarded';
 
@@ -41,7 +41,7 @@ export interface LeasedTurnOptions {
   /** Calls whose results are recorded and not yet in the transcript. */
   unused: Iterable<string>;
   /** Where the answer is stored for repeats; undefined: only until it is delivered. */
-  answerKey: Pick<NewAnswer, 'key' | 'digest'> | undefined;
+  answerKey: ReturnType<typeof answerKeyOf>;
   /** Releases the lease, before any listener hears of the end. */
   onEnd(end: LeasedTurnEnd): Promise<void>;
 }
@@ -267,7 +267,10 @@ export class LeasedTurn implements Turn {
       said: [],
     };
     const body: KeptAnswer = { answer, turn };
-    const kept = answerKey ?? { key: undeliveredKey(this.id, number), digest: turn.key };
+    const { key, digest } = answerKey ?? {
+      key: { kind: 'undelivered', session: this.id, mark: number } as const,
+      digest: turn.key,
+    };
     await this.#write({
       state: open.length > 0 ? 'parked' : 'live',
       turns,
@@ -282,7 +285,7 @@ export class LeasedTurn implements Turn {
         undelivered: answerKey === undefined ? { mark: number, turn, head: record.head } : undefined,
         ...(next !== undefined && { state: next }),
       },
-      answer: { ...kept, body, expiresAt: parts.now() + parts.ttlMs },
+      answer: { key: storedKey(key), digest, body, expiresAt: parts.now() + parts.ttlMs },
     });
   }
 }

@@ -82,7 +82,7 @@ describe('a request sent a second time', () => {
       losses: [],
     });
     expect(await bench.attach(A, { ...keyed, principal: 'bob' })).toMatchObject({ kind: 'turn' });
-    await expect(bench.attach([user('z')], keyed)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(bench.attach([user('z')], keyed)).rejects.toMatchObject({ code: 'unprocessable' });
     await bench.say(ON, 'B', { idempotencyKey: 'k2' });
     expect(await bench.attach(ON, { idempotencyKey: 'k2' })).toMatchObject({
       kind: 'answered',

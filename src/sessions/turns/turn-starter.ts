@@ -28,8 +28,7 @@ import type { LoadedSession, SessionReader } from '../persistence/session-reader
 import type { SessionRow, SetupEntry, TurnEntry, TurnRow } from '../persistence/session-row.js';
 import type { SessionParts } from '../session-parts.js';
 import type { AttachKind, Attachment, AttachRequest } from '../sessions.js';
-import type { Deliveries } from './deliveries.js';
-import { answerKeyOf } from './kept-answers.js';
+import { answerKeyOf, type Deliveries } from './deliveries.js';
 import { LeasedTurn, type LeasedTurnEnd } from './leased-turn.js';
 
 export interface StartOptions {

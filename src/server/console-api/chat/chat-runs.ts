@@ -4,6 +4,7 @@
  * the same request, which the session answers by going on with the turn that broke off.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import { AnswerMemory } from '../../../answers/answer-memory.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import { StopError } from '../../../core/stopping.js';
 import type { Dispatcher } from '../../../engines/dispatcher.js';
@@ -22,7 +23,6 @@ import type { ChatBody } from './chat-request.js';
 import { type ChatEnd, ConsoleTurn } from './console-turn.js';
 import { CHAT_LIMITS } from './limits.js';
 import { isOfRun, nothingToResume } from './resumable.js';
-import { StartedAnswers } from './started-answers.js';
 
 export interface ChatRunsOptions {
   /** The caller closes it, after the runs. */
@@ -44,11 +44,17 @@ interface Starting {
   started: Promise<ChatStarted>;
 }
 
+interface Given {
+  /** Of the request. */
+  digest: string;
+  started: ChatStarted;
+}
+
 export class ChatRuns {
   readonly #options: ChatRunsOptions;
   /** Two gateways of one process are two owners. */
   readonly #owner = `${ownerOfThisProcess()}/${randomBytes(4).toString('hex')}`;
-  readonly #answers: StartedAnswers;
+  readonly #answers: AnswerMemory;
   readonly #starting = new Map<string, Starting>();
   readonly #turns = new Map<string, { turn: ConsoleTurn; settled: Promise<void> }>();
   /** Sessions in which something is about to be said. */
@@ -59,7 +65,7 @@ export class ChatRuns {
 
   constructor(options: ChatRunsOptions) {
     this.#options = options;
-    this.#answers = new StartedAnswers(options.store.answers);
+    this.#answers = new AnswerMemory(options.store.answers);
   }
 
   /** Resolves as soon as the turn has a session. Rejects with what the dialect would answer. */
@@ -144,7 +150,7 @@ export class ChatRuns {
   }
 
   async #start(id: string, digest: string, body: ChatBody, principal: Principal): Promise<ChatStarted> {
-    const given = await this.#answers.find(principal.name, id);
+    const given = await this.#given(principal.name, id);
     if (given !== undefined) {
       if (given.digest === digest) return given.started;
       throw otherRequest();
@@ -187,7 +193,7 @@ export class ChatRuns {
       const started: ChatStarted = { session, turn: turn.id, how: plan.how };
       await store.runs.attach(id, session);
       await store.runs.deleteOthers(session, id);
-      await this.#answers.keep(principal.name, id, { digest, started });
+      await this.#keep(principal.name, id, { digest, started });
       return started;
     } catch (error) {
       // Nobody has heard of the fork.
@@ -275,11 +281,23 @@ export class ChatRuns {
     const session = await turn.attached;
     await this.#options.store.runs.attach(run, session);
     const { name } = turn.principal;
-    const given = await this.#answers.find(name, run);
+    const given = await this.#given(name, run);
     if (given !== undefined) return given.started;
     const started: ChatStarted = { session, turn: turn.id, how };
-    if (digest !== undefined) await this.#answers.keep(name, run, { digest, started });
+    if (digest !== undefined) await this.#keep(name, run, { digest, started });
     return started;
+  }
+
+  /** What the request was answered with, for who sends it again under the same `client_id`. */
+  async #given(principal: string, run: string): Promise<Given | undefined> {
+    const row = await this.#answers.get(principal, { kind: 'console-run', run });
+    return row !== undefined && isStarted(row.body) ? { digest: row.digest, started: row.body } : undefined;
+  }
+
+  async #keep(principal: string, run: string, { digest, started }: Given): Promise<void> {
+    const { session } = started;
+    const row = { digest, session, body: started, keptMs: CHAT_LIMITS.clientIdMs };
+    await this.#answers.put(principal, { kind: 'console-run', run }, row);
   }
 
   async #settle(run: string, turn: ConsoleTurn, end: ChatEnd, heardOf: boolean): Promise<void> {
@@ -313,6 +331,10 @@ function runId(principal: string, clientId: string | undefined): string {
     .update(JSON.stringify([principal, clientId]))
     .digest('base64url')}`;
 }
+
+// It was written by this program and is read by it alone.
+const isStarted = (value: unknown): value is ChatStarted =>
+  typeof value === 'object' && value !== null && 'session' in value && 'turn' in value;
 
 function digestOf(body: ChatBody): string {
   const { model, session, keep, content, cwd } = body;
