@@ -1,4 +1,5 @@
 /** Configuration into something that answers: upstreams, routes and engines put together. */
+
 import type { TurnObserver } from '../activity/activity.js';
 import { resolveModelCwd } from '../config/paths.js';
 import type { Config, ModelConfig } from '../config/schema.js';
@@ -6,18 +7,15 @@ import { GatewayError } from '../core/errors.js';
 import { type ModelRoute, ModelRouter, type ModelRule } from '../routing/model-router.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
+import { AgentEngine, type AgentEngineOptions } from './agent/agent-engine.js';
 import { calledModel, mayCall } from './called-model.js';
-import type {
-  ClaudeCodeEngine,
-  ClaudeCodeEngineOptions,
-  createClaudeCodeEngine,
-} from './claude-code/claude-code-engine.js';
+import type { ClaudeCodeDriverOptions, createClaudeCodeDriver } from './claude-code/driver.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { Answer, Engine, ModelRequest } from './engine.js';
 import { ModelList } from './model-list.js';
-import type { createNativeEngine, NativeEngine, NativeEngineOptions } from './native/native-engine.js';
+import type { createNativeDriver, NativeDriverOptions } from './native/driver.js';
 import { notForwarded } from './own-wire-only.js';
-import { PlainEngine, type PlainEngineOptions } from './plain/plain-engine.js';
+import { PlainDriver } from './plain/driver.js';
 import { Relay } from './relay/relay.js';
 
 export interface DispatcherOptions {
@@ -37,22 +35,28 @@ export interface DispatcherOptions {
   /** For models with `engine: claude-code`; without it they are refused. */
   claudeCode?: ClaudeCodeOptions;
   /** For conversations with plain models that the gateway keeps; without it they are refused. */
-  plain?: Omit<PlainEngineOptions, 'relay'>;
+  plain?: EngineOptions;
 }
+
+/** What an engine of agents needs besides its driver. */
+type EngineOptions = Omit<AgentEngineOptions, 'driver' | 'watcher'>;
 
 /** What the native agent needs beyond the configuration. The caller closes the runtime, after the dispatcher. */
 export interface NativeOptions
-  extends Pick<NativeEngineOptions, 'runtime' | 'log' | 'startDir' | 'home' | 'sessions' | 'now' | 'pingMs'> {
+  extends EngineOptions,
+    Pick<NativeDriverOptions, 'runtime' | 'startDir' | 'home' | 'now'> {
   /** Given from outside: a gateway without agents does not load it. */
-  create: typeof createNativeEngine;
+  create: typeof createNativeDriver;
   /** What paths in the configuration are relative to. */
   baseDir: string;
 }
 
 /** What Claude Code needs beyond the configuration. The dispatcher closes the processes. */
-export interface ClaudeCodeOptions extends Omit<ClaudeCodeEngineOptions, 'relay' | 'maxLive'> {
+export interface ClaudeCodeOptions
+  extends EngineOptions,
+    Omit<ClaudeCodeDriverOptions, 'relay' | 'maxLive' | 'sessions'> {
   /** Given from outside: a gateway without agents does not load it. */
-  create: typeof createClaudeCodeEngine;
+  create: typeof createClaudeCodeDriver;
   /** What paths in the configuration are relative to. */
   baseDir: string;
 }
@@ -80,19 +84,20 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
   const plain =
     options.plain === undefined
       ? undefined
-      : new PlainEngine({ watcher: options.watcher, ...options.plain, relay });
+      : new AgentEngine({ watcher: options.watcher, ...options.plain, driver: new PlainDriver(relay) });
 
-  function openClaudeCode(given: ClaudeCodeOptions): ClaudeCodeEngine {
-    return given.create({ watcher: options.watcher, ...given, relay, maxLive: config.sessions.max_live });
+  function openClaudeCode(given: ClaudeCodeOptions): AgentEngine {
+    const driver = given.create({ ...given, relay, maxLive: config.sessions.max_live });
+    return new AgentEngine({ watcher: options.watcher, ...given, driver });
   }
 
-  function openNative(given: NativeOptions): NativeEngine {
-    return given.create({
-      watcher: options.watcher,
+  function openNative(given: NativeOptions): AgentEngine {
+    const driver = given.create({
       ...given,
       relay,
       routeOf: (model, principal) => (mayCall(router, model, principal) ? router.route(model) : undefined),
     });
+    return new AgentEngine({ watcher: options.watcher, ...given, driver });
   }
 
   function routeOf({ principal, request: { model } }: ModelRequest): ModelRoute {

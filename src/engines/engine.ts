@@ -16,6 +16,11 @@ export interface Engine {
   run(call: ModelRequest, route: ModelRoute): Promise<Answer>;
 }
 
+/** One that counts the tokens of a request as its model does. */
+export interface CountingEngine extends Engine {
+  countTokens(call: ModelRequest, route: ModelRoute): Promise<number>;
+}
+
 /** One request of a client, on its way to an engine. */
 export interface ModelRequest {
   /** The request id, also the trace's. */

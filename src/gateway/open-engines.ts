@@ -57,7 +57,7 @@ export async function openEngines(options: EnginesOptions): Promise<ClosableDisp
       ? {
           native: {
             ...place,
-            create: (await import('../engines/native/native-engine.js')).createNativeEngine,
+            create: (await import('../engines/native/driver.js')).createNativeDriver,
             runtime: await agents.tools(),
           },
         }
@@ -66,7 +66,7 @@ export async function openEngines(options: EnginesOptions): Promise<ClosableDisp
       ? {
           claudeCode: {
             ...place,
-            ...(await import('../engines/claude-code/open-claude-code.js')).openClaudeCode(
+            ...(await import('../engines/claude-code/driver.js')).openClaudeCode(
               agents.stateDir,
               log,
               config.sessions.max_live,

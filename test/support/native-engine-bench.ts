@@ -5,12 +5,9 @@ import { GatewayError } from '../../src/core/errors.js';
 import type { ModelEvent } from '../../src/core/events.js';
 import { anthropicMessages } from '../../src/dialects/anthropic-messages/index.js';
 import { openaiChat } from '../../src/dialects/openai-chat/index.js';
+import { AgentEngine, type AgentEngineOptions } from '../../src/engines/agent/agent-engine.js';
 import type { Answer, ModelRequest } from '../../src/engines/engine.js';
-import {
-  createNativeEngine,
-  type NativeEngine,
-  type NativeEngineOptions,
-} from '../../src/engines/native/native-engine.js';
+import { createNativeDriver, type NativeDriverOptions } from '../../src/engines/native/driver.js';
 import type { Log } from '../../src/observability/log.js';
 import type { ModelRoute, ModelRule } from '../../src/routing/model-router.js';
 import { createSessions } from '../../src/sessions/lifetime/create-sessions.js';
@@ -334,13 +331,19 @@ export async function memorySessions(): Promise<{ sessions: Sessions; store: Sto
   return { sessions, store };
 }
 
+type NativeEngineOptions = NativeDriverOptions & Omit<AgentEngineOptions, 'driver'>;
+
+export function createNativeEngine(options: NativeEngineOptions): AgentEngine {
+  return new AgentEngine({ ...options, driver: createNativeDriver(options) });
+}
+
 /** With sessions in memory where none are given; closed after the test. */
 export async function nativeEngine(
   relay: ScriptedRelay,
   runtime: ToolRuntime,
   startDir: string,
   options: Partial<NativeEngineOptions> = {},
-): Promise<NativeEngine> {
+): Promise<AgentEngine> {
   const sessions = options.sessions ?? (await memorySessions()).sessions;
   const own = { relay, runtime, log: QUIET_LOG, startDir, home: startDir };
   const engine = createNativeEngine({ ...own, ...options, sessions });
@@ -399,7 +402,7 @@ export interface Heard {
 }
 
 /** The whole answer, with what a client would make of it. */
-export async function hear(engine: NativeEngine, call: ModelRequest, route = routeTo()): Promise<Heard> {
+export async function hear(engine: AgentEngine, call: ModelRequest, route = routeTo()): Promise<Heard> {
   const answer = await engine.run(call, route);
   if (answer.body.kind !== 'events') throw new Error('An agent answered with bytes');
   const events: ModelEvent[] = [];

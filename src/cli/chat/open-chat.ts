@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { LoadedConfig } from '../../config/load.js';
 import { createDispatcher } from '../../engines/create-dispatcher.js';
 import type { Principal } from '../../engines/engine.js';
-import { createNativeEngine } from '../../engines/native/native-engine.js';
+import { createNativeDriver } from '../../engines/native/driver.js';
 import { openAgentParts } from '../../gateway/agent-parts.js';
 import { type CloseStack, openAll } from '../../gateway/close-stack.js';
 import { openSessions } from '../../gateway/open-engines.js';
@@ -58,7 +58,7 @@ async function openParts(stack: CloseStack, options: OpenChatOptions): Promise<O
   const sessions = stack.adopt(openSessions(config, store, log), (opened) => opened.close());
   const dispatcher = createDispatcher({
     config,
-    native: { create: createNativeEngine, runtime, sessions, log, startDir: io.cwd, home, baseDir },
+    native: { create: createNativeDriver, runtime, sessions, log, startDir: io.cwd, home, baseDir },
   });
   stack.defer(() => dispatcher.close());
   // Before a turn is aborted: a question that waits is still there the next time.

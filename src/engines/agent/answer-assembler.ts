@@ -1,59 +1,72 @@
 /** What the client hears of the messages of a turn, with what belongs between two of them. */
-
 import { eventsOfBlocks } from '../../core/block-events.js';
-import type { Block } from '../../core/conversation.js';
+import type { Block, DialectName, Message } from '../../core/conversation.js';
 import type { ModelEvent } from '../../core/events.js';
-import { spokenBehind } from './answers.js';
 
 export class AnswerAssembler {
-  /** Everything so far, calls apart. */
-  readonly said: Block[];
+  /** Everything so far, tool calls apart. */
+  readonly said: Block[] = [];
+  /** Between the texts of two messages. */
   readonly #separator: string;
-  #begun = false;
+  #headDue = true;
+  #repeatDue = true;
   #breakDue: boolean;
-  #textDue = false;
+  #textDue: boolean;
 
-  /** `before`: said where the turn broke off, and to be said again. `separator`: see `spokenBehind`. */
-  constructor(before: readonly Block[], separator: string) {
-    this.said = [...before];
-    this.#separator = separator;
+  /** `spoken`: messages from before the turn broke off, which are said again. `dialect`: the client's. */
+  constructor(spoken: readonly Message[] = [], dialect?: DialectName) {
+    // That wire has one text for the whole answer.
+    this.#separator = dialect === 'openai-chat' ? '\n\n' : '';
+    for (const { role, content } of spoken) if (role === 'assistant') this.#add(content);
     this.#breakDue = this.said.length > 0;
+    this.#textDue = this.#hasText();
   }
 
-  /** `raw`: all events of the piece; `events`: those of them that the client may see. */
+  /** `raw`: all events of a piece of a message; `events`: those of them that the client may see. */
   speak(events: readonly ModelEvent[], raw: readonly ModelEvent[]): ModelEvent[] {
     const out = [...events];
     if (this.#breakDue && out.some(({ type }) => type !== 'loss' && type !== 'ping')) {
       this.#breakDue = false;
       out.unshift({ type: 'break' });
     }
-    const first = out.findIndex(({ type }) => type === 'text');
-    if (first >= 0 && this.#textDue) {
+    const first = this.#textDue ? out.findIndex(({ type }) => type === 'text') : -1;
+    if (first >= 0) {
       this.#textDue = false;
       if (this.#separator !== '') out.splice(first, 0, { type: 'text', text: this.#separator });
     }
-    return this.#begun ? out : this.#begin(raw, out);
+    return [...this.#head(raw), ...this.repeat(), ...out];
   }
 
-  /** For an answer without a message of the model. */
+  /** What was said before the turn broke off, once. */
   repeat(): ModelEvent[] {
-    return this.#begun ? [] : this.#begin([], []);
+    if (!this.#repeatDue) return [];
+    this.#repeatDue = false;
+    return eventsOfBlocks(this.said);
   }
 
   /** A message is whole. */
-  finish(spoken: readonly Block[]): void {
-    this.said.push(...spokenBehind(this.said, spoken, this.#separator));
+  finish(content: readonly Block[]): void {
+    this.#add(content);
+    this.#headDue = false;
     this.#breakDue = true;
     this.#textDue = this.#hasText();
   }
 
   /** The prompt's tokens belong to the head of the answer, which is the first message's. */
-  #begin(raw: readonly ModelEvent[], out: readonly ModelEvent[]): ModelEvent[] {
-    this.#begun = true;
-    this.#textDue = this.#hasText();
-    const start = raw.find((event) => event.type === 'start');
-    const usage = start?.usage === undefined ? {} : { usage: start.usage };
-    return [{ type: 'start', ...usage }, ...eventsOfBlocks(this.said), ...out];
+  #head(raw: readonly ModelEvent[]): ModelEvent[] {
+    const start = this.#headDue ? raw.find((event) => event.type === 'start') : undefined;
+    if (start?.usage === undefined) return [];
+    this.#headDue = false;
+    return [{ type: 'start', usage: start.usage }];
+  }
+
+  #add(content: readonly Block[]): void {
+    const spoken = content.filter(({ type }) => type !== 'tool_use');
+    const first = this.#hasText() ? spoken.findIndex(({ type }) => type === 'text') : -1;
+    for (const [index, block] of spoken.entries()) {
+      const isNext = index === first && block.type === 'text';
+      this.said.push(isNext ? { ...block, text: this.#separator + block.text } : block);
+    }
   }
 
   #hasText(): boolean {

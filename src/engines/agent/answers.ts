@@ -1,7 +1,5 @@
 /** Answers for which no model is asked, and what every answer of an agent says about its session. */
-
 import { eventsOfBlocks, eventsOfCall, stopEvent } from '../../core/block-events.js';
-import type { Block, Message } from '../../core/conversation.js';
 import type { ModelEvent } from '../../core/events.js';
 import type { AttachKind, Attachment, AttachNote } from '../../sessions/sessions.js';
 import type { Answer } from '../engine.js';
@@ -39,28 +37,6 @@ function eventsOf(attached: Extract<Attachment, { kind: 'waiting' | 'answered' }
   if (attached.kind === 'waiting') return [...attached.open.flatMap(eventsOfCall), stopEvent('tool_use')];
   const { blocks, reason, stopSequence } = attached.answer;
   return [...eventsOfBlocks(blocks), stopEvent(reason, stopSequence)];
-}
-
-/**
- * What the assistant's messages say to the client, calls apart. `separator` stands between the texts
- * of two messages, for a wire that has one text for the whole answer.
- */
-export function spokenIn(messages: readonly Message[], separator: string): Block[] {
-  const spoken: Block[] = [];
-  for (const { role, content } of messages) {
-    if (role === 'assistant') spoken.push(...spokenBehind(spoken, content, separator));
-  }
-  return spoken;
-}
-
-/** What one more message adds to what has been said. */
-export function spokenBehind(said: readonly Block[], content: readonly Block[], separator: string): Block[] {
-  const spoken = content.filter((block) => block.type !== 'tool_use');
-  if (separator === '' || !said.some(({ type }) => type === 'text')) return spoken;
-  const first = spoken.findIndex(({ type }) => type === 'text');
-  return spoken.map((block, index) =>
-    index === first && block.type === 'text' ? { ...block, text: separator + block.text } : block,
-  );
 }
 
 async function* once<T>(item: T): AsyncGenerator<T> {

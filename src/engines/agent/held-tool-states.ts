@@ -4,11 +4,12 @@
  * (background jobs, private files) keeps it awake while its conversation sleeps.
  */
 import type { JsonObject } from '../../core/conversation.js';
-import type { SessionEvent, Sessions } from '../../sessions/sessions.js';
+import type { SessionEvent, Sessions, Turn } from '../../sessions/sessions.js';
 import type { OpenToolState, ToolRuntime } from '../../tools/runtime/runtime.js';
 import { readSnapshot } from '../../tools/runtime/snapshot.js';
 import type { Workspace } from '../../workspace/workspace.js';
 import { LIMITS } from './limits.js';
+import { savedTools } from './turn-persistence.js';
 
 export interface HeldToolStatesOptions {
   runtime: Pick<ToolRuntime, 'openSession'>;
@@ -63,6 +64,12 @@ export class HeldToolStates {
 
   get size(): number {
     return this.#awake.size;
+  }
+
+  /** From what the turn's session saved last. */
+  holdFor(turn: Turn, workspace: Workspace): Promise<HeldToolState> {
+    const { id, principal, user, before } = turn;
+    return this.hold({ id, principal, user, workspace, restore: savedTools(turn), before });
   }
 
   async hold(options: HoldOptions): Promise<HeldToolState> {

@@ -1,7 +1,7 @@
-/** Every bound of the native agent. */
+/** Every bound of the agents. */
 export const LIMITS = {
   /** Model calls in one answer, where the model's entry does not say. */
-  maxTurns: 10,
+  maxSteps: 10,
   /** The longest silence while tools run or a person is asked. */
   pingMs: 15_000,
   message: {
@@ -37,7 +37,7 @@ export const LIMITS = {
   },
   /** Of an input that a person changed, shown to the model. */
   changedInputChars: 4_000,
-  subAgent: { maxTurns: 20, progressChars: 200, labelChars: 100 },
+  subAgent: { maxSteps: 20, progressChars: 200, labelChars: 100 },
   /** Conversations whose tools stay awake between two turns; the one that was unused longest goes first. */
   toolSessions: 256,
   /** An answer that another request is being given: how often it is looked for, and how long in between. */

@@ -5,6 +5,7 @@
  */
 import {
   type Block,
+  type Message,
   NO_USAGE,
   type OpaqueBlock,
   type RedactedThinkingBlock,
@@ -40,6 +41,15 @@ export interface CollectedMessage {
   calls: CollectedToolCall[];
   stopReason: StopReason;
   stopSequence?: string;
+}
+
+/** Ids of the tool calls in a conversation. */
+export function toolCallIds(messages: readonly Message[]): Set<string> {
+  const ids = new Set<string>();
+  for (const { content } of messages) {
+    for (const block of content) if (block.type === 'tool_use') ids.add(block.id);
+  }
+  return ids;
 }
 
 /** The client has seen a call that the answer's limit cut off: there is nothing to go on with. */

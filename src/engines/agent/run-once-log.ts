@@ -4,10 +4,14 @@
  */
 import type { ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import type { Turn } from '../../sessions/sessions.js';
-import { errorResult } from './error-result.js';
 
 const MAY_HAVE_RUN =
   'No result: the gateway stopped while this call was running, so it may have run, wholly or in part, or not at all. It was not run again. Find out what it has done before you go on.';
+
+/** A result that the gateway gives in a tool's place; the text is for the model. */
+export function errorResult(toolUseId: string, text: string): ToolResultBlock {
+  return { type: 'tool_result', toolUseId, content: [{ type: 'text', text }], isError: true };
+}
 
 export function mayHaveRun(toolUseId: string): ToolResultBlock {
   return errorResult(toolUseId, MAY_HAVE_RUN);

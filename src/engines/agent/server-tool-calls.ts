@@ -1,12 +1,12 @@
 /** Runs the calls of one message that run here, and gives exactly one result for each of them. */
+
 import type { AgentActivityBody } from '../../activity/activity.js';
-import type { ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
+import type { TextBlock, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import type { ToolContext, ToolOptions } from '../../tools/runtime/context.js';
 import type { OpenToolState, RunRequest, ToolRunResult, ToolRuntime } from '../../tools/runtime/runtime.js';
-import { changedInput } from './changed-input.js';
-import { errorResult } from './error-result.js';
+import { LIMITS } from './limits.js';
 import type { CollectedToolCall } from './message-collector.js';
-import type { RunOnceLog } from './run-once-log.js';
+import { errorResult, type RunOnceLog } from './run-once-log.js';
 import type { Toolbox } from './toolbox.js';
 
 export interface ServerToolCallsOptions {
@@ -119,4 +119,13 @@ const INTERNAL =
 function resultBlock({ id, content, isError, input }: ToolRunResult): ToolResultBlock {
   const changed = input === undefined ? [] : [changedInput(input)];
   return { type: 'tool_result', toolUseId: id, content: [...changed, ...content], isError };
+}
+
+/** The model must not believe that what it wrote is what was done. */
+export function changedInput(input: unknown): TextBlock {
+  const shown = JSON.stringify(input).slice(0, LIMITS.changedInputChars);
+  return {
+    type: 'text',
+    text: `A person changed the input of this call before it ran. It ran with: ${shown}`,
+  };
 }

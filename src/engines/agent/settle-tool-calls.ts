@@ -2,9 +2,12 @@
  * The calls of a message behind which a turn broke off. What has a result keeps it, what never began
  * is run now, and what had begun is not run again: the model is told that nobody knows.
  */
+
 import type { AgentActivityBody } from '../../activity/activity.js';
-import type { ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
+import type { Message, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
 import type { OutstandingToolCalls, Turn } from '../../sessions/sessions.js';
+import type { HandedBack, StepsEnd } from './driver.js';
 import type { CollectedToolCall } from './message-collector.js';
 import { mayHaveRun } from './run-once-log.js';
 
@@ -71,4 +74,47 @@ export function inOrder(
   results: ReadonlyMap<string, ToolResultBlock>,
 ): ToolResultBlock[] {
   return calls.flatMap(({ id }) => results.get(id) ?? []);
+}
+
+/** Where the calls of a step are answered. */
+export interface StepLog {
+  /** Changed in place. */
+  transcript: Message[];
+  save(): Promise<void>;
+  notify(activity: AgentActivityBody): void;
+}
+
+/** All calls of the last message have run but `open`. Undefined: the model is to be asked again. */
+export async function answerToolCalls(
+  { calls, open, results }: Omit<HandedBack, 'kind'>,
+  { transcript, save, notify }: StepLog,
+): Promise<HandedBack | undefined> {
+  if (open.length > 0) {
+    notify({ type: 'handed-back', ids: open.map(({ id }) => id) });
+    return { kind: 'handed-back', calls, open, results };
+  }
+  transcript.push({ role: 'user', content: inOrder(calls, results) });
+  await save();
+  return undefined;
+}
+
+/** Does what a broken turn has left undone. Undefined: the model is to be asked. Rejects as the session does. */
+export async function settleBrokenTurn(
+  options: SettleOptions,
+  step: StepLog,
+  signal: AbortSignal,
+): Promise<HandedBack | StoppedEnd | undefined> {
+  const { open, results, whole } = await settleToolCalls(options);
+  // What calls answer that were stopped is no answer: whoever goes on with the turn runs them.
+  if (!whole || signal.aborted) return stoppedEnd(signal);
+  return answerToolCalls({ calls: options.outstanding.calls, open, results }, step);
+}
+
+type StoppedEnd = Extract<StepsEnd, { kind: 'failed' | 'aborted' }>;
+
+/** Calls were stopped: what they are to be answered with is not known, so nothing goes on from here. */
+export function stoppedEnd(signal: AbortSignal): StoppedEnd {
+  if (signal.aborted) return { kind: 'aborted' };
+  const message = 'The gateway is stopping. Send the same request again: it goes on where it was.';
+  return { kind: 'failed', error: new GatewayError('unavailable', message, { retryable: true }) };
 }

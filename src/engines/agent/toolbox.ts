@@ -18,6 +18,22 @@ export interface Toolbox {
   choice(choice: ToolChoice | undefined): ToolChoice | undefined;
 }
 
+/** Why no call runs of a model that was told to answer without tools. */
+export const NO_TOOLS = 'Not run: the user wants an answer without tools. Give it now.';
+
+/**
+ * What has to be called holds until it was: a tool for the first step, and any tool of the client's
+ * own until one of them is called, whatever the agent does on its way there.
+ */
+export function choiceForStep(
+  choice: ToolChoice | undefined,
+  { hasClients }: Pick<Toolbox, 'hasClients'>,
+  stepsSoFar: number,
+): ToolChoice | undefined {
+  const holds = choice?.type === 'none' || (choice?.type === 'any' && hasClients);
+  return holds || stepsSoFar === 0 ? choice : undefined;
+}
+
 /**
  * A client's tool whose name is one of the offered means that one, and is not handed back. A typed
  * tool is the client's whatever it is called: its type says who runs it.

@@ -1,26 +1,21 @@
 /**
  * One turn on a live conversation: what Claude Code says becomes the events of the answer, each
  * whole message goes to the transcript before its calls run, and their results before the model is
- * asked again. It ends with Claude Code's own end, with calls for the client, or where the turns are
+ * asked again. It ends with Claude Code's own end, with calls for the client, or where the steps are
  * used up; then nothing of it is under way any more.
  */
 import type { SDKMessage, SDKPartialAssistantMessage } from '@anthropic-ai/claude-agent-sdk';
 import type { AgentActivityBody } from '../../activity/activity.js';
-import type {
-  ConversationRequest,
-  Message,
-  StopReason,
-  ToolChoice,
-  ToolResultBlock,
-  ToolUseBlock,
-} from '../../core/conversation.js';
+import type { ConversationRequest, Message, StopReason, ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import type { AnswerAssembler } from '../agent/answer-assembler.js';
-import { type CollectedMessage, isCutInSight } from '../agent/message-collector.js';
+import type { AnsweredEnd, StepsEnd } from '../agent/driver.js';
+import { type CollectedMessage, isCutInSight, toolCallIds } from '../agent/message-collector.js';
 import type { MessageReporter } from '../agent/report/message-reporter.js';
 import { inOrder } from '../agent/settle-tool-calls.js';
 import { mayStreamToolCalls, type ToolCallStream } from '../agent/tool-call-stream.js';
+import { choiceForStep, NO_TOOLS, type Toolbox } from '../agent/toolbox.js';
 import type { UsageTally } from '../agent/usage-tally.js';
 import type { Admission, ClaudeConversation, Inbound } from './conversation/claude-conversation.js';
 import { MainStream, type StreamStep } from './conversation/main-stream.js';
@@ -35,51 +30,42 @@ export interface TurnRunOptions {
   transcript: Message[];
   /** The client's. */
   request: ConversationRequest;
-  hasClients: boolean;
-  maxTurns: number;
+  toolbox: Pick<Toolbox, 'hasClients'>;
+  maxSteps: number;
   tally: UsageTally;
   /** The turn's, whichever process it is on. */
-  voice: AnswerAssembler;
+  answer: AnswerAssembler;
   shown: ToolCallStream;
-  /** Model calls of the turn before this process had it. */
-  turnsBefore: number;
+  /** Steps of the turn before this process had it. */
+  stepsBefore: number;
   /** Results that the transcript has already, and Claude Code will tell of: by its own ids. */
   told: ReadonlySet<string>;
   patience: Patience;
   signal: AbortSignal;
   claimId(id: string): string;
-  save(problems: ReadonlyMap<string, string>): Promise<void>;
+  save(problems?: ReadonlyMap<string, string>): Promise<void>;
   notify(activity: AgentActivityBody, agentId?: string): void;
 }
 
 export type RunEnd =
-  | { kind: 'done'; reason: StopReason; stopSequence?: string; alive: boolean }
-  | {
-      kind: 'handed-back';
-      calls: readonly ToolUseBlock[];
-      open: readonly ToolUseBlock[];
-      results: ReadonlyMap<string, ToolResultBlock>;
-      /** False where the process has told its model something else than the client will. */
-      alive: boolean;
-    }
-  | { kind: 'max-turns'; turns: number }
+  /** `alive`: the process stands there too; not where it has told its model something else than the client will. */
+  | (Extract<AnsweredEnd, { kind: 'done' | 'handed-back' }> & { alive?: boolean })
+  | Extract<AnsweredEnd, { kind: 'max-steps' }>
   /** `again`: nobody has seen anything of what was lost, so it may be tried once more. */
-  | { kind: 'failed'; error: GatewayError; again: boolean }
+  | (Extract<StepsEnd, { kind: 'failed' }> & { again?: boolean })
   | { kind: 'aborted' };
 
 /** Ends behind which Claude Code would go on by itself, and nobody has asked for that. */
 const FINAL: ReadonlySet<StopReason> = new Set(['max_tokens', 'refusal', 'context_window_exceeded']);
-const NO_TOOLS = 'Not run: the user wants an answer without tools. Give it now.';
 /** What Claude Code writes there without anything being wrong. */
 const NOTICE = /^\[claude-code:/;
-const NO_PROBLEMS: ReadonlyMap<string, string> = new Map();
 /** Of no use to a later turn. */
 const OVER: ReadonlySet<Inbound['kind']> = new Set(['admission', 'failure', 'aborted']);
 
 export class TurnRun {
   readonly #options: TurnRunOptions;
   readonly #stream: MainStream;
-  turns: number;
+  steps: number;
   #admission: Admission | undefined;
   /** Calls of the main agent that were let through, and messages that came of them. */
   #granted = 0;
@@ -107,7 +93,7 @@ export class TurnRun {
       plain: (name) => conversation.plan.plain(name),
       stream: mayStreamToolCalls(options.request) ? options.shown : undefined,
     });
-    this.turns = options.turnsBefore;
+    this.steps = options.stepsBefore;
     this.#stale = conversation.inbox.size;
     this.#answered = conversation.desk.known.all.length === 0 || options.told.size > 0;
   }
@@ -232,7 +218,7 @@ export class TurnRun {
     piece: SDKPartialAssistantMessage,
   ): AsyncGenerator<readonly ModelEvent[], RunEnd | undefined, void> {
     this.#compacted = false;
-    const step = this.#stream.push(piece, () => idsIn(this.#options.transcript));
+    const step = this.#stream.push(piece, () => toolCallIds(this.#options.transcript));
     if (step.kind === 'broken') {
       // Why is known from the call itself, which may be heard of a moment later.
       if (this.#failure !== undefined) return { kind: 'failed', error: this.#failure, again: !step.visible };
@@ -240,7 +226,7 @@ export class TurnRun {
       this.#broken = true;
       return undefined;
     }
-    const events = this.#options.voice.speak(step.events, step.kind === 'events' ? step.raw : []);
+    const events = this.#options.answer.speak(step.events, step.kind === 'events' ? step.raw : []);
     if (events.length > 0) yield events;
     if (step.kind === 'events') return undefined;
     yield [{ type: 'usage', usage: this.#spent() }];
@@ -261,12 +247,12 @@ export class TurnRun {
   }: Extract<StreamStep, { kind: 'whole' }>): Promise<RunEnd | undefined> {
     const { transcript, notify } = this.#options;
     const { calls, content, stopReason, stopSequence } = message;
-    this.turns += 1;
+    this.steps += 1;
     this.#received += 1;
     this.#granted = Math.max(this.#granted, this.#received);
-    if (usage !== undefined) notify({ type: 'model-end', step: this.turns, usage, stopReason });
+    if (usage !== undefined) notify({ type: 'model-end', step: this.steps, usage, stopReason });
     const spoken = content.filter(({ type }) => type !== 'tool_use');
-    this.#options.voice.finish(spoken);
+    this.#options.answer.finish(spoken);
     this.#last = { reason: stopReason, ...(stopSequence === undefined ? {} : { stopSequence }) };
     // What was called in an answer that was refused halfway was not meant to be done.
     if (calls.length === 0 || stopReason === 'refusal' || isCutInSight(message)) {
@@ -347,16 +333,17 @@ export class TurnRun {
     const behind = this.#stream.isOpen || !this.#answered || this.#received < this.#granted;
     if (behind && !this.#quiet) return undefined;
     if (!this.#answered) return this.#astray();
-    const { maxTurns, request, notify, save } = this.#options;
-    if (this.turns >= maxTurns) {
-      notify({ type: 'max-steps', steps: this.turns });
-      return { kind: 'max-turns', turns: this.turns };
+    const { maxSteps, request, toolbox, conversation, notify, save } = this.#options;
+    if (this.steps >= maxSteps) {
+      notify({ type: 'max-steps', steps: this.steps });
+      return { kind: 'max-steps', steps: this.steps };
     }
-    await save(NO_PROBLEMS);
+    await save();
     this.#admission = undefined;
     this.#granted += 1;
-    notify({ type: 'model-start', step: this.turns + 1, model: request.model });
-    admission.grant(shapeRequest(admission.request, { wished: request, toolChoice: this.#choice() }));
+    notify({ type: 'model-start', step: this.steps + 1, model: request.model });
+    const toolChoice = conversation.plan.choice(choiceForStep(request.toolChoice, toolbox, this.steps));
+    admission.grant(shapeRequest(admission.request, { wished: request, toolChoice }));
     return undefined;
   }
 
@@ -411,14 +398,6 @@ export class TurnRun {
     const waiting = this.#others().filter(({ state }) => state === 'new');
     return waiting.map((call) => ({ blocked: all.indexOf(call) > first }));
   }
-
-  /** As long as it holds: see the native agent, which does the same. */
-  #choice(): ToolChoice | undefined {
-    const { request, hasClients, conversation } = this.#options;
-    const { toolChoice } = request;
-    const holds = toolChoice?.type === 'none' || (toolChoice?.type === 'any' && hasClients);
-    return holds || this.turns === 0 ? conversation.plan.choice(toolChoice) : undefined;
-  }
 }
 
 function failureOf(result: Extract<SDKMessage, { type: 'result' }>): GatewayError {
@@ -429,12 +408,4 @@ function failureOf(result: Extract<SDKMessage, { type: 'result' }>): GatewayErro
 
 function hasCalls({ content }: Message): boolean {
   return content.some(({ type }) => type === 'tool_use');
-}
-
-function idsIn(messages: readonly Message[]): Set<string> {
-  const ids = new Set<string>();
-  for (const { content } of messages) {
-    for (const block of content) if (block.type === 'tool_use') ids.add(block.id);
-  }
-  return ids;
 }

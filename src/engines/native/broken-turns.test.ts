@@ -10,6 +10,7 @@ import {
   CRASHED,
   callOf,
   calls,
+  createNativeEngine,
   FakeRuntime,
   type FakeTool,
   frozenAfter,
@@ -31,7 +32,6 @@ import { ownerOf } from '../../sessions/persistence/owner.js';
 import { openStore } from '../../store/sqlite/open.js';
 import type { Store } from '../../store/store.js';
 import type { ModelRequest } from '../engine.js';
-import { createNativeEngine } from './native-engine.js';
 
 const WEATHER = { name: 'get_weather', inputSchema: { type: 'object' } };
 

@@ -74,17 +74,17 @@ describe('a process that is watched', { timeout: 60_000 }, () => {
   it('gives a sub-agent so many model calls and no more', async () => {
     const world = await openWorld();
     const input = { description: 'look', prompt: 'Look.', subagent_type: 'general-purpose' };
-    const { maxTurns } = LIMITS.subAgent;
+    const { maxSteps } = LIMITS.subAgent;
     const glob = (at: number) => ({ parts: [call('Glob', { pattern: `*.${at}` }, `toolu_glob${at}`)] });
     world.script(
       { parts: [call('Agent', input, 'toolu_task')] },
-      ...Array.from({ length: maxTurns }, (_, at) => glob(at)),
+      ...Array.from({ length: maxSteps }, (_, at) => glob(at)),
       says('That was it.'),
     );
     const answer = await world.post({ messages: [user('Go')] });
     expect(contentOf(answer)).toEqual([{ type: 'text', text: 'That was it.' }]);
-    expect(world.upstream.requests).toHaveLength(maxTurns + 2);
-    expect(JSON.stringify(world.told(maxTurns + 1).at(-1))).toContain(`after ${maxTurns} model calls`);
+    expect(world.upstream.requests).toHaveLength(maxSteps + 2);
+    expect(JSON.stringify(world.told(maxSteps + 1).at(-1))).toContain(`after ${maxSteps} model calls`);
   });
 
   it('is never asked by a client to run what it could not read itself', async () => {

@@ -135,7 +135,7 @@ describe('a sub-agent', () => {
       model: 'm',
       rule: { engine: 'native', upstreams: ['u'], maxTurns: 1 },
     });
-    expect(reports[0]).toMatchObject({ cutShort: 'max_turns', turns: LIMITS.subAgent.maxTurns });
+    expect(reports[0]).toMatchObject({ cutShort: 'max_turns', turns: LIMITS.subAgent.maxSteps });
   });
 
   it('whose model fails says so, and its parent goes on', async () => {

@@ -9,6 +9,7 @@ import { toGatewayError } from '../../../core/errors.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
 import type { AgentProgress, AgentReport, AgentTask } from '../../../tools/runtime/context.js';
 import { createEventQueue } from '../../../tools/runtime/event-queue.js';
+import { AnswerAssembler } from '../answer-assembler.js';
 import { LIMITS } from '../limits.js';
 import { ServerToolCalls } from '../server-tool-calls.js';
 import { openToolbox } from '../toolbox.js';
@@ -44,7 +45,7 @@ export async function* runSubAgent(
     return {
       text,
       usage: agent.usage,
-      turns: agent.turns,
+      turns: agent.steps,
       toolCalls: agent.toolCalls,
       durationMs: parent.now() - startedAt,
       ...(cutShort === undefined ? {} : { cutShort }),
@@ -59,7 +60,7 @@ function cutShortBy(end: LoopEnd): string | undefined {
   switch (end.kind) {
     case 'done':
       return end.reason === 'end_turn' || end.reason === 'stop_sequence' ? undefined : end.reason;
-    case 'max-turns':
+    case 'max-steps':
       return 'max_turns';
     case 'aborted':
       return 'aborted';
@@ -102,8 +103,8 @@ class SubAgent {
     return this.#tally.total;
   }
 
-  get turns(): number {
-    return this.#loop?.turns ?? 0;
+  get steps(): number {
+    return this.#loop?.steps ?? 0;
   }
 
   get toolCalls(): number {
@@ -131,8 +132,8 @@ class SubAgent {
       return { end, text: lastText(transcript) };
     } finally {
       const cutShort = cutShortBy(end);
-      const { usage, turns } = this;
-      tell({ type: 'agent-end', steps: turns, usage, ...(cutShort === undefined ? {} : { cutShort }) });
+      const { usage, steps } = this;
+      tell({ type: 'agent-end', steps, usage, ...(cutShort === undefined ? {} : { cutShort }) });
       await session.close();
     }
   }
@@ -182,13 +183,13 @@ class SubAgent {
         notify: tell,
         onProblem: (message, error) => log.warn({ err: error, agent: this.#id }, message),
       }),
-      modelName: request.model,
+      request,
       toolbox,
       calls: this.#calls,
       tally,
-      maxTurns: LIMITS.subAgent.maxTurns,
+      maxSteps: LIMITS.subAgent.maxSteps,
       signal,
-      textSeparator: '',
+      answer: new AnswerAssembler(),
       claimId: (id) => id,
       notify: tell,
     });

@@ -102,7 +102,7 @@ describe('TurnReporter', () => {
     const parked = start();
     parked.telling.answered({ kind: 'handed-back', calls: [], open: [], results: new Map() });
     const paused = start();
-    paused.telling.answered({ kind: 'max-turns', turns: 3 });
+    paused.telling.answered({ kind: 'max-steps', steps: 3 });
     const error = new GatewayError('upstream_failed', 'no');
     const failed = start();
     failed.telling.failed(error);

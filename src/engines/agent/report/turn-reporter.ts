@@ -13,7 +13,7 @@ import { causeOf, type StopCause } from '../../../core/stopping.js';
 import type { Log } from '../../../observability/log.js';
 import type { Turn } from '../../../sessions/sessions.js';
 import type { ModelRequest } from '../../engine.js';
-import type { AnsweredEnd } from '../turn-end.js';
+import type { AnsweredEnd } from '../driver.js';
 
 export interface TurnReporterOptions {
   watcher: TurnObserver | undefined;
@@ -60,7 +60,7 @@ export class TurnReporter {
       case 'handed-back':
         this.#reporter?.end({ end: 'parked', stopReason: 'tool_use' });
         break;
-      case 'max-turns':
+      case 'max-steps':
         this.#reporter?.end({ end: 'complete', stopReason: 'pause_turn' });
         break;
       case 'done':

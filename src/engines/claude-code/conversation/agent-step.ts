@@ -2,7 +2,7 @@
 import type { AgentActivityBody } from '../../../activity/activity.js';
 import type { ConversationRequest, Usage } from '../../../core/conversation.js';
 import type { ModelEvent } from '../../../core/events.js';
-import { MessageCollector } from '../../agent/message-collector.js';
+import { MessageCollector, toolCallIds } from '../../agent/message-collector.js';
 import { MessageReporter } from '../../agent/report/message-reporter.js';
 
 export interface AgentStepOptions {
@@ -22,10 +22,7 @@ export class AgentStep {
   constructor(options: AgentStepOptions) {
     const { request, number, notify, plain } = options;
     this.#options = options;
-    const taken = new Set<string>();
-    for (const { content } of request.messages) {
-      for (const block of content) if (block.type === 'tool_use') taken.add(block.id);
-    }
+    const taken = toolCallIds(request.messages);
     this.#teller = new MessageReporter(notify, taken, plain);
     this.#collector = new MessageCollector(taken, this.#teller);
     notify({ type: 'model-start', step: number, model: request.model });

@@ -245,11 +245,11 @@ export class ClaudeConversation implements ModelProxyHost {
   #countCall(agentId: string): void {
     const calls = (this.#agentCalls.get(agentId) ?? 0) + 1;
     this.#agentCalls.set(agentId, calls);
-    const { maxTurns } = LIMITS.subAgent;
-    if (calls <= maxTurns) return;
+    const { maxSteps } = LIMITS.subAgent;
+    if (calls <= maxSteps) return;
     throw new GatewayError(
       'invalid_request',
-      `The sub-agent was stopped after ${maxTurns} model calls, the most that one may make. Give the rest of its task to another one, in smaller pieces.`,
+      `The sub-agent was stopped after ${maxSteps} model calls, the most that one may make. Give the rest of its task to another one, in smaller pieces.`,
     );
   }
 

@@ -10,8 +10,9 @@ import type { ModelEvent } from '../../../core/events.js';
 import { CHARS_PER_TOKEN } from '../../../core/lifecycle.js';
 import type { Loss } from '../../../core/losses.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
+import { toolCallIds } from '../../agent/message-collector.js';
 import { UsageTally } from '../../agent/usage-tally.js';
-import type { Answer, AnswerBody, Engine, ModelRequest, PinnedModel } from '../../engine.js';
+import type { Answer, AnswerBody, CountingEngine, ModelRequest, PinnedModel } from '../../engine.js';
 import type { ModelView } from './model-view.js';
 
 /** Set by Claude Code on the calls of sub-agents. */
@@ -54,7 +55,7 @@ export interface FollowedModelRequest {
 }
 
 export interface ModelProxyOptions {
-  relay: Engine & { countTokens(call: ModelRequest, route: ModelRoute): Promise<number> };
+  relay: CountingEngine;
   /** Of the model's entry, for the relay. */
   route: ModelRoute;
   session: string;
@@ -183,13 +184,11 @@ interface Watch {
 
 /** Servers that count their calls use the same ids in every answer; Claude Code would take them for one call. */
 class FreshIds {
-  readonly #taken = new Set<string>();
+  readonly #taken: Set<string>;
   readonly #byKey = new Map<number | string, string>();
 
   constructor(messages: readonly Message[]) {
-    for (const { content } of messages) {
-      for (const block of content) if (block.type === 'tool_use') this.#taken.add(block.id);
-    }
+    this.#taken = toolCallIds(messages);
   }
 
   apply(batch: readonly ModelEvent[]): readonly ModelEvent[] {

@@ -3,6 +3,7 @@
  * rules and people of the gateway, the gateway's are run, the client's wait for the client. Calls
  * that must not run twice are written down by the turn that runs; between two turns nothing begins.
  */
+
 import type { CanUseTool, HookCallback, HookInput, PermissionResult } from '@anthropic-ai/claude-agent-sdk';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { AgentActivityBody } from '../../../activity/activity.js';
@@ -10,9 +11,8 @@ import type { JsonObject, ToolResultBlock, ToolUseBlock } from '../../../core/co
 import { isObject } from '../../../core/is-object.js';
 import type { ReviewOutcome } from '../../../tools/runtime/review.js';
 import type { OpenToolState, RunRequest, ToolRuntime } from '../../../tools/runtime/runtime.js';
-import { changedInput } from '../../agent/changed-input.js';
 import type { RunOnceLog } from '../../agent/run-once-log.js';
-import { ServerToolCalls } from '../../agent/server-tool-calls.js';
+import { changedInput, ServerToolCalls } from '../../agent/server-tool-calls.js';
 import type { Toolbox } from '../../agent/toolbox.js';
 import type { SubAgents } from '../conversation/sub-agents.js';
 import type { ModelView } from '../model-proxy/model-view.js';

@@ -4,9 +4,10 @@ import { SessionsBench } from '../../../../test/support/sessions-bench.js';
 import { until } from '../../../../test/support/until.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { ModelEvent } from '../../../core/events.js';
+import { AgentEngine } from '../../../engines/agent/agent-engine.js';
 import type { Dispatcher } from '../../../engines/dispatcher.js';
 import type { Principal } from '../../../engines/engine.js';
-import { PlainEngine } from '../../../engines/plain/plain-engine.js';
+import { PlainDriver } from '../../../engines/plain/driver.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
 import { RELEASED } from '../../../sessions/persistence/owner.js';
 import { ChatRuns, type ChatRunsOptions } from './chat-runs.js';
@@ -35,7 +36,8 @@ interface World {
 async function openWorld(...script: ConstructorParameters<typeof ScriptedRelay>): Promise<World> {
   const bench = await SessionsBench.open({ delivers: false });
   const { sessions, store } = bench;
-  const engine = new PlainEngine({ relay: new ScriptedRelay(...script), sessions, log: LOG });
+  const driver = new PlainDriver(new ScriptedRelay(...script));
+  const engine = new AgentEngine({ driver, sessions, log: LOG });
   const open: World['open'] = (options) =>
     new ChatRuns({
       dispatcher: { run: (call) => engine.run(call, ROUTE) },

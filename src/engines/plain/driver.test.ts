@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { PlainAnswer } from './plain-answer.js';
+import { PlainAnswer } from './driver.js';
 
 it('a plain answer is bounded', () => {
   const answer = new PlainAnswer('m', 10);
