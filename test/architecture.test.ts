@@ -79,13 +79,12 @@ const ROOMS: Readonly<Record<string, readonly (string | readonly string[])[]>> =
   dialects: ['shared', ['anthropic-messages', 'openai-chat', 'openai-responses'], '.'],
   engines: [
     '.',
-    'agent',
     ['agent/live', 'agent/report'],
-    ['agent/loop/compaction', 'agent/loop/prompt'],
+    'agent',
     'agent/loop',
     ['relay', 'plain', 'native', 'claude-code/processes'],
-    'claude-code/model-proxy',
     'claude-code/tool-calls',
+    'claude-code/model-proxy',
     'claude-code/conversation',
     'claude-code',
   ],
@@ -130,16 +129,8 @@ const ROOMS: Readonly<Record<string, readonly (string | readonly string[])[]>> =
 
 /** Imports against that order which are still to be cut, as pairs of rooms. This list only shrinks. */
 const STILL_AGAINST: readonly string[] = [
-  // engines: create-dispatcher.ts goes to src/gateway, the agent engine opens its drivers.
-  'engines: . → relay',
-  'engines: . → plain',
-  'engines: . → native',
-  'engines: . → claude-code',
-  'engines: agent → agent/live',
-  'engines: agent → agent/report',
-  'engines: claude-code/model-proxy → claude-code/conversation',
-  'engines: claude-code/model-proxy → claude-code/tool-calls',
-  'engines: claude-code/tool-calls → claude-code/conversation',
+  // engines: create-dispatcher.ts goes to src/gateway.
+  ...['agent', 'relay', 'plain', 'native', 'claude-code'].map((room) => `engines: . → ${room}`),
   // server: one context a surface, and the server above the surfaces.
   ...['access', 'observe', 'idempotency', 'console-api', 'console-api/events', 'mcp-api', '.'].map(
     (room) => `server: http → ${room}`,

@@ -1,6 +1,6 @@
 /** What a configuration says about an agent, as its clients and its model notice it. */
 import { describe, expect, it } from 'vitest';
-import { IDENTITY } from '../../src/engines/agent/loop/prompt/identity.js';
+import { IDENTITY } from '../../src/engines/agent/loop/system-prompt.js';
 import { readRequest } from '../clients/read-request.js';
 import { openWorld, says, user } from '../support/claude-world.js';
 import type { TestGateway } from '../support/gateway.js';

@@ -1,9 +1,17 @@
 /** From a request to its turn, or to an answer that is there or on its way already. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { endUserOf } from '../../core/end-user.js';
 import { GatewayError } from '../../core/errors.js';
-import type { AttachKind, AttachRequest, NotedAttachment, Sessions, Turn } from '../../sessions/sessions.js';
+import type {
+  AttachKind,
+  AttachRequest,
+  NotedAttachment,
+  SessionEngineName,
+  Sessions,
+  Turn,
+} from '../../sessions/sessions.js';
 import type { Answer, ModelRequest } from '../engine.js';
-import { givenAnswer, noteHeaders, sessionHeaders } from './answers.js';
+import { givenAnswer, noteHeaders, SESSION_HEADER, sessionHeaders } from './answers.js';
 import { LIMITS } from './limits.js';
 import type { LiveTurn, LiveTurns } from './live/live-turns.js';
 
@@ -91,4 +99,30 @@ async function attach({
     if (!(await turns.stopped(request.principal, call.signal))) throw error;
     return undefined;
   }
+}
+
+/** The official SDKs count in it how often they have sent the request before. */
+const RETRY_HEADER = 'x-stainless-retry-count';
+
+export function attachRequest(
+  { headers, idempotencyKey, kept, principal, request, signal }: ModelRequest,
+  engine: SessionEngineName,
+  root: string,
+): AttachRequest {
+  return {
+    principal: principal.name,
+    user: endUserOf(request),
+    // What is said in the console is said by the key's holder.
+    anyUser: kept !== undefined,
+    id: headers[SESSION_HEADER] || undefined,
+    idempotencyKey,
+    engine,
+    model: request.model,
+    root,
+    parent: kept?.parent,
+    lasting: kept !== undefined,
+    repeat: idempotencyKey !== undefined || Number(headers[RETRY_HEADER]) > 0,
+    signal,
+    request,
+  };
 }

@@ -4,10 +4,12 @@
  * (background jobs, private files) keeps it awake while its conversation sleeps.
  */
 import type { JsonObject } from '../../core/conversation.js';
+import { GatewayError, toGatewayError } from '../../core/errors.js';
+import type { ModelRoute } from '../../routing/model-router.js';
 import type { SessionEvent, Sessions, Turn } from '../../sessions/sessions.js';
 import type { OpenToolState, ToolRuntime } from '../../tools/runtime/runtime.js';
 import { readSnapshot } from '../../tools/runtime/snapshot.js';
-import type { Workspace } from '../../workspace/workspace.js';
+import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
 import { LIMITS } from './limits.js';
 import { savedTools } from './turn-persistence.js';
 
@@ -162,4 +164,21 @@ function take(session: OpenToolState, restore: JsonObject): void {
   session.todos.replace(todos);
   for (const [path] of [...session.files.entries()]) session.files.delete(path);
   for (const [path, record] of files) session.files.set(path, record);
+}
+
+/** `startDir`: the folder of a model whose entry names none. */
+export function workspaceOf(
+  { rule, pattern }: ModelRoute,
+  { startDir, home }: { startDir: string; home: string },
+): Workspace {
+  try {
+    return openWorkspace(rule.cwd ?? startDir, home);
+  } catch (error) {
+    const { message } = toGatewayError(error);
+    // Not a 5xx, which SDKs send again: trying once more helps nobody before the folder is there.
+    throw new GatewayError('invalid_request', `The model ${pattern} has no folder to work in: ${message}`, {
+      param: 'model',
+      cause: error,
+    });
+  }
 }

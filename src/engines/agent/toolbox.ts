@@ -2,6 +2,8 @@
 import type { ToolChoice, ToolDefinition } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { Loss } from '../../core/losses.js';
+import type { ModelRoute } from '../../routing/model-router.js';
+import type { Turn } from '../../sessions/sessions.js';
 import type { OfferRequest, ToolOffer, ToolRuntime } from '../../tools/runtime/runtime.js';
 
 export interface Toolbox {
@@ -65,4 +67,54 @@ export async function openToolbox(
       );
     },
   };
+}
+
+/** `key`: the name of the caller's. `turn`: whose rules hold; none where only tokens are counted. */
+export async function toolboxOf(
+  runtime: ToolRuntime,
+  { rule }: ModelRoute,
+  clientTools: readonly ToolDefinition[],
+  key: string,
+  turn?: Pick<Turn, 'id' | 'principal' | 'root'>,
+): Promise<Toolbox> {
+  const request = {
+    selection: rule.tools ?? 'all',
+    requested: clientTools.flatMap(({ name, typed }) => (typed === undefined ? [name] : [])),
+    key,
+    ...(turn === undefined ? {} : { session: turn.id }),
+  };
+  const denied = turn === undefined ? new Map<string, string>() : await deniedBy(runtime, clientTools, turn);
+  const allowed = clientTools.filter(({ name }) => !denied.has(name));
+  return { ...(await openToolbox(runtime, request, allowed)), losses: lossesOf(denied) };
+}
+
+/**
+ * Names of tools that a rule denies whatever their input is, with the rule. What a client's tool does
+ * is not known here, so that a rule can only be about all of it; whether it is run is the client's to ask.
+ */
+async function deniedBy(
+  { gate }: ToolRuntime,
+  tools: readonly ToolDefinition[],
+  { id, principal, root }: Pick<Turn, 'id' | 'principal' | 'root'>,
+): Promise<Map<string, string>> {
+  const denied = new Map<string, string>();
+  for (const { name } of tools) {
+    const { behaviour, because } = await gate.judge({
+      principal,
+      session: id,
+      toolUseId: '',
+      tool: name,
+      input: {},
+      readOnly: true,
+      needsPermissions: false,
+      effects: [],
+      location: { root, cwd: root },
+    });
+    if (behaviour === 'deny' && because.kind === 'rule') denied.set(name, because.rule);
+  }
+  return denied;
+}
+
+function lossesOf(denied: ReadonlyMap<string, string>): Loss[] {
+  return [...denied].map(([name, rule]) => ({ path: 'tools', reason: `the rule ${rule} denies ${name}` }));
 }

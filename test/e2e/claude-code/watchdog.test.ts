@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LIMITS } from '../../../src/engines/agent/limits.js';
-import { MessageInput } from '../../../src/engines/claude-code/processes/message-input.js';
+import { MessageInput } from '../../../src/engines/claude-code/processes/conversation-process.js';
 import { claudeProcesses, contentOf, openWorld, says, tool, user } from '../../support/claude-world.js';
 import { allGone, descendants } from '../../support/processes.js';
 import { call } from '../../support/wire.js';

@@ -15,7 +15,7 @@ import type { AgentActivity } from '../../../activity/activity.js';
 import type { ConversationRequest, Message } from '../../../core/conversation.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { ModelEvent } from '../../../core/events.js';
-import { splitAt } from './compaction/split-transcript.js';
+import { splitAt } from './compaction.js';
 
 const root = tmpdir();
 const LONG = 'lorem ipsum dolor '.repeat(400);

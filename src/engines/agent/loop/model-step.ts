@@ -22,8 +22,7 @@ import { LIMITS } from '../limits.js';
 import { MessageCollector } from '../message-collector.js';
 import type { Toolbox } from '../toolbox.js';
 import type { UsageTally } from '../usage-tally.js';
-import { elideTo, type Room, summarise } from './compaction/make-room.js';
-import { SUMMARY_SYSTEM } from './compaction/summary.js';
+import { elideTo, type Room, SUMMARY_SYSTEM, summarise } from './compaction.js';
 import { stepRequest } from './step-request.js';
 
 const NO_BYTES = new Uint8Array(0);

@@ -16,7 +16,7 @@ import { openToolbox } from '../toolbox.js';
 import { UsageTally } from '../usage-tally.js';
 import { AgentLoop, type LoopEnd } from './agent-loop.js';
 import { ModelStep } from './model-step.js';
-import { subAgentPrompt } from './prompt/system-prompt.js';
+import { subAgentPrompt } from './system-prompt.js';
 import { promptOptions, type TurnParts, toolOptions } from './turn-parts.js';
 
 /** By name or alias: agents do not start agents. */

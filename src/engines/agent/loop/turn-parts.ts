@@ -8,7 +8,7 @@ import type { Engine, ModelRequest } from '../../engine.js';
 import type { RunOnceLog } from '../run-once-log.js';
 import type { Toolbox } from '../toolbox.js';
 import type { UsageTally } from '../usage-tally.js';
-import type { SystemPromptOptions } from './prompt/system-prompt.js';
+import type { SystemPromptOptions } from './system-prompt.js';
 
 export interface TurnParts {
   relay: Engine;

@@ -100,9 +100,9 @@ describe('TurnReporter', () => {
     const done = start();
     done.telling.answered({ kind: 'done', reason: 'max_tokens' });
     const parked = start();
-    parked.telling.answered({ kind: 'handed-back', calls: [], open: [], results: new Map() });
+    parked.telling.answered({ kind: 'handed-back' });
     const paused = start();
-    paused.telling.answered({ kind: 'max-steps', steps: 3 });
+    paused.telling.answered({ kind: 'max-steps' });
     const error = new GatewayError('upstream_failed', 'no');
     const failed = start();
     failed.telling.failed(error);

@@ -7,17 +7,15 @@ import {
   type TurnOutcome,
   type TurnSink,
 } from '../../../activity/activity.js';
-import type { Block, Message } from '../../../core/conversation.js';
+import type { Block, ConversationRequest, Message, StopReason } from '../../../core/conversation.js';
 import type { GatewayError } from '../../../core/errors.js';
 import { causeOf, type StopCause } from '../../../core/stopping.js';
 import type { Log } from '../../../observability/log.js';
 import type { Turn } from '../../../sessions/sessions.js';
-import type { ModelRequest } from '../../engine.js';
-import type { AnsweredEnd } from '../driver.js';
 
 export interface TurnReporterOptions {
   watcher: TurnObserver | undefined;
-  call: Pick<ModelRequest, 'id' | 'request' | 'signal'>;
+  call: { id: string; request: Pick<ConversationRequest, 'model' | 'messages'>; signal: AbortSignal };
   turn: Pick<Turn, 'id' | 'principal' | 'transcript' | 'began' | 'signal'>;
   /** Of those who wait for the answer. */
   observe: AgentObserver;
@@ -55,7 +53,7 @@ export class TurnReporter {
     tellAgain(turn.transcript.slice(turn.began), notifierOf(watching, turn.id));
   }
 
-  answered(end: AnsweredEnd): void {
+  answered(end: { kind: 'handed-back' | 'max-steps' } | { kind: 'done'; reason: StopReason }): void {
     switch (end.kind) {
       case 'handed-back':
         this.#reporter?.end({ end: 'parked', stopReason: 'tool_use' });

@@ -33,13 +33,13 @@ import type {
   ProcessProfile,
 } from '../processes/claude-processes.js';
 import { serveTools } from '../tool-calls/served-tools.js';
+import { SubAgents } from '../tool-calls/sub-agents.js';
 import { type BrokeredTurn, ToolCallBroker } from '../tool-calls/tool-call-broker.js';
 import { type ToolPlan, wireMessages } from '../tool-calls/tool-plan.js';
 import { blocksOf } from '../tool-calls/tool-results.js';
 import { AgentStep } from './agent-step.js';
 import { Mailbox } from './mailbox.js';
 import { workingFolder } from './profile.js';
-import { SubAgents } from './sub-agents.js';
 
 /** What the turn that runs has to look at. */
 export type Inbound =

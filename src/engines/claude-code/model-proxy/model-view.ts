@@ -12,7 +12,7 @@ import type {
   ToolResultContent,
 } from '../../../core/conversation.js';
 import type { ModelEvent } from '../../../core/events.js';
-import type { SubAgents } from '../conversation/sub-agents.js';
+import type { SubAgents } from '../tool-calls/sub-agents.js';
 import type { ToolPlan } from '../tool-calls/tool-plan.js';
 
 type Names = Pick<ToolPlan, 'toModel' | 'fromModel' | 'ownerOf' | 'plain'>;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ConversationRequest, Message } from '../../../core/conversation.js';
-import { inToolCallOrder } from '../tool-calls/tool-call-order.js';
-import { lostWishes, shapeRequest } from './request-shape.js';
+import { inToolCallOrder, lostWishes, shapeRequest } from './request-shape.js';
 
 const request = (more: Partial<ConversationRequest> = {}): ConversationRequest => ({
   model: 'm',

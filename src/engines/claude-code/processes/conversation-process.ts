@@ -11,7 +11,6 @@ import { GatewayError } from '../../../core/errors.js';
 import type { ClaudeProcess } from './claude-processes.js';
 import type { LaunchedProcess, ProcessEnd } from './launched-process.js';
 import type { ClaudeSdk } from './load-sdk.js';
-import { MessageInput } from './message-input.js';
 import { conversationOptions, type QueryOptions } from './query-options.js';
 
 export interface ConversationProcess {
@@ -154,4 +153,31 @@ function readerOf(query: Query, onMessage: () => void): AsyncIterator<SDKMessage
       }
     },
   };
+}
+
+/** What is still to be written to a process: an endless prompt for the SDK, filled as turns come. */
+export class MessageInput implements AsyncIterable<SDKUserMessage> {
+  readonly #waiting: SDKUserMessage[] = [];
+  #ended = false;
+  #wake: (() => void) | undefined;
+
+  send(message: SDKUserMessage): void {
+    if (this.#ended) return;
+    this.#waiting.push(message);
+    this.#wake?.();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<SDKUserMessage, void> {
+    for (;;) {
+      const message = this.#waiting.shift();
+      if (message !== undefined) yield message;
+      else if (this.#ended) return;
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
 }

@@ -6,9 +6,9 @@ import { converse } from './conversation-process.js';
 import type { LaunchedProcess } from './launched-process.js';
 import { type ClaudeSdk, loadClaudeSdk } from './load-sdk.js';
 import { reapFolders } from './process-folder.js';
+import { systemPrompt } from './query-options.js';
 import { SparePool } from './spare-pool.js';
 import { type StartedProcess, startProcess } from './start-process.js';
-import { systemPrompt } from './system-text.js';
 
 export interface ClaudeProcessesOptions {
   /** Folders of processes are made in `claude-code/` under it. */

@@ -8,7 +8,7 @@ import { configSchema } from '../../../config/schema.js';
 import { toOffer } from '../../../tools/runtime/registry.js';
 import { RunOnceLog } from '../../agent/run-once-log.js';
 import type { Toolbox } from '../../agent/toolbox.js';
-import { SubAgents } from '../conversation/sub-agents.js';
+import { SubAgents } from './sub-agents.js';
 import { ToolCallBroker } from './tool-call-broker.js';
 import { planTools } from './tool-plan.js';
 

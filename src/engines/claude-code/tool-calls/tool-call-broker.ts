@@ -14,13 +14,12 @@ import type { OpenToolState, RunRequest, ToolRuntime } from '../../../tools/runt
 import type { RunOnceLog } from '../../agent/run-once-log.js';
 import { changedInput, ServerToolCalls } from '../../agent/server-tool-calls.js';
 import type { Toolbox } from '../../agent/toolbox.js';
-import type { SubAgents } from '../conversation/sub-agents.js';
-import type { ModelView } from '../model-proxy/model-view.js';
 import { type AskOptions, askOf } from './ask-hints.js';
 import { ClientToolCalls } from './client-tool-calls.js';
 import { mirrorCall } from './mirror-files.js';
 import { SavedOutputs } from './saved-outputs.js';
 import type { ServedToolCall } from './served-tools.js';
+import type { SubAgents } from './sub-agents.js';
 import { type NamedToolCall, ToolCallEvents } from './tool-call-events.js';
 import { type KnownToolCall, ToolCallTable } from './tool-call-table.js';
 import type { ToolPlan } from './tool-plan.js';
@@ -38,7 +37,7 @@ export interface BrokeredTurn {
 export interface ToolCallBrokerOptions {
   plan: ToolPlan;
   /** Told of results that Claude Code would tell otherwise. */
-  view: Pick<ModelView, 'note'>;
+  view: { note(wireId: string, result: ToolResultBlock): void };
   toolbox: Toolbox;
   runtime: ToolRuntime;
   session: OpenToolState;

@@ -6,7 +6,7 @@
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { LIMITS } from '../../limits.js';
+import { LIMITS } from '../limits.js';
 
 export const INSTRUCTION_FILES = ['AGENTS.md', 'CLAUDE.md'] as const;
 

@@ -1,7 +1,7 @@
 /** The sub-agents of a Claude Code: what each was started for, and its own view of the tools. */
 import type { OpenToolState, ToolRuntime } from '../../../tools/runtime/runtime.js';
 import { LIMITS } from '../../agent/limits.js';
-import type { ToolOwner } from '../tool-calls/tool-plan.js';
+import type { ToolOwner } from './tool-plan.js';
 
 export interface SubAgentsOptions {
   runtime: Pick<ToolRuntime, 'openSession'>;

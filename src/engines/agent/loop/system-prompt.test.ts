@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../limits.js';
+import { LIMITS } from '../limits.js';
 import { readInstructions } from './project-instructions.js';
 import { type SystemPromptOptions, subAgentPrompt, systemPrompt } from './system-prompt.js';
 
