@@ -21,6 +21,8 @@ export class RunOnceLog {
   readonly #turn: Pick<Turn, 'start' | 'finish'>;
   readonly #calls = new Map<string, ToolUseBlock>();
   readonly #begun = new Map<string, Promise<boolean>>();
+  /** Calls that have begun and have no result. */
+  readonly unfinished = new Set<string>();
 
   constructor(turn: Pick<Turn, 'start' | 'finish'>) {
     this.#turn = turn;
@@ -37,12 +39,16 @@ export class RunOnceLog {
     if (call === undefined) throw new Error(`The call ${id} is not one of this turn`);
     const begun = this.#begun.get(id) ?? this.#turn.start(call);
     this.#begun.set(id, begun);
-    return (await begun) ? undefined : MAY_HAVE_RUN;
+    if (!(await begun)) return MAY_HAVE_RUN;
+    this.unfinished.add(id);
+    return undefined;
   }
 
   /** The result of a call that was begun; of any other, nothing is written. */
   async finish(result: ToolResultBlock): Promise<void> {
     const begun = this.#begun.get(result.toolUseId);
-    if (begun !== undefined && (await begun)) await this.#turn.finish(result);
+    if (begun === undefined || !(await begun)) return;
+    await this.#turn.finish(result);
+    this.unfinished.delete(result.toolUseId);
   }
 }

@@ -68,8 +68,6 @@ export class ClaudeTurn implements DriverTurn {
   readonly #plan: ToolPlan;
   #held: HeldToolState;
   readonly #ledger: RunOnceLog;
-  /** Calls of this turn that have begun and have no result. */
-  readonly #started = new Set<string>();
   readonly #notify: (activity: AgentActivityBody, agentId?: string) => void;
   readonly #answer: AnswerAssembler;
   #conversation: ClaudeConversation | undefined;
@@ -119,17 +117,7 @@ export class ClaudeTurn implements DriverTurn {
     this.#answer = new AnswerAssembler(turn.spoken, call.clientDialect.name);
     // They go with the process, which may outlive the turn.
     persistence.keepTools({ session: held.session, release: () => {} });
-    this.#ledger = new RunOnceLog({
-      start: async (each) => {
-        const started = await turn.start(each);
-        if (started) this.#started.add(each.id);
-        return started;
-      },
-      finish: async (result) => {
-        await turn.finish(result);
-        this.#started.delete(result.toolUseId);
-      },
-    });
+    this.#ledger = new RunOnceLog(turn);
     const main = notifierOf(observe, turn.id);
     this.#notify = (activity, agentId) => {
       const conversation = this.#conversation;
@@ -254,24 +242,16 @@ export class ClaudeTurn implements DriverTurn {
   }
 
   #begin(conversation: ClaudeConversation, told: ReadonlySet<string>): void {
-    const { call, toolbox, signal, patience, persistence } = this.#options;
-    const turn = this.#turn;
     const notify = this.#notify;
     this.#run = new TurnRun({
+      ...this.#options,
       conversation,
-      transcript: turn.transcript,
-      request: call.request,
-      toolbox,
       maxSteps: this.#maxSteps(),
       tally: this.#tally,
       answer: this.#answer,
       shown: this.shown,
       stepsBefore: this.#stepsBefore(),
       told,
-      patience,
-      signal,
-      claimId: (id) => turn.claimId(id),
-      save: (problems) => persistence.save(problems),
       notify,
     });
     const options = toolOptions(this.#parts());
@@ -282,15 +262,9 @@ export class ClaudeTurn implements DriverTurn {
   readonly #runAgent = (task: AgentTask) => runSubAgent(this.#parts(), task);
 
   #parts(): TurnParts {
-    const { relay, runtime, log, call, route, toolbox, signal, observe } = this.#options;
+    const { call, observe } = this.#options;
     return {
-      relay,
-      runtime,
-      log,
-      call,
-      route,
-      toolbox,
-      signal,
+      ...this.#options,
       request: call.request,
       now: Date.now,
       routeOf: () => undefined,
@@ -319,30 +293,22 @@ export class ClaudeTurn implements DriverTurn {
   }
 
   async #openCold(): Promise<void> {
-    const { processes, keys, relay, runtime, log, live, route, toolbox, signal } = this.#options;
-    const turn = this.#turn;
-    const { transcript } = turn;
+    const { live, signal } = this.#options;
+    const { id, principal, transcript } = this.#turn;
     const split = transcript.findLastIndex(({ role }) => role === 'assistant') + 1;
     const rest = transcript.slice(split);
     const conversation = await live.open(
       () =>
         ClaudeConversation.open({
-          processes,
-          keys,
-          relay,
-          runtime,
-          log,
-          id: turn.id,
-          principal: turn.principal,
-          route,
+          ...this.#options,
+          id,
+          principal,
           plan: this.#plan,
-          toolbox,
           tools: this.#held,
           profile: profileOf(this.#options, this.#plan),
           system: systemOf(this.#options),
           history: transcript.slice(0, split),
           fingerprint: fingerprintOf(this.#options, this.#plan),
-          signal,
         }),
       signal,
     );
@@ -386,7 +352,7 @@ export class ClaudeTurn implements DriverTurn {
           calls.some((call) => call.id === id),
         ),
       ),
-      started: new Set([...(known?.started ?? []), ...this.#started]),
+      started: new Set([...(known?.started ?? []), ...this.#ledger.unfinished]),
     };
   }
 

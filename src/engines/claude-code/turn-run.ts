@@ -6,11 +6,11 @@
  */
 import type { SDKMessage, SDKPartialAssistantMessage } from '@anthropic-ai/claude-agent-sdk';
 import type { AgentActivityBody } from '../../activity/activity.js';
-import type { ConversationRequest, Message, StopReason, ToolUseBlock } from '../../core/conversation.js';
+import type { Message, StopReason, ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import type { AnswerAssembler } from '../agent/answer-assembler.js';
-import type { AnsweredEnd, StepsEnd } from '../agent/driver.js';
+import type { AnsweredEnd, OpeningTurn, StepsEnd } from '../agent/driver.js';
 import { type CollectedMessage, isCutInSight, toolCallIds } from '../agent/message-collector.js';
 import type { MessageReporter } from '../agent/report/message-reporter.js';
 import { inOrder } from '../agent/settle-tool-calls.js';
@@ -24,12 +24,9 @@ import { shapeRequest } from './model-proxy/request-shape.js';
 import type { KnownToolCall } from './tool-calls/tool-call-table.js';
 import { blocksOf } from './tool-calls/tool-results.js';
 
-export interface TurnRunOptions {
+export interface TurnRunOptions
+  extends Pick<OpeningTurn<unknown>, 'call' | 'turn' | 'persistence' | 'signal'> {
   conversation: ClaudeConversation;
-  /** Changed in place. */
-  transcript: Message[];
-  /** The client's. */
-  request: ConversationRequest;
   toolbox: Pick<Toolbox, 'hasClients'>;
   maxSteps: number;
   tally: UsageTally;
@@ -41,9 +38,6 @@ export interface TurnRunOptions {
   /** Results that the transcript has already, and Claude Code will tell of: by its own ids. */
   told: ReadonlySet<string>;
   patience: Patience;
-  signal: AbortSignal;
-  claimId(id: string): string;
-  save(problems?: ReadonlyMap<string, string>): Promise<void>;
   notify(activity: AgentActivityBody, agentId?: string): void;
 }
 
@@ -78,8 +72,8 @@ export class TurnRun {
   #quiet = false;
   /** Left from before the process was told what is new. */
   #stale: number;
-  /** It has shown since that it lives. */
-  #heard = false;
+  /** The process has done something since it was told what is new. */
+  heard = false;
   /** Claude Code has summed up the conversation for itself, and says so in the user's place. */
   #compacted = false;
   /** A message broke off of which the client has seen nothing. */
@@ -91,16 +85,11 @@ export class TurnRun {
     this.#stream = new MainStream({
       notify: (activity) => notify(activity),
       plain: (name) => conversation.plan.plain(name),
-      stream: mayStreamToolCalls(options.request) ? options.shown : undefined,
+      stream: mayStreamToolCalls(options.call.request) ? options.shown : undefined,
     });
     this.steps = options.stepsBefore;
     this.#stale = conversation.inbox.size;
     this.#answered = conversation.desk.known.all.length === 0 || options.told.size > 0;
-  }
-
-  /** The process has done something since it was told what is new. */
-  get heard(): boolean {
-    return this.#heard;
   }
 
   /** Yields what the client is to see. Rejects as the session does; never for what Claude Code does. */
@@ -116,7 +105,7 @@ export class TurnRun {
         this.#quiet = item === undefined;
         if (item === undefined && this.#isDue()) return this.#silent();
         if (this.#stale > 0) this.#stale -= 1;
-        else if (item?.kind !== 'exit') this.#heard = true;
+        else if (item?.kind !== 'exit') this.heard = true;
         const end = item === undefined ? undefined : yield* this.#onItem(item);
         const settled = end ?? (await this.#advance());
         if (settled !== undefined) return settled;
@@ -142,17 +131,13 @@ export class TurnRun {
 
   /** A sign of life is. Not while a call is with the gateway or with a person, who may take their time. */
   #isDue(): boolean {
-    return !this.#heard && this.#others().length === 0;
+    return !this.heard && this.#others().length === 0;
   }
 
   #silent(): RunEnd {
     const { heardMs } = this.#options.patience;
     const message = `Claude Code runs, but did nothing for ${heardMs / 1000} seconds after it was told of this request, and was ended. Send the same request again: it goes on where it was.`;
-    return {
-      kind: 'failed',
-      error: new GatewayError('unavailable', message, { retryable: true }),
-      again: true,
-    };
+    return { kind: 'failed', error: lost(message), again: true };
   }
 
   async *#onItem(item: Inbound): AsyncGenerator<readonly ModelEvent[], RunEnd | undefined, void> {
@@ -189,8 +174,7 @@ export class TurnRun {
     const end = lines.at(-1)?.slice(0, 300) ?? '';
     const said = end === '' ? '' : ` It said last: ${end}`;
     const message = `Claude Code ended in the middle of its answer.${said} Send the same request again: it goes on where it was.`;
-    const error = new GatewayError('unavailable', message, { retryable: true });
-    return { kind: 'failed', error, again: !this.#stream.visible };
+    return { kind: 'failed', error: lost(message), again: !this.#stream.visible };
   }
 
   async *#onMessage(message: SDKMessage): AsyncGenerator<readonly ModelEvent[], RunEnd | undefined, void> {
@@ -218,7 +202,7 @@ export class TurnRun {
     piece: SDKPartialAssistantMessage,
   ): AsyncGenerator<readonly ModelEvent[], RunEnd | undefined, void> {
     this.#compacted = false;
-    const step = this.#stream.push(piece, () => toolCallIds(this.#options.transcript));
+    const step = this.#stream.push(piece, () => toolCallIds(this.#options.turn.transcript));
     if (step.kind === 'broken') {
       // Why is known from the call itself, which may be heard of a moment later.
       if (this.#failure !== undefined) return { kind: 'failed', error: this.#failure, again: !step.visible };
@@ -245,21 +229,21 @@ export class TurnRun {
     ids,
     usage,
   }: Extract<StreamStep, { kind: 'whole' }>): Promise<RunEnd | undefined> {
-    const { transcript, notify } = this.#options;
+    const { turn, answer, conversation, notify } = this.#options;
     const { calls, content, stopReason, stopSequence } = message;
     this.steps += 1;
     this.#received += 1;
     this.#granted = Math.max(this.#granted, this.#received);
     if (usage !== undefined) notify({ type: 'model-end', step: this.steps, usage, stopReason });
     const spoken = content.filter(({ type }) => type !== 'tool_use');
-    this.#options.answer.finish(spoken);
+    answer.finish(spoken);
     this.#last = { reason: stopReason, ...(stopSequence === undefined ? {} : { stopSequence }) };
     // What was called in an answer that was refused halfway was not meant to be done.
     if (calls.length === 0 || stopReason === 'refusal' || isCutInSight(message)) {
       teller.drop();
-      this.#options.conversation.desk.announce([]);
+      conversation.desk.announce([]);
       this.#answered = true;
-      if (spoken.length > 0) transcript.push({ role: 'assistant', content: spoken });
+      if (spoken.length > 0) turn.transcript.push({ role: 'assistant', content: spoken });
       return FINAL.has(stopReason) ? this.#done(false) : undefined;
     }
     return this.#onCalls(message, ids, teller);
@@ -270,7 +254,7 @@ export class TurnRun {
     ids: readonly string[],
     teller: MessageReporter,
   ): Promise<undefined> {
-    const { transcript, conversation, request, claimId, save, notify } = this.#options;
+    const { turn, conversation, call, persistence, notify } = this.#options;
     const { plan, desk } = conversation;
     const problems = new Map<string, string>();
     const aligned = ids.length === calls.length;
@@ -278,15 +262,15 @@ export class TurnRun {
       const wireId = (aligned ? ids[index] : undefined) ?? block.id;
       const owner = plan.ownerOf(block.name);
       block.name = plan.plain(block.name);
-      if (shown !== true) block.id = claimId(block.id);
-      const problem = request.toolChoice?.type === 'none' ? NO_TOOLS : found;
+      if (shown !== true) block.id = turn.claimId(block.id);
+      const problem = call.request.toolChoice?.type === 'none' ? NO_TOOLS : found;
       if (problem !== undefined) problems.set(block.id, problem);
       return { wireId, block, owner, problem, state: 'new' };
     });
     teller.settle(calls);
-    transcript.push({ role: 'assistant', content });
+    turn.transcript.push({ role: 'assistant', content });
     this.#answered = false;
-    await save(problems);
+    await persistence.save(problems);
     this.#open = known.flatMap(({ block, owner, problem }) =>
       owner === 'client' && problem === undefined ? [block] : [],
     );
@@ -301,7 +285,7 @@ export class TurnRun {
    */
   #onUser(content: unknown): void {
     if (this.#compacted) return;
-    const { transcript } = this.#options;
+    const { transcript } = this.#options.turn;
     const texts = blocksOf(content).filter((block) => block.type === 'text' && block.text.trim() !== '');
     if (texts.length === 0) return;
     this.#tellResults();
@@ -333,14 +317,15 @@ export class TurnRun {
     const behind = this.#stream.isOpen || !this.#answered || this.#received < this.#granted;
     if (behind && !this.#quiet) return undefined;
     if (!this.#answered) return this.#astray();
-    const { maxSteps, request, toolbox, conversation, notify, save } = this.#options;
+    const { maxSteps, call, toolbox, conversation, notify, persistence } = this.#options;
     if (this.steps >= maxSteps) {
       notify({ type: 'max-steps', steps: this.steps });
       return { kind: 'max-steps', steps: this.steps };
     }
-    await save();
+    await persistence.save();
     this.#admission = undefined;
     this.#granted += 1;
+    const { request } = call;
     notify({ type: 'model-start', step: this.steps + 1, model: request.model });
     const toolChoice = conversation.plan.choice(choiceForStep(request.toolChoice, toolbox, this.steps));
     admission.grant(shapeRequest(admission.request, { wished: request, toolChoice }));
@@ -351,18 +336,17 @@ export class TurnRun {
   #astray(): RunEnd {
     const message =
       'Claude Code asked its model to go on without saying what came of its calls, and was ended. Send the same request again: it goes on where it was.';
-    const error = new GatewayError('unavailable', message, { retryable: true });
-    return { kind: 'failed', error, again: !this.#stream.visible };
+    return { kind: 'failed', error: lost(message), again: !this.#stream.visible };
   }
 
   /** All results of the last message in the transcript, once they are there. */
   #tellResults(): void {
-    const { transcript, conversation } = this.#options;
+    const { turn, conversation } = this.#options;
     const { known } = conversation.desk;
     if (this.#answered || known.missing().length > 0) return;
     this.#answered = true;
     const calls = known.all.map(({ block }) => block);
-    transcript.push({ role: 'user', content: inOrder(calls, known.results) });
+    turn.transcript.push({ role: 'user', content: inOrder(calls, known.results) });
   }
 
   /** The client's calls, once everything beside them that can run has run. */
@@ -398,6 +382,10 @@ export class TurnRun {
     const waiting = this.#others().filter(({ state }) => state === 'new');
     return waiting.map((call) => ({ blocked: all.indexOf(call) > first }));
   }
+}
+
+function lost(message: string): GatewayError {
+  return new GatewayError('unavailable', message, { retryable: true });
 }
 
 function failureOf(result: Extract<SDKMessage, { type: 'result' }>): GatewayError {
