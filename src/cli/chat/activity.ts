@@ -46,6 +46,7 @@ export function activityPrinter({ write, paint, endLine }: ActivityOptions): Age
       endLine();
       write(indent(last.map((each) => paint('dim', `│ ${each.slice(0, 200)}`))));
     } else if (event.type === 'tool-result') onResult(activity, event);
+    // `tool-waiting` has no line: the approval prompt asks.
   }
 
   function onResult(activity: AgentActivity, result: ToolRunResult): void {
@@ -72,7 +73,7 @@ export function activityPrinter({ write, paint, endLine }: ActivityOptions): Age
   };
 }
 
-function noteOf(activity: AgentActivity, paint: Paint): string | undefined {
+function noteOf(activity: Exclude<AgentActivity, { type: 'tool' }>, paint: Paint): string | undefined {
   switch (activity.type) {
     case 'agent-start':
       return `${paint('cyan', '●')} sub-agent: ${plainLine(activity.description)}`;
@@ -88,7 +89,16 @@ function noteOf(activity: AgentActivity, paint: Paint): string | undefined {
       );
     case 'max-steps':
       return paint('yellow', `paused after ${activity.steps} model calls; say "go on" to continue`);
-    default:
+    // The answer itself is printed, with its words; there are no tools of a client here.
+    case 'text':
+    case 'thinking':
+    case 'call-began':
+    case 'call-input':
+    case 'call-whole':
+    case 'calls-dropped':
+    case 'handed-back':
+    case 'model-start':
+    case 'model-end':
       return undefined;
   }
 }
