@@ -187,7 +187,7 @@ function priceOf({ price }: ModelConfig): Partial<ModelRule> {
 
 function agentRule(model: ModelConfig, folders: Folders | undefined): Partial<ModelRule> {
   if (model.engine === 'relay') return {};
-  const { tools, max_turns: maxTurns, system } = model;
+  const { tools, max_turns: maxSteps, system } = model;
   const cwd = folders === undefined ? undefined : resolveModelCwd(model, folders);
-  return { tools, maxTurns, system, ...(cwd === undefined ? {} : { cwd }) };
+  return { tools, maxSteps, system, ...(cwd === undefined ? {} : { cwd }) };
 }

@@ -22,7 +22,7 @@ export interface ModelRule {
   /** On agent engines: the folder that it works in, absolute; absent: the one that the gateway was started in. */
   cwd?: string;
   /** On agent engines: model calls in one answer before it pauses. */
-  maxTurns?: number;
+  maxSteps?: number;
   /** On agent engines: the request's system prompt is appended to the agent's own, or replaces it. */
   system?: 'append' | 'replace';
 }

@@ -83,7 +83,7 @@ export class MessageCollector {
   readonly #parts: Part[] = [];
   readonly #calls = new Map<Key, CallPart>();
   readonly #taken: ReadonlySet<string>;
-  readonly #teller: MessageReporter | undefined;
+  readonly #reporter: MessageReporter | undefined;
   readonly #stream: ToolCallStream | undefined;
   #open: Extract<Part, { type: 'text' | 'thinking' }> | undefined;
   #chars = 0;
@@ -94,12 +94,12 @@ export class MessageCollector {
   #visible = false;
 
   /**
-   * `taken`: ids of calls that the conversation has already. `teller`: told of it as it comes.
+   * `taken`: ids of calls that the conversation has already. `reporter`: told of it as it comes.
    * `stream`: without it no call is passed on.
    */
-  constructor(taken: ReadonlySet<string>, teller?: MessageReporter, stream?: ToolCallStream) {
+  constructor(taken: ReadonlySet<string>, reporter?: MessageReporter, stream?: ToolCallStream) {
     this.#taken = taken;
-    this.#teller = teller;
+    this.#reporter = reporter;
     this.#stream = stream;
     stream?.next();
   }
@@ -233,7 +233,7 @@ export class MessageCollector {
     }
     this.#open.text += text;
     this.#visible = true;
-    this.#teller?.said(type, text);
+    this.#reporter?.said(type, text);
     return true;
   }
 
@@ -253,7 +253,7 @@ export class MessageCollector {
     if (call.id === '' && event.id) call.id = event.id;
     if (call.name === '' && event.name) call.name = event.name;
     call.extensions ??= event.extensions;
-    this.#teller?.called(call, '');
+    this.#reporter?.called(call, '');
     return this.#shownOf(call, call.json);
   }
 
@@ -262,7 +262,7 @@ export class MessageCollector {
     this.#count(json);
     if (call.ended) return [];
     call.json += json;
-    this.#teller?.called(call, json);
+    this.#reporter?.called(call, json);
     return this.#shownOf(call, call.json, json);
   }
 
@@ -277,9 +277,9 @@ export class MessageCollector {
     if (call === undefined || call.ended) return;
     call.ended = true;
     this.#stream?.ended(key);
-    if (this.#teller === undefined) return;
+    if (this.#reporter === undefined) return;
     call.parsed = parseToolArguments(call.json, false);
-    if (call.parsed.ok) this.#teller.ended(call, call.parsed.input);
+    if (call.parsed.ok) this.#reporter.ended(call, call.parsed.input);
   }
 
   #call(key: Key): CallPart {

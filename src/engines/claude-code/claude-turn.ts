@@ -238,7 +238,7 @@ export class ClaudeTurn implements DriverTurn {
   }
 
   #maxSteps(): number {
-    return this.#options.route.rule.maxTurns ?? LIMITS.maxSteps;
+    return this.#options.route.rule.maxSteps ?? LIMITS.maxSteps;
   }
 
   #begin(conversation: ClaudeConversation, told: ReadonlySet<string>): void {
@@ -348,7 +348,7 @@ export class ClaudeTurn implements DriverTurn {
     return {
       calls,
       results: new Map(
-        [...(known?.results ?? []), ...(lost?.desk.known.results ?? [])].filter(([id]) =>
+        [...(known?.results ?? []), ...(lost?.broker.known.results ?? [])].filter(([id]) =>
           calls.some((call) => call.id === id),
         ),
       ),

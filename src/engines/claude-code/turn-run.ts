@@ -88,20 +88,20 @@ export class TurnRun {
       stream: mayStreamToolCalls(options.call.request) ? options.shown : undefined,
     });
     this.steps = options.stepsBefore;
-    this.#stale = conversation.inbox.size;
-    this.#answered = conversation.desk.known.all.length === 0 || options.told.size > 0;
+    this.#stale = conversation.mailbox.size;
+    this.#answered = conversation.broker.known.all.length === 0 || options.told.size > 0;
   }
 
   /** Yields what the client is to see. Rejects as the session does; never for what Claude Code does. */
   async *run(): AsyncGenerator<readonly ModelEvent[], RunEnd, void> {
-    const { inbox } = this.#options.conversation;
+    const { mailbox } = this.#options.conversation;
     const { signal } = this.#options;
-    const onAbort = () => inbox.push({ kind: 'aborted' });
+    const onAbort = () => mailbox.push({ kind: 'aborted' });
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       for (;;) {
         if (signal.aborted) return { kind: 'aborted' };
-        const item = await inbox.next(this.#patience());
+        const item = await mailbox.next(this.#patience());
         this.#quiet = item === undefined;
         if (item === undefined && this.#isDue()) return this.#silent();
         if (this.#stale > 0) this.#stale -= 1;
@@ -114,7 +114,7 @@ export class TurnRun {
       signal.removeEventListener('abort', onAbort);
       this.#admission?.refuse();
       this.#stream.drop();
-      for (const item of inbox.remove(({ kind }) => OVER.has(kind))) {
+      for (const item of mailbox.remove(({ kind }) => OVER.has(kind))) {
         if (item.kind === 'admission') item.admission.refuse();
       }
       // Whatever it was that ended: what sub-agents and broken answers cost is this turn's.
@@ -219,13 +219,13 @@ export class TurnRun {
 
   #spent() {
     const { tally, conversation } = this.#options;
-    tally.add(conversation.hop.takeUsage());
+    tally.add(conversation.proxy.takeUsage());
     return tally.total;
   }
 
   async #onWhole({
     message,
-    teller,
+    reporter,
     ids,
     usage,
   }: Extract<StreamStep, { kind: 'whole' }>): Promise<RunEnd | undefined> {
@@ -240,22 +240,22 @@ export class TurnRun {
     this.#last = { reason: stopReason, ...(stopSequence === undefined ? {} : { stopSequence }) };
     // What was called in an answer that was refused halfway was not meant to be done.
     if (calls.length === 0 || stopReason === 'refusal' || isCutInSight(message)) {
-      teller.drop();
-      conversation.desk.announce([]);
+      reporter.drop();
+      conversation.broker.announce([]);
       this.#answered = true;
       if (spoken.length > 0) turn.transcript.push({ role: 'assistant', content: spoken });
       return FINAL.has(stopReason) ? this.#done(false) : undefined;
     }
-    return this.#onCalls(message, ids, teller);
+    return this.#onCalls(message, ids, reporter);
   }
 
   async #onCalls(
     { calls, content }: CollectedMessage,
     ids: readonly string[],
-    teller: MessageReporter,
+    reporter: MessageReporter,
   ): Promise<undefined> {
     const { turn, conversation, call, persistence, notify } = this.#options;
-    const { plan, desk } = conversation;
+    const { plan, broker } = conversation;
     const problems = new Map<string, string>();
     const aligned = ids.length === calls.length;
     const known = calls.map(({ block, problem: found, shown }, index): KnownToolCall => {
@@ -267,14 +267,14 @@ export class TurnRun {
       if (problem !== undefined) problems.set(block.id, problem);
       return { wireId, block, owner, problem, state: 'new' };
     });
-    teller.settle(calls);
+    reporter.settle(calls);
     turn.transcript.push({ role: 'assistant', content });
     this.#answered = false;
     await persistence.save(problems);
     this.#open = known.flatMap(({ block, owner, problem }) =>
       owner === 'client' && problem === undefined ? [block] : [],
     );
-    desk.announce(known);
+    broker.announce(known);
     if (this.#open.length > 0) notify({ type: 'handed-back', ids: this.#open.map(({ id }) => id) });
     return undefined;
   }
@@ -342,7 +342,7 @@ export class TurnRun {
   /** All results of the last message in the transcript, once they are there. */
   #tellResults(): void {
     const { turn, conversation } = this.#options;
-    const { known } = conversation.desk;
+    const { known } = conversation.broker;
     if (this.#answered || known.missing().length > 0) return;
     this.#answered = true;
     const calls = known.all.map(({ block }) => block);
@@ -351,7 +351,7 @@ export class TurnRun {
 
   /** The client's calls, once everything beside them that can run has run. */
   #handBack(): RunEnd | undefined {
-    const { known } = this.#options.conversation.desk;
+    const { known } = this.#options.conversation.broker;
     // What Claude Code itself has refused is answered, and nobody is to run it, but for what the client has seen.
     const isRefused = ({ id }: ToolUseBlock) => known.results.has(id);
     this.#open = this.#open.filter((call) => !isRefused(call) || this.#options.shown.has(call.id));
@@ -371,13 +371,13 @@ export class TurnRun {
 
   /** Calls of the last message that are not the client's, and have no result. */
   #others(): KnownToolCall[] {
-    const { known } = this.#options.conversation.desk;
+    const { known } = this.#options.conversation.broker;
     return known.missing().filter(({ owner, problem }) => owner !== 'client' || problem !== undefined);
   }
 
   /** Those of them that nobody has begun with; `blocked` where the client's may have to come first. */
   #toBegin(): { blocked: boolean }[] {
-    const { all } = this.#options.conversation.desk.known;
+    const { all } = this.#options.conversation.broker.known;
     const first = all.findIndex(({ block }) => this.#open.includes(block));
     const waiting = this.#others().filter(({ state }) => state === 'new');
     return waiting.map((call) => ({ blocked: all.indexOf(call) > first }));

@@ -228,7 +228,7 @@ describe('a sub-agent whose gateway dies', () => {
 describe('a transcript that was made shorter before the gateway died', () => {
   it('is resumed, and everything that was said is replayed', async () => {
     const { store } = await memorySessions();
-    const route = routeTo({ contextWindow: 8_000, maxTurns: 20 });
+    const route = routeTo({ contextWindow: 8_000, maxSteps: 20 });
     const history: Message[] = Array.from({ length: 8 }, (_, n) => [
       userSays(`question ${n}`),
       { role: 'assistant' as const, content: [{ type: 'text' as const, text: `answer ${n}` }] },

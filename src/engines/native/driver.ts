@@ -154,7 +154,7 @@ class NativeDriver implements AgentDriver {
       toolbox,
       calls,
       tally,
-      maxSteps: route.rule.maxTurns ?? LIMITS.maxSteps,
+      maxSteps: route.rule.maxSteps ?? LIMITS.maxSteps,
       signal,
       answer,
       claimId: (callId) => turn.claimId(callId),

@@ -169,7 +169,7 @@ describe('the same request sent again', () => {
       says('Never.'),
     );
     const engine = await nativeEngine(relay, new FakeRuntime({ Read: () => 'read' }), root);
-    const route = routeTo({ maxTurns: 2 });
+    const route = routeTo({ maxSteps: 2 });
     await hear(engine, callOf([userSays('x')]), route);
     expect((await hear(engine, callOf([userSays('x')]), route)).stop).toBe('pause_turn');
     expect(relay.requests).toHaveLength(3);

@@ -165,7 +165,7 @@ describe('a turn', () => {
   it('pauses after max_turns model calls, with what was done kept', async () => {
     const relay = new ScriptedRelay(calls(['Read', {}]), calls(['Read', { n: 2 }]), says('Done.'));
     const engine = await nativeEngine(relay, new FakeRuntime({ Read: echo }), root);
-    const route = routeTo({ maxTurns: 2 });
+    const route = routeTo({ maxSteps: 2 });
     const paused = await hear(engine, callOf([userSays('x')]), route);
     expect(paused.stop).toBe('pause_turn');
     expect(relay.requests).toHaveLength(2);

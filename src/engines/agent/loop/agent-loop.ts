@@ -59,7 +59,7 @@ export class AgentLoop {
   steps: number;
   #opened: OpenModelStep | undefined;
   /** Of the last message. */
-  #teller: MessageReporter | undefined;
+  #reporter: MessageReporter | undefined;
   /** Known before a model is asked. */
   #end: LoopEnd | undefined;
   #nudged = false;
@@ -127,14 +127,14 @@ export class AgentLoop {
       }
       this.#opened = undefined;
       const taken = toolCallIds(this.#options.transcript);
-      const teller = new MessageReporter(this.#options.notify, taken);
-      this.#teller = teller;
-      const collector = new MessageCollector(taken, teller, this.#options.stream);
+      const reporter = new MessageReporter(this.#options.notify, taken);
+      this.#reporter = reporter;
+      const collector = new MessageCollector(taken, reporter, this.#options.stream);
       const message = yield* this.#read(open, collector);
       const usage = open.settle(collector);
       yield [{ type: 'usage', usage: this.#options.tally.total }];
       if (message instanceof GatewayError) {
-        teller.drop();
+        reporter.drop();
         const again =
           message.retryable &&
           !collector.visible &&
@@ -174,7 +174,7 @@ export class AgentLoop {
     // What was called in an answer that was refused halfway was not meant to be done.
     const isOver = stopReason === 'refusal' || isCutInSight(message);
     if (calls.length === 0 || isOver) {
-      this.#teller?.drop();
+      this.#reporter?.drop();
       if (spoken.length > 0) transcript.push({ role: 'assistant', content: spoken });
       if (stopReason === 'pause_turn' && spoken.length > 0) {
         await this.#options.save?.();
@@ -203,7 +203,7 @@ export class AgentLoop {
       } else if (toolbox.isClients(block.name)) open.push(block);
       else here.push(call);
     }
-    this.#teller?.settle(calls);
+    this.#reporter?.settle(calls);
     transcript.push({ role: 'assistant', content });
     // Before any of them runs: who goes on with the turn must know of them.
     await this.#options.save?.(problems);

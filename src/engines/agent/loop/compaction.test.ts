@@ -49,7 +49,7 @@ describe('a transcript that fills the model', () => {
     const heard = await hear(
       await nativeEngine(relay, runtime, root),
       callOf([userSays('Summarise the whole book')], {}, { observe: (activity) => seen.push(activity) }),
-      routeTo({ contextWindow: 8_000, maxTurns: 20 }),
+      routeTo({ contextWindow: 8_000, maxSteps: 20 }),
     );
     expect(heard.text).toBe('Done.');
     const asked = relay.requests.find(({ tools }) => tools.length === 0);
@@ -94,7 +94,7 @@ describe('a transcript that fills the model', () => {
     const relay = new ScriptedRelay(...reads, overflow);
     const runtime = new FakeRuntime({ Read: () => LONG });
     const engine = await nativeEngine(relay, runtime, root);
-    const heard = await hear(engine, callOf([userSays('x')]), routeTo({ maxTurns: 20 }));
+    const heard = await hear(engine, callOf([userSays('x')]), routeTo({ maxSteps: 20 }));
     expect(heard.events.at(-1)).toEqual({ type: 'error', error: overflow });
     // Three tries, and one for the notes.
     expect(relay.requests).toHaveLength(reads.length + 4);

@@ -133,7 +133,7 @@ describe('a sub-agent', () => {
     await hear(await nativeEngine(relay, runtime, root), callOf([userSays('go')]), {
       pattern: 'coder',
       model: 'm',
-      rule: { engine: 'native', upstreams: ['u'], maxTurns: 1 },
+      rule: { engine: 'native', upstreams: ['u'], maxSteps: 1 },
     });
     expect(reports[0]).toMatchObject({ cutShort: 'max_turns', turns: LIMITS.subAgent.maxSteps });
   });

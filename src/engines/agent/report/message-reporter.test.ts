@@ -7,19 +7,19 @@ import { MessageReporter } from './message-reporter.js';
 function heard(events: readonly ModelEvent[], taken: readonly string[] = []) {
   const told: AgentActivityBody[] = [];
   const ids = new Set(taken);
-  const teller = new MessageReporter(
+  const reporter = new MessageReporter(
     (activity) => told.push(activity),
     ids,
     (name) => name.replace('mcp__x__', ''),
   );
-  const collector = new MessageCollector(ids, teller);
+  const collector = new MessageCollector(ids, reporter);
   collector.push(events);
   const finish = (): CollectedMessage => {
     const message = collector.finish();
     if (!('content' in message)) throw message;
     return message;
   };
-  return { told, teller, finish };
+  return { told, reporter, finish };
 }
 
 const STOP: ModelEvent = { type: 'stop', reason: 'tool_use' };
@@ -33,7 +33,7 @@ const end = (key: number): ModelEvent => ({ type: 'tool-end', key });
 
 describe('MessageReporter', () => {
   it('reports text and calls as they arrive', () => {
-    const { told, teller, finish } = heard([
+    const { told, reporter, finish } = heard([
       { type: 'thinking', text: 'hm' },
       { type: 'text', text: 'Look' },
       tool(0, 'a', 'mcp__x__Read'),
@@ -46,7 +46,7 @@ describe('MessageReporter', () => {
       ...(key === undefined ? {} : { key }),
       block: { ...block, name: 'Read' },
     }));
-    teller.settle(calls);
+    reporter.settle(calls);
     expect(told).toEqual([
       { type: 'thinking', text: 'hm' },
       { type: 'text', text: 'Look' },
@@ -67,10 +67,10 @@ describe('MessageReporter', () => {
   });
 
   it('reports a call again when its id changes, and completes it only then', () => {
-    const { told, teller, finish } = heard([tool(0, undefined, 'Read'), input(0, '{}'), STOP], ['call_1']);
+    const { told, reporter, finish } = heard([tool(0, undefined, 'Read'), input(0, '{}'), STOP], ['call_1']);
     const message = finish();
     for (const { block } of message.calls) block.id = 'claimed';
-    teller.settle(message.calls);
+    reporter.settle(message.calls);
     const [began, , whole] = told;
     expect(began).toMatchObject({ type: 'call-began', id: expect.not.stringMatching(/^call_1$/) });
     const { id } = began?.type === 'call-began' ? began : { id: '' };
@@ -78,12 +78,12 @@ describe('MessageReporter', () => {
   });
 
   it('gives calls of the same id ids of their own, those that the message will have', () => {
-    const { told, teller, finish } = heard(
+    const { told, reporter, finish } = heard(
       [tool(0, 'a', 'Read'), end(0), tool(1, 'a', 'Read'), end(1), STOP],
       ['a'],
     );
     const { calls } = finish();
-    teller.settle(calls);
+    reporter.settle(calls);
     expect(told.map((each) => [each.type, 'id' in each && each.id])).toEqual([
       ['call-began', 'a-2'],
       ['call-whole', 'a-2'],
@@ -94,9 +94,9 @@ describe('MessageReporter', () => {
   });
 
   it('reports unfinished calls as dropped, once', () => {
-    const { told, teller } = heard([tool(0, 'a', 'Read'), tool(1, 'b', 'Read')]);
-    teller.drop();
-    teller.drop();
+    const { told, reporter } = heard([tool(0, 'a', 'Read'), tool(1, 'b', 'Read')]);
+    reporter.drop();
+    reporter.drop();
     expect(told.slice(2)).toEqual([{ type: 'calls-dropped', ids: ['a', 'b'] }]);
   });
 });

@@ -29,7 +29,7 @@ function start(options: { transcript?: Message[]; began?: number; observe?: () =
   const state = { closing: false };
   const messages = [says('user', 'a'), says('assistant', 'b'), says('user', 'c')];
   const { transcript = messages, began = transcript.length, observe = () => {} } = options;
-  const telling = new TurnReporter({
+  const reporter = new TurnReporter({
     watcher,
     call: {
       id: 'req_1',
@@ -44,7 +44,7 @@ function start(options: { transcript?: Message[]; began?: number; observe?: () =
     isClosing: () => state.closing,
     log: LOG,
   });
-  return { watcher, telling, client, session, state };
+  return { watcher, reporter, client, session, state };
 }
 
 describe('TurnReporter', () => {
@@ -57,12 +57,12 @@ describe('TurnReporter', () => {
   });
 
   it('reports to the watcher also where another observer throws', () => {
-    const { watcher, telling } = start({
+    const { watcher, reporter } = start({
       observe: () => {
         throw new Error('broken');
       },
     });
-    telling.observe({ session: 's', type: 'text', text: 'x' });
+    reporter.observe({ session: 's', type: 'text', text: 'x' });
     expect(watcher.heard).toEqual([{ session: 's', type: 'text', text: 'x' }]);
   });
 
@@ -98,14 +98,14 @@ describe('TurnReporter', () => {
 
   it('reports how the turn ended', () => {
     const done = start();
-    done.telling.answered({ kind: 'done', reason: 'max_tokens' });
+    done.reporter.answered({ kind: 'done', reason: 'max_tokens' });
     const parked = start();
-    parked.telling.answered({ kind: 'handed-back' });
+    parked.reporter.answered({ kind: 'handed-back' });
     const paused = start();
-    paused.telling.answered({ kind: 'max-steps' });
+    paused.reporter.answered({ kind: 'max-steps' });
     const error = new GatewayError('upstream_failed', 'no');
     const failed = start();
-    failed.telling.failed(error);
+    failed.reporter.failed(error);
     expect([done, parked, paused, failed].map(({ watcher }) => watcher.ends[0])).toEqual([
       { end: 'complete', stopReason: 'max_tokens' },
       { end: 'parked', stopReason: 'tool_use' },
@@ -126,7 +126,7 @@ describe('TurnReporter', () => {
     const taken = start();
     taken.session.abort(new StopError('session-ended', 'conflict', 'deleted'));
     const all = [left, stopped, shut, closing, taken];
-    for (const { telling } of all) telling.over();
+    for (const { reporter } of all) reporter.over();
     expect(all.map(({ watcher }) => watcher.ends[0]?.end)).toEqual([
       'stopped',
       'stopped',

@@ -17,14 +17,14 @@ export interface AgentStepOptions {
 export class AgentStep {
   readonly #options: AgentStepOptions;
   readonly #collector: MessageCollector;
-  readonly #teller: MessageReporter;
+  readonly #reporter: MessageReporter;
 
   constructor(options: AgentStepOptions) {
     const { request, number, notify, plain } = options;
     this.#options = options;
     const taken = toolCallIds(request.messages);
-    this.#teller = new MessageReporter(notify, taken, plain);
-    this.#collector = new MessageCollector(taken, this.#teller);
+    this.#reporter = new MessageReporter(notify, taken, plain);
+    this.#collector = new MessageCollector(taken, this.#reporter);
     notify({ type: 'model-start', step: number, model: request.model });
   }
 
@@ -35,13 +35,13 @@ export class AgentStep {
   end(usage: Usage): void {
     const message = this.#collector.finish();
     if (!('content' in message)) {
-      this.#teller.drop();
+      this.#reporter.drop();
       return;
     }
     const { number, notify, plain } = this.#options;
     const { calls, stopReason } = message;
     notify({ type: 'model-end', step: number, usage, stopReason });
     for (const { block } of calls) block.name = plain(block.name);
-    this.#teller.settle(calls);
+    this.#reporter.settle(calls);
   }
 }

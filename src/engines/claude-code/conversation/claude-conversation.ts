@@ -90,10 +90,10 @@ export class ClaudeConversation implements ModelProxyHost {
   readonly fingerprint: string;
   readonly plan: ToolPlan;
   readonly tools: HeldToolState;
-  readonly desk: ToolCallBroker;
+  readonly broker: ToolCallBroker;
   readonly agents: SubAgents;
-  readonly hop: ModelProxy;
-  readonly inbox = new Mailbox<Inbound>();
+  readonly proxy: ModelProxy;
+  readonly mailbox = new Mailbox<Inbound>();
   /** Of the call of the main agent that was opened last. */
   lastOpened: OpenedModelRequest | undefined;
   /** Steps of the session and messages of its transcript when the last turn ended. */
@@ -122,7 +122,7 @@ export class ClaudeConversation implements ModelProxyHost {
     this.#log = log;
     this.agents = new SubAgents({ runtime, session });
     const view = new ModelView(plan, this.agents);
-    this.desk = new ToolCallBroker({
+    this.broker = new ToolCallBroker({
       plan,
       view,
       toolbox,
@@ -130,13 +130,13 @@ export class ClaudeConversation implements ModelProxyHost {
       session,
       agents: this.agents,
       signal: this.#stop.signal,
-      onChange: () => this.inbox.push({ kind: 'calls' }),
+      onChange: () => this.mailbox.push({ kind: 'calls' }),
       onBug: (error) => log.error({ err: error, session: id }, 'bug while tools ran'),
     });
     const relayed = { ...route, rule: { ...route.rule, engine: 'relay' as const } };
     const hasTools = plan.claude.length > 0 || plan.servers.size > 0;
-    this.hop = new ModelProxy({ relay, route: relayed, session: id, hasTools, view });
-    this.hop.owner = this;
+    this.proxy = new ModelProxy({ relay, route: relayed, session: id, hasTools, view });
+    this.proxy.owner = this;
   }
 
   /** Rejects as `ClaudeProcesses.open` does; then `tools` are still the caller's. */
@@ -144,7 +144,7 @@ export class ClaudeConversation implements ModelProxyHost {
     const { processes, keys, principal, plan, profile, system, history, signal } = options;
     const { runtime, tools, id } = options;
     const conversation = new ClaudeConversation(options);
-    const { desk } = conversation;
+    const { broker } = conversation;
     const cwd = workingFolder(tools.session, profile, plan);
     try {
       const process = await processes.open({
@@ -152,24 +152,24 @@ export class ClaudeConversation implements ModelProxyHost {
         cwd,
         system,
         readable: await runtime.gate.readable({ root: profile.cwd, cwd }, id),
-        servers: await serveTools(plan, (call) => desk.handle(call)),
-        canUseTool: desk.canUseTool,
+        servers: await serveTools(plan, (call) => broker.handle(call)),
+        canUseTool: broker.canUseTool,
         hooks: {
-          preToolUse: desk.preToolUse,
-          postToolUse: desk.postToolUse,
-          postToolUseFailure: desk.postToolUseFailure,
-          subagentStart: desk.subagentStart,
+          preToolUse: broker.preToolUse,
+          postToolUse: broker.postToolUse,
+          postToolUseFailure: broker.postToolUseFailure,
+          subagentStart: broker.subagentStart,
           ...conversation.#compaction,
         },
         history: wireMessages(history, plan),
         signal,
       });
-      const remove = keys.add(process.credential, { name: principal }, conversation.hop);
+      const remove = keys.add(process.credential, { name: principal }, conversation.proxy);
       conversation.#release.push(remove);
       conversation.#run(process);
       return conversation;
     } catch (error) {
-      desk.close();
+      broker.close();
       await conversation.agents.close();
       throw error;
     }
@@ -178,7 +178,7 @@ export class ClaudeConversation implements ModelProxyHost {
   /** A sub-agent, with the call that it works for as the conversation knows it. */
   agentOf(id: string): ActiveAgent {
     const agent = this.agents.describe(id);
-    return { ...agent, call: this.desk.known.peek(agent.parent)?.block.id ?? agent.parent };
+    return { ...agent, call: this.broker.known.peek(agent.parent)?.block.id ?? agent.parent };
   }
 
   get compacting(): boolean {
@@ -194,12 +194,12 @@ export class ClaudeConversation implements ModelProxyHost {
     return this.#closed !== undefined;
   }
 
-  /** A turn runs from now on, and reads the inbox. */
+  /** A turn runs from now on, and reads the mailbox. */
   begin(turn: BrokeredTurn): void {
     this.#active = true;
     this.#compacting = false;
     this.#agentCalls.clear();
-    this.desk.turn = turn;
+    this.broker.turn = turn;
   }
 
   /** It is over; the process waits for the next one. */
@@ -207,7 +207,7 @@ export class ClaudeConversation implements ModelProxyHost {
     this.#active = false;
     this.#steps = stood.steps;
     this.stood = stood;
-    this.desk.turn = undefined;
+    this.broker.turn = undefined;
   }
 
   send(message: SDKUserMessage): void {
@@ -231,7 +231,7 @@ export class ClaudeConversation implements ModelProxyHost {
       const refuse = () => reject(stopped());
       if (signal.aborted) refuse();
       signal.addEventListener('abort', refuse, { once: true });
-      this.inbox.push({ kind: 'admission', admission: { request, signal, grant, refuse } });
+      this.mailbox.push({ kind: 'admission', admission: { request, signal, grant, refuse } });
     });
   }
 
@@ -272,20 +272,20 @@ export class ClaudeConversation implements ModelProxyHost {
     return new AgentStep({
       request,
       number: this.#agentCalls.get(agentId) ?? 1,
-      notify: (activity) => this.desk.notifyOnce(activity, agentId),
+      notify: (activity) => this.broker.notifyOnce(activity, agentId),
       plain: (name) => this.plan.plain(name),
     });
   }
 
   failed(kind: ProxiedRequestKind, error: GatewayError): void {
-    if (kind === 'main') this.inbox.push({ kind: 'failure', error });
+    if (kind === 'main') this.mailbox.push({ kind: 'failure', error });
   }
 
   #run(process: ClaudeProcess): void {
     this.#process = process;
     void this.#pump(process).catch((error: unknown) => {
       this.#log.error({ err: error, session: this.id }, 'bug while Claude Code was read');
-      this.inbox.push({ kind: 'failure', error: toGatewayError(error) });
+      this.mailbox.push({ kind: 'failure', error: toGatewayError(error) });
       this.#gone.resolve();
     });
   }
@@ -295,13 +295,13 @@ export class ClaudeConversation implements ModelProxyHost {
       const step = await process.messages.next().catch(() => ({ done: true as const }));
       if (step.done === true) break;
       await this.#look(step.value);
-      this.inbox.push({ kind: 'message', message: step.value });
+      this.mailbox.push({ kind: 'message', message: step.value });
     }
     // What cannot be heard any more must not go on working, should it still be there.
     await process.close();
     const { stderr } = await process.exited;
-    this.desk.close();
-    this.inbox.push({ kind: 'exit', stderr });
+    this.broker.close();
+    this.mailbox.push({ kind: 'exit', stderr });
     this.#gone.resolve();
   }
 
@@ -316,7 +316,7 @@ export class ClaudeConversation implements ModelProxyHost {
       this.agents.start(task_id, tool_use_id, description, more);
       if (message.subagent_type !== undefined) {
         const { label } = this.agents.describe(task_id);
-        this.desk.notify({ type: 'agent-start', description: label }, task_id);
+        this.broker.notify({ type: 'agent-start', description: label }, task_id);
       }
       this.agents.tell(task_id);
     }
@@ -326,12 +326,12 @@ export class ClaudeConversation implements ModelProxyHost {
     for (const block of blocksOf(message.message.content)) {
       if (block.type !== 'tool_result') continue;
       if (message.parent_tool_use_id !== null) {
-        this.desk.endedFor(block);
+        this.broker.endedFor(block);
         continue;
       }
       for (const id of this.agents.endOf(block.toolUseId)) this.#tellEnd(id);
       try {
-        await this.desk.ended(block);
+        await this.broker.ended(block);
       } catch (error) {
         // Without a record it may have run: that is what the session will say of it.
         this.#log.warn({ err: error, session: this.id }, 'the result of a call could not be kept');
@@ -345,18 +345,18 @@ export class ClaudeConversation implements ModelProxyHost {
 
   #tellEnd(id: string): void {
     const turns = this.#agentCalls.get(id) ?? 0;
-    this.desk.notify({ type: 'agent-end', steps: turns, usage: this.hop.spentBy(id) }, id);
+    this.broker.notify({ type: 'agent-end', steps: turns, usage: this.proxy.spentBy(id) }, id);
   }
 
   async #end(steps: number): Promise<void> {
     this.#active = false;
     this.#stop.abort();
-    this.hop.owner = undefined;
+    this.proxy.owner = undefined;
     // First: with answers of any kind it would go on.
     try {
       await this.#process?.close();
     } finally {
-      this.desk.close();
+      this.broker.close();
       for (const release of this.#release.splice(0)) release();
       await this.agents.close();
       this.tools.release(steps);

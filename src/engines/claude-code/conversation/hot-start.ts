@@ -14,11 +14,11 @@ export interface HotStart {
 
 /** Undefined where the process does not stand where the session stands. */
 export function hotStart(conversation: ClaudeConversation, turn: Turn): HotStart | undefined {
-  const { stood, alive, desk } = conversation;
+  const { stood, alive, broker } = conversation;
   if (!alive || stood === undefined || stood.steps !== turn.before) return undefined;
-  const waiting = desk.known.all.filter(({ block }) => !desk.known.results.has(block.id));
+  const waiting = broker.known.all.filter(({ block }) => !broker.known.results.has(block.id));
   const fresh = turn.transcript.slice(stood.messages);
-  return desk.known.all.length > 0
+  return broker.known.all.length > 0
     ? withResults(conversation, turn, fresh, waiting)
     : withMessage(conversation, turn, fresh);
 }
@@ -34,7 +34,7 @@ function withMessage(
 }
 
 function withResults(
-  { desk }: ClaudeConversation,
+  { broker }: ClaudeConversation,
   { outstanding }: Turn,
   fresh: readonly Message[],
   waiting: readonly KnownToolCall[],
@@ -50,11 +50,11 @@ function withResults(
   const clients = waiting.filter(({ owner, problem }) => owner === 'client' && problem === undefined);
   if (clients.some(({ block }) => !results.has(block.id))) return undefined;
   return {
-    told: new Set(message === undefined ? [] : desk.known.all.map(({ wireId }) => wireId)),
+    told: new Set(message === undefined ? [] : broker.known.all.map(({ wireId }) => wireId)),
     go() {
       for (const call of clients) {
         const result = results.get(call.block.id);
-        if (result !== undefined) desk.deliver(call, result);
+        if (result !== undefined) broker.deliver(call, result);
       }
     },
   };

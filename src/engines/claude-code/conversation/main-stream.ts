@@ -14,7 +14,7 @@ import type { ToolCallStream } from '../../agent/tool-call-stream.js';
 interface OpenMessage {
   decoder: StreamDecoder;
   collector: MessageCollector;
-  teller: MessageReporter;
+  reporter: MessageReporter;
   /** Ids of its calls in the order in which they began, as Claude Code knows them. */
   ids: Map<number | string, string>;
 }
@@ -27,7 +27,7 @@ export type StreamStep =
       events: ModelEvent[];
       message: CollectedMessage;
       /** To be told what becomes of its calls. */
-      teller: MessageReporter;
+      reporter: MessageReporter;
       ids: readonly string[];
       usage: MessageCollector['usage'];
     }
@@ -65,12 +65,12 @@ export class MainStream {
     if (start) {
       const ids = taken();
       const { notify, plain, stream } = this.#options;
-      const teller = new MessageReporter(notify, ids, plain);
+      const reporter = new MessageReporter(notify, ids, plain);
       this.drop();
       this.#open = {
         decoder: createStreamDecoder(new ToolNames(TOOL_NAME_LIMITS)),
-        collector: new MessageCollector(ids, teller, stream),
-        teller,
+        collector: new MessageCollector(ids, reporter, stream),
+        reporter,
         ids: new Map(),
       };
     }
@@ -85,18 +85,18 @@ export class MainStream {
     const events = open.collector.push(raw);
     if (event.type !== 'message_stop') return { kind: 'events', start, events, raw };
     this.#open = undefined;
-    const { collector, teller, ids } = open;
+    const { collector, reporter, ids } = open;
     const message = collector.finish();
     if (!('content' in message)) {
-      teller.drop();
+      reporter.drop();
       return { kind: 'broken', error: message, visible: collector.visible };
     }
-    return { kind: 'whole', events, message, teller, ids: [...ids.values()], usage: collector.usage };
+    return { kind: 'whole', events, message, reporter, ids: [...ids.values()], usage: collector.usage };
   }
 
   /** It will not be finished. */
   drop(): void {
-    this.#open?.teller.drop();
+    this.#open?.reporter.drop();
     this.#open = undefined;
   }
 }

@@ -35,7 +35,7 @@ async function open(walled = false) {
     workspace: { root, home: path },
   });
   const { signal } = new AbortController();
-  const desk = new ToolCallBroker({
+  const broker = new ToolCallBroker({
     plan: planTools(toolbox, { walled }),
     view: { note: () => {} },
     toolbox,
@@ -46,7 +46,7 @@ async function open(walled = false) {
     onChange: () => {},
     onBug: (error) => expect.unreachable(String(error)),
   });
-  desk.turn = {
+  broker.turn = {
     ledger: new RunOnceLog({ start: async () => true, finish: async () => {} }),
     options: { commands: [], model: 'm', forkNumber: 0, logName: 'one' },
     notify: () => {},
@@ -67,8 +67,8 @@ async function open(walled = false) {
       tool_input: input,
       tool_use_id: 'toolu_1',
     };
-    await desk.preToolUse(hook, 'toolu_1', { signal });
-    const answer = await desk.canUseTool(name, input, {
+    await broker.preToolUse(hook, 'toolu_1', { signal });
+    const answer = await broker.canUseTool(name, input, {
       signal,
       toolUseID: 'toolu_1',
       agentID: 'agent-1',
@@ -77,7 +77,7 @@ async function open(walled = false) {
     if (answer === null) throw new Error('No answer');
     return answer;
   };
-  return { desk, session, root, deep, ask };
+  return { broker, session, root, deep, ask };
 }
 
 describe('a call of a sub-agent', () => {
@@ -94,7 +94,7 @@ describe('a call of a sub-agent', () => {
 });
 
 it('a call leaves the folder of the gateway’s own Bash alone where that is used', async () => {
-  const { desk, session, deep, root } = await open(true);
+  const { broker, session, deep, root } = await open(true);
   session.cwd = deep;
   const hook: HookInput = {
     hook_event_name: 'PreToolUse',
@@ -105,6 +105,6 @@ it('a call leaves the folder of the gateway’s own Bash alone where that is use
     tool_input: {},
     tool_use_id: 'toolu_1',
   };
-  await desk.preToolUse(hook, 'toolu_1', { signal: new AbortController().signal });
+  await broker.preToolUse(hook, 'toolu_1', { signal: new AbortController().signal });
   expect(session.cwd).toBe(deep);
 });
