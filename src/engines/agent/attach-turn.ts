@@ -1,9 +1,13 @@
 /** From a request to its turn, or to an answer that is there or on its way already. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventsOfBlocks, eventsOfCall, stopEvent } from '../../core/block-events.js';
 import { endUserOf } from '../../core/end-user.js';
 import { GatewayError } from '../../core/errors.js';
+import type { ModelEvent } from '../../core/events.js';
 import type {
   AttachKind,
+  Attachment,
+  AttachNote,
   AttachRequest,
   NotedAttachment,
   SessionEngineName,
@@ -11,9 +15,15 @@ import type {
   Turn,
 } from '../../sessions/sessions.js';
 import type { Answer, ModelRequest } from '../engine.js';
-import { givenAnswer, noteHeaders, SESSION_HEADER, sessionHeaders } from './answers.js';
 import { LIMITS } from './limits.js';
 import type { LiveTurn, LiveTurns } from './live/live-turns.js';
+
+export const SESSION_HEADER = 'x-session-id';
+export const ATTACH_HEADER = 'x-toolgate-attach';
+export const ATTACH_NOTE_HEADER = 'x-toolgate-attach-note';
+
+/** Who answers where no model is asked, for `x-toolgate-upstream`. */
+export const OWN_ANSWER = 'toolgate';
 
 export type Attached =
   /** The caller begins or fails `running`, and ends `turn`. */
@@ -125,4 +135,36 @@ export function attachRequest(
     signal,
     request,
   };
+}
+
+export function sessionHeaders(session: string, how: AttachKind): Record<string, string> {
+  return { [SESSION_HEADER]: session, [ATTACH_HEADER]: how };
+}
+
+/** Of one request, whoever else is given the same answer. */
+function noteHeaders(note: AttachNote | undefined): Record<string, string> {
+  return note === undefined ? {} : { [ATTACH_NOTE_HEADER]: note };
+}
+
+/** Calls that still wait for the client, or an answer that was given before. */
+function givenAnswer(attached: Extract<Attachment, { kind: 'waiting' | 'answered' }>): Answer {
+  return {
+    upstream: OWN_ANSWER,
+    losses: attached.losses,
+    headers: sessionHeaders(attached.session, attached.how),
+    promptTokens: 0,
+    body: { kind: 'events', batches: once([NO_TOKENS, ...eventsOf(attached)]) },
+  };
+}
+
+const NO_TOKENS: ModelEvent = { type: 'usage', usage: { outputTokens: 0 } };
+
+function eventsOf(attached: Extract<Attachment, { kind: 'waiting' | 'answered' }>): ModelEvent[] {
+  if (attached.kind === 'waiting') return [...attached.open.flatMap(eventsOfCall), stopEvent('tool_use')];
+  const { blocks, reason, stopSequence } = attached.answer;
+  return [...eventsOfBlocks(blocks), stopEvent(reason, stopSequence)];
+}
+
+async function* once<T>(item: T): AsyncGenerator<T> {
+  yield item;
 }

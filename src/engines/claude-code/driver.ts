@@ -12,7 +12,6 @@ import type { PrivateKeys } from '../private-keys.js';
 import { ClaudeTurn } from './claude-turn.js';
 import { LiveConversations } from './conversation/live-conversations.js';
 import { PATIENCE, type Patience } from './limits.js';
-import { processBudget } from './processes/budget.js';
 import type { ClaudeProcesses } from './processes/claude-processes.js';
 import { createClaudeProcesses } from './processes/create-claude-processes.js';
 
@@ -105,4 +104,19 @@ class ClaudeCodeDriver implements AgentDriver {
     await this.#options.processes.close();
     await this.#tools.close();
   }
+}
+
+/** How many processes of Claude Code there may be: `max_live`, those that wait for a conversation included. */
+interface ProcessBudget {
+  conversations: number;
+  spares: number;
+}
+
+/** Spares make the first answer of a conversation fast; they must not leave too little for the others. */
+const A_SPARE_FOR = 3;
+const MOST_SPARES = 2;
+
+export function processBudget(maxLive: number): ProcessBudget {
+  const spares = Math.min(MOST_SPARES, Math.floor(maxLive / A_SPARE_FOR));
+  return { conversations: maxLive - spares, spares };
 }

@@ -15,7 +15,7 @@ import type { AnswerEvent, ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { causeOf } from '../../core/stopping.js';
 import type { ModelRoute } from '../../routing/model-router.js';
-import { SESSION_HEADER } from '../agent/answers.js';
+import { SESSION_HEADER } from '../agent/attach-turn.js';
 import type { AgentDriver, AskedModel, DriverTurn, OpeningTurn, StepsEnd } from '../agent/driver.js';
 import { LIMITS } from '../agent/limits.js';
 import { ToolCallStream } from '../agent/tool-call-stream.js';

@@ -11,7 +11,7 @@ import { StreamLifecycle } from '../../../core/lifecycle.js';
 import { causeOf, type StopError } from '../../../core/stopping.js';
 import { anthropicMessages } from '../../../dialects/anthropic-messages/index.js';
 import type { StreamEncoder } from '../../../dialects/shared/dialect.js';
-import { SESSION_HEADER } from '../../../engines/agent/answers.js';
+import { SESSION_HEADER } from '../../../engines/agent/attach-turn.js';
 import type { Dispatcher } from '../../../engines/dispatcher.js';
 import type { Answer, ModelRequest, Principal } from '../../../engines/engine.js';
 import type { TraceRecorder } from '../../../observability/trace-recorder.js';

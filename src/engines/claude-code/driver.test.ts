@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { processBudget } from './budget.js';
+import { processBudget } from './driver.js';
 
 it.each([
   [1, 1, 0],
