@@ -3,12 +3,17 @@
  * request under a key is answered, the same request again gets that answer: the same while it is
  * being made, and for a day after. What failed is not kept, so that it can be tried again.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AnswerMemory, keyReused } from '../../answers/answer-memory.js';
 import { type Recorded, readRecorded, replay } from '../../answers/recorded-answer.js';
+import type { DialectName } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import { isObject } from '../../core/is-object.js';
 import type { ModelRequest } from '../../engines/engine.js';
 import type { Log } from '../../observability/log.js';
 import { isGone, ownerOfThisProcess } from '../../sessions/persistence/owner.js';
+import { digestOf } from '../../store/json.js';
 import { answerLease, type Lease, type LeaseStore } from '../../store/leases.js';
 import { AnswerRun, type Joining, type RunOptions, type SharedAnswer } from './answer-run.js';
 
@@ -17,6 +22,29 @@ const LEASE_MS = 30_000;
 const BEAT_MS = LEASE_MS / 3;
 /** How often another process's answer is looked for. */
 const LOOK_MS = 250;
+
+/** Visible ASCII: two headers of the name arrive joined by a comma and a space. */
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** Throws `invalid_request` for a key that cannot be kept. */
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && KEY.test(key)) return key;
+  throw new GatewayError(
+    'invalid_request',
+    'Idempotency-Key: expected one key of 1 to 255 visible ASCII characters, such as a UUID.',
+    { param: 'Idempotency-Key', detail: 'invalid_idempotency_key' },
+  );
+}
+
+/** The same for bodies that ask for the same answer: how it is sent is no part of it. The same words to two sessions are two requests. */
+export function requestDigest(dialect: DialectName, body: unknown, session?: string): string {
+  const place = session === undefined ? [dialect] : [dialect, session];
+  if (!isObject(body)) return digestOf([...place, body]);
+  const { stream: _stream, stream_options: _options, ...asked } = body;
+  return digestOf([...place, asked]);
+}
 
 export interface AnswerOnceOptions {
   answers: AnswerMemory;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requestDigest } from './idempotency-key.js';
+import { requestDigest } from './answer-once.js';
 
 const BODY = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
 
