@@ -5,7 +5,7 @@ import { GatewayError } from '../core/errors.js';
 import type { Principal } from '../engines/engine.js';
 import { isGlob, matchesGlob } from '../routing/model-glob.js';
 import { ModelRouter, type ModelRule } from '../routing/model-router.js';
-import type { FindWorkspace } from '../server/context.js';
+import type { FindWorkspace } from '../server/access/find-workspace.js';
 
 export interface FindWorkspaceOptions {
   models: Config['models'];

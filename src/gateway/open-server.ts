@@ -6,7 +6,7 @@ import type { LoadedConfig } from '../config/load.js';
 import { isLoopback } from '../config/loopback.js';
 import { GatewayError } from '../core/errors.js';
 import { aboutGateway } from '../server/console-api/about.js';
-import { GatewayServer, type GatewayServerOptions } from '../server/http/gateway-server.js';
+import { GatewayServer, type GatewayServerOptions } from '../server/gateway-server.js';
 import { DEFAULT_LIMITS, type Limits } from '../server/http/limits.js';
 import type { AgentParts } from './agent-parts.js';
 import { createFindWorkspace } from './find-workspace.js';

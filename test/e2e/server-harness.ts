@@ -8,7 +8,7 @@ import type { McpClient } from '../../src/mcp/client/mcp-client.js';
 import type { VirtualMcp } from '../../src/mcp/virtual/virtual-mcp.js';
 import type { Log } from '../../src/observability/log.js';
 import type { ApprovalCoordinator } from '../../src/permissions/approvals.js';
-import { GatewayServer, type GatewayServerOptions } from '../../src/server/http/gateway-server.js';
+import { GatewayServer, type GatewayServerOptions } from '../../src/server/gateway-server.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/server/http/limits.js';
 import type { NewTrace } from '../../src/store/traces.js';
 import type { UsageRecord } from '../../src/store/usage.js';

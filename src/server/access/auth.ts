@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../core/errors.js';
 import type { Principal, Scope } from '../../engines/engine.js';
+import { matchesGlob } from '../../routing/model-glob.js';
 import { digestOf, findByDigest, presentedSecrets } from './credentials.js';
 import { RateLimit } from './rate-limit.js';
 import { type Credential, OPERATOR_TIE } from './sign-in-cookie.js';
@@ -176,4 +177,9 @@ export class Auth {
       { retryAfter: wait, retryable: true },
     );
   }
+}
+
+/** Names of models that a key may not call are other people's business, unless it has `admin`. */
+export function seesModel({ scopes, models }: Pick<Principal, 'scopes' | 'models'>, name: string): boolean {
+  return scopes.includes('admin') || models.some((pattern) => matchesGlob(pattern, name));
 }

@@ -6,14 +6,14 @@ import { type ErrorCode, GatewayError } from '../../core/errors.js';
 import type { AnswerOutcome, Approval, PersonAnswer } from '../../permissions/approvals.js';
 import type { ApprovalStatus } from '../../store/approvals.js';
 import { presentedSecrets } from '../access/credentials.js';
-import type { Handler, PathParameters, ServerContext } from '../context.js';
 import type { Exchange } from '../http/exchange.js';
+import { readInteger } from '../http/query.js';
 import { sendJson } from '../http/respond.js';
+import type { PathParameters } from '../http/route-table.js';
 import { answerSchema, readAnswer } from './approval-answer.js';
-import { approvalToWire } from './approval-wire.js';
+import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
+import { approvalToWire, ruleToWire } from './events/approval-wire.js';
 import { readJson } from './json-request.js';
-import { readInteger } from './query.js';
-import { ruleToWire } from './rule-wire.js';
 import { requireAdmin } from './rules.js';
 import { ownOnly } from './traces.js';
 import type { DecidedWire } from './wire/approvals.js';
@@ -22,7 +22,7 @@ const STATES: readonly ApprovalStatus[] = ['pending', 'allowed', 'denied', 'expi
 /** In place of a state. */
 const ALL = 'all';
 
-export const listApprovals: Handler = async (exchange, { approvals }) => {
+export const listApprovals: ConsoleApiHandler = async (exchange, { approvals }) => {
   approvals.seen(ownOnly(exchange).principal);
   const query = new URLSearchParams(exchange.query);
   const state = readState(query);
@@ -43,13 +43,13 @@ export const listApprovals: Handler = async (exchange, { approvals }) => {
   sendJson(exchange, 200, body, { 'cache-control': 'no-store' });
 };
 
-export const getApproval: Handler = async (exchange, context, parameters) => {
+export const getApproval: ConsoleApiHandler = async (exchange, context, parameters) => {
   sendJson(exchange, 200, approvalToWire(await find(exchange, context, parameters)), {
     'cache-control': 'no-store',
   });
 };
 
-export const answerApproval: Handler = async (exchange, context, parameters) => {
+export const answerApproval: ConsoleApiHandler = async (exchange, context, parameters) => {
   const approval = await find(exchange, context, parameters);
   const body = await readJson(exchange, context, answerSchema, context.limits.bodyBytes);
   const { answer: given, leftOut } = readAnswer(body, approval);
@@ -60,7 +60,7 @@ export const answerApproval: Handler = async (exchange, context, parameters) => 
   answer(exchange, await context.approvals.decide(approval.id, { ...given, ...by }), leftOut);
 };
 
-export const extendApproval: Handler = async (exchange, context, parameters) => {
+export const extendApproval: ConsoleApiHandler = async (exchange, context, parameters) => {
   const { id } = await find(exchange, context, parameters);
   const by = { name: exchange.principal.name, via: viaOf(exchange) };
   const result = await context.approvals.extend(id, by);
@@ -81,7 +81,7 @@ function readState(query: URLSearchParams): ApprovalStatus | undefined {
 /** Another key's approval is as unknown as one that does not exist. */
 async function find(
   exchange: Exchange,
-  { approvals }: ServerContext,
+  { approvals }: ConsoleApiContext,
   { id = '' }: PathParameters,
 ): Promise<Approval> {
   const { principal } = ownOnly(exchange);

@@ -2,11 +2,12 @@
  * `GET /api/events`: everything that the console shows, as it happens. See wire/events.ts. With
  * `?once=1` it is the snapshot alone, as JSON.
  */
-import type { Handler } from '../context.js';
+
 import { sendJson } from '../http/respond.js';
+import type { ConsoleApiHandler } from './context.js';
 import { viewerOf } from './events/event-streams.js';
 
-export const readEvents: Handler = async (exchange, { events, streams }) => {
+export const readEvents: ConsoleApiHandler = async (exchange, { events, streams }) => {
   const query = new URLSearchParams(exchange.query);
   if (query.get('once') === '1') {
     const { id, snapshot } = await events.snapshot(viewerOf(exchange.principal));

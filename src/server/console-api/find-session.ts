@@ -1,14 +1,15 @@
 /** Everyone sees and ends their own key's sessions, an administrator all of them. */
 import { GatewayError } from '../../core/errors.js';
 import type { Session } from '../../store/sessions.js';
-import type { PathParameters, ServerContext } from '../context.js';
 import type { Exchange } from '../http/exchange.js';
+import type { PathParameters } from '../http/route-table.js';
+import type { ConsoleApiContext } from './context.js';
 import { ownOnly } from './traces.js';
 
 /** One that has expired is as unknown as another key's. */
 export async function findSession(
   exchange: Exchange,
-  { sessions }: Pick<ServerContext, 'sessions'>,
+  { sessions }: Pick<ConsoleApiContext, 'sessions'>,
   { id = '' }: PathParameters,
 ): Promise<Session> {
   const session = await sessions.get(id);

@@ -7,10 +7,10 @@ import { readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { GatewayError } from '../../core/errors.js';
-import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../http/exchange.js';
 import { sendJson } from '../http/respond.js';
 import { isAdmin, isInside, realFolder } from './chat/chosen-folder.js';
+import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import type { FoldersWire } from './wire/sessions.js';
 
 /** More of them are no help in choosing. */
@@ -21,12 +21,12 @@ export async function ownFolder(
   asked: string,
   param: string,
   exchange: Exchange,
-  context: ServerContext,
+  context: ConsoleApiContext,
 ): Promise<string> {
   return folderIn(asked, await rootsOf(exchange, context), exchange, param);
 }
 
-export const listFolders: Handler = async (exchange, context) => {
+export const listFolders: ConsoleApiHandler = async (exchange, context) => {
   const roots = await rootsOf(exchange, context);
   const asked = new URLSearchParams(exchange.query).get('path');
   const path = asked === null || asked === '' ? roots[0] : await folderIn(asked, roots, exchange);
@@ -46,7 +46,7 @@ export const listFolders: Handler = async (exchange, context) => {
   sendJson(exchange, 200, answer, { 'cache-control': 'no-store' });
 };
 
-async function rootsOf({ principal }: Exchange, { models }: ServerContext): Promise<string[]> {
+async function rootsOf({ principal }: Exchange, { models }: ConsoleApiContext): Promise<string[]> {
   const own = models.offered(principal).flatMap(({ root }) => (root === undefined ? [] : [root]));
   const all = isAdmin(principal) ? [...own, homedir()] : own;
   const real = await Promise.all(all.map(realFolder));

@@ -1,15 +1,15 @@
 /** Bodies of `/api` routes: read, parsed and checked; a refusal names the field. */
 import type * as z from 'zod';
 import { GatewayError } from '../../core/errors.js';
-import type { ServerContext } from '../context.js';
 import { checkContentType, readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { parseJsonBody } from '../http/json-body.js';
+import type { ConsoleApiContext } from './context.js';
 
 /** Rejects with `invalid_request`, and with what reading a body rejects with. */
 export async function readJson<T>(
   exchange: Exchange,
-  { limits }: ServerContext,
+  { limits }: ConsoleApiContext,
   schema: z.ZodType<T>,
   maxBytes: number = limits.apiBodyBytes,
 ): Promise<T> {

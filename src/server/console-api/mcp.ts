@@ -2,26 +2,26 @@
 import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
 import type { McpServerStatus } from '../../mcp/client/mcp-client.js';
-import type { Handler, ServerContext } from '../context.js';
 import { checkContentType, readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { parseJsonBody } from '../http/json-body.js';
 import { NO_STORE, sendJson, sendStatus, sendText } from '../http/respond.js';
+import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 
-export const listMcpServers: Handler = (exchange, { mcp }) => {
+export const listMcpServers: ConsoleApiHandler = (exchange, { mcp }) => {
   const data = mcp.status().map((status) => toWire(status, exchange));
   sendJson(exchange, 200, { data }, NO_STORE);
 };
 
 /** Answers when the server is connected or has failed once. */
-export const addMcpServer: Handler = async (exchange, context) => {
+export const addMcpServer: ConsoleApiHandler = async (exchange, context) => {
   const { name, config } = await readServer(exchange, context);
   const status = await exchange.untilAborted(context.mcp.add(name, config));
   sendJson(exchange, 201, toWire(status, exchange), NO_STORE);
 };
 
 /** The name is in the path or in the query. */
-export const removeMcpServer: Handler = async (exchange, { mcp }, parameters) => {
+export const removeMcpServer: ConsoleApiHandler = async (exchange, { mcp }, parameters) => {
   const name = parameters['name'] ?? new URLSearchParams(exchange.query).get('name') ?? '';
   if (name === '') {
     throw new GatewayError('invalid_request', 'name: say which server, as DELETE /api/mcp/NAME.', {
@@ -37,7 +37,7 @@ export const removeMcpServer: Handler = async (exchange, { mcp }, parameters) =>
   sendStatus(exchange, 204);
 };
 
-export const reconnectMcpServer: Handler = async (exchange, { mcp }, { name = '' }) => {
+export const reconnectMcpServer: ConsoleApiHandler = async (exchange, { mcp }, { name = '' }) => {
   const status = await exchange.untilAborted(mcp.reconnect(name));
   sendJson(exchange, 200, toWire(status, exchange), NO_STORE);
 };
@@ -46,7 +46,7 @@ export const reconnectMcpServer: Handler = async (exchange, { mcp }, { name = ''
  * Where the browser comes back to after a sign-in. It brings no cookie of ours, coming from
  * another site; the state that only the started sign-in knows stands in for it.
  */
-export const finishMcpSignIn: Handler = async (exchange, { mcp }, { name = '' }) => {
+export const finishMcpSignIn: ConsoleApiHandler = async (exchange, { mcp }, { name = '' }) => {
   const query = new URLSearchParams(exchange.query);
   const [code, state, refusal] = [query.get('code'), query.get('state'), query.get('error')];
   if (refusal !== null) {
@@ -68,7 +68,7 @@ export const finishMcpSignIn: Handler = async (exchange, { mcp }, { name = '' })
 
 async function readServer(
   exchange: Exchange,
-  { limits }: ServerContext,
+  { limits }: ConsoleApiContext,
 ): Promise<{ name: string; config: unknown }> {
   checkContentType(exchange.request.headers['content-type']);
   const body = parseJsonBody(await readBody(exchange, limits, limits.apiBodyBytes), limits.jsonDepth);

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import type { HrefOf } from '../../activity/encode.js';
 import type { Block, MediaSource, Message } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
-import type { Handler } from '../context.js';
 import { baseHeaders } from '../http/respond.js';
+import type { ConsoleApiHandler } from './context.js';
 import { findSession } from './find-session.js';
 
 type Held = Extract<MediaSource, { data: string }>;
@@ -43,7 +43,7 @@ export function hrefIn(session: string): HrefOf {
       : undefined;
 }
 
-export const getMedia: Handler = async (exchange, context, parameters) => {
+export const getMedia: ConsoleApiHandler = async (exchange, context, parameters) => {
   const { id } = await findSession(exchange, context, parameters);
   const wanted = parameters['media'] ?? '';
   const content = await context.sessions.read(id);

@@ -1,10 +1,10 @@
 /** What the console can talk to: names, what upstreams list behind a pattern, and the patterns. */
 import type { OfferedModel } from '../../engines/model-catalogue.js';
-import type { Handler } from '../context.js';
 import { sendJson } from '../http/respond.js';
+import type { ConsoleApiHandler } from './context.js';
 import type { ModelWire } from './wire/sessions.js';
 
-export const listConsoleModels: Handler = async (exchange, { dispatcher, models }) => {
+export const listConsoleModels: ConsoleApiHandler = async (exchange, { dispatcher, models }) => {
   const listed = await exchange.untilAborted(dispatcher.models());
   const data = models.offered(exchange.principal, listed).map(toWire);
   sendJson(exchange, 200, { data }, { 'cache-control': 'no-store' });

@@ -5,9 +5,9 @@ import type { Approval } from '../../permissions/approvals.js';
 import type { Preview } from '../../permissions/coordinator/preview.js';
 import { readAsked } from '../../permissions/coordinator/shown.js';
 import type { RuleReach } from '../../store/rules.js';
-import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../http/exchange.js';
 import { sendJson } from '../http/respond.js';
+import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import { readJson } from './json-request.js';
 import { readReach } from './rules.js';
 import { ownOnly } from './traces.js';
@@ -30,7 +30,7 @@ const previewSchema = z.looseObject(
 
 type PreviewBody = z.output<typeof previewSchema>;
 
-export const previewRule: Handler = async (exchange, context) => {
+export const previewRule: ConsoleApiHandler = async (exchange, context) => {
   const body = await readJson(exchange, context, previewSchema);
   const approval = body.approval ? await ownApproval(exchange, context, body.approval) : undefined;
   const preview = await context.previews.preview({
@@ -46,7 +46,7 @@ export const previewRule: Handler = async (exchange, context) => {
 /** Made of a question, it is for the session or the folder of that question. */
 function reachOf(
   exchange: Exchange,
-  context: ServerContext,
+  context: ConsoleApiContext,
   { scope, session, project }: PreviewBody,
   approval: Approval | undefined,
 ): Promise<RuleReach> {
@@ -58,7 +58,11 @@ function reachOf(
   });
 }
 
-async function ownApproval(exchange: Exchange, { approvals }: ServerContext, id: string): Promise<Approval> {
+async function ownApproval(
+  exchange: Exchange,
+  { approvals }: ConsoleApiContext,
+  id: string,
+): Promise<Approval> {
   const { principal } = ownOnly(exchange);
   const approval = await approvals.get(id);
   if (approval === undefined || (principal !== undefined && approval.principal !== principal)) {

@@ -10,10 +10,10 @@ import { isObject } from '../../core/is-object.js';
 import type { Decision } from '../../permissions/decision.js';
 import { readSessionRow } from '../../sessions/persistence/session-row.js';
 import type { Examined } from '../../tools/runtime/examine.js';
-import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../http/exchange.js';
 import { sendJson } from '../http/respond.js';
-import { describeToWire, suggestionsToWire } from './approval-wire.js';
+import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
+import { describeToWire, suggestionsToWire } from './events/approval-wire.js';
 import { ownFolder } from './folders.js';
 import { readJson } from './json-request.js';
 import { requireOwnSession } from './rules.js';
@@ -31,7 +31,7 @@ const testSchema = z.looseObject(
   { error: 'expected a JSON object' },
 );
 
-export const testRules: Handler = async (exchange, context) => {
+export const testRules: ConsoleApiHandler = async (exchange, context) => {
   const body = await readJson(exchange, context, testSchema);
   const root = await rootOf(exchange, context, body);
   const { tool, input, session } = body;
@@ -44,7 +44,7 @@ export const testRules: Handler = async (exchange, context) => {
 
 async function rootOf(
   exchange: Exchange,
-  context: ServerContext,
+  context: ConsoleApiContext,
   { session, project }: z.output<typeof testSchema>,
 ): Promise<string> {
   if (session) await requireOwnSession(exchange, context, session);

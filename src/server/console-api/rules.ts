@@ -2,15 +2,16 @@
  * Permission rules: those of the configuration, and those that people made. Everyone sees what
  * holds for all and what they made; an administrator sees and revokes all.
  */
+
 import { isAbsolute, resolve } from 'node:path';
 import * as z from 'zod';
 import { GatewayError } from '../../core/errors.js';
 import type { NewRule, Rule, RuleBehaviour, RuleReach } from '../../store/rules.js';
-import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../http/exchange.js';
 import { sendJson } from '../http/respond.js';
+import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
+import { ruleToWire } from './events/approval-wire.js';
 import { readJson } from './json-request.js';
-import { ruleToWire } from './rule-wire.js';
 import { ownOnly } from './traces.js';
 
 const BEHAVIOURS = ['deny', 'ask', 'allow'] as const satisfies readonly RuleBehaviour[];
@@ -31,7 +32,7 @@ const ruleSchema = z.looseObject(
 
 type RuleBody = z.output<typeof ruleSchema>;
 
-export const listRules: Handler = async (exchange, context) => {
+export const listRules: ConsoleApiHandler = async (exchange, context) => {
   const query = new URLSearchParams(exchange.query);
   const session = query.get('session');
   const project = query.get('project');
@@ -53,12 +54,12 @@ export const listRules: Handler = async (exchange, context) => {
 };
 
 /** Of a rule that somebody else made: it holds everywhere, or in the folder of an agent that the key may use. */
-function isForAll(rule: Rule, { principal }: Exchange, { models }: ServerContext): boolean {
+function isForAll(rule: Rule, { principal }: Exchange, { models }: ConsoleApiContext): boolean {
   if ('session' in rule) return false;
   return !('project' in rule) || models.offered(principal).some(({ root }) => root === rule.project);
 }
 
-export const addRule: Handler = async (exchange, context) => {
+export const addRule: ConsoleApiHandler = async (exchange, context) => {
   const body = await readJson(exchange, context, ruleSchema);
   const reach = await reachOf(exchange, context, body);
   const { rule, behaviour } = body;
@@ -67,7 +68,7 @@ export const addRule: Handler = async (exchange, context) => {
   sendJson(exchange, 201, { ...ruleToWire(added), released, refused });
 };
 
-export const revokeRule: Handler = async (exchange, context, parameters) => {
+export const revokeRule: ConsoleApiHandler = async (exchange, context, parameters) => {
   const id = parameters['id'] ?? new URLSearchParams(exchange.query).get('id');
   if (id === null || id === '') {
     throw new GatewayError('invalid_request', 'id: expected the id of a rule, in the path or the query.', {
@@ -105,7 +106,7 @@ function needsAdmin(
   );
 }
 
-async function reachOf(exchange: Exchange, context: ServerContext, body: RuleBody): Promise<RuleReach> {
+async function reachOf(exchange: Exchange, context: ConsoleApiContext, body: RuleBody): Promise<RuleReach> {
   requireAdmin(exchange, body.scope, 'scope');
   return readReach(exchange, context, body);
 }
@@ -113,7 +114,7 @@ async function reachOf(exchange: Exchange, context: ServerContext, body: RuleBod
 /** Where a rule would hold. A session has to be the caller's own. */
 export async function readReach(
   exchange: Exchange,
-  context: ServerContext,
+  context: ConsoleApiContext,
   { scope, session, project }: Pick<RuleBody, 'scope' | 'session' | 'project'>,
 ): Promise<RuleReach> {
   if (scope === 'everywhere') return { scope };
@@ -131,7 +132,7 @@ export async function readReach(
 /** A session is known by its row, or by what it has asked. */
 export async function requireOwnSession(
   exchange: Exchange,
-  { store, approvals }: ServerContext,
+  { store, approvals }: ConsoleApiContext,
   session: string,
 ): Promise<void> {
   const { principal } = ownOnly(exchange);

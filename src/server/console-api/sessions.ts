@@ -7,12 +7,12 @@ import type { Message } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { turnsOf } from '../../sessions/history/user-turns.js';
 import type { SessionState } from '../../store/sessions.js';
-import type { Handler } from '../context.js';
+import { readInteger } from '../http/query.js';
 import { NO_STORE, sendJson, sendStatus } from '../http/respond.js';
+import type { ConsoleApiHandler } from './context.js';
 import { findSession, unknownSession } from './find-session.js';
 import { stoppedBy } from './left-questions.js';
 import { hrefIn } from './media.js';
-import { readInteger } from './query.js';
 import { listAll, listByStatus } from './session-list.js';
 import { sessionToWire } from './session-wire.js';
 import { ownOnly } from './traces.js';
@@ -23,7 +23,7 @@ const STATES: readonly SessionState[] = ['live', 'parked', 'hibernated', 'expire
 const PAGES = { sessions: { default: 50, min: 1, max: 500 }, messages: { default: 200, min: 1, max: 1000 } };
 
 /** `status` is what it does, `state` how it is kept. */
-export const listSessions: Handler = async (exchange, context) => {
+export const listSessions: ConsoleApiHandler = async (exchange, context) => {
   const query = new URLSearchParams(exchange.query);
   const state = readOne(query, 'state', STATES);
   const status = readOne(query, 'status', SESSION_STATUSES);
@@ -46,7 +46,7 @@ export const listSessions: Handler = async (exchange, context) => {
 };
 
 /** The newest messages, or those in front of a place. */
-export const getSession: Handler = async (exchange, context, parameters) => {
+export const getSession: ConsoleApiHandler = async (exchange, context, parameters) => {
   const query = new URLSearchParams(exchange.query);
   const limit = readInteger(query, 'limit', PAGES.messages);
   const end = Number.MAX_SAFE_INTEGER;
@@ -65,13 +65,13 @@ export const getSession: Handler = async (exchange, context, parameters) => {
 };
 
 /** Ends the turn that runs, and what it started. */
-export const deleteSession: Handler = async (exchange, context, parameters) => {
+export const deleteSession: ConsoleApiHandler = async (exchange, context, parameters) => {
   const { id } = await findSession(exchange, context, parameters);
   if (!(await context.sessions.delete(id, exchange.principal.name))) throw unknownSession(id);
   sendStatus(exchange, 204);
 };
 
-export const forkSession: Handler = async (exchange, context, parameters) => {
+export const forkSession: ConsoleApiHandler = async (exchange, context, parameters) => {
   const { id } = await findSession(exchange, context, parameters);
   const forked = await context.sessions.fork(id);
   if (forked === undefined) throw unknownSession(id);
@@ -79,7 +79,7 @@ export const forkSession: Handler = async (exchange, context, parameters) => {
 };
 
 /** Whoever began the turn: what it has said and done so far stays. */
-export const stopSession: Handler = async (exchange, context, parameters) => {
+export const stopSession: ConsoleApiHandler = async (exchange, context, parameters) => {
   const { id } = await findSession(exchange, context, parameters);
   const { name } = exchange.principal;
   const answer: StopAnswer = { stopped: await context.sessions.stop(id, name) };

@@ -4,12 +4,12 @@ import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { Principal } from '../../engines/engine.js';
 import type { Access, Auth } from '../access/auth.js';
 import { isUnavailable } from '../access/sign-ins.js';
-import type { Handler, ServerContext } from '../context.js';
 import { checkContentType, readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { parseJsonBody } from '../http/json-body.js';
+import { readSwitch } from '../http/query.js';
 import { NO_STORE, sendError, sendJson, sendStatus } from '../http/respond.js';
-import { readSwitch } from './query.js';
+import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import type { IdentityWire, SignedInWire } from './wire/sign-in.js';
 
 const CONSOLE: Access = { area: 'console' };
@@ -20,7 +20,7 @@ interface SignInRequest {
   replace: boolean;
 }
 
-export const signIn: Handler = async (exchange, context) => {
+export const signIn: ConsoleApiHandler = async (exchange, context) => {
   const { auth } = context;
   const { token, replace } = await readRequest(exchange, context);
   const credential = auth.credentialOf(token);
@@ -43,12 +43,12 @@ export const signIn: Handler = async (exchange, context) => {
   sendJson(exchange, 200, answer, { 'set-cookie': setCookie, ...NO_STORE });
 };
 
-export const showSignIn: Handler = (exchange) => {
+export const showSignIn: ConsoleApiHandler = (exchange) => {
   sendJson(exchange, 200, toWire(exchange.principal), NO_STORE);
 };
 
 /** The browser forgets its cookie in any case; whoever has a copy of it is refused from now on. */
-export const signOut: Handler = async (exchange, { auth, limits }) => {
+export const signOut: ConsoleApiHandler = async (exchange, { auth, limits }) => {
   const { headers: asked } = exchange.request;
   const everywhere = readSwitch(new URLSearchParams(exchange.query), 'everywhere');
   const headers = {
@@ -102,7 +102,7 @@ function answerPresent(exchange: Exchange, present: Principal, offered: Principa
   sendJson(exchange, error.status, { ...exchange.encodeError(error, exchange.id), ...shown }, NO_STORE);
 }
 
-async function readRequest(exchange: Exchange, { limits }: ServerContext): Promise<SignInRequest> {
+async function readRequest(exchange: Exchange, { limits }: ConsoleApiContext): Promise<SignInRequest> {
   checkContentType(exchange.request.headers['content-type']);
   const body = parseJsonBody(await readBody(exchange, limits, limits.apiBodyBytes), limits.jsonDepth);
   if (typeof body !== 'object' || body === null || !('token' in body) || typeof body.token !== 'string') {

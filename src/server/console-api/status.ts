@@ -1,16 +1,16 @@
 /** How the gateway is set up and what it has seen of its upstreams. Nothing is called to find out. */
 import type { UpstreamSeen } from '../../observability/upstream-health.js';
-import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../http/exchange.js';
 import { sendJson } from '../http/respond.js';
 import type { About, AboutUpstream } from './about.js';
+import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import { ownOnly } from './traces.js';
 import type { StatusWire, UpstreamStatusWire } from './wire/status.js';
 
 /** More than anyone waits for; the figure stays true up to here. */
 const MOST_PENDING = 500;
 
-export const showStatus: Handler = async (exchange, context) => {
+export const showStatus: ConsoleApiHandler = async (exchange, context) => {
   const { about, url, metrics } = context;
   const now = Date.now();
   const [tools, store, approvals] = await Promise.all([
@@ -56,12 +56,12 @@ function upstreamStatus(
   };
 }
 
-async function countTools({ tools }: ServerContext): Promise<StatusWire['tools']> {
+async function countTools({ tools }: ConsoleApiContext): Promise<StatusWire['tools']> {
   const listed = await tools.list();
   return { total: listed.length, enabled: listed.filter(({ enabled }) => enabled).length };
 }
 
-function countServers({ mcp }: ServerContext): StatusWire['mcp'] {
+function countServers({ mcp }: ConsoleApiContext): StatusWire['mcp'] {
   const states: Record<string, number> = {};
   const servers = mcp.status();
   for (const { state } of servers) states[state] = (states[state] ?? 0) + 1;
@@ -69,7 +69,10 @@ function countServers({ mcp }: ServerContext): StatusWire['mcp'] {
 }
 
 /** Where the file lies is for whoever runs the gateway. */
-async function storeStatus({ principal }: Exchange, { store }: ServerContext): Promise<StatusWire['store']> {
+async function storeStatus(
+  { principal }: Exchange,
+  { store }: ConsoleApiContext,
+): Promise<StatusWire['store']> {
   const { kind, location, schemaVersion, sizeBytes } = await store.info();
   return {
     kind,
@@ -81,7 +84,7 @@ async function storeStatus({ principal }: Exchange, { store }: ServerContext): P
 
 async function approvalStatus(
   exchange: Exchange,
-  { approvals, about, permissions }: ServerContext,
+  { approvals, about, permissions }: ConsoleApiContext,
 ): Promise<StatusWire['approvals']> {
   const { items } = await approvals.list({ ...ownOnly(exchange), state: 'pending', limit: MOST_PENDING });
   const { timeoutS, unattended } = about.approvals;

@@ -1,12 +1,12 @@
 /** The tools that agents have, also those that are off, with the reason and the models that have them. */
 import type { ListedTool } from '../../tools/runtime/runtime.js';
 import { isSelected } from '../../tools/runtime/selection.js';
-import type { Handler } from '../context.js';
+import { seesModel } from '../access/auth.js';
 import { sendJson } from '../http/respond.js';
-import { seesModel } from '../model-api/sees-model.js';
 import type { About } from './about.js';
+import type { ConsoleApiHandler } from './context.js';
 
-export const listTools: Handler = async (exchange, { tools, about }) => {
+export const listTools: ConsoleApiHandler = async (exchange, { tools, about }) => {
   const { principal } = exchange;
   const agents = about.agents.filter(({ name }) => seesModel(principal, name));
   const data = (await tools.list({ key: principal.name })).map((tool) => toWire(tool, agents));

@@ -4,14 +4,15 @@ import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { toReplayFile } from '../../observability/replay-file.js';
 import type { Trace, TraceQuery } from '../../store/traces.js';
-import type { Handler } from '../context.js';
 import type { Exchange } from '../http/exchange.js';
+import { readInteger, readSwitch } from '../http/query.js';
 import { NO_STORE, sendJson } from '../http/respond.js';
-import { readInteger, readSwitch } from './query.js';
+import { traceToWire } from '../observe/report.js';
+import type { ConsoleApiHandler } from './context.js';
 
 const ERRORS = { from: 400, to: 599 } as const;
 
-export const listTraces: Handler = async (exchange, { store }) => {
+export const listTraces: ConsoleApiHandler = async (exchange, { store }) => {
   const query = new URLSearchParams(exchange.query);
   const cursor = query.get('cursor');
   const page = await store.traces.list({
@@ -28,7 +29,7 @@ export const listTraces: Handler = async (exchange, { store }) => {
   );
 };
 
-export const getTrace: Handler = async (exchange, { store }, { id = '' }) => {
+export const getTrace: ConsoleApiHandler = async (exchange, { store }, { id = '' }) => {
   const trace = await store.traces.get(id);
   const { principal } = ownOnly(exchange);
   // Another key's trace is as unknown as one that does not exist.
@@ -81,20 +82,4 @@ function readStatus(given: string | null): TraceQuery['status'] {
 /** For a query: nothing where the caller may see all. */
 export function ownOnly({ principal }: Exchange): { principal?: string } {
   return principal.scopes.includes('admin') ? {} : { principal: principal.name };
-}
-
-export function traceToWire(trace: Omit<Trace, 'payloadSize'> & { payloadSize?: number }): object {
-  return {
-    id: trace.id,
-    key: trace.principal,
-    at: new Date(trace.at).toISOString(),
-    model: trace.model,
-    upstream: trace.upstream ?? null,
-    status: trace.status,
-    duration_ms: trace.durationMs,
-    losses: trace.losses,
-    repairs: trace.repairs,
-    summary: trace.summary,
-    ...(trace.payloadSize === undefined ? {} : { payload_size: trace.payloadSize }),
-  };
 }

@@ -1,9 +1,9 @@
 /** Sums of what was used, for charts. Everyone sees their own key's, an administrator all of them. */
 import { type Histogram, percentile } from '../../core/histogram.js';
 import type { UsageDimension, UsageSum } from '../../store/usage.js';
-import type { Handler } from '../context.js';
+import { readInteger, readList, readSwitch, readTime } from '../http/query.js';
 import { sendJson } from '../http/respond.js';
-import { readInteger, readList, readSwitch, readTime } from './query.js';
+import type { ConsoleApiHandler } from './context.js';
 import { ownOnly } from './traces.js';
 import type { UsageRowWire, UsageWire } from './wire/usage.js';
 
@@ -20,7 +20,7 @@ const DIMENSIONS: Readonly<Record<string, UsageDimension>> = {
 /** `bucket=day` is `by=day` beside whatever `by` says. */
 const BUCKETS = ['day', 'hour'] as const;
 
-export const showUsage: Handler = async (exchange, { store }) => {
+export const showUsage: ConsoleApiHandler = async (exchange, { store }) => {
   const query = new URLSearchParams(exchange.query);
   const to = readTime(query, 'to', Date.now() + 1);
   const from = readTime(query, 'from', to - 30 * DAY_MS);

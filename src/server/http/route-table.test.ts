@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type HttpRoute, RouteTable } from './route-table.js';
 
-const route = (method: HttpRoute['method'], path: string): HttpRoute => ({
+const route = (method: HttpRoute<object>['method'], path: string): HttpRoute<object> => ({
   method,
   path,
   access: { area: 'public' },

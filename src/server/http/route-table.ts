@@ -1,40 +1,51 @@
 /** Paths to routes. Exact paths are one lookup; the few patterns are tried in order. */
 import { GatewayError } from '../../core/errors.js';
 import type { Access } from '../access/auth.js';
-import type { Handler, PathParameters } from '../context.js';
 import type { EncodeError } from './error-shapes.js';
+import type { Exchange } from './exchange.js';
 
-export interface HttpRoute {
+/** Values of the `:name` parts of the path, decoded. */
+export type PathParameters = Readonly<Record<string, string>>;
+
+/** May throw GatewayError until the head of the answer is out. Resolves when the answer is written. */
+export type Handler<Context> = (
+  exchange: Exchange,
+  context: Context,
+  parameters: PathParameters,
+) => Promise<void> | void;
+
+/** `Context`: what the handlers of a surface work with. */
+export interface HttpRoute<Context> {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
   /** `/v1/models/:id`; a last part `*name` takes the rest, slashes included. Labels logs and metrics. */
   path: string;
   access: Access;
-  handle: Handler;
+  handle: Handler<Context>;
   /** Left out: the shape of the path. */
   encodeError?: EncodeError;
   /** Answered while the gateway drains. */
   whileDraining?: boolean;
 }
 
-export interface Match {
-  route: HttpRoute;
+export interface Match<Context> {
+  route: HttpRoute<Context>;
   parameters: PathParameters;
 }
 
-export type Lookup = Match | { allow: readonly string[] } | undefined;
+export type Lookup<Context> = Match<Context> | { allow: readonly string[] } | undefined;
 
-interface Pattern {
+interface Pattern<Context> {
   expression: RegExp;
-  routes: HttpRoute[];
+  routes: HttpRoute<Context>[];
 }
 
 const NO_PARAMETERS: PathParameters = Object.freeze({});
 
-export class RouteTable {
-  readonly #exact = new Map<string, HttpRoute[]>();
-  readonly #patterns = new Map<string, Pattern>();
+export class RouteTable<Context> {
+  readonly #exact = new Map<string, HttpRoute<Context>[]>();
+  readonly #patterns = new Map<string, Pattern<Context>>();
 
-  constructor(routes: readonly HttpRoute[]) {
+  constructor(routes: readonly HttpRoute<Context>[]) {
     for (const route of routes) {
       if (/[:*]/.test(route.path)) {
         const known = this.#patterns.get(route.path);
@@ -49,7 +60,7 @@ export class RouteTable {
   }
 
   /** Undefined: no such path. `allow`: another method. Throws `invalid_request` for a path that cannot be decoded. */
-  find(method: string, path: string): Lookup {
+  find(method: string, path: string): Lookup<Context> {
     const exact = this.#exact.get(path);
     if (exact !== undefined) return choose(exact, method, NO_PARAMETERS);
     for (const { expression, routes } of this.#patterns.values()) {
@@ -60,7 +71,11 @@ export class RouteTable {
   }
 }
 
-function choose(routes: readonly HttpRoute[], method: string, parameters: PathParameters): Lookup {
+function choose<Context>(
+  routes: readonly HttpRoute<Context>[],
+  method: string,
+  parameters: PathParameters,
+): Lookup<Context> {
   const route =
     routes.find((each) => each.method === method) ??
     // HEAD is GET without the body.

@@ -9,9 +9,9 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { GatewayError } from '../../core/errors.js';
-import type { Handler } from '../context.js';
 import type { Exchange } from './exchange.js';
 import { baseHeaders, sendStatus } from './respond.js';
+import type { Handler } from './route-table.js';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -156,7 +156,12 @@ export class StaticFiles {
   }
 }
 
-export const consolePage: Handler = async (exchange, { files }) => {
+export interface PageContext {
+  /** The built console. */
+  files: StaticFiles;
+}
+
+export const consolePage: Handler<PageContext> = async (exchange, { files }) => {
   if (await files.send(exchange)) return;
   throw new GatewayError(
     'not_found',

@@ -4,16 +4,33 @@ import {
   type AnswerEnd,
   VIRTUAL_SERVERS,
   type VirtualAnswer,
+  type VirtualMcp,
   type VirtualServerName,
 } from '../../mcp/virtual/virtual-mcp.js';
-import type { Handler, ServerContext } from '../context.js';
+import type { Metrics } from '../../observability/metrics.js';
+import type { Auth } from '../access/auth.js';
+import type { FindWorkspace } from '../access/find-workspace.js';
 import { checkContentType, readBody } from '../http/body.js';
+import { PARSE_ERROR } from '../http/error-shapes.js';
 import type { Exchange } from '../http/exchange.js';
 import { parseJsonBody } from '../http/json-body.js';
+import type { Limits } from '../http/limits.js';
 import { baseHeaders, sendError } from '../http/respond.js';
-import type { HttpRoute } from '../http/route-table.js';
+import type { Handler, HttpRoute } from '../http/route-table.js';
 import { SseWriter } from '../http/sse-writer.js';
-import { PARSE_ERROR } from './rpc-errors.js';
+import type { StreamClock } from '../http/stream-clock.js';
+
+/** What the handlers of `/mcp` work with. */
+export interface McpApiContext {
+  /** `/mcp/gateway` and `/mcp/auth`. */
+  virtualMcp: VirtualMcp;
+  /** The workspace of their clients. */
+  findWorkspace: FindWorkspace;
+  auth: Pick<Auth, 'countAgainstRate'>;
+  limits: Limits;
+  clock: StreamClock;
+  metrics: Metrics;
+}
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;
 const ALLOW = METHODS.join(', ');
@@ -26,20 +43,25 @@ const PASSED = ['accept', 'content-type', 'mcp-session-id', 'mcp-protocol-versio
 const ACCESS = { area: 'console', scope: 'call' } as const;
 const COUNTED = { ...ACCESS, counted: true } as const;
 
-export const MCP_ROUTES: readonly HttpRoute[] = [
+export const MCP_ROUTES: readonly HttpRoute<McpApiContext>[] = [
   ...VIRTUAL_SERVERS.flatMap((server) =>
-    METHODS.map((method): HttpRoute => {
+    METHODS.map((method): HttpRoute<McpApiContext> => {
       // What a client says counts against the rate of its key; a stream that it listens to does not.
       const access = server === 'gateway' && method === 'POST' ? COUNTED : ACCESS;
       return { method, path: `/mcp/${server}`, access, handle: serve(server) };
     }),
   ),
   ...METHODS.map(
-    (method): HttpRoute => ({ method, path: '/mcp/*server', access: ACCESS, handle: unknownServer }),
+    (method): HttpRoute<McpApiContext> => ({
+      method,
+      path: '/mcp/*server',
+      access: ACCESS,
+      handle: unknownServer,
+    }),
   ),
 ];
 
-function serve(server: VirtualServerName): Handler {
+function serve(server: VirtualServerName): Handler<McpApiContext> {
   return async (exchange, context) => {
     const method = METHODS.find((each) => each === exchange.method);
     if (method === undefined) return refuseMethod(exchange, context);
@@ -72,7 +94,7 @@ function unknownServer(exchange: Exchange): never {
 }
 
 /** HEAD, which the table takes for a GET: a stream has no head of its own to show. */
-function refuseMethod(exchange: Exchange, { limits }: ServerContext): void {
+function refuseMethod(exchange: Exchange, { limits }: McpApiContext): void {
   const error = new GatewayError(
     'method_not_allowed',
     `${exchange.path} does not take ${exchange.method}. Use ${ALLOW}.`,
@@ -81,7 +103,7 @@ function refuseMethod(exchange: Exchange, { limits }: ServerContext): void {
   sendError(exchange, error, limits.lingerMs, { allow: ALLOW });
 }
 
-async function readMessages(exchange: Exchange, { limits }: ServerContext): Promise<unknown> {
+async function readMessages(exchange: Exchange, { limits }: McpApiContext): Promise<unknown> {
   checkContentType(exchange.request.headers['content-type']);
   const bytes = await readBody(exchange, limits, limits.bodyBytes);
   try {
@@ -105,7 +127,7 @@ function passedHeaders({ request }: Exchange): Headers {
   return headers;
 }
 
-async function send(exchange: Exchange, context: ServerContext, answer: VirtualAnswer): Promise<void> {
+async function send(exchange: Exchange, context: McpApiContext, answer: VirtualAnswer): Promise<void> {
   const { response, end } = answer;
   try {
     if (isStream(response)) await stream(exchange, context, answer);
@@ -135,7 +157,7 @@ async function sendWhole(exchange: Exchange, answer: Response): Promise<void> {
 
 async function stream(
   exchange: Exchange,
-  { clock, metrics }: ServerContext,
+  { clock, metrics }: McpApiContext,
   { response, end }: VirtualAnswer,
 ): Promise<void> {
   const writer = new SseWriter(exchange.response, response.status, headersOf(exchange, response));

@@ -11,7 +11,6 @@ import { StreamLifecycle } from '../../core/lifecycle.js';
 import { type Loss, LossLog, lossesHeader } from '../../core/losses.js';
 import type { AnswerContext, Dialect, Ingress, StreamEncoder } from '../../dialects/shared/dialect.js';
 import type { Answer, ModelRequest } from '../../engines/engine.js';
-import type { Handler, ServerContext } from '../context.js';
 import { checkContentType, readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { parseJsonBody } from '../http/json-body.js';
@@ -21,6 +20,7 @@ import { idempotencyKeyOf, requestDigest } from '../idempotency/answer-once.js';
 import type { SharedAnswer } from '../idempotency/answer-run.js';
 import { type ActivityFeed, feedFor } from './activity-feed.js';
 import { clientHeaders } from './client-headers.js';
+import type { ModelApiContext, ModelApiHandler } from './context.js';
 import { EarlyStream } from './early-stream.js';
 import { type AnswerRecording, RecordingEncoder, type ResponseMemory } from './response-memory.js';
 import { type EventsBody, SSE_HEADERS, stop, streamBytes, streamEvents } from './stream-answer.js';
@@ -39,7 +39,7 @@ const SHOWN_MODEL_LENGTH = 200;
 const MODEL_LIMIT = 512;
 
 /** `memory` where clients of the route may go on from an answer by its id. */
-export function modelHandler(dialect: Dialect, memory?: ResponseMemory): Handler {
+export function modelHandler(dialect: Dialect, memory?: ResponseMemory): ModelApiHandler {
   return async (exchange, context) => {
     exchange.traced = true;
     const open = await openTurn(exchange, context, dialect, memory);
@@ -48,7 +48,7 @@ export function modelHandler(dialect: Dialect, memory?: ResponseMemory): Handler
 }
 
 /** `decode` where the route asks for less than a turn does. */
-export function countTokensHandler(dialect: Dialect, decode: Ingress['decodeRequest']): Handler {
+export function countTokensHandler(dialect: Dialect, decode: Ingress['decodeRequest']): ModelApiHandler {
   return async (exchange, context) => {
     const { call } = await readModelRequest(exchange, context, dialect, decode);
     const count = await exchange.untilAborted(context.dispatcher.countTokens(call));
@@ -75,7 +75,7 @@ interface OpenTurn {
 /** Undefined when the answer failed after its head was out: the client has been told. */
 async function openTurn(
   exchange: Exchange,
-  context: ServerContext,
+  context: ModelApiContext,
   dialect: Dialect,
   memory: ResponseMemory | undefined,
 ): Promise<OpenTurn | undefined> {
@@ -155,7 +155,7 @@ function onceTaken({ response }: Exchange, delivered: () => void): void {
 
 /** Asks the engines, or for the answer under the client's `Idempotency-Key`. */
 function askOf(
-  { dispatcher, once }: ServerContext,
+  { dispatcher, once }: ModelApiContext,
   call: ModelRequest,
   body: unknown,
   identity: Identity,
@@ -170,7 +170,7 @@ function askOf(
 
 export async function readModelRequest(
   exchange: Exchange,
-  context: ServerContext,
+  context: ModelApiContext,
   dialect: Dialect,
   decode: Ingress['decodeRequest'],
   memory?: ResponseMemory,
@@ -214,7 +214,7 @@ export async function readModelRequest(
 
 async function runEarly(
   exchange: Exchange,
-  context: ServerContext,
+  context: ModelApiContext,
   call: ModelRequest,
   early: EarlyStream | undefined,
   ask: () => Promise<Asked>,
@@ -251,7 +251,7 @@ function cancel({ body }: Answer): void {
 
 async function answerTurn(
   exchange: Exchange,
-  context: ServerContext,
+  context: ModelApiContext,
   dialect: Dialect,
   { answer, answerContext, lifecycle, encoder, writer, record, feed }: OpenTurn,
 ): Promise<void> {

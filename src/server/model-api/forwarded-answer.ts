@@ -2,10 +2,10 @@
 import { GatewayError } from '../../core/errors.js';
 import { openaiResponses } from '../../dialects/openai-responses/index.js';
 import type { SideAnswer } from '../../engines/relay/relay.js';
-import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../http/exchange.js';
 import { baseHeaders, sendJson } from '../http/respond.js';
 import { SseWriter } from '../http/sse-writer.js';
+import type { ModelApiContext, ModelApiHandler } from './context.js';
 import { readModelRequest } from './endpoint.js';
 import { responseMemory } from './response-memory.js';
 import { SSE_HEADERS, streamBytes } from './stream-answer.js';
@@ -16,7 +16,7 @@ const NOT_THERE: ReadonlySet<number> = new Set([404, 405, 501]);
 /** The upstream's own words, whole or as a stream. */
 export async function sendForwarded(
   exchange: Exchange,
-  context: ServerContext,
+  context: ModelApiContext,
   { upstream, contentType, status, ...answer }: SideAnswer,
 ): Promise<void> {
   exchange.facts.upstream = upstream;
@@ -29,7 +29,7 @@ export async function sendForwarded(
 const { decodeRequest } = openaiResponses.ingress;
 
 /** `POST /v1/responses/input_tokens`: the upstream's own figure, or the one that `count_tokens` gives. */
-export const countInputTokens: Handler = async (exchange, context) => {
+export const countInputTokens: ModelApiHandler = async (exchange, context) => {
   const { call } = await readModelRequest(exchange, context, openaiResponses, decodeRequest, responseMemory);
   const { dispatcher } = context;
   const own = dispatcher.ask?.(call, '/responses/input_tokens').catch((error: unknown) => {
@@ -45,7 +45,7 @@ export const countInputTokens: Handler = async (exchange, context) => {
 };
 
 /** `POST /v1/responses/compact`: what comes back is sealed by the upstream, so nobody else can make it. */
-export const compactResponse: Handler = async (exchange, context) => {
+export const compactResponse: ModelApiHandler = async (exchange, context) => {
   const { call } = await readModelRequest(exchange, context, openaiResponses, decodeRequest, responseMemory);
   const own = context.dispatcher.ask?.(call, '/responses/compact');
   const answer = own === undefined ? undefined : await exchange.untilAborted(own);

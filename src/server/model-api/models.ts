@@ -3,14 +3,14 @@ import { GatewayError } from '../../core/errors.js';
 import type { ModelInfo } from '../../engines/dispatcher.js';
 import { matchesGlob } from '../../routing/model-glob.js';
 import { CLAUDE_CODE_ALIAS, isListedByClaudeCode } from '../../routing/model-router.js';
-import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../http/exchange.js';
 import { sendJson } from '../http/respond.js';
+import type { ModelApiContext, ModelApiHandler } from './context.js';
 
 /** Of Anthropic's list. */
 const PAGE = { default: 20, max: 1000 } as const;
 
-export const listModels: Handler = async (exchange, context) => {
+export const listModels: ModelApiHandler = async (exchange, context) => {
   const models = await visibleModels(exchange, context);
   if (!isAnthropic(exchange)) {
     sendJson(exchange, 200, { object: 'list', data: models.map(toOpenAI) });
@@ -25,7 +25,7 @@ export const listModels: Handler = async (exchange, context) => {
   });
 };
 
-export const getModel: Handler = async (exchange, context, { id = '' }) => {
+export const getModel: ModelApiHandler = async (exchange, context, { id = '' }) => {
   const model = (await visibleModels(exchange, context)).find((each) => each.id === id);
   if (model === undefined) {
     throw new GatewayError(
@@ -39,7 +39,7 @@ export const getModel: Handler = async (exchange, context, { id = '' }) => {
 
 async function visibleModels(
   exchange: Exchange,
-  { dispatcher }: ServerContext,
+  { dispatcher }: ModelApiContext,
 ): Promise<readonly ModelInfo[]> {
   const { principal, request } = exchange;
   const models = await exchange.untilAborted(dispatcher.models());

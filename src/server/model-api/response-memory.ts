@@ -12,7 +12,7 @@ import { isObject } from '../../core/is-object.js';
 import { LossLog } from '../../core/losses.js';
 import { openaiResponses } from '../../dialects/openai-responses/index.js';
 import type { AnswerContext, StreamEncoder } from '../../dialects/shared/dialect.js';
-import type { ServerContext } from '../context.js';
+import type { ModelApiContext } from './context.js';
 import { anothers, endUserIn, keepOwner, refuseAnothers } from './forwarded-owners.js';
 import { resolveReferences } from './response-references.js';
 
@@ -34,7 +34,7 @@ export interface StoredResponse {
   previous: string | undefined;
 }
 
-export type MemoryContext = Pick<ServerContext, 'answers' | 'log'>;
+export type MemoryContext = Pick<ModelApiContext, 'answers' | 'log'>;
 
 interface AskedOf {
   principal: string;

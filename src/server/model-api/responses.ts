@@ -3,11 +3,11 @@ import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
 import type { SideRequest } from '../../upstreams/upstream.js';
-import { readInteger } from '../console-api/query.js';
-import type { Handler, ServerContext } from '../context.js';
 import type { Exchange } from '../http/exchange.js';
+import { readInteger } from '../http/query.js';
 import { sendJson } from '../http/respond.js';
 import { clientHeaders } from './client-headers.js';
+import type { ModelApiContext, ModelApiHandler } from './context.js';
 import { sendForwarded } from './forwarded-answer.js';
 import { forgetKeeper, keeperOf } from './forwarded-owners.js';
 import {
@@ -21,7 +21,7 @@ import {
 const PAGE = { default: 20, min: 1, max: 100 } as const;
 const ENCRYPTED = 'reasoning.encrypted_content';
 
-export const getResponse: Handler = async (exchange, context, { id = '' }) => {
+export const getResponse: ModelApiHandler = async (exchange, context, { id = '' }) => {
   const query = new URLSearchParams(exchange.query);
   const turn = await findStoredResponse(id, exchange.principal.name, context.answers);
   if (turn === undefined) return sendKept(exchange, context, id, 'GET');
@@ -33,7 +33,7 @@ export const getResponse: Handler = async (exchange, context, { id = '' }) => {
   sendJson(exchange, 200, shown(turn, turn.encrypted || wantsEncrypted(query)));
 };
 
-export const deleteResponse: Handler = async (exchange, context, { id = '' }) => {
+export const deleteResponse: ModelApiHandler = async (exchange, context, { id = '' }) => {
   const { answers } = context;
   const principal = exchange.principal.name;
   if (await forgetStoredResponse(id, principal, answers)) {
@@ -44,7 +44,7 @@ export const deleteResponse: Handler = async (exchange, context, { id = '' }) =>
   await forgetKeeper(id, answers);
 };
 
-export const cancelResponse: Handler = async (exchange, context, { id = '' }) => {
+export const cancelResponse: ModelApiHandler = async (exchange, context, { id = '' }) => {
   if ((await findStoredResponse(id, exchange.principal.name, context.answers)) === undefined) {
     return sendKept(exchange, context, id, 'POST', '/cancel');
   }
@@ -55,7 +55,7 @@ export const cancelResponse: Handler = async (exchange, context, { id = '' }) =>
 };
 
 /** Everything that the answer was made from, the turns before it included. */
-export const listInputItems: Handler = async (exchange, context, { id = '' }) => {
+export const listInputItems: ModelApiHandler = async (exchange, context, { id = '' }) => {
   if ((await keeperOf(id, exchange.principal.name, context.answers)) !== undefined) {
     return sendKept(exchange, context, id, 'GET', '/input_items');
   }
@@ -87,7 +87,7 @@ export const listInputItems: Handler = async (exchange, context, { id = '' }) =>
 /** An answer that an upstream keeps is that upstream's to show, to the key that asked for it. */
 async function sendKept(
   exchange: Exchange,
-  context: ServerContext,
+  context: ModelApiContext,
   id: string,
   method: SideRequest['method'],
   suffix = '',
@@ -106,7 +106,7 @@ async function sendKept(
   await sendForwarded(exchange, context, answer);
 }
 
-async function inputOf(exchange: Exchange, context: ServerContext, id: string): Promise<JsonObject[]> {
+async function inputOf(exchange: Exchange, context: ModelApiContext, id: string): Promise<JsonObject[]> {
   const { turns } = await chainOf(id, exchange.principal.name, context.answers);
   const last = turns.at(-1);
   if (last === undefined) throw unknownResponse(id);

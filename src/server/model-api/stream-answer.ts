@@ -5,10 +5,10 @@ import { type AnswerEvent, isContent, type ModelEvent } from '../../core/events.
 import type { StreamLifecycle } from '../../core/lifecycle.js';
 import type { StreamEncoder } from '../../dialects/shared/dialect.js';
 import type { AnswerBody } from '../../engines/engine.js';
-import type { ServerContext } from '../context.js';
 import type { Exchange } from '../http/exchange.js';
 import type { SseWriter } from '../http/sse-writer.js';
 import type { ActivityFeed } from './activity-feed.js';
+import type { ModelApiContext } from './context.js';
 
 export const SSE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -28,7 +28,7 @@ export type BytesBody = Extract<AnswerBody, { kind: 'bytes' }>;
 /** Resolves when the answer is written, whole or with an error event at its end. Never rejects. */
 export async function streamEvents(
   exchange: Exchange,
-  context: ServerContext,
+  context: ModelApiContext,
   writer: SseWriter,
   body: EventsBody & { wire: DialectName },
   lifecycle: StreamLifecycle,
@@ -65,7 +65,7 @@ export async function streamEvents(
 /** The same for bytes that are the client's own dialect already. */
 export async function streamBytes(
   exchange: Exchange,
-  context: ServerContext,
+  context: ModelApiContext,
   writer: SseWriter,
   body: BytesBody,
   encoder: StreamEncoder | undefined,
@@ -120,7 +120,7 @@ interface Sink<T> {
 
 async function streaming<T>(
   exchange: Exchange,
-  { clock, metrics, log }: ServerContext,
+  { clock, metrics, log }: ModelApiContext,
   writer: SseWriter,
   source: AsyncIterable<T>,
   sink: Sink<T>,

@@ -1,16 +1,27 @@
 /** For whoever watches the gateway. */
 import { GatewayError } from '../../core/errors.js';
-import type { Handler } from '../context.js';
+import type { Log } from '../../observability/log.js';
+import type { Metrics } from '../../observability/metrics.js';
+import type { Store } from '../../store/store.js';
+import { seesModel } from '../access/auth.js';
 import { sendJson, sendStatus, sendText } from '../http/respond.js';
-import { seesModel } from '../model-api/sees-model.js';
+import type { Handler, HttpRoute } from '../http/route-table.js';
+
+export interface ObserveContext {
+  store: Pick<Store, 'info'>;
+  metrics: Metrics;
+  log: Log;
+  /** No new work: the gateway is about to stop. */
+  isDraining(): boolean;
+}
 
 /** The process answers. */
-export const health: Handler = (exchange) => {
+export const health: Handler<ObserveContext> = (exchange) => {
   sendJson(exchange, 200, { status: 'ok' });
 };
 
 /** New work is welcome. */
-export const readiness: Handler = async (exchange, { store, isDraining, log }) => {
+export const readiness: Handler<ObserveContext> = async (exchange, { store, isDraining, log }) => {
   if (isDraining()) {
     throw new GatewayError('unavailable', 'The gateway is shutting down.', { retryAfter: 1 });
   }
@@ -23,7 +34,7 @@ export const readiness: Handler = async (exchange, { store, isDraining, log }) =
   sendJson(exchange, 200, { status: 'ready' });
 };
 
-export const metrics: Handler = async (exchange, context) => {
+export const metrics: Handler<ObserveContext> = async (exchange, context) => {
   const { principal } = exchange;
   const text = withoutOthers(await context.metrics.render(), (model) => seesModel(principal, model));
   sendText(exchange, 200, 'text/plain; version=0.0.4; charset=utf-8', text);
@@ -45,6 +56,14 @@ function withoutOthers(text: string, sees: (model: string) => boolean): string {
 }
 
 /** Some clients ask whether anyone is there before their first request. */
-export const probe: Handler = (exchange) => {
+export const probe: Handler<ObserveContext> = (exchange) => {
   sendStatus(exchange, 200);
 };
+
+export const OBSERVE_ROUTES: readonly HttpRoute<ObserveContext>[] = [
+  { method: 'HEAD', path: '/', access: { area: 'public' }, handle: probe, whileDraining: true },
+  { method: 'HEAD', path: '/api/hello', access: { area: 'public' }, handle: probe, whileDraining: true },
+  { method: 'GET', path: '/healthz', access: { area: 'public' }, handle: health, whileDraining: true },
+  { method: 'GET', path: '/readyz', access: { area: 'public' }, handle: readiness, whileDraining: true },
+  { method: 'GET', path: '/metrics', access: { area: 'metrics' }, handle: metrics, whileDraining: true },
+];

@@ -1,7 +1,9 @@
 /** What is kept of a finished exchange: one log line, the metrics, and for turns a usage row and a trace. */
 import { costOf } from '../../core/price.js';
-import { traceToWire } from '../console-api/traces.js';
-import type { ServerContext } from '../context.js';
+import type { Log } from '../../observability/log.js';
+import type { Metrics } from '../../observability/metrics.js';
+import type { Store } from '../../store/store.js';
+import type { Trace } from '../../store/traces.js';
 import type { Exchange } from '../http/exchange.js';
 
 /** Asked every few seconds by machines: not worth a line at the usual level. */
@@ -25,9 +27,16 @@ export type Finished = Pick<
   traced: boolean;
 };
 
-export type ReportContext = Pick<ServerContext, 'log' | 'metrics' | 'events'> & {
-  store: Pick<ServerContext['store'], 'traces' | 'usage'>;
-};
+export interface ReportContext {
+  store: Pick<Store, 'traces' | 'usage'>;
+  /** The console's event stream. */
+  events: {
+    readonly watched: boolean;
+    publish(audience: string, event: { type: 'request'; trace: object }): void;
+  };
+  metrics: Metrics;
+  log: Log;
+}
 
 export function reportExchange(exchange: Exchange, context: ReportContext): void {
   const { id, method, path, principal, facts, startedAt, recorder, request, response } = exchange;
@@ -139,6 +148,23 @@ function keepTurn(
   };
   store.traces.record(recorder === undefined ? trace : { ...trace, payload: recorder.finish() });
   if (events.watched) events.publish(principal.name, { type: 'request', trace: traceToWire(trace) });
+}
+
+/** A trace as `/api/traces` and `/api/events` show it. */
+export function traceToWire(trace: Omit<Trace, 'payloadSize'> & { payloadSize?: number }): object {
+  return {
+    id: trace.id,
+    key: trace.principal,
+    at: new Date(trace.at).toISOString(),
+    model: trace.model,
+    upstream: trace.upstream ?? null,
+    status: trace.status,
+    duration_ms: trace.durationMs,
+    losses: trace.losses,
+    repairs: trace.repairs,
+    summary: trace.summary,
+    ...(trace.payloadSize === undefined ? {} : { payload_size: trace.payloadSize }),
+  };
 }
 
 function recordUsage(

@@ -3,9 +3,8 @@ import type { McpClient } from '../../../mcp/client/mcp-client.js';
 import type { Log } from '../../../observability/log.js';
 import type { ApprovalCoordinator } from '../../../permissions/approvals.js';
 import type { SessionEvent, Sessions } from '../../../sessions/sessions.js';
-import { approvalToWire } from '../approval-wire.js';
-import { ruleToWire } from '../rule-wire.js';
 import type { SessionWire } from '../wire/sessions.js';
+import { approvalToWire, ruleToWire } from './approval-wire.js';
 import type { EventHub } from './hub.js';
 
 export interface EventSources {

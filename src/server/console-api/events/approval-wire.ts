@@ -1,10 +1,17 @@
-/** Questions to a person as `/api` and `/api/events` show them. */
+/** Questions to a person, and rules, as `/api` and `/api/events` show them. */
 import * as z from 'zod';
-import type { Approval } from '../../permissions/approvals.js';
-import { toolUseIdOf } from '../../permissions/coordinator/identity.js';
-import { readAsked, withoutAsked } from '../../permissions/coordinator/shown.js';
-import type { AskHints } from '../../permissions/hints.js';
-import type { ApprovalWire, DescriptionWire, HintsWire, SuggestionWire } from './wire/approvals.js';
+import type { Approval } from '../../../permissions/approvals.js';
+import { toolUseIdOf } from '../../../permissions/coordinator/identity.js';
+import { readAsked, withoutAsked } from '../../../permissions/coordinator/shown.js';
+import type { AskHints } from '../../../permissions/hints.js';
+import type { Rule } from '../../../store/rules.js';
+import type {
+  ApprovalWire,
+  DescriptionWire,
+  HintsWire,
+  RuleWire,
+  SuggestionWire,
+} from '../wire/approvals.js';
 
 const description = z.looseObject({ title: z.string(), kind: z.string() });
 
@@ -72,4 +79,18 @@ export function hintsToWire(hints: AskHints): HintsWire {
 
 function time(at: number | undefined): string | null {
   return at === undefined ? null : new Date(at).toISOString();
+}
+
+export function ruleToWire(rule: Rule): RuleWire {
+  return {
+    id: rule.id,
+    rule: rule.rule,
+    behaviour: rule.behaviour,
+    source: rule.scope,
+    scope: rule.scope,
+    ...('session' in rule ? { session: rule.session } : {}),
+    ...('project' in rule ? { project: rule.project } : {}),
+    created_by: rule.createdBy,
+    created_at: new Date(rule.createdAt).toISOString(),
+  };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ALICE, cookieIn, cookieOf, signInWorld } from '../../test/support/sign-in-world.js';
-import type { SignInStore } from '../store/sign-ins.js';
-import type { SignIns } from './access/sign-ins.js';
+import { ALICE, cookieIn, cookieOf, signInWorld } from '../../../test/support/sign-in-world.js';
+import type { SignInStore } from '../../store/sign-ins.js';
+import type { SignIns } from './sign-ins.js';
 
 const world = signInWorld();
 

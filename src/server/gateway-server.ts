@@ -2,47 +2,40 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { AnswerMemory } from '../../answers/answer-memory.js';
-import { GatewayError, toGatewayError } from '../../core/errors.js';
-import { StopError } from '../../core/stopping.js';
-import type { Dispatcher } from '../../engines/dispatcher.js';
-import type { ModelCatalogue } from '../../engines/model-catalogue.js';
-import type { McpClient } from '../../mcp/client/mcp-client.js';
-import type { VirtualMcp } from '../../mcp/virtual/virtual-mcp.js';
-import type { Log } from '../../observability/log.js';
-import { Metrics } from '../../observability/metrics.js';
-import { TraceSampler } from '../../observability/trace-recorder.js';
-import type { ApprovalCoordinator } from '../../permissions/approvals.js';
-import type { RulePreviews } from '../../permissions/coordinator/preview.js';
-import type { SignIn } from '../../store/sign-ins.js';
-import { Auth, type InnerKeys, type KeyOptions } from '../access/auth.js';
-import { loadSignIns } from '../access/sign-ins.js';
-import type { About } from '../console-api/about.js';
-import { EventStreams } from '../console-api/events/event-streams.js';
-import { EventHub } from '../console-api/events/hub.js';
-import { Searches } from '../console-api/searches.js';
-import type {
-  ConfiguredRules,
-  FindWorkspace,
-  GatewayStore,
-  ServerContext,
-  ShownSessions,
-  ShownTools,
-} from '../context.js';
-import { AnswerOnce } from '../idempotency/answer-once.js';
-import { reportExchange } from '../observe/report.js';
-import { ROUTES } from '../routes.js';
-import { addressOf } from './address.js';
-import { onClientError, refuseConnect, sayLastWords } from './client-errors.js';
-import { Connections } from './connections.js';
-import { errorShapeOf } from './error-shapes.js';
-import { Exchange } from './exchange.js';
-import type { Limits } from './limits.js';
-import { OriginGuard } from './origin-guard.js';
-import { sendError } from './respond.js';
-import { type HttpRoute, RouteTable } from './route-table.js';
-import { StaticFiles } from './static-files.js';
-import { StreamClock } from './stream-clock.js';
+import { AnswerMemory } from '../answers/answer-memory.js';
+import { GatewayError, toGatewayError } from '../core/errors.js';
+import { StopError } from '../core/stopping.js';
+import type { Dispatcher } from '../engines/dispatcher.js';
+import type { ModelCatalogue } from '../engines/model-catalogue.js';
+import type { McpClient } from '../mcp/client/mcp-client.js';
+import type { VirtualMcp } from '../mcp/virtual/virtual-mcp.js';
+import type { Log } from '../observability/log.js';
+import { Metrics } from '../observability/metrics.js';
+import { TraceSampler } from '../observability/trace-recorder.js';
+import type { ApprovalCoordinator } from '../permissions/approvals.js';
+import type { RulePreviews } from '../permissions/coordinator/preview.js';
+import type { SignIn } from '../store/sign-ins.js';
+import { Auth, type InnerKeys, type KeyOptions } from './access/auth.js';
+import { loadSignIns } from './access/sign-ins.js';
+import type { About } from './console-api/about.js';
+import { EventStreams } from './console-api/events/event-streams.js';
+import { EventHub } from './console-api/events/hub.js';
+import { Searches } from './console-api/searches.js';
+import type { GatewayStore, ServerContext } from './context.js';
+import { addressOf } from './http/address.js';
+import { onClientError, refuseConnect, sayLastWords } from './http/client-errors.js';
+import { Connections } from './http/connections.js';
+import { errorShapeOf } from './http/error-shapes.js';
+import { Exchange } from './http/exchange.js';
+import type { Limits } from './http/limits.js';
+import { OriginGuard } from './http/origin-guard.js';
+import { sendError } from './http/respond.js';
+import { type HttpRoute, RouteTable } from './http/route-table.js';
+import { StaticFiles } from './http/static-files.js';
+import { StreamClock } from './http/stream-clock.js';
+import { AnswerOnce } from './idempotency/answer-once.js';
+import { reportExchange } from './observe/report.js';
+import { ROUTES } from './routes.js';
 
 export interface GatewayServerOptions {
   host: string;
@@ -61,18 +54,18 @@ export interface GatewayServerOptions {
   approvals: ApprovalCoordinator;
   /** The caller closes it. */
   mcp: McpClient;
-  tools: ShownTools;
+  tools: ServerContext['tools'];
   previews: RulePreviews;
   about: About;
   /** The caller closes it, after the server. */
   virtualMcp: VirtualMcp;
-  findWorkspace: FindWorkspace;
+  findWorkspace: ServerContext['findWorkspace'];
   /** The caller closes them. */
-  sessions: ShownSessions;
+  sessions: ServerContext['sessions'];
   /** The caller closes them. */
   chat: ServerContext['chat'];
   models: ModelCatalogue;
-  permissions: ConfiguredRules;
+  permissions: ServerContext['permissions'];
   /** What happens, for those who watch; without it nobody else tells of anything. */
   events?: EventHub;
   metrics?: Metrics;
@@ -292,7 +285,7 @@ export class GatewayServer {
     sendError(exchange, error, this.#context.limits.lingerMs, { allow: names, ...headers });
   }
 
-  #refuseWhileDraining(route: HttpRoute): void {
+  #refuseWhileDraining(route: HttpRoute<ServerContext>): void {
     if (!this.#draining || route.whileDraining) return;
     throw shuttingDown();
   }

@@ -1,0 +1,65 @@
+/** What the handlers of `/api` work with. */
+import type { Config } from '../../config/schema.js';
+import type { Dispatcher } from '../../engines/dispatcher.js';
+import type { ModelCatalogue } from '../../engines/model-catalogue.js';
+import type { McpClient } from '../../mcp/client/mcp-client.js';
+import type { Metrics } from '../../observability/metrics.js';
+import type { ApprovalCoordinator } from '../../permissions/approvals.js';
+import type { RulePreviews } from '../../permissions/coordinator/preview.js';
+import type { Sessions } from '../../sessions/sessions.js';
+import type { ApprovalStore } from '../../store/approvals.js';
+import type { RuleStore } from '../../store/rules.js';
+import type { RunStore } from '../../store/runs.js';
+import type { SessionStore } from '../../store/sessions.js';
+import type { Store } from '../../store/store.js';
+import type { ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { Auth } from '../access/auth.js';
+import type { FindWorkspace } from '../access/find-workspace.js';
+import type { Limits } from '../http/limits.js';
+import type { Handler } from '../http/route-table.js';
+import type { About } from './about.js';
+import type { ChatRuns } from './chat/chat-runs.js';
+import type { EventStreams } from './events/event-streams.js';
+import type { EventHub } from './events/hub.js';
+import type { Searches } from './searches.js';
+
+export interface ConsoleApiContext {
+  store: ConsoleStore;
+  approvals: ApprovalCoordinator;
+  mcp: McpClient;
+  /** The folder that a rule is tested in. */
+  findWorkspace: FindWorkspace;
+  tools: Pick<ToolRuntime, 'list' | 'examine'>;
+  /** What a rule would have decided. */
+  previews: RulePreviews;
+  /** What is configured around the server. */
+  about: About;
+  /** The server's own address. */
+  url: string;
+  sessions: Pick<Sessions, 'list' | 'get' | 'read' | 'fork' | 'delete' | 'running' | 'standing' | 'stop'>;
+  /** Bounds the searches that run at one time. */
+  searches: Searches;
+  /** The gateway's events and their readers. */
+  events: EventHub;
+  streams: EventStreams;
+  /** Turns that the console begins. */
+  chat: Pick<ChatRuns, 'start' | 'resume'>;
+  /** Lists the models of upstreams. */
+  dispatcher: Pick<Dispatcher, 'models'>;
+  /** The models that the console offers. */
+  models: ModelCatalogue;
+  /** The operator's rules, to be shown beside those that people made. */
+  permissions: Pick<Config['permissions'], 'mode' | 'allow' | 'ask' | 'deny'>;
+  auth: Auth;
+  limits: Limits;
+  metrics: Metrics;
+}
+
+export type ConsoleStore = Pick<Store, 'info' | 'leases' | 'traces' | 'usage'> & {
+  rules: Pick<RuleStore, 'list'>;
+  sessions: Pick<SessionStore, 'get'>;
+  approvals: Pick<ApprovalStore, 'waiting'>;
+  runs: Pick<RunStore, 'ofSessions'>;
+};
+
+export type ConsoleApiHandler = Handler<ConsoleApiContext>;

@@ -1,0 +1,78 @@
+/** Every route of `/api`, as data. */
+import type { Access } from '../access/auth.js';
+import type { HttpRoute } from '../http/route-table.js';
+import { answerApproval, extendApproval, getApproval, listApprovals } from './approvals.js';
+import { resumeSession, startChat } from './chat.js';
+import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
+import { readEvents } from './events.js';
+import { listFolders } from './folders.js';
+import { addMcpServer, finishMcpSignIn, listMcpServers, reconnectMcpServer, removeMcpServer } from './mcp.js';
+import { getMedia } from './media.js';
+import { listConsoleModels } from './models.js';
+import { previewRule } from './rule-preview.js';
+import { testRules } from './rule-test.js';
+import { addRule, listRules, revokeRule } from './rules.js';
+import { deleteSession, forkSession, getSession, listSessions, stopSession } from './sessions.js';
+import { showSignIn, signIn, signOut } from './sign-in.js';
+import { showStatus } from './status.js';
+import { listTools } from './tools.js';
+import { getTrace, listTraces } from './traces.js';
+import { showUsage } from './usage.js';
+
+const PUBLIC: Access = { area: 'public' };
+const CONSOLE: Access = { area: 'console' };
+/** The rate of a key counts here as well. */
+const TALK: Access = { area: 'console', scope: 'call', counted: true };
+const APPROVE: Access = { area: 'console', scope: 'approve' };
+const ADMIN: Access = { area: 'console', scope: 'admin' };
+
+/** Also while the gateway drains: what runs may be waiting for an answer. */
+const APPROVALS: readonly (readonly [HttpRoute<ConsoleApiContext>['method'], string, ConsoleApiHandler])[] = [
+  ['GET', '/api/approvals', listApprovals],
+  ['GET', '/api/approvals/:id', getApproval],
+  ['POST', '/api/approvals/:id', answerApproval],
+  ['POST', '/api/approvals/:id/extend', extendApproval],
+];
+
+export const CONSOLE_ROUTES: readonly HttpRoute<ConsoleApiContext>[] = [
+  { method: 'POST', path: '/api/session', access: PUBLIC, handle: signIn },
+  { method: 'GET', path: '/api/session', access: CONSOLE, handle: showSignIn },
+  { method: 'DELETE', path: '/api/session', access: PUBLIC, handle: signOut, whileDraining: true },
+  { method: 'GET', path: '/api/sessions', access: CONSOLE, handle: listSessions },
+  { method: 'GET', path: '/api/sessions/:id', access: CONSOLE, handle: getSession },
+  { method: 'DELETE', path: '/api/sessions/:id', access: CONSOLE, handle: deleteSession },
+  { method: 'POST', path: '/api/sessions/:id/fork', access: CONSOLE, handle: forkSession },
+  {
+    method: 'POST',
+    path: '/api/sessions/:id/stop',
+    access: CONSOLE,
+    handle: stopSession,
+    whileDraining: true,
+  },
+  { method: 'POST', path: '/api/sessions/:id/resume', access: TALK, handle: resumeSession },
+  { method: 'GET', path: '/api/sessions/:id/media/:media', access: CONSOLE, handle: getMedia },
+  { method: 'POST', path: '/api/chat', access: TALK, handle: startChat },
+  { method: 'GET', path: '/api/models', access: CONSOLE, handle: listConsoleModels },
+  { method: 'GET', path: '/api/folders', access: CONSOLE, handle: listFolders },
+  { method: 'GET', path: '/api/events', access: CONSOLE, handle: readEvents },
+  { method: 'GET', path: '/api/status', access: CONSOLE, handle: showStatus },
+  { method: 'GET', path: '/api/tools', access: CONSOLE, handle: listTools },
+  { method: 'GET', path: '/api/traces', access: CONSOLE, handle: listTraces },
+  { method: 'GET', path: '/api/traces/:id', access: CONSOLE, handle: getTrace },
+  { method: 'GET', path: '/api/usage', access: CONSOLE, handle: showUsage },
+  ...APPROVALS.map(([method, path, handle]): HttpRoute<ConsoleApiContext> => {
+    return { method, path, access: APPROVE, handle, whileDraining: true };
+  }),
+  { method: 'GET', path: '/api/rules', access: CONSOLE, handle: listRules },
+  { method: 'POST', path: '/api/rules', access: APPROVE, handle: addRule },
+  { method: 'POST', path: '/api/rules/preview', access: APPROVE, handle: previewRule },
+  { method: 'POST', path: '/api/rules/test', access: APPROVE, handle: testRules },
+  { method: 'DELETE', path: '/api/rules', access: APPROVE, handle: revokeRule },
+  { method: 'DELETE', path: '/api/rules/:id', access: APPROVE, handle: revokeRule },
+  { method: 'GET', path: '/api/mcp', access: CONSOLE, handle: listMcpServers },
+  { method: 'POST', path: '/api/mcp', access: ADMIN, handle: addMcpServer },
+  { method: 'DELETE', path: '/api/mcp', access: ADMIN, handle: removeMcpServer },
+  { method: 'DELETE', path: '/api/mcp/:name', access: ADMIN, handle: removeMcpServer },
+  { method: 'POST', path: '/api/mcp/:name/reconnect', access: ADMIN, handle: reconnectMcpServer },
+  { method: 'GET', path: '/api/mcp/:name/callback', access: PUBLIC, handle: finishMcpSignIn },
+];

@@ -1,0 +1,47 @@
+/** Every route of `/v1`, as data. */
+import type { DialectName } from '../../core/conversation.js';
+import { DIALECT_PATHS, DIALECTS } from '../../dialects/all.js';
+import { anthropicMessages, decodeCountTokensRequest } from '../../dialects/anthropic-messages/index.js';
+import type { Access } from '../access/auth.js';
+import { errorsOf } from '../http/error-shapes.js';
+import type { HttpRoute } from '../http/route-table.js';
+
+import type { ModelApiContext } from './context.js';
+import { countTokensHandler, modelHandler } from './endpoint.js';
+import { compactResponse, countInputTokens } from './forwarded-answer.js';
+import { getModel, listModels } from './models.js';
+import { type ResponseMemory, responseMemory } from './response-memory.js';
+import { cancelResponse, deleteResponse, getResponse, listInputItems } from './responses.js';
+
+const CALL: Access = { area: 'models', scope: 'call' };
+
+/** Of the dialects whose clients may go on from an answer by its id. */
+const MEMORIES: Readonly<Partial<Record<DialectName, ResponseMemory>>> = {
+  'openai-responses': responseMemory,
+};
+
+export const MODEL_ROUTES: readonly HttpRoute<ModelApiContext>[] = [
+  ...Object.values(DIALECTS).map(
+    (dialect): HttpRoute<ModelApiContext> => ({
+      method: 'POST',
+      path: DIALECT_PATHS[dialect.name],
+      access: CALL,
+      handle: modelHandler(dialect, MEMORIES[dialect.name]),
+      encodeError: errorsOf(dialect),
+    }),
+  ),
+  {
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    access: CALL,
+    handle: countTokensHandler(anthropicMessages, decodeCountTokensRequest),
+  },
+  { method: 'POST', path: '/v1/responses/input_tokens', access: CALL, handle: countInputTokens },
+  { method: 'POST', path: '/v1/responses/compact', access: CALL, handle: compactResponse },
+  { method: 'GET', path: '/v1/responses/:id', access: CALL, handle: getResponse },
+  { method: 'POST', path: '/v1/responses/:id/cancel', access: CALL, handle: cancelResponse },
+  { method: 'DELETE', path: '/v1/responses/:id', access: CALL, handle: deleteResponse },
+  { method: 'GET', path: '/v1/responses/:id/input_items', access: CALL, handle: listInputItems },
+  { method: 'GET', path: '/v1/models', access: CALL, handle: listModels },
+  { method: 'GET', path: '/v1/models/*id', access: CALL, handle: getModel },
+];
