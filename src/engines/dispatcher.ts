@@ -1,7 +1,6 @@
 /** What the server asks of the engines: a call by model name, whoever answers it. */
-import type { SideRequest } from '../upstreams/upstream.js';
+import type { ForwardedAnswer, SideRequest } from '../upstreams/upstream.js';
 import type { Answer, ModelRequest } from './engine.js';
-import type { SideAnswer } from './relay/relay.js';
 
 export interface Dispatcher {
   /** Rejects with `not_found` where no route matches the model, `forbidden` where the key may not call it. */
@@ -14,6 +13,11 @@ export interface Dispatcher {
   askKeeper?(upstream: string, call: SideRequest): Promise<SideAnswer | undefined>;
   /** What `GET /v1/models` lists: configured names, and what the upstream behind a glob lists itself. */
   models(): Promise<readonly ModelInfo[]>;
+}
+
+/** What an upstream said to something other than a turn. */
+export interface SideAnswer extends ForwardedAnswer {
+  upstream: string;
 }
 
 export interface ModelInfo {

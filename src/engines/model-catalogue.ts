@@ -1,9 +1,9 @@
 /** The models of the configuration as a person chooses among them: what answers, and where it works. */
-import type { Config } from '../config/schema.js';
+import { resolveModelCwd } from '../config/paths.js';
+import type { Config, ModelConfig } from '../config/schema.js';
 import { isGlob, matchesGlob } from '../routing/model-glob.js';
 import { ModelRouter, type ModelRule } from '../routing/model-router.js';
 import { calledModel, mayCall } from './called-model.js';
-import { type Folders, rulesOf } from './create-dispatcher.js';
 import type { Principal } from './engine.js';
 
 export interface OfferedModel {
@@ -87,4 +87,42 @@ export function createModelCatalogue({
       return [...found.values()];
     },
   };
+}
+
+/** What paths of models are relative to: those of the configuration, and where none is named. */
+export interface Folders {
+  baseDir: string;
+  /** The folder that the gateway was started in. */
+  startDir: string;
+}
+
+export function rulesOf(models: Config['models'], folders: Folders | undefined): Record<string, ModelRule> {
+  return Object.fromEntries(Object.entries(models).map(([name, model]) => [name, ruleOf(model, folders)]));
+}
+
+function ruleOf(model: ModelConfig, folders: Folders | undefined): ModelRule {
+  return {
+    ...agentRule(model, folders),
+    ...priceOf(model),
+    engine: model.engine,
+    upstreams: typeof model.upstream === 'string' ? [model.upstream] : model.upstream,
+    ...(model.model === undefined ? {} : { model: model.model }),
+    ...(model.display_name === undefined ? {} : { displayName: model.display_name }),
+    ...(model.context_window === undefined ? {} : { contextWindow: model.context_window }),
+    ...(model.max_output_tokens === undefined ? {} : { maxOutputTokens: model.max_output_tokens }),
+    ...(model.effort === undefined ? {} : { efforts: model.effort }),
+  };
+}
+
+function priceOf({ price }: ModelConfig): Partial<ModelRule> {
+  if (price === undefined) return {};
+  const { input, output, cache_read: cacheRead = input, cache_write: cacheWrite = input } = price;
+  return { price: { input, output, cacheRead, cacheWrite } };
+}
+
+function agentRule(model: ModelConfig, folders: Folders | undefined): Partial<ModelRule> {
+  if (model.engine === 'relay') return {};
+  const { tools, max_turns: maxSteps, system } = model;
+  const cwd = folders === undefined ? undefined : resolveModelCwd(model, folders);
+  return { tools, maxSteps, system, ...(cwd === undefined ? {} : { cwd }) };
 }

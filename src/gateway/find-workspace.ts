@@ -1,34 +1,24 @@
 /** Where a client works that brings its own model: in the folder of an agent's entry, with its tools. */
-import { resolveModelCwd } from '../config/paths.js';
 import type { Config } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
 import type { Principal } from '../engines/engine.js';
+import { type Folders, rulesOf } from '../engines/model-catalogue.js';
 import { isGlob, matchesGlob } from '../routing/model-glob.js';
-import { ModelRouter, type ModelRule } from '../routing/model-router.js';
+import { ModelRouter } from '../routing/model-router.js';
 import type { FindWorkspace } from '../server/access/find-workspace.js';
 
-export interface FindWorkspaceOptions {
-  models: Config['models'];
-  /** What paths in the configuration are relative to. */
-  baseDir: string;
-  /** The folder that the gateway was started in. */
-  startDir: string;
-}
-
-export function createFindWorkspace({ models, ...folders }: FindWorkspaceOptions): FindWorkspace {
-  const rules = Object.entries(models).map(([name, model]): [string, ModelRule] => [
-    name,
-    model.engine === 'relay'
-      ? { engine: model.engine, upstreams: [] }
-      : { engine: model.engine, upstreams: [], tools: model.tools, cwd: resolveModelCwd(model, folders) },
-  ]);
-  const router = new ModelRouter(Object.fromEntries(rules));
+export function createFindWorkspace({
+  models,
+  ...folders
+}: Folders & { models: Config['models'] }): FindWorkspace {
+  const rules = rulesOf(models, folders);
+  const router = new ModelRouter(rules);
   const mayUse = ({ models: allowed }: Principal, name: string): boolean =>
     allowed.some((pattern) => matchesGlob(pattern, name));
 
   /** A key for some models works where the first agent among them does, and no further. */
   function ownAgent(principal: Principal): string {
-    const found = rules.find(
+    const found = Object.entries(rules).find(
       ([name, { cwd }]) => cwd !== undefined && !isGlob(name) && mayUse(principal, name),
     );
     if (found !== undefined) return found[0];

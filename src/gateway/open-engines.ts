@@ -4,7 +4,6 @@ import type { TurnObserver } from '../activity/activity.js';
 import type { LoadedConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import type { Patience } from '../engines/claude-code/limits.js';
-import { type ClosableDispatcher, createDispatcher } from '../engines/create-dispatcher.js';
 import type { PrivateKeys } from '../engines/private-keys.js';
 import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics.js';
@@ -14,6 +13,7 @@ import type { LearnedQuirk } from '../store/quirks.js';
 import type { Store } from '../store/store.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
 import type { AgentParts } from './agent-parts.js';
+import { type ClosableDispatcher, createDispatcher } from './create-dispatcher.js';
 
 /** The caller closes them, after the engines and before the store. */
 export function openSessions({ sessions }: Pick<Config, 'sessions'>, store: Store, log: Log): Sessions {

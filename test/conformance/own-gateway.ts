@@ -1,6 +1,6 @@
 /** This gateway and the scripted upstream, set up for the cases. */
 import { loadConfigText } from '../../src/config/load.js';
-import { createDispatcher } from '../../src/engines/create-dispatcher.js';
+import { createDispatcher } from '../../src/gateway/create-dispatcher.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startTestGateway } from '../support/gateway.js';
 import { ScriptedUpstream } from '../support/scripted-upstream.js';

@@ -1,7 +1,7 @@
 /** A gateway in this process whose tries can be made short, and what it says of itself. */
 import { rm } from 'node:fs/promises';
 import { loadConfigText } from '../../src/config/load.js';
-import { createDispatcher } from '../../src/engines/create-dispatcher.js';
+import { createDispatcher } from '../../src/gateway/create-dispatcher.js';
 import type { Limits } from '../../src/server/http/limits.js';
 import { closeAfterTest } from '../support/cleanup.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';

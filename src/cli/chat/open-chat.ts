@@ -1,11 +1,11 @@
 /** The gateway's parts without its server, and a person at the terminal instead of a client. */
 import type { Readable, Writable } from 'node:stream';
 import type { LoadedConfig } from '../../config/load.js';
-import { createDispatcher } from '../../engines/create-dispatcher.js';
 import type { Principal } from '../../engines/engine.js';
 import { createNativeDriver } from '../../engines/native/driver.js';
 import { openAgentParts } from '../../gateway/agent-parts.js';
 import { type CloseStack, openAll } from '../../gateway/close-stack.js';
+import { createDispatcher } from '../../gateway/create-dispatcher.js';
 import { openSessions } from '../../gateway/open-engines.js';
 import { createLog } from '../../observability/log.js';
 import { openStore } from '../../store/sqlite/open.js';

@@ -1,8 +1,9 @@
 /** One model call for one request: the first upstream of the route that answers, translated or as bytes. */
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { ModelRoute } from '../../routing/model-router.js';
-import type { ForwardedAnswer, Upstream } from '../../upstreams/upstream.js';
+import type { Upstream } from '../../upstreams/upstream.js';
 import { ableUpstreams } from '../demands.js';
+import type { SideAnswer } from '../dispatcher.js';
 import type { Answer, Engine, ModelRequest } from '../engine.js';
 import { notForwarded } from '../own-wire-only.js';
 import { CoolDown } from './cool-down.js';
@@ -16,11 +17,6 @@ export interface RelayOptions {
   onFailure?: (upstream: string, error: GatewayError) => void;
   now?: () => number;
   retryBudgetMs?: number;
-}
-
-/** What an upstream said to something other than a turn. */
-export interface SideAnswer extends ForwardedAnswer {
-  upstream: string;
 }
 
 export class Relay implements Engine {

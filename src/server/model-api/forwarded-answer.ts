@@ -1,7 +1,7 @@
 /** Requests of the Responses wire beside its turns, which an upstream of the same wire answers itself. */
 import { GatewayError } from '../../core/errors.js';
 import { openaiResponses } from '../../dialects/openai-responses/index.js';
-import type { SideAnswer } from '../../engines/relay/relay.js';
+import type { SideAnswer } from '../../engines/dispatcher.js';
 import type { Exchange } from '../http/exchange.js';
 import { baseHeaders, sendJson } from '../http/respond.js';
 import { SseWriter } from '../http/sse-writer.js';

@@ -1,22 +1,21 @@
 /** Configuration into something that answers: upstreams, routes and engines put together. */
-
 import type { TurnObserver } from '../activity/activity.js';
-import { resolveModelCwd } from '../config/paths.js';
-import type { Config, ModelConfig } from '../config/schema.js';
+import type { Config } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
-import { type ModelRoute, ModelRouter, type ModelRule } from '../routing/model-router.js';
+import { AgentEngine, type AgentEngineOptions } from '../engines/agent/agent-engine.js';
+import { calledModel, mayCall } from '../engines/called-model.js';
+import type { ClaudeCodeDriverOptions, createClaudeCodeDriver } from '../engines/claude-code/driver.js';
+import type { Dispatcher } from '../engines/dispatcher.js';
+import type { Answer, Engine, ModelRequest } from '../engines/engine.js';
+import { rulesOf } from '../engines/model-catalogue.js';
+import { ModelList } from '../engines/model-list.js';
+import type { createNativeDriver, NativeDriverOptions } from '../engines/native/driver.js';
+import { notForwarded } from '../engines/own-wire-only.js';
+import { PlainDriver } from '../engines/plain/driver.js';
+import { Relay } from '../engines/relay/relay.js';
+import { type ModelRoute, ModelRouter } from '../routing/model-router.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
-import { AgentEngine, type AgentEngineOptions } from './agent/agent-engine.js';
-import { calledModel, mayCall } from './called-model.js';
-import type { ClaudeCodeDriverOptions, createClaudeCodeDriver } from './claude-code/driver.js';
-import type { Dispatcher } from './dispatcher.js';
-import type { Answer, Engine, ModelRequest } from './engine.js';
-import { ModelList } from './model-list.js';
-import type { createNativeDriver, NativeDriverOptions } from './native/driver.js';
-import { notForwarded } from './own-wire-only.js';
-import { PlainDriver } from './plain/driver.js';
-import { Relay } from './relay/relay.js';
 
 export interface DispatcherOptions {
   config: Config;
@@ -157,37 +156,4 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
 function placed(route: ModelRoute, { kept }: ModelRequest): ModelRoute {
   if (kept?.root === undefined || route.rule.engine === 'relay') return route;
   return { ...route, rule: { ...route.rule, cwd: kept.root } };
-}
-
-export type Folders = Pick<NativeOptions, 'baseDir' | 'startDir'>;
-
-export function rulesOf(models: Config['models'], folders: Folders | undefined): Record<string, ModelRule> {
-  return Object.fromEntries(Object.entries(models).map(([name, model]) => [name, ruleOf(model, folders)]));
-}
-
-function ruleOf(model: ModelConfig, folders: Folders | undefined): ModelRule {
-  return {
-    ...agentRule(model, folders),
-    ...priceOf(model),
-    engine: model.engine,
-    upstreams: typeof model.upstream === 'string' ? [model.upstream] : model.upstream,
-    ...(model.model === undefined ? {} : { model: model.model }),
-    ...(model.display_name === undefined ? {} : { displayName: model.display_name }),
-    ...(model.context_window === undefined ? {} : { contextWindow: model.context_window }),
-    ...(model.max_output_tokens === undefined ? {} : { maxOutputTokens: model.max_output_tokens }),
-    ...(model.effort === undefined ? {} : { efforts: model.effort }),
-  };
-}
-
-function priceOf({ price }: ModelConfig): Partial<ModelRule> {
-  if (price === undefined) return {};
-  const { input, output, cache_read: cacheRead = input, cache_write: cacheWrite = input } = price;
-  return { price: { input, output, cacheRead, cacheWrite } };
-}
-
-function agentRule(model: ModelConfig, folders: Folders | undefined): Partial<ModelRule> {
-  if (model.engine === 'relay') return {};
-  const { tools, max_turns: maxSteps, system } = model;
-  const cwd = folders === undefined ? undefined : resolveModelCwd(model, folders);
-  return { tools, maxSteps, system, ...(cwd === undefined ? {} : { cwd }) };
 }
