@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { filesUnder, ROOT } from './support/source-tree.js';
+import { filesUnder, ROOT, readSources } from './support/source-tree.js';
 
 const pages = [
   ...['README.md', 'README.zh-CN.md', 'CONTRIBUTING.md', 'REVIEW.md', 'SECURITY.md', 'CHANGELOG.md'].map(
@@ -27,4 +27,28 @@ it('test/attacks/README.md lists every attack that has a test', () => {
   const text = readFileSync(join(ROOT, 'test/attacks/README.md'), 'utf8');
   const listed = [...text.matchAll(/\]\((\S+\.test\.ts)\): \S/g)].map(([, file]) => `test/attacks/${file}`);
   expect(listed.toSorted()).toEqual(filesUnder('test/attacks', '.test.ts'));
+});
+
+describe('the map and the glossary name what is there', () => {
+  const exported = new Set(
+    [...readSources('src'), ...readSources('console/src')].flatMap(({ text }) =>
+      [
+        ...text.matchAll(/^export (?:async )?(?:abstract )?(?:class|interface|type|function|const) (\w+)/gm),
+      ].map(([, name = '']) => name),
+    ),
+  );
+  const quoted = (page: string): string[] =>
+    [...readFileSync(join(ROOT, 'docs', page), 'utf8').matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+
+  it.each(['architecture.md', 'glossary.md'])('%s: every path is a file or folder', (page) => {
+    const paths = quoted(page).filter((code) => /^(?:src|console|test|docs)\/[\w./-]*$/.test(code));
+    expect(paths.length).toBeGreaterThan(5);
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  it('glossary.md: every name in the column of the code is exported', () => {
+    const names = quoted('glossary.md').filter((code) => /^[A-Z][a-z]+[A-Za-z]*$/.test(code));
+    expect(names.length).toBeGreaterThan(30);
+    expect(names.filter((name) => !exported.has(name))).toEqual([]);
+  });
 });
