@@ -7,7 +7,7 @@ import * as z from 'zod';
 import examples from '../../src/permissions/shell/flag-examples.json' with { type: 'json' };
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const SOURCES = ['test/attacks', 'src/permissions', 'src/permissions/shell', 'src/permissions/judge'];
+const SOURCES = ['test/attacks', 'src/permissions'];
 /** A literal of a test that may be a command: a name, then anything. */
 const LOOKS_LIKE_COMMAND = /^[\w./~\\"'$-][^\n]*$/;
 const MAX_LENGTH = 400;
@@ -27,7 +27,7 @@ export function commandCorpus(): string[] {
     for (const { input } of steps) if (input?.command !== undefined) found.add(input.command);
   }
   for (const folder of SOURCES) {
-    for (const name of readdirSync(join(ROOT, folder))) {
+    for (const name of readdirSync(join(ROOT, folder), { encoding: 'utf8', recursive: true })) {
       if (name.endsWith('.test.ts')) for (const text of literalsIn(join(ROOT, folder, name))) found.add(text);
     }
   }
