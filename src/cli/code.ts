@@ -1,5 +1,4 @@
 /** Claude Code on this gateway: finds or starts the gateway, starts Claude Code, passes its exit code on. */
-
 import { access, constants } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';

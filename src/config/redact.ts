@@ -1,5 +1,4 @@
 /** Secrets out of every text that is printed, logged or kept. */
-
 import { isPlainParameter } from './secrets.js';
 
 export const REDACTED = '[redacted]';

@@ -398,7 +398,6 @@ export type UpstreamConfig = Config['upstreams'][string];
 export type RemoteUpstreamConfig = Exclude<UpstreamConfig, { dialect: 'demo' }>;
 export type ModelConfig = Config['models'][string];
 export type McpServerConfig = Config['mcp_servers'][string];
-export type WebSearchConfig = Config['tools']['web_search'];
 
 /** Stays the same when keys are reordered: sessions belong to the name. */
 function fingerprint(key: string): string {

@@ -1,5 +1,4 @@
 /** Strict events into one whole answer: how a client that did not ask for a stream is served. */
-
 import type { AssistantMessage, Block, JsonObject } from './conversation.js';
 import { GatewayError } from './errors.js';
 import type { AnswerEvent, BlockStart } from './events.js';

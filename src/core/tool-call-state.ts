@@ -1,5 +1,4 @@
 /** One tool call on its way through the lifecycle. */
-
 import { GatewayError } from './errors.js';
 import type { ToolExtensions } from './events.js';
 import { isObject } from './is-object.js';

@@ -46,7 +46,7 @@ export interface ModelRequest {
 }
 
 /** Its conversation is a session, also with a plain model, and stays where the turn fails. */
-export interface KeptConversation {
+interface KeptConversation {
   /** The folder that was chosen for an agent, a real path; without it, the one of the model. */
   root?: string;
   /** The session that the conversation was taken from. */

@@ -29,7 +29,7 @@ export interface ModelCatalogue {
 }
 
 /** A model that an upstream lists itself. */
-export interface ListedName {
+interface ListedName {
   id: string;
   displayName: string;
   contextWindow?: number;

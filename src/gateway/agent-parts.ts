@@ -23,7 +23,7 @@ import { endOrphans } from '../workspace/process/orphans.js';
 import type { CloseStack } from './close-stack.js';
 import { executedPaths, openStateFolder, ownFiles } from './own-files.js';
 
-export interface AgentPartsOptions {
+interface AgentPartsOptions {
   loaded: LoadedConfig;
   store: Store;
   log: Log;

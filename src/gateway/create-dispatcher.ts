@@ -17,7 +17,7 @@ import { type ModelRoute, ModelRouter } from '../routing/model-router.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   config: Config;
   /** What upstreams' errors taught before. */
   lessons?: readonly Lesson[];
@@ -41,7 +41,7 @@ export interface DispatcherOptions {
 type EngineOptions = Omit<AgentEngineOptions, 'driver' | 'watcher'>;
 
 /** What the native agent needs beyond the configuration. The caller closes the runtime, after the dispatcher. */
-export interface NativeOptions
+interface NativeOptions
   extends EngineOptions,
     Pick<NativeDriverOptions, 'runtime' | 'startDir' | 'home' | 'now'> {
   /** Given from outside: a gateway without agents does not load it. */
@@ -51,7 +51,7 @@ export interface NativeOptions
 }
 
 /** What Claude Code needs beyond the configuration. The dispatcher closes the processes. */
-export interface ClaudeCodeOptions
+interface ClaudeCodeOptions
   extends EngineOptions,
     Omit<ClaudeCodeDriverOptions, 'relay' | 'maxLive' | 'sessions'> {
   /** Given from outside: a gateway without agents does not load it. */

@@ -26,7 +26,7 @@ export function openSessions({ sessions }: Pick<Config, 'sessions'>, store: Stor
   });
 }
 
-export interface EnginesOptions {
+interface EnginesOptions {
   loaded: LoadedConfig;
   store: Store;
   agents: AgentParts;

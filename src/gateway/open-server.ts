@@ -12,7 +12,7 @@ import type { AgentParts } from './agent-parts.js';
 import { createFindWorkspace } from './find-workspace.js';
 
 /** What the configuration does not give. */
-export interface ServerOptions
+interface ServerOptions
   extends Pick<
     GatewayServerOptions,
     | 'dispatcher'

@@ -12,7 +12,7 @@ export interface Attachment {
   block: ContentBlock;
 }
 
-export type FileKind = 'image' | 'pdf' | 'text';
+type FileKind = 'image' | 'pdf' | 'text';
 
 export type ContentBlock =
   | { type: 'text'; text: string }

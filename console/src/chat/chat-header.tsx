@@ -26,7 +26,7 @@ const TONES: Record<StateName, Tone> = {
   expired: 'plain',
 };
 
-export interface ChatHeaderProps {
+interface ChatHeaderProps {
   session: SessionWire;
   running: boolean;
   /** The last turn failed. */

@@ -24,7 +24,7 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-export type Method = 'GET' | 'POST' | 'DELETE';
+type Method = 'GET' | 'POST' | 'DELETE';
 
 type RefusedListener = (path: string) => void;
 const refused = new Set<RefusedListener>();

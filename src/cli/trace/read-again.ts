@@ -2,7 +2,6 @@
  * A turn of an agent or of the console is no translation between two wires, and no tool is run again:
  * what the model said is read again, call by call, from the bytes that came then.
  */
-
 import { AnswerCollector } from '../../core/answer-collector.js';
 import type { Block } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';

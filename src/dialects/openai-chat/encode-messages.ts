@@ -1,5 +1,4 @@
 /** The conversation: neutral to wire, in the order and the forms that the upstream takes. */
-
 import { withoutBillingHeader } from '../../core/billing-header.js';
 import type {
   Block,

@@ -2,7 +2,6 @@
  * The chunks for the client. A chunk is put together as text: of a delta only its own text needs to
  * be escaped, and a stream is thousands of them.
  */
-
 import { parseInput } from '../../core/answer-collector.js';
 import type {
   Block,

@@ -1,5 +1,4 @@
 /** The conversation as `instructions` and `input` items: neutral to wire. */
-
 import { withoutBillingHeader } from '../../core/billing-header.js';
 import type {
   Block,

@@ -1,5 +1,4 @@
 /** Items of an answer: neutral to wire. The stream writes the same ones, piece by piece. */
-
 import { parseInput } from '../../core/answer-collector.js';
 import type {
   JsonObject,

@@ -2,7 +2,6 @@
  * Tools that take free text instead of arguments (`custom` on the OpenAI wires). To every other wire
  * such a tool is a function whose one property, `input`, is that text.
  */
-
 import { parseInput } from '../../core/answer-collector.js';
 import type { JsonObject } from '../../core/conversation.js';
 

@@ -3,7 +3,6 @@
  * and ends the turn. Nothing else completes, abandons or discards a turn. However a turn ends, its
  * observers are told first, then the driver ends what it has under way, then the turn is given up.
  */
-
 import type { TurnObserver } from '../../activity/activity.js';
 import { stopEvent } from '../../core/block-events.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';

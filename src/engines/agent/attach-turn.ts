@@ -19,8 +19,8 @@ import { LIMITS } from './limits.js';
 import type { LiveTurn, LiveTurns } from './live/live-turns.js';
 
 export const SESSION_HEADER = 'x-session-id';
-export const ATTACH_HEADER = 'x-toolgate-attach';
-export const ATTACH_NOTE_HEADER = 'x-toolgate-attach-note';
+const ATTACH_HEADER = 'x-toolgate-attach';
+const ATTACH_NOTE_HEADER = 'x-toolgate-attach-note';
 
 /** Who answers where no model is asked, for `x-toolgate-upstream`. */
 export const OWN_ANSWER = 'toolgate';
@@ -29,7 +29,7 @@ export type Attached =
   /** The caller begins or fails `running`, and ends `turn`. */
   { kind: 'turn'; turn: Turn; running: LiveTurn } | { kind: 'answer'; answer: Answer };
 
-export interface AttachTurnOptions {
+interface AttachTurnOptions {
   sessions: Pick<Sessions, 'attach' | 'delivered'>;
   turns: LiveTurns;
   call: Pick<ModelRequest, 'signal' | 'observe' | 'announce'>;

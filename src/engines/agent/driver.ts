@@ -4,7 +4,6 @@
  * to its session, shares the live turn, reports its begin and its end, and completes or abandons it. A
  * driver saves a turn with its `persistence`, and never ends one.
  */
-
 import type { AgentObserver } from '../../activity/activity.js';
 import type { Block, StopReason, ToolResultBlock, ToolUseBlock, Usage } from '../../core/conversation.js';
 import type { GatewayError } from '../../core/errors.js';

@@ -13,7 +13,7 @@ import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
 import { LIMITS } from './limits.js';
 import { savedTools } from './turn-persistence.js';
 
-export interface HeldToolStatesOptions {
+interface HeldToolStatesOptions {
   runtime: Pick<ToolRuntime, 'openSession'>;
   sessions: Pick<Sessions, 'subscribe'>;
   /** Awake at once, those of running turns not counted. */
@@ -22,7 +22,7 @@ export interface HeldToolStatesOptions {
   onProblem(error: unknown): void;
 }
 
-export interface HoldOptions {
+interface HoldOptions {
   id: string;
   principal: string;
   /** `SessionTurn.user`. */

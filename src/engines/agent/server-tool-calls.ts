@@ -1,5 +1,4 @@
 /** Runs the calls of one message that run here, and gives exactly one result for each of them. */
-
 import type { AgentActivityBody } from '../../activity/activity.js';
 import type { TextBlock, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import type { ToolContext, ToolOptions } from '../../tools/runtime/context.js';
@@ -9,7 +8,7 @@ import type { CollectedToolCall } from './message-collector.js';
 import { errorResult, type RunOnceLog } from './run-once-log.js';
 import type { Toolbox } from './toolbox.js';
 
-export interface ServerToolCallsOptions {
+interface ServerToolCallsOptions {
   runtime: ToolRuntime;
   toolbox: Toolbox;
   session: OpenToolState;

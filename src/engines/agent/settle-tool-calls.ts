@@ -2,7 +2,6 @@
  * The calls of a message behind which a turn broke off. What has a result keeps it, what never began
  * is run now, and what had begun is not run again: the model is told that nobody knows.
  */
-
 import type { AgentActivityBody } from '../../activity/activity.js';
 import type { Message, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
@@ -11,7 +10,7 @@ import type { HandedBack, StepsEnd } from './driver.js';
 import type { CollectedToolCall } from './message-collector.js';
 import { mayHaveRun } from './run-once-log.js';
 
-export interface SettleOptions {
+interface SettleOptions {
   outstanding: OutstandingToolCalls;
   turn: Pick<Turn, 'finish'>;
   /** Only the client can run it. */
@@ -24,7 +23,7 @@ export interface SettleOptions {
   notify?(activity: AgentActivityBody): void;
 }
 
-export interface SettledToolCalls {
+interface SettledToolCalls {
   /** For the client, in order. */
   open: ToolUseBlock[];
   results: Map<string, ToolResultBlock>;

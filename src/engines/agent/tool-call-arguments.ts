@@ -2,7 +2,6 @@
  * The arguments of a call as the model wrote them. A call that runs on the server is stricter than
  * one that is passed on: a text that breaks off inside a string would write half a file.
  */
-
 import type { JsonObject } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
 import { completeJson, JsonObjectScanner } from '../../core/json-text.js';

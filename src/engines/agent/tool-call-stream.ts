@@ -4,7 +4,6 @@
  * the end of the last call waits for that, and a call whose arguments turn out to be no JSON breaks the
  * answer: what a client has seen cannot be taken back.
  */
-
 import { eventsOfCall } from '../../core/block-events.js';
 import type { ConversationRequest, ToolUseBlock } from '../../core/conversation.js';
 import type { ModelEvent, ToolExtensions } from '../../core/events.js';
@@ -20,14 +19,14 @@ export function mayStreamToolCalls({ stream, toolChoice }: ConversationRequest):
 type Key = number | string;
 
 /** A call as far as the model has said it. */
-export interface WrittenToolCall {
+interface WrittenToolCall {
   readonly key: Key;
   readonly id: string;
   readonly name: string;
   readonly extensions: ToolExtensions | undefined;
 }
 
-export interface ToolCallStreamOptions {
+interface ToolCallStreamOptions {
   /** By the name that the model calls: whatever comes of it, it is the client's to run. */
   isClients(name: string): boolean;
   /** The name that the client knows. */

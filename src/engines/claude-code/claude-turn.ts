@@ -2,7 +2,6 @@
  * A turn from its session to its answer: on the process that still stands where the session stands,
  * or on a new one that begins with the transcript. What a break has left undone is done first.
  */
-
 import { type AgentActivityBody, notifierOf } from '../../activity/activity.js';
 import type { Block, Message, ToolResultBlock, Usage } from '../../core/conversation.js';
 import type { ModelEvent } from '../../core/events.js';
@@ -38,7 +37,7 @@ import { incomingMessage } from './processes/transcript-entries.js';
 import { planTools, type ToolPlan } from './tool-calls/tool-plan.js';
 import { type RunEnd, TurnRun } from './turn-run.js';
 
-export interface ClaudeTurnOptions extends OpeningTurn<Workspace> {
+interface ClaudeTurnOptions extends OpeningTurn<Workspace> {
   processes: ClaudeProcesses;
   keys: PrivateKeys;
   relay: CountingEngine;

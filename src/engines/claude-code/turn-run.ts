@@ -24,8 +24,7 @@ import { shapeRequest } from './model-proxy/request-shape.js';
 import type { KnownToolCall } from './tool-calls/tool-call-table.js';
 import { blocksOf } from './tool-calls/tool-results.js';
 
-export interface TurnRunOptions
-  extends Pick<OpeningTurn<unknown>, 'call' | 'turn' | 'persistence' | 'signal'> {
+interface TurnRunOptions extends Pick<OpeningTurn<unknown>, 'call' | 'turn' | 'persistence' | 'signal'> {
   conversation: ClaudeConversation;
   toolbox: Pick<Toolbox, 'hasClients'>;
   maxSteps: number;

@@ -1,5 +1,4 @@
 /** The native agent: the gateway's own loop asks the model and runs the tools. */
-
 import { notifierOf } from '../../activity/activity.js';
 import type { Log } from '../../observability/log.js';
 import type { ModelRoute } from '../../routing/model-router.js';

@@ -8,7 +8,7 @@ import type { ModelRule } from '../../routing/model-router.js';
 /** Headers by which clients name their conversation: Claude Code, Codex, and the contract's own. */
 const CONVERSATION_HEADERS = ['x-claude-code-session-id', 'session-id', 'x-session-id'];
 
-export interface Fitted {
+interface Fitted {
   request: ConversationRequest;
   losses: readonly Loss[];
   /** Something that the client wrote was changed, so its bytes cannot be forwarded. */

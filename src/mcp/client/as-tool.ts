@@ -1,5 +1,4 @@
 /** Tools of MCP servers as tools of the runtime, under the same permissions as all others. */
-
 import * as z from 'zod';
 import { isObject } from '../../core/is-object.js';
 import type { ToolSource } from '../../tools/runtime/registry.js';

@@ -1,5 +1,4 @@
 /** The servers of the configuration and those added later, and the tools that they have. */
-
 import { ConfigError } from '../../config/config-error.js';
 import { parseConfig } from '../../config/parse.js';
 import type { Config, McpServerConfig } from '../../config/schema.js';

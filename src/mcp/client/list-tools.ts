@@ -1,5 +1,4 @@
 /** The tools of a server, all pages, as far as the limits go. What is left out is said. */
-
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { JsonObject } from '../../core/conversation.js';

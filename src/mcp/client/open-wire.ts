@@ -9,7 +9,7 @@ import { loadHttpSdk, type Sdk } from './wire/sdk.js';
 import { openStdio } from './wire/stdio-wire.js';
 import type { Wire, WireContext } from './wire/wire.js';
 
-export interface WireSetup {
+interface WireSetup {
   config: McpServerConfig;
   environment: Readonly<Record<string, string | undefined>>;
   baseDir: string;

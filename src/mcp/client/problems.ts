@@ -1,5 +1,4 @@
 /** Why a server is not connected, as a sentence that says what to do. */
-
 import type { McpServerConfig } from '../../config/schema.js';
 import { GatewayError } from '../../core/errors.js';
 

@@ -2,7 +2,6 @@
  * The calls of one session that run. A connection that breaks is no wish to stop: its calls go on
  * for a while, and a client that comes back gets their answers. After that their results are dropped.
  */
-
 import { linkSignals } from '../../core/stopping.js';
 import type { RequestId } from './sdk.js';
 

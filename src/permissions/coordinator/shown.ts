@@ -1,5 +1,4 @@
 /** What a person is shown, as it stands in the store: the tool's own account, why it is asked, and where. */
-
 import type { Decision, ToolCallLocation } from '../decision.js';
 import type { Description, GatedToolCall } from '../gate.js';
 import { type AskHints, readHints } from '../hints.js';

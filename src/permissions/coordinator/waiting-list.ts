@@ -1,5 +1,4 @@
 /** Calls of this process that wait for a person: a promise on a row of the store, and nothing more. */
-
 import { deferred } from '../../core/deferred.js';
 import type { Approval } from '../../store/approvals.js';
 import type { Decision } from '../decision.js';

@@ -1,5 +1,4 @@
 /** Rules that deny or ask about a command. They see through wrappers, paths and quotes. */
-
 import type { RuleEntry } from '../rules/rule.js';
 import { programPath, type RuleIndex } from '../rules/rule-index.js';
 import type { CommandFile, CommandParts } from './command-parts.js';

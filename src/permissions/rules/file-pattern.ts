@@ -2,7 +2,6 @@
  * Patterns for files, in the style of gitignore: relative to the workspace (`./`, or nothing), the
  * home (`~/`) or the root (`//`). A pattern that matches a folder covers everything in it.
  */
-
 import { compileName, hasWildcard, matchNames, type NameMatch, withoutEscapes } from '../shell/glob-name.js';
 
 export type PatternBase = 'workspace' | 'home' | 'root';

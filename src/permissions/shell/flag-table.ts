@@ -3,7 +3,6 @@
  * never covers them, whatever its words; an exact rule does. flag-examples.json has commands of
  * both kinds for every row, for a rule `Bash(PROGRAM:*)` (or the words before ` :: `).
  */
-
 import { DEVELOPMENT_ROWS, NETWORK_ROWS } from './flag-table-development.js';
 import { FURTHER_ROWS } from './flag-table-further.js';
 import { GIT_ROW } from './flag-table-git.js';

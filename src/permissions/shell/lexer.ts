@@ -3,7 +3,6 @@
  * what is read here whole can match a prefix rule; everything else is named, so that a person can
  * learn why. The grammar's own reading of the command must agree (see analyse.ts).
  */
-
 import { UNSEEN } from '../../core/unseen.js';
 
 export type Joiner = '' | '&&' | '||' | ';' | '|';

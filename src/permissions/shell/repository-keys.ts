@@ -87,7 +87,7 @@ export interface GitUse {
 }
 
 /** `worktree`: the value of core.worktree, which leads git to files elsewhere. */
-export interface ConfigReading {
+interface ConfigReading {
   program?: string;
   worktree?: string;
 }

@@ -44,7 +44,7 @@ interface KnownKey extends Credential {
   digest: Buffer;
 }
 
-export interface AuthOptions extends Pick<SignInsOptions, 'port' | 'store' | 'log' | 'found'> {
+interface AuthOptions extends Pick<SignInsOptions, 'port' | 'store' | 'log' | 'found'> {
   keys: readonly KeyOptions[];
   inner?: InnerKeys | undefined;
 }

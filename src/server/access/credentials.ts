@@ -18,7 +18,7 @@ export function findByDigest<T extends { digest: Buffer }>(
   return found;
 }
 
-export interface CredentialHeaders {
+interface CredentialHeaders {
   authorization?: string | undefined;
   'x-api-key'?: string | string[] | undefined;
 }

@@ -63,7 +63,7 @@ export const answerSchema = z
 
 type AnswerBody = z.output<typeof answerSchema>;
 
-export interface ReadAnswer {
+interface ReadAnswer {
   answer: Omit<PersonAnswer, 'by' | 'via' | 'rule' | 'rules'> & { rules: AnsweredRule[] };
   /** Why some of `updatedPermissions` became no rule. */
   leftOut: string[];

@@ -2,7 +2,6 @@
  * `GET /api/events`: everything that the console shows, as it happens. See wire/events.ts. With
  * `?once=1` it is the snapshot alone, as JSON.
  */
-
 import { sendJson } from '../http/respond.js';
 import type { ConsoleApiHandler } from './context.js';
 import { viewerOf } from './events/event-streams.js';

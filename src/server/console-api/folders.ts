@@ -7,11 +7,32 @@ import { readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { GatewayError } from '../../core/errors.js';
+import type { OfferedModel } from '../../engines/model-catalogue.js';
 import type { Exchange } from '../http/exchange.js';
 import { sendJson } from '../http/respond.js';
 import { isAdmin, isInside, realFolder } from './chat/chosen-folder.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
-import type { FoldersWire } from './wire/sessions.js';
+import type { FoldersWire, ModelWire } from './wire/sessions.js';
+
+/** What the console can talk to: names, what upstreams list behind a pattern, and the patterns. */
+export const listConsoleModels: ConsoleApiHandler = async (exchange, { dispatcher, models }) => {
+  const listed = await exchange.untilAborted(dispatcher.models());
+  const data = models.offered(exchange.principal, listed).map(toWire);
+  sendJson(exchange, 200, { data }, { 'cache-control': 'no-store' });
+};
+
+function toWire(model: OfferedModel): ModelWire {
+  return {
+    name: model.name,
+    pattern: model.pattern,
+    engine: model.engine,
+    display_name: model.displayName ?? null,
+    upstreams: [...model.upstreams],
+    root: model.root ?? null,
+    context_window: model.contextWindow ?? null,
+    priced: model.priced,
+  };
+}
 
 /** More of them are no help in choosing. */
 const MOST = 1000;

@@ -10,7 +10,7 @@ const WENT_ON = 'The conversation went on without this call.';
 
 export const stoppedBy = (name: string): string => `Stopped by ${name}.`;
 
-export interface LeftQuestionsOptions {
+interface LeftQuestionsOptions {
   sessions: Pick<Sessions, 'subscribe'>;
   approvals: Pick<ApprovalCoordinator, 'cancelLeft'>;
   log: Pick<Log, 'warn'>;

@@ -27,7 +27,7 @@ const CACHE = 'private, max-age=86400, immutable';
 const ID_LENGTH = 32;
 
 /** Named by what it is: the place of a message may change, its content does not. */
-export function mediaId({ mediaType, data }: Held): string {
+function mediaId({ mediaType, data }: Held): string {
   return createHash('sha256')
     .update(mediaType)
     .update('\n')

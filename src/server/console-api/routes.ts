@@ -2,17 +2,23 @@
 import type { Access } from '../access/auth.js';
 import type { HttpRoute } from '../http/route-table.js';
 import { answerApproval, extendApproval, getApproval, listApprovals } from './approvals.js';
-import { resumeSession, startChat } from './chat.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import { readEvents } from './events.js';
-import { listFolders } from './folders.js';
+import { listConsoleModels, listFolders } from './folders.js';
 import { addMcpServer, finishMcpSignIn, listMcpServers, reconnectMcpServer, removeMcpServer } from './mcp.js';
 import { getMedia } from './media.js';
-import { listConsoleModels } from './models.js';
 import { previewRule } from './rule-preview.js';
 import { testRules } from './rule-test.js';
 import { addRule, listRules, revokeRule } from './rules.js';
-import { deleteSession, forkSession, getSession, listSessions, stopSession } from './sessions.js';
+import {
+  deleteSession,
+  forkSession,
+  getSession,
+  listSessions,
+  resumeSession,
+  startChat,
+  stopSession,
+} from './sessions.js';
 import { showSignIn, signIn, signOut } from './sign-in.js';
 import { showStatus } from './status.js';
 import { listTools } from './tools.js';

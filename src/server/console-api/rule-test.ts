@@ -2,7 +2,6 @@
  * `POST /api/rules/test`: what the rules say about a call that nobody makes, in a session, a folder,
  * or where the gateway was started. Asks nobody, writes nothing.
  */
-
 import * as z from 'zod';
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';

@@ -2,7 +2,6 @@
  * Permission rules: those of the configuration, and those that people made. Everyone sees what
  * holds for all and what they made; an administrator sees and revokes all.
  */
-
 import { isAbsolute, resolve } from 'node:path';
 import * as z from 'zod';
 import { GatewayError } from '../../core/errors.js';

@@ -9,8 +9,10 @@ import { turnsOf } from '../../sessions/history/user-turns.js';
 import type { SessionState } from '../../store/sessions.js';
 import { readInteger } from '../http/query.js';
 import { NO_STORE, sendJson, sendStatus } from '../http/respond.js';
+import { chatBody } from './chat/chat-request.js';
 import type { ConsoleApiHandler } from './context.js';
 import { findSession, unknownSession } from './find-session.js';
+import { readJson } from './json-request.js';
 import { stoppedBy } from './left-questions.js';
 import { hrefIn } from './media.js';
 import { listAll, listByStatus } from './session-list.js';
@@ -18,6 +20,18 @@ import { sessionToWire } from './session-wire.js';
 import { ownOnly } from './traces.js';
 import { SESSION_STATUSES } from './wire/session-status.js';
 import type { MessageWire, SessionContentWire, StopAnswer } from './wire/sessions.js';
+
+/** Says something, and goes on with what broke off. The turn is the gateway's: nobody has to wait for it. */
+export const startChat: ConsoleApiHandler = async (exchange, context) => {
+  const body = await readJson(exchange, context, chatBody, context.limits.bodyBytes);
+  const started = await context.chat.start(body, exchange.principal);
+  sendJson(exchange, 202, started, NO_STORE);
+};
+
+export const resumeSession: ConsoleApiHandler = async (exchange, context, parameters) => {
+  const { id } = await findSession(exchange, context, parameters);
+  sendJson(exchange, 202, await context.chat.resume(id), NO_STORE);
+};
 
 const STATES: readonly SessionState[] = ['live', 'parked', 'hibernated', 'expired'];
 const PAGES = { sessions: { default: 50, min: 1, max: 500 }, messages: { default: 200, min: 1, max: 1000 } };

@@ -1,5 +1,4 @@
 /** What happened to requests. Everyone sees their own key's, an administrator all of them. */
-
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { toReplayFile } from '../../observability/replay-file.js';

@@ -1,12 +1,42 @@
 /** What Node's parser could not read, or what did not come in time. */
+import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../core/errors.js';
 import { StopError } from '../../core/stopping.js';
 import type { ClientConnection } from './connections.js';
-import { endSocket, rawAnswer } from './raw-answer.js';
+import { errorShapeOf } from './error-shapes.js';
+
+/** Answers to what never became a request: written to the socket, for there is no response to write to. */
+const REQUEST_LINE = /^[A-Z]+ (\/[^\s?]*)/;
+
+/** `packet`: what was being read, for the path in it. */
+function rawAnswer(error: GatewayError, requestId: string, packet?: unknown): string {
+  const head = packet instanceof Uint8Array ? Buffer.from(packet.subarray(0, 512)).toString('latin1') : '';
+  const encodeError = errorShapeOf(REQUEST_LINE.exec(head)?.[1] ?? '', {});
+  const body = JSON.stringify(encodeError(error, requestId));
+  return [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Error'}`,
+    'connection: close',
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `request-id: ${requestId}`,
+    `x-request-id: ${requestId}`,
+    'x-content-type-options: nosniff',
+    '',
+    body,
+  ].join('\r\n');
+}
+
+/** Our side ends at once; what the client still sends is read for a while, so that it gets to see the answer. */
+function endSocket(socket: Duplex, text: string, lingerMs: number): void {
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
+  socket.end(text);
+  socket.resume();
+}
 
 /** Node's error with what it carries along. */
-export type ParserError = Error & { code?: string; rawPacket?: unknown };
+type ParserError = Error & { code?: string; rawPacket?: unknown };
 
 export function onClientError(
   connection: ClientConnection,

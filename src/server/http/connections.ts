@@ -18,7 +18,7 @@ export interface ClientConnection {
   broken: boolean;
 }
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   /** Told once of each exchange. */
   onDone(exchange: Exchange): void;
   /** Nothing runs on the connection any more; it may be closed already. */

@@ -9,7 +9,7 @@ import type { Dialect } from '../../dialects/shared/dialect.js';
 export type EncodeError = (error: GatewayError, requestId: string) => JsonObject;
 
 /** Where no dialect is spoken: `/api`, the console, health. */
-export const encodeApiError: EncodeError = (error, requestId) => ({
+const encodeApiError: EncodeError = (error, requestId) => ({
   error: {
     type: error.code,
     message: error.message,
@@ -36,7 +36,7 @@ const RPC_OTHER = -32000;
 const RPC_PARSE = -32700;
 
 /** Without an id: nothing of the request was looked at, or it was about all of it. */
-export const encodeRpcError = (error: GatewayError, requestId: string): JsonObject => ({
+const encodeRpcError = (error: GatewayError, requestId: string): JsonObject => ({
   jsonrpc: '2.0',
   id: null,
   error: {

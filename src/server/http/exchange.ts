@@ -31,10 +31,10 @@ export interface Facts {
 }
 
 /** Until someone is admitted. */
-export const NOBODY: Principal = { name: '', scopes: [], models: [] };
+const NOBODY: Principal = { name: '', scopes: [], models: [] };
 const NO_REPAIRS: ReadonlyMap<string, number> = new Map();
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   id: string;
   request: IncomingMessage;
   response: ServerResponse;

@@ -3,7 +3,7 @@
  * of Node, sometimes without a position, and quotes the text; this runs only after it has failed.
  */
 
-export interface JsonProblem {
+interface JsonProblem {
   /** In characters from 0. */
   offset: number;
   /** From 1. */

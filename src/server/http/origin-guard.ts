@@ -7,7 +7,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../core/errors.js';
 
-export interface GuardOptions {
+interface GuardOptions {
   /** What the server is bound to. */
   host: string;
   port: number;

@@ -27,12 +27,12 @@ export interface HttpRoute<Context> {
   whileDraining?: boolean;
 }
 
-export interface Match<Context> {
+interface Match<Context> {
   route: HttpRoute<Context>;
   parameters: PathParameters;
 }
 
-export type Lookup<Context> = Match<Context> | { allow: readonly string[] } | undefined;
+type Lookup<Context> = Match<Context> | { allow: readonly string[] } | undefined;
 
 interface Pattern<Context> {
   expression: RegExp;

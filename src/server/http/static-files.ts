@@ -3,7 +3,6 @@
  * it, so there is nothing that could climb out. The files are public; what they show is not. Where
  * the build left a compressed copy beside a file, that one is sent to whoever takes it.
  */
-
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';

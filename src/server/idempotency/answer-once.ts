@@ -46,13 +46,13 @@ export function requestDigest(dialect: DialectName, body: unknown, session?: str
   return digestOf([...place, asked]);
 }
 
-export interface AnswerOnceOptions {
+interface AnswerOnceOptions {
   answers: AnswerMemory;
   leases: LeaseStore;
   log: Log;
 }
 
-export type OnceRequest = Pick<RunOptions, 'digest' | 'dialect' | 'identity' | 'ask' | 'keep'> & {
+type OnceRequest = Pick<RunOptions, 'digest' | 'dialect' | 'identity' | 'ask' | 'keep'> & {
   key: string;
   call: ModelRequest;
 };

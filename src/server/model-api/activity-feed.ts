@@ -24,7 +24,7 @@ const IN_ANSWER: ReadonlySet<AgentActivity['type']> = new Set([
 ]);
 
 /** Where whole events are written. */
-export interface FeedWriter {
+interface FeedWriter {
   readonly behind: boolean;
   write(text: string): boolean;
 }

@@ -9,7 +9,7 @@ import { endUserNamed } from '../../core/end-user.js';
 import { isObject } from '../../core/is-object.js';
 import { unknownHistory } from '../../engines/own-wire-only.js';
 
-export interface Owner {
+interface Owner {
   principal: string;
   /** A digest; undefined where the request named nobody. */
   user: string | undefined;

@@ -34,7 +34,7 @@ export interface StoredResponse {
   previous: string | undefined;
 }
 
-export type MemoryContext = Pick<ModelApiContext, 'answers' | 'log'>;
+type MemoryContext = Pick<ModelApiContext, 'answers' | 'log'>;
 
 interface AskedOf {
   principal: string;
@@ -220,7 +220,7 @@ export async function forgetStoredResponse(
 }
 
 /** `input` as items: a text is one message. */
-export function itemsOf(input: unknown): JsonObject[] {
+function itemsOf(input: unknown): JsonObject[] {
   if (Array.isArray(input)) return input.filter(isObject);
   if (typeof input !== 'string' || input === '') return [];
   return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];

@@ -12,7 +12,7 @@ import { referenceOf, responseOfItem } from '../../dialects/openai-responses/ind
 const MAX_RESPONSES = 1000;
 
 /** The items of an answer that is kept; undefined where there is none. */
-export type FindItems = (response: string) => Promise<readonly JsonObject[] | undefined>;
+type FindItems = (response: string) => Promise<readonly JsonObject[] | undefined>;
 
 /** `items` with what its references name; undefined where there is nothing to put in. */
 export async function resolveReferences(

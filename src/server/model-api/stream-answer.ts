@@ -23,7 +23,7 @@ const PING_COMMENT = ': ping\n\n';
 const NEWLINE = 0x0a;
 
 export type EventsBody = Extract<AnswerBody, { kind: 'events' }>;
-export type BytesBody = Extract<AnswerBody, { kind: 'bytes' }>;
+type BytesBody = Extract<AnswerBody, { kind: 'bytes' }>;
 
 /** Resolves when the answer is written, whole or with an error event at its end. Never rejects. */
 export async function streamEvents(

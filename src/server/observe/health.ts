@@ -16,12 +16,12 @@ export interface ObserveContext {
 }
 
 /** The process answers. */
-export const health: Handler<ObserveContext> = (exchange) => {
+const health: Handler<ObserveContext> = (exchange) => {
   sendJson(exchange, 200, { status: 'ok' });
 };
 
 /** New work is welcome. */
-export const readiness: Handler<ObserveContext> = async (exchange, { store, isDraining, log }) => {
+const readiness: Handler<ObserveContext> = async (exchange, { store, isDraining, log }) => {
   if (isDraining()) {
     throw new GatewayError('unavailable', 'The gateway is shutting down.', { retryAfter: 1 });
   }
@@ -34,7 +34,7 @@ export const readiness: Handler<ObserveContext> = async (exchange, { store, isDr
   sendJson(exchange, 200, { status: 'ready' });
 };
 
-export const metrics: Handler<ObserveContext> = async (exchange, context) => {
+const metrics: Handler<ObserveContext> = async (exchange, context) => {
   const { principal } = exchange;
   const text = withoutOthers(await context.metrics.render(), (model) => seesModel(principal, model));
   sendText(exchange, 200, 'text/plain; version=0.0.4; charset=utf-8', text);
@@ -56,7 +56,7 @@ function withoutOthers(text: string, sees: (model: string) => boolean): string {
 }
 
 /** Some clients ask whether anyone is there before their first request. */
-export const probe: Handler<ObserveContext> = (exchange) => {
+const probe: Handler<ObserveContext> = (exchange) => {
   sendStatus(exchange, 200);
 };
 

@@ -15,7 +15,7 @@ const CLIENT_ID = /^[\w.:/+=@-]{1,128}$/;
 const CLIENT_CLOSED_STATUS = 499;
 
 /** A request that is over, whether or not a connection waited for it. */
-export type Finished = Pick<
+type Finished = Pick<
   Exchange,
   'id' | 'method' | 'path' | 'principal' | 'facts' | 'startedAt' | 'recorder'
 > & {

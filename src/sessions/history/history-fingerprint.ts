@@ -6,7 +6,7 @@ import { chainOf, digest, type Link, seedOf } from './hash-chain.js';
 import { type Atom, atomsOf, canonical, messagesAfter, resultsIn, saidKey } from './visible-history.js';
 
 /** What a request asks for beside its history: two requests with other settings are two requests. */
-export interface Asks {
+interface Asks {
   model: string;
   /** Digest of the client's tools; absent where the request names none. */
   tools?: string | undefined;
@@ -73,7 +73,7 @@ export interface FingerprintedRequest {
   fingerprint: HistoryFingerprint;
 }
 
-export interface HistoryPosition extends Link {
+interface HistoryPosition extends Link {
   /** The message that ends here. */
   message: number;
   /** The request's messages after it. */
@@ -138,7 +138,7 @@ function endsIn(
 }
 
 /** Equal for prompts with the same text, however it is split into blocks. Empty for none. */
-export function promptKey(system: readonly TextBlock[]): string {
+function promptKey(system: readonly TextBlock[]): string {
   const texts = system.map(({ text }) => withoutBillingHeader(text).trim()).filter((text) => text !== '');
   return texts.length === 0 ? '' : digest('prompt', texts.join('\n'));
 }

@@ -25,7 +25,7 @@ export function errorResult(toolUseId: string, text: string): ToolResultBlock {
 }
 
 /** The calls of a message and their results so far. */
-export interface OpenCalls {
+interface OpenCalls {
   calls: readonly ToolUseBlock[];
   results: ReadonlyMap<string, ToolResultBlock>;
 }

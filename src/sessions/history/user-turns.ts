@@ -14,7 +14,7 @@ export function turnsOf(messages: readonly Message[]): number[] {
   });
 }
 
-export function beginsTurn({ role, content }: Message): boolean {
+function beginsTurn({ role, content }: Message): boolean {
   return role === 'user' && content.length > 0 && content.every(({ type }) => type !== 'tool_result');
 }
 

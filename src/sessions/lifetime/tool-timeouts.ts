@@ -2,7 +2,6 @@
  * Overdue results of client tools. Each session that this process parked has a timer; for a session
  * that another process parked, the next request checks the time.
  */
-
 import { errorResult, NO_RESULT } from '../history/repair-history.js';
 import { LIMITS } from '../limits.js';
 import type { LeaseKeeper, Mutex } from '../persistence/lease-keeper.js';
@@ -11,7 +10,7 @@ import { openIn } from '../persistence/pending-tool-calls.js';
 import type { LoadedSession, SessionReader } from '../persistence/session-reader.js';
 import type { SessionParts } from '../session-parts.js';
 
-export interface ToolTimeoutsOptions {
+interface ToolTimeoutsOptions {
   parts: SessionParts;
   reader: SessionReader;
   keeper: LeaseKeeper;

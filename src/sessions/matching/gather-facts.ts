@@ -24,7 +24,7 @@ import { resultsWithoutCall } from './check-tool-calls.js';
 import type { FoundPosition, HistoryLookup } from './history-lookup.js';
 import type { MatchFacts } from './match-decision.js';
 
-export interface FactSources {
+interface FactSources {
   reader: SessionReader;
   lookup: HistoryLookup;
   deliveries: Deliveries;

@@ -25,7 +25,7 @@ import { type Evidence, factsOf, gatherEvidence } from './gather-facts.js';
 import type { FoundPosition, HistoryLookup, SessionCandidate } from './history-lookup.js';
 import { decideMatch, type MatchDecision } from './match-decision.js';
 
-export interface SessionMatcherOptions {
+interface SessionMatcherOptions {
   parts: SessionParts;
   reader: SessionReader;
   lookup: HistoryLookup;

@@ -4,7 +4,7 @@ import { LIMITS } from '../limits.js';
 import type { SessionsLog } from '../session-parts.js';
 import { isGone } from './owner.js';
 
-export interface LeaseKeeperOptions {
+interface LeaseKeeperOptions {
   leases: LeaseStore;
   owner: string;
   leaseMs: number;

@@ -49,7 +49,7 @@ export async function recordedCalls(
   return new Map(found.map((call) => [call.id, call]));
 }
 
-export function resultOf({ id, result }: PendingToolCall): ToolResultBlock | undefined {
+function resultOf({ id, result }: PendingToolCall): ToolResultBlock | undefined {
   if (result === undefined) return undefined;
   const { content, isError } = result;
   return { type: 'tool_result', toolUseId: id, content, isError };

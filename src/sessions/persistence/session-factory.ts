@@ -15,7 +15,7 @@ import type { LoadedSession, SessionSetup, TurnEnds } from './session-reader.js'
 import type { LogEntry, SessionRow, SetupEntry, TurnEndEntry, TurnEntry } from './session-row.js';
 import { TranscriptLog } from './transcript-log.js';
 
-export interface Origin {
+interface Origin {
   parent: LoadedSession;
   turnEnds: TurnEnds;
   setup: SessionSetup;
@@ -23,7 +23,7 @@ export interface Origin {
   turnEnd: TurnEndEntry | undefined;
 }
 
-export interface MakeOptions {
+interface MakeOptions {
   how: Exclude<AttachKind, 'continue'>;
   by: Ground & { principal: string; model: string };
   seed: Link;
@@ -192,7 +192,7 @@ function lastMessage(entries: readonly LogEntry[]): Message | undefined {
   return log.messages.at(-1);
 }
 
-export interface ForkPoint {
+interface ForkPoint {
   /** The last turn end that is kept; undefined: from the beginning. */
   turnEnd: TurnEndEntry | undefined;
   /** Kept messages after it, and the link of all that is kept. */

@@ -23,7 +23,7 @@ import type { answerKeyOf, KeptAnswer } from './deliveries.js';
 
 export type LeasedTurnEnd = 'complete' | 'parked' | 'broken' | 'discarded';
 
-export interface LeasedTurnOptions {
+interface LeasedTurnOptions {
   parts: SessionParts;
   leased: LeasedSession;
   turn: TurnRow;

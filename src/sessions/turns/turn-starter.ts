@@ -31,7 +31,7 @@ import type { AttachKind, Attachment, AttachRequest } from '../sessions.js';
 import { answerKeyOf, type Deliveries } from './deliveries.js';
 import { LeasedTurn, type LeasedTurnEnd } from './leased-turn.js';
 
-export interface StartOptions {
+interface StartOptions {
   leased: LeasedSession;
   from: AttachRequest;
   request: FingerprintedRequest;
@@ -41,7 +41,7 @@ export interface StartOptions {
   created: boolean;
 }
 
-export interface TurnStarterOptions {
+interface TurnStarterOptions {
   parts: SessionParts;
   reader: SessionReader;
   deliveries: Deliveries;

@@ -1,5 +1,4 @@
 /** Runs a command of the shell. Every command has a shell of its own; the folder and exported variables are kept between them. */
-
 import * as z from 'zod';
 import { atMost, deferred } from '../../core/deferred.js';
 import { onAbort } from '../../core/stopping.js';
@@ -114,10 +113,10 @@ const inputSchema = z.strictObject({
     .describe('Run outside of the sandbox, where that is allowed'),
 });
 
-export type BashInput = z.infer<typeof inputSchema>;
+type BashInput = z.infer<typeof inputSchema>;
 
 /** For people. */
-export interface BashData {
+interface BashData {
   /** stdout and stderr as they came. */
   output: string;
   exitCode?: number;
@@ -131,7 +130,7 @@ export interface BashData {
   sandboxed: boolean;
 }
 
-export interface BashOptions {
+interface BashOptions {
   /** Of the gateway: where bash is looked for. */
   environment?: Readonly<Record<string, string | undefined>>;
 }

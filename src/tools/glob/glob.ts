@@ -1,5 +1,4 @@
 /** Finds files by the shape of their paths. */
-
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { displayPath } from '../../workspace/paths.js';

@@ -1,5 +1,4 @@
 /** What is said when a search failed, or only half of it worked. */
-
 import type { RipgrepOutcome } from '../../workspace/ripgrep/run-ripgrep.js';
 import { SEARCH_LIMITS } from '../../workspace/ripgrep/search-flags.js';
 import { ToolError } from '../runtime/tool.js';

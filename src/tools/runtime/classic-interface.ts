@@ -2,7 +2,6 @@
  * The classic tool interface of coding agents, as far as it differs from the gateway's own: the
  * names of its context, its answers to `validateInput`, its texts in place of descriptions.
  */
-
 import { linkSignals } from '../../core/stopping.js';
 import type { Description } from '../../permissions/gate.js';
 import type { ToolContext, ToolOptions, ToolPermission } from './context.js';

@@ -2,7 +2,6 @@
  * What the rules say about a hypothetical call: classified as a real one, judged by the same
  * gate; no person is asked, nothing is written, and no file is opened.
  */
-
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { Decision } from '../../permissions/decision.js';

@@ -3,7 +3,6 @@
  * something before it has ended; neighbours that only read run together. Results leave in the
  * order of the calls, one for each.
  */
-
 import { setMaxListeners } from 'node:events';
 import type { ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';

@@ -3,7 +3,6 @@
  * run, the list of things to do, and which files were read in which state. Background jobs and
  * private files are not in it: they end with the process.
  */
-
 import type { JsonObject } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
 import type { FileState, ReadRecord } from '../../workspace/file-state.js';

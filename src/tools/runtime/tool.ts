@@ -6,7 +6,6 @@
  * Who may throw: `call` and `validateInput` throw ToolError for the model; anything else thrown is
  * a bug, logged whole and shown to the model as an internal error without its message.
  */
-
 import type * as z from 'zod';
 import type { JsonObject, Message, ToolResultContent } from '../../core/conversation.js';
 import type { Effect } from '../../permissions/effects.js';

@@ -1,5 +1,4 @@
 /** Searches the web through the provider that the operator chose. */
-
 import * as z from 'zod';
 import { type Tool, ToolError, type Validation } from '../runtime/tool.js';
 import { type BraveOptions, braveProvider } from './providers/brave.js';

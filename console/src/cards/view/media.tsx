@@ -8,7 +8,7 @@ import { strings } from './strings.js';
 
 type MediaBlock = Extract<BlockWire, { type: 'image' | 'document' }>;
 
-export function isMedia(block: BlockWire): block is MediaBlock {
+function isMedia(block: BlockWire): block is MediaBlock {
   return block.type === 'image' || block.type === 'document';
 }
 

@@ -282,7 +282,7 @@ function finishedCard(card: ToolCard, { openCalls, approvals }: HistoryOptions, 
 }
 
 /** In the words of the gateway. */
-export function withReason(card: ToolCard, { state, decision }: ApprovalWire): ToolCard {
+function withReason(card: ToolCard, { state, decision }: ApprovalWire): ToolCard {
   if (card.because !== undefined || decision === null || !(state === 'allowed' || state === 'denied'))
     return card;
   const { by, via, rule, reason } = decision;

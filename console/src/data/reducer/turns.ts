@@ -104,7 +104,7 @@ export function askInTurn(turn: TurnView, approval: ApprovalWire): TurnView {
 }
 
 /** Results of calls that the client ran have no name of their own: they belong to cards of the transcript. */
-export function partsOfPrompt(message: readonly BlockWire[], name: string): Level {
+function partsOfPrompt(message: readonly BlockWire[], name: string): Level {
   let level: Level = [];
   const said: BlockWire[] = [];
   for (const block of message) {

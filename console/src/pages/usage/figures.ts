@@ -100,7 +100,7 @@ export function groupRows(
 }
 
 /** What a series of each chart is made of: totals for each bucket. */
-export interface Line {
+interface Line {
   name: string;
   totals: readonly Totals[];
 }

@@ -15,7 +15,7 @@ export type AnswerHead = Omit<Answer, 'body' | 'delivered'>;
 
 type Batch = readonly ModelEvent[];
 
-export interface LiveTurnOptions {
+interface LiveTurnOptions {
   /** The longest silence of a reader. */
   pingMs: number;
   /** Once, when the turn is over, however it ended; nobody hears the end before it has resolved. */

@@ -4,7 +4,6 @@
  * grows message by message and is saved after each of them, so that it can be gone on with from
  * wherever the loop ends.
  */
-
 import type { AgentActivityBody } from '../../../activity/activity.js';
 import type { ConversationRequest, Message, TextBlock, ToolUseBlock } from '../../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
@@ -21,7 +20,7 @@ import { choiceForStep, NO_TOOLS, type Toolbox } from '../toolbox.js';
 import type { UsageTally } from '../usage-tally.js';
 import type { ModelStep, OpenModelStep } from './model-step.js';
 
-export interface AgentLoopOptions {
+interface AgentLoopOptions {
   /** Changed in place. */
   transcript: Message[];
   model: ModelStep;

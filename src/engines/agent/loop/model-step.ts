@@ -27,7 +27,7 @@ import { stepRequest } from './step-request.js';
 
 const NO_BYTES = new Uint8Array(0);
 
-export interface ModelStepOptions {
+interface ModelStepOptions {
   relay: Engine;
   call: ModelRequest;
   route: ModelRoute;

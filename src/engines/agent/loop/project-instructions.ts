@@ -8,15 +8,15 @@ import { open, realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { LIMITS } from '../limits.js';
 
-export const INSTRUCTION_FILES = ['AGENTS.md', 'CLAUDE.md'] as const;
+const INSTRUCTION_FILES = ['AGENTS.md', 'CLAUDE.md'] as const;
 
-export interface ProjectInstructions {
+interface ProjectInstructions {
   /** Relative to the root. */
   path: string;
   text: string;
 }
 
-export interface InstructionFolders {
+interface InstructionFolders {
   /** The real path of the workspace's root. */
   root: string;
   cwd: string;

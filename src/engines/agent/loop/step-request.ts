@@ -10,7 +10,7 @@ import type {
   ToolDefinition,
 } from '../../../core/conversation.js';
 
-export interface StepRequestParts {
+interface StepRequestParts {
   system: readonly TextBlock[];
   messages: readonly Message[];
   tools: readonly ToolDefinition[];

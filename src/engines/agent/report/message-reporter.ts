@@ -8,7 +8,7 @@ import type { JsonObject, ToolUseBlock } from '../../../core/conversation.js';
 type Key = number | string;
 
 /** A call as far as the model has said it. */
-export interface StreamedToolCall {
+interface StreamedToolCall {
   readonly key: Key;
   readonly id: string;
   readonly name: string;

@@ -13,7 +13,7 @@ import { causeOf, type StopCause } from '../../../core/stopping.js';
 import type { Log } from '../../../observability/log.js';
 import type { Turn } from '../../../sessions/sessions.js';
 
-export interface TurnReporterOptions {
+interface TurnReporterOptions {
   watcher: TurnObserver | undefined;
   call: { id: string; request: Pick<ConversationRequest, 'model' | 'messages'>; signal: AbortSignal };
   turn: Pick<Turn, 'id' | 'principal' | 'transcript' | 'began' | 'signal'>;

@@ -5,7 +5,7 @@ import type { ModelEvent } from '../../../core/events.js';
 import { MessageCollector, toolCallIds } from '../../agent/message-collector.js';
 import { MessageReporter } from '../../agent/report/message-reporter.js';
 
-export interface AgentStepOptions {
+interface AgentStepOptions {
   request: ConversationRequest;
   /** Which of the sub-agent's calls it is, from 1. */
   number: number;

@@ -38,8 +38,46 @@ import { type BrokeredTurn, ToolCallBroker } from '../tool-calls/tool-call-broke
 import { type ToolPlan, wireMessages } from '../tool-calls/tool-plan.js';
 import { blocksOf } from '../tool-calls/tool-results.js';
 import { AgentStep } from './agent-step.js';
-import { Mailbox } from './mailbox.js';
 import { workingFolder } from './profile.js';
+
+/** What happens to a turn, in the order in which it is to be looked at. */
+class Mailbox<T> {
+  readonly #items: T[] = [];
+  #wake: (() => void) | undefined;
+
+  push(item: T): void {
+    this.#items.push(item);
+    this.#wake?.();
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  /** What nobody will look at any more. */
+  remove(isOver: (item: T) => boolean): T[] {
+    const removed = this.#items.filter(isOver);
+    const kept = this.#items.filter((item) => !removed.includes(item));
+    this.#items.splice(0, this.#items.length, ...kept);
+    return removed;
+  }
+
+  /** Undefined when nothing came within `quietMs`. One reader at a time. */
+  async next(quietMs?: number): Promise<T | undefined> {
+    if (this.#items.length === 0) await this.#arrival(quietMs);
+    return this.#items.shift();
+  }
+
+  async #arrival(quietMs: number | undefined): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (quietMs !== undefined) timer = setTimeout(resolve, quietMs);
+    });
+    clearTimeout(timer);
+    this.#wake = undefined;
+  }
+}
 
 /** What the turn that runs has to look at. */
 export type Inbound =
@@ -61,7 +99,7 @@ export interface Admission {
   refuse(): void;
 }
 
-export interface ClaudeConversationOptions {
+interface ClaudeConversationOptions {
   processes: ClaudeProcesses;
   keys: PrivateKeys;
   relay: ModelProxyOptions['relay'];

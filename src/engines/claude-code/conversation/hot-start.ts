@@ -5,7 +5,7 @@ import { incomingMessage } from '../processes/transcript-entries.js';
 import type { KnownToolCall } from '../tool-calls/tool-call-table.js';
 import type { ClaudeConversation } from './claude-conversation.js';
 
-export interface HotStart {
+interface HotStart {
   /** Results that the transcript has already, by Claude Code's ids. */
   told: ReadonlySet<string>;
   /** Tells it. */

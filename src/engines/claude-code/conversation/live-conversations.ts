@@ -6,7 +6,7 @@ import type { Log } from '../../../observability/log.js';
 import type { SessionEvent, Sessions } from '../../../sessions/sessions.js';
 import type { ClaudeConversation } from './claude-conversation.js';
 
-export interface LiveConversationsOptions {
+interface LiveConversationsOptions {
   sessions: Pick<Sessions, 'subscribe'>;
   /** Processes at once, those that are about to come or to go included. */
   max: number;

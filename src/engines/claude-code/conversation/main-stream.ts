@@ -33,7 +33,7 @@ export type StreamStep =
     }
   | { kind: 'broken'; error: GatewayError; visible: boolean };
 
-export interface MainStreamOptions {
+interface MainStreamOptions {
   notify(activity: AgentActivityBody): void;
   /** The name that a tool has outside of Claude Code. */
   plain(name: string): string;

@@ -9,7 +9,7 @@ import { LIMITS } from '../../agent/limits.js';
 import type { OpenOptions, ProcessProfile } from '../processes/claude-processes.js';
 import type { ToolPlan } from '../tool-calls/tool-plan.js';
 
-export interface ProfileOptions {
+interface ProfileOptions {
   route: ModelRoute;
   turn: Turn;
   baseUrl: string;

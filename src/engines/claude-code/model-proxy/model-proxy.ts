@@ -49,7 +49,7 @@ export interface ModelProxyHost {
   follow(agentId: string, request: ConversationRequest): FollowedModelRequest;
 }
 
-export interface FollowedModelRequest {
+interface FollowedModelRequest {
   push(batch: readonly ModelEvent[]): void;
   end(usage: Usage): void;
 }

@@ -9,7 +9,7 @@ import { endUser } from '../../../dialects/shared/end-user-field.js';
 import { loseForeign } from '../../../dialects/shared/foreign-extensions.js';
 import { whyNotOffered } from '../../../dialects/shared/typed-tools.js';
 
-export interface ShapeOptions {
+interface ShapeOptions {
   /** The client's. */
   wished: ConversationRequest;
   /** In the model's names; for this call alone. */

@@ -13,7 +13,7 @@ import type { LaunchedProcess, ProcessEnd } from './launched-process.js';
 import type { ClaudeSdk } from './load-sdk.js';
 import { conversationOptions, type QueryOptions } from './query-options.js';
 
-export interface ConversationProcess {
+interface ConversationProcess {
   sdk: ClaudeSdk;
   launched: LaunchedProcess;
   warm: boolean;

@@ -28,7 +28,7 @@ export interface ClaudeProcessesOptions {
   now?: () => number;
 }
 
-export const DEFAULTS = {
+const DEFAULTS = {
   spares: 1,
   /** In all, of all profiles. */
   totalSpares: 2,

@@ -9,7 +9,7 @@ import { createProcessTree, type Started } from '../../../workspace/process/proc
 import { KEY_DESCRIPTOR, PROCESS_ID_VARIABLE } from './process-environment.js';
 import { noteProcess, type ProcessFolder, removeFolder, removeSockets } from './process-folder.js';
 
-export const LIMITS = {
+const LIMITS = {
   /** Between the end of its input and a signal: an idle one goes by itself. */
   inputGraceMs: 400,
   /** Between SIGTERM and SIGKILL. */

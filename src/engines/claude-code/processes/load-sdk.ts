@@ -43,7 +43,7 @@ const BINARY_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'win32-arm64': [`${SDK_PACKAGE}-win32-arm64`],
 };
 
-export type ClaudeCodeCheck =
+type ClaudeCodeCheck =
   | { ok: true; sdkVersion: string; main: string; binary: string }
   /** `problem` is for people and says what to do; `addable` where `toolgate add` can do it. */
   | { ok: false; problem: string; addable: boolean };

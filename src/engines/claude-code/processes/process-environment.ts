@@ -62,7 +62,7 @@ const MODEL_VARIABLES: readonly string[] = [
   'CLAUDE_CODE_SUBAGENT_MODEL',
 ];
 
-export interface EnvironmentOptions {
+interface EnvironmentOptions {
   id: string;
   /** The process's own. */
   folder: string;

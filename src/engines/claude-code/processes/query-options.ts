@@ -7,13 +7,13 @@ import type { Options } from '@anthropic-ai/claude-agent-sdk';
 import { instructionsBlock, readInstructions } from '../../agent/loop/project-instructions.js';
 import type { OpenOptions, ProcessProfile } from './claude-processes.js';
 
-export interface Resumption {
+interface Resumption {
   sessionId: string;
   /** The last entry that counts: without it, what looks unfinished would be filled in. */
   at: string;
 }
 
-export interface LaunchPlan {
+interface LaunchPlan {
   profile: ProcessProfile;
   /** The profile's, or a folder in it. */
   cwd: string;

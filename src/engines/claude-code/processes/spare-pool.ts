@@ -4,7 +4,7 @@ import type { ProcessProfile } from './claude-processes.js';
 import type { StartedProcess } from './start-process.js';
 import { warmUp } from './warm-up.js';
 
-export interface SparePoolOptions {
+interface SparePoolOptions {
   /** For each profile. */
   count: number;
   /** For all profiles together; the one that was wanted longest ago goes. */

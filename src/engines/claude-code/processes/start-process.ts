@@ -11,7 +11,7 @@ import { createFolder, removeFolder } from './process-folder.js';
 import { launchOptions } from './query-options.js';
 import { transcriptOf } from './transcript-entries.js';
 
-export interface StartContext {
+interface StartContext {
   sdk: ClaudeSdk;
   stateDir: string;
   environment: Readonly<Record<string, string | undefined>>;

@@ -14,7 +14,7 @@ import { STANDARD_QUIRKS } from '../../../dialects/shared/quirks.js';
 import { systemReminder } from '../../../dialects/shared/system-reminder.js';
 import { ToolNames } from '../../../dialects/shared/tool-names.js';
 
-export interface ClaudeTranscriptEntry {
+interface ClaudeTranscriptEntry {
   type: 'user' | 'assistant';
   uuid: string;
   parentUuid: string | null;
@@ -36,7 +36,7 @@ export interface ClaudeTranscript {
   losses: readonly Loss[];
 }
 
-export interface ClaudeTranscriptOptions {
+interface ClaudeTranscriptOptions {
   cwd: string;
   model: string;
   /** Milliseconds since 1970. */

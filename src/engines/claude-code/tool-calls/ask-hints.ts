@@ -6,7 +6,7 @@ import { readUpdates, type UpdateLocation } from '../../../permissions/rules/per
 
 export type AskOptions = Parameters<CanUseTool>[2];
 
-export interface EngineAsk {
+interface EngineAsk {
   hints: AskHints;
   rules: readonly EngineRule[];
 }

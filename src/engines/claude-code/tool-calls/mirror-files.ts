@@ -2,7 +2,6 @@
  * What Claude Code's own tools have read and written, told to the session of the gateway's tools:
  * to them a file that was just read must not be one that nobody has seen.
  */
-
 import type { HookInput } from '@anthropic-ai/claude-agent-sdk';
 import type { JsonObject } from '../../../core/conversation.js';
 import { isObject } from '../../../core/is-object.js';

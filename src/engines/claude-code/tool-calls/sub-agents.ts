@@ -3,7 +3,7 @@ import type { OpenToolState, ToolRuntime } from '../../../tools/runtime/runtime.
 import { LIMITS } from '../../agent/limits.js';
 import type { ToolOwner } from './tool-plan.js';
 
-export interface SubAgentsOptions {
+interface SubAgentsOptions {
   runtime: Pick<ToolRuntime, 'openSession'>;
   /** Of the main agent. */
   session: OpenToolState;

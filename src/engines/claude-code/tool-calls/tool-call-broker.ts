@@ -3,7 +3,6 @@
  * rules and people of the gateway, the gateway's are run, the client's wait for the client. Calls
  * that must not run twice are written down by the turn that runs; between two turns nothing begins.
  */
-
 import type { CanUseTool, HookCallback, HookInput, PermissionResult } from '@anthropic-ai/claude-agent-sdk';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { AgentActivityBody } from '../../../activity/activity.js';
@@ -34,7 +33,7 @@ export interface BrokeredTurn {
   notify(activity: AgentActivityBody, agentId?: string): void;
 }
 
-export interface ToolCallBrokerOptions {
+interface ToolCallBrokerOptions {
   plan: ToolPlan;
   /** Told of results that Claude Code would tell otherwise. */
   view: { note(wireId: string, result: ToolResultBlock): void };

@@ -8,7 +8,7 @@ import { compactionAsText } from '../../../dialects/shared/compaction.js';
 import type { Toolbox } from '../../agent/toolbox.js';
 
 /** The server that the client's tools and the gateway's own are served by. */
-export const GATEWAY_SERVER = 'gateway';
+const GATEWAY_SERVER = 'gateway';
 
 interface ClaudeTool {
   /** The name in Claude Code's list of tools. */

@@ -1,5 +1,4 @@
 /** Results of tools on their way into Claude Code and out of it. */
-
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import type { Block, MediaSource, ToolResultBlock, ToolResultContent } from '../../../core/conversation.js';
 import { isObject } from '../../../core/is-object.js';

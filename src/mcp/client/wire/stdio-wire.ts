@@ -1,5 +1,4 @@
 /** A server that the gateway starts: one message a line on its stdin and stdout, whatever it says to people on stderr. */
-
 import { FloodBrake } from './flood-brake.js';
 import { answeredId, type Frame, FrameReader } from './frames.js';
 import { ProcessGroup, type ProcessOptions } from './process-group.js';

@@ -44,7 +44,7 @@ export function readPlan(value: unknown): ChatPlan | undefined {
   return read.success ? read.data : undefined;
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   body: ChatBody;
   principal: Principal;
   sessions: ChatSessions;

@@ -21,8 +21,15 @@ import type { ChatStarted } from '../wire/sessions.js';
 import { type ChatPlan, type ChatSessions, planChat, readPlan } from './chat-plan.js';
 import type { ChatBody } from './chat-request.js';
 import { type ChatEnd, ConsoleTurn } from './console-turn.js';
-import { CHAT_LIMITS } from './limits.js';
 import { isOfRun, nothingToResume } from './resumable.js';
+
+/** Every bound of turns that the console begins. */
+const CHAT_LIMITS = {
+  /** How often a turn is begun or gone on with by itself. */
+  attempts: 3,
+  /** How long a repeated `client_id` is known again. */
+  clientIdMs: 24 * 3600 * 1000,
+} as const;
 
 export interface ChatRunsOptions {
   /** The caller closes it, after the runs. */

@@ -24,7 +24,7 @@ export async function realFolder(path: string): Promise<string | undefined> {
   }
 }
 
-export interface FolderChoice {
+interface FolderChoice {
   /** As it was asked for. */
   cwd: string;
   /** The model's own folder. */

@@ -18,7 +18,7 @@ import type { TraceRecorder } from '../../../observability/trace-recorder.js';
 import type { Facts } from '../../http/exchange.js';
 import type { ChatPlan } from './chat-plan.js';
 
-export interface ConsoleTurnOptions {
+interface ConsoleTurnOptions {
   /** Of the run: the same request when it is gone on with. */
   run: string;
   plan: ChatPlan;

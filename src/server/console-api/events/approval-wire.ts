@@ -64,7 +64,7 @@ export function suggestionsToWire(suggested: unknown): SuggestionWire[] {
   return read.map(({ rule, covers, source, scope }) => ({ rule, behaviour: 'allow', covers, source, scope }));
 }
 
-export function hintsToWire(hints: AskHints): HintsWire {
+function hintsToWire(hints: AskHints): HintsWire {
   const { mcpServer } = hints;
   return {
     default_to_no: hints.defaultToNo ?? false,

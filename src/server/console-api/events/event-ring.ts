@@ -10,7 +10,7 @@ export interface RingEntry {
   tail: string;
 }
 
-export interface RingLimits {
+interface RingLimits {
   events: number;
   bytes: number;
 }

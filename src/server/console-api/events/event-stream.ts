@@ -11,7 +11,7 @@ import { baseHeaders } from '../../http/respond.js';
 import { SseWriter } from '../../http/sse-writer.js';
 import type { EventReader, Viewer } from './hub.js';
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   /** Bytes that the reader may be behind, beyond what it was given first. */
   behindBytes: number;
   now: () => number;

@@ -12,7 +12,7 @@ import type { EventHub } from './hub.js';
 
 export { viewerOf };
 
-export interface EventStreamsOptions {
+interface EventStreamsOptions {
   hub: EventHub;
   approvals: Pick<ApprovalCoordinator, 'attend' | 'seen'>;
   /** Whether what the request came with still lets it in. */

@@ -20,12 +20,56 @@ import { approvalToWire } from './approval-wire.js';
 import { boundTurns } from './bound-turns.js';
 import { type Audience, EventRing, type RingEntry } from './event-ring.js';
 import { EVENT_LIMITS, type EventLimits } from './limits.js';
-import { SharedBytes } from './shared-bytes.js';
 import { TurnSnapshot } from './turn-snapshot.js';
+
+/** Bytes that several readers are given, made once. */
+interface SharedBytesOptions {
+  /** More than this is not held on to. */
+  bytes: number;
+  /** What is older is made again. */
+  ms: number;
+  now: () => number;
+}
+
+class SharedBytes {
+  readonly #options: SharedBytesOptions | undefined;
+  readonly #made = new Map<string, Buffer>();
+  #bytes = 0;
+  #since = 0;
+
+  /** Without options, for what is dropped at once. */
+  constructor(options?: SharedBytesOptions) {
+    this.#options = options;
+  }
+
+  of(name: string, make: () => Buffer): Buffer {
+    this.#dropOld();
+    const known = this.#made.get(name);
+    if (known !== undefined) return known;
+    const bytes = make();
+    if (this.#options !== undefined && this.#bytes + bytes.length > this.#options.bytes) this.clear();
+    if (this.#made.size === 0) this.#since = this.#options?.now() ?? 0;
+    this.#made.set(name, bytes);
+    this.#bytes += bytes.length;
+    return bytes;
+  }
+
+  /** Something has changed. */
+  clear(): void {
+    this.#made.clear();
+    this.#bytes = 0;
+  }
+
+  #dropOld(): void {
+    if (this.#options === undefined || this.#made.size === 0) return;
+    // A clock that was set back says nothing about the age.
+    if (Math.abs(this.#options.now() - this.#since) >= this.#options.ms) this.clear();
+  }
+}
 
 type Distributed<Event> = Event extends unknown ? Omit<Event, 'id' | 'prev'> : never;
 /** An event before it has its number. */
-export type NewEvent = Distributed<ConsoleEvent>;
+type NewEvent = Distributed<ConsoleEvent>;
 
 /** Whom a reader reads for. */
 export interface Viewer {
@@ -40,7 +84,7 @@ export interface EventReader {
   write(bytes: Buffer): void;
 }
 
-export interface EventHubOptions {
+interface EventHubOptions {
   approvals: Pick<ApprovalCoordinator, 'list' | 'subscribe'>;
   log: Log;
   limits?: Partial<EventLimits>;

@@ -7,7 +7,7 @@ import type { SessionWire } from '../wire/sessions.js';
 import { approvalToWire, ruleToWire } from './approval-wire.js';
 import type { EventHub } from './hub.js';
 
-export interface EventSources {
+interface EventSources {
   approvals: Pick<ApprovalCoordinator, 'subscribe' | 'onRule'>;
   sessions: Pick<Sessions, 'subscribe'>;
   mcp: Pick<McpClient, 'onChange'>;

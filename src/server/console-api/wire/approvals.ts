@@ -75,7 +75,7 @@ export interface HintsWire {
   mcp_server: { name: string; source: string | null } | null;
 }
 
-export interface DecisionWire {
+interface DecisionWire {
   at: Time;
   by: string;
   via: string;

@@ -10,7 +10,7 @@ export const SESSION_STATUSES = ['waiting', 'running', 'interrupted', 'client', 
  */
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
-export type StatusFacts = Pick<SessionWire, 'pending_approvals' | 'running' | 'interrupted' | 'state'>;
+type StatusFacts = Pick<SessionWire, 'pending_approvals' | 'running' | 'interrupted' | 'state'>;
 
 export function sessionStatus({
   pending_approvals,

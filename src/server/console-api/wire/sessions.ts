@@ -1,7 +1,7 @@
 /** Conversations, and the console's own way to talk in them. */
 import type { BlockWire, Time, TokenCounts } from '../../../activity/wire.js';
 
-export type SessionStateWire = 'live' | 'parked' | 'hibernated' | 'expired';
+type SessionStateWire = 'live' | 'parked' | 'hibernated' | 'expired';
 
 export interface SessionWire {
   id: string;

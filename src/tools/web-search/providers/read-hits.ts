@@ -1,5 +1,4 @@
 /** Results out of a provider's JSON, which is not trusted to have any shape. */
-
 import { isObject } from '../../../core/is-object.js';
 import { ToolError } from '../../runtime/tool.js';
 import type { SearchHit } from './provider.js';
