@@ -1,6 +1,6 @@
 /**
- * What an agent does, told while it does it: for a terminal, an event stream, a trace. An observer
- * is told and never asked; one that throws is logged and changes nothing.
+ * What an agent does, reported as it happens: for a terminal, an event stream, a trace. An observer
+ * only receives; an error that it throws is logged and changes nothing.
  */
 import type { Block, JsonObject, StopReason, Usage } from '../core/conversation.js';
 import type { GatewayError } from '../core/errors.js';
@@ -39,7 +39,7 @@ export interface ActiveAgent {
   call?: string;
 }
 
-/** Told of every turn that is taken, whoever asked for it and wherever the answer goes. */
+/** Receives every turn, whatever client asked for it and wherever the answer goes. */
 export interface TurnObserver {
   /** Never throws, and never keeps the turn waiting. */
   begin(turn: ObservedTurn): TurnSink;
@@ -56,15 +56,15 @@ export interface ObservedTurn {
   message: readonly Block[];
 }
 
-/** Where one turn is told to. After `end` nothing more is taken. */
+/** Receives the activities of one turn. After `end` it takes nothing more. */
 export interface TurnSink {
   observe: AgentObserver;
   end(outcome: TurnOutcome): void;
 }
 
 /**
- * `parked`: calls wait for the client. `stopped`: nobody wanted it any more. `broken`: the gateway
- * stopped, or the session was taken away. The last two can be gone on with by the same request.
+ * `parked`: calls wait for the client. `stopped`: its client left, or a person stopped it. `broken`: the gateway
+ * stopped, or the session was lost. The same request resumes the last two.
  */
 export interface TurnOutcome {
   end: 'complete' | 'parked' | 'stopped' | 'broken' | 'failed';

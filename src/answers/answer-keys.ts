@@ -13,7 +13,7 @@ export type AnswerKey =
   | { kind: 'undelivered'; session: string; mark: number }
   /** An answer of `/v1/responses`, what its request added to the conversation, and whose it is where its upstream keeps it. */
   | { kind: 'response' | 'response-input' | 'response-owner'; id: string }
-  /** What the console was told of a turn that it began. */
+  /** The console's answer to the request that began a run. */
   | { kind: 'console-run'; run: string };
 
 export function storedKey(key: AnswerKey): string {

@@ -16,7 +16,7 @@ import { SseReader } from '../transport/sse-reader.js';
 /** Characters or bytes of one answer. */
 export const KEPT_LIMIT = 16 * 1024 * 1024;
 
-/** Who an answer is, so that whoever gets it again knows it as the same. */
+/** The identity of an answer, so that a replay is recognisable as the same answer. */
 export interface Identity {
   id: string;
   /** Left out: the name that was asked for. */

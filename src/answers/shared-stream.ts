@@ -13,13 +13,13 @@ interface Participant {
 
 export interface SharedStreamOptions<T> {
   /**
-   * Called once, however the stream ends; no reader hears of the end before it has resolved. `whole`:
+   * Called once, however the stream ends; no reader gets the end before it has resolved. `whole`:
    * the source came to its end by itself and did not throw.
    */
   onEnd(whole: boolean): Promise<void>;
   /** A reader that has waited for `afterMs` is given `piece`. */
   ping?: { afterMs: number; piece: T };
-  /** Beyond `limit`, the pieces that every reader has taken are released, and nobody can join any more. */
+  /** Beyond `limit`, the pieces that every reader has taken are released, and no reader can join any more. */
   bound?: { limit: number; sizeOf(piece: T): number };
 }
 
@@ -42,7 +42,7 @@ export class SharedStream<T extends object, P extends Participant = Participant>
     this.#options = options;
   }
 
-  /** Fires when nobody reads any more: whatever the source does must end. */
+  /** Fires when the last reader has left: the source must end. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
@@ -73,7 +73,7 @@ export class SharedStream<T extends object, P extends Participant = Participant>
     return reader;
   }
 
-  /** Nothing is pulled of the source before somebody reads. */
+  /** The source is not pulled before the first read. */
   start(source: AsyncIterator<T, unknown, undefined>): void {
     this.#source = source;
     this.#begun.resolve();
@@ -135,7 +135,7 @@ export class SharedStream<T extends object, P extends Participant = Participant>
   async #pull(): Promise<void> {
     try {
       const step = await this.#source?.next();
-      // A source that was told to stop may end as if it were whole.
+      // An aborted source may end as if it were whole.
       if (step === undefined || step.done === true) return await this.#finish(!this.closing);
       this.#pieces.push(step.value);
       this.#size += this.#options.bound?.sizeOf(step.value) ?? 0;

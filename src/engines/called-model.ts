@@ -6,7 +6,7 @@ import type { Principal } from './engine.js';
 
 type Caller = Pick<Principal, 'name' | 'models'>;
 
-/** Names of a refusal; more of them help nobody. */
+/** Names that a refusal lists at most. */
 const LISTED = 12;
 
 export function mayCall(router: ModelRouter, model: string, { models }: Pick<Caller, 'models'>): boolean {

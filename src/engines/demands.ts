@@ -69,7 +69,7 @@ export function ableUpstreams<T extends { dialect: DialectName | undefined }>(
   return able;
 }
 
-/** Before such an engine begins: what it cannot pass on is refused, whoever answers its model calls. */
+/** Before such an engine begins: what it cannot pass on is refused, whatever upstream answers its model requests. */
 export function checkDemands(request: ConversationRequest, engine: Keeper): void {
   for (const { engines, refusal } of demandsOf(request)) if (!engines.includes(engine)) throw refusal();
 }

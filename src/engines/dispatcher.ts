@@ -1,4 +1,4 @@
-/** What the server asks of the engines: a call by model name, whoever answers it. */
+/** The engines as the server sees them: a request by model name, whichever engine answers it. */
 import type { ForwardedAnswer, SideRequest } from '../upstreams/upstream.js';
 import type { Answer, ModelRequest } from './engine.js';
 

@@ -83,9 +83,9 @@ export interface Answer {
   promptTokens?: number;
   /** Of the model that was asked for, where it is known. */
   price?: Price;
-  /** To be told the final figures of an answer that was streamed as events. */
+  /** Takes the final usage of an answer that was streamed as events. */
   settle?(usage: Usage): void;
-  /** To be told that the client has all of it. */
+  /** Called when the client has all of it. */
   delivered?(): void;
   body: AnswerBody;
 }

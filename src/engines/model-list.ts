@@ -1,4 +1,4 @@
-/** What can be asked for: configured names, and behind a glob what its upstream itself lists. */
+/** What can be asked for: configured names, and for a glob what its upstream itself lists. */
 import { isGlob } from '../routing/model-glob.js';
 import type { ModelRouter, ModelRule } from '../routing/model-router.js';
 import type { ListedModel, Upstream } from '../upstreams/upstream.js';

@@ -1,7 +1,7 @@
 /**
  * Every agent as an engine: attaches a request to its session, opens its driver, streams the steps,
  * and ends the turn. Nothing else completes, abandons or discards a turn. However a turn ends, its
- * observers are told first, then the driver ends what it has under way, then the turn is given up.
+ * observers get the end first, then the driver ends what it has under way, then the turn is abandoned.
  */
 import type { TurnObserver } from '../../activity/activity.js';
 import { stopEvent } from '../../core/block-events.js';
@@ -149,7 +149,7 @@ class AgentTurn {
       if (last instanceof GatewayError) {
         const error = turnFailure(turn, last);
         this.#reporter.failed(error);
-        // Before the client hears of it: it may send the same again at once.
+        // Before the client gets it: it may send the same request again at once.
         await this.#giveUp();
         last = [{ type: 'error', error }];
       }
@@ -160,7 +160,7 @@ class AgentTurn {
     }
   }
 
-  /** How the answer ends. Nothing where nobody is there to hear it; rejects as the session does. */
+  /** How the answer ends. Nothing where no client is left; rejects as the session does. */
   async #end(driven: DriverTurn, end: StepsEnd): Promise<readonly ModelEvent[] | GatewayError> {
     const { turn } = this.#options;
     switch (end.kind) {

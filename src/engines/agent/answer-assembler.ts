@@ -1,4 +1,4 @@
-/** What the client hears of the messages of a turn, with what belongs between two of them. */
+/** What the client gets of the messages of a turn, with the separators between them. */
 import { eventsOfBlocks } from '../../core/block-events.js';
 import type { Block, DialectName, Message } from '../../core/conversation.js';
 import type { ModelEvent } from '../../core/events.js';

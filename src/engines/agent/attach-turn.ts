@@ -141,7 +141,7 @@ export function sessionHeaders(session: string, how: AttachKind): Record<string,
   return { [SESSION_HEADER]: session, [ATTACH_HEADER]: how };
 }
 
-/** Of one request, whoever else is given the same answer. */
+/** Of one request, also where others get the same answer. */
 function noteHeaders(note: AttachNote | undefined): Record<string, string> {
   return note === undefined ? {} : { [ATTACH_NOTE_HEADER]: note };
 }

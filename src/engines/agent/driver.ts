@@ -36,7 +36,7 @@ export interface OpeningTurn<Folder> {
   turn: Turn;
   workspace: Folder;
   persistence: TurnPersistence;
-  /** Fires when nobody waits for the turn any more, or its session is taken away. */
+  /** Fires when no reader waits for the turn any more, or its session is lost. */
   signal: AbortSignal;
   /** Never throws. */
   observe: AgentObserver;
@@ -45,7 +45,7 @@ export interface OpeningTurn<Folder> {
 export interface DriverTurn {
   /** What the driver could not use of the request. */
   readonly losses: readonly Loss[];
-  /** What the client has been told, tool calls apart. */
+  /** What the client has seen, tool calls apart. */
   readonly said: readonly Block[];
   /** Of all model requests of the turn; undefined where that is not known. */
   readonly usage: Usage | undefined;

@@ -175,7 +175,7 @@ export function workspaceOf(
     return openWorkspace(rule.cwd ?? startDir, home);
   } catch (error) {
     const { message } = toGatewayError(error);
-    // Not a 5xx, which SDKs send again: trying once more helps nobody before the folder is there.
+    // Not a 5xx, which SDKs send again: a retry cannot help before the folder exists.
     throw new GatewayError('invalid_request', `The model ${pattern} has no folder to work in: ${message}`, {
       param: 'model',
       cause: error,

@@ -52,7 +52,7 @@ export function toolCallIds(messages: readonly Message[]): Set<string> {
   return ids;
 }
 
-/** The client has seen a call that the answer's limit cut off: there is nothing to go on with. */
+/** The client has seen a call that the answer's limit cut off: there is nothing to continue. */
 export function isCutInSight({ calls }: CollectedMessage): boolean {
   return calls.some(({ shown, problem }) => shown === true && problem !== undefined);
 }
@@ -94,7 +94,7 @@ export class MessageCollector {
   #visible = false;
 
   /**
-   * `taken`: ids of calls that the conversation has already. `reporter`: told of it as it comes.
+   * `taken`: ids of calls that the conversation has already. `reporter`: receives it as it comes.
    * `stream`: without it no call is passed on.
    */
   constructor(taken: ReadonlySet<string>, reporter?: MessageReporter, stream?: ToolCallStream) {

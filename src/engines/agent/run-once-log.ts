@@ -1,6 +1,6 @@
 /**
  * The calls of a turn that must not run twice. Each is written down before it runs, and its result
- * when it ends, before anything acts on it: whoever goes on with the turn finds what was done.
+ * when it ends, before anything acts on it: a resumed turn finds what was done.
  */
 import type { ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import type { Turn } from '../../sessions/sessions.js';
@@ -33,7 +33,7 @@ export class RunOnceLog {
     for (const call of calls) this.#calls.set(call.id, call);
   }
 
-  /** Before it runs. A text: it must not, and this is what the model is told. Rejects as the session does. */
+  /** Before it runs. A text: it must not run, and the model gets this text. Rejects as the session does. */
   async begin(id: string): Promise<string | undefined> {
     const call = this.#calls.get(id);
     if (call === undefined) throw new Error(`The call ${id} is not one of this turn`);

@@ -1,6 +1,6 @@
 /**
- * The calls of a message behind which a turn broke off. What has a result keeps it, what never began
- * is run now, and what had begun is not run again: the model is told that nobody knows.
+ * The calls of the message after which a turn broke. What has a result keeps it, what never began
+ * is run now, and what had begun is not run again: the model learns that its outcome is unknown.
  */
 import type { AgentActivityBody } from '../../activity/activity.js';
 import type { Message, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
@@ -104,7 +104,7 @@ export async function settleBrokenTurn(
   signal: AbortSignal,
 ): Promise<HandedBack | StoppedEnd | undefined> {
   const { open, results, whole } = await settleToolCalls(options);
-  // What calls answer that were stopped is no answer: whoever goes on with the turn runs them.
+  // The results of aborted calls do not count: a resumed turn runs them.
   if (!whole || signal.aborted) return stoppedEnd(signal);
   return answerToolCalls({ calls: options.outstanding.calls, open, results }, step);
 }

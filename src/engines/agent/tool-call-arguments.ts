@@ -20,7 +20,7 @@ export function parseToolArguments(text: string, cutOff: boolean): ParsedToolArg
   const used = scanner.push(trimmed);
   if (scanner.tooDeep) return { ok: false, cut: false };
   if (scanner.whole) {
-    // Of two objects, nobody knows which was meant.
+    // Of two objects, it is unknown which was meant.
     const another = trimmed.slice(used).trimStart().startsWith('{');
     return (another ? undefined : asObject(trimmed.slice(0, used))) ?? { ok: false, cut: false };
   }

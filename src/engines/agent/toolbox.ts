@@ -14,13 +14,13 @@ export interface Toolbox {
   readonly hasClients: boolean;
   /** Calls of this name go back to the client. */
   isClients(name: string): boolean;
-  /** Tools of the client that the model is not told of. */
+  /** Tools of the client that are kept from the model. */
   readonly losses?: readonly Loss[];
   /** The choice in names that the model knows. Throws GatewayError for a tool that there is not. */
   choice(choice: ToolChoice | undefined): ToolChoice | undefined;
 }
 
-/** Why no call runs of a model that was told to answer without tools. */
+/** Why no tool call runs where the request forbids tools. */
 export const NO_TOOLS = 'Not run: the user wants an answer without tools. Give it now.';
 
 /**

@@ -55,7 +55,7 @@ export class TurnPersistence {
     await this.#turn.abandon().catch(this.#onProblem);
   }
 
-  /** It failed before the client heard of it. Never rejects. */
+  /** It failed before the client saw anything of it. Never rejects. */
   async discard(): Promise<void> {
     if (this.#over) return;
     this.#over = true;

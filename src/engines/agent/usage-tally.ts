@@ -1,4 +1,4 @@
-/** Tokens of all model calls behind one answer, those of sub-agents included. */
+/** Tokens of all model requests for one answer, those of sub-agents included. */
 import { NO_USAGE, type Usage } from '../../core/conversation.js';
 
 export class UsageTally {

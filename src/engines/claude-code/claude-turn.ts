@@ -174,7 +174,7 @@ export class ClaudeTurn implements DriverTurn {
         { err: end.error, session: this.#turn.id },
         'Claude Code is started again in the middle of a turn',
       );
-      // One that was dying already when it was told what is new is no loss of this turn.
+      // A process that was dying before it got the new messages does not count as a restart of this turn.
       const diedBefore = kept === this.#conversation && kept?.alive === false && this.#run?.heard === false;
       if (!diedBefore) restarts += 1;
       await this.#lose();
@@ -207,7 +207,7 @@ export class ClaudeTurn implements DriverTurn {
     return transcript.slice(began).filter(({ role }) => role === 'assistant').length;
   }
 
-  /** A process that has been told what is new; an end where no model is to be asked. */
+  /** A process that has the new messages; an end where no model is to be asked. */
   async #prepare(): Promise<RunEnd | undefined> {
     const turn = this.#turn;
     const kept = this.#conversation;

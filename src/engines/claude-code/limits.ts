@@ -1,9 +1,9 @@
 /** How long a turn waits for its process. */
 export const PATIENCE = {
-  /** From a message to the first sign that it was heard: a busy machine needs a second or two. */
+  /** From a message to the first sign of life: a busy machine needs a second or two. */
   heardMs: 30_000,
   /**
-   * A built-in behind a call of the client may have to wait for it. That it has not begun is seen only
+   * A built-in after a call of the client may have to wait for it. That it has not begun is seen only
    * by nothing happening for this long.
    */
   quietMs: 250,

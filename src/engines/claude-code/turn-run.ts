@@ -41,14 +41,14 @@ interface TurnRunOptions extends Pick<OpeningTurn<unknown>, 'call' | 'turn' | 'p
 }
 
 export type RunEnd =
-  /** `alive`: the process stands there too; not where it has told its model something else than the client will. */
+  /** `alive`: the process stands there too; not where its model saw something that the client's next request will not have. */
   | (Extract<AnsweredEnd, { kind: 'done' | 'handed-back' }> & { alive?: boolean })
   | Extract<AnsweredEnd, { kind: 'max-steps' }>
-  /** `again`: nobody has seen anything of what was lost, so it may be tried once more. */
+  /** `again`: the client has seen nothing of what was lost, so it may be retried once. */
   | (Extract<StepsEnd, { kind: 'failed' }> & { again?: boolean })
   | { kind: 'aborted' };
 
-/** Ends behind which Claude Code would go on by itself, and nobody has asked for that. */
+/** Ends after which Claude Code would continue by itself, unasked. */
 const FINAL: ReadonlySet<StopReason> = new Set(['max_tokens', 'refusal', 'context_window_exceeded']);
 /** What Claude Code writes there without anything being wrong. */
 const NOTICE = /^\[claude-code:/;
@@ -69,9 +69,9 @@ export class TurnRun {
   #last: { reason: StopReason; stopSequence?: string } | undefined;
   #failure: GatewayError | undefined;
   #quiet = false;
-  /** Left from before the process was told what is new. */
+  /** Left from before the process got the new messages. */
   #stale: number;
-  /** The process has done something since it was told what is new. */
+  /** The process has done something since it got the new messages. */
   heard = false;
   /** Claude Code has summed up the conversation for itself, and says so in the user's place. */
   #compacted = false;
@@ -203,7 +203,7 @@ export class TurnRun {
     this.#compacted = false;
     const step = this.#stream.push(piece, () => toolCallIds(this.#options.turn.transcript));
     if (step.kind === 'broken') {
-      // Why is known from the call itself, which may be heard of a moment later.
+      // The reason comes with the call itself, perhaps a moment later.
       if (this.#failure !== undefined) return { kind: 'failed', error: this.#failure, again: !step.visible };
       if (step.visible) return { kind: 'failed', error: step.error, again: false };
       this.#broken = true;
@@ -279,7 +279,7 @@ export class TurnRun {
   }
 
   /**
-   * What Claude Code tells its model in the user's place. Results are kept where the calls are, and a
+   * What Claude Code adds in the user's name. Results are kept where the calls are, and a
    * summary stands for what the transcript has in full.
    */
   #onUser(content: unknown): void {
@@ -331,7 +331,7 @@ export class TurnRun {
     return undefined;
   }
 
-  /** Its model would be told something that the transcript does not have. */
+  /** Its model would see something that the transcript does not have. */
   #astray(): RunEnd {
     const message =
       'Claude Code asked its model to go on without saying what came of its calls, and was ended. Send the same request again: it goes on where it was.';
@@ -351,7 +351,7 @@ export class TurnRun {
   /** The client's calls, once everything beside them that can run has run. */
   #handBack(): RunEnd | undefined {
     const { known } = this.#options.conversation.broker;
-    // What Claude Code itself has refused is answered, and nobody is to run it, but for what the client has seen.
+    // What Claude Code itself has refused is answered and not run, except for what the client has seen.
     const isRefused = ({ id }: ToolUseBlock) => known.results.has(id);
     this.#open = this.#open.filter((call) => !isRefused(call) || this.#options.shown.has(call.id));
     if (this.#open.length === 0) return undefined;
@@ -374,7 +374,7 @@ export class TurnRun {
     return known.missing().filter(({ owner, problem }) => owner !== 'client' || problem !== undefined);
   }
 
-  /** Those of them that nobody has begun with; `blocked` where the client's may have to come first. */
+  /** Those of them that have not begun; `blocked` where the client's may have to come first. */
   #toBegin(): { blocked: boolean }[] {
     const { all } = this.#options.conversation.broker.known;
     const first = all.findIndex(({ block }) => this.#open.includes(block));

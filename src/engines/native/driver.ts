@@ -31,7 +31,7 @@ export interface NativeDriverOptions {
   /** The folder of a model whose entry names none. */
   startDir: string;
   home: string;
-  /** Who answers a model name for this caller; undefined where it may not, or nobody does. */
+  /** Who answers a model name for this caller; undefined where it may not call it, or there is no such model. */
   routeOf?: (model: string, principal: Principal) => ModelRoute | undefined;
   sessions: Pick<Sessions, 'subscribe'>;
   /** Conversations whose tools stay awake between two turns. */

@@ -191,7 +191,7 @@ export class PlainAnswer {
     return this.#end;
   }
 
-  /** Calls are left out: there is nobody who could make them. */
+  /** Tool calls are left out: nothing could run them. */
   get blocks(): Block[] {
     return [...this.#blocks, ...(this.#open === undefined ? [] : [this.#open])].filter(isWorthKeeping);
   }

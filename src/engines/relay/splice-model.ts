@@ -47,7 +47,7 @@ function findModel(body: Buffer): readonly [number, number] | undefined {
   return found;
 }
 
-/** The index behind the closing quote of the string that opens at `from`. */
+/** The index after the closing quote of the string that opens at `from`. */
 function stringEnd(body: Buffer, from: number): number {
   let at = from;
   for (;;) {

@@ -42,7 +42,7 @@ interface LeasedTurnOptions {
   unused: Iterable<string>;
   /** Where the answer is stored for repeats; undefined: only until it is delivered. */
   answerKey: ReturnType<typeof answerKeyOf>;
-  /** Releases the lease, before any listener hears of the end. */
+  /** Releases the lease, before any listener gets the end. */
   onEnd(end: LeasedTurnEnd): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ type Batch = readonly ModelEvent[];
 interface LiveTurnOptions {
   /** The longest silence of a reader. */
   pingMs: number;
-  /** Once, when the turn is over, however it ended; nobody hears the end before it has resolved. */
+  /** Once, when the turn is over, however it ended; no reader gets the end before it has resolved. */
   onEnd(): Promise<void>;
   /** Somebody has the whole answer. */
   onDelivered(): void;
@@ -31,7 +31,7 @@ type TurnName = Pick<Turn, 'id' | 'key' | 'principal'>;
 export class LiveTurns {
   readonly #turns = new Map<string, LiveTurn>();
 
-  /** At once after `attach`: from then on others are told that the turn runs. */
+  /** At once after `attach`: from then on others see that the turn runs. */
   open(turn: TurnName, caller: Waiter, options: LiveTurnOptions): LiveTurn {
     const name = nameOf(turn.id, turn.key);
     const running: LiveTurn = new LiveTurn(turn.principal, caller, {
@@ -82,11 +82,11 @@ export class LiveTurn {
     this.#stream = new SharedStream({ onEnd, ping: { afterMs: pingMs, piece: PING } });
     this.#own = this.#stream.join(caller);
     this.#ownHeaders = caller.headers;
-    // Nobody may have joined to hear of a failure.
+    // There may be no reader to take a failure.
     this.#head.promise.catch(() => {});
   }
 
-  /** Fires when nobody waits for the turn any more. */
+  /** Fires when the last reader has left. */
   get signal(): AbortSignal {
     return this.#stream.signal;
   }
@@ -99,7 +99,7 @@ export class LiveTurn {
     return this.#stream.ended;
   }
 
-  /** Tells everyone who waits. What one of them throws is thrown when all have been told. */
+  /** Notifies every reader. What one of them throws is thrown after all have been notified. */
   readonly observe: AgentObserver = (activity) => {
     const failures: unknown[] = [];
     for (const { observe } of this.#stream.participants) {
@@ -119,7 +119,7 @@ export class LiveTurn {
     return this.#answer(head, this.#ownHeaders, this.#own ?? NOTHING);
   }
 
-  /** There will be no answer: whoever joined is told the same. */
+  /** There will be no answer: readers that joined get the same error. */
   async fail(error: unknown): Promise<void> {
     this.#head.reject(error);
     await this.#stream.fail();

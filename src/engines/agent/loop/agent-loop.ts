@@ -1,7 +1,7 @@
 /**
  * The loop of an agent: ask the model, run what it calls, tell it what came of it, until it has
  * nothing more to call, a call is the client's to run, or the steps are used up. The transcript
- * grows message by message and is saved after each of them, so that it can be gone on with from
+ * grows message by message and is saved after each of them, so that it can be resumed from
  * wherever the loop ends.
  */
 import type { AgentActivityBody } from '../../../activity/activity.js';
@@ -34,7 +34,7 @@ interface AgentLoopOptions {
   answer: AnswerAssembler;
   /** An id for a call, by which its result will be found. */
   claimId(id: string): string;
-  /** Passes on the client's calls as they are written; without it they are told when they are whole. */
+  /** Passes on the client's calls as they are written; without it they are sent when they are whole. */
   stream?: ToolCallStream | undefined;
   notify(activity: AgentActivityBody): void;
   /** Of a turn that broke off: how many steps it took. */
@@ -186,7 +186,7 @@ export class AgentLoop {
     return this.#runCalls(message);
   }
 
-  /** Undefined: the model has been told, and is to be asked again. */
+  /** Undefined: the model has an error result and is asked again. */
   async #runCalls({ calls, content, id }: CollectedMessage): Promise<LoopEnd | undefined> {
     const { transcript, toolbox, request, calls: server, claimId, signal } = this.#options;
     const open: ToolUseBlock[] = [];
@@ -204,7 +204,7 @@ export class AgentLoop {
     }
     this.#reporter?.settle(calls);
     transcript.push({ role: 'assistant', content });
-    // Before any of them runs: who goes on with the turn must know of them.
+    // Before any of them runs: a resumed turn must know them.
     await this.#options.save?.(problems);
     const results = await server.run(here, id);
     if (signal.aborted || server.stopping) return stoppedEnd(signal);

@@ -42,14 +42,14 @@ export function elideTo(messages: Message[], room: Room, target: number): boolea
   return elideResults(messages, () => room.tokensOf(messages) <= target);
 }
 
-/** The notes and a message of the user behind them are one message. */
+/** The notes and a message of the user after them are one message. */
 function joinUsers(messages: Message[]): void {
   const [notes, next] = messages;
   if (notes === undefined || next?.role !== 'user') return;
   messages.splice(0, 2, { ...next, content: [...notes.content, ...next.content] });
 }
 
-/** The results of calls stand right behind them and must stay there. */
+/** The results of calls follow them directly and must stay there. */
 function isSplittable(messages: readonly Message[], index: number): boolean {
   const message = messages[index];
   if (message === undefined || index === 0) return false;

@@ -1,6 +1,6 @@
 /**
  * The model behind an agent: one call after another over the relay, with the transcript kept
- * within what the model takes. What is spent goes to the tally, whoever asked.
+ * within what the model takes. Usage goes to the tally, also that of sub-agents.
  */
 import type { AgentActivityBody } from '../../../activity/activity.js';
 import type {

@@ -21,7 +21,7 @@ interface StepRequestParts {
 const ANTHROPIC = 'anthropic-messages';
 const CACHE_CONTROL = 'cache_control';
 const MARK: JsonObject = { type: 'ephemeral' };
-/** The wire takes four: behind the agent's own prompt, behind the whole system prompt, and two of these. */
+/** The dialect takes four: after the agent's own prompt, after the whole system prompt, and two of these. */
 const MARKED_USER_MESSAGES = 2;
 
 /** Streamed whatever the client asked for: a long answer must not look like silence. */

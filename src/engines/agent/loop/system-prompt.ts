@@ -52,7 +52,7 @@ export interface SystemPromptOptions {
   onProblem(tool: string, error: unknown): void;
 }
 
-/** The client's own goes behind the agent's, or takes its place where the model is configured so. */
+/** The client's own follows the agent's, or replaces it where the model is configured so. */
 export async function systemPrompt(
   options: SystemPromptOptions,
   client: readonly TextBlock[],

@@ -49,7 +49,7 @@ export async function promptOptions(
   };
 }
 
-/** Of the model call behind a tool call. */
+/** Of the model request that made a tool call. */
 export function toolOptions({
   request,
   session,

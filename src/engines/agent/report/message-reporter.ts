@@ -1,6 +1,6 @@
 /**
  * Tells of one message of a model while it streams. Ids of calls hold only once the message is
- * whole; until then a call has the one that it will most likely have, and is told again if not.
+ * whole; until then a call has the one that it will most likely have, and is reported again if not.
  */
 import type { AgentActivityBody } from '../../../activity/activity.js';
 import type { JsonObject, ToolUseBlock } from '../../../core/conversation.js';
@@ -43,7 +43,7 @@ export class MessageReporter {
     this.#notify({ type, text });
   }
 
-  /** More is known of a call. It is told of once its name is there; `json` is what is new. */
+  /** More is known of a call. It is reported once its name is there; `json` is the new part. */
   called(call: StreamedToolCall, json: string): void {
     const told = this.#told.get(call.key);
     if (told !== undefined) {
@@ -78,7 +78,7 @@ export class MessageReporter {
     this.drop();
   }
 
-  /** Nothing will come of the calls that were told of and are not settled. */
+  /** Calls that were reported and are not settled will not be made. */
   drop(): void {
     const ids = [...this.#told.values()].map(({ id }) => id);
     this.#told.clear();

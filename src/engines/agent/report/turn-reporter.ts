@@ -1,4 +1,4 @@
-/** One turn and everyone who is told of it: who waits for its answer, and who watches all turns. */
+/** One turn and its observers: those of the request, and those of all turns. */
 import {
   type AgentObserver,
   notifierOf,
@@ -76,7 +76,7 @@ export class TurnReporter {
     this.#reporter?.end(this.#givenUp() ?? { end: 'stopped' });
   }
 
-  /** Undefined while somebody wants it. */
+  /** Undefined while it is wanted. */
   #givenUp(): TurnOutcome | undefined {
     const { call, turn, isClosing } = this.#options;
     if (turn.signal.aborted) return { end: endBy(causeOf(turn.signal) ?? 'session-lost') };
@@ -98,13 +98,13 @@ function endBy(cause: StopCause): 'stopped' | 'broken' {
   }
 }
 
-/** What the user says behind the last answer. */
+/** What the user says after the last answer. */
 export function newBlocks(messages: readonly Message[]): Block[] {
   const last = messages.findLastIndex(({ role }) => role === 'assistant');
   return messages.slice(last + 1).flatMap(({ role, content }) => (role === 'user' ? content : []));
 }
 
-/** A turn that broke off is gone on with: whoever watches sees it from its beginning. */
+/** A broken turn is resumed: observers get it from its beginning. */
 function tellAgain(messages: readonly Message[], notify: ReturnType<typeof notifierOf>): void {
   const names = new Map<string, string>();
   for (const block of messages.flatMap(({ content }) => content)) {

@@ -1,4 +1,4 @@
-/** One model call of a sub-agent, told as it streams: Claude Code itself passes on next to nothing of it. */
+/** One model request of a sub-agent, reported as it streams: Claude Code itself passes on next to nothing of it. */
 import type { AgentActivityBody } from '../../../activity/activity.js';
 import type { ConversationRequest, Usage } from '../../../core/conversation.js';
 import type { ModelEvent } from '../../../core/events.js';

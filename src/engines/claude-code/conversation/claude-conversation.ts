@@ -54,7 +54,7 @@ class Mailbox<T> {
     return this.#items.length;
   }
 
-  /** What nobody will look at any more. */
+  /** Messages that no turn will read any more. */
   remove(isOver: (item: T) => boolean): T[] {
     const removed = this.#items.filter(isOver);
     const kept = this.#items.filter((item) => !removed.includes(item));
@@ -117,7 +117,7 @@ interface ClaudeConversationOptions {
   system: OpenOptions['system'];
   /** In plain names; empty, or ends with the assistant. */
   history: readonly Message[];
-  /** Equal for turns that can be told to the same process. */
+  /** Equal for turns that the same process can serve. */
   fingerprint: string;
   /** Of opening alone. */
   signal: AbortSignal;
@@ -147,7 +147,7 @@ export class ClaudeConversation implements ModelProxyHost {
   /** Model calls of sub-agents in the turn that runs, by their ids. */
   readonly #agentCalls = new Map<string, number>();
   readonly #gone = deferred();
-  /** Resolves when there is no process any more, whoever ended it. */
+  /** Resolves when the process is gone, for any reason. */
   readonly gone = this.#gone.promise;
 
   private constructor(options: ClaudeConversationOptions) {
@@ -223,7 +223,7 @@ export class ClaudeConversation implements ModelProxyHost {
     return this.#compacting;
   }
 
-  /** Its process is there and can be told something. */
+  /** Its process is there and takes messages. */
   get alive(): boolean {
     return !this.closed && this.#process?.alive === true;
   }
@@ -335,7 +335,7 @@ export class ClaudeConversation implements ModelProxyHost {
       await this.#look(step.value);
       this.mailbox.push({ kind: 'message', message: step.value });
     }
-    // What cannot be heard any more must not go on working, should it still be there.
+    // A process whose messages are lost must not keep working, should it still be there.
     await process.close();
     const { stderr } = await process.exited;
     this.broker.close();

@@ -1,4 +1,4 @@
-/** Whether a process that waits can go on with a turn, and what it is to be told. */
+/** Whether a waiting process can continue a turn, and the messages that it gets. */
 import type { Message, ToolResultBlock } from '../../../core/conversation.js';
 import type { Turn } from '../../../sessions/sessions.js';
 import { incomingMessage } from '../processes/transcript-entries.js';

@@ -58,7 +58,7 @@ export class LiveConversations {
     }
   }
 
-  /** The turn is over, and the next one may go on with it. */
+  /** The turn is over, and the next one may continue it. */
   rest(conversation: ClaudeConversation): void {
     this.#busy.delete(conversation);
     const { id } = conversation;
@@ -94,7 +94,7 @@ export class LiveConversations {
     void this.#close(conversation);
   }
 
-  /** Between two turns nobody else would see it. */
+  /** Between two turns nothing else would notice. */
   #onGone(conversation: ClaudeConversation): void {
     if (this.#resting.get(conversation.id) !== conversation) return;
     this.#resting.delete(conversation.id);

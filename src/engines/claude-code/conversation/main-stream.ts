@@ -26,7 +26,7 @@ export type StreamStep =
       kind: 'whole';
       events: ModelEvent[];
       message: CollectedMessage;
-      /** To be told what becomes of its calls. */
+      /** Takes the outcome of its calls. */
       reporter: MessageReporter;
       ids: readonly string[];
       usage: MessageCollector['usage'];
@@ -37,7 +37,7 @@ interface MainStreamOptions {
   notify(activity: AgentActivityBody): void;
   /** The name that a tool has outside of Claude Code. */
   plain(name: string): string;
-  /** Passes on the client's calls as they are written; without it they are told when they are whole. */
+  /** Passes on the client's calls as they are written; without it they are sent when they are whole. */
   stream?: ToolCallStream | undefined;
 }
 

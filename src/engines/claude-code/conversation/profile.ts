@@ -49,7 +49,7 @@ export function systemOf({ route, turn }: ProfileOptions): OpenOptions['system']
   return { mode: text === '' ? 'append' : (route.rule.system ?? 'append'), text };
 }
 
-/** Two turns with the same one can be told to the same process. */
+/** Two turns with the same one can use the same process. */
 export function fingerprintOf(options: ProfileOptions, plan: ToolPlan): string {
   return JSON.stringify([
     plan.fingerprint,

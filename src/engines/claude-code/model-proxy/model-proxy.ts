@@ -1,7 +1,7 @@
 /**
  * The model calls of one Claude Code, on their way through the gateway's own `/v1/messages`. The
  * turn that runs is asked before each call, counts what all of them cost, those of sub-agents
- * included, and hears what an upstream said when one failed.
+ * included, and gets the upstream's error when a request failed.
  */
 import { type ConversationRequest, type Message, NO_USAGE, type Usage } from '../../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';

@@ -1,6 +1,6 @@
 /**
  * What the model behind Claude Code sees of what the gateway serves to it. Claude Code knows these
- * tools as those of an MCP server and tells of their results in the shape of that protocol; models
+ * tools as those of an MCP server and sends their results in the shape of that protocol; models
  * know the tools by their plain names, and documents as documents. Claude Code's own prompt names
  * them plainly too.
  */
@@ -28,7 +28,7 @@ export class ModelView {
     this.#agents = agents;
   }
 
-  /** A result that Claude Code is about to be told. */
+  /** A result that Claude Code is about to get. */
   note(wireId: string, { content }: ToolResultBlock): void {
     if (content.some(({ type }) => type === 'document')) this.#documents.set(wireId, content);
   }

@@ -34,7 +34,7 @@ type Wishes = Partial<
   >
 >;
 
-/** What every call needs, whoever makes it. */
+/** What every model request needs, of the main agent and of sub-agents. */
 export function tidyRequest(request: ConversationRequest): ConversationRequest {
   return { ...request, messages: inToolCallOrder(request.messages) };
 }
@@ -58,7 +58,7 @@ export function shapeRequest(
 
 /**
  * A budget of Claude Code's own is made for its own limit, and a budget is a part of the limit: under a
- * client's it takes at most half. Left out where that is too little, because some models cannot be told
+ * client's it takes at most half. Left out where that is too little, because some models cannot be made
  * not to think. What the client itself asks for is the upstream's to judge.
  */
 function withRoomToThink(shaped: ConversationRequest, wished: ConversationRequest): ConversationRequest {
@@ -104,7 +104,7 @@ export function lostWishes({ serverTools, extensions }: ConversationRequest): Lo
 }
 
 /**
- * Claude Code tells its model results in the order in which they came. In the order of the calls the
+ * Claude Code sends results in the order in which they came. In the order of the calls the
  * same conversation reads the same each time, also to a process that was not there.
  */
 export function inToolCallOrder(messages: readonly Message[]): Message[] {

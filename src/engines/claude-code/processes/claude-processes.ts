@@ -47,9 +47,9 @@ export interface OpenOptions {
     subagentStart?: HookCallback;
   } & CompactionHooks;
   /**
-   * The conversation so far, to be gone on with by the message that is sent first. It is empty or ends
+   * The conversation so far, continued by the message that is sent first. It is empty or ends
    * with an assistant message: Claude Code asks its model only when it is sent something, so user
-   * messages behind the last assistant message (results of calls included) are sent, in one message,
+   * messages after the last assistant message (results of calls included) are sent, in one message,
    * and are no part of this. Where it ends with calls, that message begins with all of their results.
    * Throws a plain Error when it ends otherwise. Names of tools are those that Claude Code knows.
    * `incomingMessage` of processes/transcript-entries.ts makes the message to send from neutral ones.
@@ -81,17 +81,17 @@ export interface ClaudeProcess {
   readonly pid: number;
   /**
    * The key that its model calls carry. It is made with the process, which may be older than the
-   * conversation, so whoever opens it has to know it from then on and until `exited`.
+   * conversation, so its opener has to accept it from then on and until `exited`.
    */
   readonly credential: string;
-  /** It has not ended, and nobody has begun to end it. */
+  /** It has not ended and is not being ended. */
   readonly alive: boolean;
   /** Whether it was waiting when it was asked for. */
   readonly warm: boolean;
   send(message: SDKUserMessage): void;
   /** One reader. Ends when the process does. */
   readonly messages: AsyncIterator<SDKMessage, void>;
-  /** Resolves when it is gone, whoever ended it. */
+  /** Resolves when it is gone, for any reason. */
   readonly exited: Promise<{ code: number | null; signal: string | null; stderr: string }>;
   /** Ends it and whatever it started, and removes its files. */
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** A process with its conversation: the SDK talks to it, and one reader hears what it says. */
+/** A process with its conversation: the SDK talks to it, and one reader gets its messages. */
 import type {
   Options,
   Query,
@@ -100,7 +100,7 @@ async function comesUp(
     signal.addEventListener('abort', stop, { once: true });
   });
   const initialized = query.initializationResult();
-  // Rejects as well when the process is ended, whoever is first.
+  // Rejects as well when the process ends first.
   initialized.catch(() => undefined);
   try {
     signal.throwIfAborted();

@@ -47,7 +47,7 @@ export class LaunchedProcess {
     this.credential = credential;
     this.pid = pid;
     this.#child = child;
-    // It is told by `exited`; a write to a process that is gone says nothing more.
+    // `exited` reports it; a write to a process that is gone says nothing more.
     stdin.on('error', () => undefined);
     child.on('error', () => undefined);
     stderr.setEncoding('utf8');

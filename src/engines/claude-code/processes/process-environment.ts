@@ -1,4 +1,4 @@
-/** What a process of Claude Code is told by its environment, and nothing of the gateway's own. */
+/** The environment of a Claude Code process, without anything of the gateway's own. */
 import { join } from 'node:path';
 import { commandEnvironment } from '../../../workspace/process/command-environment.js';
 import type { ProcessProfile } from './claude-processes.js';
@@ -36,14 +36,14 @@ const FIXED: Readonly<Record<string, string>> = {
   // After a 400 it would ask again without each of these.
   CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS: '1',
   CLAUDE_CODE_THINKING_DISPLAY_UPDATES: '0',
-  // What ends in the background would start a turn that nobody asked for.
+  // What ends in the background would start an unsolicited turn.
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
   // Of its two kinds of lists of things to do, the one that models know as TodoWrite.
   CLAUDE_CODE_ENABLE_TASKS: '0',
   CLAUDE_CODE_DISABLE_CRON: '1',
   CLAUDE_CODE_DISABLE_WORKFLOWS: '1',
   CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: 'false',
-  // A memory of its own would be one for all conversations in a folder, whoever's they are.
+  // A memory of its own would be shared by all conversations in a folder, of all principals.
   CLAUDE_CODE_DISABLE_AUTO_MEMORY: '1',
   CLAUDE_CODE_DISABLE_BUNDLED_SKILLS: '1',
   CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING: '1',

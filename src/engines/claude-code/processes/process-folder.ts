@@ -78,7 +78,7 @@ export async function reapFolders(stateDir: string): Promise<number> {
   for (const name of names) {
     const path = join(root, name);
     const note = await readNote(path);
-    // Without a note it was made by nobody who is alive, or a moment ago by somebody who is.
+    // Without a note its process is dead, or made it a moment ago.
     if (note === undefined || note.host !== hostname() || isRunning(note.gateway)) continue;
     await killAll({
       variable: `${PROCESS_ID_VARIABLE}=${name}`,

@@ -1,6 +1,6 @@
 /**
  * The options of the Agent SDK. `launchOptions` decide how the process is started, and are the same
- * for every conversation of a profile; all that differs between conversations is told to the process
+ * for every conversation of a profile; all that differs between conversations is sent to the process
  * once it runs, so that it can be older than its conversation.
  */
 import type { Options } from '@anthropic-ai/claude-agent-sdk';
@@ -57,7 +57,7 @@ export function conversationOptions(options: QueryOptions): Options {
   const { systemPrompt, servers, canUseTool, hooks } = options;
   return {
     canUseTool,
-    // Text of clients is nobody's typing: no commands, no @paths.
+    // Text of clients is not typed input: no commands, no @paths.
     verbatimPrompts: true,
     mcpServers: { ...servers },
     hooks: {

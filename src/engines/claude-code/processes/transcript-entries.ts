@@ -150,7 +150,7 @@ function encodeContext(): EncodeContext {
 }
 
 /**
- * Thinking with its proof goes back as it came, whoever made it: it is sent to the gateway again,
+ * Thinking with its signature goes back as it came, from any provider: it is sent to the gateway again,
  * which knows its own proofs of other upstreams.
  */
 function verbatim(message: Message): Message {

@@ -66,7 +66,7 @@ export async function warmUp(process: LaunchedProcess, timeoutMs: number): Promi
     stdout.off('data', onData);
     stdout.pause();
   }
-  // A line that has begun belongs to whoever reads next.
+  // An incomplete line belongs to the next reader.
   if (rest !== '') stdout.unshift(Buffer.from(rest, 'utf8'));
 }
 

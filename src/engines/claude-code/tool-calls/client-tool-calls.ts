@@ -7,7 +7,7 @@ export class ClientToolCalls {
   readonly #early = new Map<string, ToolResultBlock>();
   #closed = false;
 
-  /** Undefined when nobody will bring a result any more. */
+  /** Undefined when no result will come any more. */
   async wait(wireId: string, signal: AbortSignal): Promise<ToolResultBlock | undefined> {
     const early = this.#early.get(wireId);
     if (early !== undefined) {

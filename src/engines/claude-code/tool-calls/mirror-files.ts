@@ -1,6 +1,6 @@
 /**
- * What Claude Code's own tools have read and written, told to the session of the gateway's tools:
- * to them a file that was just read must not be one that nobody has seen.
+ * Mirrors what Claude Code's own tools have read and written into the state of the gateway's tools:
+ * to them a file that was just read must count as read.
  */
 import type { HookInput } from '@anthropic-ai/claude-agent-sdk';
 import type { JsonObject } from '../../../core/conversation.js';

@@ -14,7 +14,7 @@ import { openRegularFile } from '../../../workspace/regular-file.js';
 
 const TRANSCRIPT = '.jsonl';
 const FOLDER = 'tool-results';
-/** What it makes names of, behind the folder. */
+/** The file names that it makes in the folder. */
 const NAME = '[A-Za-z0-9_%-][A-Za-z0-9_.%-]*\\.(?:txt|json)';
 
 export class SavedOutputs {
@@ -37,7 +37,7 @@ export class SavedOutputs {
     };
   }
 
-  /** `transcript`: its path, as hooks are told. */
+  /** `transcript`: its path, as hooks get it. */
   note(transcript: string): void {
     if (!transcript.endsWith(TRANSCRIPT)) return;
     this.#folder = join(transcript.slice(0, -TRANSCRIPT.length), FOLDER);
@@ -71,7 +71,7 @@ async function copyOf(path: string, session: OpenToolState): Promise<string> {
   const copy = join(await session.scratch(), basename(path));
   // Told of before.
   if (existsSync(copy)) return copy;
-  // A link in its place would be somebody else's file.
+  // A link in its place could name any other file.
   const { handle } = await openRegularFile(join(realTarget(dirname(path)), basename(path)));
   const partial = `${copy}.partial`;
   await pipeline(handle.createReadStream(), createWriteStream(partial, { mode: 0o600 }));

@@ -35,7 +35,7 @@ export class SubAgents {
   readonly #started = new Map<string, Started>();
   readonly #kinds = new Map<string, string>();
   readonly #sessions = new Map<string, Promise<OpenToolState>>();
-  /** What is to be told of agents once it is known whose they are. */
+  /** Activities of agents that wait until their parent is known. */
   readonly #untold = new Map<string, (() => void)[]>();
 
   constructor(options: SubAgentsOptions) {
@@ -58,14 +58,14 @@ export class SubAgents {
     this.#kinds.set(id, kind);
   }
 
-  /** `plain`: the name of a tool that somebody runs. */
+  /** `plain`: the tool's name without the prefix of a server. */
   mayUse(id: string, owner: ToolOwner, plain: string): boolean {
     if (owner !== 'gateway') return owner === 'claude';
     const onlyReads = READING_KINDS.has(this.#kinds.get(id) ?? '');
     return !MAIN_ONLY.has(plain) && !(onlyReads && CHANGING.has(plain));
   }
 
-  /** At once, or when it has been heard of: its model may be faster than the word of its start. */
+  /** At once, or when it is known: its model request may come before the event of its start. */
   whenKnown(id: string, tell: () => void): void {
     if (this.#started.has(id)) {
       tell();

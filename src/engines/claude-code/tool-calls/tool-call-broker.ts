@@ -65,7 +65,7 @@ export class ToolCallBroker {
   /** Sub-agents' calls, by id. */
   readonly #agentOf = new Map<string, string>();
   readonly #courses = new ToolCallEvents();
-  /** Calls of sub-agents that were told of, by id. */
+  /** Calls of sub-agents that were reported, by id. */
   readonly #toldOf = new Set<string>();
   readonly #outputs = new SavedOutputs();
   /** Where Claude Code is, by sub-agent; undefined for the main one. */
@@ -87,7 +87,7 @@ export class ToolCallBroker {
     for (const resolve of this.#turnWaiters.splice(0)) resolve(turn);
   }
 
-  /** Between two turns nobody is told. */
+  /** Between two turns there is no observer. */
   notify(activity: AgentActivityBody, agentId?: string): void {
     this.#turn?.notify(activity, agentId);
   }
@@ -173,7 +173,7 @@ export class ToolCallBroker {
       const agentId = this.#agentOf.get(wireId);
       const result = await this.#run(block, agentId, signal);
       if (result === undefined) return mcpError(STOPPED);
-      // Claude Code tells them in words of its own, which are not what is kept.
+      // Claude Code rewords them; the stored result is the original.
       if (result.content.some(({ type }) => type !== 'text')) this.known.give(result);
       return this.#told(wireId, result);
     } catch (error) {
@@ -187,10 +187,10 @@ export class ToolCallBroker {
     return toMcpResult(result);
   }
 
-  /** What Claude Code tells its model about calls of its own; kept before anything acts on it. */
+  /** Results that Claude Code gives its model for calls of its own; stored before anything acts on them. */
   async ended(result: ToolResultBlock): Promise<void> {
     const changed = this.#changed.get(result.toolUseId);
-    // Beside the result it is told by a hook, which is no part of what is kept.
+    // A hook adds it to the result; it is not stored.
     const content = changed === undefined ? result.content : [changedInput(changed), ...result.content];
     const found = this.known.end(await this.#outputs.keep({ ...result, content }, this.#options.session));
     if (found === undefined) return;
@@ -208,7 +208,7 @@ export class ToolCallBroker {
     this.#tellEnd(result);
   }
 
-  /** That a call of a sub-agent is whole is heard from its model, or because it is about to run. */
+  /** A sub-agent's call is whole once its model says so, or once it is about to run. */
   notifyOnce(activity: AgentActivityBody, agentId: string): void {
     if (activity.type === 'call-whole') {
       if (this.#toldOf.has(activity.id)) return;

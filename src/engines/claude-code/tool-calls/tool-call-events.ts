@@ -62,7 +62,7 @@ export class ToolCallEvents {
     return this.#courses.has(wireId);
   }
 
-  /** Undefined for a call that is not known here: somebody else tells of it. */
+  /** Undefined for a call that is not known here: another reporter has it. */
   end({
     toolUseId,
     content,

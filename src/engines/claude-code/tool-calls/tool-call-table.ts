@@ -1,6 +1,6 @@
 /**
  * The calls of the message that Claude Code works on. Claude Code begins with them while the message
- * is still being written; whoever decides about one waits here until the message is whole and kept.
+ * is still being written; a decision about one waits here until the message is whole and stored.
  */
 import type { ToolResultBlock, ToolUseBlock } from '../../../core/conversation.js';
 import type { ToolOwner } from './tool-plan.js';
@@ -12,7 +12,7 @@ export interface KnownToolCall {
   owner: ToolOwner | undefined;
   /** Why it must not run. */
   problem?: string | undefined;
-  /** `asked`: nobody but a person keeps it from running. */
+  /** `asked`: only a person's decision keeps it from running. */
   state: 'new' | 'begun' | 'asked' | 'ended';
 }
 
@@ -21,7 +21,7 @@ export class ToolCallTable {
   readonly #byWireId = new Map<string, KnownToolCall>();
   readonly #waiting = new Map<string, ((call: KnownToolCall | undefined) => void)[]>();
   readonly #results = new Map<string, ToolResultBlock>();
-  /** As whoever ran the call said it, which Claude Code tells in its own words. */
+  /** The result as the runner of the call gave it, before Claude Code rewords it. */
   readonly #given = new Map<string, ToolResultBlock>();
   /** Of calls that Claude Code refused while their message was still being written. */
   readonly #early = new Map<string, ToolResultBlock>();
@@ -73,7 +73,7 @@ export class ToolCallTable {
     this.#given.set(result.toolUseId, result);
   }
 
-  /** What Claude Code tells its model. The call as it is known, where it is. */
+  /** The result that Claude Code gives its model. Returns the call, where it is known. */
   end(result: ToolResultBlock): { call: KnownToolCall; result: ToolResultBlock } | undefined {
     const call = this.#byWireId.get(result.toolUseId);
     if (call === undefined) {

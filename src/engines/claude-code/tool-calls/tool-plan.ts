@@ -1,6 +1,6 @@
 /**
  * The tools of one conversation and who runs them: Claude Code itself, the gateway, or the client.
- * Claude Code knows the last two as tools of MCP servers; everybody else by their plain names. So does
+ * Claude Code knows the last two as tools of MCP servers; every other part by their plain names. So does
  * its model, as far as the gateway runs them: they are those that it knows from Claude Code.
  */
 import type { JsonObject, Message, ToolChoice, ToolDefinition } from '../../../core/conversation.js';
@@ -24,7 +24,7 @@ interface ClaudeTool {
 
 /**
  * Built-ins that Claude Code brings and runs itself. Not Glob and Grep: a search goes through files that
- * nobody named, and only the gateway's own leaves out what the rules keep from being read. Not
+ * were not named, and only the gateway's own leaves out what the rules keep from being read. Not
  * NotebookEdit: Claude Code has nothing that goes with NotebookRead.
  */
 const CLAUDE_TOOLS: Readonly<Record<string, ClaudeTool>> = {
@@ -57,7 +57,7 @@ export type ToolOwner = 'claude' | 'gateway' | 'client';
 
 export interface ServedTool {
   owner: Exclude<ToolOwner, 'claude'>;
-  /** As everybody but Claude Code knows it. */
+  /** The name outside of Claude Code. */
   plain: string;
   /** Within its server. */
   name: string;
@@ -72,7 +72,7 @@ export interface ToolPlan {
   readonly claude: readonly string[];
   /** The rest, by the MCP server that serves them. */
   readonly servers: ReadonlyMap<string, readonly ServedTool[]>;
-  /** Undefined where nobody runs a tool of this name. */
+  /** Undefined where no one runs a tool of this name. */
   ownerOf(wire: string): ToolOwner | undefined;
   served(server: string, name: string): ServedTool | undefined;
   /** The plain name of what Claude Code calls. */

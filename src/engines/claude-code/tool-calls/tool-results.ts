@@ -47,7 +47,7 @@ function mediaOf(source: MediaSource, kind: 'image' | 'document'): ContentBlock 
   }
 }
 
-/** The blocks of a user message that Claude Code tells of; what cannot be read is kept as text. */
+/** The blocks of a user message from Claude Code; what cannot be read is kept as text. */
 export function blocksOf(content: unknown): Block[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   if (!Array.isArray(content)) return [];
