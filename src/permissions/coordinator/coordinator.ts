@@ -28,8 +28,6 @@ import { toShown } from './shown.js';
 import { Ticker } from './ticker.js';
 import type { WaitEnd, Waiter } from './waiting-list.js';
 
-/** Who is there to answer. Presence is counted; a look at the list counts for a while. */
-
 /** Clients that poll do so well within this. */
 const SEEN_MS = 60_000;
 
@@ -38,6 +36,7 @@ const EVERYONE = Symbol('everyone');
 
 type Whose = string | typeof EVERYONE;
 
+/** Who is there to answer. Presence is counted; a look at the list counts for a while. */
 class Attendance {
   readonly #present = new Map<Whose, number>();
   readonly #seenAt = new Map<Whose, number>();
