@@ -1,10 +1,10 @@
 /** Installs what the package does not carry: the Agent SDK with Claude Code, at the version of this release. */
 import { mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 import type { Environment } from '../config/environment-references.js';
 import {
   checkClaudeCode,
+  resolveIn,
   SDK_PACKAGE,
   SDK_SIZE,
   SDK_VERSION,
@@ -71,6 +71,9 @@ async function install(npm: readonly string[], target: string, io: CliIo): Promi
     const code = await runProgram(program, [...before, ...npmArguments(folder)], {
       cwd: folder,
       env: npmEnvironment(io.env),
+    }).catch((error: unknown) => {
+      io.err(`${program} could not be started (${error instanceof Error ? error.message : String(error)}).`);
+      return EXIT.failed;
     });
     if (code !== 0) {
       io.err(
@@ -78,8 +81,7 @@ async function install(npm: readonly string[], target: string, io: CliIo): Promi
       );
       return code > 128 ? code : EXIT.failed;
     }
-    const { resolve } = createRequire(join(folder, 'package.json'));
-    const made = await checkClaudeCode({ env: io.env, resolve });
+    const made = await checkClaudeCode({ env: io.env, resolve: resolveIn(folder) });
     if (!made.ok) {
       io.err(
         `npm installed ${SDK_PACKAGE} without Claude Code for ${process.platform}-${process.arch}. Check that your registry has its optional dependencies, then run \`${io.program} add ${CLAUDE_CODE}\` again.`,

@@ -18,13 +18,17 @@ async function write(file: string, text: string): Promise<void> {
 /** A home folder in which `toolgate add claude-code` has run. */
 async function homeWithSdk(): Promise<{ HOME: string; folder: string }> {
   const HOME = (await tempFolder()).path;
-  const folder = join(sdkFolder({ HOME }), 'node_modules/@anthropic-ai');
+  return { HOME, folder: await installSdk(sdkFolder({ HOME })) };
+}
+
+async function installSdk(below: string): Promise<string> {
+  const folder = join(below, 'node_modules/@anthropic-ai');
   const manifest = { name: '@anthropic-ai/claude-agent-sdk', version: '7.8.9', main: 'sdk.mjs' };
   await write(join(folder, 'claude-agent-sdk/package.json'), JSON.stringify(manifest));
   await write(join(folder, 'claude-agent-sdk/sdk.mjs'), 'export const query = () => {};');
   await write(join(folder, 'claude-agent-sdk-linux-x64/claude'), '');
   await chmod(join(folder, 'claude-agent-sdk-linux-x64/claude'), 0o755);
-  return { HOME, folder };
+  return folder;
 }
 
 describe('checkClaudeCode', () => {
@@ -48,6 +52,18 @@ describe('checkClaudeCode', () => {
     const resolve = (file: string): string => (file.includes('-linux-') ? absent() : file);
     expect(await checkClaudeCode({ resolve, env, ...PLATFORM })).toMatchObject({ sdkVersion: '7.8.9' });
   });
+
+  it.each(['.', '.local', '.local/state', '.local/state/toolgate'])(
+    'takes no package of the folder %s above the one that add writes, which an agent may write',
+    async (above) => {
+      const HOME = (await tempFolder()).path;
+      await installSdk(join(HOME, above));
+      const absentBeside = { resolve: absent, env: { HOME }, ...PLATFORM };
+      expect(await checkClaudeCode(absentBeside)).toMatchObject({ ok: false });
+      await mkdir(sdkFolder({ HOME }), { recursive: true });
+      expect(await checkClaudeCode(absentBeside)).toMatchObject({ ok: false });
+    },
+  );
 
   it('says how to install it where it is absent', async () => {
     const env = { HOME: (await tempFolder()).path };

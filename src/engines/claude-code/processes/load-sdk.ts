@@ -3,9 +3,10 @@
  * It is found in `node_modules`, or where `toolgate add claude-code` installs it; loaded with the first
  * use, and its absence is an error that says how to get it.
  */
+import { realpathSync } from 'node:fs';
 import { access, constants, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { query } from '@anthropic-ai/claude-agent-sdk';
 import type { Environment } from '../../../config/environment-references.js';
@@ -67,7 +68,7 @@ export async function checkClaudeCode(options: CheckOptions = {}): Promise<Claud
     return { ok: false, problem: `There is no Claude Code for ${platform}.`, addable: false };
   }
   const beside = options.resolve ?? createRequire(import.meta.url).resolve;
-  const added = createRequire(join(sdkFolder(options.env ?? process.env), 'package.json')).resolve;
+  const added = resolveIn(sdkFolder(options.env ?? process.env));
   const file = platform.startsWith('win32') ? 'claude.exe' : 'claude';
   for (const resolve of [beside, added]) {
     const main = find(resolve, SDK_PACKAGE);
@@ -105,6 +106,15 @@ export async function loadClaudeSdk(env: Environment = process.env): Promise<Cla
 
 function isSdk(value: unknown): value is ClaudeSdk {
   return typeof value === 'object' && value !== null && 'query' in value && typeof value.query === 'function';
+}
+
+/** In the folder's own `node_modules` alone: Node would look in those of the folders above too, which an agent may write. */
+export function resolveIn(folder: string): Resolve {
+  return (file) => {
+    const found = createRequire(join(folder, 'package.json')).resolve(file);
+    if (found.startsWith(join(realpathSync(folder), 'node_modules') + sep)) return found;
+    throw new Error(`${file} is not installed in ${folder}`);
+  };
 }
 
 function find(resolve: Resolve, file: string): string | undefined {
