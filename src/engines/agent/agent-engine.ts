@@ -113,6 +113,7 @@ class AgentTurn {
       const asked = await driven.begin();
       return live.begin(answerHead(turn, [...turn.losses, ...driven.losses], asked), this.#stream(driven));
     } catch (error) {
+      if (!turn.signal.aborted) this.#logBug(error);
       const failure = turnFailure(turn, error);
       this.#reporter.failed(failure);
       await this.#driven?.close();
@@ -120,6 +121,12 @@ class AgentTurn {
       await live.fail(failure);
       throw failure;
     }
+  }
+
+  #logBug(error: unknown): void {
+    if (error instanceof GatewayError) return;
+    const { call, turn, log } = this.#options;
+    log.error({ err: error, id: call.id, session: turn.id }, 'bug in the agent');
   }
 
   /** The live turn is over. Does nothing where the turn came to its end. */
@@ -136,14 +143,13 @@ class AgentTurn {
 
   /** The events of the answer; the turn is kept before its last event is out. */
   async *#stream(driven: DriverTurn): AsyncGenerator<readonly ModelEvent[], void, void> {
-    const { call, turn, log } = this.#options;
+    const { turn } = this.#options;
     let last: readonly ModelEvent[] | GatewayError;
     try {
       try {
         last = await this.#end(driven, yield* driven.steps());
       } catch (error) {
-        if (!(error instanceof GatewayError))
-          log.error({ err: error, id: call.id, session: turn.id }, 'bug in the agent');
+        this.#logBug(error);
         last = toGatewayError(error);
       }
       if (last instanceof GatewayError) {

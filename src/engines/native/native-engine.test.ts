@@ -9,6 +9,7 @@ import {
   type FakeTool,
   hear,
   nativeEngine,
+  QUIET_LOG,
   resultOf,
   routeTo,
   ScriptedRelay,
@@ -55,6 +56,21 @@ describe('a turn', () => {
     expect(heard.session).toMatch(/^ses_/);
     expect(relay.calls[0]?.raw.length).toBe(0);
     expect(relay.requests[0]?.stream).toBe(true);
+  });
+
+  it('logs a bug before the first word with its cause, and answers without it', async () => {
+    const relay = new ScriptedRelay();
+    const bug = new TypeError('no such thing');
+    relay.run = () => Promise.reject(bug);
+    const logged: unknown[] = [];
+    const log = { ...QUIET_LOG, error: (facts: unknown) => void logged.push(facts) };
+    const engine = await nativeEngine(relay, new FakeRuntime(), root, { log });
+    const failure = await engine.run(callOf([userSays('hi')]), routeTo()).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: 'internal',
+      message: expect.not.stringContaining('no such thing'),
+    });
+    expect(logged).toMatchObject([{ err: bug, id: 'req_1' }]);
   });
 
   it('runs server tools and goes on, without showing their calls', async () => {
