@@ -274,7 +274,8 @@ export class EventHub implements TurnObserver {
 
   #observe(live: TurnSnapshot, activity: AgentActivity): void {
     if (this.#turns.get(live.id) !== live) return;
-    const chunk = { ...encodeActivity(activity, this.limits), turn: live.id, at: this.#time() };
+    const { agent, ...body } = encodeActivity(activity, this.limits);
+    const chunk = { ...body, turn: live.id, agent, at: this.#time() };
     live.add(chunk);
     this.publish(live.principal, chunk);
   }
