@@ -66,7 +66,7 @@ export interface GatewayServerOptions {
   chat: ServerContext['chat'];
   models: ModelCatalogue;
   permissions: ServerContext['permissions'];
-  /** What happens, for those who watch; without it nobody else tells of anything. */
+  /** The event hub; without it there are only the server's own events. */
   events?: EventHub;
   metrics?: Metrics;
   log: Log;
@@ -76,7 +76,7 @@ export interface GatewayServerOptions {
   consoleDir: string;
 }
 
-/** Answers that were told to end get this long to say so. */
+/** Aborted answers get this long to send their end. */
 const ABORT_GRACE_MS = 1000;
 const DRAIN_RETRY_AFTER_S = 5;
 /** Where browsers come to from other sites on purpose: the way back from a sign-in, which proves itself. */
@@ -95,11 +95,11 @@ export class GatewayServer {
   /** Rejects with the error of `listen` as Node says it. */
   static async listen(options: GatewayServerOptions): Promise<GatewayServer> {
     const { limits, store, log } = options;
-    // Before anybody can ask: a page that comes back must not be told that it is signed out.
+    // Before the first request: a page that reconnects must not find itself signed out.
     const found = await loadSignIns(store.signIns, log);
     const server = createServer({
       headersTimeout: limits.headersMs,
-      // Bodies are timed where they are read; this ends those that nobody reads.
+      // Bodies are timed where they are read; this ends unread ones.
       requestTimeout: limits.bodyMs + limits.headersMs,
       keepAliveTimeout: limits.keepAliveMs,
       connectionsCheckingInterval: limits.checkMs,
@@ -185,8 +185,8 @@ export class GatewayServer {
   }
 
   /**
-   * New work is refused, what runs may go on for `graceMs` and is then told to end. It goes on
-   * listening meanwhile, so that whoever asks is told. Resolves when everything is closed.
+   * New work is refused, running work has `graceMs` and is then aborted. It keeps
+   * listening meanwhile, so that clients get an answer. Resolves when everything is closed.
    */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
@@ -300,7 +300,7 @@ export class GatewayServer {
       response.destroy();
       return;
     }
-    // The client was not asked for its body and may send it or not: the next request cannot be told from it.
+    // The client was not asked for its body and may send it or not: the next request cannot be distinguished from it.
     if (exchange.awaitsContinue) exchange.closeAfter = true;
     sendError(exchange, error, this.#context.limits.lingerMs);
   }

@@ -1,6 +1,6 @@
 /**
  * Who is asking, and may they. With keys every area needs one. Without keys the gateway listens on
- * loopback alone: models are open to whoever is on this machine, everything that shows or changes
+ * loopback alone: models are open to everyone on this machine, everything that shows or changes
  * the gateway itself needs the console token.
  */
 import { randomBytes } from 'node:crypto';
@@ -110,7 +110,7 @@ export class Auth {
     return presentedSecrets(headers).every((secret) => this.credentialOf(secret) === undefined);
   }
 
-  /** Whether somebody who was let in to the console would be let in again. */
+  /** Whether a signed-in browser would still be let in. */
   isSignedIn(headers: IncomingHttpHeaders): boolean {
     return this.#find(headers) !== undefined;
   }

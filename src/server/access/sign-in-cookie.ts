@@ -1,6 +1,6 @@
 /**
  * The two secrets of a sign-in, and what ties it to the credential that it was made with. Browsers
- * send a cookie to every port of a host, so whoever serves a page on another port has it. The second
+ * send a cookie to every port of a host, so a server on another port gets it. The second
  * secret is kept by the page for its origin, which has the port in it, and sent as a header.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -85,7 +85,7 @@ export class SignInCookie {
     return { id: joined(value, page), value, page };
   }
 
-  /** Of both secrets: one alone is nobody's. */
+  /** Of both secrets: one alone identifies no sign-in. */
   idIn(headers: Presented | undefined): string | undefined {
     const value = this.#valueIn(headers?.cookie);
     const page = pageSecretIn(headers);

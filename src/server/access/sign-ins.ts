@@ -30,7 +30,7 @@ export const SIGN_IN_LIMITS = {
   syncMs: 60 * 1000,
   /** Of one key; of more, the one unused for longest goes. */
   perKey: 100,
-  /** Cookies of nobody that are remembered until the next look at the store. */
+  /** Unknown cookies that are remembered until the next look at the store. */
   unknown: 1000,
 } as const;
 
@@ -38,11 +38,11 @@ interface ConsoleSession {
   /** Of the key; that of earlier until its cookie comes. */
   name: string;
   binding: string;
-  /** Unknown until its cookie comes: only that tells whose it is. */
+  /** Unknown until its cookie comes: only that identifies the key. */
   principal: Principal | undefined;
   beganAt: number;
   expiresAt: number;
-  /** The end that the store knows; undefined where it could not be told of the sign-in. */
+  /** The end that the store knows; undefined where the sign-in could not be stored. */
   storedUntil: number | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface NewSignIn {
   page: string;
 }
 
-/** What there is to go on with at the start. Where the store does not say, each is looked for when it comes. */
+/** The stored sign-ins at the start. Where the store is down, each is looked up when its cookie comes. */
 export async function loadSignIns(store: SignInStore, log: Pick<Log, 'warn'>): Promise<readonly SignIn[]> {
   try {
     return await store.list();
@@ -262,7 +262,7 @@ export class SignIns {
     for (const { expiresAt, session } of slid) session.storedUntil = expiresAt;
   }
 
-  /** Somebody signed out at another gateway. Before, the store is told of all whose time is over there alone. */
+  /** A sign-out at another gateway. Sign-ins that are expired only in the store are renewed there first. */
   async #endRemoved(): Promise<void> {
     const known = [...this.#sessions].filter(([, { storedUntil }]) => storedUntil !== undefined);
     if (known.length === 0) return;
@@ -297,7 +297,7 @@ export class SignIns {
     this.#put(id, { ...rest, principal: undefined, expiresAt, storedUntil: expiresAt });
   }
 
-  /** Whoever signs in makes room among their own: nobody ends the sign-ins of others by it. */
+  /** A new sign-in evicts one of its own key, never one of another key. */
   #put(key: string, session: ConsoleSession): void {
     this.#sessions.set(key, session);
     const own = [...this.#sessions].filter(([, { name }]) => name === session.name);
@@ -306,7 +306,7 @@ export class SignIns {
     if (first !== undefined) this.#end([first[0]]);
   }
 
-  /** Ended with all others of its key. Whose one is whose key has another name by now, nobody can say: it ends too. */
+  /** Ended with all others of its key. A sign-in whose key was renamed cannot be matched, so it ends too. */
   #isOver({ name, beganAt }: Pick<SignIn, 'name' | 'beganAt'>): boolean {
     const ends = this.#names.has(name) ? [this.#everywhere.get(name) ?? 0] : [...this.#everywhere.values()];
     return ends.some((end) => beganAt <= end);

@@ -14,7 +14,7 @@ import { isAdmin, isInside, realFolder } from './chat/chosen-folder.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import type { FoldersWire, ModelWire } from './wire/sessions.js';
 
-/** What the console can talk to: names, what upstreams list behind a pattern, and the patterns. */
+/** What the console can talk to: names, what upstreams list for a pattern, and the patterns. */
 export const listConsoleModels: ConsoleApiHandler = async (exchange, { dispatcher, models }) => {
   const listed = await exchange.untilAborted(dispatcher.models());
   const data = models.offered(exchange.principal, listed).map(toWire);

@@ -1,5 +1,5 @@
 /**
- * Questions about calls that nobody goes on with: a turn broke off in front of the answer, and then it
+ * Questions about abandoned calls: a turn broke before the answer, and then it
  * was stopped, or the conversation went on. Allowed, they would run nothing.
  */
 import type { Log } from '../../observability/log.js';
@@ -30,6 +30,6 @@ export function cancelLeftQuestions({ sessions, approvals, log }: LeftQuestionsO
 
 function reasonOf(event: SessionEvent): string | undefined {
   if (event.type === 'turn-left') return event.by === undefined ? WENT_ON : stoppedBy(event.by);
-  // A turn that was gone on with after a break may have done without some of what was asked before it.
+  // A resumed turn may no longer need some of what was asked before the break.
   return event.type === 'turn-ended' && event.end === 'complete' ? WENT_ON : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * `POST /api/rules/test`: what the rules say about a call that nobody makes, in a session, a folder,
- * or where the gateway was started. Asks nobody, writes nothing.
+ * `POST /api/rules/test`: what the rules say about a hypothetical call, in a session, a folder,
+ * or where the gateway was started. Asks no person, writes nothing.
  */
 import * as z from 'zod';
 import type { JsonObject } from '../../core/conversation.js';

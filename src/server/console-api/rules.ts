@@ -52,7 +52,7 @@ export const listRules: ConsoleApiHandler = async (exchange, context) => {
   sendJson(exchange, 200, { mode, data }, { 'cache-control': 'no-store' });
 };
 
-/** Of a rule that somebody else made: it holds everywhere, or in the folder of an agent that the key may use. */
+/** Of a rule that another key made: it holds everywhere, or in the folder of an agent that the key may use. */
 function isForAll(rule: Rule, { principal }: Exchange, { models }: ConsoleApiContext): boolean {
   if ('session' in rule) return false;
   return !('project' in rule) || models.offered(principal).some(({ root }) => root === rule.project);

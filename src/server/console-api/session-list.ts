@@ -30,7 +30,7 @@ export async function listByStatus(
       ...query,
       ...narrow,
       ...(query.states && { states: narrow.states.filter((state) => query.states?.includes(state)) }),
-      // Not one more than there is room for: the next page begins behind the last that was looked at.
+      // Not one more than there is room for: the next page begins after the last that was read.
       limit: query.limit - items.length,
       ...(cursor === undefined ? {} : { cursor }),
     });

@@ -21,7 +21,7 @@ import { ownOnly } from './traces.js';
 import { SESSION_STATUSES } from './wire/session-status.js';
 import type { MessageWire, SessionContentWire, StopAnswer } from './wire/sessions.js';
 
-/** Says something, and goes on with what broke off. The turn is the gateway's: nobody has to wait for it. */
+/** Starts a turn, or resumes an interrupted one. The gateway owns the turn: no client has to wait for it. */
 export const startChat: ConsoleApiHandler = async (exchange, context) => {
   const body = await readJson(exchange, context, chatBody, context.limits.bodyBytes);
   const started = await context.chat.start(body, exchange.principal);

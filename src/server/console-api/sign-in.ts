@@ -16,7 +16,7 @@ const CONSOLE: Access = { area: 'console' };
 
 interface SignInRequest {
   token: string;
-  /** False: whoever is signed in with this browser stays so. */
+  /** False: an existing sign-in of this browser stays. */
   replace: boolean;
 }
 
@@ -47,7 +47,7 @@ export const showSignIn: ConsoleApiHandler = (exchange) => {
   sendJson(exchange, 200, toWire(exchange.principal), NO_STORE);
 };
 
-/** The browser forgets its cookie in any case; whoever has a copy of it is refused from now on. */
+/** The browser forgets its cookie in any case; a copy of it is refused from now on. */
 export const signOut: ConsoleApiHandler = async (exchange, { auth, limits }) => {
   const { headers: asked } = exchange.request;
   const everywhere = readSwitch(new URLSearchParams(exchange.query), 'everywhere');
@@ -68,7 +68,7 @@ export const signOut: ConsoleApiHandler = async (exchange, { auth, limits }) => 
   sendStatus(exchange, 204, headers);
 };
 
-/** Throws `unauthenticated` where nobody is signed in, and has no key or token either. */
+/** Throws `unauthenticated` without a sign-in, key or token. */
 async function closeEverywhere(headers: IncomingHttpHeaders, auth: Auth): Promise<void> {
   const { sessions } = auth;
   if (auth.isStranger(CONSOLE, headers)) {
@@ -81,7 +81,7 @@ async function closeEverywhere(headers: IncomingHttpHeaders, auth: Auth): Promis
   await sessions.closeAll(auth.admit(CONSOLE, headers));
 }
 
-/** Who is signed in with the browser. Rejects as the store does: then nobody is replaced unasked. */
+/** The browser's present sign-in. Rejects as the store does: then none is replaced unasked. */
 async function findPresent(headers: IncomingHttpHeaders, { sessions }: Auth): Promise<Principal | undefined> {
   await sessions.recall(headers);
   return sessions.find(headers);

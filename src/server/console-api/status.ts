@@ -68,7 +68,7 @@ function countServers({ mcp }: ConsoleApiContext): StatusWire['mcp'] {
   return { total: servers.length, states };
 }
 
-/** Where the file lies is for whoever runs the gateway. */
+/** The path of the file is for the operator. */
 async function storeStatus(
   { principal }: Exchange,
   { store }: ConsoleApiContext,

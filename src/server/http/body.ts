@@ -77,7 +77,7 @@ function collect(exchange: Exchange, limits: Limits, maxBytes: number): Promise<
   });
 }
 
-/** What follows on the connection is the rest of a body that nobody wants. */
+/** The rest of an unwanted body follows on the connection. */
 function refuse(exchange: Exchange, error: GatewayError): GatewayError {
   exchange.closeAfter = true;
   return error;

@@ -44,7 +44,7 @@ export class Connections {
 
   /**
    * Listens to the socket and not to the response: a response that is queued behind another one of
-   * the same connection hears nothing of its end.
+   * the same connection gets no event of its end.
    */
   open(socket: Socket): void {
     const connection: ClientConnection = {

@@ -61,7 +61,7 @@ export class Exchange {
   traced = false;
   /** Where the whole of it is recorded. */
   recorder: TraceRecorder | undefined;
-  /** Headers of the answer that an engine told ahead of it. */
+  /** Headers of the answer that an engine announced ahead of it. */
   announced: Readonly<Record<string, string>> = {};
   /** The answer says `connection: close`. */
   closeAfter = false;

@@ -64,7 +64,7 @@ class JsonWalk {
     return this.#at < this.#text.length ? this.#fail('the end of the body') : undefined;
   }
 
-  /** Inside a container: its end, or the next value, behind a comma unless it is the first. */
+  /** Inside a container: its end, or the next value, after a comma unless it is the first. */
   #next(container: Container): Failure | undefined {
     const { closer, fresh } = container;
     this.#skip(SPACE);

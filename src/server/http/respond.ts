@@ -96,7 +96,7 @@ export function sendError(
   };
   const timer = setTimeout(end, lingerMs);
   request.on('end', end).on('close', end).resume();
-  // The parser may have given up on the request; then only the socket hears of its end.
+  // The parser may have given up on the request; then only the socket reports its end.
   socket.on('end', end);
 }
 

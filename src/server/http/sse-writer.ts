@@ -4,7 +4,7 @@
  * Chunks are framed here and go straight to the socket. Node's own framing makes four writes of
  * each chunk and corks the socket around them; measured with 300 events of 110 bytes a stream, that
  * costs 13-15 µs of CPU an event against 9-10 µs this way. It is safe where the response owns
- * the socket: behind an unfinished, pipelined answer it does not (`socket` is null), and then the
+ * the socket: after an unfinished, pipelined answer it does not (`socket` is null), and then the
  * frames go through the response, which keeps them in order.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';

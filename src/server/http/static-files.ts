@@ -1,7 +1,7 @@
 /**
  * The console's files. A path is looked up in the list of what the folder holds and never joined to
  * it, so there is nothing that could climb out. The files are public; what they show is not. Where
- * the build left a compressed copy beside a file, that one is sent to whoever takes it.
+ * the build left a compressed copy beside a file, that one is sent to clients that accept it.
  */
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';

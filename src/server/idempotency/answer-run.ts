@@ -1,6 +1,6 @@
 /**
  * One request that is being answered for everyone who asks it under the same key. It runs as long
- * as somebody reads; its answer is written down before the first of them hears of its end.
+ * as there is a reader; its answer is recorded before the first reader gets its end.
  */
 import type { AgentObserver } from '../../activity/activity.js';
 import {
@@ -26,7 +26,7 @@ import type { Answer, AnswerBody, ModelRequest } from '../../engines/engine.js';
 /** An answer, with what follows from others having it too. */
 export interface SharedAnswer extends Answer {
   identity: Identity;
-  /** Asked at the end: whether its figures are this reader's to report. Of all readers one is told so. */
+  /** Asked at the end: whether its figures are this reader's to report. Exactly one reader reports them. */
   counts(): boolean;
 }
 
@@ -90,8 +90,8 @@ export class AnswerRun {
   }
 
   /**
-   * Undefined, once the run is over, where it cannot be joined: nobody reads it any more, it has
-   * ended, or its beginning is gone. A run is joined without waiting by whoever made it: without
+   * Undefined, once the run is over, where it cannot be joined: it has no reader any more, it has
+   * ended, or its beginning is gone. Its maker joins a run without waiting: without
    * readers it ends.
    */
   async join(joining: Joining): Promise<SharedAnswer | undefined> {

@@ -72,7 +72,7 @@ function serve(server: VirtualServerName): Handler<McpApiContext> {
     if (server === 'gateway' && Array.isArray(body)) {
       for (const _ of body.slice(1)) context.auth.countAgainstRate(principal);
     }
-    // Not given up with the connection: whoever opened a session must be able to end it.
+    // Not given up with the connection: a client that opened a session must be able to end it.
     const answer = await context.virtualMcp.handle({
       server,
       principal: principal.name,
@@ -179,7 +179,7 @@ async function stream(
     if (exchange.failure === undefined) throw error;
     exchange.facts.error = exchange.failure;
     if (exchange.clientGone) return;
-    // The gateway stops: the calls are told, and what they still have to say goes out.
+    // The gateway stops: the calls are aborted, and their last messages go out.
     end('stopping');
     await pumping;
   } finally {

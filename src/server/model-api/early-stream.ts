@@ -1,7 +1,7 @@
 /**
  * A stream whose engine has not said a word yet. For a while the status is kept open, so that an
  * error can still be one; after that the head goes out and pings follow, because a client that
- * hears nothing gives up and sends the same request again.
+ * gets nothing gives up and sends the same request again.
  */
 import type { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';

@@ -68,11 +68,11 @@ interface OpenTurn {
   writer: SseWriter | undefined;
   /** Where the answer is to be remembered. */
   record: AnswerRecording | undefined;
-  /** Where the client wants to be told what an agent does. */
+  /** Where the client asked for an agent's activities. */
   feed: ActivityFeed | undefined;
 }
 
-/** Undefined when the answer failed after its head was out: the client has been told. */
+/** Undefined when the answer failed after its head was out: the client has the error. */
 async function openTurn(
   exchange: Exchange,
   context: ModelApiContext,
@@ -133,7 +133,7 @@ async function openTurn(
         ? encoder
         : dialect.ingress.createStreamEncoder(request, shown),
     writer: early?.writer,
-    // An answer that others may have too is remembered by whoever makes it.
+    // The run of a shared answer records it.
     record: answer.body.kind === 'events' && answer.identity === undefined ? keep() : undefined,
     feed,
   };
@@ -145,7 +145,7 @@ function noteSession({ facts }: Exchange, headers: Readonly<Record<string, strin
   if (session !== undefined) facts.session = session;
 }
 
-/** A response whose client leaves is said to be finished as well, with what nobody took thrown away. */
+/** A response whose client leaves also finishes, and drops the unsent rest. */
 function onceTaken({ response }: Exchange, delivered: () => void): void {
   const { socket } = response;
   response.once('finish', () => {

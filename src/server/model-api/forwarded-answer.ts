@@ -44,7 +44,7 @@ export const countInputTokens: ModelApiHandler = async (exchange, context) => {
   sendJson(exchange, 200, { object: 'response.input_tokens', input_tokens: tokens });
 };
 
-/** `POST /v1/responses/compact`: what comes back is sealed by the upstream, so nobody else can make it. */
+/** `POST /v1/responses/compact`: the upstream seals the result, so nothing else can make it. */
 export const compactResponse: ModelApiHandler = async (exchange, context) => {
   const { call } = await readModelRequest(exchange, context, openaiResponses, decodeRequest, responseMemory);
   const own = context.dispatcher.ask?.(call, '/responses/compact');

@@ -11,7 +11,7 @@ import { unknownHistory } from '../../engines/own-wire-only.js';
 
 interface Owner {
   principal: string;
-  /** A digest; undefined where the request named nobody. */
+  /** A digest; undefined where the request named no user. */
   user: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export async function refuseAnothers(
   throw anothers({ id, param });
 }
 
-/** The same words as for what nobody knows. */
+/** The same text as for an unknown id. */
 export function anothers(named: { id: string; param: string }): Error {
   return unknownHistory({ dialect: 'openai-responses', ...named }, 'Send the whole conversation.');
 }

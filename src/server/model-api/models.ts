@@ -1,4 +1,4 @@
-/** `GET /v1/models` in the shape of whoever asks: Anthropic's with its version header, OpenAI's otherwise. */
+/** `GET /v1/models` in the client's dialect: Anthropic's with its version header, OpenAI's otherwise. */
 import { GatewayError } from '../../core/errors.js';
 import type { ModelInfo } from '../../engines/dispatcher.js';
 import { matchesGlob } from '../../routing/model-glob.js';

@@ -86,7 +86,7 @@ export const responseMemory = {
     return new ResponseRecord(turn, turn.body, context);
   },
 
-  /** The upstream keeps the answer itself, under its own id: whose it is has to be known when somebody asks for it. */
+  /** The upstream keeps the answer itself, under its own id: its owner has to be known when a client asks for it. */
   async keepForwarded(
     { principal, id, upstream, body }: AskedOf & { upstream: string },
     { answers, log }: MemoryContext,
@@ -116,7 +116,7 @@ async function recallChain(
   const items: unknown[] = [];
   for (const turn of turns) items.push(...turn.input, ...outputOf(turn));
   items.push(...(Array.isArray(input) ? input : itemsOf(input)));
-  // What came before the first turn is not kept here, if there was anything: its keeper goes on with it.
+  // What came before the first turn is not kept here, if there was anything: its upstream continues it.
   return {
     ...rest,
     input: items,
@@ -309,7 +309,7 @@ export class RecordingEncoder implements StreamEncoder {
     collector.push(events);
     if (last !== 'message-stop') return;
     this.#collector = undefined;
-    // Begun before the client hears of the end, so that its next request finds it.
+    // Begun before the client gets the end, so that its next request finds it.
     void this.#record.finish(collector.finish());
   }
 }

@@ -1,4 +1,4 @@
-/** For whoever watches the gateway. */
+/** Health, readiness and metrics. */
 import { GatewayError } from '../../core/errors.js';
 import type { Log } from '../../observability/log.js';
 import type { Metrics } from '../../observability/metrics.js';

@@ -1,6 +1,6 @@
 /**
  * The turns that the console has begun. What was asked is in the store before a turn begins and goes
- * when it has ended, so that a gateway that starts again goes on with what its predecessor left:
+ * when it has ended, so that a restarted gateway resumes what its predecessor left:
  * the same request, which the session answers by going on with the turn that broke off.
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -25,7 +25,7 @@ import { isOfRun, nothingToResume } from './resumable.js';
 
 /** Every bound of turns that the console begins. */
 const CHAT_LIMITS = {
-  /** How often a turn is begun or gone on with by itself. */
+  /** How often a turn is begun or resumed automatically. */
   attempts: 3,
   /** How long a repeated `client_id` is known again. */
   clientIdMs: 24 * 3600 * 1000,
@@ -113,7 +113,7 @@ export class ChatRuns {
     return { session: await turn.attached, turn: turn.id, how: 'continue' };
   }
 
-  /** Whoever takes a turn holds its session: of an owner on another machine that is all that can be told. */
+  /** A running turn holds the lease of its session: of an owner on another machine nothing else is known. */
   async #isFree({ state, owner }: Run, session: string): Promise<boolean> {
     if (state === 'interrupted' || owner === this.#owner || mayTakeOver(owner)) return true;
     const lease = sessionLease(session);
@@ -149,7 +149,7 @@ export class ChatRuns {
         retryable: true,
       },
     );
-    // Those that have no session yet as well: whoever waits for it hears that the gateway stops.
+    // Those that have no session yet as well: their clients learn that the gateway stops.
     for (const { turn } of this.#turns.values()) turn.close(this.#closing);
     await Promise.allSettled([...this.#starting.values()].map(({ started }) => started));
     await Promise.all([...this.#turns.values()].map(({ settled }) => settled));
@@ -164,7 +164,7 @@ export class ChatRuns {
     }
     const { session } = body;
     const row = session === undefined ? undefined : await this.#options.sessions.get(session);
-    // Of another key's nobody is told that it is busy: the plan says that there is none.
+    // Another key does not learn that it is busy: the plan says that there is none.
     if (session === undefined || row?.principal !== principal.name || body.keep !== undefined)
       return this.#begin(id, digest, body, principal);
     if (this.#taken.has(session)) throw busy(session);
@@ -203,7 +203,7 @@ export class ChatRuns {
       await this.#keep(principal.name, id, { digest, started });
       return started;
     } catch (error) {
-      // Nobody has heard of the fork.
+      // No client knows the fork yet.
       if (plan.how === 'fork' && plan.session !== undefined && turn?.session === undefined) {
         await sessions.delete(plan.session, principal.name);
       }
@@ -234,7 +234,7 @@ export class ChatRuns {
     await this.#goOn(claimed);
   }
 
-  /** The session still has the turn of the run, and nobody stopped it. */
+  /** The session still has the turn of the run, and no person stopped it. */
   async #isOpen(run: Run, session: string): Promise<boolean> {
     const { sessions } = this.#options;
     const found = await sessions.get(session);
@@ -277,7 +277,7 @@ export class ChatRuns {
   #attach(run: string, turn: ConsoleTurn, plan: ChatPlan): Promise<ChatStarted> {
     const started = this.#startedAgain(run, turn, plan);
     started.catch((error: unknown) => {
-      // A turn that has none tells why when it ends.
+      // A turn without a session reports why when it ends.
       if (turn.session !== undefined) this.#warn(error, turn);
     });
     return started;
@@ -311,7 +311,7 @@ export class ChatRuns {
     const { runs } = this.#options.store;
     try {
       if (end.kind === 'closing') return;
-      // One that nobody has heard of is only an error; else a person may go on with it.
+      // A run that no client knows is only an error; any other may be resumed by a person.
       const isKnown = heardOf || turn.session !== undefined;
       if (end.kind === 'failed' && isKnown) await runs.interrupt(run, this.#owner);
       else await runs.delete(run);

@@ -44,7 +44,7 @@ export async function chosenFolder({ cwd, root, model, principal }: FolderChoice
   const own = await realFolder(root);
   const isAllowed = isAdmin(principal) || (own !== undefined && real !== undefined && isInside(own, real));
   if (isAllowed && real !== undefined) return real;
-  // Whoever may not choose it is not told whether it is there.
+  // A key that may not choose it does not learn whether it exists.
   if (isAdmin(principal) || isInside(root, resolve(cwd))) {
     throw new GatewayError(
       'invalid_request',

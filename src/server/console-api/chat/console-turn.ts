@@ -1,5 +1,5 @@
 /**
- * One turn that belongs to the gateway: asked, read to its end whoever watches, and counted like any
+ * One turn that belongs to the gateway: started, read to its end with or without a reader, and counted like any
  * other request.
  */
 import { randomUUID } from 'node:crypto';
@@ -19,7 +19,7 @@ import type { Facts } from '../../http/exchange.js';
 import type { ChatPlan } from './chat-plan.js';
 
 interface ConsoleTurnOptions {
-  /** Of the run: the same request when it is gone on with. */
+  /** Of the run: the same request when it is resumed. */
   run: string;
   plan: ChatPlan;
   principal: Principal;
@@ -29,7 +29,7 @@ interface ConsoleTurnOptions {
   report(turn: ConsoleTurn): void;
 }
 
-/** `closing`: the gateway stops, and the next one goes on with it. */
+/** `closing`: the gateway stops, and the next one resumes it. */
 export type ChatEnd = { kind: 'complete' | 'stopped' | 'closing' } | { kind: 'failed'; error: GatewayError };
 
 /** A label of its own: the request that began it was answered long before. */

@@ -1,4 +1,4 @@
-/** Whether a turn that broke off is the console's to go on with, and what to do where it is not. */
+/** Whether the console may resume a broken turn, and what to do where it may not. */
 import { GatewayError } from '../../../core/errors.js';
 import { idempotencyMark } from '../../../sessions/history/history-fingerprint.js';
 import { busy } from '../../../sessions/refusals.js';
@@ -9,7 +9,7 @@ export function isOfRun({ idempotency }: UnfinishedTurn, { id }: Pick<Run, 'id'>
   return idempotency === idempotencyMark(id);
 }
 
-/** Undefined where there is a turn of the run that can be gone on with. */
+/** Undefined where there is a turn of the run that can be resumed. */
 export function nothingToResume(
   session: string,
   standing: SessionProgress | undefined,

@@ -21,7 +21,7 @@ export class EventRing {
   /** Where the entries begin: they are taken off the front one by one, and the array is cut now and then. */
   #first = 0;
   #bytes = 0;
-  /** Everything behind this number is here, as far as it was to be kept. */
+  /** Every event after this number is here, as far as it was to be kept. */
   #after = 0;
 
   constructor(limits: RingLimits) {
@@ -42,7 +42,7 @@ export class EventRing {
     while (this.size > this.#limits.events || this.#bytes > this.#limits.bytes) this.#shift();
   }
 
-  /** Events up to this number were not kept: nobody can go on from before it. */
+  /** Events up to this number were not kept: no reader can resume from before it. */
   lose(seq: number): void {
     this.#entries = [];
     this.#first = 0;
@@ -50,7 +50,7 @@ export class EventRing {
     this.#after = seq;
   }
 
-  /** Undefined where something behind `seq` is gone. */
+  /** Undefined where an event after `seq` is gone. */
   since(seq: number): readonly RingEntry[] | undefined {
     if (seq < this.#after) return undefined;
     let low = this.#first;

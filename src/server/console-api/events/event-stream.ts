@@ -45,7 +45,7 @@ export class EventStream implements EventReader {
   #firstLeft = 0;
   #stalledSince: number | undefined;
   readonly #over = deferred();
-  /** Resolves when nothing more is to be said, or nobody is there to hear it. */
+  /** Resolves when everything is sent, or the reader is gone. */
   readonly over = this.#over.promise;
 
   constructor(exchange: Exchange, options: EventStreamOptions) {
@@ -63,7 +63,7 @@ export class EventStream implements EventReader {
     return this.#stop.signal;
   }
 
-  /** The connection went, and nobody had ended it. */
+  /** The connection was lost, not ended by the gateway. */
   get isLost(): boolean {
     return this.#cut || this.#exchange.clientGone;
   }
@@ -85,7 +85,7 @@ export class EventStream implements EventReader {
     return this.#queued - this.#firstLeft + handedOver;
   }
 
-  /** What was written before is given out behind the head. */
+  /** Text that was written before follows the head. */
   start(retryMs: number): void {
     if (this.#stop.signal.aborted) return;
     const exchange = this.#exchange;

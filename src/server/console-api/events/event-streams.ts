@@ -1,6 +1,6 @@
 /**
  * The connections that read events. One that takes too little is cut off and comes back; one whose
- * sign-in ends is ended with it. Nobody who tells something ever waits for them.
+ * sign-in ends is ended with it. A publisher never waits for them.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../../core/errors.js';

@@ -121,7 +121,7 @@ export class EventHub implements TurnObserver {
   #seq = 0;
   #waiting: Waiting[] = [];
   #flushing: NodeJS.Immediate | undefined;
-  /** Until then events are kept although nobody reads. */
+  /** Until then events are kept although there is no reader. */
   #keepUntil = 0;
 
   constructor(options: EventHubOptions) {
@@ -215,7 +215,7 @@ export class EventHub implements TurnObserver {
     return this.#withSnapshot(viewer, (id, make) => ({ id, snapshot: make() }));
   }
 
-  /** `use` is called in the very moment that the snapshot is of: what is told behind it is behind it for all. */
+  /** `use` is called in the very moment that the snapshot is of: later events follow it for every reader. */
   async #withSnapshot<T>(viewer: Viewer, use: (id: string, make: () => Snapshot) => T): Promise<T> {
     const changed = new Map<string, Approval>();
     const unsubscribe = this.#options.approvals.subscribe(({ approval }) => {
@@ -326,7 +326,7 @@ export class EventHub implements TurnObserver {
     reader.write(bytes);
   }
 
-  /** Undefined where it cannot be told what the reader has missed. */
+  /** Undefined where it is unknown what the reader has missed. */
   #missed(lastId: string | undefined): readonly RingEntry[] | undefined {
     const [, epoch, digits] = /^([0-9a-f]+)\.(\d{1,15})$/.exec(lastId ?? '') ?? [];
     const seq = Number(digits);
@@ -334,7 +334,7 @@ export class EventHub implements TurnObserver {
     return this.#ring.since(seq);
   }
 
-  /** The number of what happens now: nobody is given any more how things stood before. */
+  /** The number of the current state: no reader gets an older one any more. */
   #next(): number {
     this.#shared.clear();
     this.#seq += 1;
@@ -364,7 +364,7 @@ function frame(id: string, prev: string | null, tail: string): Buffer {
   return Buffer.from(`id: ${id}\ndata: {"id":"${id}","prev":${before},${tail}\n\n`);
 }
 
-/** True where `next` is only more of what `last` says, and was put behind it. */
+/** True where `next` only continues `last`, and was appended to it. */
 function joined(last: NewEvent, next: NewEvent): boolean {
   if (!isPiece(last) || !isPiece(next) || last.type !== next.type) return false;
   if (last.turn !== next.turn || last.agent?.id !== next.agent?.id) return false;

@@ -1,4 +1,4 @@
-/** Everything but turns that the event stream tells of, from where it happens. */
+/** The sources of all events but those of turns. */
 import type { McpClient } from '../../../mcp/client/mcp-client.js';
 import type { Log } from '../../../observability/log.js';
 import type { ApprovalCoordinator } from '../../../permissions/approvals.js';
@@ -39,7 +39,7 @@ export function connectSources(hub: EventHub, sources: EventSources): () => void
   };
 }
 
-/** Says how a session stands. What changes while one is looked up is told with the next look. */
+/** Says how a session stands. A change during the lookup is published by the next one. */
 class SessionTeller {
   readonly #hub: EventHub;
   readonly #sources: EventSources;

@@ -161,7 +161,7 @@ export interface RulePreview {
   satisfies_problem: string | null;
 }
 
-/** `POST /api/rules/test`: what the rules say about a call; asks nobody, changes nothing. */
+/** `POST /api/rules/test`: what the rules say about a call; asks no person, changes nothing. */
 export interface RuleTestRequest {
   tool: string;
   input: unknown;

@@ -1,8 +1,8 @@
 /**
  * `GET /api/events`: everything that the console shows, as server-sent events without a name; the
  * kind is in `type`. Each has an id (`EPOCH.SEQ`); `Last-Event-ID` (or `?last_event_id=`) goes on
- * behind it where the gateway still has what followed, else the stream begins with a snapshot.
- * `prev` is the id of the event in front of it on this stream: whoever finds another one there has
+ * after it where the gateway still has what followed, else the stream begins with a snapshot.
+ * `prev` is the id of the event in front of it on this stream: a reader that finds another one there has
  * missed something and connects again. A reader that is too slow is disconnected, and comes back.
  */
 import type { ActivityWire, BlockWire, Time } from '../../../activity/wire.js';

@@ -21,7 +21,7 @@ export interface SessionWire {
   running: boolean;
   /** The last turn broke off. */
   interrupted: boolean;
-  /** It is `interrupted`, and `…/resume` goes on with it. False where a client of /v1 began it: only that client can. */
+  /** It is `interrupted`, and `…/resume` resumes it. False where a client of /v1 began it: only that client can. */
   resumable: boolean;
   pending_approvals: number;
   /** Null where nothing was counted yet. */

@@ -32,7 +32,7 @@ export interface UsageRowWire extends TokenCounts {
   mean_first_token_ms: number | null;
   p50_first_token_ms: number | null;
   p95_first_token_ms: number | null;
-  /** With `histograms=1`, for whoever adds rows up. */
+  /** With `histograms=1`, for a reader that adds rows up. */
   latency_histogram?: Histogram;
   first_token_histogram?: Histogram;
 }
