@@ -2,7 +2,7 @@
 import type { Block, StopReason, ToolUseBlock } from './conversation.js';
 import type { ModelEvent } from './events.js';
 
-export function eventsOfCall(call: ToolUseBlock): ModelEvent[] {
+export function eventsOfToolCall(call: ToolUseBlock): ModelEvent[] {
   const { id, name, input, extensions } = call;
   return [
     { type: 'tool', key: id, id, name, ...(extensions === undefined ? {} : { extensions }) },
@@ -29,7 +29,7 @@ export function eventsOfBlocks(blocks: readonly Block[]): ModelEvent[] {
       case 'opaque':
         return [{ type: 'block', block }];
       case 'tool_use':
-        return eventsOfCall(block);
+        return eventsOfToolCall(block);
       default:
         return [];
     }

@@ -56,14 +56,14 @@ export const stopped = (id: string, by: string) =>
     { detail: 'turn_stopped' },
   );
 
-export const unknownCall = (id: string) =>
+export const unknownToolCall = (id: string) =>
   new GatewayError(
     'unknown_tool_call',
     `The result for ${shown(id)} answers no call of this conversation. Send the message with the call along, or leave the result out.`,
     { detail: 'unknown_tool_call' },
   );
 
-export const sameCallTwice = (id: string) =>
+export const sameToolCallTwice = (id: string) =>
   new GatewayError(
     'invalid_request',
     `The id ${shown(id)} is used for two calls of one message, so that their results cannot be told apart. Give each call an id of its own.`,
@@ -77,7 +77,7 @@ export const twoResults = (id: string) =>
     { param: 'messages', detail: 'duplicate_tool_result' },
   );
 
-export const ambiguousCalls = (ids: readonly string[]) =>
+export const ambiguousToolCalls = (ids: readonly string[]) =>
   new GatewayError(
     'conflict',
     `More than one session has a call ${ids.map(shown).join(', ')}. Send X-Session-ID, or the conversation up to the call.`,

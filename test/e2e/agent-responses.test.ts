@@ -21,7 +21,7 @@ const output = (callId: string, text: string): ResponseInputItem => ({
   call_id: callId,
   output: text,
 });
-const callsIn = (response: Response): string[] =>
+const toolCallsIn = (response: Response): string[] =>
   response.output.flatMap((item) => (item.type === 'function_call' ? item.call_id : []));
 
 /** What a client without a store sends back. */
@@ -88,9 +88,9 @@ describe.each([
       stream,
     );
     const first = await ask({ input: 'How many has Bern?' });
-    expect(callsIn(first.response)).toHaveLength(1);
+    expect(toolCallsIn(first.response)).toHaveLength(1);
     expect(first.attach).toBe('new');
-    const [id = ''] = callsIn(first.response);
+    const [id = ''] = toolCallsIn(first.response);
     const second = await ask({
       input: [output(id, '42 and more')],
       previous_response_id: first.response.id,
@@ -105,7 +105,7 @@ describe.each([
     const last = upstream.requests[3];
     expect(last && resultsOf(last)).toEqual([expect.stringContaining('the answer is 42'), '42 and more']);
     expect((await openai.responses.retrieve(second.response.id)).output_text).toBe('Bern has 42.');
-    expect(callsIn(await openai.responses.retrieve(first.response.id))).toEqual([id]);
+    expect(toolCallsIn(await openai.responses.retrieve(first.response.id))).toEqual([id]);
   });
 
   it('goes on by its history alone where nothing is stored', async () => {
@@ -120,7 +120,7 @@ describe.each([
     );
     const input: ResponseInputItem[] = [{ role: 'user', content: 'How many has Bern?' }];
     const first = await ask({ input, store: false });
-    const [id = ''] = callsIn(first.response);
+    const [id = ''] = toolCallsIn(first.response);
     input.push(...echo(first.response), output(id, '42 and more'));
     const second = await ask({ input, store: false });
     expect(second).toMatchObject({ session: first.session, attach: 'continue' });
@@ -142,15 +142,15 @@ describe.each([
       stream,
     );
     const first = await ask({ input: 'How many have they?' });
-    const ids = callsIn(first.response);
+    const ids = toolCallsIn(first.response);
     expect(ids).toHaveLength(3);
     const [one = '', two = '', three = ''] = ids;
     const second = await ask({ input: [output(two, 'two')], previous_response_id: first.response.id });
-    expect(callsIn(second.response)).toEqual([one, three]);
+    expect(toolCallsIn(second.response)).toEqual([one, three]);
     expect(second.response.id).not.toBe(first.response.id);
     const third = await ask({ input: [output(three, 'three')], previous_response_id: second.response.id });
-    expect(callsIn(third.response)).toEqual([one]);
-    expect(callsIn(await openai.responses.retrieve(second.response.id))).toEqual([one, three]);
+    expect(toolCallsIn(third.response)).toEqual([one]);
+    expect(toolCallsIn(await openai.responses.retrieve(second.response.id))).toEqual([one, three]);
     const fourth = await ask({ input: [output(one, 'one')], previous_response_id: third.response.id });
     expect(fourth.response.output_text).toBe('All three.');
     expect([second, third, fourth].map(({ session }) => session)).toEqual(Array(3).fill(first.session));
@@ -165,7 +165,7 @@ describe.each([
       stream,
     );
     const first = await ask({ input: 'How many has Bern?' });
-    const [id = ''] = callsIn(first.response);
+    const [id = ''] = toolCallsIn(first.response);
     const body = { input: [output(id, '42')], previous_response_id: first.response.id };
     const [answered, again] = [await ask(body), await ask(body)];
     expect(again.response.output_text).toBe(answered.response.output_text);
@@ -179,14 +179,14 @@ describe.each([
       stream,
     );
     const first = await ask({ input: 'How many have they?', parallel_tool_calls: false });
-    const [one = '', ...others] = callsIn(first.response);
+    const [one = '', ...others] = toolCallsIn(first.response);
     expect(others).toEqual([]);
     const second = await ask({
       input: [output(one, 'one')],
       previous_response_id: first.response.id,
       parallel_tool_calls: false,
     });
-    const [two = ''] = callsIn(second.response);
+    const [two = ''] = toolCallsIn(second.response);
     expect(two).not.toBe(one);
     const third = await ask({
       input: [output(two, 'two')],
@@ -244,7 +244,7 @@ describe('a gateway that starts again', () => {
       .withResponse();
     await gateway.close();
     const again = await startTestGateway({ folder: gateway.folder });
-    const [id = ''] = callsIn(first.data);
+    const [id = ''] = toolCallsIn(first.data);
     const second = await openaiClient(again.url)
       .responses.create({
         model: 'coder',

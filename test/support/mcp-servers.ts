@@ -9,10 +9,10 @@ import { fileURLToPath } from 'node:url';
 import type { McpServerConfig } from '../../src/config/schema.js';
 import { createMcpClient, type McpClientOptions } from '../../src/mcp/client/create-client.js';
 import type {
-  McpCallOptions,
-  McpCallResult,
   McpClient,
   McpServerStatus,
+  McpToolCallOptions,
+  McpToolCallResult,
 } from '../../src/mcp/client/mcp-client.js';
 import { closeAfterTest, tempFolder } from './cleanup.js';
 
@@ -116,8 +116,8 @@ export interface TestClient extends McpClient {
     server: string,
     tool: string,
     input?: object,
-    options?: Partial<McpCallOptions>,
-  ): Promise<McpCallResult>;
+    options?: Partial<McpToolCallOptions>,
+  ): Promise<McpToolCallResult>;
 }
 
 /** Closed after the test; connecting when it is returned. */
@@ -165,7 +165,7 @@ export function testClient(
 }
 
 /** The text of a result. */
-export function textOf({ content }: McpCallResult): string {
+export function textOf({ content }: McpToolCallResult): string {
   return content.map((block) => (block.type === 'text' ? block.text : `<${block.type}>`)).join('\n');
 }
 

@@ -75,7 +75,7 @@ export function toldOf({ turns }: SeenRequest): ToldMessage[] {
 
 const blocksIn = (told: readonly ToldMessage[]): ToldBlock[] => told.flatMap(({ blocks }) => blocks);
 
-export const callsIn = (told: readonly ToldMessage[]): ToldCall[] =>
+export const toolCallsIn = (told: readonly ToldMessage[]): ToldCall[] =>
   blocksIn(told).filter((block) => block.type === 'call');
 
 export const resultsIn = (told: readonly ToldMessage[]): ToldResult[] =>
@@ -83,7 +83,7 @@ export const resultsIn = (told: readonly ToldMessage[]): ToldResult[] =>
 
 /** One line for each block, for comparing whole conversations: `user: hi`, `call get_weather {"city":"Paris"}`. */
 export function outline(told: readonly ToldMessage[]): string[] {
-  const names = new Map(callsIn(told).map(({ id, name }) => [id, name]));
+  const names = new Map(toolCallsIn(told).map(({ id, name }) => [id, name]));
   return told.flatMap(({ role, blocks }) => blocks.map((block) => lineOf(block, role, names)));
 }
 

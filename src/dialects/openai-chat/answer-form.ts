@@ -34,7 +34,7 @@ export function readForm(form: JsonObject | undefined): AnswerForm {
 }
 
 /** A call of a tool that takes free text, offered so by this client or called so by this wire's upstream. */
-export function isCustomCall(
+export function isCustomToolCall(
   call: Pick<ToolUseBlock, 'name' | 'extensions'>,
   { custom }: AnswerForm,
 ): boolean {

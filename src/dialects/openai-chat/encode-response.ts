@@ -9,7 +9,7 @@ import type {
 } from '../../core/conversation.js';
 import type { LossLog } from '../../core/losses.js';
 import type { AnswerContext } from '../shared/dialect.js';
-import { type AnswerForm, isCustomCall, readForm } from './answer-form.js';
+import { type AnswerForm, isCustomToolCall, readForm } from './answer-form.js';
 import { encodeDetails } from './reasoning.js';
 import { DIALECT, encodeUsage, FINISH_REASONS } from './wire.js';
 
@@ -99,9 +99,9 @@ function encodeCalls(
     return;
   }
   message['tool_calls'] = calls.map((call, index) => {
-    const id = callId(call.id, answer.requestId, index);
+    const id = toolCallId(call.id, answer.requestId, index);
     const extra = extraContent(call);
-    if (isCustomCall(call, form)) {
+    if (isCustomToolCall(call, form)) {
       return { id, type: 'custom', custom: { name: call.name, input: freeText(call.input) }, ...extra };
     }
     return {
@@ -113,7 +113,7 @@ function encodeCalls(
   });
 }
 
-export function callId(id: string, requestId: string, index: number): string {
+export function toolCallId(id: string, requestId: string, index: number): string {
   return id === '' ? `call_${requestId}_${index}` : id;
 }
 

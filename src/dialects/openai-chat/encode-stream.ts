@@ -14,8 +14,15 @@ import type {
 import type { AnswerEvent, BlockDelta, BlockStart } from '../../core/events.js';
 import { isObject } from '../../core/is-object.js';
 import type { AnswerContext, StreamEncoder } from '../shared/dialect.js';
-import { type AnswerForm, answerForm, isCustomCall, readForm } from './answer-form.js';
-import { callId, completionId, extraContent, finishReason, freeText, REFUSED } from './encode-response.js';
+import { type AnswerForm, answerForm, isCustomToolCall, readForm } from './answer-form.js';
+import {
+  completionId,
+  extraContent,
+  finishReason,
+  freeText,
+  REFUSED,
+  toolCallId,
+} from './encode-response.js';
 import { encodeError } from './errors.js';
 import { encodeDetails } from './reasoning.js';
 import { DIALECT, encodeUsage } from './wire.js';
@@ -132,8 +139,8 @@ class ChunkEncoder implements StreamEncoder {
       return this.#chunk(JSON.stringify({ function_call: { name, arguments: '' } }));
     }
     this.#calls += 1;
-    const id = callId(block.id, this.#answer.requestId, index);
-    const custom = isCustomCall(block, this.#form);
+    const id = toolCallId(block.id, this.#answer.requestId, index);
+    const custom = isCustomToolCall(block, this.#form);
     this.#open = custom ? { type: 'custom', json: '' } : { type: 'call' };
     const call: JsonObject = custom
       ? { index, id, type: 'custom', custom: { name, input: '' } }

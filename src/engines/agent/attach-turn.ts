@@ -1,6 +1,6 @@
 /** From a request to its turn, or to an answer that is there or on its way already. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventsOfBlocks, eventsOfCall, stopEvent } from '../../core/block-events.js';
+import { eventsOfBlocks, eventsOfToolCall, stopEvent } from '../../core/block-events.js';
 import { endUserOf } from '../../core/end-user.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
@@ -160,7 +160,7 @@ function givenAnswer(attached: Extract<Attachment, { kind: 'waiting' | 'answered
 const NO_TOKENS: ModelEvent = { type: 'usage', usage: { outputTokens: 0 } };
 
 function eventsOf(attached: Extract<Attachment, { kind: 'waiting' | 'answered' }>): ModelEvent[] {
-  if (attached.kind === 'waiting') return [...attached.open.flatMap(eventsOfCall), stopEvent('tool_use')];
+  if (attached.kind === 'waiting') return [...attached.open.flatMap(eventsOfToolCall), stopEvent('tool_use')];
   const { blocks, reason, stopSequence } = attached.answer;
   return [...eventsOfBlocks(blocks), stopEvent(reason, stopSequence)];
 }

@@ -4,7 +4,7 @@
  * the end of the last call waits for that, and a call whose arguments turn out to be no JSON breaks the
  * answer: what a client has seen cannot be taken back.
  */
-import { eventsOfCall } from '../../core/block-events.js';
+import { eventsOfToolCall } from '../../core/block-events.js';
 import type { ConversationRequest, ToolUseBlock } from '../../core/conversation.js';
 import type { ModelEvent, ToolExtensions } from '../../core/events.js';
 
@@ -103,7 +103,7 @@ export class ToolCallStream {
   /** What is left to be said of a call that is kept: all of it where nothing was shown. */
   restOf(call: ToolUseBlock): ModelEvent[] {
     const shown = this.#byId.get(call.id);
-    if (shown === undefined) return eventsOfCall(call);
+    if (shown === undefined) return eventsOfToolCall(call);
     if (shown.closed) return [];
     shown.closed = true;
     const { id: key } = call;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { isObject } from '../../core/is-object.js';
 import type { ToolSource } from '../../tools/runtime/registry.js';
 import type { Tool, ToolYield } from '../../tools/runtime/tool.js';
-import type { McpCallResult, McpClient, McpTool } from './mcp-client.js';
+import type { McpClient, McpTool, McpToolCallResult } from './mcp-client.js';
 
 const DETAIL_CHARS = 4000;
 const anyObject = z.looseObject({});
@@ -73,7 +73,7 @@ export function asTool(tool: McpTool): Tool {
   };
 }
 
-function dataOf(tool: McpTool, { content, structured }: McpCallResult): object {
+function dataOf(tool: McpTool, { content, structured }: McpToolCallResult): object {
   return {
     server: tool.server,
     ...(structured === undefined ? {} : { structured }),

@@ -4,9 +4,9 @@
  */
 import type { McpServerConfig } from '../../config/schema.js';
 import type { JsonObject } from '../../core/conversation.js';
-import { callResultSchema, decodeResult } from './decode-result.js';
+import { decodeResult, toolCallResultSchema } from './decode-result.js';
 import { type Listing, listTools } from './list-tools.js';
-import type { McpCallOptions, McpCallResult } from './mcp-client.js';
+import type { McpToolCallOptions, McpToolCallResult } from './mcp-client.js';
 import { describeFailure, statusOf } from './problems.js';
 import type { McpLimits } from './wire/limits.js';
 import type { McpLog } from './wire/log.js';
@@ -93,7 +93,7 @@ export class ConnectFailure extends Error {
 }
 
 type CallOutcome =
-  | { kind: 'answered'; result: McpCallResult }
+  | { kind: 'answered'; result: McpToolCallResult }
   /** The server does not know our session any more, and so has not run the call. */
   | { kind: 'not-run'; problem: string };
 
@@ -109,7 +109,7 @@ export class McpConnection {
   #state: 'opening' | 'open' | 'over' = 'opening';
   #broken: string | undefined;
   /** By token. The SDK's own forgets a call before the last progress that came with its answer. */
-  readonly #progress = new Map<string | number, NonNullable<McpCallOptions['onProgress']>>();
+  readonly #progress = new Map<string | number, NonNullable<McpToolCallOptions['onProgress']>>();
   #lastToken = 0;
   #refresh: { again: boolean } | undefined;
   #doubting = false;
@@ -219,7 +219,7 @@ export class McpConnection {
   async call(
     tool: string,
     input: JsonObject,
-    { signal, onProgress }: McpCallOptions,
+    { signal, onProgress }: McpToolCallOptions,
     timeoutMs: number,
   ): Promise<CallOutcome> {
     const { name, limits } = this.#options;
@@ -234,7 +234,7 @@ export class McpConnection {
     try {
       const answer = await this.#client.request(
         { method: 'tools/call', params: { name: tool, arguments: input, _meta: { progressToken } } },
-        callResultSchema,
+        toolCallResultSchema,
         { signal: clock.signal, timeout: NO_TIMEOUT_MS },
       );
       return { kind: 'answered', result: decodeResult(answer, limits) };

@@ -1,10 +1,10 @@
 /** The answer to a call as content for the model. What cannot be shown becomes a line that says so. */
 import * as z from 'zod';
 import type { ToolResultContent } from '../../core/conversation.js';
-import type { McpCallResult } from './mcp-client.js';
+import type { McpToolCallResult } from './mcp-client.js';
 import type { McpLimits } from './wire/limits.js';
 
-export const callResultSchema = z.looseObject({
+export const toolCallResultSchema = z.looseObject({
   content: z.array(z.unknown()).optional(),
   structuredContent: z.record(z.string(), z.unknown()).optional().catch(undefined),
   isError: z.boolean().optional().catch(undefined),
@@ -39,9 +39,9 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const URI_CHARS = 2000;
 
 export function decodeResult(
-  { content = [], structuredContent, isError = false }: z.output<typeof callResultSchema>,
+  { content = [], structuredContent, isError = false }: z.output<typeof toolCallResultSchema>,
   limits: Pick<McpLimits, 'contentBlocks' | 'imageBytes'>,
-): McpCallResult {
+): McpToolCallResult {
   const blocks = content.slice(0, limits.contentBlocks).flatMap((block) => decodeBlock(block, limits));
   if (content.length > limits.contentBlocks) {
     blocks.push(note(`${content.length - limits.contentBlocks} more parts of the answer are left out`));

@@ -41,16 +41,16 @@ export interface McpTool {
   /** By the server's own account: a hint for people and for concurrency, never a permission. */
   annotations: { readOnly?: boolean; destructive?: boolean; openWorld?: boolean };
   /** Rejects only when the signal fires; a failure is a result that says so. */
-  call(input: JsonObject, options: McpCallOptions): Promise<McpCallResult>;
+  call(input: JsonObject, options: McpToolCallOptions): Promise<McpToolCallResult>;
 }
 
-export interface McpCallOptions {
+export interface McpToolCallOptions {
   signal: AbortSignal;
   session?: string;
   onProgress?: (progress: { progress: number; total?: number; message?: string }) => void;
 }
 
-export interface McpCallResult {
+export interface McpToolCallResult {
   content: ToolResultContent[];
   isError: boolean;
   structured?: JsonObject;

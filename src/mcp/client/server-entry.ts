@@ -7,7 +7,7 @@ import { untilAborted } from '../../core/stopping.js';
 import type { HttpClient } from '../../transport/http-client/index.js';
 import { McpConnection } from './connection.js';
 import type { ListedMcpTool } from './list-tools.js';
-import type { McpCallOptions, McpCallResult, McpServerStatus, McpTool } from './mcp-client.js';
+import type { McpServerStatus, McpTool, McpToolCallOptions, McpToolCallResult } from './mcp-client.js';
 import { ServerSignIn } from './oauth/sign-in.js';
 import type { TokenFile } from './oauth/token-file.js';
 import { hasCredential, openWire } from './open-wire.js';
@@ -225,7 +225,7 @@ export class ServerEntry {
     };
   }
 
-  async #call(tool: string, input: JsonObject, options: McpCallOptions): Promise<McpCallResult> {
+  async #call(tool: string, input: JsonObject, options: McpToolCallOptions): Promise<McpToolCallResult> {
     const { name, config } = this.#options;
     options.signal.throwIfAborted();
     const link = config.shared || options.session === undefined ? this.#link : this.#linkFor(options.session);
@@ -285,7 +285,7 @@ export class ServerEntry {
   }
 }
 
-function unavailable(name: string, why: string): McpCallResult {
+function unavailable(name: string, why: string): McpToolCallResult {
   const text = `The MCP server "${name}" is not connected: ${why}. The call was not made.`;
   return { content: [{ type: 'text', text }], isError: true };
 }

@@ -4,7 +4,7 @@ import type { OpenToolState, ToolRuntime, ToolSelection } from '../../tools/runt
 import type { McpClient } from '../client/mcp-client.js';
 import type { McpLog } from '../client/wire/log.js';
 import type { VirtualLimits } from './limits.js';
-import type { RunningCalls } from './running-calls.js';
+import type { RunningToolCalls } from './running-tool-calls.js';
 import type { Server, ServerSdk } from './sdk.js';
 
 export interface VirtualParts {
@@ -34,7 +34,7 @@ export interface McpSessionScope {
   readonly parts: VirtualParts;
   readonly sdk: ServerSdk;
   readonly runtime: ToolRuntime;
-  readonly calls: RunningCalls;
+  readonly calls: RunningToolCalls;
   /** The state that tools keep; another root closes it and opens it there. Closed with the session. */
   toolSession(root?: string): Promise<OpenToolState>;
 }

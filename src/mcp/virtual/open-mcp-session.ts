@@ -3,7 +3,7 @@ import { realTarget } from '../../workspace/real-path.js';
 import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
 import type { VirtualLimits } from './limits.js';
 import type { McpSessionScope, ServerMaker, VirtualParts, VirtualWorkspace } from './mcp-session.js';
-import { RunningCalls } from './running-calls.js';
+import { RunningToolCalls } from './running-tool-calls.js';
 import type { JSONRPCMessage, RequestId, Server, ServerSdk } from './sdk.js';
 
 /** A session from its first request to its end: transport, server, calls and the state of tools. */
@@ -79,7 +79,7 @@ const PREFIX = 'mcp_';
 
 export class McpSession {
   readonly principal: string;
-  readonly calls: RunningCalls;
+  readonly calls: RunningToolCalls;
   /** HTTP exchanges that are open. */
   open = 0;
   usedAt: number;
@@ -100,7 +100,7 @@ export class McpSession {
   ) {
     this.principal = principal;
     this.usedAt = performance.now();
-    this.calls = new RunningCalls(parts.limits.reconnectMs, (id) => this.#endCancelled(id));
+    this.calls = new RunningToolCalls(parts.limits.reconnectMs, (id) => this.#endCancelled(id));
     this.#transport = new sdk.Transport({
       sessionIdGenerator: () => id,
       eventStore: new EventMemory(parts.limits),

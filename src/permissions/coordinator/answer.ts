@@ -6,7 +6,7 @@ import type { NewRule, Rule, RuleReach } from '../../store/rules.js';
 import type { AnsweredRule, AnswerOutcome, PersonAnswer } from '../approvals.js';
 import type { GatedToolCall } from '../gate.js';
 import type { ApprovalState } from './approval-state.js';
-import { forbidden, reviseCall } from './conclude.js';
+import { forbidden, reviseToolCall } from './conclude.js';
 import { NO_RULE_OF_IT, sentence } from './messages.js';
 import type { Rejudger } from './rejudge.js';
 import { readAsked } from './shown.js';
@@ -75,7 +75,7 @@ async function problemOf(
   const changed = changedInput(asked, answer);
   // Nobody waits for it here (a restart, another node): it is checked when the call is asked again.
   if (changed === undefined || call === undefined) return undefined;
-  const revised = await reviseCall(call, changed);
+  const revised = await reviseToolCall(call, changed);
   if ('problem' in revised) return invalid('updatedInput', revised.problem);
   const denial = await forbidden(desk.book, revised.call);
   return denial === undefined ? undefined : invalid('updatedInput', `it is denied: ${denial.message}`);

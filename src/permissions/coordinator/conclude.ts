@@ -61,7 +61,7 @@ export function refuse(outcome: Refused['outcome'], message: string, because: Ve
 }
 
 /** The call with the input that a person gave it; or why it cannot be run. */
-export async function reviseCall(
+export async function reviseToolCall(
   call: GatedToolCall,
   input: unknown,
 ): Promise<{ call: GatedToolCall; revision: Revision } | { problem: string }> {
@@ -79,7 +79,7 @@ export async function forbidden(book: RuleCache, call: JudgedToolCall): Promise<
 
 async function goAhead({ approvals, book, call, approval, by }: Conclusion): Promise<Verdict> {
   const changed = approval.decision?.updatedInput;
-  const revised = changed === undefined ? undefined : await reviseCall(call, changed);
+  const revised = changed === undefined ? undefined : await reviseToolCall(call, changed);
   if (revised !== undefined && 'problem' in revised) {
     return refuse('denied', unusableChange(call, approval, revised.problem), personOf(approval));
   }

@@ -3,7 +3,7 @@
  * message after it, in the order of its calls, and every call has one.
  */
 import type { Block, Message, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
-import { atomsOf, callKey, callsIn } from './visible-history.js';
+import { atomsOf, toolCallKey, toolCallsIn } from './visible-history.js';
 
 const NOT_GIVEN = 'No result: the conversation as it was given has none for this call.';
 const WENT_ON = 'No result: the user went on without running this call.';
@@ -39,12 +39,12 @@ export function splitAtLastAnswer(
   before: readonly ToolUseBlock[] = [],
 ): { base: Message[]; incoming: Message[] } {
   let end = 0;
-  let open = new Map(before.map((call) => [call.id, callKey(call)]));
+  let open = new Map(before.map((call) => [call.id, toolCallKey(call)]));
   for (const [index, message] of messages.entries()) {
     if (message.role === 'assistant') {
       if (isEcho(message, open)) continue;
       end = index + 1;
-      open = new Map(callsIn(message).map((call) => [call.id, callKey(call)]));
+      open = new Map(toolCallsIn(message).map((call) => [call.id, toolCallKey(call)]));
     } else {
       for (const block of message.content) if (block.type === 'tool_result') open.delete(block.toolUseId);
     }
@@ -57,8 +57,8 @@ export function splitAtLastAnswer(
 
 function isEcho(message: Message, open: ReadonlyMap<string, string>): boolean {
   const atoms = atomsOf([message]);
-  const calls = callsIn(message);
-  return calls.length === atoms.length && calls.every((call) => open.get(call.id) === callKey(call));
+  const calls = toolCallsIn(message);
+  return calls.length === atoms.length && calls.every((call) => open.get(call.id) === toolCallKey(call));
 }
 
 /** `before`: calls of the message before these. The last message's calls stay without results. */
@@ -96,10 +96,10 @@ class Repair {
 
   #onAssistant(message: Message): void {
     const open = this.#calls.filter(({ id }) => !this.#results.has(id));
-    if (open.length > 0 && isEcho(message, new Map(open.map((call) => [call.id, callKey(call)])))) return;
+    if (open.length > 0 && isEcho(message, new Map(open.map((call) => [call.id, toolCallKey(call)])))) return;
     this.#close();
     this.#out.push(message);
-    this.#calls = callsIn(message);
+    this.#calls = toolCallsIn(message);
   }
 
   #onUser(message: Message): void {

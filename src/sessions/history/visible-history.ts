@@ -106,7 +106,7 @@ function runsOf(messages: readonly Message[]): { calls: boolean }[] {
 }
 
 /** Equal for two forms of one call. */
-export function callKey({ id, name, input }: Pick<ToolUseBlock, 'id' | 'name' | 'input'>): string {
+export function toolCallKey({ id, name, input }: Pick<ToolUseBlock, 'id' | 'name' | 'input'>): string {
   return JSON.stringify(['call', id, name, canonical(input)]);
 }
 
@@ -147,7 +147,7 @@ function keyOf(block: Block, role: Role): string | undefined {
     case 'document':
       return contentKey(block);
     case 'tool_use':
-      return callKey(block);
+      return toolCallKey(block);
     case 'tool_result':
       return resultKey(block);
     case 'opaque':
@@ -212,6 +212,6 @@ export function resultsIn(messages: readonly Message[]): ToolResultBlock[] {
   return messages.flatMap(({ content }) => content.filter((block) => block.type === 'tool_result'));
 }
 
-export function callsIn(message: Message | undefined): ToolUseBlock[] {
+export function toolCallsIn(message: Message | undefined): ToolUseBlock[] {
   return message?.role === 'assistant' ? message.content.filter((block) => block.type === 'tool_use') : [];
 }

@@ -1,7 +1,7 @@
 /** Tool calls and results that cannot be matched: the request is refused, because a guess would lose one. */
 import type { Message, ToolResultBlock } from '../../core/conversation.js';
-import { callsIn, resultKey, resultsIn } from '../history/visible-history.js';
-import { sameCallTwice, twoResults } from '../refusals.js';
+import { resultKey, resultsIn, toolCallsIn } from '../history/visible-history.js';
+import { sameToolCallTwice, twoResults } from '../refusals.js';
 
 /**
  * Throws for two calls with one id in the same message, and for two results of one call after the
@@ -13,8 +13,8 @@ export function refuseDuplicateToolCalls(messages: readonly Message[]): void {
     if (message.role === 'assistant') {
       results = new Map();
       const ids = new Set<string>();
-      for (const { id } of callsIn(message)) {
-        if (ids.has(id)) throw sameCallTwice(id);
+      for (const { id } of toolCallsIn(message)) {
+        if (ids.has(id)) throw sameToolCallTwice(id);
         ids.add(id);
       }
       continue;
@@ -29,11 +29,11 @@ export function refuseDuplicateToolCalls(messages: readonly Message[]): void {
 }
 
 /** Results whose call does not come before them in these messages. */
-export function resultsWithoutCall(messages: readonly Message[]): ToolResultBlock[] {
+export function resultsWithoutToolCall(messages: readonly Message[]): ToolResultBlock[] {
   const called = new Set<string>();
   const results: ToolResultBlock[] = [];
   for (const message of messages) {
-    for (const { id } of callsIn(message)) called.add(id);
+    for (const { id } of toolCallsIn(message)) called.add(id);
     for (const result of resultsIn([message])) if (!called.has(result.toolUseId)) results.push(result);
   }
   return results;

@@ -17,10 +17,10 @@ import { atomsOf, resultsIn } from '../history/visible-history.js';
 import { openIn, type ReviewedResults, reviewResults } from '../persistence/pending-tool-calls.js';
 import type { LoadedSession, SessionReader } from '../persistence/session-reader.js';
 import type { TurnRow } from '../persistence/session-row.js';
-import { unknownCall } from '../refusals.js';
+import { unknownToolCall } from '../refusals.js';
 import type { AttachRequest } from '../sessions.js';
 import type { Deliveries, KeptAnswer, TurnReaders } from '../turns/deliveries.js';
-import { resultsWithoutCall } from './check-tool-calls.js';
+import { resultsWithoutToolCall } from './check-tool-calls.js';
 import type { FoundPosition, HistoryLookup } from './history-lookup.js';
 import type { MatchFacts } from './match-decision.js';
 
@@ -162,12 +162,12 @@ async function refuseUnknownResults(
   found: FoundPosition,
 ): Promise<void> {
   const known = new Set(found.batch?.turnEnd.open);
-  const unknown = resultsWithoutCall(messages).filter(({ toolUseId }) => !known.has(toolUseId));
+  const unknown = resultsWithoutToolCall(messages).filter(({ toolUseId }) => !known.has(toolUseId));
   if (unknown.length === 0) return;
   const turnEnds = found.turnEnds ?? (await reader.turnEnds(session.id));
   for (const { open } of turnEnds.byHash.values()) for (const id of open) known.add(id);
   const first = unknown.find(({ toolUseId }) => !known.has(toolUseId));
-  if (first !== undefined) throw unknownCall(first.toolUseId);
+  if (first !== undefined) throw unknownToolCall(first.toolUseId);
 }
 
 function messagesAfterBrokenTurn(

@@ -8,13 +8,13 @@ import {
   isRepeat,
   unansweredKey,
 } from '../history/history-fingerprint.js';
-import { callKey, callsIn } from '../history/visible-history.js';
+import { toolCallKey, toolCallsIn } from '../history/visible-history.js';
 import { LIMITS } from '../limits.js';
 import type { Batch } from '../persistence/pending-tool-calls.js';
 import { hasSessionForm } from '../persistence/session-id.js';
 import type { LoadedSession, SessionHead, SessionReader, TurnEnds } from '../persistence/session-reader.js';
 import type { SessionRow, TurnEndEntry } from '../persistence/session-row.js';
-import { ambiguousCalls, otherPlace, unknownCall, unknownSession } from '../refusals.js';
+import { ambiguousToolCalls, otherPlace, unknownSession, unknownToolCall } from '../refusals.js';
 import type { SessionsStore } from '../session-parts.js';
 import type { AttachRequest } from '../sessions.js';
 import type { Deliveries, TurnReaders } from '../turns/deliveries.js';
@@ -160,7 +160,7 @@ export class HistoryLookup {
     }
     const waiting = mine.filter(({ state }) => state === 'open');
     const sessions = new Set((waiting.length > 0 ? waiting : mine).map(({ session }) => session));
-    if (sessions.size > 1) throw ambiguousCalls([...new Set(ids)]);
+    if (sessions.size > 1) throw ambiguousToolCalls([...new Set(ids)]);
     const [session] = sessions;
     return session;
   }
@@ -223,7 +223,8 @@ export class HistoryLookup {
       return this.#new(loaded, request, batch);
     const turnEnds = await this.#reader.turnEnds(loaded.session.id);
     const turnEnd = [...turnEnds.byHash.values()].findLast(({ open }) => isFor(open));
-    if (turnEnd === undefined) throw unknownCall(ids.find((id) => !batch?.turnEnd.open.includes(id)) ?? '');
+    if (turnEnd === undefined)
+      throw unknownToolCall(ids.find((id) => !batch?.turnEnd.open.includes(id)) ?? '');
     const { hash, position } = turnEnd;
     return {
       position: 'earlier',
@@ -287,7 +288,7 @@ function isHead({ head, pending }: SessionRow, hash: string): boolean {
 
 /** Some clients that send only new messages repeat the calls before their results. */
 function repeatsCallsOf({ messages }: FingerprintedRequest, { clients }: Batch): boolean {
-  const known = new Set(clients.map(callKey));
-  const sent = messages.flatMap(callsIn);
-  return sent.length > 0 && sent.every((call) => known.has(callKey(call)));
+  const known = new Set(clients.map(toolCallKey));
+  const sent = messages.flatMap(toolCallsIn);
+  return sent.length > 0 && sent.every((call) => known.has(toolCallKey(call)));
 }

@@ -14,13 +14,13 @@ import { LeasedSession } from '../persistence/leased-session.js';
 import { type ReviewedResults, reviewResults } from '../persistence/pending-tool-calls.js';
 import { type SessionFactory, titleOf } from '../persistence/session-factory.js';
 import type { LoadedSession, SessionReader } from '../persistence/session-reader.js';
-import { busy, busyElsewhere, ended, unknownCall } from '../refusals.js';
+import { busy, busyElsewhere, ended, unknownToolCall } from '../refusals.js';
 import type { SessionParts } from '../session-parts.js';
 import type { AttachKind, Attachment, AttachRequest, NotedAttachment } from '../sessions.js';
 import type { Deliveries, TurnReaders } from '../turns/deliveries.js';
 import type { LeasedTurn } from '../turns/leased-turn.js';
 import type { TurnStarter } from '../turns/turn-starter.js';
-import { refuseDuplicateToolCalls, resultsWithoutCall } from './check-tool-calls.js';
+import { refuseDuplicateToolCalls, resultsWithoutToolCall } from './check-tool-calls.js';
 import { type Evidence, factsOf, gatherEvidence } from './gather-facts.js';
 import type { FoundPosition, HistoryLookup, SessionCandidate } from './history-lookup.js';
 import { decideMatch, type MatchDecision } from './match-decision.js';
@@ -249,8 +249,8 @@ export class SessionMatcher {
   }
 
   async #create(from: AttachRequest, request: FingerprintedRequest): Promise<Attachment> {
-    const [unknown] = resultsWithoutCall(request.messages);
-    if (unknown !== undefined) throw unknownCall(unknown.toolUseId);
+    const [unknown] = resultsWithoutToolCall(request.messages);
+    if (unknown !== undefined) throw unknownToolCall(unknown.toolUseId);
     const { base, incoming } = splitAtLastAnswer(request.messages);
     return this.#make(from, request, {
       how: request.hasHistory ? 'import' : 'new',

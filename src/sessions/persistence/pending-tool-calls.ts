@@ -2,7 +2,7 @@
 import type { Block, Message, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import type { PendingToolCall } from '../../store/tool-calls.js';
 import { answerOf, errorResult, NO_RESULT } from '../history/repair-history.js';
-import { callsIn, resultKey } from '../history/visible-history.js';
+import { resultKey, toolCallsIn } from '../history/visible-history.js';
 import type { SessionsStore } from '../session-parts.js';
 import type { OutstandingToolCalls } from '../sessions.js';
 import type { TurnEndEntry } from './session-row.js';
@@ -27,8 +27,8 @@ export async function readBatch(
   message: Message | undefined,
 ): Promise<Batch | undefined> {
   if (turnEnd === undefined || turnEnd.open.length === 0) return undefined;
-  const calls = callsIn(message);
-  const recorded = await recordedCalls(store, session, calls);
+  const calls = toolCallsIn(message);
+  const recorded = await recordedToolCalls(store, session, calls);
   const results = new Map(turnEnd.results.map((result) => [result.toolUseId, result]));
   for (const call of recorded.values()) {
     const result = resultOf(call);
@@ -38,7 +38,7 @@ export async function readBatch(
   return { turnEnd, calls, clients: calls.filter(({ id }) => open.has(id)), recorded, results };
 }
 
-export async function recordedCalls(
+export async function recordedToolCalls(
   store: Pick<SessionsStore, 'toolCalls'>,
   { id, principal }: { id: string; principal: string },
   calls: readonly ToolUseBlock[],

@@ -3,7 +3,7 @@ import type { Message } from '../../core/conversation.js';
 import { type Ground, type Link, seedOf } from '../history/hash-chain.js';
 import { HistoryFingerprint } from '../history/history-fingerprint.js';
 import { messagesIn } from '../history/user-turns.js';
-import { callsIn } from '../history/visible-history.js';
+import { toolCallsIn } from '../history/visible-history.js';
 import { LIMITS } from '../limits.js';
 import { busyElsewhere } from '../refusals.js';
 import type { SessionParts } from '../session-parts.js';
@@ -103,7 +103,7 @@ export class SessionFactory {
     ];
     if (main.length === 0 && shared.length === 0) return;
     const marks = 1 + Math.max(-1, ...shared.map(({ mark }) => mark));
-    const calls = callsIn(base.at(-1));
+    const calls = toolCallsIn(base.at(-1));
     const own: TurnEndEntry = {
       kind: 'mark',
       mark: marks,
@@ -116,7 +116,7 @@ export class SessionFactory {
     const turns: TurnEntry[] = base.length === 0 ? shared : [...shared, own];
     const { setup, entries } = setupOf(origin?.setup);
     const waits = last !== undefined && last.open.length > 0;
-    const clients = callsIn(lastMessage(main)).filter(({ id }) => last?.open.includes(id) === true);
+    const clients = toolCallsIn(lastMessage(main)).filter(({ id }) => last?.open.includes(id) === true);
     await leased.write({
       state: waits ? 'parked' : 'live',
       main,

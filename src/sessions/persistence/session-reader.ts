@@ -2,9 +2,9 @@
 import type { Block, Message, TextBlock, ToolDefinition } from '../../core/conversation.js';
 import type { Session } from '../../store/sessions.js';
 import { answerOf, NO_RESULT } from '../history/repair-history.js';
-import { callsIn } from '../history/visible-history.js';
+import { toolCallsIn } from '../history/visible-history.js';
 import type { SessionsStore } from '../session-parts.js';
-import { type Batch, outstandingOf, readBatch, recordedCalls, settled } from './pending-tool-calls.js';
+import { type Batch, outstandingOf, readBatch, recordedToolCalls, settled } from './pending-tool-calls.js';
 import {
   readSessionRow,
   readSetupEntry,
@@ -103,13 +103,13 @@ export class SessionReader {
   /** For a session that ends with calls: a message of results, so that a copy can continue without them. */
   async settledEnd(loaded: LoadedSession): Promise<Message | undefined> {
     const { session, record, log } = loaded;
-    const calls = callsIn(log.messages.at(-1));
+    const calls = toolCallsIn(log.messages.at(-1));
     if (calls.length === 0) return undefined;
     const batch = await this.pending(loaded);
     if (batch !== undefined && record.turn === undefined) {
       return answerOf(batch, NO_RESULT.wentOn, await this.saidMeanwhile(loaded));
     }
-    const recorded = await recordedCalls(this.#store, session, calls);
+    const recorded = await recordedToolCalls(this.#store, session, calls);
     const outstanding = outstandingOf(calls, recorded, batch?.results);
     return outstanding && settled(outstanding);
   }

@@ -4,7 +4,7 @@
  */
 import type { Message } from '../../core/conversation.js';
 import type { NewTranscriptEntry, TranscriptEntry } from '../../store/transcripts.js';
-import { callsIn } from '../history/visible-history.js';
+import { toolCallsIn } from '../history/visible-history.js';
 import { type LogEntry, readLogEntry } from './session-row.js';
 
 export class TranscriptLog {
@@ -74,7 +74,7 @@ export class TranscriptLog {
       this.#entries.push(entry);
       if (entry.kind !== 'message') continue;
       this.#steps.set(entry.message, this.#entries.length);
-      for (const { id } of callsIn(entry.message)) this.#ids.add(id);
+      for (const { id } of toolCallsIn(entry.message)) this.#ids.add(id);
     }
     this.#messages = this.#replay(entries, this.#messages);
   }

@@ -11,7 +11,7 @@ import {
   unansweredKey,
 } from '../history/history-fingerprint.js';
 import { answerOf, errorResult, NO_RESULT, repairHistory } from '../history/repair-history.js';
-import { callsIn, canonical, saidKey } from '../history/visible-history.js';
+import { canonical, saidKey, toolCallsIn } from '../history/visible-history.js';
 import { LIMITS } from '../limits.js';
 import type { LeasedSession, Step } from '../persistence/leased-session.js';
 import {
@@ -20,7 +20,7 @@ import {
   openIn,
   outstandingOf,
   type ReviewedResults,
-  recordedCalls,
+  recordedToolCalls,
   settled,
   unusedIn,
 } from '../persistence/pending-tool-calls.js';
@@ -97,8 +97,8 @@ export class TurnStarter {
     const { leased, rest, fingerprint, request } = options;
     const { head, turn: broken } = leased.record;
     const saved = leased.log.messages;
-    const calls = callsIn(saved.at(-1));
-    const recorded = await recordedCalls(this.#options.parts.store, leased, calls);
+    const calls = toolCallsIn(saved.at(-1));
+    const recorded = await recordedToolCalls(this.#options.parts.store, leased, calls);
     const outstanding = outstandingOf(calls, recorded);
     const transcript = [
       ...saved,
@@ -152,8 +152,8 @@ export class TurnStarter {
     options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
   ): Promise<Attachment> {
     const { leased, incoming } = options;
-    const calls = callsIn(leased.log.asOf(leased.record.step).at(-1));
-    const recorded = await recordedCalls(this.#options.parts.store, leased, calls);
+    const calls = toolCallsIn(leased.log.asOf(leased.record.step).at(-1));
+    const recorded = await recordedToolCalls(this.#options.parts.store, leased, calls);
     const outstanding = outstandingOf(calls, recorded);
     const added = [...(outstanding === undefined ? [] : [settled(outstanding)]), ...withoutResults(incoming)];
     return this.#run(options, added, undefined, [], unusedIn({ recorded }));
@@ -242,8 +242,8 @@ export class TurnStarter {
       setup: entries,
       record: { turn, setup: record, ...(request.prompt !== '' && { prompt: request.prompt }) },
     });
-    const calls = isResumed || unsettled !== undefined ? callsIn(transcript.at(-1)) : [];
-    const recorded = await recordedCalls(parts.store, leased, calls);
+    const calls = isResumed || unsettled !== undefined ? toolCallsIn(transcript.at(-1)) : [];
+    const recorded = await recordedToolCalls(parts.store, leased, calls);
     const begun: LeasedTurn = new LeasedTurn({
       parts,
       leased,

@@ -1,7 +1,6 @@
 /** Replaces a string in a file. */
 import * as z from 'zod';
 import { assertNoNotebook, draftEdits } from '../files/apply-edits.js';
-import { effectsOn, shortPath, targetOf } from '../files/call-target.js';
 import {
   type ChangePlan,
   changeData,
@@ -12,6 +11,7 @@ import {
 } from '../files/file-change.js';
 import { pathInput } from '../files/file-input.js';
 import { numberedSnippets } from '../files/numbered-lines.js';
+import { effectsOn, shortPath, targetOf } from '../files/tool-call-target.js';
 import type { ToolContext } from '../runtime/context.js';
 import type { Tool } from '../runtime/tool.js';
 

@@ -3,18 +3,18 @@ import { extname } from 'node:path';
 import type { TextFile } from '../../workspace/text-file.js';
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError } from '../runtime/tool.js';
-import type { CallTarget } from './call-target.js';
 import { editText, type TextEdit } from './edit-text.js';
 import type { Draft } from './file-change.js';
 import { isNotebook } from './notebook.js';
 import type { Region } from './numbered-lines.js';
+import type { ToolCallTarget } from './tool-call-target.js';
 
 const LOOSE_NOTE =
   'was found only without regard to blanks at line ends and typographic punctuation; the rest of the text keeps both';
 
 /** `label` names an edit in messages; empty for a single one. Throws ToolError. */
 export async function draftEdits(
-  target: CallTarget,
+  target: ToolCallTarget,
   before: TextFile | undefined,
   edits: readonly TextEdit[],
   label: (index: number) => string,
@@ -51,7 +51,7 @@ export async function draftEdits(
 
 /** Notebooks are JSON that is easily broken as text; one that is broken already can only be mended as text. */
 export function assertNoNotebook(
-  target: CallTarget,
+  target: ToolCallTarget,
   before: TextFile | undefined,
   context: ToolContext,
 ): void {

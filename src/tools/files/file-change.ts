@@ -12,9 +12,9 @@ import { encodeText, textProblem } from '../../workspace/text-encoding.js';
 import { readTextFile, type TextFile } from '../../workspace/text-file.js';
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError, type Validation } from '../runtime/tool.js';
-import { type CallTarget, describeTarget, shortPath } from './call-target.js';
 import { forModel, toToolError } from './for-model.js';
 import type { Region } from './numbered-lines.js';
+import { describeTarget, shortPath, type ToolCallTarget } from './tool-call-target.js';
 import { unifiedDiff } from './unified-diff.js';
 
 /** What a tool makes of the file as it is. */
@@ -27,7 +27,7 @@ export interface Draft {
 }
 
 export interface ChangePlan extends Draft {
-  target: CallTarget;
+  target: ToolCallTarget;
   /** None where the file is new. */
   before: TextFile | undefined;
 }
@@ -36,7 +36,7 @@ export interface ChangePlan extends Draft {
 export type Drafter = (before: TextFile | undefined) => Draft | Promise<Draft>;
 
 export async function planChange(
-  target: CallTarget,
+  target: ToolCallTarget,
   context: ToolContext,
   draft: Drafter,
 ): Promise<ChangePlan> {
@@ -83,7 +83,7 @@ export async function validateChange(plan: () => Promise<ChangePlan>): Promise<V
 /** A plan that cannot be made is described without its diff: the call itself says what is wrong. */
 export async function describeChange(
   verb: string,
-  target: CallTarget,
+  target: ToolCallTarget,
   context: ToolContext,
   plan: () => Promise<ChangePlan>,
 ): Promise<Description> {
@@ -121,7 +121,7 @@ interface ChangeData {
   removed: number;
 }
 
-function assertRead(target: CallTarget, version: FileVersion, context: ToolContext): void {
+function assertRead(target: ToolCallTarget, version: FileVersion, context: ToolContext): void {
   const record = context.files.get(target.real);
   if (record === undefined) {
     throw new ToolError(
@@ -131,7 +131,7 @@ function assertRead(target: CallTarget, version: FileVersion, context: ToolConte
   if (!sameVersion(record, version)) throw toToolError(changedError(target.path));
 }
 
-function remember(target: CallTarget, version: FileVersion | 'absent'): void {
+function remember(target: ToolCallTarget, version: FileVersion | 'absent'): void {
   target.shown ??= version;
   const { shown } = target;
   const same = shown === 'absent' || version === 'absent' ? shown === version : sameVersion(shown, version);

@@ -4,13 +4,13 @@ import { basename, dirname, extname, join } from 'node:path';
 import { errorCode } from '../../workspace/file-error.js';
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError } from '../runtime/tool.js';
-import type { CallTarget } from './call-target.js';
+import type { ToolCallTarget } from './tool-call-target.js';
 
 const MAX_NAMES = 2000;
 const MAX_SUGGESTIONS = 3;
 
 /** Only files that may be read are suggested. */
-export async function missingFile(target: CallTarget, context: ToolContext): Promise<ToolError> {
+export async function missingFile(target: ToolCallTarget, context: ToolContext): Promise<ToolError> {
   const folder = dirname(target.path);
   const names = await namesIn(folder);
   if (names === undefined) {

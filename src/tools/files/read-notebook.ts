@@ -2,11 +2,11 @@
 import { readTextFile } from '../../workspace/text-file.js';
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError, type ToolResult } from '../runtime/tool.js';
-import type { CallTarget } from './call-target.js';
 import { forModel } from './for-model.js';
 import { missingFile } from './missing-file.js';
 import { cellId, findCell, type Notebook, parseNotebook, unknownCell } from './notebook.js';
 import { viewNotebook } from './notebook-view.js';
+import type { ToolCallTarget } from './tool-call-target.js';
 
 interface NotebookRange {
   cellId?: string | undefined;
@@ -17,7 +17,7 @@ interface NotebookRange {
 
 /** Throws ToolError. Afterwards the notebook counts as read. */
 export async function readNotebook(
-  target: CallTarget,
+  target: ToolCallTarget,
   range: NotebookRange,
   context: ToolContext,
 ): Promise<ToolResult> {

@@ -2,7 +2,7 @@
 import { lstat } from 'node:fs/promises';
 import { type RipgrepOutcome, runRipgrep } from '../../workspace/ripgrep/run-ripgrep.js';
 import { EXCLUDED_GLOBS, SEARCH_FLAGS, SEARCH_LIMITS } from '../../workspace/ripgrep/search-flags.js';
-import type { CallTarget } from '../files/call-target.js';
+import type { ToolCallTarget } from '../files/tool-call-target.js';
 import { searchNotes } from '../grep/search-problems.js';
 import { namingOf, openTarget, type SearchTarget } from '../grep/search-target.js';
 import type { ToolContext } from '../runtime/context.js';
@@ -22,7 +22,11 @@ const TIMES_AT_ONCE = 64;
  * In two runs, because a glob on the command line of ripgrep stands above ignore files: what
  * matches, and what of that is still there without the glob.
  */
-export async function findFiles(place: CallTarget, glob: string, context: ToolContext): Promise<FoundFiles> {
+export async function findFiles(
+  place: ToolCallTarget,
+  glob: string,
+  context: ToolContext,
+): Promise<FoundFiles> {
   const target = openTarget(place);
   if (!target.isFolder)
     throw new ToolError(`${place.path} is a file. Give the folder that it is in as path.`);

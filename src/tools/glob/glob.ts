@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { displayPath } from '../../workspace/paths.js';
 import { findRipgrep } from '../../workspace/ripgrep/binary.js';
-import { type CallTarget, effectsOn, targetOf } from '../files/call-target.js';
+import { effectsOn, type ToolCallTarget, targetOf } from '../files/tool-call-target.js';
 import { searchedPlace } from '../grep/search-target.js';
 import { printableName } from '../runtime/clean-text.js';
 import type { ToolContext } from '../runtime/context.js';
@@ -96,7 +96,10 @@ export const globTool: Tool<GlobInput> = {
 };
 
 /** A pattern may name a folder of its own. */
-function lookedIn({ pattern, path }: GlobInput, context: ToolContext): { place: CallTarget; glob: string } {
+function lookedIn(
+  { pattern, path }: GlobInput,
+  context: ToolContext,
+): { place: ToolCallTarget; glob: string } {
   const start = searchedPlace(path, context).path;
   const { folder, glob } = splitPattern(pattern, start, context.workspace.home);
   return { place: targetOf(folder, context), glob };

@@ -1,6 +1,6 @@
 /** Searches the contents of files with ripgrep. */
 import { findRipgrep } from '../../workspace/ripgrep/binary.js';
-import { effectsOn } from '../files/call-target.js';
+import { effectsOn } from '../files/tool-call-target.js';
 import type { ToolContext } from '../runtime/context.js';
 import type { Tool } from '../runtime/tool.js';
 import { GREP_LIMITS, type GrepInput, grepInput } from './input.js';

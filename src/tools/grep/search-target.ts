@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
 import { isInside, realTarget } from '../../workspace/real-path.js';
-import { type CallTarget, targetOf } from '../files/call-target.js';
+import { type ToolCallTarget, targetOf } from '../files/tool-call-target.js';
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError } from '../runtime/tool.js';
 
@@ -17,12 +17,12 @@ export interface SearchTarget {
 type Place = Pick<ToolContext, 'session'>;
 
 /** The same from the judging of a call to its run, whatever links lead there meanwhile. */
-export function searchedPlace(path: string | undefined, context: ToolContext): CallTarget {
+export function searchedPlace(path: string | undefined, context: ToolContext): ToolCallTarget {
   return targetOf(path === undefined || path === '' ? '.' : path, context);
 }
 
 /** Throws ToolError where there is nothing that can be searched. */
-export function openTarget({ path, real }: CallTarget): SearchTarget {
+export function openTarget({ path, real }: ToolCallTarget): SearchTarget {
   if (realTarget(real) !== real) {
     throw new ToolError(
       `A folder on the way to ${path} was replaced by a link meanwhile, so it is not searched. Look at it with LS and try again.`,

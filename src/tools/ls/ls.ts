@@ -2,10 +2,10 @@
 import { lstat } from 'node:fs/promises';
 import * as z from 'zod';
 import { FileError } from '../../workspace/file-error.js';
-import { describeTarget, effectsOn, targetOf } from '../files/call-target.js';
 import { pathInput } from '../files/file-input.js';
 import { toToolError } from '../files/for-model.js';
 import { missingFile } from '../files/missing-file.js';
+import { describeTarget, effectsOn, targetOf } from '../files/tool-call-target.js';
 import { printableName } from '../runtime/clean-text.js';
 import { type Tool, ToolError } from '../runtime/tool.js';
 import {

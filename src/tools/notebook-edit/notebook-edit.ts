@@ -1,6 +1,5 @@
 /** Replaces, adds or removes a cell of a Jupyter notebook. */
 import * as z from 'zod';
-import { effectsOn, shortPath, targetOf } from '../files/call-target.js';
 import {
   type ChangePlan,
   changeData,
@@ -12,6 +11,7 @@ import {
 import { pathInput } from '../files/file-input.js';
 import { cellId, findCell, type Notebook, parseNotebook, unknownCell } from '../files/notebook.js';
 import { viewNotebook } from '../files/notebook-view.js';
+import { effectsOn, shortPath, targetOf } from '../files/tool-call-target.js';
 import type { ToolContext } from '../runtime/context.js';
 import { type Tool, ToolError } from '../runtime/tool.js';
 import { deleteCell, insertCell, layOut, replaceCell } from './edit-cells.js';

@@ -1,8 +1,8 @@
 /** Shows the cells of a Jupyter notebook, or one of them. */
 import * as z from 'zod';
-import { describeTarget, effectsOn, targetOf } from '../files/call-target.js';
 import { pathInput } from '../files/file-input.js';
 import { readNotebook } from '../files/read-notebook.js';
+import { describeTarget, effectsOn, targetOf } from '../files/tool-call-target.js';
 import type { Tool } from '../runtime/tool.js';
 
 const inputSchema = z.strictObject({

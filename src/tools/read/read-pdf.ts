@@ -1,7 +1,7 @@
 /** PDF documents: a small one whole, of a large one the text of the pages that are asked for. */
 import { readWhole } from '../../workspace/file-page.js';
 import type { OpenFile } from '../../workspace/regular-file.js';
-import type { CallTarget } from '../files/call-target.js';
+import type { ToolCallTarget } from '../files/tool-call-target.js';
 import { ToolError, type ToolResult } from '../runtime/tool.js';
 import { READ_LIMITS } from './limits.js';
 import type { PageRange } from './page-range.js';
@@ -11,7 +11,7 @@ const { pdf: LIMITS } = READ_LIMITS;
 /** Throws ToolError. */
 export async function readPdf(
   file: OpenFile,
-  target: CallTarget,
+  target: ToolCallTarget,
   range: PageRange | undefined,
   signal: AbortSignal,
 ): Promise<ToolResult> {
@@ -48,7 +48,7 @@ export async function readPdf(
   }
 }
 
-function wholePdf(bytes: Buffer, target: CallTarget, pages: number): ToolResult {
+function wholePdf(bytes: Buffer, target: ToolCallTarget, pages: number): ToolResult {
   if (pages > LIMITS.wholePages || bytes.length > LIMITS.wholeBytes) {
     throw new ToolError(
       `${target.path} is a PDF of ${pages} pages and ${megabytes(bytes.length)} MB, too much at once. ` +

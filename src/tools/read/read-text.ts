@@ -1,8 +1,8 @@
 /** A page of a text file, numbered, with the way to the rest of it. */
 import { type FilePage, readFilePage } from '../../workspace/file-page.js';
 import type { OpenFile } from '../../workspace/regular-file.js';
-import type { CallTarget } from '../files/call-target.js';
 import { numberedLines } from '../files/numbered-lines.js';
+import type { ToolCallTarget } from '../files/tool-call-target.js';
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError, type ToolResult } from '../runtime/tool.js';
 import { READ_LIMITS } from './limits.js';
@@ -16,7 +16,7 @@ interface TextRange {
 /** Throws ToolError and FileError. Afterwards the file counts as read. */
 export async function readText(
   file: OpenFile,
-  target: CallTarget,
+  target: ToolCallTarget,
   range: TextRange,
   context: ToolContext,
 ): Promise<ToolResult> {
@@ -57,7 +57,7 @@ export async function readText(
   };
 }
 
-function emptyPage(page: FilePage, target: CallTarget, from: number): ToolResult {
+function emptyPage(page: FilePage, target: ToolCallTarget, from: number): ToolResult {
   const total = page.totalLines ?? page.seen;
   if (total > 0) {
     const count = total === 1 ? '1 line' : `${total} lines`;
@@ -70,7 +70,7 @@ function emptyPage(page: FilePage, target: CallTarget, from: number): ToolResult
   };
 }
 
-function notesOn(page: FilePage, target: CallTarget, from: number, last: number): string[] {
+function notesOn(page: FilePage, target: ToolCallTarget, from: number, last: number): string[] {
   const notes: string[] = [];
   const [first] = page.cut;
   if (first !== undefined) {

@@ -6,12 +6,12 @@ import { type ImageMediaType, imageMediaType, isPdf } from '../../workspace/bina
 import { FileError } from '../../workspace/file-error.js';
 import { readHead, readWhole } from '../../workspace/file-page.js';
 import { type OpenFile, openRegularFile } from '../../workspace/regular-file.js';
-import { type CallTarget, describeTarget, effectsOn, targetOf } from '../files/call-target.js';
 import { pathInput } from '../files/file-input.js';
 import { toToolError } from '../files/for-model.js';
 import { missingFile } from '../files/missing-file.js';
 import { NotANotebook } from '../files/notebook.js';
 import { readNotebook } from '../files/read-notebook.js';
+import { describeTarget, effectsOn, type ToolCallTarget, targetOf } from '../files/tool-call-target.js';
 import type { ToolContext } from '../runtime/context.js';
 import { type Tool, ToolError, type ToolResult } from '../runtime/tool.js';
 import { READ_LIMITS } from './limits.js';
@@ -20,7 +20,11 @@ import { readPdf } from './read-pdf.js';
 import { readText } from './read-text.js';
 
 /** Throws ToolError. */
-async function readImage(file: OpenFile, target: CallTarget, mediaType: ImageMediaType): Promise<ToolResult> {
+async function readImage(
+  file: OpenFile,
+  target: ToolCallTarget,
+  mediaType: ImageMediaType,
+): Promise<ToolResult> {
   const { size } = file.stats;
   const name = mediaType.slice('image/'.length).toUpperCase();
   if (size > READ_LIMITS.imageBytes) {
@@ -99,7 +103,7 @@ export const readTool: Tool<ReadInput> = {
   limits: { resultChars: 700_000 },
 };
 
-async function readAny(input: ReadInput, target: CallTarget, context: ToolContext): Promise<ToolResult> {
+async function readAny(input: ReadInput, target: ToolCallTarget, context: ToolContext): Promise<ToolResult> {
   const file = await openRegularFile(target.real);
   try {
     const head = await readHead(file);
@@ -113,7 +117,7 @@ async function readByKind(
   head: Uint8Array,
   file: OpenFile,
   input: ReadInput,
-  target: CallTarget,
+  target: ToolCallTarget,
   context: ToolContext,
 ): Promise<ToolResult> {
   const range = input.pages === undefined ? undefined : parsePageRange(input.pages);
@@ -136,7 +140,7 @@ async function readByKind(
   return readText(file, target, { offset, limit, allowLarge: input.allow_large }, context);
 }
 
-async function explained(error: unknown, target: CallTarget, context: ToolContext): Promise<unknown> {
+async function explained(error: unknown, target: ToolCallTarget, context: ToolContext): Promise<unknown> {
   if (!(error instanceof FileError)) return error;
   if (error.problem === 'missing') return missingFile(target, context);
   if (error.problem === 'folder') return new ToolError(`${target.path} is a folder. List it with LS.`);

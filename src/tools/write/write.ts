@@ -1,7 +1,6 @@
 /** Makes a file, or replaces all of the text of one. */
 import * as z from 'zod';
 import { ENCODINGS } from '../../workspace/text-encoding.js';
-import { effectsOn, shortPath, targetOf } from '../files/call-target.js';
 import { withLineEndingsOf } from '../files/edit-text.js';
 import {
   type ChangePlan,
@@ -13,6 +12,7 @@ import {
   validateChange,
 } from '../files/file-change.js';
 import { pathInput } from '../files/file-input.js';
+import { effectsOn, shortPath, targetOf } from '../files/tool-call-target.js';
 import type { ToolContext } from '../runtime/context.js';
 import type { Tool } from '../runtime/tool.js';
 

@@ -18,7 +18,7 @@ const FILE_FIELDS: Readonly<Record<string, string>> = {
 };
 
 /** After a call of the main agent that went well. Never rejects. */
-export async function mirrorCall(input: HookInput, session: OpenToolState, now: number): Promise<void> {
+export async function mirrorToolCall(input: HookInput, session: OpenToolState, now: number): Promise<void> {
   if (input.hook_event_name !== 'PostToolUse' || input.agent_id !== undefined) return;
   const given = isObject(input.tool_input) ? input.tool_input : {};
   if (input.tool_name === 'TodoWrite') {

@@ -15,7 +15,7 @@ import { changedInput, ServerToolCalls } from '../../agent/server-tool-calls.js'
 import type { Toolbox } from '../../agent/toolbox.js';
 import { type AskOptions, askOf } from './ask-hints.js';
 import { ClientToolCalls } from './client-tool-calls.js';
-import { mirrorCall } from './mirror-files.js';
+import { mirrorToolCall } from './mirror-files.js';
 import { SavedOutputs } from './saved-outputs.js';
 import type { ServedToolCall } from './served-tools.js';
 import type { SubAgents } from './sub-agents.js';
@@ -120,7 +120,7 @@ export class ToolCallBroker {
 
   readonly postToolUse: HookCallback = async (input, id) => {
     this.#moved(input);
-    await mirrorCall(input, this.#options.session, Date.now());
+    await mirrorToolCall(input, this.#options.session, Date.now());
     const changed = id === undefined ? undefined : this.#changed.get(id);
     if (changed === undefined) return {};
     const additionalContext = changedInput(changed).text;

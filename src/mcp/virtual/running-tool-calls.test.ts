@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RunningCalls } from './running-calls.js';
+import { RunningToolCalls } from './running-tool-calls.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -15,7 +15,7 @@ const NEVER = new AbortController().signal;
 
 describe('calls of a session', () => {
   it('end when the client cancels them', async () => {
-    const calls = new RunningCalls(1000);
+    const calls = new RunningToolCalls(1000);
     const controller = new AbortController();
     const ended = calls.run(1, controller.signal, until);
     expect(calls.size).toBe(1);
@@ -26,7 +26,7 @@ describe('calls of a session', () => {
 
   it('are said to be cancelled by the client alone, and once they have ended', async () => {
     const heard: unknown[] = [];
-    const calls: RunningCalls = new RunningCalls(1000, (id) => heard.push([id, calls.has(id)]));
+    const calls: RunningToolCalls = new RunningToolCalls(1000, (id) => heard.push([id, calls.has(id)]));
     const controller = new AbortController();
     const cancelled = calls.run(1, controller.signal, until);
     const stopped = calls.run(2, NEVER, until);
@@ -37,7 +37,7 @@ describe('calls of a session', () => {
   });
 
   it('go on without their connection for a while, and no longer', async () => {
-    const calls = new RunningCalls(1000);
+    const calls = new RunningToolCalls(1000);
     const ended = calls.run(1, NEVER, until);
     const other = calls.run(2, NEVER, until);
     calls.orphan([1]);
@@ -51,7 +51,7 @@ describe('calls of a session', () => {
   });
 
   it('are taken over by a client that comes back', async () => {
-    const calls = new RunningCalls(1000);
+    const calls = new RunningToolCalls(1000);
     const ended = calls.run(1, NEVER, until);
     calls.orphan([1, 7]);
     expect(calls.adopt()).toEqual([1]);
@@ -64,7 +64,7 @@ describe('calls of a session', () => {
   });
 
   it('leave no clock behind when all of them are stopped', async () => {
-    const calls = new RunningCalls(1000);
+    const calls = new RunningToolCalls(1000);
     const ended = calls.run(1, NEVER, until);
     calls.orphan([1]);
     await calls.stop('over');

@@ -10,7 +10,7 @@ interface Running {
   done: Promise<void>;
 }
 
-export class RunningCalls {
+export class RunningToolCalls {
   readonly #running = new Map<RequestId, Running>();
   readonly #reconnectMs: number;
   readonly #onCancelled: (id: RequestId) => void;

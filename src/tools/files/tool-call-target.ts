@@ -11,7 +11,7 @@ import { displayPath, resolvePath } from '../../workspace/paths.js';
 import { realTarget } from '../../workspace/real-path.js';
 import type { ToolContext } from '../runtime/context.js';
 
-export interface CallTarget {
+export interface ToolCallTarget {
   /** Absolute, as the model meant it. */
   readonly path: string;
   /** Where it really leads. */
@@ -21,9 +21,9 @@ export interface CallTarget {
 }
 
 /** A context lives as long as its call, and so does what is kept for it. */
-const targets = new WeakMap<ToolContext, Map<string, CallTarget>>();
+const targets = new WeakMap<ToolContext, Map<string, ToolCallTarget>>();
 
-export function targetOf(given: string, context: ToolContext): CallTarget {
+export function targetOf(given: string, context: ToolContext): ToolCallTarget {
   let known = targets.get(context);
   if (known === undefined) {
     known = new Map();
@@ -39,7 +39,7 @@ export function targetOf(given: string, context: ToolContext): CallTarget {
 }
 
 /** Both names of a file that is reached through a link: a rule may be about either. */
-export function effectsOn({ path, real }: CallTarget, kind: 'read' | 'edit', tree = false): Effect[] {
+export function effectsOn({ path, real }: ToolCallTarget, kind: 'read' | 'edit', tree = false): Effect[] {
   const paths = path === real ? [real] : [path, real];
   return paths.map((each) =>
     kind === 'edit' ? { kind, path: each } : { kind, path: each, ...(tree ? { tree } : {}) },
@@ -47,14 +47,14 @@ export function effectsOn({ path, real }: CallTarget, kind: 'read' | 'edit', tre
 }
 
 /** For people and for results: short where it lies in the workspace. */
-export function shortPath({ path }: Pick<CallTarget, 'path'>, context: ToolContext): string {
+export function shortPath({ path }: Pick<ToolCallTarget, 'path'>, context: ToolContext): string {
   return displayPath(path, resolve(context.workspace.root));
 }
 
 export function describeTarget(
   verb: string,
   kind: Description['kind'],
-  target: CallTarget,
+  target: ToolCallTarget,
   context: ToolContext,
 ): Description {
   const detail = target.real === target.path ? {} : { detail: `Leads to ${target.real}` };
