@@ -25,19 +25,19 @@ interface HeldToolStatesOptions {
 interface HoldOptions {
   id: string;
   principal: string;
-  /** `SessionTurn.user`. */
+  /** `Turn.user`. */
   user: string | undefined;
   workspace: Workspace;
   /** What the conversation saved last. */
   restore: JsonObject | undefined;
-  /** `SessionTurn.before`. */
+  /** `Turn.before`. */
   before: number;
 }
 
 /** A tool session while a turn uses it. */
 export interface HeldToolState {
   readonly session: OpenToolState;
-  /** `steps`: `SessionTurn.steps()` at the end of the turn. What comes second does nothing. */
+  /** `steps`: `Turn.steps()` at the end of the turn. What comes second does nothing. */
   release(steps: number): void;
 }
 

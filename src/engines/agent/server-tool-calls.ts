@@ -17,7 +17,7 @@ interface ServerToolCallsOptions {
   /** Runs a sub-agent for the call of this id. */
   runAgent?: ToolContext['runAgent'];
   /** Where what must not run twice is written down. */
-  ledger?: RunOnceLog;
+  runOnce?: RunOnceLog;
   /** The call of the main agent that a sub-agent's calls are made for: it is what must not run twice. */
   onBehalfOf?: string;
   notify(activity: AgentActivityBody): void;
@@ -47,7 +47,7 @@ export class ServerToolCalls {
       if (problem === undefined) runnable.push(block);
       else results.set(block.id, this.#refuse(block, problem));
     }
-    if (this.#options.onBehalfOf === undefined) this.#options.ledger?.note(runnable);
+    if (this.#options.onBehalfOf === undefined) this.#options.runOnce?.note(runnable);
     if (runnable.length > 0) await this.#runAll(runnable, messageId, results);
     if (this.#options.signal.aborted || this.stopping) return results;
     for (const { id } of runnable) {
@@ -86,11 +86,11 @@ export class ServerToolCalls {
   }
 
   #hooks(): Pick<RunRequest, 'onStart' | 'onResult'> {
-    const { ledger, onBehalfOf } = this.#options;
-    if (ledger === undefined) return {};
+    const { runOnce, onBehalfOf } = this.#options;
+    if (runOnce === undefined) return {};
     return {
-      onStart: async ({ id }, { once }) => (once ? ledger.begin(onBehalfOf ?? id) : undefined),
-      ...(onBehalfOf === undefined ? { onResult: (result) => ledger.finish(resultBlock(result)) } : {}),
+      onStart: async ({ id }, { once }) => (once ? runOnce.begin(onBehalfOf ?? id) : undefined),
+      ...(onBehalfOf === undefined ? { onResult: (result) => runOnce.finish(resultBlock(result)) } : {}),
     };
   }
 

@@ -47,37 +47,37 @@ describe('tool calls of a broken turn', () => {
   });
 });
 
-describe('a ledger', () => {
+describe('a run-once log', () => {
   function setUp(starts: (call: ToolUseBlock) => boolean = () => true) {
     const journal: string[] = [];
-    const ledger = new RunOnceLog({
+    const runOnce = new RunOnceLog({
       start: async (each) => {
         journal.push(`start ${each.id}`);
         return starts(each);
       },
       finish: async ({ toolUseId }) => void journal.push(`finish ${toolUseId}`),
     });
-    ledger.note([call('a'), call('b')]);
-    return { ledger, journal };
+    runOnce.note([call('a'), call('b')]);
+    return { runOnce, journal };
   }
 
   it('writes a call down once, also where several ask for it, and its result', async () => {
-    const { ledger, journal } = setUp();
-    expect(await Promise.all([ledger.begin('a'), ledger.begin('a')])).toEqual([undefined, undefined]);
-    await ledger.finish(result('a'));
+    const { runOnce, journal } = setUp();
+    expect(await Promise.all([runOnce.begin('a'), runOnce.begin('a')])).toEqual([undefined, undefined]);
+    await runOnce.finish(result('a'));
     expect(journal).toEqual(['start a', 'finish a']);
   });
 
   it('writes nothing of a call that was never begun', async () => {
-    const { ledger, journal } = setUp();
-    await ledger.finish(result('b'));
+    const { runOnce, journal } = setUp();
+    await runOnce.finish(result('b'));
     expect(journal).toEqual([]);
   });
 
   it('says what the model is told of a call that had begun before, and leaves its result alone', async () => {
-    const { ledger, journal } = setUp(() => false);
-    expect(await ledger.begin('a')).toContain('may have run');
-    await ledger.finish(result('a'));
+    const { runOnce, journal } = setUp(() => false);
+    expect(await runOnce.begin('a')).toContain('may have run');
+    await runOnce.finish(result('a'));
     expect(journal).toEqual(['start a']);
   });
 });

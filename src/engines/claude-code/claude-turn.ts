@@ -66,7 +66,7 @@ export class ClaudeTurn implements DriverTurn {
   readonly #tally = new UsageTally();
   readonly #plan: ToolPlan;
   #held: HeldToolState;
-  readonly #ledger: RunOnceLog;
+  readonly #runOnce: RunOnceLog;
   readonly #notify: (activity: AgentActivityBody, agentId?: string) => void;
   readonly #answer: AnswerAssembler;
   #conversation: ClaudeConversation | undefined;
@@ -116,7 +116,7 @@ export class ClaudeTurn implements DriverTurn {
     this.#answer = new AnswerAssembler(turn.spoken, call.clientDialect.name);
     // They go with the process, which may outlive the turn.
     persistence.keepTools({ session: held.session, release: () => {} });
-    this.#ledger = new RunOnceLog(turn);
+    this.#runOnce = new RunOnceLog(turn);
     const main = notifierOf(observe, turn.id);
     this.#notify = (activity, agentId) => {
       const conversation = this.#conversation;
@@ -254,7 +254,7 @@ export class ClaudeTurn implements DriverTurn {
       notify,
     });
     const options = toolOptions(this.#parts());
-    conversation.begin({ ledger: this.#ledger, options, runAgent: this.#runAgent, notify });
+    conversation.begin({ runOnce: this.#runOnce, options, runAgent: this.#runAgent, notify });
   }
 
   /** For tools of the gateway that start one; Claude Code starts its own for its own. */
@@ -270,7 +270,7 @@ export class ClaudeTurn implements DriverTurn {
       session: this.#held.session,
       forkNumber: this.#turn.forkNumber,
       tally: this.#tally,
-      ledger: this.#ledger,
+      runOnce: this.#runOnce,
       notify: observe,
     };
   }
@@ -351,7 +351,7 @@ export class ClaudeTurn implements DriverTurn {
           calls.some((call) => call.id === id),
         ),
       ),
-      started: new Set([...(known?.started ?? []), ...this.#ledger.unfinished]),
+      started: new Set([...(known?.started ?? []), ...this.#runOnce.unfinished]),
     };
   }
 
@@ -364,7 +364,7 @@ export class ClaudeTurn implements DriverTurn {
       session: this.#held.session,
       options: toolOptions(this.#parts()),
       signal,
-      ledger: this.#ledger,
+      runOnce: this.#runOnce,
       runAgent: this.#runAgent,
       notify: (activity) => this.#notify(activity),
       onBug: (error) => log.error({ err: error, session: this.#turn.id }, 'bug while tools ran'),

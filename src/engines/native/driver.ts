@@ -90,7 +90,7 @@ class NativeDriver implements AgentDriver {
     const held = await this.#tools.holdFor(turn, workspace);
     persistence.keepTools(held);
     const tally = new UsageTally();
-    const ledger = new RunOnceLog(turn);
+    const runOnce = new RunOnceLog(turn);
     const parts: TurnParts = {
       ...this.#options,
       routeOf: (model) => routeOf?.(model, call.principal),
@@ -101,7 +101,7 @@ class NativeDriver implements AgentDriver {
       forkNumber: turn.forkNumber,
       toolbox,
       tally,
-      ledger,
+      runOnce,
       signal,
       notify: observe,
     };
@@ -133,7 +133,7 @@ class NativeDriver implements AgentDriver {
       options: toolOptions(parts),
       signal,
       runAgent: (task) => runSubAgent(parts, task),
-      ledger,
+      runOnce,
       notify,
       onBug: (error) => log.error({ err: error, ...names }, 'bug while tools ran'),
     });

@@ -160,7 +160,7 @@ class SubAgent {
       session,
       options: toolOptions({ ...own, request }),
       signal,
-      ledger: own.ledger,
+      runOnce: own.runOnce,
       onBehalfOf: this.#task.toolUseId,
       notify: (activity) => {
         tell(activity);

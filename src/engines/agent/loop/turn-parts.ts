@@ -25,7 +25,7 @@ export interface TurnParts {
   toolbox: Toolbox;
   tally: UsageTally;
   /** Of the main agent. */
-  ledger: RunOnceLog;
+  runOnce: RunOnceLog;
   signal: AbortSignal;
   notify(activity: AgentActivity): void;
 }

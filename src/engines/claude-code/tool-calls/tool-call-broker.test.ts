@@ -47,7 +47,7 @@ async function open(walled = false) {
     onBug: (error) => expect.unreachable(String(error)),
   });
   broker.turn = {
-    ledger: new RunOnceLog({ start: async () => true, finish: async () => {} }),
+    runOnce: new RunOnceLog({ start: async () => true, finish: async () => {} }),
     options: { commands: [], model: 'm', forkNumber: 0, logName: 'one' },
     notify: () => {},
   };

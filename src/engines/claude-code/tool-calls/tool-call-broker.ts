@@ -26,7 +26,7 @@ import { mcpError, toMcpResult } from './tool-results.js';
 
 /** The turn that runs, as far as calls are concerned. */
 export interface BrokeredTurn {
-  ledger: RunOnceLog;
+  runOnce: RunOnceLog;
   options: RunRequest['options'];
   /** An agent of the gateway's own, for tools that start one. */
   runAgent?: RunRequest['runAgent'];
@@ -64,7 +64,7 @@ export class ToolCallBroker {
   readonly #changed = new Map<string, JsonObject>();
   /** Sub-agents' calls, by id. */
   readonly #agentOf = new Map<string, string>();
-  readonly #courses = new ToolCallEvents();
+  readonly #toolEvents = new ToolCallEvents();
   /** Calls of sub-agents that were reported, by id. */
   readonly #toldOf = new Set<string>();
   readonly #outputs = new SavedOutputs();
@@ -83,7 +83,7 @@ export class ToolCallBroker {
     this.#turn = turn;
     if (turn === undefined) return;
     this.#toldOf.clear();
-    turn.ledger.note(this.known.all.map(({ block }) => block));
+    turn.runOnce.note(this.known.all.map(({ block }) => block));
     for (const resolve of this.#turnWaiters.splice(0)) resolve(turn);
   }
 
@@ -94,7 +94,7 @@ export class ToolCallBroker {
 
   /** A message is whole and kept: its calls may begin. */
   announce(calls: readonly KnownToolCall[]): void {
-    this.#turn?.ledger.note(calls.map(({ block }) => block));
+    this.#turn?.runOnce.note(calls.map(({ block }) => block));
     this.known.announce(calls);
   }
 
@@ -145,11 +145,11 @@ export class ToolCallBroker {
       const call = await this.known.find(toolUseID);
       if (call === undefined) return deny(STOPPED);
       if (call.problem !== undefined) {
-        this.#courses.reject(named(call), 'invalid');
+        this.#toolEvents.reject(named(call), 'invalid');
         return deny(call.problem);
       }
       if (call.owner === undefined) {
-        this.#courses.reject(named(call), 'unknown-tool');
+        this.#toolEvents.reject(named(call), 'unknown-tool');
         return deny(NOT_OFFERED);
       }
       call.state = 'begun';
@@ -196,11 +196,11 @@ export class ToolCallBroker {
     if (found === undefined) return;
     const { call, result: own } = found;
     // What Claude Code refuses by itself never came here.
-    if (call.owner === 'claude' && !this.#courses.has(call.wireId)) {
-      this.#courses.reject(named(call), own.isError ? 'failed' : 'done');
+    if (call.owner === 'claude' && !this.#toolEvents.has(call.wireId)) {
+      this.#toolEvents.reject(named(call), own.isError ? 'failed' : 'done');
     }
     this.#tellEnd({ ...own, toolUseId: call.wireId });
-    if (call.owner === 'claude') await this.#turn?.ledger.finish(own);
+    if (call.owner === 'claude') await this.#turn?.runOnce.finish(own);
   }
 
   /** The same about calls of its sub-agents, which no transcript of ours has. */
@@ -218,7 +218,7 @@ export class ToolCallBroker {
   }
 
   #tellEnd(result: ToolResultBlock): void {
-    const ended = this.#courses.end(result);
+    const ended = this.#toolEvents.end(result);
     if (ended !== undefined) this.#turn?.notify({ type: 'tool', event: ended.event }, ended.agentId);
   }
 
@@ -229,17 +229,17 @@ export class ToolCallBroker {
       this.#options.onChange();
     });
     if (!asked.verdict.allowed) {
-      this.#courses.refuse(named(call), asked.verdict, asked);
+      this.#toolEvents.refuse(named(call), asked.verdict, asked);
       return deny(asked.verdict.message);
     }
     const turn = await this.#activeTurn();
     if (turn === undefined) return deny(STOPPED);
     if (mustRunOnce(asked)) {
-      const refusal = await turn.ledger.begin(call.block.id);
+      const refusal = await turn.runOnce.begin(call.block.id);
       if (refusal !== undefined) return deny(refusal);
     }
     call.state = 'begun';
-    turn.notify({ type: 'tool', event: this.#courses.start(named(call), asked) });
+    turn.notify({ type: 'tool', event: this.#toolEvents.start(named(call), asked) });
     return this.#allow(call.wireId, asked, input);
   }
 
@@ -256,7 +256,7 @@ export class ToolCallBroker {
     const call: NamedToolCall = { wireId, id: wireId, name: block.name, agentId };
     this.notifyOnce({ type: 'call-whole', id: wireId, name: block.name, input }, agentId);
     if (owner === undefined || !this.#options.agents.mayUse(agentId, owner, block.name)) {
-      this.#courses.reject(call, 'unknown-tool');
+      this.#toolEvents.reject(call, 'unknown-tool');
       return deny(owner === 'client' ? MAIN_ONLY : NOT_OFFERED);
     }
     if (owner === 'gateway') {
@@ -266,7 +266,7 @@ export class ToolCallBroker {
     const session = await this.#sessionOf(agentId);
     const asked = await this.#judge(block, session, options, () => {}, agentId);
     if (!asked.verdict.allowed) {
-      this.#courses.refuse(call, asked.verdict, asked);
+      this.#toolEvents.refuse(call, asked.verdict, asked);
       return deny(asked.verdict.message);
     }
     const turn = await this.#activeTurn();
@@ -275,14 +275,14 @@ export class ToolCallBroker {
       const refusal = await this.#beginFor(turn, agentId);
       if (refusal !== undefined) return deny(refusal);
     }
-    turn.notify({ type: 'tool', event: this.#courses.start(call, asked) }, agentId);
+    turn.notify({ type: 'tool', event: this.#toolEvents.start(call, asked) }, agentId);
     return this.#allow(wireId, asked, input);
   }
 
   /** The call of the main agent that a sub-agent works for is what must not run twice. */
   async #beginFor(turn: BrokeredTurn, agentId: string): Promise<string | undefined> {
     const parent = this.#parentOf(agentId);
-    return parent === undefined ? undefined : turn.ledger.begin(parent);
+    return parent === undefined ? undefined : turn.runOnce.begin(parent);
   }
 
   #parentOf(agentId: string): string | undefined {
@@ -346,7 +346,7 @@ export class ToolCallBroker {
       session: this.#outputs.readableIn(await this.#sessionOf(agentId)),
       options: turn.options,
       signal: AbortSignal.any([signal, given]),
-      ...(agentId === undefined || parent !== undefined ? { ledger: turn.ledger } : {}),
+      ...(agentId === undefined || parent !== undefined ? { runOnce: turn.runOnce } : {}),
       ...(parent === undefined ? {} : { onBehalfOf: parent }),
       ...(turn.runAgent === undefined ? {} : { runAgent: turn.runAgent }),
       notify: (activity) => {

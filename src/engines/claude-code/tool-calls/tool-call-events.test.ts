@@ -14,15 +14,15 @@ const reviewed = (verdict: ReviewOutcome['verdict']): ReviewOutcome => ({
 
 it('a call that ran took the time from its start, and says why it was let through', () => {
   let now = 100;
-  const courses = new ToolCallEvents(() => now);
+  const events = new ToolCallEvents(() => now);
   const because = { kind: 'mode', mode: 'allow' } as const;
-  const started = courses.start(CALL, reviewed({ allowed: true, input: {}, because }));
+  const started = events.start(CALL, reviewed({ allowed: true, input: {}, because }));
   expect(started).toEqual({ type: 'tool-start', id: 'own', name: 'Read', describe: DESCRIBE, because });
   now = 350;
-  expect(courses.end(said())).toMatchObject({
+  expect(events.end(said())).toMatchObject({
     event: { id: 'own', durationMs: 250, outcome: 'done', because, describe: DESCRIBE },
   });
-  expect(courses.end(said())).toBeUndefined();
+  expect(events.end(said())).toBeUndefined();
 });
 
 it.each([
@@ -31,10 +31,10 @@ it.each([
   ['cancelled', 'aborted'],
   ['unattended', 'unattended'],
 ] as const)('a call that was %s is told as %s', (outcome, told) => {
-  const courses = new ToolCallEvents();
+  const events = new ToolCallEvents();
   const verdict = { allowed: false, outcome, message: 'no', because: { kind: 'expiry' } } as const;
-  courses.refuse({ ...CALL, agentId: 'a' }, verdict, reviewed(verdict));
-  expect(courses.end(said(true))).toMatchObject({
+  events.refuse({ ...CALL, agentId: 'a' }, verdict, reviewed(verdict));
+  expect(events.end(said(true))).toMatchObject({
     agentId: 'a',
     event: { outcome: told, durationMs: 0, isError: true, because: { kind: 'expiry' } },
   });

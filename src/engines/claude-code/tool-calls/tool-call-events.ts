@@ -4,7 +4,7 @@ import type { Verdict } from '../../../permissions/gate.js';
 import type { ReviewOutcome } from '../../../tools/runtime/review.js';
 import type { ToolRunEvent, ToolRunResult } from '../../../tools/runtime/runtime.js';
 
-interface Course {
+interface ReportedToolCall {
   /** Told under this id and name. */
   id: string;
   name: string;
@@ -34,7 +34,7 @@ const OUTCOMES: Readonly<Record<Refused['outcome'], ToolRunResult['outcome']>> =
 };
 
 export class ToolCallEvents {
-  readonly #courses = new Map<string, Course>();
+  readonly #calls = new Map<string, ReportedToolCall>();
   readonly #now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
@@ -59,7 +59,7 @@ export class ToolCallEvents {
   }
 
   has(wireId: string): boolean {
-    return this.#courses.has(wireId);
+    return this.#calls.has(wireId);
   }
 
   /** Undefined for a call that is not known here: another reporter has it. */
@@ -68,10 +68,10 @@ export class ToolCallEvents {
     content,
     isError,
   }: ToolResultBlock): { event: ToolRunResult; agentId: string | undefined } | undefined {
-    const course = this.#courses.get(toolUseId);
-    if (course === undefined) return undefined;
-    this.#courses.delete(toolUseId);
-    const { id, name, agentId, startedAt, outcome = isError ? 'failed' : 'done', facts } = course;
+    const known = this.#calls.get(toolUseId);
+    if (known === undefined) return undefined;
+    this.#calls.delete(toolUseId);
+    const { id, name, agentId, startedAt, outcome = isError ? 'failed' : 'done', facts } = known;
     const durationMs = startedAt === undefined ? 0 : Math.round(this.#now() - startedAt);
     return {
       agentId,
@@ -79,7 +79,10 @@ export class ToolCallEvents {
     };
   }
 
-  #put({ wireId, id, name, agentId }: NamedToolCall, rest: Omit<Course, 'id' | 'name' | 'agentId'>): void {
-    this.#courses.set(wireId, { id, name, agentId, ...rest });
+  #put(
+    { wireId, id, name, agentId }: NamedToolCall,
+    rest: Omit<ReportedToolCall, 'id' | 'name' | 'agentId'>,
+  ): void {
+    this.#calls.set(wireId, { id, name, agentId, ...rest });
   }
 }
