@@ -45,7 +45,8 @@ export async function checkBuiltIns(config: Config['tools']): Promise<Check[]> {
 }
 
 async function whyOff(tool: Tool): Promise<string | undefined> {
-  const state = await tool.isEnabled();
+  const { isEnabled = true } = tool;
+  const state = typeof isEnabled === 'function' ? await isEnabled() : isEnabled;
   if (state === true) return undefined;
   return state === false ? 'it says so itself' : state.reason;
 }

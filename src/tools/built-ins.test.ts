@@ -63,7 +63,7 @@ describe('the built-ins', () => {
       for (const key of ['anyOf', 'oneOf', 'allOf', '$schema']) expect(schema).not.toHaveProperty(key);
       for (const field of Object.values(Object(schema['properties'])))
         expect(field).toHaveProperty('description');
-      expect(await tool.description()).toMatch(/\w/);
+      expect(tool.description).toMatch(/\w/);
       expect(tool.userFacingName()).toMatch(/\w/);
       expect(tool.inputSchema).toBeDefined();
     },
@@ -83,7 +83,7 @@ describe('the built-ins', () => {
     '%s has its switch, and says which',
     async (name, on, key) => {
       const stateWith = async (options: Partial<BuiltInOptions>) =>
-        (await toolsWith(options)).find((tool) => tool.name === name)?.isEnabled();
+        (await toolsWith(options)).find((tool) => tool.name === name)?.isEnabled;
       expect(await stateWith({})).toMatchObject({ enabled: false, reason: expect.stringContaining(key) });
       expect(await stateWith(on)).toBe(true);
     },

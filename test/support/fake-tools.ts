@@ -18,12 +18,10 @@ export function fakeTool(name: string, parts: Partial<Tool> = {}): Tool {
   return {
     name,
     userFacingName: () => name,
-    description: () => `The tool ${name}.`,
-    isEnabled: () => true,
+    description: `The tool ${name}.`,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
     needsPermissions: () => false,
-    prompt: () => '',
     async *call() {
       yield { type: 'result', resultForAssistant: `${name} done` };
     },

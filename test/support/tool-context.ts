@@ -7,7 +7,13 @@ import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import type { ToolContext, ToolOptions, ToolState } from '../../src/tools/runtime/context.js';
 import { createJobTable } from '../../src/tools/runtime/jobs.js';
 import { createTodoList } from '../../src/tools/runtime/todos.js';
-import type { Tool, ToolProgress, ToolResult } from '../../src/tools/runtime/tool.js';
+import type {
+  Enablement,
+  PromptOptions,
+  Tool,
+  ToolProgress,
+  ToolResult,
+} from '../../src/tools/runtime/tool.js';
 import { createFileState } from '../../src/workspace/file-state.js';
 import { commandEnvironment } from '../../src/workspace/process/command-environment.js';
 
@@ -136,4 +142,17 @@ export async function runTool<Input>(
 function textOf(content: ToolResult['resultForAssistant']): string {
   if (typeof content === 'string') return content;
   return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
+}
+
+/** Whether a tool is on, as the runtime finds it out. */
+export async function enablementOf({ isEnabled = true }: Pick<Tool, 'isEnabled'>): Promise<Enablement> {
+  return typeof isEnabled === 'function' ? isEnabled() : isEnabled;
+}
+
+/** What a tool adds to the system prompt. */
+export async function promptOf(
+  { prompt = '' }: Pick<Tool, 'prompt'>,
+  options: PromptOptions,
+): Promise<string> {
+  return typeof prompt === 'function' ? prompt(options) : prompt;
 }

@@ -34,16 +34,14 @@ export function asTool(tool: McpTool): Tool {
   return {
     name: tool.name,
     userFacingName: () => `${tool.server}: ${title}`,
-    description: () => tool.description,
+    description: tool.description,
     // The server checks its own input; a pattern of its schema must not run here.
     inputSchema: anyObject,
     inputJSONSchema: tool.inputSchema,
-    isEnabled: () => true,
     // The server's word would let it through in mode `read-only`; it is not a permission.
     isReadOnly: () => false,
     isConcurrencySafe: () => tool.annotations.readOnly ?? false,
     needsPermissions: () => true,
-    prompt: () => '',
     describe: (input) => ({
       title: `Call ${title} of the MCP server ${tool.server}`,
       kind: 'mcp',

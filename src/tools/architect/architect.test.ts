@@ -1,5 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createTestContext, runTool, type TestContext } from '../../../test/support/tool-context.js';
+import {
+  createTestContext,
+  enablementOf,
+  runTool,
+  type TestContext,
+} from '../../../test/support/tool-context.js';
 import type { AgentProgress, AgentReport, AgentTask } from '../runtime/context.js';
 import { architectTool } from './architect.js';
 
@@ -7,12 +12,12 @@ let context: TestContext | undefined;
 afterEach(async () => context?.close());
 
 describe('Architect', () => {
-  it('is off, with the way to switch it on', () => {
-    expect(architectTool({ enabled: false }).isEnabled()).toMatchObject({
+  it('is off, with the way to switch it on', async () => {
+    expect(await enablementOf(architectTool({ enabled: false }))).toMatchObject({
       enabled: false,
       reason: expect.stringContaining('tools.architect'),
     });
-    expect(architectTool({ enabled: true }).isEnabled()).toBe(true);
+    expect(await enablementOf(architectTool({ enabled: true }))).toBe(true);
   });
 
   it('has an agent that can only read make the plan', async () => {

@@ -48,16 +48,16 @@ export function architectTool(options: ArchitectOptions): Tool<ArchitectInput> {
   return {
     name: 'Architect',
     userFacingName: () => 'Architect',
-    description: () =>
+    description:
       'Works out a plan for a change: an agent that only reads looks at the project and says how to go about it.',
     inputSchema,
-    isEnabled: () =>
+    isEnabled:
       options.enabled ||
       ({ enabled: false, reason: 'Off by default. Set tools.architect to true in toolgate.yaml.' } as const),
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
     needsPermissions: () => false,
-    prompt: () =>
+    prompt:
       'Use Architect before a change that touches several parts of the project or that could be built in more ' +
       'than one way. It returns a plan and changes nothing; you carry the plan out. Small changes need none.',
     validateInput(_input, context) {

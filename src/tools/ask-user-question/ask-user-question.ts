@@ -52,16 +52,15 @@ type AskUserQuestionInput = z.output<typeof inputSchema>;
 export const askUserQuestionTool: Tool<AskUserQuestionInput> = {
   name: 'AskUserQuestion',
   userFacingName: () => 'Question',
-  description: () => 'Asks the user one to four questions with choices, and waits for the answers.',
+  description: 'Asks the user one to four questions with choices, and waits for the answers.',
   inputSchema,
   inputJSONSchema: toJsonSchema(offered),
-  isEnabled: () => true,
   isReadOnly: () => true,
   isConcurrencySafe: () => false,
   needsPermissions: () => true,
   question: true,
   personFields: ['answers', 'annotations'],
-  prompt: () =>
+  prompt:
     'Ask with AskUserQuestion when the user alone can decide: which of several designs, what an unclear request ' +
     'means, what may be given up. Put the choice that you recommend first and say so in its label. Do not ask ' +
     'what you can find out yourself, and do not ask for permission with it.',

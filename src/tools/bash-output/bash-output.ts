@@ -37,15 +37,14 @@ export const bashOutputTool: Tool<BashOutputInput> = {
   name: 'BashOutput',
   aliases: ['TaskOutput'],
   userFacingName: () => 'Read background command',
-  description: () =>
+  description:
     'Returns what a background command of Bash printed since it was last read, and whether it still runs.',
   inputSchema,
-  isEnabled: () => true,
   isReadOnly: () => true,
   // Reading moves on what counts as new.
   isConcurrencySafe: () => false,
   needsPermissions: () => false,
-  prompt: () => 'Read what background commands print with BashOutput; set block to wait for their end.',
+  prompt: 'Read what background commands print with BashOutput; set block to wait for their end.',
   validateInput: (input) =>
     jobId(input) === undefined
       ? { ok: false, message: 'bash_id is missing: give the id that Bash returned.' }

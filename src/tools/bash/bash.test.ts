@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   createTestContext,
+  enablementOf,
   runTool,
   type TestContext,
   type TestContextOptions,
@@ -130,11 +131,11 @@ describe('Bash', () => {
     expect(text).not.toContain('sk-never');
   });
 
-  it('is off, with the reason, where there is no bash', () => {
-    expect(createBashTool({ environment: { PATH: '/nowhere' } }).isEnabled()).toMatchObject({
+  it('is off, with the reason, where there is no bash', async () => {
+    expect(await enablementOf(createBashTool({ environment: { PATH: '/nowhere' } }))).toMatchObject({
       enabled: false,
     });
-    expect(bash.isEnabled()).toBe(true);
+    expect(await enablementOf(bash)).toBe(true);
   });
 
   it('is killed when the call is given up before it started', async () => {

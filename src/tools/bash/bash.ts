@@ -138,7 +138,7 @@ interface BashOptions {
 export const createBashTool = ({ environment = {} }: BashOptions): Tool<BashInput> => ({
   name: 'Bash',
   userFacingName: () => 'Bash',
-  description: (input) => input?.description ?? BASH_DESCRIPTION,
+  description: BASH_DESCRIPTION,
   inputSchema,
   isEnabled: () =>
     process.platform !== 'win32' && findProgram('bash', cleanPath(environment['PATH'])) !== undefined

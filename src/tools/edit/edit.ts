@@ -45,16 +45,15 @@ function plan(input: EditInput, context: ToolContext): Promise<ChangePlan> {
 export const editTool: Tool<EditInput> = {
   name: 'Edit',
   userFacingName: () => 'Edit',
-  description: () =>
+  description:
     'Replaces old_string by new_string in a file that was read in this session. old_string must be in the file exactly, ' +
     'and only once unless replace_all is set. Nothing else in the file changes: encoding, line endings and mode stay.',
   inputSchema,
-  isEnabled: () => true,
   isReadOnly: () => false,
   isConcurrencySafe: () => false,
   needsPermissions: () => true,
   effects: ({ file_path }, context) => effectsOn(targetOf(file_path, context), 'edit'),
-  prompt: () =>
+  prompt:
     'Edit changes a part of a file. Read the file first; if it changed since, Read it again. Copy old_string from what ' +
     'Read showed, with its indentation and without the line number and the tab. Where it is not unique, take more lines ' +
     'around it, or set replace_all, which is also how to rename something throughout a file.',

@@ -12,14 +12,13 @@ type ExitPlanModeInput = z.output<typeof inputSchema>;
 export const exitPlanModeTool: Tool<ExitPlanModeInput> = {
   name: 'ExitPlanMode',
   userFacingName: () => 'Plan approval',
-  description: () => 'Shows the user your plan and waits for their approval before you start on it.',
+  description: 'Shows the user your plan and waits for their approval before you start on it.',
   inputSchema,
-  isEnabled: () => true,
   isReadOnly: () => true,
   isConcurrencySafe: () => false,
   needsPermissions: () => true,
   question: true,
-  prompt: () =>
+  prompt:
     'Use ExitPlanMode when the user asked for a plan first and you have finished it: the plan must say which ' +
     'files change and how the result is checked. Do not change anything before it is approved, and do not ask ' +
     'for approval in plain text as well. A task that only needs reading needs no plan.',

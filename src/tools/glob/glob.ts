@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { displayPath } from '../../workspace/paths.js';
-import { findRipgrep } from '../../workspace/ripgrep/binary.js';
+import { ripgrepEnablement } from '../../workspace/ripgrep/binary.js';
 import { effectsOn, type ToolCallTarget, targetOf } from '../files/tool-call-target.js';
 import { searchedPlace } from '../grep/search-target.js';
 import { printableName } from '../runtime/clean-text.js';
@@ -46,18 +46,14 @@ type GlobInput = z.infer<typeof inputSchema>;
 export const globTool: Tool<GlobInput> = {
   name: 'Glob',
   userFacingName: () => 'Find files',
-  description: () =>
-    `Finds files by a pattern of their path, newest first, at most ${GLOB_LIMITS.files}. A pattern without a slash matches names at any depth. Ignored files (.gitignore, .ignore) are left out, hidden ones are not.`,
+  description: `Finds files by a pattern of their path, newest first, at most ${GLOB_LIMITS.files}. A pattern without a slash matches names at any depth. Ignored files (.gitignore, .ignore) are left out, hidden ones are not.`,
   inputSchema,
-  async isEnabled() {
-    const binary = await findRipgrep();
-    return binary.ok ? true : { enabled: false, reason: binary.problem };
-  },
+  isEnabled: ripgrepEnablement,
   isReadOnly: () => true,
   isConcurrencySafe: () => true,
   needsPermissions: () => true,
   effects: (input, context) => effectsOn(lookedIn(input, context).place, 'read', true),
-  prompt: () => 'Find files by name with Glob.',
+  prompt: 'Find files by name with Glob.',
   describe: ({ pattern, path }, context) => ({
     title: `Find ${pattern}`,
     kind: 'search',

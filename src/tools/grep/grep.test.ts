@@ -1,7 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTestContext, runTool, type TestContext } from '../../../test/support/tool-context.js';
+import {
+  createTestContext,
+  enablementOf,
+  runTool,
+  type TestContext,
+} from '../../../test/support/tool-context.js';
 import { globTool } from '../glob/glob.js';
 import { firstByPath } from './collect-matches.js';
 import { grepTool } from './grep.js';
@@ -118,11 +123,11 @@ describe('a search that goes wrong', () => {
     process.env['TOOLGATE_RIPGREP'] = '/nowhere/rg';
     try {
       await expect(grep({ pattern: 'x' })).rejects.toThrow('could not be run');
-      expect(await grepTool.isEnabled()).toMatchObject({
+      expect(await enablementOf(grepTool)).toMatchObject({
         enabled: false,
         reason: expect.stringContaining('TOOLGATE_RIPGREP'),
       });
-      expect(await globTool.isEnabled()).toMatchObject({ enabled: false });
+      expect(await enablementOf(globTool)).toMatchObject({ enabled: false });
     } finally {
       delete process.env['TOOLGATE_RIPGREP'];
     }

@@ -1,5 +1,5 @@
 /** Searches the contents of files with ripgrep. */
-import { findRipgrep } from '../../workspace/ripgrep/binary.js';
+import { ripgrepEnablement } from '../../workspace/ripgrep/binary.js';
 import { effectsOn } from '../files/tool-call-target.js';
 import type { ToolContext } from '../runtime/context.js';
 import type { Tool } from '../runtime/tool.js';
@@ -11,19 +11,15 @@ import { searchedPlace } from './search-target.js';
 export const grepTool: Tool<GrepInput> = {
   name: 'Grep',
   userFacingName: () => 'Search',
-  description: () =>
-    `Searches the contents of files with ripgrep: regular expressions, three output modes, filters by glob and type.
+  description: `Searches the contents of files with ripgrep: regular expressions, three output modes, filters by glob and type.
 Ignored files (.gitignore, .ignore) are left out, hidden ones are not. Results come in the order of their paths, ${GREP_LIMITS.headLimit} at a time; offset gives the next ones. Literal braces need a backslash: interface\\{\\}.`,
   inputSchema: grepInput,
-  async isEnabled() {
-    const binary = await findRipgrep();
-    return binary.ok ? true : { enabled: false, reason: binary.problem };
-  },
+  isEnabled: ripgrepEnablement,
   isReadOnly: () => true,
   isConcurrencySafe: () => true,
   needsPermissions: () => true,
   effects: ({ path }, context) => effectsOn(searchedPlace(path, context), 'read', true),
-  prompt: () => 'Search in files with Grep; it knows regular expressions, globs and types, and is fast.',
+  prompt: 'Search in files with Grep; it knows regular expressions, globs and types, and is fast.',
   describe: (input, context) => describe(input, context),
   async *call(input, context) {
     const limit = input.head_limit ?? GREP_LIMITS.headLimit;

@@ -15,13 +15,12 @@ export const killShellTool: Tool<KillShellInput> = {
   name: 'KillShell',
   aliases: ['TaskStop', 'KillBash'],
   userFacingName: () => 'End background command',
-  description: () => 'Ends a command that Bash started in the background, with everything that it started.',
+  description: 'Ends a command that Bash started in the background, with everything that it started.',
   inputSchema,
-  isEnabled: () => true,
   isReadOnly: () => false,
   isConcurrencySafe: () => false,
   needsPermissions: () => false,
-  prompt: () => 'End background commands that are not needed any more with KillShell.',
+  prompt: 'End background commands that are not needed any more with KillShell.',
   validateInput: (input) =>
     jobId(input) === undefined
       ? { ok: false, message: 'shell_id is missing: give the id that Bash returned.' }

@@ -30,16 +30,15 @@ type LsInput = z.output<typeof inputSchema>;
 export const lsTool: Tool<LsInput> = {
   name: 'LS',
   userFacingName: () => 'List',
-  description: () =>
+  description:
     `Lists a folder with what is below it, up to ${LS_LIMITS.entries} entries. Links are shown and not followed. ` +
     'To find files by name use Glob, by content Grep.',
   inputSchema,
-  isEnabled: () => true,
   isReadOnly: () => true,
   isConcurrencySafe: () => true,
   needsPermissions: () => true,
   effects: ({ path = '.' }, context) => effectsOn(targetOf(path, context), 'read', true),
-  prompt: () =>
+  prompt:
     'LS gives an overview of a folder. Prefer Glob and Grep when you know what you are looking for. Folders such as ' +
     '.git and node_modules are named but not opened unless they are asked for themselves.',
   describe: ({ path = '.' }, context) => describeTarget('List', 'read', targetOf(path, context), context),

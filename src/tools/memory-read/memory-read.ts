@@ -30,10 +30,10 @@ export function memoryReadTool(options: MemoryOptions): Tool<MemoryReadInput> {
   return {
     name: 'MemoryRead',
     userFacingName: () => 'Read memory',
-    description: () =>
+    description:
       'Reads a memory that was kept in an earlier conversation, or lists all of them when no path is given.',
     inputSchema,
-    isEnabled: () => options.enabled || MEMORY_OFF,
+    isEnabled: options.enabled || MEMORY_OFF,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
     needsPermissions: () => false,

@@ -1,7 +1,13 @@
 import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createTestContext, runTool, type TestContext } from '../../../test/support/tool-context.js';
+import {
+  createTestContext,
+  enablementOf,
+  promptOf,
+  runTool,
+  type TestContext,
+} from '../../../test/support/tool-context.js';
 import { MEMORY_LIMITS } from '../memory-read/memory-folder.js';
 import { memoryReadTool } from '../memory-read/memory-read.js';
 import { memoryWriteTool } from './memory-write.js';
@@ -138,13 +144,13 @@ describe('memories', () => {
   it('are off with a reason, asked about when written, and listed in the prompt', async () => {
     const context = await open();
     const off = { enabled: false, reason: expect.stringContaining('tools.memory') };
-    expect(memoryReadTool({ enabled: false }).isEnabled()).toEqual(off);
-    expect(memoryWriteTool({ enabled: false }).isEnabled()).toEqual(off);
+    expect(await enablementOf(memoryReadTool({ enabled: false }))).toEqual(off);
+    expect(await enablementOf(memoryWriteTool({ enabled: false }))).toEqual(off);
     expect(writing.needsPermissions({ file_path: 'a', content: 'x' })).toBe(true);
     expect(reading.needsPermissions({})).toBe(false);
     await write(context, 'kept.md', 'x');
     const { memoryDir } = context.session;
-    expect(await reading.prompt({ tools: [], cwd: '/', memoryDir })).toContain('- kept.md (1 bytes');
-    expect(await reading.prompt({ tools: [], cwd: '/' })).not.toContain('Memories there are');
+    expect(await promptOf(reading, { tools: [], cwd: '/', memoryDir })).toContain('- kept.md (1 bytes');
+    expect(await promptOf(reading, { tools: [], cwd: '/' })).not.toContain('Memories there are');
   });
 });

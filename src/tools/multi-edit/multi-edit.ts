@@ -52,16 +52,15 @@ function plan({ file_path, edits }: MultiEditInput, context: ToolContext): Promi
 export const multiEditTool: Tool<MultiEditInput> = {
   name: 'MultiEdit',
   userFacingName: () => 'MultiEdit',
-  description: () =>
+  description:
     'Makes several edits in one file that was read in this session. Each works on the text that the ones before it left, ' +
     'under the rules of Edit. If one of them cannot be made, none is.',
   inputSchema,
-  isEnabled: () => true,
   isReadOnly: () => false,
   isConcurrencySafe: () => false,
   needsPermissions: () => true,
   effects: ({ file_path }, context) => effectsOn(targetOf(file_path, context), 'edit'),
-  prompt: () =>
+  prompt:
     'MultiEdit is better than several calls of Edit on the same file: it is written once, and not at all if one edit ' +
     'fails. Mind that an earlier edit can change the text that a later one looks for.',
   validateInput: (input, context) => validateChange(() => plan(input, context)),

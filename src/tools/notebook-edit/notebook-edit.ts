@@ -92,16 +92,15 @@ export const notebookEditTool: Tool<NotebookEditInput> = {
   name: 'NotebookEdit',
   aliases: ['Jupyter'],
   userFacingName: () => 'Edit Notebook',
-  description: () =>
+  description:
     'Changes one cell of a Jupyter notebook that was read in this session: replaces its source, inserts a new cell after ' +
     'it, or deletes it. Outputs of a replaced code cell are cleared. The rest of the file stays as it is.',
   inputSchema,
-  isEnabled: () => true,
   isReadOnly: () => false,
   isConcurrencySafe: () => false,
   needsPermissions: () => true,
   effects: ({ notebook_path }, context) => effectsOn(targetOf(notebook_path, context), 'edit'),
-  prompt: () =>
+  prompt:
     'NotebookEdit changes .ipynb files one cell at a time. Read the notebook first: cells go by the ids shown there. ' +
     'new_source is the whole source of the cell, not a part of it.',
   validateInput: (input, context) => validateChange(() => plan(input, context)),

@@ -17,15 +17,14 @@ type NotebookReadInput = z.output<typeof inputSchema>;
 export const notebookReadTool: Tool<NotebookReadInput> = {
   name: 'NotebookRead',
   userFacingName: () => 'Read Notebook',
-  description: () =>
+  description:
     'Shows a Jupyter notebook: every cell with its id, source and outputs, pictures included; or the one cell with cell_id.',
   inputSchema,
-  isEnabled: () => true,
   isReadOnly: () => true,
   isConcurrencySafe: () => true,
   needsPermissions: () => true,
   effects: ({ notebook_path }, context) => effectsOn(targetOf(notebook_path, context), 'read'),
-  prompt: () =>
+  prompt:
     'NotebookRead shows .ipynb files cell by cell. The ids that it shows are what NotebookEdit takes; cells of older ' +
     'notebooks have none and go by their place: cell-0, cell-1, …',
   describe: (input, context) =>

@@ -72,17 +72,16 @@ type ReadInput = z.output<typeof inputSchema>;
 export const readTool: Tool<ReadInput> = {
   name: 'Read',
   userFacingName: () => 'Read',
-  description: () =>
+  description:
     `Shows a file. Text comes with line numbers, up to ${READ_LIMITS.lines} lines at once from the start or from offset; ` +
     `lines are cut after ${READ_LIMITS.lineChars} characters. Also shows images (PNG, JPEG, GIF, WebP), PDF documents ` +
     'and Jupyter notebooks. Folders are listed with LS.',
   inputSchema,
-  isEnabled: () => true,
   isReadOnly: () => true,
   isConcurrencySafe: () => true,
   needsPermissions: () => true,
   effects: ({ file_path }, context) => effectsOn(targetOf(file_path, context), 'read'),
-  prompt: () =>
+  prompt:
     'Read shows a file with line numbers as cat -n does: the number and the tab after it are not part of the file. Read ' +
     'several files in one message where that helps. A file must be read before Edit or Write may change it. Where ' +
     'something was left out, the result says which offset or pages to go on with.',

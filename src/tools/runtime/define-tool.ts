@@ -174,11 +174,8 @@ function isGenerator(value: unknown): value is AsyncGenerator<ToolYield, unknown
 }
 
 /** One that is made for a call alone (`description({ command })`) is asked with an empty input for the list. */
-function describing<Input>(
-  describe: (input?: Input) => string | Promise<string>,
-): (input?: Input) => Promise<string> {
-  return async (input) => {
-    if (input !== undefined) return describe(input);
+function describing<Input>(describe: (input?: Input) => string | Promise<string>): () => Promise<string> {
+  return async () => {
     try {
       return await describe();
     } catch (error) {

@@ -107,13 +107,11 @@ export function strangerTool(name: string): Tool {
   return {
     name,
     userFacingName: () => name,
-    description: () => '',
+    description: '',
     inputSchema: anyObject,
-    isEnabled: () => true,
     isReadOnly: () => false,
     isConcurrencySafe: () => false,
     needsPermissions: () => true,
-    prompt: () => '',
     describe: (input) => ({
       title: name,
       kind: isMcp ? 'mcp' : 'other',

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { closeAfterTest, tempFolder } from '../../../test/support/cleanup.js';
 import { callOf, fakeWorld, textOf } from '../../../test/support/fake-tools.js';
+import { enablementOf } from '../../../test/support/tool-context.js';
 import { createOwnTools } from './own-tools.js';
 import { SILENT } from './runtime-log.js';
 import type { Tool } from './tool.js';
@@ -163,7 +164,7 @@ describe('what is left out of a tool', () => {
     const { tools } = await load({ 'tools/a.mjs': `export const tool = ${tool('A')}` });
     const [made] = tools;
     if (made === undefined) throw new Error('no tool');
-    expect(await made.isEnabled()).toBe(true);
+    expect(await enablementOf(made)).toBe(true);
     expect(made.isReadOnly({})).toBe(false);
     expect(made.isConcurrencySafe({})).toBe(false);
     expect(made.needsPermissions({})).toBe(true);
@@ -178,7 +179,7 @@ describe('what is left out of a tool', () => {
     expect(tools[0]?.isReadOnly({})).toBe(true);
     expect(tools[0]?.isConcurrencySafe({}), 'what only reads runs beside others').toBe(true);
     expect(tools[0]?.needsPermissions({})).toBe(false);
-    expect(await tools[0]?.isEnabled()).toBe(true);
+    expect(await enablementOf(tools[0] ?? { isEnabled: false })).toBe(true);
   });
 });
 

@@ -112,7 +112,9 @@ describe('whether a tool is on', () => {
     expect(await offered()).toEqual(['Deploy']);
   });
 
-  it.each<[string, Tool['isEnabled'], RegExp]>([
+  it.each<[string, NonNullable<Tool['isEnabled']>, RegExp]>([
+    ['has a plain no', false, /off/],
+    ['has a plain reason', { enabled: false, reason: 'Switched off.' }, /^Switched off\.$/],
     ['says no with a reason', () => ({ enabled: false, reason: 'No ripgrep.' }), /^No ripgrep\.$/],
     ['says no', async () => false, /off/],
     ['fails', () => Promise.reject(new Error('x')), /failed/],

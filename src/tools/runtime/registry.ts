@@ -125,7 +125,8 @@ export function createRegistry({
       return { enabled: false, reason };
     }
     try {
-      const asked = tool.isEnabled(asker);
+      const { isEnabled = true } = tool;
+      const asked = typeof isEnabled === 'function' ? isEnabled(asker) : isEnabled;
       const answer = asked instanceof Promise ? await within(enablementMs, asked) : asked;
       if (answer === 'late') return { enabled: false, reason: 'It did not say in time whether it is on.' };
       if (answer === true) return { enabled: true };
@@ -138,9 +139,10 @@ export function createRegistry({
 
   const define = async ({ tool }: Known): Promise<ToolDefinition | undefined> => {
     try {
+      const { description } = tool;
       return {
         name: tool.name,
-        description: await tool.description(),
+        description: typeof description === 'function' ? await description() : description,
         inputSchema: inputSchemaOf(tool),
       };
     } catch (error) {

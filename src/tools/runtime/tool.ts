@@ -24,14 +24,17 @@ export interface Tool<Input = unknown> {
   readonly aliases?: readonly string[];
   /** What people see. */
   userFacingName(input?: Input): string;
-  /** For the model; may depend on the input, for a line about one call. */
-  description(input?: Input): string | Promise<string>;
+  /**
+   * For the model. This, `isEnabled` and `prompt` are asked for at every offer, so they are plain data
+   * where they can be: a turn that does not call the tool then runs nothing of it.
+   */
+  readonly description: string | (() => string | Promise<string>);
   /** Checks and completes the input. */
   readonly inputSchema?: z.ZodType<Input>;
   /** Given to the model as it is, and wins over `inputSchema` there. */
   readonly inputJSONSchema?: JsonObject;
-  /** Asked whenever tools are offered, so that it may change while the gateway runs. A text says why it is off. */
-  isEnabled(asker?: Asker): Enablement | Promise<Enablement>;
+  /** A function where it may change while the gateway runs. A text says why it is off. By default on. */
+  readonly isEnabled?: Enablement | ((asker?: Asker) => Enablement | Promise<Enablement>);
   /** Changes nothing outside of the conversation. */
   isReadOnly(input: Input): boolean;
   /** May run beside its neighbours: it changes nothing that they could see. */
@@ -41,7 +44,7 @@ export interface Tool<Input = unknown> {
   /** Everything that the call would touch. None where there is nothing but the tool itself to judge. */
   effects?(input: Input, context: ToolContext): readonly Effect[] | Promise<readonly Effect[]>;
   /** How to use it well, for the system prompt of an agent. */
-  prompt(options: PromptOptions): string | Promise<string>;
+  readonly prompt?: string | ((options: PromptOptions) => string | Promise<string>);
   /** What the schema cannot say. Before permission is asked; must not change anything. */
   validateInput?(input: Input, context: ToolContext): Validation | Promise<Validation>;
   /** Any number of `progress`, then exactly one `result`. Ends early and cleans up when the signal fires. */

@@ -1,17 +1,22 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createTestContext, runTool, type TestContext } from '../../../test/support/tool-context.js';
+import {
+  createTestContext,
+  enablementOf,
+  runTool,
+  type TestContext,
+} from '../../../test/support/tool-context.js';
 import { stickerRequestTool } from './sticker-request.js';
 
 let context: TestContext | undefined;
 afterEach(async () => context?.close());
 
 describe('StickerRequest', () => {
-  it('is off, with the way to switch it on', () => {
-    expect(stickerRequestTool({ enabled: false }).isEnabled()).toMatchObject({
+  it('is off, with the way to switch it on', async () => {
+    expect(await enablementOf(stickerRequestTool({ enabled: false }))).toMatchObject({
       enabled: false,
       reason: expect.stringContaining('tools.sticker'),
     });
-    expect(stickerRequestTool({ enabled: true }).isEnabled()).toBe(true);
+    expect(await enablementOf(stickerRequestTool({ enabled: true }))).toBe(true);
   });
 
   it('gives a sticker and asks for nothing', async () => {

@@ -28,16 +28,16 @@ export function stickerRequestTool(options: StickerRequestOptions): Tool<Sticker
   return {
     name: 'StickerRequest',
     userFacingName: () => 'Stickers',
-    description: () =>
+    description:
       'Gives the user a sticker drawn with characters. For when a user asks for stickers, swag or merch.',
     inputSchema,
-    isEnabled: () =>
+    isEnabled:
       options.enabled ||
       ({ enabled: false, reason: 'Off by default. Set tools.sticker to true in toolgate.yaml.' } as const),
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
     needsPermissions: () => false,
-    prompt: () =>
+    prompt:
       'Use StickerRequest only when the user asks for stickers for themselves, not when the word comes up in ' +
       'code, text or data that you work on. Never ask for a name or an address: nothing is shipped.',
     async *call(input) {

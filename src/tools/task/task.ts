@@ -58,26 +58,24 @@ export const taskTool: Tool<TaskInput> = {
   name: 'Task',
   aliases: ['Agent'],
   userFacingName: () => 'Sub-agent',
-  description: () =>
+  description:
     'Starts an agent with a context of its own on a piece of work, waits for it, and returns its report.',
   inputSchema,
   inputJSONSchema: toJsonSchema(offered),
-  isEnabled: () => true,
   // Each call of the agent is judged by itself: that an agent runs at all changes nothing.
   isReadOnly: () => true,
   // Two that edit would get in each other's way.
   isConcurrencySafe: ({ subagent_type }) => kindOf(subagent_type)?.[1].reach === 'reading',
   needsPermissions: () => false,
-  prompt: () =>
-    [
-      'Task runs an agent on a piece of work that would fill your own context: a search over many files, a ' +
-        'question with several parts, a change that stands by itself. Agents that only read (Explore, Plan) can be ' +
-        'started in one message and then run at the same time. An agent starts with nothing but your prompt, so ' +
-        'say what you know, what it should do, and what its report must contain; the user does not see the report. ' +
-        'Do not use it to read one known file or for one search.',
-      'Kinds (subagent_type):',
-      ...Object.entries(KINDS).map(([name, { about }]) => `- ${name}: ${about}`),
-    ].join('\n'),
+  prompt: [
+    'Task runs an agent on a piece of work that would fill your own context: a search over many files, a ' +
+      'question with several parts, a change that stands by itself. Agents that only read (Explore, Plan) can be ' +
+      'started in one message and then run at the same time. An agent starts with nothing but your prompt, so ' +
+      'say what you know, what it should do, and what its report must contain; the user does not see the report. ' +
+      'Do not use it to read one known file or for one search.',
+    'Kinds (subagent_type):',
+    ...Object.entries(KINDS).map(([name, { about }]) => `- ${name}: ${about}`),
+  ].join('\n'),
   validateInput: (input, context) => validate(input, context),
   async *call(input, context) {
     const [name, kind] = kindOf(input.subagent_type) ?? [DEFAULT_KIND, KINDS[DEFAULT_KIND]];

@@ -18,14 +18,13 @@ type ThinkInput = z.output<typeof inputSchema>;
 export const thinkTool: Tool<ThinkInput> = {
   name: 'Think',
   userFacingName: () => 'Think',
-  description: () =>
+  description:
     'Writes a thought down. Nothing is looked up and nothing changes; use it to reason before a hard step.',
   inputSchema,
-  isEnabled: () => true,
   isReadOnly: () => true,
   isConcurrencySafe: () => true,
   needsPermissions: () => false,
-  prompt: () =>
+  prompt:
     'Think is for reasoning in writing: weighing several ways to fix a bug, checking a plan against what the ' +
     'user asked for, or taking stock after a surprising result. The people who follow the work can read it. ' +
     'It brings no new information.',

@@ -23,13 +23,12 @@ export function renderTodos(todos: readonly Todo[]): string {
 export const todoReadTool: Tool<TodoReadInput> = {
   name: 'TodoRead',
   userFacingName: () => 'Read the to-do list',
-  description: () => 'Shows the to-do list of this conversation. Takes no arguments.',
+  description: 'Shows the to-do list of this conversation. Takes no arguments.',
   inputSchema,
-  isEnabled: () => true,
   isReadOnly: () => true,
   isConcurrencySafe: () => true,
   needsPermissions: () => false,
-  prompt: () =>
+  prompt:
     'TodoRead shows what TodoWrite last recorded: [x] is done, [~] is being done, [ ] is still open. Look at it ' +
     'when you come back to a long task and are not sure what is left.',
   async *call(_input, context) {

@@ -26,15 +26,14 @@ type TodoWriteInput = z.output<typeof inputSchema>;
 export const todoWriteTool: Tool<TodoWriteInput> = {
   name: 'TodoWrite',
   userFacingName: () => 'Update the to-do list',
-  description: () =>
+  description:
     'Keeps the to-do list of this conversation. Give the whole list each time: it replaces the old one.',
   inputSchema,
-  isEnabled: () => true,
   isReadOnly: () => true,
   // Two lists in one message: the later one must win.
   isConcurrencySafe: () => false,
   needsPermissions: () => false,
-  prompt: () =>
+  prompt:
     'Use TodoWrite for work of three steps or more, and when the user gives several tasks at once. Mark one ' +
     'item in_progress before you start on it and completed as soon as it is truly done; an item that failed or ' +
     'is blocked stays open, with a new item for what is in the way. Leave it out for a single small step.',

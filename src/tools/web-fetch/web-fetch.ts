@@ -58,16 +58,15 @@ export function webFetchTool(options: WebFetchOptions = {}): Tool<WebFetchInput>
   return {
     name: 'WebFetch',
     userFacingName: () => 'Fetch',
-    description: () =>
+    description:
       'Fetches a page from the public web and returns it as Markdown; also text, JSON, XML, PDF and images.',
     inputSchema,
-    isEnabled: () => true,
     // Whoever owns the server learns the address, and an address can carry what was read elsewhere.
     isReadOnly: () => false,
     isConcurrencySafe: () => true,
     needsPermissions: () => true,
     effects: ({ url }) => [{ kind: 'fetch', url: URL.canParse(url) ? new URL(url).href : url }],
-    prompt: () =>
+    prompt:
       'WebFetch gets one page by its address; addresses come from the user, from a search or from a page that ' +
       'you read, never from guessing. It reaches public servers only, cannot log in, and does not run scripts. ' +
       'The page is returned whole, with your prompt repeated below it: answer that yourself. A long page is cut, ' +

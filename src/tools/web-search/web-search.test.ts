@@ -1,6 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { closeSitesAfterEach, type Handler, startSite } from '../../../test/support/loopback-site.js';
-import { createTestContext, runTool, type TestContext } from '../../../test/support/tool-context.js';
+import {
+  createTestContext,
+  enablementOf,
+  runTool,
+  type TestContext,
+} from '../../../test/support/tool-context.js';
 import { ToolError } from '../runtime/tool.js';
 import type { SearchHit } from './providers/provider.js';
 import { filterHits, normalDomain, type WebSearchOptions, webSearchTool } from './web-search.js';
@@ -158,12 +163,12 @@ describe('providers', () => {
 });
 
 describe('WebSearch', () => {
-  it('is off, with the reason, until a provider is configured', () => {
-    expect(webSearchTool({ provider: 'none' }).isEnabled()).toMatchObject({
+  it('is off, with the reason, until a provider is configured', async () => {
+    expect(await enablementOf(webSearchTool({ provider: 'none' }))).toMatchObject({
       enabled: false,
       reason: expect.stringContaining('tools.web_search'),
     });
-    expect(webSearchTool({ provider: 'brave', api_key: KEY }).isEnabled()).toBe(true);
+    expect(await enablementOf(webSearchTool({ provider: 'brave', api_key: KEY }))).toBe(true);
   });
 
   it('takes a provider of another kind, and applies domains to whatever it finds', async () => {

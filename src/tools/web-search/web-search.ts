@@ -69,10 +69,9 @@ export function webSearchTool(options: WebSearchOptions): Tool<WebSearchInput> {
   return {
     name: 'WebSearch',
     userFacingName: () => 'Web search',
-    description: () =>
-      'Searches the web and returns titles, addresses and short extracts of the pages found.',
+    description: 'Searches the web and returns titles, addresses and short extracts of the pages found.',
     inputSchema,
-    isEnabled: () => provider !== undefined || OFF,
+    isEnabled: provider !== undefined || OFF,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
     needsPermissions: () => true,

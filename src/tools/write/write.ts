@@ -41,16 +41,15 @@ function plan({ file_path, content }: WriteInput, context: ToolContext): Promise
 export const writeTool: Tool<WriteInput> = {
   name: 'Write',
   userFacingName: () => 'Write',
-  description: () =>
+  description:
     'Writes a file: makes a new one, with its folders, or replaces all of the text of one that was read in this session. ' +
     'Encoding, line endings and mode of an existing file stay. To change a part of a file use Edit.',
   inputSchema,
-  isEnabled: () => true,
   isReadOnly: () => false,
   isConcurrencySafe: () => false,
   needsPermissions: () => true,
   effects: ({ file_path }, context) => effectsOn(targetOf(file_path, context), 'edit'),
-  prompt: () =>
+  prompt:
     'Write is for new files and for rewriting a file whole. Read an existing file before writing to it: otherwise, or ' +
     'if it changed since, the call is refused. Prefer Edit for changes, it says what changes and costs less. Make no ' +
     'files that were not asked for, and no documentation unless it was asked for.',

@@ -28,6 +28,12 @@ export async function findRipgrep(
   }
 }
 
+/** Whether tools that search are on, and why not. */
+export async function ripgrepEnablement(): Promise<true | { enabled: false; reason: string }> {
+  const binary = await findRipgrep();
+  return binary.ok ? true : { enabled: false, reason: binary.problem };
+}
+
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

@@ -89,7 +89,10 @@ async function toolPrompts({ tools, root, memoryDir, onProblem }: SystemPromptOp
   const prompts = await Promise.all(
     tools.map(async (tool) => {
       try {
-        const text = (await tool.prompt({ tools: names, cwd: root, ...memory })).trim();
+        const { prompt = '' } = tool;
+        const given =
+          typeof prompt === 'function' ? await prompt({ tools: names, cwd: root, ...memory }) : prompt;
+        const text = given.trim();
         return text === '' ? [] : [`## ${tool.name}\n${text.slice(0, LIMITS.toolPromptChars)}`];
       } catch (error) {
         onProblem(tool.name, error);
