@@ -7,7 +7,7 @@ import type { AnswerOutcome, Approval, PersonAnswer } from '../../permissions/ap
 import type { ApprovalStatus } from '../../store/approvals.js';
 import { presentedSecrets } from '../access/credentials.js';
 import type { Exchange } from '../http/exchange.js';
-import { readInteger } from '../http/query.js';
+import { readInteger } from '../http/read-request.js';
 import { sendJson } from '../http/respond.js';
 import type { PathParameters } from '../http/route-table.js';
 import { answerSchema, readAnswer } from './approval-answer.js';

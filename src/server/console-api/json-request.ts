@@ -1,9 +1,9 @@
 /** Bodies of `/api` routes: read, parsed and checked; a refusal names the field. */
 import type * as z from 'zod';
 import { GatewayError } from '../../core/errors.js';
-import { checkContentType, readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { parseJsonBody } from '../http/json-body.js';
+import { checkContentType, readBody } from '../http/read-request.js';
 import type { ConsoleApiContext } from './context.js';
 
 /** Rejects with `invalid_request`, and with what reading a body rejects with. */

@@ -2,9 +2,9 @@
 import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
 import type { McpServerStatus } from '../../mcp/client/mcp-client.js';
-import { checkContentType, readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { parseJsonBody } from '../http/json-body.js';
+import { checkContentType, readBody } from '../http/read-request.js';
 import { NO_STORE, sendJson, sendStatus, sendText } from '../http/respond.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 

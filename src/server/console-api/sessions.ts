@@ -7,7 +7,7 @@ import type { Message } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { turnsOf } from '../../sessions/history/user-turns.js';
 import type { SessionState } from '../../store/sessions.js';
-import { readInteger } from '../http/query.js';
+import { readInteger } from '../http/read-request.js';
 import { NO_STORE, sendJson, sendStatus } from '../http/respond.js';
 import { chatBody } from './chat/chat-request.js';
 import type { ConsoleApiHandler } from './context.js';

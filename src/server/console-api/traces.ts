@@ -4,7 +4,7 @@ import { GatewayError } from '../../core/errors.js';
 import { toReplayFile } from '../../observability/replay-file.js';
 import type { Trace, TraceQuery } from '../../store/traces.js';
 import type { Exchange } from '../http/exchange.js';
-import { readInteger, readSwitch } from '../http/query.js';
+import { readInteger, readSwitch } from '../http/read-request.js';
 import { NO_STORE, sendJson } from '../http/respond.js';
 import { traceToWire } from '../observe/report.js';
 import type { ConsoleApiHandler } from './context.js';

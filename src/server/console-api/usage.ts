@@ -1,7 +1,7 @@
 /** Sums of what was used, for charts. Everyone sees their own key's, an administrator all of them. */
 import { type Histogram, percentile } from '../../core/histogram.js';
 import type { UsageDimension, UsageSum } from '../../store/usage.js';
-import { readInteger, readList, readSwitch, readTime } from '../http/query.js';
+import { readInteger, readList, readSwitch, readTime } from '../http/read-request.js';
 import { sendJson } from '../http/respond.js';
 import type { ConsoleApiHandler } from './context.js';
 import { ownOnly } from './traces.js';

@@ -1,13 +1,15 @@
 /** One request and its answer, from the first byte to the log line. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Usage } from '../../core/conversation.js';
+import type { JsonObject, Usage } from '../../core/conversation.js';
 import type { GatewayError } from '../../core/errors.js';
 import type { Loss } from '../../core/losses.js';
 import type { Price } from '../../core/price.js';
 import { causeOf, StopError } from '../../core/stopping.js';
 import type { Principal } from '../../engines/engine.js';
 import type { TraceRecorder } from '../../observability/trace-recorder.js';
-import type { EncodeError } from './error-shapes.js';
+
+/** An error in the shape that the client's own library reads. */
+export type EncodeError = (error: GatewayError, requestId: string) => JsonObject;
 
 /** What becomes known on the way, for the log line, the metrics and the usage row. */
 export interface Facts {

@@ -1,8 +1,7 @@
 /** Paths to routes. Exact paths are one lookup; the few patterns are tried in order. */
 import { GatewayError } from '../../core/errors.js';
 import type { Access } from '../access/auth.js';
-import type { EncodeError } from './error-shapes.js';
-import type { Exchange } from './exchange.js';
+import type { EncodeError, Exchange } from './exchange.js';
 
 /** Values of the `:name` parts of the path, decoded. */
 export type PathParameters = Readonly<Record<string, string>>;

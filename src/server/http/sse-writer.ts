@@ -8,7 +8,6 @@
  * frames go through the response, which keeps them in order.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Ticking } from './stream-clock.js';
 
 /** Up to here one copy is cheaper than three writes. */
 const COPY_LIMIT = 4096;
@@ -104,5 +103,56 @@ export class SseWriter implements Ticking {
     if (this.#begun && socket !== null) return socket.write(frame, encoding);
     this.#begun = true;
     return encoding === undefined ? response.write(frame) : response.write(frame, encoding);
+  }
+}
+
+/** Counted in ticks of the clock; the stream itself sets them back to 0. */
+export interface Ticking {
+  /** Ticks since something was written. */
+  quietTicks: number;
+  /** Ticks since the reader took something, while it has more to take; undefined otherwise. */
+  stalledTicks: number | undefined;
+  onQuiet(): void;
+  onStall(): void;
+}
+
+const TICKS_A_PING = 15;
+
+/** One timer for all running streams: hundreds of their own would cost more than the pings. */
+export class StreamClock {
+  readonly #streams = new Set<Ticking>();
+  readonly #tickMs: number;
+  readonly #stallTicks: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(pingMs: number, stallMs: number) {
+    this.#tickMs = Math.max(1, Math.round(pingMs / TICKS_A_PING));
+    this.#stallTicks = Math.ceil(stallMs / this.#tickMs);
+  }
+
+  add(stream: Ticking): void {
+    this.#streams.add(stream);
+    this.#timer ??= setInterval(() => this.#tick(), this.#tickMs).unref();
+  }
+
+  delete(stream: Ticking): void {
+    this.#streams.delete(stream);
+    if (this.#streams.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #tick(): void {
+    for (const stream of this.#streams) {
+      if (stream.stalledTicks !== undefined) {
+        stream.stalledTicks += 1;
+        if (stream.stalledTicks === this.#stallTicks) stream.onStall();
+        continue;
+      }
+      stream.quietTicks += 1;
+      if (stream.quietTicks < TICKS_A_PING) continue;
+      stream.quietTicks = 0;
+      stream.onQuiet();
+    }
   }
 }

@@ -10,15 +10,13 @@ import {
 import type { Metrics } from '../../observability/metrics.js';
 import type { Auth } from '../access/auth.js';
 import type { FindWorkspace } from '../access/find-workspace.js';
-import { checkContentType, readBody } from '../http/body.js';
-import { PARSE_ERROR } from '../http/error-shapes.js';
 import type { Exchange } from '../http/exchange.js';
 import { parseJsonBody } from '../http/json-body.js';
 import type { Limits } from '../http/limits.js';
-import { baseHeaders, sendError } from '../http/respond.js';
+import { checkContentType, readBody } from '../http/read-request.js';
+import { baseHeaders, PARSE_ERROR, sendError } from '../http/respond.js';
 import type { Handler, HttpRoute } from '../http/route-table.js';
-import { SseWriter } from '../http/sse-writer.js';
-import type { StreamClock } from '../http/stream-clock.js';
+import { SseWriter, type StreamClock } from '../http/sse-writer.js';
 
 /** What the handlers of `/mcp` work with. */
 export interface McpApiContext {

@@ -6,7 +6,7 @@ import type { Metrics } from '../../observability/metrics.js';
 import type { TraceSampler } from '../../observability/trace-recorder.js';
 import type { Limits } from '../http/limits.js';
 import type { Handler } from '../http/route-table.js';
-import type { StreamClock } from '../http/stream-clock.js';
+import type { StreamClock } from '../http/sse-writer.js';
 import type { AnswerOnce } from '../idempotency/answer-once.js';
 
 export interface ModelApiContext {

@@ -11,19 +11,24 @@ import { StreamLifecycle } from '../../core/lifecycle.js';
 import { type Loss, LossLog, lossesHeader } from '../../core/losses.js';
 import type { AnswerContext, Dialect, Ingress, StreamEncoder } from '../../dialects/shared/dialect.js';
 import type { Answer, ModelRequest } from '../../engines/engine.js';
-import { checkContentType, readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { parseJsonBody } from '../http/json-body.js';
+import { checkContentType, clientHeaders, readBody } from '../http/read-request.js';
 import { baseHeaders, sendJson } from '../http/respond.js';
 import { SseWriter } from '../http/sse-writer.js';
 import { idempotencyKeyOf, requestDigest } from '../idempotency/answer-once.js';
 import type { SharedAnswer } from '../idempotency/answer-run.js';
 import { type ActivityFeed, feedFor } from './activity-feed.js';
-import { clientHeaders } from './client-headers.js';
 import type { ModelApiContext, ModelApiHandler } from './context.js';
-import { EarlyStream } from './early-stream.js';
 import { type AnswerRecording, RecordingEncoder, type ResponseMemory } from './response-memory.js';
-import { type EventsBody, SSE_HEADERS, stop, streamBytes, streamEvents } from './stream-answer.js';
+import {
+  EarlyStream,
+  type EventsBody,
+  SSE_HEADERS,
+  stop,
+  streamBytes,
+  streamEvents,
+} from './stream-answer.js';
 
 /** What ids of answers look like in each dialect. */
 const ID_PREFIX: Readonly<Record<DialectName, string>> = {

@@ -3,9 +3,8 @@ import type { DialectName } from '../../core/conversation.js';
 import { DIALECT_PATHS, DIALECTS } from '../../dialects/all.js';
 import { anthropicMessages, decodeCountTokensRequest } from '../../dialects/anthropic-messages/index.js';
 import type { Access } from '../access/auth.js';
-import { errorsOf } from '../http/error-shapes.js';
+import { errorsOf } from '../http/respond.js';
 import type { HttpRoute } from '../http/route-table.js';
-
 import type { ModelApiContext } from './context.js';
 import { countTokensHandler, modelHandler } from './endpoint.js';
 import { compactResponse, countInputTokens } from './forwarded-answer.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { StreamClock, type Ticking } from './stream-clock.js';
+import { StreamClock, type Ticking } from './sse-writer.js';
 
 function stream() {
   return {

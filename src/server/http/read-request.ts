@@ -1,6 +1,8 @@
-/** Reads the body of a request: bounded in size and in time, decompressed within the same bound. */
+/** What a request brings: its body, bounded in size and in time, its headers for an engine, its query. */
+import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { GatewayError } from '../../core/errors.js';
+import type { WireHeaders } from '../../dialects/shared/dialect.js';
 import { clientClosed, type Exchange } from './exchange.js';
 import type { Limits } from './limits.js';
 
@@ -133,4 +135,91 @@ async function decompress(
 
 function codeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}
+
+/** A client's credentials end here, and so does what is about its own connection. */
+const DROPPED: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'cookie',
+  'x-toolgate-page',
+  'host',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'content-length',
+  'content-encoding',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+]);
+
+/** The headers of a request that an engine may see. */
+export function clientHeaders(headers: IncomingHttpHeaders): WireHeaders {
+  const kept: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (typeof value === 'string' && !DROPPED.has(name)) kept[name] = value;
+  }
+  return kept;
+}
+
+export function readInteger(
+  query: URLSearchParams,
+  name: string,
+  range: { default: number; min: number; max: number },
+): number {
+  const text = query.get(name);
+  if (text === null) return range.default;
+  const value = Number(text);
+  if (/^-?\d+$/.test(text) && value >= range.min && value <= range.max) return value;
+  throw new GatewayError(
+    'invalid_request',
+    `${name}: expected a whole number from ${range.min} to ${range.max}.`,
+    { param: name },
+  );
+}
+
+/** An ISO date or time, or milliseconds since the epoch. */
+export function readTime(query: URLSearchParams, name: string, fallback: number): number {
+  const text = query.get(name);
+  if (text === null) return fallback;
+  const value = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+  if (Number.isSafeInteger(value)) return value;
+  throw new GatewayError(
+    'invalid_request',
+    `${name}: expected a time like 2026-01-31T12:00:00Z, or milliseconds since 1970.`,
+    { param: name },
+  );
+}
+
+/** `1` or `true`; left out, `0` or `false` is off. */
+export function readSwitch(query: URLSearchParams, name: string): boolean {
+  const text = query.get(name);
+  if (text === null || text === '0' || text === 'false') return false;
+  if (text === '1' || text === 'true') return true;
+  throw new GatewayError('invalid_request', `${name}: expected 1 or 0.`, { param: name });
+}
+
+/** Comma-separated. */
+export function readList<T extends string>(
+  query: URLSearchParams,
+  name: string,
+  known: readonly T[],
+  fallback: readonly T[],
+): readonly T[] {
+  const text = query.get(name);
+  if (text === null) return fallback;
+  return text.split(',').map((part) => {
+    const found = known.find((each) => each === part.trim());
+    if (found !== undefined) return found;
+    throw new GatewayError('invalid_request', `${name}: expected a list of ${known.join(', ')}.`, {
+      param: name,
+    });
+  });
 }
