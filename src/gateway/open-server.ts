@@ -4,12 +4,17 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LoadedConfig } from '../config/load.js';
 import { isLoopback } from '../config/loopback.js';
+import type { Config } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
+import type { Principal } from '../engines/engine.js';
+import { type Folders, rulesOf } from '../engines/model-catalogue.js';
+import { isGlob, matchesGlob } from '../routing/model-glob.js';
+import { ModelRouter } from '../routing/model-router.js';
+import type { FindWorkspace } from '../server/access/find-workspace.js';
 import { aboutGateway } from '../server/console-api/about.js';
 import { GatewayServer, type GatewayServerOptions } from '../server/gateway-server.js';
 import { DEFAULT_LIMITS, type Limits } from '../server/http/limits.js';
 import type { AgentParts } from './agent-parts.js';
-import { createFindWorkspace } from './find-workspace.js';
 
 /** What the configuration does not give. */
 interface ServerOptions
@@ -90,4 +95,50 @@ function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder);
   return folder;
+}
+
+/** Where a client works that brings its own model: in the folder of an agent's entry, with its tools. */
+function createFindWorkspace({ models, ...folders }: Folders & { models: Config['models'] }): FindWorkspace {
+  const rules = rulesOf(models, folders);
+  const router = new ModelRouter(rules);
+  const mayUse = ({ models: allowed }: Principal, name: string): boolean =>
+    allowed.some((pattern) => matchesGlob(pattern, name));
+
+  /** A key for some models works where the first agent among them does, and no further. */
+  function ownAgent(principal: Principal): string {
+    const found = Object.entries(rules).find(
+      ([name, { cwd }]) => cwd !== undefined && !isGlob(name) && mayUse(principal, name),
+    );
+    if (found !== undefined) return found[0];
+    throw new GatewayError(
+      'forbidden',
+      `The key ${principal.name} may use no agent, so it has no folder to work in. Name one that it may use with ?model=, or add one to the models of the key.`,
+      { param: 'model' },
+    );
+  }
+
+  return (asked, principal, use = 'run') => {
+    const isWhole = use === 'judge' || principal.models.includes('*');
+    if (asked === undefined && isWhole) return { root: folders.startDir, selection: 'all' };
+    const model = asked ?? ownAgent(principal);
+    const name = router.meant(model);
+    if (!mayUse(principal, name)) {
+      throw new GatewayError('forbidden', `The key ${principal.name} may not use the model ${name}.`, {
+        param: 'model',
+      });
+    }
+    const rule = router.route(model)?.rule;
+    if (rule === undefined) {
+      throw new GatewayError('not_found', `The model ${name} is not configured.`, { param: 'model' });
+    }
+    const { cwd, tools = 'all' } = rule;
+    if (cwd === undefined) {
+      throw new GatewayError(
+        'invalid_request',
+        `The model ${name} has no folder and no tools. Name one with engine native or claude-code, or leave model out.`,
+        { param: 'model' },
+      );
+    }
+    return { root: cwd, selection: tools, model: name };
+  };
 }
