@@ -93,7 +93,7 @@ const ROOMS: Readonly<Record<string, readonly (string | readonly string[])[]>> =
   server: [
     ['access', 'console-api/wire'],
     'http',
-    ['idempotency', 'observe'],
+    'observe',
     ['model-api', 'mcp-api', 'console-api/events'],
     'console-api/chat',
     'console-api',

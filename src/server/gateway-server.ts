@@ -31,7 +31,7 @@ import { errorShapeOf, sendError } from './http/respond.js';
 import { type HttpRoute, RouteTable } from './http/route-table.js';
 import { StreamClock } from './http/sse-writer.js';
 import { StaticFiles } from './http/static-files.js';
-import { AnswerOnce } from './idempotency/answer-once.js';
+import { AnswerOnce } from './model-api/answer-once.js';
 import { reportExchange } from './observe/report.js';
 import { ROUTES } from './routes.js';
 

@@ -7,7 +7,7 @@ import type { TraceSampler } from '../../observability/trace-recorder.js';
 import type { Limits } from '../http/limits.js';
 import type { Handler } from '../http/route-table.js';
 import type { StreamClock } from '../http/sse-writer.js';
-import type { AnswerOnce } from '../idempotency/answer-once.js';
+import type { AnswerOnce } from './answer-once.js';
 
 export interface ModelApiContext {
   dispatcher: Dispatcher;

@@ -16,9 +16,9 @@ import { parseJsonBody } from '../http/json-body.js';
 import { checkContentType, clientHeaders, readBody } from '../http/read-request.js';
 import { baseHeaders, sendJson } from '../http/respond.js';
 import { SseWriter } from '../http/sse-writer.js';
-import { idempotencyKeyOf, requestDigest } from '../idempotency/answer-once.js';
-import type { SharedAnswer } from '../idempotency/answer-run.js';
 import { type ActivityFeed, feedFor } from './activity-feed.js';
+import { idempotencyKeyOf, requestDigest } from './answer-once.js';
+import type { SharedAnswer } from './answer-run.js';
 import type { ModelApiContext, ModelApiHandler } from './context.js';
 import { type AnswerRecording, RecordingEncoder, type ResponseMemory } from './response-memory.js';
 import {

@@ -1,10 +1,19 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AnswerMemory } from '../../answers/answer-memory.js';
 import type { AssistantMessage, Block, JsonObject } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
+import type { ModelEvent } from '../../core/events.js';
+import { StreamLifecycle } from '../../core/lifecycle.js';
 import { openaiResponses } from '../../dialects/openai-responses/index.js';
 import { openStore } from '../../store/sqlite/open.js';
 import type { Store } from '../../store/store.js';
-import { chainOf, findStoredResponse, forgetStoredResponse, responseMemory } from './response-memory.js';
+import {
+  chainOf,
+  findStoredResponse,
+  forgetStoredResponse,
+  RecordingEncoder,
+  responseMemory,
+} from './response-memory.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 const stores: Store[] = [];
@@ -222,5 +231,65 @@ describe('a stored response', () => {
     vi.spyOn(context.store.answers, 'put').mockRejectedValue(new Error('disk full'));
     await answer(context, 'resp_1', { input: 'one' }, [text('a')]);
     expect(context.warnings).toHaveLength(2);
+  });
+});
+
+function recording() {
+  const finished: AssistantMessage[] = [];
+  let dropped = 0;
+  const said: string[] = [];
+  const encoder = new RecordingEncoder(
+    {
+      encode: (events) => {
+        said.push(...events.map(({ type }) => type));
+        return String(events.length);
+      },
+    },
+    {
+      finish: async (turn) => void finished.push(turn),
+      drop: async () => {
+        dropped += 1;
+      },
+    },
+  );
+  const lifecycle = new StreamLifecycle({ id: 'resp_1', model: 'm' });
+  const push = (...events: ModelEvent[]): string => encoder.encode(lifecycle.push(events));
+  const end = (): string => encoder.encode(lifecycle.end());
+  return { encoder, finished, said, push, end, dropped: () => dropped };
+}
+
+describe('a stream that is recorded', () => {
+  it('passes unchanged', () => {
+    const { push, said } = recording();
+    expect(push({ type: 'text', text: 'Hi' })).toBe('3');
+    expect(said).toEqual(['message-start', 'block-start', 'block-delta']);
+  });
+
+  it('is stored when it is complete, and once', () => {
+    const { encoder, push, end, finished, dropped } = recording();
+    push({ type: 'text', text: 'Hi' });
+    push({ type: 'stop', reason: 'end_turn' });
+    expect(finished).toEqual([]);
+    end();
+    encoder.close();
+    expect(finished).toMatchObject([{ id: 'resp_1', content: [{ type: 'text', text: 'Hi' }] }]);
+    expect(dropped()).toBe(0);
+  });
+
+  it('is not stored when it fails', () => {
+    const { encoder, push, finished, dropped } = recording();
+    push({ type: 'text', text: 'Hi' });
+    push({ type: 'error', error: new GatewayError('upstream_failed', 'broke') });
+    encoder.close();
+    expect(finished).toEqual([]);
+    expect(dropped()).toBe(1);
+  });
+
+  it('is not stored when its reader leaves', () => {
+    const { encoder, push, finished, dropped } = recording();
+    push({ type: 'text', text: 'Hi' });
+    encoder.close();
+    expect(finished).toEqual([]);
+    expect(dropped()).toBe(1);
   });
 });

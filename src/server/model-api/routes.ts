@@ -7,10 +7,16 @@ import { errorsOf } from '../http/respond.js';
 import type { HttpRoute } from '../http/route-table.js';
 import type { ModelApiContext } from './context.js';
 import { countTokensHandler, modelHandler } from './endpoint.js';
-import { compactResponse, countInputTokens } from './forwarded-answer.js';
 import { getModel, listModels } from './models.js';
 import { type ResponseMemory, responseMemory } from './response-memory.js';
-import { cancelResponse, deleteResponse, getResponse, listInputItems } from './responses.js';
+import {
+  cancelResponse,
+  compactResponse,
+  countInputTokens,
+  deleteResponse,
+  getResponse,
+  listInputItems,
+} from './responses.js';
 
 const CALL: Access = { area: 'models', scope: 'call' };
 
