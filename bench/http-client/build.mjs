@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 export async function buildGatewayClient() {
   const outfile = join(mkdtempSync(join(tmpdir(), 'toolgate-bench-')), 'http-client.mjs');
   await build({
-    entryPoints: [fileURLToPath(new URL('../../src/transport/http-client/index.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL('../../src/transport/http-client/http-client.ts', import.meta.url))],
     outfile,
     bundle: true,
     platform: 'node',

@@ -2,7 +2,7 @@
 import type { Config, RemoteUpstreamConfig } from '../config/schema.js';
 import { estimateRequestTokens } from '../core/estimate-tokens.js';
 import { DIALECTS } from '../dialects/all.js';
-import { HttpClient } from '../transport/http-client/index.js';
+import { HttpClient } from '../transport/http-client/http-client.js';
 import { runDemo } from './demo/index.js';
 import { endpointOf } from './endpoint.js';
 import { HttpUpstream, timeoutsOf } from './http-upstream.js';

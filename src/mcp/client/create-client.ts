@@ -4,7 +4,7 @@ import { parseConfig } from '../../config/parse.js';
 import type { Config, McpServerConfig } from '../../config/schema.js';
 import { GatewayError } from '../../core/errors.js';
 import { untilAborted } from '../../core/stopping.js';
-import { HttpClient } from '../../transport/http-client/index.js';
+import { HttpClient } from '../../transport/http-client/http-client.js';
 import { ChangeListeners } from './change-listeners.js';
 import type { McpClient, McpServerStatus } from './mcp-client.js';
 import { createTokenFile } from './oauth/token-file.js';

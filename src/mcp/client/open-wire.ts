@@ -1,7 +1,7 @@
 /** From a server's configuration to a wire. */
 import { resolvePath } from '../../config/paths.js';
 import type { McpServerConfig } from '../../config/schema.js';
-import type { HttpClient } from '../../transport/http-client/index.js';
+import type { HttpClient } from '../../transport/http-client/http-client.js';
 import { commandEnvironment } from '../../workspace/process/command-environment.js';
 import type { ServerSignIn } from './oauth/sign-in.js';
 import { openHttp } from './wire/http-wire.js';

@@ -4,7 +4,7 @@ import type { McpServerConfig } from '../../config/schema.js';
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { untilAborted } from '../../core/stopping.js';
-import type { HttpClient } from '../../transport/http-client/index.js';
+import type { HttpClient } from '../../transport/http-client/http-client.js';
 import { McpConnection } from './connection.js';
 import type { ListedMcpTool } from './list-tools.js';
 import type { McpServerStatus, McpTool, McpToolCallOptions, McpToolCallResult } from './mcp-client.js';

@@ -1,6 +1,6 @@
 /** What was fetched, as a model can take it: text or an image. Throws ToolError for everything else. */
 import type { ImageBlock } from '../../core/conversation.js';
-import type { FetchedPage } from '../../transport/guarded-fetch/index.js';
+import type { FetchedPage } from '../../transport/guarded-fetch/guarded-fetch.js';
 import { imageMediaType } from '../../workspace/binary-kind.js';
 import { ToolError } from '../runtime/tool.js';
 import { kindOfBytes, kindOfType, mediaTypeOf } from './content-kind.js';

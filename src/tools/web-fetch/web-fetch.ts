@@ -6,13 +6,13 @@ import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import * as z from 'zod';
 import type { ToolResultContent } from '../../core/conversation.js';
+import { FetchProblem } from '../../transport/guarded-fetch/fetch-problem.js';
 import {
   type FetchedPage,
   type FetchHead,
-  FetchProblem,
   type GuardedFetchOptions,
   guardedFetch,
-} from '../../transport/guarded-fetch/index.js';
+} from '../../transport/guarded-fetch/guarded-fetch.js';
 import { headOf } from '../runtime/clean-text.js';
 import type { ToolContext } from '../runtime/context.js';
 import { type Tool, ToolError } from '../runtime/tool.js';

@@ -6,9 +6,9 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeCertificate } from '../../../test/support/certificate.js';
 import { closeSitesAfterEach, redirectHandler, startSite } from '../../../test/support/loopback-site.js';
+import { pinnedLookup } from './address-policy.js';
 import { FetchProblem } from './fetch-problem.js';
 import { type GuardedFetchOptions, guardedFetch } from './guarded-fetch.js';
-import { pinnedLookup } from './resolve.js';
 
 closeSitesAfterEach();
 afterEach(() => void vi.useRealTimers());

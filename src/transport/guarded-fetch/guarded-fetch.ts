@@ -5,10 +5,11 @@
  */
 import { GatewayError } from '../../core/errors.js';
 import { untilAborted } from '../../core/stopping.js';
-import { HttpClient, type HttpResponse, type ResponseBody } from '../http-client/index.js';
+import { HttpClient } from '../http-client/http-client.js';
 import { ProxySettings } from '../http-client/proxy.js';
+import type { HttpResponse, ResponseBody } from '../http-client/types.js';
+import { pinnedLookup, type Resolver, resolveChecked, systemResolver } from './address-policy.js';
 import { FetchProblem, problemOf } from './fetch-problem.js';
-import { pinnedLookup, type Resolver, resolveChecked, systemResolver } from './resolve.js';
 import { checkUrl, HostList, parseFetchUrl } from './url-policy.js';
 
 /** A time limit that stands still while a person is asked. */

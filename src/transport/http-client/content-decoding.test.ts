@@ -17,7 +17,7 @@ import {
   request,
   textOf,
 } from '../../../test/support/upstream-client.js';
-import { readAll } from './read-all.js';
+import { readAll } from './http-client.js';
 
 closeAllAfterEach();
 

@@ -2,14 +2,42 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
 import { GatewayError } from '../../core/errors.js';
-import { UpstreamConnection } from './connection.js';
-import { cancelled, timedOut, wireFailure } from './failure.js';
-import type { NetworkPath } from './network-path.js';
-import type { ProxyServer } from './proxy.js';
+import { startTimer, UpstreamConnection } from './connection.js';
+import { cancelled, type RequestTarget, timedOut, wireFailure } from './failure.js';
+import { hostOf, type ProxyServer, type ProxySettings, portOf } from './proxy.js';
 import { ProtocolError } from './response-head.js';
 import { ResponseParser } from './response-parser.js';
-import { startTimer } from './timer.js';
 import type { HttpClientOptions } from './types.js';
+
+/** How a URL is reached: which host, with TLS or not, through which proxy. */
+export interface NetworkPath {
+  /** Connections with the same key are interchangeable. */
+  key: string;
+  host: string;
+  port: number;
+  secure: boolean;
+  proxy: ProxyServer | undefined;
+  place: RequestTarget;
+}
+
+export function networkPathOf(url: URL, proxies: ProxySettings): NetworkPath {
+  const secure = url.protocol === 'https:';
+  if (!secure && url.protocol !== 'http:') {
+    throw new GatewayError(
+      'upstream_failed',
+      `An upstream cannot be reached by ${url.protocol}//: its base_url must start with https:// or http://.`,
+    );
+  }
+  const proxy = proxies.proxyFor(url);
+  return {
+    key: proxy === undefined ? url.origin : `${url.origin} via ${proxy.label}`,
+    host: hostOf(url),
+    port: portOf(url),
+    secure,
+    proxy,
+    place: { label: url.host, proxy: proxy?.label },
+  };
+}
 
 const MAX_SESSIONS = 256;
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { LookupFunction, Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { closed, onRequest, startServer } from '../../../test/support/socket-server.js';
 import {
@@ -15,7 +16,7 @@ import {
 } from '../../../test/support/upstream-client.js';
 import { GatewayError } from '../../core/errors.js';
 import { UpstreamConnection } from './connection.js';
-import { readAll } from './read-all.js';
+import { encodeUtf8, readAll } from './http-client.js';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -636,5 +637,22 @@ describe('memory', () => {
     expect(body.deref()).toBeUndefined();
     controller.abort();
     await ended;
+  });
+});
+
+describe('encodeUtf8', () => {
+  it('gives the bytes of Buffer.from for short and long texts of any characters', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 20 }), fc.constantFrom(1, 5000), (text, times) => {
+        const long = text.repeat(times);
+        expect(encodeUtf8(long).equals(Buffer.from(long, 'utf8'))).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('replaces a lone surrogate as Buffer.from does', () => {
+    const text = `${'a'.repeat(5000)}\ud800${'b'.repeat(10)}`;
+    expect(encodeUtf8(text).equals(Buffer.from(text, 'utf8'))).toBe(true);
   });
 });

@@ -2,13 +2,13 @@
  * HTTP/1.1 to upstreams, straight on node:net and node:tls: one read of the socket becomes one
  * buffer for the consumer, and a request is one write.
  */
+import { transcode } from 'node:buffer';
 import type { LookupFunction } from 'node:net';
+import { GatewayError } from '../../core/errors.js';
 import type { UpstreamConnection } from './connection.js';
 import { decodeContent } from './content-decoding.js';
-import { Dial, TlsState } from './dial.js';
-import { encodeUtf8 } from './encode-utf8.js';
+import { Dial, type NetworkPath, networkPathOf, TlsState } from './dial.js';
 import { cancelled, shuttingDown } from './failure.js';
-import { type NetworkPath, networkPathOf } from './network-path.js';
 import { ConnectionPool } from './pool.js';
 import { ProxySettings } from './proxy.js';
 import { encodeHead } from './request-head.js';
@@ -168,4 +168,36 @@ function prepare(request: HttpRequest, route: NetworkPath): Outgoing {
     viaProxy: proxy === undefined || route.secure ? undefined : { authorization: proxy.authorization },
   });
   return { head, body: bytes };
+}
+
+/** Below this the two native calls cost as much as they save. */
+const TRANSCODE_FROM = 4096;
+
+/**
+ * The bytes of a text. `Buffer.from` walks a long two-byte string (one character beyond Latin-1 is
+ * enough to make it one) three times; copying it out and transcoding is 3 to 4 times cheaper.
+ */
+export function encodeUtf8(text: string): Buffer {
+  if (text.length < TRANSCODE_FROM) return Buffer.from(text, 'utf8');
+  try {
+    return transcode(Buffer.from(text, 'utf16le'), 'utf16le', 'utf8');
+  } catch {
+    // A lone surrogate: transcode refuses it, Buffer.from writes U+FFFD.
+    return Buffer.from(text, 'utf8');
+  }
+}
+
+/** A whole body. Over `limitBytes` the connection is dropped and GatewayError thrown. */
+export async function readAll(body: AsyncIterable<Buffer>, limitBytes: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of body) {
+    size += part.length;
+    if (size > limitBytes) {
+      throw new GatewayError('upstream_failed', `The upstream's answer is larger than ${limitBytes} bytes.`);
+    }
+    parts.push(part);
+  }
+  const [first] = parts;
+  return parts.length === 1 && first !== undefined ? first : Buffer.concat(parts, size);
 }

@@ -1,10 +1,9 @@
 /** One request and its answer on one connection. */
 import { BodyQueue, type BodySource } from './body-queue.js';
-import type { ConnectionUser, UpstreamConnection } from './connection.js';
+import { type ConnectionUser, startTimer, type UpstreamConnection } from './connection.js';
 import { cancelled, closedEarly, type RequestTarget, timedOut, wireFailure } from './failure.js';
 import type { ResponseHead } from './response-head.js';
 import { ResponseParser } from './response-parser.js';
-import { startTimer } from './timer.js';
 
 /**
  * A kept connection that the peer had closed shows it within a round trip. One that fails later had

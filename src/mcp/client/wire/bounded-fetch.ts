@@ -5,7 +5,8 @@
  * Headers of the configuration are added here and not given to the SDK, which would send them to
  * an authorisation server of another origin too.
  */
-import { type HttpClient, type ResponseBody, readAll } from '../../../transport/http-client/index.js';
+import { type HttpClient, readAll } from '../../../transport/http-client/http-client.js';
+import type { ResponseBody } from '../../../transport/http-client/types.js';
 import { FloodBrake } from './flood-brake.js';
 import type { McpLimits } from './limits.js';
 import type { FetchLike } from './sdk.js';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { closeAfterTest } from '../../../../test/support/cleanup.js';
 import { deferred } from '../../../../test/support/gate.js';
-import { HttpClient } from '../../../transport/http-client/index.js';
+import { HttpClient } from '../../../transport/http-client/http-client.js';
 import { openHttp } from './http-wire.js';
 import { MCP_LIMITS } from './limits.js';
 import { loadHttpSdk } from './sdk.js';

@@ -1,7 +1,7 @@
 /** A server somewhere on the network: streamable HTTP, or the older transport with SSE. */
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { atMost } from '../../../core/deferred.js';
-import type { HttpClient } from '../../../transport/http-client/index.js';
+import type { HttpClient } from '../../../transport/http-client/http-client.js';
 import { createBoundedFetch } from './bounded-fetch.js';
 import type { FetchLike, HttpSdk } from './sdk.js';
 import type { Wire, WireContext } from './wire.js';

@@ -1,5 +1,5 @@
 /** One request to a search provider and its JSON, with what can go wrong said for the model. */
-import { HttpClient, readAll } from '../../../transport/http-client/index.js';
+import { HttpClient, readAll } from '../../../transport/http-client/http-client.js';
 import { ToolError } from '../../runtime/tool.js';
 
 const LIMITS = { bytes: 4_194_304, totalMs: 20_000 };
