@@ -1,10 +1,9 @@
 /** An answer as it is kept for a repeat of its request: recorded on its way out, and replayed. */
 import { isUtf8 } from 'node:buffer';
 import { AnswerCollector } from '../core/answer-collector.js';
-import { eventsOfBlocks, stopEvent } from '../core/block-events.js';
 import type { AssistantMessage, JsonObject } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
-import type { ModelEvent } from '../core/events.js';
+import { eventsOfBlocks, type ModelEvent, stopEvent } from '../core/events.js';
 import { isObject } from '../core/is-object.js';
 import { type LifecycleOptions, StreamLifecycle } from '../core/lifecycle.js';
 import type { Loss } from '../core/losses.js';

@@ -1,7 +1,6 @@
 /** The commented toolgate.yaml that `init` writes. Holds names of variables, never their values. */
-import { type Connected, defaultModels, TIER_GLOBS } from '../config/default-models.js';
 import { DEFAULTS } from '../config/defaults.js';
-import type { FoundUpstream } from '../config/from-environment.js';
+import { type Connected, defaultModels, type FoundUpstream, TIER_GLOBS } from '../config/from-environment.js';
 import { ADD_COMMAND } from '../engines/claude-code/processes/load-sdk.js';
 import type { FoundServer } from './local-servers.js';
 

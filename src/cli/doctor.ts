@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isLoopback } from '../config/check.js';
 import { ConfigError } from '../config/config-error.js';
 import { CONFIG_FILE, type LoadedConfig } from '../config/load.js';
-import { isLoopback } from '../config/loopback.js';
 import type { Config } from '../config/schema.js';
 import { createSandbox } from '../sandbox/create-sandbox.js';
 import { createBuiltIns } from '../tools/built-ins.js';

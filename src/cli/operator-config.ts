@@ -3,10 +3,10 @@
  * folder and is not trusted is asked about in a terminal; otherwise it is named and passed over.
  */
 import { relative } from 'node:path';
-import { type FoundConfig, type Standing, trustConfig } from '../config/found-config.js';
 import { type LoadedConfig, loadConfig } from '../config/load.js';
 import type { Overrides } from '../config/parse.js';
-import { userStateFolder } from '../config/user-folders.js';
+import { userStateFolder } from '../config/paths.js';
+import { type FoundConfig, type Standing, trustConfig } from '../config/trust.js';
 import { checkClaudeCode } from '../engines/claude-code/processes/load-sdk.js';
 import type { CliIo, ParsedArguments } from './shared/command.js';
 import { claimStore, folderStore, storeElsewhere, storeStanding } from './trust/store-owner.js';

@@ -1,6 +1,5 @@
 /** Checks across keys: how the parts of a configuration fit together. */
 import type { PathProblem } from './config-error.js';
-import { isLoopback } from './loopback.js';
 import { nearest } from './nearest.js';
 import type { Config } from './schema.js';
 
@@ -100,4 +99,12 @@ function checkMcpServers({ mcp_servers }: Config): PathProblem[] {
       path: ['mcp_servers', name],
       message: `the name \`${name}\` is taken by the gateway's own MCP server; expected another one`,
     }));
+}
+
+const LOOPBACK_V4 = /^127(?:\.\d{1,3}){3}$/;
+
+/** Whether listening on `host` is reachable from this machine alone. A name other than `localhost` is not trusted to be. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
+  return bare === 'localhost' || bare === '::1' || LOOPBACK_V4.test(bare);
 }

@@ -4,10 +4,10 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError } from './config-error.js';
-import { type FoundConfig, trustConfig } from './found-config.js';
 import { candidateFiles, loadConfig, loadConfigText } from './load.js';
 import { resolveModelCwd, resolvePath, resolveToolPaths } from './paths.js';
 import type { Config } from './schema.js';
+import { type FoundConfig, trustConfig } from './trust.js';
 
 let folder: string;
 beforeEach(async () => {

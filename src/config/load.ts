@@ -4,11 +4,11 @@ import { dirname, join, resolve } from 'node:path';
 import { ConfigError, type Locate } from './config-error.js';
 import { DEFAULTS } from './defaults.js';
 import type { Environment } from './environment-references.js';
-import { type FoundConfig, readFoundConfig, type Standing, standingOf } from './found-config.js';
 import { configFromEnvironment, findInEnvironment, type Notice } from './from-environment.js';
 import { type Overrides, parseConfig } from './parse.js';
+import { userConfigFolder } from './paths.js';
 import type { Config } from './schema.js';
-import { userConfigFolder } from './user-folders.js';
+import { type FoundConfig, readFoundConfig, type Standing, standingOf } from './trust.js';
 
 /**
  * Who answers for a configuration. `given`: named on the command line; `folder`: found in the

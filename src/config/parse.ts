@@ -4,9 +4,8 @@ import { checkConfig } from './check.js';
 import { type KeyPath, type Locate, type PathProblem, placedError } from './config-error.js';
 import { describeIssue, describeUnknownKey } from './describe-issue.js';
 import { type Environment, expandReferences, pathKey, type References } from './environment-references.js';
-import { createRedactor } from './redact.js';
+import { collectSecrets, createRedactor } from './redact.js';
 import { type Config, configSchema } from './schema.js';
-import { collectSecrets } from './secrets.js';
 
 /** Flags of the command line that stand above the file. */
 export interface Overrides {

@@ -1,8 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a reference is one of the harmless texts
 import { describe, expect, it } from 'vitest';
 import { loadConfigText } from './load.js';
-import { createRedactor, maskUrl } from './redact.js';
-import { environmentSecrets } from './secrets.js';
+import { createRedactor, environmentSecrets, maskUrl } from './redact.js';
 
 const SHAPED: readonly [string, string][] = [
   ['key sk-ant-api03-abcdefghijklmnop_1234 end', 'key [redacted] end'],

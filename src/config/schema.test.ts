@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { isLoopback } from './check.js';
 import { configJsonSchema } from './json-schema.js';
 import { loadConfigText } from './load.js';
-import { isLoopback } from './loopback.js';
 import { nearest } from './nearest.js';
 import { ruleProblem } from './rule-syntax.js';
 import { configSchema } from './schema.js';

@@ -1,9 +1,17 @@
 /**
- * Two vocabularies. An engine says `TurnEvent`s: loose, in the order an upstream happened to send
- * them, calls named by a key of the upstream's own. The lifecycle turns them into `StreamEvent`s:
+ * Two vocabularies. An engine says `ModelEvent`s: loose, in the order an upstream happened to send
+ * them, calls named by a key of the upstream's own. The lifecycle turns them into `AnswerEvent`s:
  * strict, one open block at a time, dense indices. Encoders see only the strict ones.
  */
-import type { Extensions, OpaqueBlock, RedactedThinkingBlock, StopReason, Usage } from './conversation.js';
+import type {
+  Block,
+  Extensions,
+  OpaqueBlock,
+  RedactedThinkingBlock,
+  StopReason,
+  ToolUseBlock,
+  Usage,
+} from './conversation.js';
 import type { GatewayError } from './errors.js';
 
 export type ModelEvent =
@@ -63,3 +71,42 @@ export type AnswerEvent =
 
 /** Something that the model said, rather than something about the answer. */
 export const isContent = ({ type }: AnswerEvent): boolean => type === 'block-start' || type === 'block-delta';
+
+/** A whole tool call as the events of a stream. */
+export function eventsOfToolCall(call: ToolUseBlock): ModelEvent[] {
+  const { id, name, input, extensions } = call;
+  return [
+    { type: 'tool', key: id, id, name, ...(extensions === undefined ? {} : { extensions }) },
+    { type: 'tool-input', key: id, json: JSON.stringify(input) },
+    { type: 'tool-end', key: id },
+  ];
+}
+
+/** Whole blocks as the events of a stream. What an answer has no place for is left out. */
+export function eventsOfBlocks(blocks: readonly Block[]): ModelEvent[] {
+  return blocks.flatMap((block): ModelEvent[] => {
+    switch (block.type) {
+      case 'text':
+        return [{ type: 'text', text: block.text }, { type: 'break' }];
+      case 'thinking': {
+        const { thinking, signature } = block;
+        return [
+          { type: 'thinking', text: thinking },
+          ...(signature === undefined ? [] : [{ type: 'signature' as const, signature }]),
+          { type: 'break' },
+        ];
+      }
+      case 'redacted_thinking':
+      case 'opaque':
+        return [{ type: 'block', block }];
+      case 'tool_use':
+        return eventsOfToolCall(block);
+      default:
+        return [];
+    }
+  });
+}
+
+export function stopEvent(reason: StopReason, stopSequence?: string): ModelEvent {
+  return { type: 'stop', reason, ...(stopSequence === undefined ? {} : { stopSequence }) };
+}

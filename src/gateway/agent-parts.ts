@@ -2,8 +2,8 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { LoadedConfig } from '../config/load.js';
+import { userConfigFolder, userStateFolder } from '../config/paths.js';
 import { createRedactor } from '../config/redact.js';
-import { userConfigFolder, userStateFolder } from '../config/user-folders.js';
 import { mcpTools } from '../mcp/client/as-tool.js';
 import { createLazyMcpClient } from '../mcp/client/lazy-client.js';
 import type { McpClient } from '../mcp/client/mcp-client.js';

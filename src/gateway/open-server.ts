@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isLoopback } from '../config/check.js';
 import type { LoadedConfig } from '../config/load.js';
-import { isLoopback } from '../config/loopback.js';
 import type { Config } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
 import type { Principal } from '../engines/engine.js';

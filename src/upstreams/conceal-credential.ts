@@ -2,7 +2,7 @@
  * Takes the gateway's own credential out of what an upstream says: some repeat it in their errors
  * ("incorrect API key: …"), and the gateway's clients are not those who own it.
  */
-import { secretParameters } from '../config/secrets.js';
+import { secretParameters } from '../config/redact.js';
 import { GatewayError } from '../core/errors.js';
 import type { ModelEvent } from '../core/events.js';
 import type { Endpoint } from './endpoint.js';

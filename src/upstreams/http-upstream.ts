@@ -3,7 +3,7 @@ import type { DialectName } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
 import type { ModelEvent } from '../core/events.js';
 import { isObject } from '../core/is-object.js';
-import { isDeeper } from '../core/json-depth.js';
+import { isDeeper } from '../core/json-text.js';
 import { LossLog } from '../core/losses.js';
 import type { ServerSentEvent } from '../core/server-sent-event.js';
 import type { Dialect, StreamDecoder, WireHeaders } from '../dialects/shared/dialect.js';

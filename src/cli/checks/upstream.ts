@@ -1,4 +1,4 @@
-import { isLoopback } from '../../config/loopback.js';
+import { isLoopback } from '../../config/check.js';
 import { maskUrl } from '../../config/redact.js';
 import type { RemoteUpstreamConfig, UpstreamConfig } from '../../config/schema.js';
 import { endpointOf, modelListRequest } from '../../upstreams/endpoint.js';

@@ -3,8 +3,8 @@
  * only parsed: no reference to the environment is resolved, and no value is believed to have the
  * form that it should have.
  */
+import { isLoopback } from '../../config/check.js';
 import { ConfigError } from '../../config/config-error.js';
-import { isLoopback } from '../../config/loopback.js';
 import { parseConfigDocument } from '../../config/yaml-document.js';
 
 /** The whole file is better read in an editor than in a question. */

@@ -9,9 +9,9 @@ import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promis
 import { join, relative, resolve, sep } from 'node:path';
 import type { Environment } from '../../config/environment-references.js';
 import type { ConfigOrigin } from '../../config/load.js';
+import { userStateFolder } from '../../config/paths.js';
 import type { Config } from '../../config/schema.js';
-import { findTrust, recordTrust, sha256 } from '../../config/trust-record.js';
-import { userStateFolder } from '../../config/user-folders.js';
+import { findTrust, recordTrust, sha256 } from '../../config/trust.js';
 import { parseStoreUrl } from '../../store/sqlite/open.js';
 
 const OWNER_FILE = 'owner';

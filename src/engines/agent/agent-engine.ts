@@ -4,9 +4,8 @@
  * observers get the end first, then the driver ends what it has under way, then the turn is abandoned.
  */
 import type { TurnObserver } from '../../activity/activity.js';
-import { stopEvent } from '../../core/block-events.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
-import type { ModelEvent } from '../../core/events.js';
+import { type ModelEvent, stopEvent } from '../../core/events.js';
 import type { Loss } from '../../core/losses.js';
 import type { Log } from '../../observability/log.js';
 import type { ModelRoute } from '../../routing/model-router.js';

@@ -1,7 +1,6 @@
 /** What the client gets of the messages of a turn, with the separators between them. */
-import { eventsOfBlocks } from '../../core/block-events.js';
 import type { Block, DialectName, Message } from '../../core/conversation.js';
-import type { ModelEvent } from '../../core/events.js';
+import { eventsOfBlocks, type ModelEvent } from '../../core/events.js';
 
 export class AnswerAssembler {
   /** Everything so far, tool calls apart. */

@@ -1,9 +1,8 @@
 /** From a request to its turn, or to an answer that is there or on its way already. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventsOfBlocks, eventsOfToolCall, stopEvent } from '../../core/block-events.js';
 import { endUserOf } from '../../core/end-user.js';
 import { GatewayError } from '../../core/errors.js';
-import type { ModelEvent } from '../../core/events.js';
+import { eventsOfBlocks, eventsOfToolCall, type ModelEvent, stopEvent } from '../../core/events.js';
 import type {
   AttachKind,
   Attachment,

@@ -4,9 +4,9 @@
  * the end of the last call waits for that, and a call whose arguments turn out to be no JSON breaks the
  * answer: what a client has seen cannot be taken back.
  */
-import { eventsOfToolCall } from '../../core/block-events.js';
+
 import type { ConversationRequest, ToolUseBlock } from '../../core/conversation.js';
-import type { ModelEvent, ToolExtensions } from '../../core/events.js';
+import { eventsOfToolCall, type ModelEvent, type ToolExtensions } from '../../core/events.js';
 
 /**
  * Whoever takes the answer whole sees nothing before its end, and then a call that cannot be read is

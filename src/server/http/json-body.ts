@@ -1,7 +1,7 @@
 /** A body as bytes into a value: UTF-8, JSON, not too deep. Every refusal says where and why. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../../core/errors.js';
-import { isDeeper } from '../../core/json-depth.js';
+import { isDeeper } from '../../core/json-text.js';
 import { locateJsonProblem } from './json-position.js';
 
 /**

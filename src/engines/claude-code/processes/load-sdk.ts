@@ -10,7 +10,7 @@ import { dirname, join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { query } from '@anthropic-ai/claude-agent-sdk';
 import type { Environment } from '../../../config/environment-references.js';
-import { userStateFolder } from '../../../config/user-folders.js';
+import { userStateFolder } from '../../../config/paths.js';
 import { GatewayError } from '../../../core/errors.js';
 
 export interface ClaudeSdk {
