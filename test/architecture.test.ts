@@ -123,7 +123,7 @@ const ROOMS: Readonly<Record<string, readonly (string | readonly string[])[]>> =
   ],
   transport: ['.', 'http-client', 'guarded-fetch'],
   upstreams: [['demo', 'quirks'], '.'],
-  workspace: ['.', ['process', 'ripgrep']],
+  workspace: ['.', 'process'],
 };
 
 /** Words that were retired, with those of docs/glossary.md in their place: in no exported name. */

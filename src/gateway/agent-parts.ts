@@ -19,7 +19,7 @@ import { createSandbox } from '../sandbox/create-sandbox.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import type { Store } from '../store/store.js';
 import type { ToolRuntime } from '../tools/runtime/runtime.js';
-import { endOrphans } from '../workspace/process/orphans.js';
+import { endOrphans } from '../workspace/process/end-processes.js';
 import type { CloseStack } from './close-stack.js';
 import { executedPaths, openStateFolder, ownFiles } from './own-files.js';
 

@@ -3,8 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { cleanPath, commandEnvironment } from '../workspace/process/command-environment.js';
-import { findProgram } from '../workspace/process/find-program.js';
+import { cleanPath, commandEnvironment, findProgram } from '../workspace/process/command-environment.js';
 import { probeArguments } from './bubblewrap.js';
 
 export type Availability =

@@ -20,8 +20,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '../core/errors.js';
-import { cleanPath } from '../workspace/process/command-environment.js';
-import { findProgram } from '../workspace/process/find-program.js';
+import { cleanPath, findProgram } from '../workspace/process/command-environment.js';
 import { createSandbox, type SandboxOptions } from './create-sandbox.js';
 import type { Sandbox, SandboxSpec, SetAside, WrappedCommand } from './sandbox.js';
 

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { createCommandId, isOrphan } from '../workspace/process/orphans.js';
+import { createCommandId, isOrphan } from '../workspace/process/end-processes.js';
 import type { ApprovedFile } from './approved-files.js';
 import { type SearchedFolders, watchNewRepositories } from './mounts.js';
 import type { SetAside } from './sandbox.js';

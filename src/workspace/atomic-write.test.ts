@@ -18,7 +18,7 @@ import { describe, expect, it } from 'vitest';
 import { closeAfterTest, tempFolder } from '../../test/support/cleanup.js';
 import { lockedPaths, replaceFile } from './atomic-write.js';
 import { FileError } from './file-error.js';
-import { versionOfBytes } from './file-version.js';
+import { versionOfBytes } from './file-state.js';
 import { realTarget } from './real-path.js';
 import { readTextFile } from './text-file.js';
 

@@ -9,8 +9,7 @@ import { access, type FileHandle, link, lstat, mkdir, open, rename, unlink } fro
 import { basename, dirname } from 'node:path';
 import { deferred } from '../core/deferred.js';
 import { errorCode, FileError, toFileError } from './file-error.js';
-import type { FileVersion } from './file-state.js';
-import { sameVersion, versionOfBytes } from './file-version.js';
+import { type FileVersion, sameVersion, versionOfBytes } from './file-state.js';
 import { type HeldFolder, holdFolder } from './held-folder.js';
 import { assertRegular, openRegularFile } from './regular-file.js';
 

@@ -3,8 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/cleanup.js';
-import { displayPath, resolvePath } from './paths.js';
-import { openWorkspace } from './workspace.js';
+import { displayPath, openWorkspace, resolvePath } from './workspace.js';
 
 describe('openWorkspace', () => {
   it('has the real path of the root and the home', async () => {

@@ -4,7 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import type { Environment } from '../../config/environment-references.js';
-import { findRipgrep } from '../../workspace/ripgrep/binary.js';
+import { findRipgrep } from '../../workspace/ripgrep.js';
 import { type Check, fail, warn } from './check.js';
 
 const SUBJECT = 'install';

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { atMost, deferred } from '../../core/deferred.js';
 import { onAbort } from '../../core/stopping.js';
-import { filterLines } from '../../workspace/ripgrep/filter-lines.js';
+import { filterLines } from '../../workspace/ripgrep.js';
 import { findJob, jobId, showState } from '../bash/find-job.js';
 import type { Job, JobState } from '../runtime/jobs.js';
 import { type Tool, ToolError } from '../runtime/tool.js';

@@ -3,7 +3,7 @@
  * once, without regard to blanks at line ends and typographic punctuation. Whatever way it was
  * found, only the lines that the replacement changes are written: the rest keeps its characters.
  */
-import { lineEndingOf } from '../../workspace/text-encoding.js';
+import { lineEndingOf } from '../../workspace/text-file.js';
 import type { Region } from './numbered-lines.js';
 import { type TextView, type ViewKind, viewOf, viewOfNeedle } from './text-view.js';
 

@@ -6,10 +6,8 @@
 import type { Description } from '../../permissions/gate.js';
 import { changedError, replaceFile } from '../../workspace/atomic-write.js';
 import { FileError } from '../../workspace/file-error.js';
-import type { FileVersion } from '../../workspace/file-state.js';
-import { sameVersion } from '../../workspace/file-version.js';
-import { encodeText, textProblem } from '../../workspace/text-encoding.js';
-import { readTextFile, type TextFile } from '../../workspace/text-file.js';
+import { type FileVersion, sameVersion } from '../../workspace/file-state.js';
+import { encodeText, readTextFile, type TextFile, textProblem } from '../../workspace/text-file.js';
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError, type Validation } from '../runtime/tool.js';
 import { forModel, toToolError } from './for-model.js';

@@ -7,8 +7,8 @@ import { resolve } from 'node:path';
 import type { Effect } from '../../permissions/effects.js';
 import type { Description } from '../../permissions/gate.js';
 import type { FileVersion } from '../../workspace/file-state.js';
-import { displayPath, resolvePath } from '../../workspace/paths.js';
 import { realTarget } from '../../workspace/real-path.js';
+import { displayPath, resolvePath } from '../../workspace/workspace.js';
 import type { ToolContext } from '../runtime/context.js';
 
 export interface ToolCallTarget {

@@ -1,7 +1,12 @@
 /** Files that match a pattern and are not ignored, newest first. */
 import { lstat } from 'node:fs/promises';
-import { type RipgrepOutcome, runRipgrep } from '../../workspace/ripgrep/run-ripgrep.js';
-import { EXCLUDED_GLOBS, SEARCH_FLAGS, SEARCH_LIMITS } from '../../workspace/ripgrep/search-flags.js';
+import {
+  EXCLUDED_GLOBS,
+  type RipgrepOutcome,
+  runRipgrep,
+  SEARCH_FLAGS,
+  SEARCH_LIMITS,
+} from '../../workspace/ripgrep.js';
 import type { ToolCallTarget } from '../files/tool-call-target.js';
 import { searchNotes } from '../grep/search-problems.js';
 import { namingOf, openTarget, type SearchTarget } from '../grep/search-target.js';

@@ -1,8 +1,8 @@
 /** Finds files by the shape of their paths. */
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
-import { displayPath } from '../../workspace/paths.js';
-import { ripgrepEnablement } from '../../workspace/ripgrep/binary.js';
+import { ripgrepEnablement } from '../../workspace/ripgrep.js';
+import { displayPath } from '../../workspace/workspace.js';
 import { effectsOn, type ToolCallTarget, targetOf } from '../files/tool-call-target.js';
 import { searchedPlace } from '../grep/search-target.js';
 import { printableName } from '../runtime/clean-text.js';

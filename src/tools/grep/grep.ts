@@ -1,5 +1,5 @@
 /** Searches the contents of files with ripgrep. */
-import { ripgrepEnablement } from '../../workspace/ripgrep/binary.js';
+import { ripgrepEnablement } from '../../workspace/ripgrep.js';
 import { effectsOn } from '../files/tool-call-target.js';
 import type { ToolContext } from '../runtime/context.js';
 import type { Tool } from '../runtime/tool.js';

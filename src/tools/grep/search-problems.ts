@@ -1,6 +1,5 @@
 /** What is said when a search failed, or only half of it worked. */
-import type { RipgrepOutcome } from '../../workspace/ripgrep/run-ripgrep.js';
-import { SEARCH_LIMITS } from '../../workspace/ripgrep/search-flags.js';
+import { type RipgrepOutcome, SEARCH_LIMITS } from '../../workspace/ripgrep.js';
 import { ToolError } from '../runtime/tool.js';
 
 /** Throws where nothing is known: a failed search must not look like one without a result. */

@@ -3,8 +3,13 @@
  * collected and put in order, which makes pages of it fit together. Where there is too much of it,
  * it is asked again for the paths in order, and stopped when the page is full.
  */
-import { type RipgrepOutcome, runRipgrep } from '../../workspace/ripgrep/run-ripgrep.js';
-import { EXCLUDED_GLOBS, SEARCH_FLAGS, SEARCH_LIMITS } from '../../workspace/ripgrep/search-flags.js';
+import {
+  EXCLUDED_GLOBS,
+  type RipgrepOutcome,
+  runRipgrep,
+  SEARCH_FLAGS,
+  SEARCH_LIMITS,
+} from '../../workspace/ripgrep.js';
 import { printableName } from '../runtime/clean-text.js';
 import type { ToolContext } from '../runtime/context.js';
 import { createCollector, type FileMatches } from './collect-matches.js';

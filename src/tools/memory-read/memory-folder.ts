@@ -7,7 +7,7 @@ import { lstat, mkdir, open, readdir, readFile, rm, rmdir, stat } from 'node:fs/
 import { dirname, join, relative, sep } from 'node:path';
 import { replaceFile } from '../../workspace/atomic-write.js';
 import { FileError } from '../../workspace/file-error.js';
-import { versionOfBytes } from '../../workspace/file-version.js';
+import { versionOfBytes } from '../../workspace/file-state.js';
 import { realTarget } from '../../workspace/real-path.js';
 import { ToolError } from '../runtime/tool.js';
 

@@ -1,6 +1,6 @@
 /** Makes a file, or replaces all of the text of one. */
 import * as z from 'zod';
-import { ENCODINGS } from '../../workspace/text-encoding.js';
+import { ENCODINGS } from '../../workspace/text-file.js';
 import { withLineEndingsOf } from '../files/edit-text.js';
 import {
   type ChangePlan,

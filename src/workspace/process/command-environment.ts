@@ -2,7 +2,8 @@
  * What a command may see of the gateway's environment: nothing but this. The gateway's own variables
  * hold keys, and many programs run what a variable names.
  */
-import { delimiter, isAbsolute } from 'node:path';
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
 
 /** Taken over as they are. */
 const PASSED_VARIABLES: readonly string[] = [
@@ -95,4 +96,23 @@ export function commandEnvironment(
 export function cleanPath(path: string | undefined): string {
   const folders = (path ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
   return (folders.length > 0 ? [...new Set(folders)] : USUAL_PATH).join(delimiter);
+}
+
+/** The first program of that name on `path`, relative entries left out; undefined where there is none. */
+export function findProgram(name: string, path: string | undefined): string | undefined {
+  for (const folder of (path ?? '').split(delimiter)) {
+    if (!isAbsolute(folder)) continue;
+    const full = join(folder, name);
+    if (isProgram(full)) return full;
+  }
+  return undefined;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }

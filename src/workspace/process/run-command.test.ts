@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { COMMAND_ID_VARIABLE } from './orphans.js';
+import { COMMAND_ID_VARIABLE } from './end-processes.js';
 import { decodeOutput } from './output-buffer.js';
 import { findProcesses } from './process-list.js';
 import { type CommandOptions, type RunningCommand, runCommand } from './run-command.js';

@@ -6,11 +6,9 @@ import { execFile, spawn } from 'node:child_process';
 import { closeSync, constants, openSync, readSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
-import { createLogFile, type LogFile } from './log-file.js';
-import { COMMAND_ID_VARIABLE, createCommandId } from './orphans.js';
-import { createOutputBuffer, type OutputBuffer } from './output-buffer.js';
+import { COMMAND_ID_VARIABLE, createCommandId, createProcessTree, type Started } from './end-processes.js';
+import { createLogFile, createOutputBuffer, type LogFile, type OutputBuffer } from './output-buffer.js';
 import type { ProcessMark } from './process-list.js';
-import { createProcessTree, type Started } from './process-tree.js';
 
 /** What one command may take of the gateway's memory, disk and patience. */
 const COMMAND_LIMITS = {

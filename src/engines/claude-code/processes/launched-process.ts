@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { SpawnedProcess, SpawnOptions } from '@anthropic-ai/claude-agent-sdk';
 import { atMost } from '../../../core/deferred.js';
 import { GatewayError } from '../../../core/errors.js';
-import { createProcessTree, type Started } from '../../../workspace/process/process-tree.js';
+import { createProcessTree, type Started } from '../../../workspace/process/end-processes.js';
 import { KEY_DESCRIPTOR, PROCESS_ID_VARIABLE } from './process-environment.js';
 import { noteProcess, type ProcessFolder, removeFolder, removeSockets } from './process-folder.js';
 

@@ -4,7 +4,7 @@
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { COMMAND_ID_VARIABLE, createCommandId } from '../../../workspace/process/orphans.js';
+import { COMMAND_ID_VARIABLE, createCommandId } from '../../../workspace/process/end-processes.js';
 
 export interface ProcessOptions {
   command: string;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
-import { COMMAND_ID_VARIABLE, createCommandId, endOrphans } from './orphans.js';
+import { COMMAND_ID_VARIABLE, createCommandId, endOrphans } from './end-processes.js';
 import { readProcess } from './process-list.js';
 
 const started: ChildProcess[] = [];

@@ -3,7 +3,7 @@ import { open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/cleanup.js';
-import { sameVersion, versionOfBytes, versionOfLargeFile, WHOLE_FILE_BYTES } from './file-version.js';
+import { sameVersion, versionOfBytes, versionOfLargeFile, WHOLE_FILE_BYTES } from './file-state.js';
 
 const large = (fill: number, middle: number): Buffer => {
   const bytes = Buffer.alloc(WHOLE_FILE_BYTES + 1, fill);

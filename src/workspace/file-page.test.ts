@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPageCollector, type LinePage, type PageLimits } from './line-page.js';
+import { createPageCollector, type LinePage, type PageLimits } from './file-page.js';
 
 const LIMITS: PageLimits = { from: 1, lines: 3, lineChars: 5, chars: 100 };
 

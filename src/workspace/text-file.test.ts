@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { imageMediaType } from './binary-kind.js';
 import {
+  decodeFile,
   decodeText,
   encodeText,
   lineEndingOf,
   sniffEncoding,
   type TextEncoding,
   textProblem,
-} from './text-encoding.js';
-import { decodeFile } from './text-file.js';
+} from './text-file.js';
 
 const ALL: readonly TextEncoding[] = ['utf-8', 'utf-8-bom', 'utf-16le', 'utf-16be'];
 

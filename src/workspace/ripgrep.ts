@@ -1,8 +1,50 @@
-/** One run of ripgrep, read while it prints and stopped when enough has been read. */
+/** The search program: where it is, and one run of it, read while it prints and stopped when enough has been read. */
 import { spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import { onAbort } from '../../core/stopping.js';
-import { findRipgrep } from './binary.js';
+import { onAbort } from '../core/stopping.js';
+
+/** Names another one; absolute. */
+const RIPGREP_VARIABLE = 'TOOLGATE_RIPGREP';
+
+type RipgrepBinary = { ok: true; path: string } | { ok: false; problem: string };
+
+export async function findRipgrep(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<RipgrepBinary> {
+  const given = env[RIPGREP_VARIABLE];
+  if (given !== undefined && given !== '') {
+    return isAbsolute(given) && isExecutable(given)
+      ? { ok: true, path: given }
+      : { ok: false, problem: `${RIPGREP_VARIABLE} names no program: ${given}` };
+  }
+  try {
+    const { rgPath } = await import('@vscode/ripgrep');
+    if (isExecutable(rgPath)) return { ok: true, path: rgPath };
+    return { ok: false, problem: `ripgrep cannot be run: ${rgPath}` };
+  } catch {
+    return {
+      ok: false,
+      problem: `ripgrep is not installed for ${process.platform} ${process.arch}: install optional dependencies too, or set ${RIPGREP_VARIABLE} to the path of an rg`,
+    };
+  }
+}
+
+/** Whether tools that search are on, and why not. */
+export async function ripgrepEnablement(): Promise<true | { enabled: false; reason: string }> {
+  const binary = await findRipgrep();
+  return binary.ok ? true : { enabled: false, reason: binary.problem };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export interface RipgrepRequest {
   /** Without the flags that every run has; the pattern and paths after `--`. */
@@ -96,4 +138,56 @@ export async function runRipgrep(request: RipgrepRequest): Promise<RipgrepOutcom
       child.stdin?.end(request.input);
     }
   });
+}
+
+/** Folders of version control hold copies of everything, and are hidden. */
+const NOT_SEARCHED = ['.git', '.svn', '.hg', '.bzr', '.jj', '.sl'];
+
+/**
+ * Hidden files are searched. Ignore files count also where there is no repository; those of the
+ * operator's home do not: a search gives the same everywhere. Links are not followed.
+ */
+export const SEARCH_FLAGS: readonly string[] = [
+  '--hidden',
+  '--no-require-git',
+  '--no-ignore-global',
+  '--no-follow',
+];
+
+/** Behind the caller's own globs: of two that match, the later holds. */
+export const EXCLUDED_GLOBS: readonly string[] = NOT_SEARCHED.flatMap((name) => ['--glob', `!${name}`]);
+
+export const SEARCH_LIMITS = {
+  timeoutMs: 30_000,
+  /** Of names of files that are collected to be put in order. */
+  namesBytes: 32 * 1024 * 1024,
+  /** Of matching lines. */
+  linesBytes: 4 * 1024 * 1024,
+} as const;
+
+const FILTER_LIMITS = { timeoutMs: 10_000, maxBytes: 1024 * 1024 } as const;
+
+/** The lines of `text` that match. In a process of its own: no pattern can hold up the gateway. */
+export async function filterLines(
+  text: string,
+  pattern: string,
+  signal: AbortSignal,
+): Promise<{ ok: true; text: string } | { ok: false; message: string }> {
+  const lines: string[] = [];
+  const outcome = await runRipgrep({
+    args: ['--text', '--no-line-number', '--no-filename', '--regexp', pattern, '--', '-'],
+    cwd: '/',
+    signal,
+    ...FILTER_LIMITS,
+    separator: '\n',
+    input: text,
+    onRecord: (line) => {
+      lines.push(line);
+      return true;
+    },
+  });
+  if (outcome.ended === 'complete' && (outcome.code === 0 || outcome.code === 1)) {
+    return { ok: true, text: lines.join('\n') };
+  }
+  return { ok: false, message: outcome.messages.trim() || `The search was ${outcome.ended}.` };
 }

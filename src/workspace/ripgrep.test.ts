@@ -2,9 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findRipgrep } from './binary.js';
-import { filterLines } from './filter-lines.js';
-import { type RipgrepOutcome, type RipgrepRequest, runRipgrep } from './run-ripgrep.js';
+import { filterLines, findRipgrep, type RipgrepOutcome, type RipgrepRequest, runRipgrep } from './ripgrep.js';
 
 let folder: string;
 beforeEach(async () => {
