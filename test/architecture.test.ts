@@ -79,7 +79,6 @@ const ROOMS: Readonly<Record<string, readonly (string | readonly string[])[]>> =
   dialects: ['shared', ['anthropic-messages', 'openai-chat', 'openai-responses'], '.'],
   engines: [
     '.',
-    ['agent/live', 'agent/report'],
     'agent',
     'agent/loop',
     ['relay', 'plain', 'native', 'claude-code/processes'],

@@ -16,8 +16,8 @@ import type { Answer, Engine, ModelRequest } from '../engine.js';
 import { attachRequest, attachTurn, OWN_ANSWER, sessionHeaders } from './attach-turn.js';
 import type { AgentDriver, AnsweredEnd, AskedModel, DriverTurn, StepsEnd } from './driver.js';
 import { LIMITS } from './limits.js';
-import { type AnswerHead, type LiveTurn, LiveTurns } from './live/live-turns.js';
-import { TurnReporter } from './report/turn-reporter.js';
+import { type AnswerHead, type LiveTurn, LiveTurns } from './live-turns.js';
+import { TurnReporter } from './reporters.js';
 import { TurnPersistence } from './turn-persistence.js';
 
 export interface AgentEngineOptions<Folder extends Pick<Workspace, 'root'> = Workspace> {

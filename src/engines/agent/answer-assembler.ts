@@ -1,5 +1,5 @@
-/** What the client gets of the messages of a turn, with the separators between them. */
-import type { Block, DialectName, Message } from '../../core/conversation.js';
+/** What the client gets of the messages of a turn, with the separators between them, and what they cost. */
+import { type Block, type DialectName, type Message, NO_USAGE, type Usage } from '../../core/conversation.js';
 import { eventsOfBlocks, type ModelEvent } from '../../core/events.js';
 
 export class AnswerAssembler {
@@ -70,5 +70,29 @@ export class AnswerAssembler {
 
   #hasText(): boolean {
     return this.said.some(({ type }) => type === 'text');
+  }
+}
+
+/** Tokens of all model requests for one answer, those of sub-agents included. */
+export class UsageTally {
+  #total: Usage = { ...NO_USAGE };
+
+  add(usage: Usage): void {
+    const { reasoningTokens: before } = this.#total;
+    const reasoningTokens =
+      before === undefined && usage.reasoningTokens === undefined
+        ? undefined
+        : (before ?? 0) + (usage.reasoningTokens ?? 0);
+    this.#total = {
+      inputTokens: this.#total.inputTokens + usage.inputTokens,
+      outputTokens: this.#total.outputTokens + usage.outputTokens,
+      cacheReadTokens: this.#total.cacheReadTokens + usage.cacheReadTokens,
+      cacheWriteTokens: this.#total.cacheWriteTokens + usage.cacheWriteTokens,
+      ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    };
+  }
+
+  get total(): Usage {
+    return this.#total;
   }
 }

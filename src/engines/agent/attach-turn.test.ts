@@ -4,7 +4,7 @@ import type { ModelEvent } from '../../core/events.js';
 import type { Attachment, AttachRequest, Turn } from '../../sessions/sessions.js';
 import type { Answer, ModelRequest } from '../engine.js';
 import { type Attached, attachTurn } from './attach-turn.js';
-import { LiveTurns } from './live/live-turns.js';
+import { LiveTurns } from './live-turns.js';
 
 const NEVER = () => Promise.reject(new Error('not asked'));
 

@@ -15,7 +15,7 @@ import type {
 } from '../../sessions/sessions.js';
 import type { Answer, ModelRequest } from '../engine.js';
 import { LIMITS } from './limits.js';
-import type { LiveTurn, LiveTurns } from './live/live-turns.js';
+import type { LiveTurn, LiveTurns } from './live-turns.js';
 
 export const SESSION_HEADER = 'x-session-id';
 const ATTACH_HEADER = 'x-toolgate-attach';

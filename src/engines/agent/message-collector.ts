@@ -17,7 +17,7 @@ import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent, ToolExtensions } from '../../core/events.js';
 import { brokenArguments } from '../../core/tool-call-state.js';
 import { LIMITS } from './limits.js';
-import type { MessageReporter } from './report/message-reporter.js';
+import type { MessageReporter } from './reporters.js';
 import { type ParsedToolArguments, parseToolArguments } from './tool-call-arguments.js';
 import type { ToolCallStream } from './tool-call-stream.js';
 

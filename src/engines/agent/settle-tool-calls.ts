@@ -8,7 +8,8 @@ import { GatewayError } from '../../core/errors.js';
 import type { OutstandingToolCalls, Turn } from '../../sessions/sessions.js';
 import type { HandedBack, StepsEnd } from './driver.js';
 import type { CollectedToolCall } from './message-collector.js';
-import { mayHaveRun } from './run-once-log.js';
+import { givenResult } from './reporters.js';
+import { mayHaveRun } from './server-tool-calls.js';
 
 interface SettleOptions {
   outstanding: OutstandingToolCalls;
@@ -36,11 +37,8 @@ export async function settleToolCalls(options: SettleOptions): Promise<SettledTo
   const { outstanding, turn, isClients, problems, run } = options;
   const { calls, started } = outstanding;
   const results = new Map(outstanding.results);
-  const tell = ({ id, name }: ToolUseBlock, { content, isError }: ToolResultBlock) => {
-    const outcome = isError ? 'failed' : 'done';
-    const event = { type: 'tool-result', id, name, content, isError, durationMs: 0, outcome } as const;
-    options.notify?.({ type: 'tool', event });
-  };
+  const tell = ({ name }: ToolUseBlock, result: ToolResultBlock) =>
+    options.notify?.(givenResult(name, result));
   const open: ToolUseBlock[] = [];
   const here: CollectedToolCall[] = [];
   for (const block of calls) {

@@ -5,23 +5,19 @@ import type { ModelRoute } from '../../routing/model-router.js';
 import type { Sessions } from '../../sessions/sessions.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { Workspace } from '../../workspace/workspace.js';
-import { AnswerAssembler } from '../agent/answer-assembler.js';
+import { AnswerAssembler, UsageTally } from '../agent/answer-assembler.js';
 import type { AgentDriver, DriverTurn, OpeningTurn } from '../agent/driver.js';
 import { HeldToolStates, workspaceOf } from '../agent/held-tool-states.js';
 import { LIMITS } from '../agent/limits.js';
 import { AgentLoop } from '../agent/loop/agent-loop.js';
-import { ModelStep } from '../agent/loop/model-step.js';
-import { stepRequest } from '../agent/loop/step-request.js';
-import { runSubAgent } from '../agent/loop/sub-agent.js';
-import { systemPrompt } from '../agent/loop/system-prompt.js';
-import { promptOptions, type TurnParts, toolOptions } from '../agent/loop/turn-parts.js';
+import { ModelStep, stepRequest } from '../agent/loop/model-step.js';
+import { runSubAgent, type TurnParts } from '../agent/loop/sub-agent.js';
+import { promptOptions, systemPrompt } from '../agent/loop/system-prompt.js';
 import type { CollectedToolCall } from '../agent/message-collector.js';
-import { RunOnceLog } from '../agent/run-once-log.js';
-import { ServerToolCalls } from '../agent/server-tool-calls.js';
+import { RunOnceLog, ServerToolCalls, toolOptions } from '../agent/server-tool-calls.js';
 import { settleBrokenTurn } from '../agent/settle-tool-calls.js';
 import { mayStreamToolCalls, ToolCallStream } from '../agent/tool-call-stream.js';
 import { toolboxOf } from '../agent/toolbox.js';
-import { UsageTally } from '../agent/usage-tally.js';
 import type { CountingEngine, ModelRequest, Principal } from '../engine.js';
 
 export interface NativeDriverOptions {

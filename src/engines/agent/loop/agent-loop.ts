@@ -8,16 +8,15 @@ import type { AgentActivityBody } from '../../../activity/activity.js';
 import type { ConversationRequest, Message, TextBlock, ToolUseBlock } from '../../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import type { ModelEvent } from '../../../core/events.js';
-import type { AnswerAssembler } from '../answer-assembler.js';
+import type { AnswerAssembler, UsageTally } from '../answer-assembler.js';
 import type { AnsweredEnd } from '../driver.js';
 import { LIMITS } from '../limits.js';
 import { type CollectedMessage, isCutInSight, MessageCollector, toolCallIds } from '../message-collector.js';
-import { MessageReporter } from '../report/message-reporter.js';
+import { MessageReporter } from '../reporters.js';
 import type { ServerToolCalls } from '../server-tool-calls.js';
 import { answerToolCalls, type StepLog, stoppedEnd } from '../settle-tool-calls.js';
 import type { ToolCallStream } from '../tool-call-stream.js';
 import { choiceForStep, NO_TOOLS, type Toolbox } from '../toolbox.js';
-import type { UsageTally } from '../usage-tally.js';
 import type { ModelStep, OpenModelStep } from './model-step.js';
 
 interface AgentLoopOptions {

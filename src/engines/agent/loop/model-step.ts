@@ -1,16 +1,21 @@
 /**
- * The model behind an agent: one call after another over the relay, with the transcript kept
- * within what the model takes. Usage goes to the tally, also that of sub-agents.
+ * The model behind an agent: one call after another over the relay, each made from the client's own
+ * request, with the transcript kept within what the model takes. Usage goes to the tally, also that
+ * of sub-agents.
  */
 import type { AgentActivityBody } from '../../../activity/activity.js';
-import type {
-  ConversationRequest,
-  Message,
-  TextBlock,
-  ToolChoice,
-  Usage,
+import {
+  type Block,
+  type ConversationRequest,
+  type Extensions,
+  type JsonObject,
+  type Message,
+  NO_USAGE,
+  type TextBlock,
+  type ToolChoice,
+  type ToolDefinition,
+  type Usage,
 } from '../../../core/conversation.js';
-import { NO_USAGE } from '../../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import { estimateRequestTokens } from '../../../core/estimate-tokens.js';
 import type { ModelEvent } from '../../../core/events.js';
@@ -18,12 +23,11 @@ import { CHARS_PER_TOKEN } from '../../../core/lifecycle.js';
 import type { Loss } from '../../../core/losses.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
 import type { Engine, ModelRequest } from '../../engine.js';
+import type { UsageTally } from '../answer-assembler.js';
 import { LIMITS } from '../limits.js';
 import { MessageCollector } from '../message-collector.js';
 import type { Toolbox } from '../toolbox.js';
-import type { UsageTally } from '../usage-tally.js';
 import { elideTo, type Room, SUMMARY_SYSTEM, summarise } from './compaction.js';
-import { stepRequest } from './step-request.js';
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -202,5 +206,101 @@ export class ModelStep {
       onProblem('the older messages could not be summarised', error);
       throw error;
     }
+  }
+}
+
+interface StepRequestParts {
+  system: readonly TextBlock[];
+  messages: readonly Message[];
+  tools: readonly ToolDefinition[];
+  toolChoice?: ToolChoice | undefined;
+  cacheKey: string;
+}
+
+const ANTHROPIC = 'anthropic-messages';
+const CACHE_CONTROL = 'cache_control';
+const MARK: JsonObject = { type: 'ephemeral' };
+/** The dialect takes four: after the agent's own prompt, after the whole system prompt, and two of these. */
+const MARKED_USER_MESSAGES = 2;
+
+/** Streamed whatever the client asked for: a long answer must not look like silence. */
+export function stepRequest(request: ConversationRequest, parts: StepRequestParts): ConversationRequest {
+  const { toolChoice: _choice, continues: _continues, ...kept } = request;
+  const { toolChoice, cacheKey } = parts;
+  return {
+    ...kept,
+    system: markEnds(parts.system.map(withoutMark)),
+    messages: markNewest(parts.messages.map(unmarked)),
+    tools: parts.tools.map(withoutMark),
+    ...(toolChoice === undefined || parts.tools.length === 0 ? {} : { toolChoice }),
+    extensions: withoutMark({ extensions: request.extensions }).extensions,
+    cacheKey: request.cacheKey ?? cacheKey,
+    stream: true,
+  };
+}
+
+/** Cache breakpoints are the agent's: the client cannot know where its prompt and its calls begin and end. */
+function withoutMark<T extends { extensions?: Extensions }>(item: T): T {
+  const own = item.extensions?.[ANTHROPIC];
+  if (own?.[CACHE_CONTROL] === undefined) return item;
+  const { [CACHE_CONTROL]: _mark, ...rest } = own;
+  return { ...item, extensions: { ...item.extensions, [ANTHROPIC]: rest } };
+}
+
+function isMarked(block: Block): boolean {
+  return 'extensions' in block && block.extensions?.[ANTHROPIC]?.[CACHE_CONTROL] !== undefined;
+}
+
+function unmarked(message: Message): Message {
+  if (!message.content.some(isMarked)) return message;
+  return {
+    ...message,
+    content: message.content.map((block) => (block.type === 'opaque' ? block : withoutMark(block))),
+  };
+}
+
+function marked<T extends { extensions?: Extensions }>(item: T): T {
+  const { extensions } = item;
+  return {
+    ...item,
+    extensions: { ...extensions, [ANTHROPIC]: { ...extensions?.[ANTHROPIC], [CACHE_CONTROL]: MARK } },
+  };
+}
+
+/** The first block is the agent's own prompt, which every conversation of the model shares. */
+function markEnds(system: readonly TextBlock[]): TextBlock[] {
+  return system.map((block, index) => (index === 0 || index === system.length - 1 ? marked(block) : block));
+}
+
+/** The newest is what the next call reads, the one before it what this call reads. */
+function markNewest(messages: readonly Message[]): Message[] {
+  const out = [...messages];
+  let left = MARKED_USER_MESSAGES;
+  for (let index = out.length - 1; index >= 0 && left > 0; index -= 1) {
+    const message = out[index];
+    if (message?.role !== 'user') continue;
+    const at = message.content.findLastIndex(isMarkable);
+    if (at < 0) continue;
+    out[index] = {
+      ...message,
+      content: message.content.map((block, position) =>
+        position === at && block.type !== 'opaque' ? marked(block) : block,
+      ),
+    };
+    left -= 1;
+  }
+  return out;
+}
+
+function isMarkable(block: Block): boolean {
+  switch (block.type) {
+    case 'text':
+      return /\S/.test(block.text);
+    case 'image':
+    case 'document':
+    case 'tool_result':
+      return true;
+    default:
+      return false;
   }
 }

@@ -3,21 +3,43 @@
  * tools than its parent, the same gate, and no agents under it.
  */
 import { createHash } from 'node:crypto';
-import { type AgentActivityBody, notifierOf } from '../../../activity/activity.js';
+import { type AgentActivity, type AgentActivityBody, notifierOf } from '../../../activity/activity.js';
 import type { ConversationRequest, Message, Usage } from '../../../core/conversation.js';
 import { toGatewayError } from '../../../core/errors.js';
+import type { Log } from '../../../observability/log.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
 import type { AgentProgress, AgentReport, AgentTask } from '../../../tools/runtime/context.js';
 import { createEventQueue } from '../../../tools/runtime/event-queue.js';
-import { AnswerAssembler } from '../answer-assembler.js';
+import type { OpenToolState, ToolRuntime } from '../../../tools/runtime/runtime.js';
+import type { Engine, ModelRequest } from '../../engine.js';
+import { AnswerAssembler, UsageTally } from '../answer-assembler.js';
 import { LIMITS } from '../limits.js';
-import { ServerToolCalls } from '../server-tool-calls.js';
-import { openToolbox } from '../toolbox.js';
-import { UsageTally } from '../usage-tally.js';
+import { type RunOnceLog, ServerToolCalls, toolOptions } from '../server-tool-calls.js';
+import { openToolbox, type Toolbox } from '../toolbox.js';
 import { AgentLoop, type LoopEnd } from './agent-loop.js';
 import { ModelStep } from './model-step.js';
-import { subAgentPrompt } from './system-prompt.js';
-import { promptOptions, type TurnParts, toolOptions } from './turn-parts.js';
+import { promptOptions, subAgentPrompt } from './system-prompt.js';
+
+/** What all parts of one turn share: who asked, who answers, and what it may use. */
+export interface TurnParts {
+  relay: Engine;
+  runtime: ToolRuntime;
+  log: Log;
+  now: () => number;
+  /** The route of another model that the caller may use; undefined where there is none. */
+  routeOf(model: string): ModelRoute | undefined;
+  call: ModelRequest;
+  route: ModelRoute;
+  request: ConversationRequest;
+  session: OpenToolState;
+  forkNumber: number;
+  toolbox: Toolbox;
+  tally: UsageTally;
+  /** Of the main agent. */
+  runOnce: RunOnceLog;
+  signal: AbortSignal;
+  notify(activity: AgentActivity): void;
+}
 
 /** By name or alias: agents do not start agents. */
 const AGENT_TOOLS = ['Task', 'Agent'];

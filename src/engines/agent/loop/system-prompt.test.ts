@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../limits.js';
-import { readInstructions } from './project-instructions.js';
-import { type SystemPromptOptions, subAgentPrompt, systemPrompt } from './system-prompt.js';
+import { readInstructions, type SystemPromptOptions, subAgentPrompt, systemPrompt } from './system-prompt.js';
 
 let base = '';
 let root = '';

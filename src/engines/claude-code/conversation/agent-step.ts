@@ -3,7 +3,7 @@ import type { AgentActivityBody } from '../../../activity/activity.js';
 import type { ConversationRequest, Usage } from '../../../core/conversation.js';
 import type { ModelEvent } from '../../../core/events.js';
 import { MessageCollector, toolCallIds } from '../../agent/message-collector.js';
-import { MessageReporter } from '../../agent/report/message-reporter.js';
+import { MessageReporter } from '../../agent/reporters.js';
 
 interface AgentStepOptions {
   request: ConversationRequest;

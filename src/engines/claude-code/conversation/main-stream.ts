@@ -8,7 +8,7 @@ import { TOOL_NAME_LIMITS } from '../../../dialects/anthropic-messages/wire.js';
 import type { StreamDecoder } from '../../../dialects/shared/dialect.js';
 import { ToolNames } from '../../../dialects/shared/tool-names.js';
 import { type CollectedMessage, MessageCollector } from '../../agent/message-collector.js';
-import { MessageReporter } from '../../agent/report/message-reporter.js';
+import { MessageReporter } from '../../agent/reporters.js';
 import type { ToolCallStream } from '../../agent/tool-call-stream.js';
 
 interface OpenMessage {

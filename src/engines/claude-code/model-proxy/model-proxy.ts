@@ -10,8 +10,8 @@ import type { ModelEvent } from '../../../core/events.js';
 import { CHARS_PER_TOKEN } from '../../../core/lifecycle.js';
 import type { Loss } from '../../../core/losses.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
+import { UsageTally } from '../../agent/answer-assembler.js';
 import { toolCallIds } from '../../agent/message-collector.js';
-import { UsageTally } from '../../agent/usage-tally.js';
 import type { Answer, AnswerBody, CountingEngine, ModelRequest, PinnedModel } from '../../engine.js';
 import type { ModelView } from './model-view.js';
 

@@ -4,7 +4,7 @@
  * once it runs, so that it can be older than its conversation.
  */
 import type { Options } from '@anthropic-ai/claude-agent-sdk';
-import { instructionsBlock, readInstructions } from '../../agent/loop/project-instructions.js';
+import { instructionsBlock, readInstructions } from '../../agent/loop/system-prompt.js';
 import type { OpenOptions, ProcessProfile } from './claude-processes.js';
 
 interface Resumption {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { callOf, userSays } from '../../../../test/support/native-engine-bench.js';
 import type { ConversationRequest, Message } from '../../../core/conversation.js';
-import { stepRequest } from './step-request.js';
+import { stepRequest } from './model-step.js';
 
 const MARK = { 'anthropic-messages': { cache_control: { type: 'ephemeral' } } };
 const marks = (value: unknown): number => JSON.stringify(value).split('cache_control').length - 1;

@@ -2,13 +2,13 @@
  * The turns that run in this process, by session and request: the same request again is given the
  * answer that is being made.
  */
-import type { AgentObserver } from '../../../activity/activity.js';
-import { SharedStream, type StreamReader } from '../../../answers/shared-stream.js';
-import { deferred } from '../../../core/deferred.js';
-import type { ModelEvent } from '../../../core/events.js';
-import { onAbort } from '../../../core/stopping.js';
-import type { Turn } from '../../../sessions/sessions.js';
-import type { Answer, ModelRequest } from '../../engine.js';
+import type { AgentObserver } from '../../activity/activity.js';
+import { SharedStream, type StreamReader } from '../../answers/shared-stream.js';
+import { deferred } from '../../core/deferred.js';
+import type { ModelEvent } from '../../core/events.js';
+import { onAbort } from '../../core/stopping.js';
+import type { Turn } from '../../sessions/sessions.js';
+import type { Answer, ModelRequest } from '../engine.js';
 
 /** Everything of an answer but its events. */
 export type AnswerHead = Omit<Answer, 'body' | 'delivered'>;
