@@ -83,7 +83,6 @@ const ROOMS: Readonly<Record<string, readonly (string | readonly string[])[]>> =
     'agent/loop',
     ['relay', 'plain', 'native', 'claude-code/processes'],
     'claude-code/tool-calls',
-    'claude-code/model-proxy',
     'claude-code/conversation',
     'claude-code',
   ],

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import type { TurnObserver } from '../activity/activity.js';
 import type { LoadedConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
-import type { Patience } from '../engines/claude-code/limits.js';
+import type { Patience } from '../engines/claude-code/turn-run.js';
 import type { PrivateKeys } from '../engines/private-keys.js';
 import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics.js';

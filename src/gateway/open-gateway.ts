@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import type { LoadedConfig } from '../config/load.js';
 import { createRedactor } from '../config/redact.js';
 import { deferred } from '../core/deferred.js';
-import type { Patience } from '../engines/claude-code/limits.js';
+import type { Patience } from '../engines/claude-code/turn-run.js';
 import type { Dispatcher } from '../engines/dispatcher.js';
 import { createModelCatalogue } from '../engines/model-catalogue.js';
 import { PrivateKeys } from '../engines/private-keys.js';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { DIALECT_NAMES, type DialectName, type JsonObject } from '../../src/core/conversation.js';
 import { DIALECT_PATHS, DIALECTS } from '../../src/dialects/all.js';
-import { lostWishes, shapeRequest } from '../../src/engines/claude-code/model-proxy/request-shape.js';
+import { lostWishes, shapeRequest } from '../../src/engines/claude-code/conversation/request-shape.js';
 import { checkDemands } from '../../src/engines/demands.js';
 import { notForwarded } from '../../src/engines/own-wire-only.js';
 import { tempFolder } from '../support/cleanup.js';

@@ -3,7 +3,7 @@ import { readlinkSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DialectName } from '../../src/core/conversation.js';
-import type { Patience } from '../../src/engines/claude-code/limits.js';
+import type { Patience } from '../../src/engines/claude-code/turn-run.js';
 import type { Limits } from '../../src/server/http/limits.js';
 import { tempFolder } from './cleanup.js';
 import { startTestGateway, type TestGateway } from './gateway.js';

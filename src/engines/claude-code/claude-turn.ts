@@ -25,15 +25,13 @@ import type { Toolbox } from '../agent/toolbox.js';
 import type { CountingEngine } from '../engine.js';
 import type { PrivateKeys } from '../private-keys.js';
 import { ClaudeConversation } from './conversation/claude-conversation.js';
-import { hotStart } from './conversation/hot-start.js';
-import type { LiveConversations } from './conversation/live-conversations.js';
+import { hotStart, type LiveConversations } from './conversation/live-conversations.js';
 import { fingerprintOf, profileOf, systemOf } from './conversation/profile.js';
-import type { Patience } from './limits.js';
-import { lostWishes } from './model-proxy/request-shape.js';
+import { lostWishes } from './conversation/request-shape.js';
 import type { ClaudeProcesses } from './processes/claude-processes.js';
 import { incomingMessage } from './processes/transcript-entries.js';
 import { planTools, type ToolPlan } from './tool-calls/tool-plan.js';
-import { type RunEnd, TurnRun } from './turn-run.js';
+import { type Patience, type RunEnd, TurnRun } from './turn-run.js';
 
 interface ClaudeTurnOptions extends OpeningTurn<Workspace> {
   processes: ClaudeProcesses;

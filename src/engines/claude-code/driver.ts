@@ -11,9 +11,9 @@ import type { CountingEngine, ModelRequest } from '../engine.js';
 import type { PrivateKeys } from '../private-keys.js';
 import { ClaudeTurn } from './claude-turn.js';
 import { LiveConversations } from './conversation/live-conversations.js';
-import { PATIENCE, type Patience } from './limits.js';
 import type { ClaudeProcesses } from './processes/claude-processes.js';
 import { createClaudeProcesses } from './processes/create-claude-processes.js';
+import { PATIENCE, type Patience } from './turn-run.js';
 
 export interface ClaudeCodeDriverOptions {
   relay: CountingEngine;

@@ -17,11 +17,25 @@ import { inOrder } from '../agent/settle-tool-calls.js';
 import { mayStreamToolCalls, type ToolCallStream } from '../agent/tool-call-stream.js';
 import { choiceForStep, NO_TOOLS, type Toolbox } from '../agent/toolbox.js';
 import type { Admission, ClaudeConversation, Inbound } from './conversation/claude-conversation.js';
-import { MainStream, type StreamStep } from './conversation/main-stream.js';
-import type { Patience } from './limits.js';
-import { shapeRequest } from './model-proxy/request-shape.js';
+import { MainStream, type StreamStep } from './conversation/message-streams.js';
+import { shapeRequest } from './conversation/request-shape.js';
+import { blocksOf } from './tool-calls/served-tools.js';
 import type { KnownToolCall } from './tool-calls/tool-call-table.js';
-import { blocksOf } from './tool-calls/tool-results.js';
+
+/** How long a turn waits for its process. */
+export const PATIENCE = {
+  /** From a message to the first sign of life: a busy machine needs a second or two. */
+  heardMs: 30_000,
+  /**
+   * A built-in after a call of the client may have to wait for it. That it has not begun is seen only
+   * by nothing happening for this long.
+   */
+  quietMs: 250,
+  /** What Claude Code says comes before what it asks next; if ever it does not, nothing must hang. */
+  stuckMs: 20_000,
+} as const;
+
+export type Patience = Readonly<Record<keyof typeof PATIENCE, number>>;
 
 interface TurnRunOptions extends Pick<OpeningTurn<unknown>, 'call' | 'turn' | 'persistence' | 'signal'> {
   conversation: ClaudeConversation;

@@ -15,16 +15,6 @@ import type { HeldToolState } from '../../agent/held-tool-states.js';
 import { LIMITS } from '../../agent/limits.js';
 import type { Toolbox } from '../../agent/toolbox.js';
 import type { PrivateKeys } from '../../private-keys.js';
-import {
-  type AskedModelRequest,
-  ModelProxy,
-  type ModelProxyHost,
-  type ModelProxyOptions,
-  type OpenedModelRequest,
-  type ProxiedRequestKind,
-} from '../model-proxy/model-proxy.js';
-import { ModelView } from '../model-proxy/model-view.js';
-import { tidyRequest } from '../model-proxy/request-shape.js';
 import type {
   ClaudeProcess,
   ClaudeProcesses,
@@ -32,13 +22,22 @@ import type {
   OpenOptions,
   ProcessProfile,
 } from '../processes/claude-processes.js';
-import { serveTools } from '../tool-calls/served-tools.js';
+import { blocksOf, serveTools } from '../tool-calls/served-tools.js';
 import { SubAgents } from '../tool-calls/sub-agents.js';
 import { type BrokeredTurn, ToolCallBroker } from '../tool-calls/tool-call-broker.js';
 import { type ToolPlan, wireMessages } from '../tool-calls/tool-plan.js';
-import { blocksOf } from '../tool-calls/tool-results.js';
-import { AgentStep } from './agent-step.js';
+import { AgentStep } from './message-streams.js';
+import {
+  type AskedModelRequest,
+  ModelProxy,
+  type ModelProxyHost,
+  type ModelProxyOptions,
+  ModelView,
+  type OpenedModelRequest,
+  type ProxiedRequestKind,
+} from './model-proxy.js';
 import { workingFolder } from './profile.js';
+import { tidyRequest } from './request-shape.js';
 
 /** What happens to a turn, in the order in which it is to be looked at. */
 class Mailbox<T> {

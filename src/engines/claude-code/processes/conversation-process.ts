@@ -9,9 +9,9 @@ import type {
 } from '@anthropic-ai/claude-agent-sdk';
 import { GatewayError } from '../../../core/errors.js';
 import type { ClaudeProcess } from './claude-processes.js';
-import type { LaunchedProcess, ProcessEnd } from './launched-process.js';
 import type { ClaudeSdk } from './load-sdk.js';
 import { conversationOptions, type QueryOptions } from './query-options.js';
+import type { LaunchedProcess, ProcessEnd } from './start-process.js';
 
 interface ConversationProcess {
   sdk: ClaudeSdk;

@@ -3,12 +3,11 @@ import { GatewayError } from '../../../core/errors.js';
 import type { RuntimeLog } from '../../../tools/runtime/runtime-log.js';
 import type { ClaudeProcess, ClaudeProcesses, OpenOptions, ProcessProfile } from './claude-processes.js';
 import { converse } from './conversation-process.js';
-import type { LaunchedProcess } from './launched-process.js';
 import { type ClaudeSdk, loadClaudeSdk } from './load-sdk.js';
 import { reapFolders } from './process-folder.js';
 import { systemPrompt } from './query-options.js';
 import { SparePool } from './spare-pool.js';
-import { type StartedProcess, startProcess } from './start-process.js';
+import { type LaunchedProcess, type StartedProcess, startProcess } from './start-process.js';
 
 export interface ClaudeProcessesOptions {
   /** Folders of processes are made in `claude-code/` under it. */

@@ -12,16 +12,12 @@ import type { ReviewOutcome } from '../../../tools/runtime/review.js';
 import type { OpenToolState, RunRequest, ToolRuntime } from '../../../tools/runtime/runtime.js';
 import { changedInput, type RunOnceLog, ServerToolCalls } from '../../agent/server-tool-calls.js';
 import type { Toolbox } from '../../agent/toolbox.js';
-import { type AskOptions, askOf } from './ask-hints.js';
-import { ClientToolCalls } from './client-tool-calls.js';
-import { mirrorToolCall } from './mirror-files.js';
-import { SavedOutputs } from './saved-outputs.js';
-import type { ServedToolCall } from './served-tools.js';
+import { mirrorToolCall, SavedOutputs } from './claude-files.js';
+import { type AskOptions, askOf, type NamedToolCall, ToolCallEvents } from './own-tool-calls.js';
+import { mcpError, type ServedToolCall, toMcpResult } from './served-tools.js';
 import type { SubAgents } from './sub-agents.js';
-import { type NamedToolCall, ToolCallEvents } from './tool-call-events.js';
-import { type KnownToolCall, ToolCallTable } from './tool-call-table.js';
+import { ClientToolCalls, type KnownToolCall, ToolCallTable } from './tool-call-table.js';
 import type { ToolPlan } from './tool-plan.js';
-import { mcpError, toMcpResult } from './tool-results.js';
 
 /** The turn that runs, as far as calls are concerned. */
 export interface BrokeredTurn {

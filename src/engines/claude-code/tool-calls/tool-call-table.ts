@@ -1,7 +1,4 @@
-/**
- * The calls of the message that Claude Code works on. Claude Code begins with them while the message
- * is still being written; a decision about one waits here until the message is whole and stored.
- */
+/** The tool calls of the message that Claude Code works on, and those of them that wait for the client. */
 import type { ToolResultBlock, ToolUseBlock } from '../../../core/conversation.js';
 import type { ToolOwner } from './tool-plan.js';
 
@@ -16,6 +13,10 @@ export interface KnownToolCall {
   state: 'new' | 'begun' | 'asked' | 'ended';
 }
 
+/**
+ * Claude Code begins with calls while their message is still being written; a decision about one waits
+ * here until the message is whole and stored.
+ */
 export class ToolCallTable {
   #calls: readonly KnownToolCall[] = [];
   readonly #byWireId = new Map<string, KnownToolCall>();
@@ -94,5 +95,48 @@ export class ToolCallTable {
     this.#closed = true;
     for (const resolves of this.#waiting.values()) for (const resolve of resolves) resolve(undefined);
     this.#waiting.clear();
+  }
+}
+
+/** Calls that the client runs: Claude Code waits for each of them, by its id. */
+export class ClientToolCalls {
+  readonly #waiting = new Map<string, (result: ToolResultBlock | undefined) => void>();
+  /** Results that came before Claude Code asked: it runs some calls only after others. */
+  readonly #early = new Map<string, ToolResultBlock>();
+  #closed = false;
+
+  /** Undefined when no result will come any more. */
+  async wait(wireId: string, signal: AbortSignal): Promise<ToolResultBlock | undefined> {
+    const early = this.#early.get(wireId);
+    if (early !== undefined) {
+      this.#early.delete(wireId);
+      return early;
+    }
+    if (this.#closed || signal.aborted) return undefined;
+    return new Promise((resolve) => {
+      const onAbort = () => this.#settle(wireId, undefined);
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.set(wireId, (result) => {
+        signal.removeEventListener('abort', onAbort);
+        resolve(result);
+      });
+    });
+  }
+
+  deliver(wireId: string, result: ToolResultBlock): void {
+    if (!this.#settle(wireId, result)) this.#early.set(wireId, result);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const wireId of [...this.#waiting.keys()]) this.#settle(wireId, undefined);
+    this.#early.clear();
+  }
+
+  #settle(wireId: string, result: ToolResultBlock | undefined): boolean {
+    const resolve = this.#waiting.get(wireId);
+    this.#waiting.delete(wireId);
+    resolve?.(result);
+    return resolve !== undefined;
   }
 }

@@ -1,8 +1,53 @@
-/** What became of calls that Claude Code runs itself, kept until it says what came of them. */
-import type { ToolResultBlock } from '../../../core/conversation.js';
+/** Calls of Claude Code's own tools: what it says about one that it asks about, and what became of those that it runs. */
+import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk';
+import type { JsonObject, ToolResultBlock } from '../../../core/conversation.js';
 import type { Verdict } from '../../../permissions/gate.js';
+import type { AskHints, EngineRule } from '../../../permissions/hints.js';
+import { readUpdates, type UpdateLocation } from '../../../permissions/rules/permission-updates.js';
 import type { ReviewOutcome } from '../../../tools/runtime/review.js';
 import type { ToolRunEvent, ToolRunResult } from '../../../tools/runtime/runtime.js';
+
+export type AskOptions = Parameters<CanUseTool>[2];
+
+interface EngineAsk {
+  hints: AskHints;
+  rules: readonly EngineRule[];
+}
+
+/** As questions of the gateway carry it. `input`: of the call; what Claude Code only repeats of it is no hint. */
+export function askOf(options: AskOptions, input: JsonObject, place: UpdateLocation): EngineAsk {
+  const { blockedPath, decisionReason, title, description, mcpServer, matchedAskRule } = options;
+  const reason = reasonOf(decisionReason, matchedAskRule);
+  return {
+    hints: {
+      ...(options.defaultToNo === true ? { defaultToNo: true } : {}),
+      ...(options.suppressAlwaysAllowRule === true ? { suppressAlways: true } : {}),
+      ...(blockedPath ? { blockedPath } : {}),
+      ...(reason === undefined ? {} : { reason }),
+      ...(title ? { title } : {}),
+      ...(description && !repeats(description, input) ? { description } : {}),
+      ...(mcpServer === undefined ? {} : { mcpServer: { name: mcpServer.name, source: mcpServer.source } }),
+    },
+    rules: readUpdates(options.suggestions ?? [], place).rules.flatMap(({ rule, behaviour, scope }) =>
+      behaviour === 'allow' ? [{ rule, scope }] : [],
+    ),
+  };
+}
+
+/** It describes a command by the command, and a file by the end of its path. */
+function repeats(description: string, input: JsonObject): boolean {
+  return Object.values(input).some((value) => typeof value === 'string' && value.endsWith(description));
+}
+
+/** A rule of the user's that asks is a reason of its own, whatever else there is. */
+function reasonOf(given: string | undefined, matched: AskOptions['matchedAskRule']): string | undefined {
+  const said = given === '' ? undefined : given;
+  if (matched === undefined) return said;
+  const { toolName, ruleContent, source } = matched;
+  const rule = ruleContent === undefined ? toolName : `${toolName}(${ruleContent})`;
+  const forced = `The rule ${rule} of Claude Code (${source}) asks for it.`;
+  return said === undefined ? forced : `${said} ${forced}`;
+}
 
 interface ReportedToolCall {
   /** Told under this id and name. */
@@ -33,6 +78,7 @@ const OUTCOMES: Readonly<Record<Refused['outcome'], ToolRunResult['outcome']>> =
   unattended: 'unattended',
 };
 
+/** What became of calls, kept until Claude Code says what came of them. */
 export class ToolCallEvents {
   readonly #calls = new Map<string, ReportedToolCall>();
   readonly #now: () => number;

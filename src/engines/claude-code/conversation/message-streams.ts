@@ -1,13 +1,14 @@
-/** The messages of the main agent's model, as Claude Code passes them on piece by piece. */
+/** Messages of the models behind Claude Code as they stream: those of the main agent, and of its sub-agents. */
 import type { SDKPartialAssistantMessage } from '@anthropic-ai/claude-agent-sdk';
 import type { AgentActivityBody } from '../../../activity/activity.js';
+import type { ConversationRequest, Usage } from '../../../core/conversation.js';
 import type { GatewayError } from '../../../core/errors.js';
 import type { ModelEvent } from '../../../core/events.js';
 import { createStreamDecoder } from '../../../dialects/anthropic-messages/decode-stream.js';
 import { TOOL_NAME_LIMITS } from '../../../dialects/anthropic-messages/wire.js';
 import type { StreamDecoder } from '../../../dialects/shared/dialect.js';
 import { ToolNames } from '../../../dialects/shared/tool-names.js';
-import { type CollectedMessage, MessageCollector } from '../../agent/message-collector.js';
+import { type CollectedMessage, MessageCollector, toolCallIds } from '../../agent/message-collector.js';
 import { MessageReporter } from '../../agent/reporters.js';
 import type { ToolCallStream } from '../../agent/tool-call-stream.js';
 
@@ -41,6 +42,7 @@ interface MainStreamOptions {
   stream?: ToolCallStream | undefined;
 }
 
+/** The messages of the main agent's model, as Claude Code passes them on piece by piece. */
 export class MainStream {
   readonly #options: MainStreamOptions;
   #open: OpenMessage | undefined;
@@ -98,5 +100,47 @@ export class MainStream {
   drop(): void {
     this.#open?.reporter.drop();
     this.#open = undefined;
+  }
+}
+
+interface AgentStepOptions {
+  request: ConversationRequest;
+  /** Which of the sub-agent's calls it is, from 1. */
+  number: number;
+  notify(activity: AgentActivityBody): void;
+  /** The name that a tool has outside of Claude Code. */
+  plain(name: string): string;
+}
+
+/** One model request of a sub-agent, reported as it streams: Claude Code itself passes on next to nothing of it. */
+export class AgentStep {
+  readonly #options: AgentStepOptions;
+  readonly #collector: MessageCollector;
+  readonly #reporter: MessageReporter;
+
+  constructor(options: AgentStepOptions) {
+    const { request, number, notify, plain } = options;
+    this.#options = options;
+    const taken = toolCallIds(request.messages);
+    this.#reporter = new MessageReporter(notify, taken, plain);
+    this.#collector = new MessageCollector(taken, this.#reporter);
+    notify({ type: 'model-start', step: number, model: request.model });
+  }
+
+  push(batch: readonly ModelEvent[]): void {
+    this.#collector.push(batch);
+  }
+
+  end(usage: Usage): void {
+    const message = this.#collector.finish();
+    if (!('content' in message)) {
+      this.#reporter.drop();
+      return;
+    }
+    const { number, notify, plain } = this.#options;
+    const { calls, stopReason } = message;
+    notify({ type: 'model-end', step: number, usage, stopReason });
+    for (const { block } of calls) block.name = plain(block.name);
+    this.#reporter.settle(calls);
   }
 }

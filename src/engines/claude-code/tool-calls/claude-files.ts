@@ -1,22 +1,30 @@
 /**
- * Outputs that are too large for Claude Code to tell whole: it saves them beside its transcript and
- * tells where. Its model may read them there; what is kept of the conversation names copies, because
- * the process takes its own files along.
+ * Files of Claude Code's own tools, as the gateway's need to know them: what was read and written, and
+ * outputs that it saved.
  */
 import { createWriteStream, existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { ToolResultBlock, ToolResultContent } from '../../../core/conversation.js';
+import type { HookInput } from '@anthropic-ai/claude-agent-sdk';
+import type { JsonObject, ToolResultBlock, ToolResultContent } from '../../../core/conversation.js';
+import { isObject } from '../../../core/is-object.js';
 import type { OpenToolState } from '../../../tools/runtime/runtime.js';
+import { readSnapshot } from '../../../tools/runtime/snapshot.js';
 import { realTarget } from '../../../workspace/real-path.js';
 import { openRegularFile } from '../../../workspace/regular-file.js';
+import { readTextFile } from '../../../workspace/text-file.js';
 
 const TRANSCRIPT = '.jsonl';
 const FOLDER = 'tool-results';
 /** The file names that it makes in the folder. */
 const NAME = '[A-Za-z0-9_%-][A-Za-z0-9_.%-]*\\.(?:txt|json)';
 
+/**
+ * Outputs that are too large for Claude Code to tell whole: it saves them beside its transcript and
+ * tells where. Its model may read them there; what is kept of the conversation names copies, because
+ * the process takes its own files along.
+ */
 export class SavedOutputs {
   #folder: string | undefined;
 
@@ -81,4 +89,42 @@ async function copyOf(path: string, session: OpenToolState): Promise<string> {
 
 function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+/** Tools after which the file that they name is known, by the field with its path. */
+const FILE_FIELDS: Readonly<Record<string, string>> = {
+  Read: 'file_path',
+  Write: 'file_path',
+  Edit: 'file_path',
+};
+
+/**
+ * Mirrors what Claude Code's own tools have read and written into the state of the gateway's tools:
+ * to them a file that was just read must count as read. After a call of the main agent that went well.
+ * Never rejects.
+ */
+export async function mirrorToolCall(input: HookInput, session: OpenToolState, now: number): Promise<void> {
+  if (input.hook_event_name !== 'PostToolUse' || input.agent_id !== undefined) return;
+  const given = isObject(input.tool_input) ? input.tool_input : {};
+  if (input.tool_name === 'TodoWrite') {
+    session.todos.replace(readSnapshot({ todos: given['todos'] }).todos);
+    return;
+  }
+  const path = given[FILE_FIELDS[input.tool_name] ?? ''];
+  if (typeof path !== 'string') return;
+  try {
+    const real = realTarget(path);
+    const file = await readTextFile(real);
+    if (file === undefined) return;
+    const lines = input.tool_name === 'Read' ? linesOf(given) : undefined;
+    session.files.set(real, { ...file.version, readAt: now, ...(lines === undefined ? {} : { lines }) });
+  } catch {
+    // No text, too large, gone again: then it is read once more before it is changed.
+  }
+}
+
+function linesOf({ offset, limit }: JsonObject): { from: number; to: number } | undefined {
+  if (typeof offset !== 'number' && typeof limit !== 'number') return undefined;
+  const from = typeof offset === 'number' && offset > 0 ? offset : 1;
+  return { from, to: typeof limit === 'number' ? from + limit - 1 : Number.MAX_SAFE_INTEGER };
 }
