@@ -8,7 +8,7 @@ import type { ApprovalStatus } from '../../store/approvals.js';
 import { presentedSecrets } from '../access/credentials.js';
 import type { Exchange } from '../http/exchange.js';
 import { readInteger } from '../http/read-request.js';
-import { sendJson } from '../http/respond.js';
+import { NO_STORE, sendJson } from '../http/respond.js';
 import type { PathParameters } from '../http/route-table.js';
 import { answerSchema, readAnswer } from './approval-answer.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
@@ -40,7 +40,7 @@ export const listApprovals: ConsoleApiHandler = async (exchange, { approvals }) 
     next: page.next ?? null,
     now: new Date().toISOString(),
   };
-  sendJson(exchange, 200, body, { 'cache-control': 'no-store' });
+  sendJson(exchange, 200, body, NO_STORE);
 };
 
 export const getApproval: ConsoleApiHandler = async (exchange, context, parameters) => {

@@ -9,7 +9,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { GatewayError } from '../../core/errors.js';
 import type { OfferedModel } from '../../engines/model-catalogue.js';
 import type { Exchange } from '../http/exchange.js';
-import { sendJson } from '../http/respond.js';
+import { NO_STORE, sendJson } from '../http/respond.js';
 import { isAdmin, isInside, realFolder } from './chat/chosen-folder.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import type { FoldersWire, ModelWire } from './wire/sessions.js';
@@ -18,7 +18,7 @@ import type { FoldersWire, ModelWire } from './wire/sessions.js';
 export const listConsoleModels: ConsoleApiHandler = async (exchange, { dispatcher, models }) => {
   const listed = await exchange.untilAborted(dispatcher.models());
   const data = models.offered(exchange.principal, listed).map(toWire);
-  sendJson(exchange, 200, { data }, { 'cache-control': 'no-store' });
+  sendJson(exchange, 200, { data }, NO_STORE);
 };
 
 function toWire(model: OfferedModel): ModelWire {
@@ -64,7 +64,7 @@ export const listFolders: ConsoleApiHandler = async (exchange, context) => {
     folders: await foldersIn(path),
     roots,
   };
-  sendJson(exchange, 200, answer, { 'cache-control': 'no-store' });
+  sendJson(exchange, 200, answer, NO_STORE);
 };
 
 async function rootsOf({ principal }: Exchange, { models }: ConsoleApiContext): Promise<string[]> {

@@ -6,7 +6,7 @@ import type { Preview } from '../../permissions/coordinator/preview.js';
 import { readAsked } from '../../permissions/coordinator/shown.js';
 import type { RuleReach } from '../../store/rules.js';
 import type { Exchange } from '../http/exchange.js';
-import { sendJson } from '../http/respond.js';
+import { NO_STORE, sendJson } from '../http/respond.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import { readJson } from './json-request.js';
 import { readReach } from './rules.js';
@@ -40,7 +40,7 @@ export const previewRule: ConsoleApiHandler = async (exchange, context) => {
     ...ownOnly(exchange),
     ...(approval === undefined ? {} : { approval }),
   });
-  sendJson(exchange, 200, toWire(preview), { 'cache-control': 'no-store' });
+  sendJson(exchange, 200, toWire(preview), NO_STORE);
 };
 
 /** Made of a question, it is for the session or the folder of that question. */

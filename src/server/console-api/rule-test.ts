@@ -10,7 +10,7 @@ import type { Decision } from '../../permissions/decision.js';
 import { readSessionRow } from '../../sessions/persistence/session-row.js';
 import type { Examined } from '../../tools/runtime/examine.js';
 import type { Exchange } from '../http/exchange.js';
-import { sendJson } from '../http/respond.js';
+import { NO_STORE, sendJson } from '../http/respond.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import { describeToWire, suggestionsToWire } from './events/approval-wire.js';
 import { ownFolder } from './folders.js';
@@ -38,7 +38,7 @@ export const testRules: ConsoleApiHandler = async (exchange, context) => {
     ...{ tool, input, root, principal: exchange.principal.name, signal: exchange.signal },
     ...(session ? { session } : {}),
   });
-  sendJson(exchange, 200, toWire(tool, examined), { 'cache-control': 'no-store' });
+  sendJson(exchange, 200, toWire(tool, examined), NO_STORE);
 };
 
 async function rootOf(

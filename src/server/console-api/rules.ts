@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { GatewayError } from '../../core/errors.js';
 import type { NewRule, Rule, RuleBehaviour, RuleReach } from '../../store/rules.js';
 import type { Exchange } from '../http/exchange.js';
-import { sendJson } from '../http/respond.js';
+import { NO_STORE, sendJson } from '../http/respond.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import { ruleToWire } from './events/approval-wire.js';
 import { readJson } from './json-request.js';
@@ -49,7 +49,7 @@ export const listRules: ConsoleApiHandler = async (exchange, context) => {
     context.permissions[behaviour].map((rule) => ({ id: null, rule, behaviour, source: 'configuration' })),
   );
   const data = [...configured, ...made.map(ruleToWire)];
-  sendJson(exchange, 200, { mode, data }, { 'cache-control': 'no-store' });
+  sendJson(exchange, 200, { mode, data }, NO_STORE);
 };
 
 /** Of a rule that another key made: it holds everywhere, or in the folder of an agent that the key may use. */

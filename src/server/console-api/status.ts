@@ -1,7 +1,7 @@
 /** How the gateway is set up and what it has seen of its upstreams. Nothing is called to find out. */
 import type { UpstreamSeen } from '../../observability/upstream-health.js';
 import type { Exchange } from '../http/exchange.js';
-import { sendJson } from '../http/respond.js';
+import { NO_STORE, sendJson } from '../http/respond.js';
 import type { About, AboutUpstream } from './about.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import { ownOnly } from './traces.js';
@@ -39,7 +39,7 @@ export const showStatus: ConsoleApiHandler = async (exchange, context) => {
     approvals,
     traces: { bodies: about.traces.bodies, max_age_s: about.traces.maxAgeS, max_mb: about.traces.maxMb },
   };
-  sendJson(exchange, 200, body, { 'cache-control': 'no-store' });
+  sendJson(exchange, 200, body, NO_STORE);
 };
 
 function upstreamStatus(

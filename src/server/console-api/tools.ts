@@ -2,7 +2,7 @@
 import type { ListedTool } from '../../tools/runtime/runtime.js';
 import { isSelected } from '../../tools/runtime/selection.js';
 import { seesModel } from '../access/auth.js';
-import { sendJson } from '../http/respond.js';
+import { NO_STORE, sendJson } from '../http/respond.js';
 import type { About } from './about.js';
 import type { ConsoleApiHandler } from './context.js';
 
@@ -10,7 +10,7 @@ export const listTools: ConsoleApiHandler = async (exchange, { tools, about }) =
   const { principal } = exchange;
   const agents = about.agents.filter(({ name }) => seesModel(principal, name));
   const data = (await tools.list({ key: principal.name })).map((tool) => toWire(tool, agents));
-  sendJson(exchange, 200, { data }, { 'cache-control': 'no-store' });
+  sendJson(exchange, 200, { data }, NO_STORE);
 };
 
 function toWire(tool: ListedTool, agents: About['agents']): object {

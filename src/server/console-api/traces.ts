@@ -20,12 +20,7 @@ export const listTraces: ConsoleApiHandler = async (exchange, { store }) => {
     ...(cursor === null ? {} : { cursor }),
     limit: readInteger(query, 'limit', { default: 50, min: 1, max: 500 }),
   });
-  sendJson(
-    exchange,
-    200,
-    { data: page.items.map(traceToWire), next: page.next ?? null },
-    { 'cache-control': 'no-store' },
-  );
+  sendJson(exchange, 200, { data: page.items.map(traceToWire), next: page.next ?? null }, NO_STORE);
 };
 
 export const getTrace: ConsoleApiHandler = async (exchange, { store }, { id = '' }) => {

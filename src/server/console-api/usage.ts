@@ -2,7 +2,7 @@
 import { type Histogram, percentile } from '../../core/histogram.js';
 import type { UsageDimension, UsageSum } from '../../store/usage.js';
 import { readInteger, readList, readSwitch, readTime } from '../http/read-request.js';
-import { sendJson } from '../http/respond.js';
+import { NO_STORE, sendJson } from '../http/respond.js';
 import type { ConsoleApiHandler } from './context.js';
 import { ownOnly } from './traces.js';
 import type { UsageRowWire, UsageWire } from './wire/usage.js';
@@ -43,7 +43,7 @@ export const showUsage: ConsoleApiHandler = async (exchange, { store }) => {
     to: new Date(to).toISOString(),
     data: sums.map((sum) => ({ ...toWire(sum), ...(histograms && histogramsOf(sum)) })),
   };
-  sendJson(exchange, 200, answer, { 'cache-control': 'no-store' });
+  sendJson(exchange, 200, answer, NO_STORE);
 };
 
 function toWire(sum: UsageSum): UsageRowWire {
