@@ -11,7 +11,7 @@ import { type Folders, rulesOf } from '../engines/model-catalogue.js';
 import { isGlob, matchesGlob } from '../routing/model-glob.js';
 import { ModelRouter } from '../routing/model-router.js';
 import type { FindWorkspace } from '../server/access/find-workspace.js';
-import { aboutGateway } from '../server/console-api/about.js';
+import { aboutGateway } from '../server/console-api/context.js';
 import { GatewayServer, type GatewayServerOptions } from '../server/gateway-server.js';
 import { DEFAULT_LIMITS, type Limits } from '../server/http/limits.js';
 import type { AgentParts } from './agent-parts.js';

@@ -17,7 +17,7 @@ import type { RulePreviews } from '../permissions/coordinator/preview.js';
 import type { SignIn } from '../store/sign-ins.js';
 import { Auth, type InnerKeys, type KeyOptions } from './access/auth.js';
 import { loadSignIns } from './access/sign-ins.js';
-import type { About } from './console-api/about.js';
+import type { About } from './console-api/context.js';
 import { EventStreams } from './console-api/events/event-streams.js';
 import { EventHub } from './console-api/events/hub.js';
 import { Searches } from './console-api/searches.js';

@@ -3,7 +3,14 @@
  * administrator all of them. Whoever looks here counts as present for a minute.
  */
 import { type ErrorCode, GatewayError } from '../../core/errors.js';
-import type { AnswerOutcome, Approval, PersonAnswer } from '../../permissions/approvals.js';
+import type { Log } from '../../observability/log.js';
+import type {
+  AnswerOutcome,
+  Approval,
+  ApprovalCoordinator,
+  PersonAnswer,
+} from '../../permissions/approvals.js';
+import type { SessionEvent, Sessions } from '../../sessions/sessions.js';
 import type { ApprovalStatus } from '../../store/approvals.js';
 import { presentedSecrets } from '../access/credentials.js';
 import type { Exchange } from '../http/exchange.js';
@@ -13,9 +20,8 @@ import type { PathParameters } from '../http/route-table.js';
 import { answerSchema, readAnswer } from './approval-answer.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
 import { approvalToWire, ruleToWire } from './events/approval-wire.js';
-import { readJson } from './json-request.js';
+import { ownOnly, readJson } from './request.js';
 import { requireAdmin } from './rules.js';
-import { ownOnly } from './traces.js';
 import type { DecidedWire } from './wire/approvals.js';
 
 const STATES: readonly ApprovalStatus[] = ['pending', 'allowed', 'denied', 'expired', 'cancelled', 'covered'];
@@ -184,4 +190,35 @@ function unknown(): GatewayError {
 /** Someone signed in to the console has a cookie and no header. */
 function viaOf({ request }: Exchange): PersonAnswer['via'] {
   return presentedSecrets(request.headers).length === 0 ? 'console' : 'api';
+}
+
+const WENT_ON = 'The conversation went on without this call.';
+
+export const stoppedBy = (name: string): string => `Stopped by ${name}.`;
+
+interface LeftQuestionsOptions {
+  sessions: Pick<Sessions, 'subscribe'>;
+  approvals: Pick<ApprovalCoordinator, 'cancelLeft'>;
+  log: Pick<Log, 'warn'>;
+}
+
+/**
+ * Until the returned function is called. A question is left where a turn broke before its answer, and
+ * then was stopped, or the conversation went on: allowed, it would run nothing.
+ */
+export function cancelLeftQuestions({ sessions, approvals, log }: LeftQuestionsOptions): () => void {
+  return sessions.subscribe((event) => {
+    const reason = reasonOf(event);
+    if (reason === undefined) return;
+    const { session } = event;
+    approvals.cancelLeft(session, reason).catch((error: unknown) => {
+      log.warn({ err: error, session }, 'abandoned approvals could not be cancelled');
+    });
+  });
+}
+
+function reasonOf(event: SessionEvent): string | undefined {
+  if (event.type === 'turn-left') return event.by === undefined ? WENT_ON : stoppedBy(event.by);
+  // A resumed turn may no longer need some of what was asked before the break.
+  return event.type === 'turn-ended' && event.end === 'complete' ? WENT_ON : undefined;
 }

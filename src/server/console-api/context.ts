@@ -1,4 +1,5 @@
 /** What the handlers of `/api` work with. */
+import type { LoadedConfig } from '../../config/load.js';
 import type { Config } from '../../config/schema.js';
 import type { Dispatcher } from '../../engines/dispatcher.js';
 import type { ModelCatalogue } from '../../engines/model-catalogue.js';
@@ -12,16 +13,16 @@ import type { RuleStore } from '../../store/rules.js';
 import type { RunStore } from '../../store/runs.js';
 import type { SessionStore } from '../../store/sessions.js';
 import type { Store } from '../../store/store.js';
-import type { ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { ToolRuntime, ToolSelection } from '../../tools/runtime/runtime.js';
 import type { Auth } from '../access/auth.js';
 import type { FindWorkspace } from '../access/find-workspace.js';
 import type { Limits } from '../http/limits.js';
 import type { Handler } from '../http/route-table.js';
-import type { About } from './about.js';
 import type { ChatRuns } from './chat/chat-runs.js';
 import type { EventStreams } from './events/event-streams.js';
 import type { EventHub } from './events/hub.js';
 import type { Searches } from './searches.js';
+import type { StatusWire } from './wire/status.js';
 
 export interface ConsoleApiContext {
   store: ConsoleStore;
@@ -63,3 +64,59 @@ export type ConsoleStore = Pick<Store, 'info' | 'leases' | 'traces' | 'usage'> &
 };
 
 export type ConsoleApiHandler = Handler<ConsoleApiContext>;
+
+/** What the server says about the gateway around it: facts of the configuration, without secrets. */
+export interface About {
+  version: string;
+  startedAt: number;
+  keysConfigured: boolean;
+  upstreams: readonly AboutUpstream[];
+  models: number;
+  /** Models with tools, and which. */
+  agents: readonly { name: string; tools: ToolSelection }[];
+  sandbox(): StatusWire['sandbox'];
+  approvals: { timeoutS: number; unattended: 'deny' | 'wait' };
+  traces: { bodies: boolean; maxAgeS: number; maxMb: number };
+}
+
+export interface AboutUpstream {
+  name: string;
+  dialect: string;
+  host: string | null;
+  hasKey: boolean;
+}
+
+export function aboutGateway(
+  { config }: Pick<LoadedConfig, 'config'>,
+  { version, sandbox }: Pick<About, 'version' | 'sandbox'>,
+): About {
+  const { permissions, traces } = config;
+  return {
+    version,
+    startedAt: Date.now(),
+    keysConfigured: config.server.keys.length > 0,
+    upstreams: Object.entries(config.upstreams).map(aboutUpstream),
+    models: Object.keys(config.models).length,
+    agents: Object.entries(config.models).flatMap(([name, model]) =>
+      model.engine === 'relay' ? [] : [{ name, tools: model.tools }],
+    ),
+    sandbox,
+    approvals: { timeoutS: permissions.approval_timeout_s, unattended: permissions.unattended },
+    traces: { bodies: traces.bodies, maxAgeS: traces.max_age_s, maxMb: traces.max_mb },
+  };
+}
+
+function aboutUpstream([name, upstream]: [string, Config['upstreams'][string]]): AboutUpstream {
+  const hasAddress = 'base_url' in upstream;
+  return {
+    name,
+    dialect: upstream.dialect,
+    host: hasAddress && typeof upstream.base_url === 'string' ? hostOf(upstream.base_url) : null,
+    hasKey: 'api_key' in upstream && upstream.api_key !== undefined,
+  };
+}
+
+/** With the port, and without what may stand in front of it. */
+function hostOf(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).host : null;
+}

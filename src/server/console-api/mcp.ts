@@ -3,10 +3,9 @@ import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
 import type { McpServerStatus } from '../../mcp/client/mcp-client.js';
 import type { Exchange } from '../http/exchange.js';
-import { parseJsonBody } from '../http/json-body.js';
-import { checkContentType, readBody } from '../http/read-request.js';
 import { NO_STORE, sendJson, sendStatus, sendText } from '../http/respond.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
+import { readJsonBody } from './request.js';
 
 export const listMcpServers: ConsoleApiHandler = (exchange, { mcp }) => {
   const data = mcp.status().map((status) => toWire(status, exchange));
@@ -70,8 +69,7 @@ async function readServer(
   exchange: Exchange,
   { limits }: ConsoleApiContext,
 ): Promise<{ name: string; config: unknown }> {
-  checkContentType(exchange.request.headers['content-type']);
-  const body = parseJsonBody(await readBody(exchange, limits, limits.apiBodyBytes), limits.jsonDepth);
+  const body = await readJsonBody(exchange, limits);
   if (!isObject(body))
     throw new GatewayError('invalid_request', 'Expected an object with `name` and `config`.');
   const { name, config, ...others } = body;

@@ -8,7 +8,7 @@ import type { Block, MediaSource, Message } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { baseHeaders } from '../http/respond.js';
 import type { ConsoleApiHandler } from './context.js';
-import { findSession } from './find-session.js';
+import { findSession } from './request.js';
 
 type Held = Extract<MediaSource, { data: string }>;
 

@@ -3,13 +3,12 @@ import type { Access } from '../access/auth.js';
 import type { HttpRoute } from '../http/route-table.js';
 import { answerApproval, extendApproval, getApproval, listApprovals } from './approvals.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
-import { readEvents } from './events.js';
+import { readEvents } from './events/event-streams.js';
 import { listConsoleModels, listFolders } from './folders.js';
 import { addMcpServer, finishMcpSignIn, listMcpServers, reconnectMcpServer, removeMcpServer } from './mcp.js';
 import { getMedia } from './media.js';
-import { previewRule } from './rule-preview.js';
-import { testRules } from './rule-test.js';
-import { addRule, listRules, revokeRule } from './rules.js';
+import { getTrace, listTraces, showUsage } from './records.js';
+import { addRule, listRules, previewRule, revokeRule, testRules } from './rules.js';
 import {
   deleteSession,
   forkSession,
@@ -20,10 +19,7 @@ import {
   stopSession,
 } from './sessions.js';
 import { showSignIn, signIn, signOut } from './sign-in.js';
-import { showStatus } from './status.js';
-import { listTools } from './tools.js';
-import { getTrace, listTraces } from './traces.js';
-import { showUsage } from './usage.js';
+import { listTools, showStatus } from './status.js';
 
 const PUBLIC: Access = { area: 'public' };
 const CONSOLE: Access = { area: 'console' };

@@ -5,7 +5,7 @@ import { sessionLease } from '../../store/leases.js';
 import type { ListedSession, Session } from '../../store/sessions.js';
 import type { Store } from '../../store/store.js';
 import type { UsageSum } from '../../store/usage.js';
-import { nothingToResume } from './chat/resumable.js';
+import { nothingToResume } from './chat/chat-plan.js';
 import type { SessionUsageWire, SessionWire } from './wire/sessions.js';
 
 export interface SessionFacts {

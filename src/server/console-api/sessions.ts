@@ -6,20 +6,26 @@ import { encodeBlock, type HrefOf } from '../../activity/encode.js';
 import type { Message } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { turnsOf } from '../../sessions/history/user-turns.js';
-import type { SessionState } from '../../store/sessions.js';
+import type { Sessions } from '../../sessions/sessions.js';
+import type { SessionQuery, SessionState } from '../../store/sessions.js';
+import type { Page } from '../../store/store.js';
 import { readInteger } from '../http/read-request.js';
 import { NO_STORE, sendJson, sendStatus } from '../http/respond.js';
-import { chatBody } from './chat/chat-request.js';
+import { stoppedBy } from './approvals.js';
+import { chatBody } from './chat/chat-plan.js';
 import type { ConsoleApiHandler } from './context.js';
-import { findSession, unknownSession } from './find-session.js';
-import { readJson } from './json-request.js';
-import { stoppedBy } from './left-questions.js';
 import { hrefIn } from './media.js';
-import { listAll, listByStatus } from './session-list.js';
-import { sessionToWire } from './session-wire.js';
-import { ownOnly } from './traces.js';
-import { SESSION_STATUSES } from './wire/session-status.js';
-import type { MessageWire, SessionContentWire, StopAnswer } from './wire/sessions.js';
+import { findSession, ownOnly, readJson, unknownSession } from './request.js';
+import { type SessionFacts, sessionsToWire, sessionToWire } from './session-wire.js';
+import {
+  type MessageWire,
+  SESSION_STATUSES,
+  type SessionContentWire,
+  type SessionStatus,
+  type SessionWire,
+  type StopAnswer,
+  sessionStatus,
+} from './wire/sessions.js';
 
 /** Starts a turn, or resumes an interrupted one. The gateway owns the turn: no client has to wait for it. */
 export const startChat: ConsoleApiHandler = async (exchange, context) => {
@@ -127,4 +133,63 @@ function messagesToWire(
     const blocks = content.map((block) => encodeBlock(block, hrefOf));
     return [{ index, turn: turns[index] ?? 0, role, content: blocks }];
   });
+}
+
+/** Where so many looks into the store have not filled the page, the next page goes on; a search is long enough. */
+const MOST_LOOKS = { list: 20, search: 1 };
+
+type ListContext = SessionFacts & { sessions: Pick<Sessions, 'list' | 'running'> };
+
+export async function listAll(context: ListContext, query: SessionQuery): Promise<Page<SessionWire>> {
+  const { items, ...rest } = await context.sessions.list(query);
+  return { items: await sessionsToWire(context, items), ...rest };
+}
+
+/** Those that do something certain now, which only in part is in the store. */
+export async function listByStatus(
+  context: ListContext,
+  query: SessionQuery,
+  status: SessionStatus,
+): Promise<Page<SessionWire>> {
+  const mostLooks = query.search === undefined ? MOST_LOOKS.list : MOST_LOOKS.search;
+  const items: SessionWire[] = [];
+  let { cursor } = query;
+  for (let looks = 1; ; looks++) {
+    const narrow = narrowed(status, context.sessions.running());
+    const page = await context.sessions.list({
+      ...query,
+      ...narrow,
+      ...(query.states && { states: narrow.states.filter((state) => query.states?.includes(state)) }),
+      // Not one more than there is room for: the next page begins after the last that was read.
+      limit: query.limit - items.length,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const shown = await sessionsToWire(context, page.items);
+    items.push(...shown.filter((session) => sessionStatus(session) === status));
+    cursor = page.next;
+    if (cursor === undefined) return { items };
+    if (items.length >= query.limit || looks >= mostLooks) return { items, next: cursor };
+  }
+}
+
+type Narrowed = Pick<SessionQuery, 'among' | 'except' | 'waiting' | 'turnOpen'> & {
+  states: readonly SessionState[];
+};
+
+const LASTING = ['live', 'parked', 'hibernated'] as const;
+
+/** All that can be in the state, and as few others as the store can tell. */
+function narrowed(status: SessionStatus, running: readonly string[]): Narrowed {
+  switch (status) {
+    case 'waiting':
+      return { states: LASTING, waiting: true };
+    case 'running':
+      return { states: LASTING, waiting: false, among: running };
+    case 'interrupted':
+      return { states: LASTING, waiting: false, except: running, turnOpen: true };
+    case 'client':
+      return { states: ['parked', 'hibernated'], waiting: false, except: running };
+    case 'idle':
+      return { states: ['live'], waiting: false, except: running };
+  }
 }

@@ -5,10 +5,10 @@ import type { Principal } from '../../engines/engine.js';
 import type { Access, Auth } from '../access/auth.js';
 import { isUnavailable } from '../access/sign-ins.js';
 import type { Exchange } from '../http/exchange.js';
-import { parseJsonBody } from '../http/json-body.js';
-import { checkContentType, readBody, readSwitch } from '../http/read-request.js';
+import { readSwitch } from '../http/read-request.js';
 import { NO_STORE, sendError, sendJson, sendStatus } from '../http/respond.js';
 import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
+import { readJsonBody } from './request.js';
 import type { IdentityWire, SignedInWire } from './wire/sign-in.js';
 
 const CONSOLE: Access = { area: 'console' };
@@ -102,8 +102,7 @@ function answerPresent(exchange: Exchange, present: Principal, offered: Principa
 }
 
 async function readRequest(exchange: Exchange, { limits }: ConsoleApiContext): Promise<SignInRequest> {
-  checkContentType(exchange.request.headers['content-type']);
-  const body = parseJsonBody(await readBody(exchange, limits, limits.apiBodyBytes), limits.jsonDepth);
+  const body = await readJsonBody(exchange, limits);
   if (typeof body !== 'object' || body === null || !('token' in body) || typeof body.token !== 'string') {
     throw new GatewayError('invalid_request', 'token: expected a string.', { param: 'token' });
   }

@@ -1,10 +1,12 @@
 /** How the gateway is set up and what it has seen of its upstreams. Nothing is called to find out. */
 import type { UpstreamSeen } from '../../observability/upstream-health.js';
+import type { ListedTool } from '../../tools/runtime/runtime.js';
+import { isSelected } from '../../tools/runtime/selection.js';
+import { seesModel } from '../access/auth.js';
 import type { Exchange } from '../http/exchange.js';
 import { NO_STORE, sendJson } from '../http/respond.js';
-import type { About, AboutUpstream } from './about.js';
-import type { ConsoleApiContext, ConsoleApiHandler } from './context.js';
-import { ownOnly } from './traces.js';
+import type { About, AboutUpstream, ConsoleApiContext, ConsoleApiHandler } from './context.js';
+import { ownOnly } from './request.js';
 import type { StatusWire, UpstreamStatusWire } from './wire/status.js';
 
 /** More than anyone waits for; the figure stays true up to here. */
@@ -100,4 +102,32 @@ function sandboxStatus({ sandbox }: About): StatusWire['sandbox'] {
 
 function time(at: number): string {
   return new Date(at).toISOString();
+}
+
+/** The tools that agents have, also those that are off, with the reason and the models that have them. */
+export const listTools: ConsoleApiHandler = async (exchange, { tools, about }) => {
+  const { principal } = exchange;
+  const agents = about.agents.filter(({ name }) => seesModel(principal, name));
+  const data = (await tools.list({ key: principal.name })).map((tool) => toolToWire(tool, agents));
+  sendJson(exchange, 200, { data }, NO_STORE);
+};
+
+function toolToWire(tool: ListedTool, agents: About['agents']): object {
+  return {
+    name: tool.name,
+    title: tool.userFacingName,
+    description: tool.description,
+    source: tool.source,
+    server: tool.server ?? null,
+    enabled: tool.enabled,
+    reason: tool.reason ?? null,
+    read_only: tool.readOnly ?? null,
+    input_schema: tool.inputSchema,
+    models: tool.enabled ? agents.filter(({ tools }) => mayHave(tool, tools)).map(({ name }) => name) : [],
+  };
+}
+
+/** With `requested` a client may ask for any of them. */
+function mayHave(tool: ListedTool, selection: About['agents'][number]['tools']): boolean {
+  return isSelected({ tool, origin: tool.source }, selection, [tool.name]);
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import type { SessionStatus } from '../../../../src/server/console-api/wire/session-status.js';
 import type {
   ChatStarted,
+  SessionStatus,
   SessionWire,
   StopAnswer,
 } from '../../../../src/server/console-api/wire/sessions.js';

@@ -1,6 +1,6 @@
-import type { SessionStatus } from '../../../../src/server/console-api/wire/session-status.js';
 import type {
   MatchWire,
+  SessionStatus,
   SessionUsageWire,
   SessionWire,
 } from '../../../../src/server/console-api/wire/sessions.js';

@@ -2,9 +2,9 @@
 import {
   SESSION_STATUSES,
   type SessionStatus,
+  type SessionWire,
   sessionStatus,
-} from '../../../../src/server/console-api/wire/session-status.js';
-import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
+} from '../../../../src/server/console-api/wire/sessions.js';
 
 export const isStatus = (value: string | null): value is SessionStatus =>
   SESSION_STATUSES.some((status) => status === value);

@@ -1,10 +1,8 @@
 /** Conversations: what they do now, what they took, and what can be done with them. */
 import { useMemo, useState } from 'react';
-import { SESSION_STATUSES } from '../../../../src/server/console-api/wire/session-status.js';
-import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
+import { SESSION_STATUSES, type SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
 import { useIdentity } from '../../data/identity.js';
-import type { ConsoleState } from '../../data/store.js';
-import { useConsole } from '../../data/store.js';
+import { type ConsoleState, useConsole } from '../../data/store.js';
 import { useText } from '../../text/language.js';
 import { Button, buttonClasses } from '../../ui/button.js';
 import { type Column, DataTable } from '../../ui/data-table.js';

@@ -1,4 +1,4 @@
-import type { SessionStatus } from '../../../../src/server/console-api/wire/session-status.js';
+import type { SessionStatus } from '../../../../src/server/console-api/wire/sessions.js';
 
 const en = {
   title: 'Sessions',

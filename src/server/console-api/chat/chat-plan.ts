@@ -3,17 +3,60 @@
  * before the turn begins; carried out twice it is the same request.
  */
 import * as z from 'zod';
-import type { Message } from '../../../core/conversation.js';
+import type { Block, Message } from '../../../core/conversation.js';
 import { GatewayError } from '../../../core/errors.js';
+import { decodeMessages } from '../../../dialects/anthropic-messages/decode-content.js';
 import type { Principal } from '../../../engines/engine.js';
 import type { ModelCatalogue, OfferedModel } from '../../../engines/model-catalogue.js';
+import { idempotencyMark } from '../../../sessions/history/history-fingerprint.js';
 import { messagesIn, saidInTurn } from '../../../sessions/history/user-turns.js';
 import { busy, unknownSession } from '../../../sessions/refusals.js';
-import type { SessionProgress, Sessions } from '../../../sessions/sessions.js';
+import type { SessionProgress, Sessions, UnfinishedTurn } from '../../../sessions/sessions.js';
+import type { Run } from '../../../store/runs.js';
 import type { Session } from '../../../store/sessions.js';
 import type { ChatStarted } from '../wire/sessions.js';
-import { type ChatBody, saidIn } from './chat-request.js';
 import { chosenFolder, mayStay, realFolder } from './chosen-folder.js';
+
+/** Longest; a name is repeated in answers and remembered. */
+const LIMITS = { model: 512, clientId: 200, session: 200, path: 4096, turns: 1_000_000 } as const;
+
+export const chatBody = z.object({
+  model: z.string('expected the name of a model').min(1, 'expected the name of a model').max(LIMITS.model),
+  session: z.string().min(1).max(LIMITS.session).optional(),
+  keep: z.int().min(0).max(LIMITS.turns).optional(),
+  content: z.union([z.string(), z.array(z.unknown())], 'expected text or content blocks').default(''),
+  cwd: z.string().min(1).max(LIMITS.path).optional(),
+  client_id: z.string().min(1).max(LIMITS.clientId).optional(),
+});
+
+export type ChatBody = z.infer<typeof chatBody>;
+
+/** What a person can say; results of calls and thinking are not theirs. */
+const SAYABLE: ReadonlySet<Block['type']> = new Set(['text', 'image', 'document']);
+
+/** Undefined for nothing at all. Throws `invalid_request` as the dialect does. */
+export function saidIn({ content, keep }: ChatBody): Message | undefined {
+  const [message] = content.length === 0 ? [] : decodeMessages([{ role: 'user', content }]);
+  if (message === undefined || message.content.every(isBlank)) {
+    if (keep !== undefined) return undefined;
+    throw new GatewayError('invalid_request', 'content: say something. Send text, or content blocks.', {
+      param: 'content',
+    });
+  }
+  for (const { type } of message.content) {
+    if (SAYABLE.has(type)) continue;
+    throw new GatewayError(
+      'invalid_request',
+      `content: a block of the type ${type} cannot be said. Send text, images and documents.`,
+      { param: 'content' },
+    );
+  }
+  return message;
+}
+
+function isBlank(block: Block): boolean {
+  return block.type === 'text' && block.text.trim() === '';
+}
 
 export type ChatSessions = Pick<Sessions, 'get' | 'read' | 'standing' | 'fork' | 'delete'>;
 
@@ -165,4 +208,32 @@ function keepNeedsSession(): GatewayError {
   return new GatewayError('invalid_request', 'keep: name the session whose turns are to be kept.', {
     param: 'keep',
   });
+}
+
+export function isOfRun({ idempotency }: UnfinishedTurn, { id }: Pick<Run, 'id'>): boolean {
+  return idempotency === idempotencyMark(id);
+}
+
+/** Why the console may not resume a broken turn, and what to do; undefined where there is one of the run that it can. */
+export function nothingToResume(
+  session: string,
+  standing: SessionProgress | undefined,
+  run: Pick<Run, 'id'> | undefined,
+): GatewayError | undefined {
+  const turn = standing?.turn;
+  if (turn?.running === true) return busy(session);
+  if (turn === undefined) {
+    return refusal(`The session ${session} has no turn that broke off. Say something to go on.`);
+  }
+  if (turn.stopped) {
+    return refusal(`The last turn of the session ${session} was stopped. Say something to go on.`);
+  }
+  if (run !== undefined && isOfRun(turn, run)) return undefined;
+  return refusal(
+    `The last turn of the session ${session} was begun by a client of /v1, and only that client can go on with it, by sending the same request again. To go on here, say something.`,
+  );
+}
+
+function refusal(message: string): GatewayError {
+  return new GatewayError('conflict', message, { detail: 'nothing_to_resume' });
 }

@@ -18,10 +18,16 @@ import { sessionLease } from '../../../store/leases.js';
 import type { Run } from '../../../store/runs.js';
 import type { Store } from '../../../store/store.js';
 import type { ChatStarted } from '../wire/sessions.js';
-import { type ChatPlan, type ChatSessions, planChat, readPlan } from './chat-plan.js';
-import type { ChatBody } from './chat-request.js';
+import {
+  type ChatBody,
+  type ChatPlan,
+  type ChatSessions,
+  isOfRun,
+  nothingToResume,
+  planChat,
+  readPlan,
+} from './chat-plan.js';
 import { type ChatEnd, ConsoleTurn } from './console-turn.js';
-import { isOfRun, nothingToResume } from './resumable.js';
 
 /** Every bound of turns that the console begins. */
 const CHAT_LIMITS = {

@@ -7,10 +7,10 @@ import { GatewayError } from '../../../core/errors.js';
 import type { Principal } from '../../../engines/engine.js';
 import type { ApprovalCoordinator } from '../../../permissions/approvals.js';
 import type { Exchange } from '../../http/exchange.js';
+import { NO_STORE, sendJson } from '../../http/respond.js';
+import type { Handler } from '../../http/route-table.js';
 import { EventStream, viewerOf } from './event-stream.js';
 import type { EventHub } from './hub.js';
-
-export { viewerOf };
 
 interface EventStreamsOptions {
   hub: EventHub;
@@ -165,3 +165,22 @@ export class EventStreams {
     };
   }
 }
+
+/**
+ * `GET /api/events`: everything that the console shows, as it happens. See wire/events.ts. With
+ * `?once=1` it is the snapshot alone, as JSON.
+ */
+export const readEvents: Handler<{ events: EventHub; streams: EventStreams }> = async (
+  exchange,
+  { events, streams },
+) => {
+  const query = new URLSearchParams(exchange.query);
+  if (query.get('once') === '1') {
+    const { id, snapshot } = await events.snapshot(viewerOf(exchange.principal));
+    sendJson(exchange, 200, { id, prev: null, ...snapshot }, NO_STORE);
+    return;
+  }
+  const header = exchange.request.headers['last-event-id'];
+  const last = typeof header === 'string' && header !== '' ? header : query.get('last_event_id');
+  await streams.serve(exchange, last ?? undefined);
+};

@@ -17,10 +17,9 @@ import type { Log } from '../../../observability/log.js';
 import type { Approval, ApprovalCoordinator } from '../../../permissions/approvals.js';
 import type { ConsoleEvent, Snapshot } from '../wire/events.js';
 import { approvalToWire } from './approval-wire.js';
-import { boundTurns } from './bound-turns.js';
 import { type Audience, EventRing, type RingEntry } from './event-ring.js';
 import { EVENT_LIMITS, type EventLimits } from './limits.js';
-import { TurnSnapshot } from './turn-snapshot.js';
+import { boundTurns, TurnSnapshot } from './turn-snapshot.js';
 
 /** Bytes that several readers are given, made once. */
 interface SharedBytesOptions {

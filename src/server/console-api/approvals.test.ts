@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { call, handBack, SessionsBench, said, speak, user } from '../../../test/support/sessions-bench.js';
-import { cancelLeftQuestions } from './left-questions.js';
+import { cancelLeftQuestions } from './approvals.js';
 
 const WENT_ON = 'The conversation went on without this call.';
 

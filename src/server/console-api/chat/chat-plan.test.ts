@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { saidIn } from './chat-request.js';
+import { saidIn } from './chat-plan.js';
 
 const BLANK = ['', ' \n', [], [{ type: 'text', text: '' }], [{ type: 'text', text: ' ' }]];
 
