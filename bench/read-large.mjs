@@ -48,7 +48,7 @@ async function compare() {
   try {
     const bundle = join(folder, 'read.mjs');
     await build({
-      entryPoints: [fileURLToPath(new URL('../src/tools/read/read.ts', import.meta.url))],
+      entryPoints: [fileURLToPath(new URL('../src/tools/files/read.ts', import.meta.url))],
       outfile: bundle,
       bundle: true,
       platform: 'node',

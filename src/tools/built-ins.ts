@@ -1,30 +1,25 @@
 /** The tools that come with the gateway, in the order in which models are shown them. */
-import { architectTool } from './architect/architect.js';
-import { askUserQuestionTool } from './ask-user-question/ask-user-question.js';
+import { askUserQuestionTool } from './ask-user-question.js';
+import { bashOutputTool, killShellTool } from './bash/background.js';
 import { createBashTool } from './bash/bash.js';
-import { bashOutputTool } from './bash-output/bash-output.js';
-import { editTool } from './edit/edit.js';
-import { exitPlanModeTool } from './exit-plan-mode/exit-plan-mode.js';
-import { globTool } from './glob/glob.js';
-import { grepTool } from './grep/grep.js';
-import { killShellTool } from './kill-shell/kill-shell.js';
-import { lsTool } from './ls/ls.js';
-import { memoryReadTool } from './memory-read/memory-read.js';
-import { memoryWriteTool } from './memory-write/memory-write.js';
-import { multiEditTool } from './multi-edit/multi-edit.js';
-import { notebookEditTool } from './notebook-edit/notebook-edit.js';
-import { notebookReadTool } from './notebook-read/notebook-read.js';
-import { readTool } from './read/read.js';
+import { exitPlanModeTool } from './exit-plan-mode.js';
+import { editTool, multiEditTool } from './files/edit.js';
+import { lsTool } from './files/ls.js';
+import { notebookEditTool } from './files/notebook-edit.js';
+import { notebookReadTool } from './files/notebook-read.js';
+import { readTool } from './files/read.js';
+import { writeTool } from './files/write.js';
+import { memoryReadTool, memoryWriteTool } from './memory.js';
 import type { ToolSource } from './runtime/registry.js';
 import type { Tool } from './runtime/tool.js';
-import { stickerRequestTool } from './sticker-request/sticker-request.js';
-import { taskTool } from './task/task.js';
-import { thinkTool } from './think/think.js';
-import { todoReadTool } from './todo-read/todo-read.js';
-import { todoWriteTool } from './todo-write/todo-write.js';
-import { webFetchTool } from './web-fetch/web-fetch.js';
-import { type WebSearchOptions, webSearchTool } from './web-search/web-search.js';
-import { writeTool } from './write/write.js';
+import { globTool } from './search/glob.js';
+import { grepTool } from './search/grep.js';
+import { stickerRequestTool } from './sticker-request.js';
+import { architectTool, taskTool } from './task.js';
+import { thinkTool } from './think.js';
+import { todoReadTool, todoWriteTool } from './todo.js';
+import { webFetchTool } from './web/web-fetch.js';
+import { type WebSearchOptions, webSearchTool } from './web/web-search.js';
 
 /** The configuration's `tools`, as far as it is about built-ins. */
 export interface BuiltInOptions {

@@ -11,9 +11,9 @@ import {
 } from '../../../test/support/tool-context.js';
 import { createSandbox } from '../../sandbox/create-sandbox.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
-import { bashOutputTool } from '../bash-output/bash-output.js';
+import { writeTool } from '../files/write.js';
 import { ToolError } from '../runtime/tool.js';
-import { writeTool } from '../write/write.js';
+import { bashOutputTool } from './background.js';
 import { createBashTool } from './bash.js';
 import { BASH_LIMITS } from './limits.js';
 

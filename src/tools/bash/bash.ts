@@ -17,14 +17,12 @@ import {
   type ToolProgress,
   type ToolYield,
 } from '../runtime/tool.js';
-import { createJob, withoutBegun } from './background-job.js';
-import { keepVariables, settingVariables } from './kept-variables.js';
+import { createJob, withoutBegun } from './background.js';
 import { BASH_LIMITS } from './limits.js';
-import { presentOutput } from './present-output.js';
-import { sandboxHint, setAsideNote } from './sandbox-hint.js';
+import { presentOutput, sandboxHint, setAsideNote } from './present-output.js';
 import { readReport } from './shell-script.js';
+import { type FoundFolder, findFolder, keepVariables, moveTo, settingVariables } from './shell-state.js';
 import { type StartedCommand, startCommand } from './start-command.js';
-import { type FoundFolder, findFolder, moveTo } from './working-folder.js';
 
 /** Returns when the command has ended. */
 async function* followOutput(started: StartedCommand): AsyncGenerator<ToolProgress, void, void> {

@@ -6,9 +6,9 @@ import type { SetAside, WrappedCommand } from '../../sandbox/sandbox.js';
 import { type CommandEnd, type RunningCommand, runCommand } from '../../workspace/process/run-command.js';
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError } from '../runtime/tool.js';
-import { type StartedWith, settingVariables } from './kept-variables.js';
 import { BASH_LIMITS } from './limits.js';
 import { shellScript } from './shell-script.js';
+import { type StartedWith, settingVariables } from './shell-state.js';
 
 export interface StartedCommand extends RunningCommand, StartedWith {
   readonly cwd: string;

@@ -10,11 +10,10 @@ import {
   type TestContext,
   type TestContextOptions,
 } from '../../../test/support/tool-context.js';
-import { editTool } from '../edit/edit.js';
-import { multiEditTool } from '../multi-edit/multi-edit.js';
-import { readTool } from '../read/read.js';
 import { type Tool, ToolError } from '../runtime/tool.js';
-import { writeTool } from '../write/write.js';
+import { editTool, multiEditTool } from './edit.js';
+import { readTool } from './read.js';
+import { writeTool } from './write.js';
 
 async function context(options: TestContextOptions = {}): Promise<TestContext> {
   const made = await createTestContext(options);

@@ -10,9 +10,8 @@ import { type FileVersion, sameVersion } from '../../workspace/file-state.js';
 import { encodeText, readTextFile, type TextFile, textProblem } from '../../workspace/text-file.js';
 import type { ToolContext } from '../runtime/context.js';
 import { ToolError, type Validation } from '../runtime/tool.js';
-import { forModel, toToolError } from './for-model.js';
 import type { Region } from './numbered-lines.js';
-import { describeTarget, shortPath, type ToolCallTarget } from './tool-call-target.js';
+import { describeTarget, forModel, shortPath, type ToolCallTarget, toToolError } from './tool-call-target.js';
 import { unifiedDiff } from './unified-diff.js';
 
 /** What a tool makes of the file as it is. */

@@ -1,6 +1,6 @@
 /** A redirect to another origin takes credentials along. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { type WebSearchOptions, webSearchTool } from '../../../src/tools/web-search/web-search.js';
+import { type WebSearchOptions, webSearchTool } from '../../../src/tools/web/web-search.js';
 import { guardedFetch } from '../../../src/transport/guarded-fetch/guarded-fetch.js';
 import { closeSitesAfterEach, startSite, type TestSite } from '../../support/loopback-site.js';
 import { createTestContext, runTool, type TestContext } from '../../support/tool-context.js';

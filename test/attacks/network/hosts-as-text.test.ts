@@ -1,6 +1,6 @@
 /** Hosts compared as text: a name that begins or ends like an allowed one. */
 import { describe, expect, it } from 'vitest';
-import { filterHits } from '../../../src/tools/web-search/web-search.js';
+import { filterHits } from '../../../src/tools/web/web-search.js';
 import { guardedFetch } from '../../../src/transport/guarded-fetch/guarded-fetch.js';
 import { probe } from '../policy-probe.js';
 

@@ -1,6 +1,6 @@
 /** The gateway made to talk to its own machine or network: literally, by a redirect, by a name that changes. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { webFetchTool } from '../../../src/tools/web-fetch/web-fetch.js';
+import { webFetchTool } from '../../../src/tools/web/web-fetch.js';
 import { closeSitesAfterEach, redirectHandler, startSite } from '../../support/loopback-site.js';
 import { createTestContext, runTool, type TestContext } from '../../support/tool-context.js';
 

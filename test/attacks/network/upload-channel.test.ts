@@ -1,6 +1,6 @@
 /** An allowed host used to carry data out. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { webFetchTool } from '../../../src/tools/web-fetch/web-fetch.js';
+import { webFetchTool } from '../../../src/tools/web/web-fetch.js';
 import { closeSitesAfterEach, startSite } from '../../support/loopback-site.js';
 import { createTestContext, runTool, type TestContext } from '../../support/tool-context.js';
 import { probe } from '../policy-probe.js';
