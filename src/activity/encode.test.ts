@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { VerdictReason } from '../permissions/gate.js';
 import type { ToolRunEvent, ToolRunResult } from '../tools/runtime/runtime.js';
-import { boundInput, encodeActivity, encodeMessage } from './encode.js';
-import { type ActivityLimits, COMMENT_LIMITS, EVENT_ACTIVITY_LIMITS } from './limits.js';
+import {
+  type ActivityLimits,
+  boundInput,
+  COMMENT_LIMITS,
+  EVENT_ACTIVITY_LIMITS,
+  encodeActivity,
+  encodeMessage,
+} from './encode.js';
 
 const RESULT: ToolRunResult = {
   type: 'tool-result',

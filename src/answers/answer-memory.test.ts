@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openStore } from '../store/sqlite/open.js';
-import type { AnswerKey } from './answer-keys.js';
-import { AnswerMemory } from './answer-memory.js';
+import { type AnswerKey, AnswerMemory, storedKey } from './answer-memory.js';
 
 const KEY: AnswerKey = { kind: 'http', idempotencyKey: 'k' };
 const MINUTE_MS = 60_000;
@@ -89,4 +88,17 @@ describe('an answer that is kept', () => {
     later(5 * MINUTE_MS);
     expect(await answers.get('alice', KEY)).toMatchObject({ body: 1 });
   });
+});
+
+it.each<[AnswerKey, string]>([
+  [{ kind: 'http', idempotencyKey: 'k 1' }, 'http:k 1'],
+  [{ kind: 'session', keyDigest: 'd' }, 'idempotency:d'],
+  [{ kind: 'results', session: 's', mark: 3 }, 'results:s:3'],
+  [{ kind: 'undelivered', session: 's', mark: 0 }, 'undelivered:s:0'],
+  [{ kind: 'response', id: 'resp_1' }, 'response:resp_1'],
+  [{ kind: 'response-input', id: 'resp_1' }, 'response:resp_1:input'],
+  [{ kind: 'response-owner', id: 'resp_1' }, 'response:resp_1:upstream'],
+  [{ kind: 'console-run', run: 'run_1' }, 'chat:run_1'],
+])('finds rows of earlier versions: %j is %s', (key, stored) => {
+  expect(storedKey(key)).toBe(stored);
 });

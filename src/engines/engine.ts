@@ -10,7 +10,7 @@ import type { Loss } from '../core/losses.js';
 import type { Price } from '../core/price.js';
 import type { Dialect, WireHeaders } from '../dialects/shared/dialect.js';
 import type { ModelRoute } from '../routing/model-router.js';
-import type { RequestTrace } from '../upstreams/upstream.js';
+import type { ForwardedAnswer, RequestTrace, SideRequest } from '../upstreams/upstream.js';
 
 export interface Engine {
   run(call: ModelRequest, route: ModelRoute): Promise<Answer>;
@@ -106,3 +106,31 @@ export type AnswerBody =
       /** What was read of the figures so far, for metrics. */
       usage(): Partial<Usage> | undefined;
     };
+
+/** The engines as the server sees them: a request by model name, whichever engine answers it. */
+export interface Dispatcher {
+  /** Rejects with `not_found` where no route matches the model, `forbidden` where the key may not call it. */
+  run(call: ModelRequest): Promise<Answer>;
+  /** Tokens of the request as the routed model would count them. */
+  countTokens(call: ModelRequest): Promise<number>;
+  /** Another request about the same body; undefined where the routed model's upstream does not speak the client's wire. */
+  ask?(call: ModelRequest, path: string): Promise<SideAnswer | undefined>;
+  /** A request to an answer that this upstream keeps; undefined where there is no such upstream any more. */
+  askKeeper?(upstream: string, call: SideRequest): Promise<SideAnswer | undefined>;
+  /** What `GET /v1/models` lists: configured names, and what the upstream behind a glob lists itself. */
+  models(): Promise<readonly ModelInfo[]>;
+}
+
+/** What an upstream said to something other than a turn. */
+export interface SideAnswer extends ForwardedAnswer {
+  upstream: string;
+}
+
+export interface ModelInfo {
+  id: string;
+  displayName: string;
+  /** Unix seconds. */
+  created: number;
+  ownedBy: string;
+  contextWindow?: number;
+}

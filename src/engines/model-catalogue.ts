@@ -1,10 +1,46 @@
-/** The models of the configuration as a person chooses among them: what answers, and where it works. */
+/** The models of the configuration: whom a name leads to for a caller who may ask, and what a person chooses among. */
 import { resolveModelCwd } from '../config/paths.js';
 import type { Config, ModelConfig } from '../config/schema.js';
+import { GatewayError } from '../core/errors.js';
 import { isGlob, matchesGlob } from '../routing/model-glob.js';
-import { ModelRouter, type ModelRule } from '../routing/model-router.js';
-import { calledModel, mayCall } from './called-model.js';
+import { type ModelRoute, ModelRouter, type ModelRule } from '../routing/model-router.js';
 import type { Principal } from './engine.js';
+
+type Caller = Pick<Principal, 'name' | 'models'>;
+
+/** Names that a refusal lists at most. */
+const LISTED = 12;
+
+export function mayCall(router: ModelRouter, model: string, { models }: Pick<Caller, 'models'>): boolean {
+  const name = router.meant(model);
+  return models.some((pattern) => matchesGlob(pattern, name));
+}
+
+/** Throws `forbidden` for a model that the key may not call, `not_found` for one that nothing matches. */
+export function calledModel(router: ModelRouter, model: string, principal: Caller): ModelRoute {
+  const name = router.meant(model);
+  if (!mayCall(router, model, principal)) {
+    throw new GatewayError(
+      'forbidden',
+      `The key ${principal.name} may not call the model ${name}. It may call: ${principal.models.join(', ')}.`,
+      { param: 'model' },
+    );
+  }
+  const route = router.route(model);
+  if (route !== undefined) return route;
+  throw new GatewayError('not_found', unknownModel(name, router.patterns()), {
+    param: 'model',
+    detail: 'model_not_found',
+  });
+}
+
+function unknownModel(name: string, patterns: readonly string[]): string {
+  if (patterns.length === 0)
+    return `No model is configured, so ${name} is unknown. Add it under models in toolgate.yaml.`;
+  const known = patterns.slice(0, LISTED).join(', ');
+  const more = patterns.length > LISTED ? ` and ${patterns.length - LISTED} more` : '';
+  return `The model ${name} is not configured. Known: ${known}${more}. Add it under models in toolgate.yaml.`;
+}
 
 export interface OfferedModel {
   /** As one calls it; a pattern where `pattern` is true. */
@@ -18,8 +54,6 @@ export interface OfferedModel {
   contextWindow: number | undefined;
   priced: boolean;
 }
-
-type Caller = Pick<Principal, 'name' | 'models'>;
 
 export interface ModelCatalogue {
   /** Throws `not_found` and `forbidden` as a request to the model does. */

@@ -2,7 +2,7 @@
 import { isGlob } from '../routing/model-glob.js';
 import type { ModelRouter, ModelRule } from '../routing/model-router.js';
 import type { ListedModel, Upstream } from '../upstreams/upstream.js';
-import type { ModelInfo } from './dispatcher.js';
+import type { ModelInfo } from './engine.js';
 
 /** Claude Code gives up on the list after three seconds. */
 const ASK_TIMEOUT_MS = 2_000;

@@ -4,7 +4,7 @@ import type { LoadedConfig } from '../config/load.js';
 import { createRedactor } from '../config/redact.js';
 import { deferred } from '../core/deferred.js';
 import type { Patience } from '../engines/claude-code/turn-run.js';
-import type { Dispatcher } from '../engines/dispatcher.js';
+import type { Dispatcher } from '../engines/engine.js';
 import { createModelCatalogue } from '../engines/model-catalogue.js';
 import { PrivateKeys } from '../engines/private-keys.js';
 import type { VirtualLimits } from '../mcp/virtual/limits.js';

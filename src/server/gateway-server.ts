@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { AnswerMemory } from '../answers/answer-memory.js';
 import { GatewayError, toGatewayError } from '../core/errors.js';
 import { StopError } from '../core/stopping.js';
-import type { Dispatcher } from '../engines/dispatcher.js';
+import type { Dispatcher } from '../engines/engine.js';
 import type { ModelCatalogue } from '../engines/model-catalogue.js';
 import type { McpClient } from '../mcp/client/mcp-client.js';
 import type { VirtualMcp } from '../mcp/virtual/virtual-mcp.js';

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { type CallToolResult, ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { Dispatcher } from '../../src/engines/dispatcher.js';
+import type { Dispatcher } from '../../src/engines/engine.js';
 import type { VirtualLimits } from '../../src/mcp/virtual/limits.js';
 import { closeAfterTest, tempFolder } from '../support/cleanup.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';

@@ -1,8 +1,7 @@
 /** The HTTP server alone, on a free port, in front of engines that a test writes inline. */
 import { GatewayError } from '../../src/core/errors.js';
 import type { ModelEvent } from '../../src/core/events.js';
-import type { Dispatcher, ModelInfo } from '../../src/engines/dispatcher.js';
-import type { Answer, ModelRequest } from '../../src/engines/engine.js';
+import type { Answer, Dispatcher, ModelInfo, ModelRequest } from '../../src/engines/engine.js';
 import { createModelCatalogue } from '../../src/engines/model-catalogue.js';
 import type { McpClient } from '../../src/mcp/client/mcp-client.js';
 import type { VirtualMcp } from '../../src/mcp/virtual/virtual-mcp.js';

@@ -1,12 +1,10 @@
 /** One conversation with the agent: what was said, and a turn at a time. */
 import { randomUUID } from 'node:crypto';
 import type { AgentObserver } from '../../activity/activity.js';
-import type { Message, StopReason, Usage } from '../../core/conversation.js';
-import { NO_USAGE } from '../../core/conversation.js';
+import { type Message, NO_USAGE, type StopReason, type Usage } from '../../core/conversation.js';
 import { type GatewayError, toGatewayError } from '../../core/errors.js';
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.js';
-import type { Dispatcher } from '../../engines/dispatcher.js';
-import type { Answer, Principal } from '../../engines/engine.js';
+import type { Answer, Dispatcher, Principal } from '../../engines/engine.js';
 
 interface TerminalConversationOptions {
   dispatcher: Pick<Dispatcher, 'run'>;

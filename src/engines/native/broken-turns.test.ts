@@ -28,7 +28,7 @@ import {
 } from '../../../test/support/native-engine-bench.js';
 import type { Block, ConversationRequest, Message } from '../../core/conversation.js';
 import type { ModelEvent } from '../../core/events.js';
-import { ownerOf } from '../../sessions/persistence/owner.js';
+import { ownerOf } from '../../sessions/persistence/lease-keeper.js';
 import { openStore } from '../../store/sqlite/open.js';
 import type { Store } from '../../store/store.js';
 import type { ModelRequest } from '../engine.js';

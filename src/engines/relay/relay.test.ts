@@ -3,11 +3,10 @@ import type { ConversationRequest, DialectName } from '../../core/conversation.j
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import type { Dialect } from '../../dialects/shared/dialect.js';
-import type { ModelRoute } from '../../routing/model-router.js';
+import type { ModelRoute, ModelRule } from '../../routing/model-router.js';
 import type { Upstream, UpstreamRequest } from '../../upstreams/upstream.js';
 import type { ModelRequest } from '../engine.js';
-import { Relay } from './relay.js';
-import { retryDelay } from './retry.js';
+import { fitRequest, Relay, retryDelay } from './relay.js';
 
 const request: ConversationRequest = {
   model: 'asked',
@@ -248,5 +247,48 @@ describe('a conversation that an upstream keeps', () => {
       param: 'previous_response_id',
     });
     expect(other.calls).toEqual([]);
+  });
+});
+
+describe('fitRequest', () => {
+  const request: ConversationRequest = {
+    model: 'm',
+    system: [],
+    messages: [],
+    tools: [],
+    serverTools: [],
+    stopSequences: [],
+    stream: false,
+    maxTokens: 100,
+    effort: 'max',
+    extensions: {},
+  };
+  const rule: ModelRule = { engine: 'relay', upstreams: ['u'] };
+
+  it('is the request itself where nothing has to change', () => {
+    const fitted = fitRequest(request, rule, {});
+    expect(fitted.request).toBe(request);
+    expect(fitted).toMatchObject({ changed: false, losses: [] });
+  });
+
+  it('cuts the length and the effort to what is configured, and says so', () => {
+    const fitted = fitRequest(request, { ...rule, maxOutputTokens: 50, efforts: ['low', 'high'] }, {});
+    expect(fitted.request).toMatchObject({ maxTokens: 50, effort: 'high' });
+    expect(fitted.losses.map(({ path }) => path)).toEqual(['max_tokens', 'effort']);
+    expect(fitted.changed).toBe(true);
+  });
+
+  it.each(['x-claude-code-session-id', 'session-id', 'x-session-id'])(
+    'takes the cache key from %s',
+    (name) => {
+      const fitted = fitRequest(request, rule, { [name]: 'abc' });
+      expect(fitted.request.cacheKey).toBe('abc');
+      expect(fitted.changed).toBe(false);
+    },
+  );
+
+  it('keeps the key that the client gave', () => {
+    const given = { ...request, cacheKey: 'own' };
+    expect(fitRequest(given, rule, { 'session-id': 'abc' }).request).toBe(given);
   });
 });

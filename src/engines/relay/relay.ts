@@ -1,19 +1,17 @@
 /** One model call for one request: the first upstream of the route that answers, translated or as bytes. */
+
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ConversationRequest } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
-import type { ModelRoute } from '../../routing/model-router.js';
+import type { Loss } from '../../core/losses.js';
+import type { WireHeaders } from '../../dialects/shared/dialect.js';
+import { clampEffort } from '../../dialects/shared/effort.js';
+import type { ModelRoute, ModelRule } from '../../routing/model-router.js';
 import type { Upstream } from '../../upstreams/upstream.js';
-import { ableUpstreams } from '../demands.js';
-import type { SideAnswer } from '../dispatcher.js';
-import type { Answer, Engine, ModelRequest } from '../engine.js';
-import { notForwarded } from '../own-wire-only.js';
-import { fitRequest } from './fit-request.js';
-import { clientGone, isRetryable, mayFallBack, RETRY_BUDGET_MS, retryDelay, waitFor } from './retry.js';
+import { ableUpstreams, notForwarded } from '../demands.js';
+import type { Answer, Engine, ModelRequest, SideAnswer } from '../engine.js';
 import { spliceModel } from './splice-model.js';
 
-/**
- * Which upstreams failed a moment ago, so that a list is not tried from its dead end each time.
- * Advice, not truth: it lives in this process, and when all are cooling they are all tried.
- */
 const FIRST_MS = 2_000;
 const LONGEST_MS = 60_000;
 
@@ -22,6 +20,10 @@ interface Entry {
   until: number;
 }
 
+/**
+ * Which upstreams failed a moment ago, so that a list is not tried from its dead end each time.
+ * Advice, not truth: it lives in this process, and when all are cooling they are all tried.
+ */
 class CoolDown {
   readonly #entries = new Map<string, Entry>();
   readonly #now: () => number;
@@ -195,4 +197,94 @@ function forwardableBody(upstream: Upstream, call: ModelRequest, route: ModelRou
   // A key that may not call every model gets a body that names one model, however it is read.
   const isAsAsked = call.request.model === route.model && call.principal.models.includes('*');
   return isAsAsked ? raw : spliceModel(raw, route.model);
+}
+
+/** All tries of one request together. */
+const RETRY_BUDGET_MS = 10_000;
+const FIRST_DELAY_MS = 400;
+const LONGEST_DELAY_MS = 4_000;
+
+const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529]);
+/** This upstream will not serve the request, but the next of the list may: wrong key, no such model, no credit. */
+const ELSEWHERE = new Set([401, 402, 403, 404]);
+
+function isRetryable(error: GatewayError): boolean {
+  return error.retryable || (isFromUpstream(error) && RETRYABLE.has(error.status));
+}
+
+function mayFallBack(error: GatewayError): boolean {
+  return isRetryable(error) || ELSEWHERE.has(error.status);
+}
+
+/** A bug in the gateway fails the same way everywhere. */
+function isFromUpstream(error: GatewayError): boolean {
+  return error.code !== 'internal' || error.cause === undefined;
+}
+
+/**
+ * Milliseconds to wait before round `round` (0 is the first retry). `retry-after` is obeyed; from the
+ * second round on no wait is shorter than ours, or an upstream that says 0 would be asked without pause.
+ */
+export function retryDelay(round: number, error: GatewayError, random: () => number = Math.random): number {
+  const full = Math.min(FIRST_DELAY_MS * 2 ** round, LONGEST_DELAY_MS);
+  if (error.retryAfter !== undefined) return Math.max(error.retryAfter * 1000, round === 0 ? 0 : full / 2);
+  return full / 2 + (full / 2) * random();
+}
+
+/** Rejects at once when `signal` fires. */
+async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {
+    throw clientGone();
+  });
+}
+
+function clientGone(): GatewayError {
+  return new GatewayError('client_closed', 'The client closed the connection.');
+}
+
+/** Headers by which clients name their conversation: Claude Code, Codex, and the contract's own. */
+const CONVERSATION_HEADERS = ['x-claude-code-session-id', 'session-id', 'x-session-id'];
+
+interface Fitted {
+  request: ConversationRequest;
+  losses: readonly Loss[];
+  /** Something that the client wrote was changed, so its bytes cannot be forwarded. */
+  changed: boolean;
+}
+
+/** A request within what its route allows, and with what its headers know about the conversation. */
+export function fitRequest(request: ConversationRequest, rule: ModelRule, headers: WireHeaders): Fitted {
+  const losses: Loss[] = [];
+  const changes: Partial<ConversationRequest> = {};
+  const { maxOutputTokens, efforts } = rule;
+  if (maxOutputTokens !== undefined && (request.maxTokens ?? 0) > maxOutputTokens) {
+    changes.maxTokens = maxOutputTokens;
+    losses.push({
+      path: 'max_tokens',
+      reason: `cut to the ${maxOutputTokens} that the model is configured for`,
+    });
+  }
+  if (efforts !== undefined && request.effort !== undefined) {
+    const effort = clampEffort(request.effort, efforts);
+    if (effort !== undefined && effort !== request.effort) {
+      changes.effort = effort;
+      losses.push({
+        path: 'effort',
+        reason: `${request.effort} became ${effort}, as the model is configured`,
+      });
+    }
+  }
+  const changed = losses.length > 0;
+  const cacheKey = request.cacheKey ?? conversationOf(headers);
+  if (cacheKey !== undefined && cacheKey !== request.cacheKey) changes.cacheKey = cacheKey;
+  const isSame = !changed && changes.cacheKey === undefined;
+  return { request: isSame ? request : { ...request, ...changes }, losses, changed };
+}
+
+function conversationOf(headers: WireHeaders): string | undefined {
+  for (const name of CONVERSATION_HEADERS) {
+    const value = headers[name];
+    if (value !== undefined && value !== '') return value;
+  }
+  return undefined;
 }

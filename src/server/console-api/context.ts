@@ -1,7 +1,7 @@
 /** What the handlers of `/api` work with. */
 import type { LoadedConfig } from '../../config/load.js';
 import type { Config } from '../../config/schema.js';
-import type { Dispatcher } from '../../engines/dispatcher.js';
+import type { Dispatcher } from '../../engines/engine.js';
 import type { ModelCatalogue } from '../../engines/model-catalogue.js';
 import type { McpClient } from '../../mcp/client/mcp-client.js';
 import type { Metrics } from '../../observability/metrics.js';

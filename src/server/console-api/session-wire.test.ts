@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { idempotencyMark } from '../../sessions/history/history-fingerprint.js';
-import { ownerOfThisProcess, RELEASED } from '../../sessions/persistence/owner.js';
+import { ownerOfThisProcess, RELEASED } from '../../sessions/persistence/lease-keeper.js';
 import type { SessionProgress } from '../../sessions/sessions.js';
 import { sessionLease } from '../../store/leases.js';
 import type { Session } from '../../store/sessions.js';

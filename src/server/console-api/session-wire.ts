@@ -1,5 +1,5 @@
 /** Sessions as `/api` and `/api/events` show them. However many there are, the store is asked the same few things. */
-import { mayTakeOver } from '../../sessions/persistence/owner.js';
+import { mayTakeOver } from '../../sessions/persistence/lease-keeper.js';
 import type { Sessions } from '../../sessions/sessions.js';
 import { sessionLease } from '../../store/leases.js';
 import type { ListedSession, Session } from '../../store/sessions.js';

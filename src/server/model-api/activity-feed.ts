@@ -6,8 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AgentActivity } from '../../activity/activity.js';
-import { encodeActivity } from '../../activity/encode.js';
-import { COMMENT_LIMITS } from '../../activity/limits.js';
+import { COMMENT_LIMITS, encodeActivity } from '../../activity/encode.js';
 
 const HEADER = 'x-toolgate-events';
 /** Lines that wait for the reader. Each is a few kilobytes at most. */

@@ -12,7 +12,7 @@ import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
 import type { ModelRequest } from '../../engines/engine.js';
 import type { Log } from '../../observability/log.js';
-import { isGone, ownerOfThisProcess } from '../../sessions/persistence/owner.js';
+import { isGone, ownerOfThisProcess } from '../../sessions/persistence/lease-keeper.js';
 import { digestOf } from '../../store/json.js';
 import { answerLease, type Lease, type LeaseStore } from '../../store/leases.js';
 import { AnswerRun, type Joining, type RunOptions, type SharedAnswer } from './answer-run.js';

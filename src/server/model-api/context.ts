@@ -1,6 +1,6 @@
 /** What the handlers of `/v1` work with. */
 import type { AnswerMemory } from '../../answers/answer-memory.js';
-import type { Dispatcher } from '../../engines/dispatcher.js';
+import type { Dispatcher } from '../../engines/engine.js';
 import type { Log } from '../../observability/log.js';
 import type { Metrics } from '../../observability/metrics.js';
 import type { TraceSampler } from '../../observability/trace-recorder.js';

@@ -7,7 +7,7 @@ import { type AnswerMemory, GATEWAY } from '../../answers/answer-memory.js';
 import type { JsonObject } from '../../core/conversation.js';
 import { endUserNamed } from '../../core/end-user.js';
 import { isObject } from '../../core/is-object.js';
-import { unknownHistory } from '../../engines/own-wire-only.js';
+import { unknownHistory } from '../../engines/demands.js';
 
 interface Owner {
   principal: string;

@@ -1,6 +1,6 @@
 /** `GET /v1/models` in the client's dialect: Anthropic's with its version header, OpenAI's otherwise. */
 import { GatewayError } from '../../core/errors.js';
-import type { ModelInfo } from '../../engines/dispatcher.js';
+import type { ModelInfo } from '../../engines/engine.js';
 import { matchesGlob } from '../../routing/model-glob.js';
 import { CLAUDE_CODE_ALIAS, isListedByClaudeCode } from '../../routing/model-router.js';
 import type { Exchange } from '../http/exchange.js';

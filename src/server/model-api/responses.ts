@@ -6,7 +6,7 @@ import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
 import { openaiResponses } from '../../dialects/openai-responses/index.js';
-import type { SideAnswer } from '../../engines/dispatcher.js';
+import type { SideAnswer } from '../../engines/engine.js';
 import type { SideRequest } from '../../upstreams/upstream.js';
 import type { Exchange } from '../http/exchange.js';
 import { clientHeaders, readInteger } from '../http/read-request.js';

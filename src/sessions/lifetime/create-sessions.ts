@@ -3,19 +3,17 @@ import type { Message, ToolUseBlock } from '../../core/conversation.js';
 import { atMost } from '../../core/deferred.js';
 import type { ListedSession, Session, SessionQuery } from '../../store/sessions.js';
 import type { Page } from '../../store/store.js';
-import { seedOf } from '../history/hash-chain.js';
-import { LIMITS } from '../limits.js';
+import { seedOf } from '../history/history-fingerprint.js';
 import { HistoryLookup } from '../matching/history-lookup.js';
 import { SessionMatcher } from '../matching/session-matcher.js';
-import { LeaseKeeper, Mutex } from '../persistence/lease-keeper.js';
+import { LeaseKeeper, Mutex, ownerOfThisProcess } from '../persistence/lease-keeper.js';
 import { LeasedSession } from '../persistence/leased-session.js';
-import { ownerOfThisProcess } from '../persistence/owner.js';
 import { openIn } from '../persistence/pending-tool-calls.js';
 import { forkPoint, SessionFactory } from '../persistence/session-factory.js';
 import { type LoadedSession, SessionReader } from '../persistence/session-reader.js';
 import { readSessionRow, type SessionRow, type TurnRow } from '../persistence/session-row.js';
 import { ended, lost, stopped } from '../refusals.js';
-import type { SessionParts, SessionsLog, SessionsStore } from '../session-parts.js';
+import { LIMITS, type SessionParts, type SessionsLog, type SessionsStore } from '../session-parts.js';
 import type {
   AttachRequest,
   NotedAttachment,
@@ -27,8 +25,7 @@ import type {
 import { Deliveries, TurnReaders } from '../turns/deliveries.js';
 import type { LeasedTurn, LeasedTurnEnd } from '../turns/leased-turn.js';
 import { TurnStarter } from '../turns/turn-starter.js';
-import { ExpiryWatch } from './expiry.js';
-import { ToolTimeouts } from './tool-timeouts.js';
+import { ExpiryWatch, ToolTimeouts } from './session-timers.js';
 
 export interface SessionsOptions {
   store: SessionsStore;

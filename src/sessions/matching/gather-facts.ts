@@ -1,8 +1,9 @@
 /**
  * The facts that `match-decision.ts` decides on, one function each. `gatherEvidence` reads what they
- * need from the store; the facts themselves are pure.
+ * need from the store; the facts themselves are pure. Tool calls and results that cannot be matched are
+ * refused, because a guess would lose one.
  */
-import type { Message } from '../../core/conversation.js';
+import type { Message, ToolResultBlock } from '../../core/conversation.js';
 import {
   type FingerprintedRequest,
   isRepeat,
@@ -13,14 +14,13 @@ import {
   sameIdempotency,
 } from '../history/history-fingerprint.js';
 import { splitAtLastAnswer } from '../history/repair-history.js';
-import { atomsOf, resultsIn } from '../history/visible-history.js';
+import { atomsOf, resultKey, resultsIn, toolCallsIn } from '../history/visible-history.js';
 import { openIn, type ReviewedResults, reviewResults } from '../persistence/pending-tool-calls.js';
 import type { LoadedSession, SessionReader } from '../persistence/session-reader.js';
 import type { TurnRow } from '../persistence/session-row.js';
-import { unknownToolCall } from '../refusals.js';
+import { sameToolCallTwice, twoResults, unknownToolCall } from '../refusals.js';
 import type { AttachRequest } from '../sessions.js';
 import type { Deliveries, KeptAnswer, TurnReaders } from '../turns/deliveries.js';
-import { resultsWithoutToolCall } from './check-tool-calls.js';
 import type { FoundPosition, HistoryLookup } from './history-lookup.js';
 import type { MatchFacts } from './match-decision.js';
 
@@ -219,4 +219,40 @@ function assistantTextIn(messages: readonly Message[]): string {
     role === 'assistant' ? [{ role, content: content.filter(({ type }) => type === 'text') }] : [],
   );
   return atomsOf(texts)[0]?.key ?? '';
+}
+
+/**
+ * Throws for two calls with one id in the same message, and for two results of one call after the
+ * same message that differ. Later messages may use an id again: some servers count their calls.
+ */
+export function refuseDuplicateToolCalls(messages: readonly Message[]): void {
+  let results = new Map<string, string>();
+  for (const message of messages) {
+    if (message.role === 'assistant') {
+      results = new Map();
+      const ids = new Set<string>();
+      for (const { id } of toolCallsIn(message)) {
+        if (ids.has(id)) throw sameToolCallTwice(id);
+        ids.add(id);
+      }
+      continue;
+    }
+    for (const result of resultsIn([message])) {
+      const key = resultKey(result);
+      const known = results.get(result.toolUseId);
+      if (known !== undefined && known !== key) throw twoResults(result.toolUseId);
+      results.set(result.toolUseId, key);
+    }
+  }
+}
+
+/** Results whose call does not come before them in these messages. */
+export function resultsWithoutToolCall(messages: readonly Message[]): ToolResultBlock[] {
+  const called = new Set<string>();
+  const results: ToolResultBlock[] = [];
+  for (const message of messages) {
+    for (const { id } of toolCallsIn(message)) called.add(id);
+    for (const result of resultsIn([message])) if (!called.has(result.toolUseId)) results.push(result);
+  }
+  return results;
 }

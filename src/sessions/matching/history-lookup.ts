@@ -1,21 +1,20 @@
 /** Finds the sessions that a request may belong to, and the position in one where its history ends. */
 import type { Message } from '../../core/conversation.js';
 import type { PendingToolCall } from '../../store/tool-calls.js';
-import type { Link } from '../history/hash-chain.js';
 import {
   type FingerprintedRequest,
   HistoryFingerprint,
   isRepeat,
+  type Link,
   unansweredKey,
 } from '../history/history-fingerprint.js';
 import { toolCallKey, toolCallsIn } from '../history/visible-history.js';
-import { LIMITS } from '../limits.js';
 import type { Batch } from '../persistence/pending-tool-calls.js';
 import { hasSessionForm } from '../persistence/session-id.js';
 import type { LoadedSession, SessionHead, SessionReader, TurnEnds } from '../persistence/session-reader.js';
 import type { SessionRow, TurnEndEntry } from '../persistence/session-row.js';
 import { ambiguousToolCalls, otherPlace, unknownSession, unknownToolCall } from '../refusals.js';
-import type { SessionsStore } from '../session-parts.js';
+import { LIMITS, type SessionsStore } from '../session-parts.js';
 import type { AttachRequest } from '../sessions.js';
 import type { Deliveries, TurnReaders } from '../turns/deliveries.js';
 

@@ -8,20 +8,24 @@ import {
 } from '../history/history-fingerprint.js';
 import { repairHistory, splitAtLastAnswer } from '../history/repair-history.js';
 import { resultsIn } from '../history/visible-history.js';
-import { LIMITS } from '../limits.js';
 import type { LeaseKeeper, Mutex } from '../persistence/lease-keeper.js';
 import { LeasedSession } from '../persistence/leased-session.js';
 import { type ReviewedResults, reviewResults } from '../persistence/pending-tool-calls.js';
 import { type SessionFactory, titleOf } from '../persistence/session-factory.js';
 import type { LoadedSession, SessionReader } from '../persistence/session-reader.js';
 import { busy, busyElsewhere, ended, unknownToolCall } from '../refusals.js';
-import type { SessionParts } from '../session-parts.js';
+import { LIMITS, type SessionParts } from '../session-parts.js';
 import type { AttachKind, Attachment, AttachRequest, NotedAttachment } from '../sessions.js';
 import type { Deliveries, TurnReaders } from '../turns/deliveries.js';
 import type { LeasedTurn } from '../turns/leased-turn.js';
 import type { TurnStarter } from '../turns/turn-starter.js';
-import { refuseDuplicateToolCalls, resultsWithoutToolCall } from './check-tool-calls.js';
-import { type Evidence, factsOf, gatherEvidence } from './gather-facts.js';
+import {
+  type Evidence,
+  factsOf,
+  gatherEvidence,
+  refuseDuplicateToolCalls,
+  resultsWithoutToolCall,
+} from './gather-facts.js';
 import type { FoundPosition, HistoryLookup, SessionCandidate } from './history-lookup.js';
 import { decideMatch, type MatchDecision } from './match-decision.js';
 

@@ -13,7 +13,7 @@ import {
 } from '../../../test/support/sessions-bench.js';
 import type { Message, TextBlock } from '../../core/conversation.js';
 import { sessionLease } from '../../store/leases.js';
-import { seedOf } from '../history/hash-chain.js';
+import { seedOf } from '../history/history-fingerprint.js';
 
 let bench: SessionsBench;
 beforeEach(async () => {

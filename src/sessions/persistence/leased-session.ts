@@ -1,9 +1,8 @@
 /** A session whose lease this process holds: every write to it goes through here. */
 import type { Lease } from '../../store/leases.js';
 import type { Checkpoint, Session } from '../../store/sessions.js';
-import { LIMITS } from '../limits.js';
 import { ended, lost } from '../refusals.js';
-import type { SessionParts } from '../session-parts.js';
+import { LIMITS, type SessionParts } from '../session-parts.js';
 import {
   type LogEntry,
   SETUP_CHANNEL,

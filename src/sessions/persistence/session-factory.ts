@@ -1,12 +1,10 @@
 /** Creates sessions: empty, from an imported history, or as a fork of another session. */
 import type { Message } from '../../core/conversation.js';
-import { type Ground, type Link, seedOf } from '../history/hash-chain.js';
-import { HistoryFingerprint } from '../history/history-fingerprint.js';
+import { type Ground, HistoryFingerprint, type Link, seedOf } from '../history/history-fingerprint.js';
 import { messagesIn } from '../history/user-turns.js';
 import { toolCallsIn } from '../history/visible-history.js';
-import { LIMITS } from '../limits.js';
 import { busyElsewhere } from '../refusals.js';
-import type { SessionParts } from '../session-parts.js';
+import { LIMITS, type SessionParts } from '../session-parts.js';
 import type { AttachKind } from '../sessions.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import { LeasedSession } from './leased-session.js';

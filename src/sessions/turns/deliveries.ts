@@ -8,11 +8,14 @@
  * written without the session's lease, which another process may want at that moment.
  */
 import * as z from 'zod';
-import type { AnswerKey } from '../../answers/answer-keys.js';
-import { AnswerMemory } from '../../answers/answer-memory.js';
+import { type AnswerKey, AnswerMemory } from '../../answers/answer-memory.js';
 import type { RecordedAnswer } from '../../store/answers.js';
-import { digest } from '../history/hash-chain.js';
-import { type FingerprintedRequest, HistoryFingerprint, requestKey } from '../history/history-fingerprint.js';
+import {
+  digest,
+  type FingerprintedRequest,
+  HistoryFingerprint,
+  requestKey,
+} from '../history/history-fingerprint.js';
 import type { SessionReader } from '../persistence/session-reader.js';
 import { type SessionRow, type TurnRow, turnRow, type Undelivered } from '../persistence/session-row.js';
 import type { SessionParts } from '../session-parts.js';

@@ -1,6 +1,6 @@
 /** A running turn: it writes through the session's lease until it is complete, parked, broken or discarded. */
 import { randomBytes } from 'node:crypto';
-import { storedKey } from '../../answers/answer-keys.js';
+import { storedKey } from '../../answers/answer-memory.js';
 import type {
   JsonObject,
   Message,
@@ -13,11 +13,10 @@ import { deferred } from '../../core/deferred.js';
 import type { GatewayError } from '../../core/errors.js';
 import type { Loss } from '../../core/losses.js';
 import type { HistoryFingerprint } from '../history/history-fingerprint.js';
-import { LIMITS } from '../limits.js';
 import type { LeasedSession, Step } from '../persistence/leased-session.js';
 import type { LogEntry, TurnEntry, TurnRow } from '../persistence/session-row.js';
 import { ended, lost } from '../refusals.js';
-import type { SessionParts } from '../session-parts.js';
+import { LIMITS, type SessionParts } from '../session-parts.js';
 import type { AttachKind, CompletedTurn, OutstandingToolCalls, Turn } from '../sessions.js';
 import type { answerKeyOf, KeptAnswer } from './deliveries.js';
 

@@ -1,10 +1,11 @@
 /** Starts turns, resumes broken ones, and parks requests whose results are not complete. */
 import type { Block, Message } from '../../core/conversation.js';
 import type { Loss } from '../../core/losses.js';
-import { digest, type Link } from '../history/hash-chain.js';
 import {
+  digest,
   type FingerprintedRequest,
   HistoryFingerprint,
+  type Link,
   requestKey,
   saidIn,
   saidKeys,
@@ -12,7 +13,6 @@ import {
 } from '../history/history-fingerprint.js';
 import { answerOf, errorResult, NO_RESULT, repairHistory } from '../history/repair-history.js';
 import { canonical, saidKey, toolCallsIn } from '../history/visible-history.js';
-import { LIMITS } from '../limits.js';
 import type { LeasedSession, Step } from '../persistence/leased-session.js';
 import {
   type Batch,
@@ -26,7 +26,7 @@ import {
 } from '../persistence/pending-tool-calls.js';
 import type { LoadedSession, SessionReader } from '../persistence/session-reader.js';
 import type { SessionRow, SetupEntry, TurnEntry, TurnRow } from '../persistence/session-row.js';
-import type { SessionParts } from '../session-parts.js';
+import { LIMITS, type SessionParts } from '../session-parts.js';
 import type { AttachKind, Attachment, AttachRequest } from '../sessions.js';
 import { answerKeyOf, type Deliveries } from './deliveries.js';
 import { LeasedTurn, type LeasedTurnEnd } from './leased-turn.js';

@@ -5,11 +5,10 @@ import { until } from '../../../../test/support/until.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { ModelEvent } from '../../../core/events.js';
 import { AgentEngine } from '../../../engines/agent/agent-engine.js';
-import type { Dispatcher } from '../../../engines/dispatcher.js';
-import type { Principal } from '../../../engines/engine.js';
+import type { Dispatcher, Principal } from '../../../engines/engine.js';
 import { PlainDriver } from '../../../engines/plain/driver.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
-import { RELEASED } from '../../../sessions/persistence/owner.js';
+import { RELEASED } from '../../../sessions/persistence/lease-keeper.js';
 import { ChatRuns, type ChatRunsOptions } from './chat-runs.js';
 
 const ALICE: Principal = { name: 'alice', scopes: ['call'], models: ['*'] };

@@ -1,5 +1,5 @@
 /** What bounds the event stream, in one place. Tests inject smaller ones. */
-import { type ActivityLimits, EVENT_ACTIVITY_LIMITS } from '../../../activity/limits.js';
+import { type ActivityLimits, EVENT_ACTIVITY_LIMITS } from '../../../activity/encode.js';
 
 export interface EventLimits extends ActivityLimits {
   /** What can be replayed to a reader that comes back. */

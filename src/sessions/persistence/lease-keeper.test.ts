@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { isGone, ownerOf, ownerOfThisProcess } from './owner.js';
+import { isGone, ownerOf, ownerOfThisProcess } from './lease-keeper.js';
 
 describe('the owner of a session', () => {
   it('is this process, and alive', () => {
