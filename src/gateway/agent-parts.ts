@@ -14,7 +14,7 @@ import { createApprovalCoordinator } from '../permissions/coordinator/coordinato
 import { createGate } from '../permissions/coordinator/create-gate.js';
 import { createRulePreviews, type RulePreviews } from '../permissions/coordinator/preview.js';
 import { createPolicy } from '../permissions/judge/policy.js';
-import { allowedHosts } from '../permissions/rules/allowed-hosts.js';
+import { allowedHosts } from '../permissions/rules/sandbox-rules.js';
 import { createSandbox } from '../sandbox/create-sandbox.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import type { Store } from '../store/store.js';

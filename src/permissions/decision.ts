@@ -1,7 +1,5 @@
-/** What the rules say about one call, and why. */
+/** A tool call as it is judged, what it would do, and what the rules say about it and why. */
 import type { RuleBehaviour, RuleReach } from '../store/rules.js';
-import type { Effect } from './effects.js';
-import type { AskHints, EngineRule } from './hints.js';
 
 /** A call on its way to be judged. The same value is judged, shown and run. */
 export interface JudgedToolCall {
@@ -68,4 +66,42 @@ export interface RuleSuggestion {
   source?: 'gateway' | 'engine';
   /** The scope that its author meant. */
   scope?: RuleReach['scope'];
+}
+
+/**
+ * What a tool call would do to the world, as far as permissions are concerned. A tool names all of
+ * its effects before it runs; the strictest verdict over them is the verdict on the call. Paths are
+ * absolute, and as the tool will use them: links in them are resolved where they are judged.
+ */
+export type Effect =
+  /** `tree`: everything below the path as well (a search, a listing). */
+  | { kind: 'read'; path: string; tree?: boolean }
+  /** Creates, changes or removes. */
+  | { kind: 'edit'; path: string }
+  | { kind: 'fetch'; url: string }
+  /** `withVariables`: with those of earlier commands in front of it, whose values are in no rule's words. */
+  | { kind: 'command'; command: string; cwd: string; withVariables?: boolean };
+
+/** What an engine says about how a question should be put. It is kept with the question, and shown. */
+export interface AskHints {
+  /** "No" stands out, and nothing is allowed by a stray key. */
+  defaultToNo?: boolean;
+  /** No rule may be made of the question: it would grant more than what is asked. */
+  suppressAlways?: boolean;
+  /** The path that made the engine ask. */
+  blockedPath?: string;
+  /** The engine's own reason to ask. */
+  reason?: string;
+  /** The engine's words for the call. */
+  title?: string;
+  description?: string;
+  /** Whose tool it is, and where that server was configured. */
+  mcpServer?: { name: string; source?: string };
+}
+
+/** A rule that the engine thought of, in the gateway's form. It has not been judged. */
+export interface EngineRule {
+  rule: string;
+  /** Where the engine would have kept it. */
+  scope: 'session' | 'project' | 'everywhere';
 }

@@ -2,8 +2,7 @@
  * The one place where a tool call is let through or not, whichever engine makes it: rules first,
  * then a person where the rules say `ask`. Every verdict is in the audit log.
  */
-import type { Decision, JudgedToolCall, Reason } from './decision.js';
-import type { Effect } from './effects.js';
+import type { Decision, Effect, JudgedToolCall, Reason } from './decision.js';
 
 export interface PermissionGate {
   /**

@@ -2,7 +2,7 @@
 import type { OwnTool } from './runtime/define-tool.js';
 
 export type { JsonObject, Message, ToolResultContent } from '../core/conversation.js';
-export type { Effect } from '../permissions/effects.js';
+export type { Effect } from '../permissions/decision.js';
 export type { Description } from '../permissions/gate.js';
 export type {
   CanUseTool,

@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
-import type { Decision, JudgedToolCall } from '../../src/permissions/decision.js';
-import type { Effect } from '../../src/permissions/effects.js';
+import type { Decision, Effect, JudgedToolCall } from '../../src/permissions/decision.js';
 import { createPolicy, type Policy } from '../../src/permissions/judge/policy.js';
 import type { Rule } from '../../src/store/rules.js';
 

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { AskHints } from '../../src/permissions/hints.js';
+import type { AskHints } from '../../src/permissions/decision.js';
 import { startServer } from '../e2e/server-harness.js';
 import { type Asked, approvalBench, callOf } from '../support/approval-bench.js';
 import { openPage, useBrowser } from '../support/browser.js';

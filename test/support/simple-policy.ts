@@ -1,5 +1,5 @@
 /** Rules and calls that a test can see through. Nothing here needs a test runner: child processes use it too. */
-import type { Judge } from '../../src/permissions/coordinator/judge.js';
+import type { Judge } from '../../src/permissions/coordinator/rule-cache.js';
 import type { Decision, JudgedToolCall, RuleSource } from '../../src/permissions/decision.js';
 import type { GatedToolCall } from '../../src/permissions/gate.js';
 import type { Rule, RuleBehaviour } from '../../src/store/rules.js';

@@ -2,7 +2,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Effect } from '../../src/permissions/effects.js';
+import type { Effect } from '../../src/permissions/decision.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import type { ToolContext, ToolOptions, ToolState } from '../../src/tools/runtime/context.js';
 import { createJobTable } from '../../src/tools/runtime/jobs.js';

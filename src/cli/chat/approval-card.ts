@@ -2,8 +2,8 @@
 import * as z from 'zod';
 import type { Approval } from '../../permissions/approvals.js';
 import { readAsked } from '../../permissions/coordinator/shown.js';
+import type { AskHints } from '../../permissions/decision.js';
 import type { Description } from '../../permissions/gate.js';
-import type { AskHints } from '../../permissions/hints.js';
 import { plain, plainLine } from './plain.js';
 import { describeLines, indent, type Paint } from './render.js';
 

@@ -5,10 +5,8 @@ import { digestOf } from '../../store/json.js';
 import type { NewRule, Rule, RuleReach } from '../../store/rules.js';
 import type { AnsweredRule, AnswerOutcome, PersonAnswer } from '../approvals.js';
 import type { GatedToolCall } from '../gate.js';
-import type { ApprovalState } from './approval-state.js';
-import { forbidden, reviseToolCall } from './conclude.js';
-import { NO_RULE_OF_IT, sentence } from './messages.js';
-import type { Rejudger } from './rejudge.js';
+import type { ApprovalState, Rejudger } from './approval-state.js';
+import { forbidden, NO_RULE_OF_IT, reviseToolCall, sentence } from './conclude.js';
 import { readAsked } from './shown.js';
 
 type Invalid = Extract<AnswerOutcome, { outcome: 'invalid' }>;

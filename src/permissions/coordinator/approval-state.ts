@@ -1,10 +1,11 @@
 /** What the parts of the coordinator share: the store, the rules, the waiting calls, the listeners. */
-import type { Approval, ApprovalStore } from '../../store/approvals.js';
-import type { ApprovalEvent, RuleEvent } from '../approvals.js';
+import { deferred } from '../../core/deferred.js';
+import type { Approval, ApprovalStore, DecideOutcome } from '../../store/approvals.js';
+import type { ApprovalEvent, RuleEvent, Settled } from '../approvals.js';
 import type { Decision } from '../decision.js';
-import type { PermissionLog } from './judge.js';
-import type { RuleCache } from './rule-cache.js';
-import { WaitingList } from './waiting-list.js';
+import type { GatedToolCall } from '../gate.js';
+import { BY_RULE, VIA_GATEWAY } from './conclude.js';
+import type { PermissionLog, RuleCache } from './rule-cache.js';
 
 /** A set that forgets its oldest members: bounded, whatever a long-lived process sees. */
 class Remembered {
@@ -96,4 +97,142 @@ export class ApprovalState {
     this.waiting.end(approval.id, { kind: 'settled', approval, ...(by === undefined ? {} : { by }) });
     if (this.#announced.add(approval.id)) this.tell({ type: 'resolved', approval });
   }
+}
+
+export type WaitEnd =
+  /** `by`: the judgement of rules that settled it, where this process made it. */
+  | { kind: 'settled'; approval: Approval; by?: Decision }
+  | { kind: 'aborted' }
+  /** The row is no more: its session was deleted. */
+  | { kind: 'gone' }
+  | { kind: 'closing' };
+
+export class Waiter {
+  readonly id: string;
+  readonly call: GatedToolCall;
+  /** Undefined until the store has it. */
+  approval: Approval | undefined;
+  readonly #ended = deferred<WaitEnd>();
+  readonly ended = this.#ended.promise;
+
+  constructor(id: string, call: GatedToolCall) {
+    this.id = id;
+    this.call = call;
+  }
+
+  /** The first counts. */
+  end(end: WaitEnd): void {
+    this.#ended.resolve(end);
+  }
+}
+
+/** Calls of this process that wait for a person: a promise on a row of the store, and nothing more. */
+class WaitingList {
+  readonly #waiters = new Map<string, Set<Waiter>>();
+
+  get size(): number {
+    return this.#waiters.size;
+  }
+
+  add(id: string, call: GatedToolCall): Waiter {
+    const waiter = new Waiter(id, call);
+    const others = this.#waiters.get(id);
+    if (others === undefined) this.#waiters.set(id, new Set([waiter]));
+    else others.add(waiter);
+    return waiter;
+  }
+
+  remove(waiter: Waiter): void {
+    const others = this.#waiters.get(waiter.id);
+    others?.delete(waiter);
+    if (others?.size === 0) this.#waiters.delete(waiter.id);
+  }
+
+  /** One of those that wait for it. */
+  find(id: string): Waiter | undefined {
+    const [waiter] = this.#waiters.get(id) ?? [];
+    return waiter;
+  }
+
+  countOf(id: string): number {
+    return this.#waiters.get(id)?.size ?? 0;
+  }
+
+  ids(): string[] {
+    return [...this.#waiters.keys()];
+  }
+
+  all(): Waiter[] {
+    return [...this.#waiters.values()].flatMap((waiters) => [...waiters]);
+  }
+
+  /** Puts what the store says in the place of what was known. */
+  update(approval: Approval): void {
+    for (const waiter of this.#waiters.get(approval.id) ?? []) waiter.approval = approval;
+  }
+
+  end(id: string, end: WaitEnd): void {
+    for (const waiter of this.#waiters.get(id) ?? []) waiter.end(end);
+  }
+
+  /** The earliest that any of them expires. */
+  nextDue(): number | undefined {
+    let due: number | undefined;
+    for (const { approval } of this.all()) {
+      const at = approval?.expiresAt;
+      if (at !== undefined && (due === undefined || at < due)) due = at;
+    }
+    return due;
+  }
+}
+
+/** Rules changed: what waits is judged again, and settled where the rules decide it now. */
+export class Rejudger {
+  readonly #desk: ApprovalState;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(desk: ApprovalState) {
+    this.#desk = desk;
+  }
+
+  /** One after the other: two at once could spend two `once` rules on one call. */
+  release(waiters?: readonly Waiter[]): Promise<Settled> {
+    const next = this.#last.then(() => this.#release(waiters ?? this.#desk.waiting.all()));
+    this.#last = next.catch(() => {});
+    return next;
+  }
+
+  async #release(waiters: readonly Waiter[]): Promise<Settled> {
+    const released: string[] = [];
+    const refused: string[] = [];
+    for (const { id, approval, call } of waiters) {
+      // A question is for a person, whatever the rules say.
+      if (approval === undefined || call.question) continue;
+      if ((this.#desk.waiting.find(id)?.approval ?? approval).state !== 'pending') continue;
+      const judged = await this.#desk.book.judge(call);
+      if (judged.behaviour === 'ask') continue;
+      const decision = judged.behaviour === 'allow' ? await this.#desk.book.admit(call) : judged;
+      if (decision.behaviour === 'ask') continue;
+      const outcome = await this.#decide(approval, decision);
+      if (outcome.outcome === 'decided') {
+        (decision.behaviour === 'allow' ? released : refused).push(id);
+        this.#desk.settle(outcome.approval, decision);
+      } else if (outcome.outcome === 'already' || outcome.outcome === 'expired') {
+        this.#desk.settle(outcome.approval);
+      }
+    }
+    return { released, refused };
+  }
+
+  #decide({ id, digest }: Approval, decision: Decision): Promise<DecideOutcome> {
+    const { approvals } = this.#desk;
+    const decider = { by: BY_RULE, via: VIA_GATEWAY } as const;
+    return decision.behaviour === 'allow'
+      ? approvals.decide(id, { state: 'covered', rule: ruleText(decision), ...decider })
+      : approvals.decide(id, { state: 'denied', digest, reason: decision.message, ...decider });
+  }
+}
+
+function ruleText({ because }: Decision): string {
+  return because.kind === 'rule' ? because.rule : because.kind;
 }

@@ -16,17 +16,12 @@ import type {
 import type { Decision } from '../decision.js';
 import type { GatedToolCall, Verdict } from '../gate.js';
 import { decideApproval, problemOfRule } from './answer.js';
-import { ApprovalState } from './approval-state.js';
-import { BY_GATEWAY, cancelled, closing, conclude, refuse, VIA_GATEWAY } from './conclude.js';
-import { approvalId, digestOfToolCall, versionedId } from './identity.js';
-import type { Judge, PermissionLog } from './judge.js';
-import { type Located, Locator } from './locate.js';
-import { nobodyThere } from './messages.js';
-import { Rejudger } from './rejudge.js';
-import { RuleCache } from './rule-cache.js';
+import { ApprovalState, Rejudger, type WaitEnd, type Waiter } from './approval-state.js';
+import { BY_GATEWAY, cancelled, closing, conclude, nobodyThere, refuse, VIA_GATEWAY } from './conclude.js';
+import { approvalId, digestOfToolCall, type Located, Locator, versionedId } from './identity.js';
+import { type Judge, type PermissionLog, RuleCache } from './rule-cache.js';
 import { toShown } from './shown.js';
 import { Ticker } from './ticker.js';
-import type { WaitEnd, Waiter } from './waiting-list.js';
 
 /** Clients that poll do so well within this. */
 const SEEN_MS = 60_000;

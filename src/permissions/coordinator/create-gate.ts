@@ -1,14 +1,13 @@
 /** The gate: rules first, then a person where they say `ask`, and a line in the audit log of each. */
+import type { NewAuditEntry } from '../../store/audit.js';
 import type { Store } from '../../store/store.js';
 import type { ApprovalCoordinator } from '../approvals.js';
-import type { Effect } from '../effects.js';
-import type { GatedToolCall, PermissionGate, Verdict } from '../gate.js';
-import { createAuditTrail } from './audit.js';
-import { cancelled, refuse } from './conclude.js';
+import type { Effect } from '../decision.js';
+import type { GatedToolCall, PermissionGate, Verdict, VerdictReason } from '../gate.js';
+import { cancelled, deniedByRules, refuse } from './conclude.js';
 import { furtherId } from './identity.js';
-import type { Judge, PermissionLog } from './judge.js';
-import { deniedByRules } from './messages.js';
-import { RuleCache } from './rule-cache.js';
+import { type Judge, type PermissionLog, RuleCache } from './rule-cache.js';
+import { FACTS_CHARS, factsOf } from './shown.js';
 
 interface GateOptions {
   policy: Judge;
@@ -19,7 +18,6 @@ interface GateOptions {
 
 export function createGate({ policy, coordinator, store, log }: GateOptions): PermissionGate {
   const book = new RuleCache(store.rules, policy, (rule) => coordinator.usedUp?.(rule));
-  const trail = createAuditTrail(store.audit, log);
 
   /** `asked`: the same call, as the coordinator is to know it. */
   async function verdictOn(call: GatedToolCall, asked: GatedToolCall): Promise<Verdict> {
@@ -37,7 +35,11 @@ export function createGate({ policy, coordinator, store, log }: GateOptions): Pe
 
   async function audited(call: GatedToolCall, asked: GatedToolCall): Promise<Verdict> {
     const verdict = await verdictOn(call, asked);
-    trail.record(call, verdict);
+    const { session, tool } = call;
+    // Nothing waits for it.
+    store.audit.append(auditEntry(call, verdict)).catch((error: unknown) => {
+      log.warn({ err: error, session, tool }, 'a verdict is missing in the audit log');
+    });
     return verdict;
   }
 
@@ -73,4 +75,83 @@ function effectText(effect: Effect): string {
     case 'command':
       return `run ${effect.command}`;
   }
+}
+
+const MOST_CHARS = 500;
+/** Of a text that is to be one line: blanks in it may be many. */
+const LOOKED_AT = 16 * MOST_CHARS;
+
+/**
+ * The audit line of every verdict, automatic ones too: who, what, why, by which rule. A person's
+ * decision has a line of its own besides, written by the store with the decision.
+ */
+export function auditEntry(call: GatedToolCall, verdict: Verdict): NewAuditEntry {
+  const { principal, session, tool, toolUseId, agent } = call;
+  const { by, why, rule } = account(verdict.because);
+  const because = verdict.allowed ? why : (why ?? verdict.message);
+  const facts = factsOf(call, FACTS_CHARS.audit);
+  return {
+    event: `tool.${verdict.allowed ? 'allowed' : verdict.outcome}`,
+    ...{ by, principal, session, tool, toolUseId },
+    what: oneLine(whatOf(call, verdict, agent)),
+    ...(because === undefined ? {} : { why: oneLine(because) }),
+    ...(rule === undefined ? {} : { rule }),
+    ...(facts === undefined ? {} : { call: facts }),
+  };
+}
+
+function whatOf(call: GatedToolCall, verdict: Verdict, agent: string | undefined): string {
+  const asked = subject(call.describe);
+  const ran = verdict.allowed && verdict.describe !== undefined ? subject(verdict.describe) : asked;
+  const changed = verdict.allowed && verdict.describe !== undefined ? ` (changed; it was: ${asked})` : '';
+  return `${agent === undefined ? '' : `[${agent}] `}${ran}${changed}`;
+}
+
+/** Titles may leave out the end of a long command; this is the record of what ran. */
+function subject({ title, command, url }: GatedToolCall['describe']): string {
+  const more = command ?? url;
+  return more === undefined || title.includes(more) ? title : `${title}: ${more}`;
+}
+
+interface Account {
+  by: string;
+  why?: string | undefined;
+  rule?: string | undefined;
+}
+
+function account(because: VerdictReason): Account {
+  switch (because.kind) {
+    case 'rule':
+      return { by: 'rule', why: `${because.source} rule, about ${because.part}`, rule: because.rule };
+    case 'mode':
+      return {
+        by: 'mode',
+        why: `mode ${because.mode}${because.part === undefined ? '' : `, about ${because.part}`}`,
+      };
+    case 'workspace':
+      return { by: 'mode', why: `inside the workspace, ${because.part}` };
+    case 'protected':
+      return { by: 'protection', why: `${because.what}: ${because.part}` };
+    case 'shell':
+      return { by: 'mode', why: `${because.problem}: ${because.part}` };
+    case 'harmless':
+      return { by: 'mode', why: 'harmless by nature' };
+    case 'person':
+      return { by: because.by, why: because.reason ?? `by ${because.via}`, rule: because.rule };
+    case 'expiry':
+      return { by: 'expiry' };
+    case 'abort':
+      return { by: 'gateway' };
+    case 'unattended':
+      return { by: 'unattended' };
+    case 'used':
+      return { by: 'gateway', why: 'The approval had been used.' };
+    case 'closing':
+      return { by: 'gateway', why: 'The gateway stops; the question stays open.' };
+  }
+}
+
+function oneLine(text: string): string {
+  const line = text.slice(0, LOOKED_AT).replace(/\s+/g, ' ').trim();
+  return line.length <= MOST_CHARS ? line : `${line.slice(0, MOST_CHARS - 1)}…`;
 }

@@ -5,11 +5,10 @@ import { REDACTED } from '../../config/redact.js';
 import type { Rule, RuleReach } from '../../store/rules.js';
 import { openStore } from '../../store/sqlite/open.js';
 import type { Store } from '../../store/store.js';
-import type { JudgedToolCall } from '../decision.js';
-import type { Effect } from '../effects.js';
+import type { Effect, JudgedToolCall } from '../decision.js';
 import type { GatedToolCall, Verdict } from '../gate.js';
 import { createPolicy, type Policy } from '../judge/policy.js';
-import { auditEntry } from './audit.js';
+import { auditEntry } from './create-gate.js';
 import { createRulePreviews, type PreviewRequest, type RulePreviews } from './preview.js';
 import { toShown } from './shown.js';
 

@@ -10,12 +10,12 @@ import type { Rule, RuleBehaviour, RuleReach } from '../../store/rules.js';
 import type { Store } from '../../store/store.js';
 import type { JudgedToolCall } from '../decision.js';
 import type { Policy } from '../judge/policy.js';
-import { describeRule } from '../rules/describe-rule.js';
-import { judgedAgain, type ToolCallName } from '../rules/tool-call-facts.js';
+import { holdsFor } from '../rules/rule.js';
+import { describeRule } from '../rules/suggestions.js';
 import { problemOfRule } from './answer.js';
-import { NO_RULE_OF_IT, sentence } from './messages.js';
+import { NO_RULE_OF_IT, sentence } from './conclude.js';
 import { RuleCache } from './rule-cache.js';
-import { readAsked } from './shown.js';
+import { judgedAgain, readAsked, type ToolCallName } from './shown.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** How far back, in time and in calls; and how many of those that match are shown. */
@@ -115,7 +115,7 @@ export function createRulePreviews({ policy, store, now = Date.now }: PreviewOpt
       };
     }
     const { rule, behaviour, reach } = request;
-    if (!holdsFor(reach, call)) {
+    if (!holdsFor(reach, call.session, call.location.root)) {
       return { satisfies: false, problem: 'The rule would apply to another session or folder.' };
     }
     const rules = await book.rulesFor(call.session, call.location.root);
@@ -148,11 +148,6 @@ export function createRulePreviews({ policy, store, now = Date.now }: PreviewOpt
       };
     },
   };
-}
-
-function holdsFor(reach: RuleReach, { session, location }: JudgedToolCall): boolean {
-  if ('session' in reach) return reach.session === session;
-  return !('project' in reach) || reach.project === location.root;
 }
 
 function fromAudit({ at, event, what = '', principal, session = '', tool = '', call }: AuditEntry): Looked[] {

@@ -4,7 +4,17 @@
  */
 import type { Rule, RuleStore } from '../../store/rules.js';
 import type { Decision, JudgedToolCall, ToolCallLocation } from '../decision.js';
-import type { Judge } from './judge.js';
+import type { Policy } from '../judge/policy.js';
+import { holdsFor } from '../rules/rule.js';
+
+/** What the gate and the coordinator ask of the rules. */
+export type Judge = Pick<Policy, 'decide' | 'readable' | 'hidden'>;
+
+/** The log for operators. The gateway's log has this shape. */
+export interface PermissionLog {
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
 
 /** Who revokes a `once` rule that a call has used up. */
 const USED_UP = 'use';
@@ -105,16 +115,4 @@ export class RuleCache {
 
 function isOnce(rule: Rule): boolean {
   return rule.scope === 'once' && rule.behaviour === 'allow';
-}
-
-function holdsFor(rule: Rule, session: string, root: string): boolean {
-  switch (rule.scope) {
-    case 'once':
-    case 'session':
-      return rule.session === session;
-    case 'project':
-      return rule.project === root;
-    case 'everywhere':
-      return true;
-  }
 }

@@ -4,9 +4,8 @@ import { isHomeSecret } from '../../workspace/home-secrets.js';
 import { isInside, realTarget } from '../../workspace/real-path.js';
 import { codeFile } from '../protected-files.js';
 import { type PathForms, pathForms } from '../rules/file-pattern.js';
-import type { RuleEntry } from '../rules/rule.js';
+import { EDIT_TOOLS, READ_TOOLS, type RuleEntry } from '../rules/rule.js';
 import type { RuleIndex } from '../rules/rule-index.js';
-import { EDIT_TOOLS, READ_TOOLS } from '../rules/tool-names.js';
 import { exists } from '../shell/command-paths.js';
 import { byMode, byRule, type Finding, findRule, harmless, type Judging } from './judging.js';
 

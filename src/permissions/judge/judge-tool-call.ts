@@ -1,6 +1,6 @@
 /** What the rules say about a whole call: the strictest of what they say about its parts. */
-import type { Effect } from '../effects.js';
-import { canonicalTool, isFileTool, SPECIFIER_FIELDS } from '../rules/tool-names.js';
+import type { Effect } from '../decision.js';
+import { canonicalTool, isFileTool, SPECIFIER_FIELDS } from '../rules/rule.js';
 import { hostOf } from '../shell/hosts.js';
 import { judgeCommand, type PreparedCommand } from './command.js';
 import { judgedFile, judgeFile } from './files.js';

@@ -5,16 +5,21 @@
 import type { Config } from '../../config/schema.js';
 import type { Rule } from '../../store/rules.js';
 import { realTarget } from '../../workspace/real-path.js';
-import type { Decision, JudgedToolCall, RuleSuggestion, ToolCallLocation } from '../decision.js';
-import type { Effect } from '../effects.js';
+import type { Decision, Effect, JudgedToolCall, RuleSuggestion, ToolCallLocation } from '../decision.js';
 import { ownFiles } from '../protected-files.js';
 import { RepositoryFiles, type RepositoryRules } from '../repository-rules.js';
-import { existing, hiddenFiles } from '../rules/hidden-files.js';
-import { type RuleEntry, type RuleTarget, readRule } from '../rules/rule.js';
+import {
+  canonicalTool,
+  holdsFor,
+  isFileTool,
+  type RuleEntry,
+  type RuleTarget,
+  readRule,
+} from '../rules/rule.js';
 import { RuleIndex } from '../rules/rule-index.js';
+import { existing, hiddenFiles } from '../rules/sandbox-rules.js';
 import { candidateRules } from '../rules/suggestions.js';
-import { canonicalTool, isFileTool } from '../rules/tool-names.js';
-import { type ShellParser, shellParser } from '../shell/parser.js';
+import { type ShellParser, shellParser } from '../shell/analyse.js';
 import { type PreparedCommand, prepareCommand } from './command.js';
 import { fileRule, isCredential, judgedFile, judgeFile, ownFile } from './files.js';
 import { judgeToolCall, type PreparedCommands } from './judge-tool-call.js';
@@ -229,24 +234,14 @@ export function createPolicy(options: PolicyOptions): Policy {
     },
 
     async hidden(location, session, stored, { own = false } = {}) {
-      const made = stored.filter((rule) => rule.behaviour === 'deny' && holdsIn(rule, location, session));
+      const made = stored.filter(
+        (rule) => rule.behaviour === 'deny' && holdsFor(rule, session, location.root),
+      );
       const deny = [...config.deny, ...repositories.of(location.root).deny, ...made.map(({ rule }) => rule)];
       const denied = await hiddenFiles(deny, { root: location.root, home });
       return own ? [...denied, ...(await existing(options.protectedPaths))] : denied;
     },
   };
-}
-
-function holdsIn(rule: Rule, { root }: ToolCallLocation, session: string): boolean {
-  switch (rule.scope) {
-    case 'once':
-    case 'session':
-      return rule.session === session;
-    case 'project':
-      return rule.project === root;
-    case 'everywhere':
-      return true;
-  }
 }
 
 const NO_COMMANDS: PreparedCommands = new Map();

@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { ruleProblem } from '../../config/rule-syntax.js';
 import type { RuleBehaviour, RuleReach } from '../../store/rules.js';
 import { escapePattern, pathForms } from './file-pattern.js';
-import { isFileTool } from './tool-names.js';
+import { isFileTool } from './rule.js';
 
 interface UpdateRule {
   rule: string;

@@ -1,8 +1,8 @@
-/** A rule as it is written, read into what it matches. */
+/** A rule as it is written, read into what it matches, and the tools that it speaks for. */
+import type { RuleReach } from '../../store/rules.js';
 import type { RuleSource } from '../decision.js';
 import { hostOf } from '../shell/hosts.js';
 import { readPlain } from '../shell/lexer.js';
-import { canonicalTool, isFileTool } from './tool-names.js';
 
 export interface RuleEntry {
   /** As written. */
@@ -75,4 +75,37 @@ function readHost(specifier: string): RuleTarget {
   // A star anywhere else is no form of a domain.
   const host = bare.includes('*') ? undefined : hostOf(/:\/\//.test(bare) ? bare : `http://${bare}`);
   return { kind: 'host', host, below };
+}
+
+/** Bound by rules for `Read`, besides a rule with their own name. */
+export const READ_TOOLS: ReadonlySet<string> = new Set(['Read', 'Grep', 'Glob', 'LS', 'NotebookRead']);
+/** Bound by rules for `Edit`, besides a rule with their own name. */
+export const EDIT_TOOLS: ReadonlySet<string> = new Set(['Edit', 'Write', 'MultiEdit', 'NotebookEdit']);
+
+/** Further names of built-ins, for rules written with them. */
+const ALIASES: Readonly<Record<string, string>> = { Agent: 'Task', Jupyter: 'NotebookEdit' };
+
+export const canonicalTool = (name: string): string => ALIASES[name] ?? name;
+
+export const isFileTool = (name: string): boolean => READ_TOOLS.has(name) || EDIT_TOOLS.has(name);
+
+/** The part of the input that a specifier means, for tools that have neither files, hosts nor commands. */
+export const SPECIFIER_FIELDS: Readonly<Record<string, string>> = {
+  Task: 'subagent_type',
+  WebSearch: 'query',
+  MemoryRead: 'file_path',
+  MemoryWrite: 'file_path',
+};
+
+/** Whether a rule that people made holds for calls of a session in a workspace. */
+export function holdsFor(reach: RuleReach, session: string, root: string): boolean {
+  switch (reach.scope) {
+    case 'once':
+    case 'session':
+      return reach.session === session;
+    case 'project':
+      return reach.project === root;
+    case 'everywhere':
+      return true;
+  }
 }

@@ -2,13 +2,12 @@
 import { dirname } from 'node:path';
 import { ruleProblem } from '../../config/rule-syntax.js';
 import { realTarget } from '../../workspace/real-path.js';
-import type { JudgedToolCall, RuleSuggestion } from '../decision.js';
-import type { Effect } from '../effects.js';
+import type { Effect, JudgedToolCall, RuleSuggestion } from '../decision.js';
 import { programRow } from '../shell/flag-table.js';
 import { hostOf } from '../shell/hosts.js';
 import { readPlain } from '../shell/lexer.js';
-import { describeRule } from './describe-rule.js';
 import { escapePattern, pathForms } from './file-pattern.js';
+import { READ_TOOLS, readRule, SPECIFIER_FIELDS } from './rule.js';
 
 /** Of what an engine suggests; a person chooses from a list, not from a book. */
 const MOST_OF_ENGINE = 8;
@@ -124,4 +123,56 @@ function forCommand(command: string): RuleSuggestion[] {
     allow(`Bash(${program} ${second}:*)`, `every plain command that begins with \`${program} ${second}\``),
   );
   return suggestions;
+}
+
+/** What a rule covers, in a few words for the person who is about to make it. */
+export function describeRule(rule: string): string {
+  if (rule === '*') return 'every call of every tool';
+  const target = readRule(rule, false);
+  switch (target.kind) {
+    case 'tool':
+      return byName(target.name);
+    case 'tools':
+      return target.prefix === ''
+        ? 'every call of every tool'
+        : `every tool whose name begins with ${target.prefix}`;
+    case 'server':
+      return `every tool of the MCP server ${target.server}`;
+    case 'command':
+      return 'exactly this command';
+    case 'command-prefix':
+      return target.words.length === 0
+        ? 'every plain command'
+        : `every plain command that begins with \`${target.words.join(' ')}\``;
+    case 'file':
+      return `${doing(target.tool)} ${target.pattern}${target.pattern.endsWith('/**') ? '' : ' and, if it is a folder, everything in it'}`;
+    case 'host':
+      if (target.host === undefined) return 'nothing: the host cannot be read';
+      return target.below ? `pages of every host below ${target.host}` : `pages of ${target.host}`;
+    case 'field': {
+      const field = SPECIFIER_FIELDS[target.tool];
+      return field === undefined
+        ? `nothing: ${target.tool} has no part that a specifier could be about`
+        : `calls of ${target.tool} whose ${field} is ${target.text}`;
+    }
+  }
+}
+
+const FILE_TOOLS: Readonly<Record<string, string>> = {
+  Read: 'reading everything in the workspace',
+  Edit: 'changing everything in the workspace',
+};
+
+function byName(tool: string): string {
+  const known = FILE_TOOLS[tool];
+  if (known !== undefined) return known;
+  if (tool === 'Bash') return 'every command';
+  if (tool === 'WebFetch') return 'pages of every host';
+  return tool.startsWith('mcp__') ? 'this tool of the MCP server' : 'every call of this tool';
+}
+
+function doing(tool: string): string {
+  if (tool === 'Read') return 'reading';
+  if (tool === 'Edit') return 'changing';
+  return `${READ_TOOLS.has(tool) ? 'reading' : 'changing'} with ${tool}`;
 }

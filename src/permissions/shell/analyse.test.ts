@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { analyse } from './analyse.js';
-import { shellParser } from './parser.js';
+import { analyse, shellParser } from './analyse.js';
 
 const words = async (command: string) => {
   const { commands } = analyse(await shellParser(), command);

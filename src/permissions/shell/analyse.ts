@@ -2,9 +2,10 @@
  * What a command line is made of: every simple command in it, wherever it hides, the files that it
  * redirects to, and whether the whole is plain enough for prefix rules.
  */
-import type { TreeCursor } from 'web-tree-sitter';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Tree, TreeCursor } from 'web-tree-sitter';
 import { type Joiner, MAX_COMMAND, type PlainCommand, readPlain } from './lexer.js';
-import type { ShellParser } from './parser.js';
 import { decodeWord, type Word } from './words.js';
 
 export interface SimpleCommand {
@@ -330,4 +331,44 @@ class Walk {
     this.effort += text.length;
     return text;
   }
+}
+
+/**
+ * The grammar of bash, loaded when the first command is judged: a gateway that runs none never
+ * pays for it. One parser serves every session; it keeps nothing between two commands.
+ */
+export interface ShellParser {
+  /** The caller deletes the tree. Undefined where the grammar gave up. */
+  parse(command: string): Tree | undefined;
+}
+
+let loaded: ShellParser | undefined;
+let loading: Promise<ShellParser> | undefined;
+
+/** The parser if it is there already, so that only the first command of a process waits. */
+export function shellParser(): ShellParser | Promise<ShellParser> {
+  if (loaded !== undefined) return loaded;
+  loading ??= load().then(
+    (parser) => {
+      loaded = parser;
+      return parser;
+    },
+    (error: unknown) => {
+      loading = undefined;
+      throw error;
+    },
+  );
+  return loading;
+}
+
+async function load(): Promise<ShellParser> {
+  const { Language, Parser } = await import('web-tree-sitter');
+  await Parser.init();
+  const grammar = createRequire(import.meta.url).resolve(
+    '@vscode/tree-sitter-wasm/wasm/tree-sitter-bash.wasm',
+  );
+  const language = await Language.load(await readFile(grammar));
+  const parser = new Parser();
+  parser.setLanguage(language);
+  return { parse: (command) => parser.parse(command) ?? undefined };
 }

@@ -3,11 +3,14 @@
  * never covers them, whatever its words; an exact rule does. flag-examples.json has commands of
  * both kinds for every row, for a rule `Bash(PROGRAM:*)` (or the words before ` :: `).
  */
-import { DEVELOPMENT_ROWS, NETWORK_ROWS } from './flag-table-development.js';
-import { FURTHER_ROWS } from './flag-table-further.js';
-import { GIT_ROW } from './flag-table-git.js';
-import { TEXT_ROWS } from './flag-table-text.js';
-import { BUILTIN_ROWS, INTERPRETER_ROWS, WRAPPER_ROWS } from './flag-table-wrappers.js';
+import {
+  BUILTIN_ROWS,
+  DEVELOPMENT_ROWS,
+  INTERPRETER_ROWS,
+  NETWORK_ROWS,
+  WRAPPER_ROWS,
+} from './flag-table-runners.js';
+import { FURTHER_ROWS, GIT_ROW, TEXT_ROWS } from './flag-table-tools.js';
 
 export interface FlagSet {
   /** Flags apart from each other by spaces: `-o`, `--output`. */

@@ -5,7 +5,7 @@
 import { fileProgram } from './file-programs.js';
 import { programName, programRow } from './flag-table.js';
 import { executedValues } from './flags.js';
-import { READ_ONLY_PROGRAMS } from './read-only-table.js';
+import { READ_ONLY_PROGRAMS } from './read-only.js';
 import { sedOnlyPrints, sedScripts } from './sed-script.js';
 
 /** Their first operand that is neither a flag, a value of one, a number nor an assignment is a command. */

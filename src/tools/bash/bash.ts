@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { atMost, deferred } from '../../core/deferred.js';
 import { onAbort } from '../../core/stopping.js';
-import type { Effect } from '../../permissions/effects.js';
+import type { Effect } from '../../permissions/decision.js';
 import { isReadOnlyCommand } from '../../permissions/shell/read-only.js';
 import { cleanPath, findProgram } from '../../workspace/process/command-environment.js';
 import { decodeOutput } from '../../workspace/process/output-buffer.js';

@@ -6,7 +6,7 @@
 import { opendir } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import * as z from 'zod';
-import type { Effect } from '../../permissions/effects.js';
+import type { Effect } from '../../permissions/decision.js';
 import type { Description } from '../../permissions/gate.js';
 import { errorCode, FileError } from '../../workspace/file-error.js';
 import type { FileVersion } from '../../workspace/file-state.js';

@@ -1,6 +1,6 @@
 /** What a tool works with. Made for each call; nothing in it is shared between sessions. */
 import type { Effort, JsonObject, Message, Usage } from '../../core/conversation.js';
-import type { Effect } from '../../permissions/effects.js';
+import type { Effect } from '../../permissions/decision.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import type { FileState } from '../../workspace/file-state.js';
 import type { Workspace } from '../../workspace/workspace.js';

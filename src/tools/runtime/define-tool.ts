@@ -4,7 +4,7 @@
  */
 import type * as z from 'zod';
 import type { JsonObject, ToolResultContent } from '../../core/conversation.js';
-import type { Effect } from '../../permissions/effects.js';
+import type { Effect } from '../../permissions/decision.js';
 import type { Description } from '../../permissions/gate.js';
 import {
   type CanUseTool,

@@ -5,8 +5,8 @@
  */
 import * as z from 'zod';
 import type { JsonObject } from '../../core/conversation.js';
-import type { Effect } from '../../permissions/effects.js';
-import { EDIT_TOOLS, READ_TOOLS } from '../../permissions/rules/tool-names.js';
+import type { Effect } from '../../permissions/decision.js';
+import { EDIT_TOOLS, READ_TOOLS } from '../../permissions/rules/rule.js';
 import { realTarget } from '../../workspace/real-path.js';
 import { resolvePath } from '../../workspace/workspace.js';
 import { type Classified, classify } from './classify.js';

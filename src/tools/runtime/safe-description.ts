@@ -2,8 +2,8 @@
  * What a person is shown must be what would run. Characters that a screen hides, reorders or obeys
  * are written out, so that nothing in a command or a path can pass for something else.
  */
+import type { AskHints } from '../../permissions/decision.js';
 import type { Description } from '../../permissions/gate.js';
-import type { AskHints } from '../../permissions/hints.js';
 
 /** Control characters, invisible ones, and those that turn the direction of writing; how an emoji looks is harmless. */
 const DECEPTIVE =

@@ -1,9 +1,7 @@
 /** The context of one call, and the facts that the gate gets about it. */
 import { isDeepStrictEqual } from 'node:util';
-import type { JudgedToolCall } from '../../permissions/decision.js';
-import type { Effect } from '../../permissions/effects.js';
+import type { AskHints, Effect, EngineRule, JudgedToolCall } from '../../permissions/decision.js';
 import type { Description, GatedToolCall, PermissionGate } from '../../permissions/gate.js';
-import type { AskHints, EngineRule } from '../../permissions/hints.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { classify } from './classify.js';
 import type { ToolContext, ToolPermission } from './context.js';

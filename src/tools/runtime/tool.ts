@@ -8,7 +8,7 @@
  */
 import type * as z from 'zod';
 import type { JsonObject, Message, ToolResultContent } from '../../core/conversation.js';
-import type { Effect } from '../../permissions/effects.js';
+import type { Effect } from '../../permissions/decision.js';
 import type { Description } from '../../permissions/gate.js';
 import type { ToolContext } from './context.js';
 

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/permissions/decision.js';
-import { analyse } from '../../../src/permissions/shell/analyse.js';
-import { type ShellParser, shellParser } from '../../../src/permissions/shell/parser.js';
+import { analyse, type ShellParser, shellParser } from '../../../src/permissions/shell/analyse.js';
 import type { RuleBehaviour } from '../../../src/store/rules.js';
 import { count, TIMEOUT_MS } from '../../faults/counts.js';
 import { commandCorpus } from '../command-corpus.js';

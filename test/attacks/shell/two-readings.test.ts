@@ -2,9 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { analyse } from '../../../src/permissions/shell/analyse.js';
+import { analyse, shellParser } from '../../../src/permissions/shell/analyse.js';
 import { readPlain } from '../../../src/permissions/shell/lexer.js';
-import { shellParser } from '../../../src/permissions/shell/parser.js';
 import { probe } from '../policy-probe.js';
 
 /** Prints its arguments, each behind a mark, and so shows how bash read them. */

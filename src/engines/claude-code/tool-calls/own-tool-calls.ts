@@ -1,8 +1,8 @@
 /** Calls of Claude Code's own tools: what it says about one that it asks about, and what became of those that it runs. */
 import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk';
 import type { JsonObject, ToolResultBlock } from '../../../core/conversation.js';
+import type { AskHints, EngineRule } from '../../../permissions/decision.js';
 import type { Verdict } from '../../../permissions/gate.js';
-import type { AskHints, EngineRule } from '../../../permissions/hints.js';
 import { readUpdates, type UpdateLocation } from '../../../permissions/rules/permission-updates.js';
 import type { ReviewOutcome } from '../../../tools/runtime/review.js';
 import type { ToolRunEvent, ToolRunResult } from '../../../tools/runtime/runtime.js';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Approval } from '../../../permissions/approvals.js';
 import { toolUseIdOf } from '../../../permissions/coordinator/identity.js';
 import { readAsked, withoutAsked } from '../../../permissions/coordinator/shown.js';
-import type { AskHints } from '../../../permissions/hints.js';
+import type { AskHints } from '../../../permissions/decision.js';
 import type { Rule } from '../../../store/rules.js';
 import type {
   ApprovalWire,
