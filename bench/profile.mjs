@@ -6,17 +6,17 @@ import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createCheck } from './gateway/checks.mjs';
-import { DIRECTIONS, TARGETS } from './gateway/targets.mjs';
+import { createCheck } from './lib/checks.mjs';
 import { runLoad } from './lib/load.mjs';
 import { LOAD_CORE, pinSelf, start } from './lib/process.mjs';
 import { table } from './lib/stats.mjs';
+import { toolgate } from './targets/all.mjs';
+import { DIRECTIONS } from './targets/directions.mjs';
 
 const [mode = 'json', direction = 'forward'] = process.argv.slice(2);
 const ROWS = 30;
 const IGNORED = new Set(['(idle)', '(root)']);
 
-const gateway = TARGETS.find((target) => target.name === 'toolgate');
 const folder = mkdtempSync(join(tmpdir(), 'toolgate-profile-'));
 pinSelf();
 const mock = await start(
@@ -26,16 +26,12 @@ const mock = await start(
     core: LOAD_CORE,
   },
 );
-const running = await gateway.start(mock, [
-  '--cpu-prof',
-  '--cpu-prof-interval',
-  '250',
-  '--cpu-prof-dir',
-  folder,
-]);
+const running = await toolgate.start(mock, {
+  nodeArguments: ['--cpu-prof', '--cpu-prof-interval', '250', '--cpu-prof-dir', folder],
+});
 const load = {
   port: running.port,
-  request: gateway.request(direction, mode),
+  request: toolgate.request(direction, mode),
   concurrency: mode === 'paced' ? 8 : 16,
   check: createCheck(DIRECTIONS[direction].client, mode),
 };

@@ -1,141 +1,104 @@
 /**
- * What the gateway costs, next to nginx and a bare translator. `npm run bench [-- --rounds 3 --only nginx,toolgate]`
- * Targets are pinned to one core, load and mock upstream to the other; rounds are interleaved, CPU
- * comes from the scheduler, every answer is checked.
+ * What the gateway costs next to nginx, a bare translator and others, and whether it meets its goals:
+ * `npm run bench`. bench/README.md has the options and the method.
  */
-import { writeFileSync } from 'node:fs';
-import { availableParallelism, loadavg } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg } from 'node:os';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createCheck } from './gateway/checks.mjs';
-import { report } from './gateway/report.mjs';
-import { DIRECTIONS, TARGETS } from './gateway/targets.mjs';
-import { openStreams, runLoad } from './lib/load.mjs';
-import { cpuNs, LOAD_CORE, pinSelf, start } from './lib/process.mjs';
-import { percentile } from './lib/stats.mjs';
-import { anthropicFrames } from './lib/workload.mjs';
+import { LOAD_CORE, pinSelf, start } from './lib/process.mjs';
+import { listRows, report } from './lib/report.mjs';
+import { runPlan } from './lib/runner.mjs';
+import { GROUPS, ROWS } from './rows/all.mjs';
+import { targetsOf } from './targets/all.mjs';
 
 const { values: options } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '3' },
-    window: { type: 'string', default: '1500' },
-    streams: { type: 'string', default: '500' },
     only: { type: 'string' },
+    targets: { type: 'string' },
+    base: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    minutes: { type: 'string', default: '14' },
     json: { type: 'string' },
+    from: { type: 'string' },
+    markdown: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
   },
 });
-const ROUNDS = Number(options.rounds);
-const WINDOW_MS = Number(options.window);
-const STREAMS = Number(options.streams);
-const WARM_UP_MS = 800;
-const SETTLE_MS = 3000;
-const EVENTS = anthropicFrames().length;
 
-/** `per`: what one answer counts for. `warmUp`: answers after which the code is compiled. */
-const JOBS = [
-  { mode: 'json', concurrency: 16, per: 1, warmUp: 2000, minCount: 500 },
-  { mode: 'burst', concurrency: 16, per: 1, warmUp: 600, minCount: 200 },
-  { mode: 'paced', concurrency: 8, per: EVENTS, warmUp: 8, minCount: 16 },
-  { mode: 'first', concurrency: 1, per: 1, warmUp: 50, minCount: 50 },
-];
-
-const wanted = options.only?.split(',');
-const skipped = [];
-const targets = TARGETS.filter((target) => {
-  if (wanted !== undefined && target.name !== 'direct' && !wanted.includes(target.name)) return false;
-  const why = target.unavailable?.();
-  if (why !== undefined) skipped.push(`${target.name}: ${why}`);
-  return why === undefined;
-});
-
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const say = (text) => process.stderr.write(`${text}\n`);
 
-async function measure(target, running, direction, job, warming) {
-  const before = cpuNs(running.pid);
-  const { count, seconds, firstBytes, latencies } = await runLoad({
-    port: running.port,
-    request: target.request(direction, job.mode),
-    concurrency: job.concurrency,
-    durationMs: warming ? WARM_UP_MS : WINDOW_MS,
-    minCount: warming ? job.warmUp : job.minCount,
-    check: createCheck(DIRECTIONS[direction].client, job.mode),
-  });
+if (options.list) {
+  console.log(listRows(options));
+} else {
+  const run = options.from === undefined ? await measure() : JSON.parse(readFileSync(options.from, 'utf8'));
+  console.log(report(run, options));
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(run, null, 1)}\n`);
+  // A goal that is missed is a result; a wrong answer of ours is a failure.
+  process.exitCode = run.failures.some(({ target }) => !run.peers.includes(target)) ? 1 : 0;
+}
+
+async function measure() {
+  const begun = performance.now();
+  const notes = [];
+  const peers = [];
+  const base = options.base === undefined ? undefined : resolve(options.base);
+  const targets = selectTargets(targetsOf({ base, peers }), notes);
+  const plan = planOf(targets, notes);
+  if (plan.length === 0) throw new Error(`nothing to measure: --list names the rows`);
+  if (availableParallelism() < 2) notes.push('one core: targets and load share it, so read ratios alone');
+  pinSelf();
+  const loadBefore = loadavg()[0];
+  const program = fileURLToPath(new URL('lib/mock-upstream.mjs', import.meta.url));
+  const mock = await start(process.execPath, [program], { core: LOAD_CORE });
+  const rounds = options.rounds === undefined ? undefined : Number(options.rounds);
+  const untilMs = begun + Number(options.minutes) * 60_000;
+  const found = await runPlan({ plan, mock, quick: options.quick, rounds, untilMs, say });
+  await mock.stop();
   return {
-    cpuUs: (cpuNs(running.pid) - before) / count / job.per / 1000,
-    perSecond: count / seconds,
-    firstByteMs: percentile(firstBytes, 0.5),
-    latencyMs: percentile(latencies, 0.5),
+    date: new Date().toISOString().slice(0, 16).replace('T', ' '),
+    node: process.version,
+    machine: `${cpus().length} × ${cpus()[0].model.trim()}`,
+    load: [loadBefore, loadavg()[0]],
+    seconds: Math.round((performance.now() - begun) / 1000),
+    quick: options.quick,
+    targets: targets.map(({ name }) => name),
+    peers: peers.map(({ name }) => name),
+    figures: found.figures,
+    failures: found.failures,
+    notes: [...notes, ...found.notes],
   };
 }
 
-async function footprint(target, mock) {
-  const running = await target.start(mock);
-  await pause(1000);
-  const idleKb = running.rssKb();
-  const held = await openStreams({
-    port: running.port,
-    request: target.request('forward', 'hold'),
-    count: STREAMS,
+function selectTargets(all, notes) {
+  const wanted = options.targets?.split(',');
+  return all.filter((target) => {
+    if (wanted !== undefined && !wanted.includes(target.name)) return false;
+    const why = target.unavailable?.();
+    if (why !== undefined) notes.push(`${target.name} was not measured: ${why}`);
+    return why === undefined;
   });
-  await pause(SETTLE_MS);
-  const heldKb = running.rssKb();
-  held.close();
-  await running.stop();
-  return { startMs: running.startMs, idleMb: idleKb / 1024, perStreamKb: (heldKb - idleKb) / STREAMS };
 }
 
-const cores = availableParallelism();
-pinSelf();
-if (cores < 2) say('Only one core: targets and load share it, so read the figures as ratios only.');
-const mock = await start(
-  process.execPath,
-  [fileURLToPath(new URL('lib/mock-upstream.mjs', import.meta.url))],
-  {
-    core: LOAD_CORE,
-  },
-);
-
-const results = new Map(targets.map((target) => [target.name, { figures: [], footprints: [] }]));
-const failures = [];
-const running = new Map();
-for (const target of targets) running.set(target, await target.start(mock));
-
-for (let round = -1; round < ROUNDS; round++) {
-  say(round < 0 ? 'warming up' : `round ${round + 1} of ${ROUNDS}`);
-  for (const direction of Object.keys(DIRECTIONS)) {
-    for (const job of JOBS) {
-      for (const [target, process_] of running) {
-        try {
-          const figure = await measure(target, process_, direction, job, round < 0);
-          if (round >= 0) results.get(target.name).figures.push({ direction, mode: job.mode, ...figure });
-        } catch (error) {
-          failures.push(`${target.name} ${direction} ${job.mode}: ${error.message}`);
-        }
-      }
-    }
-  }
+/** `--only` takes names of rows and groups, and beginnings of them; rows that they are compared with come along. */
+function planOf(targets, notes) {
+  const wanted = options.only?.split(',');
+  const asked = (name) => wanted === undefined || wanted.some((each) => name.startsWith(each));
+  const compared = new Set(ROWS.filter(({ name }) => asked(name)).flatMap(({ goal }) => goal?.rows ?? []));
+  const isWanted = (name) => asked(name) || compared.has(name);
+  return GROUPS.flatMap((group) => {
+    const jobs = group.jobs.filter((job) => [group.name, ...group.rowsOf(job)].some(isWanted));
+    if (jobs.length === 0) return [];
+    const why = group.unavailable?.();
+    if (why !== undefined) notes.push(`${group.name} was not measured: ${why}`);
+    const able = targets.filter(
+      (target) =>
+        group.targets.includes(target.kind) &&
+        (group.control !== false || target.name !== 'control') &&
+        jobs.some((job) => group.can?.(target, job) ?? true),
+    );
+    return why !== undefined || able.length === 0 ? [] : [{ group, jobs, targets: able }];
+  });
 }
-for (const process_ of running.values()) await process_.stop();
-
-for (let round = 0; round < ROUNDS; round++) {
-  say(`${STREAMS} open streams, round ${round + 1} of ${ROUNDS}`);
-  for (const target of targets) {
-    if (target.name !== 'direct') results.get(target.name).footprints.push(await footprint(target, mock));
-  }
-}
-await mock.stop();
-
-console.log(
-  report({
-    results,
-    skipped,
-    failures,
-    rounds: ROUNDS,
-    streams: STREAMS,
-    load: loadavg()[0],
-    node: process.version,
-  }),
-);
-if (options.json !== undefined) writeFileSync(options.json, JSON.stringify([...results], null, 2));
-process.exitCode = failures.length === 0 ? 0 : 1;

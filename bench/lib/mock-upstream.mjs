@@ -1,10 +1,20 @@
 /**
  * The upstream of every benchmark, on raw sockets so that it costs little. The path says what it
- * answers: /json|burst|paced|first|hold/v1/messages or …/v1/chat/completions. Each event is an HTTP chunk
- * of its own, as providers send them. Run as a process: prints `listening <port>`.
+ * answers: /json|burst|paced|first|hold|text100|agent/v1/messages or …/v1/chat/completions. Each event is an
+ * HTTP chunk of its own, as providers send them. Run as a process: prints `listening <port>`.
  */
 import { createServer } from 'node:net';
-import { anthropicAnswer, anthropicFrames, chatAnswer, chatFrames } from './workload.mjs';
+import { fileURLToPath } from 'node:url';
+import {
+  agentCallFrames,
+  agentTextFrames,
+  anthropicAnswer,
+  anthropicFrames,
+  anthropicTextFrames,
+  chatAnswer,
+  chatFrames,
+  chatTextFrames,
+} from './workload.mjs';
 
 const TICK_MS = 2;
 const HOLD_TICKS = 100;
@@ -34,9 +44,22 @@ function streamAnswer(frames) {
 }
 
 const DIALECTS = {
-  '/v1/messages': { json: jsonAnswer(anthropicAnswer()), stream: streamAnswer(anthropicFrames()) },
-  '/v1/chat/completions': { json: jsonAnswer(chatAnswer()), stream: streamAnswer(chatFrames()) },
+  '/v1/messages': {
+    json: jsonAnswer(anthropicAnswer()),
+    stream: streamAnswer(anthropicFrames()),
+    text: memoized((pieces) => streamAnswer(anthropicTextFrames(pieces))),
+  },
+  '/v1/chat/completions': {
+    json: jsonAnswer(chatAnswer()),
+    stream: streamAnswer(chatFrames()),
+    text: memoized((pieces) => streamAnswer(chatTextFrames(pieces))),
+  },
 };
+
+function memoized(make) {
+  const made = new Map();
+  return (key) => made.get(key) ?? made.set(key, make(key)).get(key);
+}
 
 /** Streams in progress: advanced together by one timer. */
 const active = new Set();
@@ -77,7 +100,22 @@ const MODES = {
     );
   },
   hold: (socket, { stream }) => pace(socket, stream.pieces, HOLD_TICKS, stream.pieces.length),
+  /** Text alone, in as many events as the mode says, in one write. */
+  text: (socket, { text }, { count }) => socket.write(text(count).whole),
+  /** A call of Read, and 200 pieces of text once its result is there; each event a write of its own. */
+  agent: (socket, _, { body }) =>
+    writeOneByOne(
+      socket,
+      streamAnswer(body.includes('tool_result') ? agentTextFrames() : agentCallFrames()).pieces,
+    ),
 };
+
+async function writeOneByOne(socket, pieces) {
+  for (const piece of pieces) {
+    socket.write(piece);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
 
 /** A response of our own for "not found": the target asked for the wrong thing. */
 function refuse(socket, why) {
@@ -102,14 +140,15 @@ export function createMockUpstream() {
         needed = end + 4 + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
       }
       if (size < needed) return;
+      const [, mode, count, path] = /^\/([a-z]+)(\d*)(\/v1\/[\w/]+)/.exec(target) ?? [];
+      const body = mode === 'agent' ? Buffer.concat(parts) : undefined;
       parts = [];
       size = 0;
       needed = -1;
-      const [, mode, path] = /^\/(\w+)(\/v1\/[\w/]+)/.exec(target) ?? [];
       const dialect = DIALECTS[path];
       const answer = MODES[mode];
       if (dialect === undefined || answer === undefined) refuse(socket, target);
-      else answer(socket, dialect);
+      else answer(socket, dialect, { count: Number(count), body });
     });
     const drop = () => {
       for (const stream of active) if (stream.socket === socket) active.delete(stream);
@@ -119,7 +158,7 @@ export function createMockUpstream() {
   });
 }
 
-if (process.argv[1] === import.meta.filename) {
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const server = createMockUpstream();
   server.listen(0, '127.0.0.1', 1024, () => console.log(`listening ${server.address().port}`));
 }

@@ -1,23 +1,52 @@
 /** Processes under test: started on one core, measured by the scheduler's own counters. */
 import { spawn, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 export const TARGET_CORE = 1;
 export const LOAD_CORE = 0;
+const START_TIMEOUT_MS = 60_000;
+const OUTPUT_KEPT = 8_000;
+/** Of a core. A process with timers is never quite still. */
+const IDLE_SHARE = 0.01;
 
-const canPin = spawnSync('taskset', ['-V']).status === 0;
+let pins;
+const canPin = () => {
+  pins ??= spawnSync('taskset', ['-V']).status === 0;
+  return pins;
+};
 
 /** The load generator is this very process: it stays off the core of what is measured. */
 export function pinSelf(core = LOAD_CORE) {
-  if (canPin)
+  if (canPin())
     spawnSync('taskset', ['-a', '-p', '-c', String(core), String(process.pid)], { stdio: 'ignore' });
 }
 
 const running = new Set();
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+
+/** What was started ends with this process, however it ends. */
+function endWithUs(child) {
+  if (running.size === 0) {
+    process.once('exit', killAll);
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stopNow);
+  }
+  running.add(child);
+}
+
+function forget(child) {
+  running.delete(child);
+  if (running.size > 0) return;
+  process.off('exit', killAll);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, stopNow);
+}
+
+/** With SIGTERM: a program that has children of its own, as nginx, ends them then. */
+function killAll() {
+  for (const child of running) child.kill('SIGTERM');
+}
+
+const stopNow = () => process.exit(1);
 
 /**
  * Starts a command on a core and waits for a line `listening <port>` on its output (or until
@@ -26,20 +55,23 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exi
 export async function start(command, args, options = {}) {
   const { core = TARGET_CORE, env = {}, ready, port, cwd, ipc = false } = options;
   const begun = performance.now();
-  const child = canPin
+  const child = canPin()
     ? spawn('taskset', ['-c', String(core), command, ...args], spawnOptions(env, cwd, ipc))
     : spawn(command, args, spawnOptions(env, cwd, ipc));
-  running.add(child);
+  endWithUs(child);
   let output = '';
+  let found;
   const exited = new Promise((resolve) =>
     child.once('exit', (code) => {
-      running.delete(child);
+      forget(child);
       resolve(code);
     }),
   );
   const listening = new Promise((resolve) => {
     const collect = (data) => {
-      output += data;
+      // Log lines come by the thousand: only the last are of use when something fails.
+      output = (output + data).slice(-OUTPUT_KEPT);
+      if (found !== undefined) return;
       const match = /listening (\d+)|https?:\/\/[^\s/:]+:(\d+)/.exec(output);
       if (match !== null) resolve(Number(match[1] ?? match[2]));
     };
@@ -47,23 +79,33 @@ export async function start(command, args, options = {}) {
     child.stderr.on('data', collect);
   });
   const answering = ready === undefined ? listening : poll(ready).then(() => port);
-  const found = await Promise.race([answering, exited.then((code) => ({ code }))]);
-  if (typeof found !== 'number') throw new Error(`${command} ended with ${found.code}: ${output}`);
+  const ended = exited.then((code) => ({ why: `ended with ${code}` }));
+  const late = delay(
+    START_TIMEOUT_MS,
+    { why: `does not answer after ${START_TIMEOUT_MS} ms` },
+    { ref: false },
+  );
+  found = await Promise.race([answering, ended, late]);
+  if (typeof found !== 'number') {
+    child.kill('SIGKILL');
+    throw new Error(`${[command, ...args].join(' ')} ${found.why}: ${output}`);
+  }
   return {
     pid: child.pid,
     port: found,
     startMs: performance.now() - begun,
+    startCpuNs: cpuNs(child.pid),
     cpuNs: () => cpuNs(child.pid),
     rssKb: () => rssKb(child.pid),
     /** With `ipc`: sends a message, resolves with the next one that comes back. */
     ask(message) {
       return new Promise((resolve, reject) => {
-        const ended = () => reject(new Error(output));
+        const gone = () => reject(new Error(output));
         child.once('message', (answer) => {
-          child.off('exit', ended);
+          child.off('exit', gone);
           resolve(answer);
         });
-        child.once('exit', ended);
+        child.once('exit', gone);
         child.send(message);
       });
     },
@@ -76,12 +118,53 @@ export async function start(command, args, options = {}) {
   };
 }
 
+/** Resolves when a process does nothing more: what it puts off must not count for the next measurement. */
+export async function quiet(running, { everyMs = 150, mostMs = 3000 } = {}) {
+  const until = performance.now() + mostMs;
+  for (let before = running.cpuNs(); performance.now() < until; ) {
+    await delay(everyMs);
+    const now = running.cpuNs();
+    if (now - before < IDLE_SHARE * everyMs * 1e6) return;
+    before = now;
+  }
+}
+
+/** The same process; `folder` is gone when it has stopped. */
+export function withFolder(running, folder) {
+  return {
+    ...running,
+    async stop() {
+      await running.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
 function spawnOptions(env, cwd, ipc) {
   return { env: { ...process.env, ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe', ...(ipc ? ['ipc'] : [])] };
 }
 
 async function poll(ready) {
-  while (!(await ready())) await new Promise((resolve) => setTimeout(resolve, 2));
+  while (!(await ready())) await delay(2);
+}
+
+/** For programs that cannot choose one themselves. */
+export function freePort() {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+/** Does something listen there? */
+export function answers(port) {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => resolve(true) ?? socket.destroy());
+    socket.on('error', () => resolve(false));
+  });
 }
 
 function processTree(pid) {

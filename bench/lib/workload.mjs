@@ -2,24 +2,28 @@
  * The job every benchmark does: an agent's request in the middle of a session, answered with text
  * and two tool calls. Sizes are those of real traffic: 49,450 bytes in; 3 KB of JSON or 285 events out.
  */
+import { toChatMessages, toChatTools } from './chat-form.mjs';
+
 const REQUEST_BYTES = 49_450;
+/** Stands in the last message of a request; the load generator writes another number there each time. */
+export const NUMBER = '#00000000';
 const WORDS =
   'the parser reads each line once and keeps only what the next state needs so that a long file costs no more memory than a short one'.split(
     ' ',
   );
 
-function prose(words, seed) {
+export function prose(words, seed) {
   let text = '';
   for (let i = 0; i < words; i++) text += `${i === 0 ? '' : ' '}${WORDS[(i * 7 + seed) % WORDS.length]}`;
   return text;
 }
 
-const TOOL_NAMES = [
+export const TOOL_NAMES = [
   'Read', 'Write', 'Edit', 'MultiEdit', 'Bash', 'Grep', 'Glob',
   'LS', 'WebFetch', 'WebSearch', 'TodoWrite', 'Task', 'NotebookEdit', 'NotebookRead',
 ]; // biome-ignore format: a list
 
-function toolSchema(index) {
+export function toolSchema(index) {
   return {
     type: 'object',
     properties: {
@@ -58,7 +62,7 @@ function anthropicBody(stream, padding) {
     const result = { type: 'tool_result', tool_use_id: `toolu_01A${turn}`, content: prose(430, turn + 2) };
     messages.push({
       role: 'user',
-      content: turn < 5 ? [result] : [result, { type: 'text', text: `继续。${padding}` }],
+      content: turn < 5 ? [result] : [result, { type: 'text', text: `继续。${NUMBER} ${padding}` }],
     });
   }
   return {
@@ -83,43 +87,13 @@ function anthropicBody(stream, padding) {
 /** The same conversation as OpenAI Chat Completions. */
 function chatBody(stream) {
   const source = anthropicBody(stream, '');
-  const messages = [{ role: 'system', content: source.system.map((block) => block.text).join('\n\n') }];
-  for (const message of source.messages) {
-    if (typeof message.content === 'string') {
-      messages.push({ role: message.role, content: message.content });
-    } else if (message.role === 'assistant') {
-      const [text, call] = message.content;
-      messages.push({
-        role: 'assistant',
-        content: text.text,
-        tool_calls: [
-          {
-            id: call.id,
-            type: 'function',
-            function: { name: call.name, arguments: JSON.stringify(call.input) },
-          },
-        ],
-      });
-    } else {
-      for (const block of message.content) {
-        messages.push(
-          block.type === 'tool_result'
-            ? { role: 'tool', tool_call_id: block.tool_use_id, content: block.content }
-            : { role: 'user', content: block.text },
-        );
-      }
-    }
-  }
   return {
     model: 'gpt-5.4',
     max_completion_tokens: 32000,
     stream,
     ...(stream ? { stream_options: { include_usage: true } } : {}),
-    messages,
-    tools: source.tools.map((tool) => ({
-      type: 'function',
-      function: { name: tool.name, description: tool.description, parameters: tool.input_schema },
-    })),
+    messages: toChatMessages(source.system, source.messages),
+    tools: toChatTools(source.tools),
   };
 }
 
@@ -179,66 +153,103 @@ function calls(counts) {
   }));
 }
 
+const chatData = (chunks) => [
+  ...chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`),
+  'data: [DONE]\n\n',
+];
+const chatStart = () => chatChunk({ role: 'assistant', content: '', refusal: null });
+const chatEnd = (finish) => [chatChunk({}, finish), { ...chatChunk({}), choices: [], usage: CHAT_USAGE }];
+
 /** 285 frames: role, 200 text, two calls, finish, usage, [DONE]. */
 export function chatFrames() {
-  const frames = [chatChunk({ role: 'assistant', content: '', refusal: null })];
-  for (const content of TEXT_DELTAS) frames.push(chatChunk({ content }));
-  for (const call of calls([40, 39])) {
-    const { index } = call;
-    frames.push(
-      chatChunk({
-        tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.name, arguments: '' } }],
-      }),
+  const chunks = [chatStart(), ...TEXT_DELTAS.map((content) => chatChunk({ content }))];
+  for (const { index, id, name, pieces } of calls([40, 39])) {
+    chunks.push(
+      chatChunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
     );
-    for (const piece of call.pieces)
-      frames.push(chatChunk({ tool_calls: [{ index, function: { arguments: piece } }] }));
+    for (const piece of pieces)
+      chunks.push(chatChunk({ tool_calls: [{ index, function: { arguments: piece } }] }));
   }
-  frames.push(chatChunk({}, 'tool_calls'));
-  frames.push({ ...chatChunk({}), choices: [], usage: CHAT_USAGE });
-  return [...frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`), 'data: [DONE]\n\n'];
+  return chatData([...chunks, ...chatEnd('tool_calls')]);
 }
 
-/** 285 frames of the Anthropic stream with the same content. */
-export function anthropicFrames() {
-  const frames = [];
-  const push = (event) => frames.push(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+const anthropicData = (events) =>
+  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+
+/** The frames around the blocks of an Anthropic stream. */
+function anthropicStream(blocks, stop_reason) {
   const usage = {
     input_tokens: ANSWER_USAGE.input,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: ANSWER_USAGE.cached,
     output_tokens: 1,
   };
-  push({
-    type: 'message_start',
-    message: {
-      id: 'msg_BenchBenchBenchBench0001', type: 'message', role: 'assistant', model: 'claude-sonnet-5',
-      content: [], stop_reason: null, stop_sequence: null, usage,
-    }, // biome-ignore format: one record
-  });
-  push({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
-  for (const text of TEXT_DELTAS)
-    push({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } });
-  push({ type: 'content_block_stop', index: 0 });
-  for (const call of calls([38, 38])) {
-    const index = call.index + 1;
-    push({
-      type: 'content_block_start',
-      index,
-      content_block: { type: 'tool_use', id: call.id, name: call.name, input: {} },
-    });
-    for (const piece of call.pieces) {
-      push({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: piece } });
-    }
-    push({ type: 'content_block_stop', index });
-  }
-  push({
-    type: 'message_delta',
-    delta: { stop_reason: 'tool_use', stop_sequence: null },
-    usage: { output_tokens: ANSWER_USAGE.output },
-  });
-  push({ type: 'message_stop' });
-  return frames;
+  const message = {
+    id: 'msg_BenchBenchBenchBench0001', type: 'message', role: 'assistant', model: 'claude-sonnet-5',
+    content: [], stop_reason: null, stop_sequence: null, usage,
+  }; // biome-ignore format: one record
+  return anthropicData([
+    { type: 'message_start', message },
+    ...blocks,
+    {
+      type: 'message_delta',
+      delta: { stop_reason, stop_sequence: null },
+      usage: { output_tokens: ANSWER_USAGE.output },
+    },
+    { type: 'message_stop' },
+  ]);
 }
+
+const block = (index, content_block, deltas) => [
+  { type: 'content_block_start', index, content_block },
+  ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+  { type: 'content_block_stop', index },
+];
+const textBlock = (texts) =>
+  block(
+    0,
+    { type: 'text', text: '' },
+    texts.map((text) => ({ type: 'text_delta', text })),
+  );
+const callBlock = (index, { id, name, pieces }) =>
+  block(
+    index,
+    { type: 'tool_use', id, name, input: {} },
+    pieces.map((piece) => ({ type: 'input_json_delta', partial_json: piece })),
+  );
+
+/** 285 frames of the Anthropic stream with the same content. */
+export function anthropicFrames() {
+  const called = calls([38, 38]).flatMap((call) => callBlock(call.index + 1, call));
+  return anthropicStream([...textBlock(TEXT_DELTAS), ...called], 'tool_use');
+}
+
+// ── answers of text alone, and of an agent's model ─────────────────────────────────────────────
+
+const textPieces = (count) => Array.from({ length: count }, (_, index) => `piece ${index} of the answer, `);
+
+/** What an answer of `count` pieces says. */
+export const textOf = (count) => textPieces(count).join('');
+
+export function chatTextFrames(count) {
+  const said = textPieces(count).map((content) => chatChunk({ content }));
+  return chatData([chatStart(), ...said, ...chatEnd('stop')]);
+}
+
+export const anthropicTextFrames = (count) => anthropicStream(textBlock(textPieces(count)), 'end_turn');
+
+export const AGENT_PIECES = 200;
+let agentCalls = 0;
+
+/** A call of Read for notes.txt. Each has an id of its own: one that comes twice would be the same call. */
+export function agentCallFrames() {
+  const call = { id: `toolu_bench${++agentCalls}`, name: 'Read', pieces: ['{"file_path":', '"notes.txt"}'] };
+  return anthropicStream(callBlock(0, call), 'tool_use');
+}
+
+export const agentTextFrames = () => anthropicTextFrames(AGENT_PIECES);
+
+// ── whole answers ──────────────────────────────────────────────────────────────────────────────
 
 export function chatAnswer() {
   return {

@@ -1,10 +1,9 @@
 /** nginx as a plain proxy: what moving the bytes costs. Installed where that is possible, else left out. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { start } from '../lib/process.mjs';
+import { answers, freePort, start, withFolder } from '../lib/process.mjs';
 
 function find() {
   for (const name of ['nginx', '/usr/sbin/nginx']) if (spawnSync(name, ['-v']).status === 0) return name;
@@ -53,29 +52,10 @@ http {
 `;
 }
 
-function freePort() {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
-}
-
-function answers(port) {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.on('connect', () => resolve(true) ?? socket.destroy());
-    socket.on('error', () => resolve(false));
-  });
-}
-
 export async function startNginx(command, upstreamPort) {
   const folder = mkdtempSync(join(tmpdir(), 'toolgate-bench-nginx-'));
   const port = await freePort();
   writeFileSync(join(folder, 'nginx.conf'), configuration(folder, port, upstreamPort));
-  return start(command, ['-p', folder, '-c', join(folder, 'nginx.conf')], {
-    port,
-    ready: () => answers(port),
-  });
+  const args = ['-p', folder, '-c', join(folder, 'nginx.conf')];
+  return withFolder(await start(command, args, { port, ready: () => answers(port) }), folder);
 }

@@ -1,6 +1,6 @@
 /** Is an answer right? Every one is checked: text, both calls, stop reason, usage, and the order of a stream. */
 import { deepStrictEqual, strictEqual } from 'node:assert';
-import { ANSWER_USAGE, anthropicAnswer } from '../lib/workload.mjs';
+import { ANSWER_USAGE, anthropicAnswer, textOf } from './workload.mjs';
 
 const wanted = anthropicAnswer();
 const [text, ...calls] = wanted.content;
@@ -36,17 +36,19 @@ function checkCompletion({ choices: [{ message, finish_reason: finish }], usage 
   strictEqual(usage.completion_tokens, ANSWER_USAGE.output, 'completion tokens');
 }
 
-function eventsOf(body) {
+/** The data of a stream's events. Comments (`: ping`), which a server may send at any time, have none. */
+export function eventsOf(body) {
   return body
     .toString()
-    .split('\n\n')
+    .split(/\r?\n\r?\n/)
     .map((frame) =>
       frame
-        .split('\n')
-        .find((line) => line.startsWith('data: '))
-        ?.slice(6),
+        .split(/\r?\n/)
+        .filter((line) => line.startsWith('data:'))
+        .map((line) => line.slice(5).replace(/^ /, ''))
+        .join('\n'),
     )
-    .filter((data) => data !== undefined);
+    .filter((data) => data !== '');
 }
 
 function checkMessageStream(body) {
@@ -123,5 +125,16 @@ export function createCheck(dialect, mode) {
       throw new Error(`wrong answer (${dialect}, ${mode}): ${error.message}\n${body.subarray(0, 600)}`);
     }
     right = body;
+  };
+}
+
+/** A check of a stream to an Anthropic client that says `pieces` pieces of text, and nothing else. */
+export function createTextCheck(pieces) {
+  const wantedText = textOf(pieces);
+  return (body) => {
+    const events = eventsOf(body).map((data) => JSON.parse(data));
+    const said = events.map((event) => event.delta?.text ?? '').join('');
+    if (said !== wantedText || events.at(-1)?.type !== 'message_stop')
+      throw new Error(`wrong answer (${pieces} pieces of text):\n${body.subarray(0, 600)}`);
   };
 }
