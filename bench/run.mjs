@@ -18,6 +18,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     targets: { type: 'string' },
     base: { type: 'string' },
+    peers: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     rounds: { type: 'string' },
     minutes: { type: 'string', default: '14' },
@@ -43,7 +44,7 @@ if (options.list) {
 async function measure() {
   const begun = performance.now();
   const notes = [];
-  const peers = [];
+  const peers = options.peers ? await (await import('./targets/peers.mjs')).installedPeers(notes, say) : [];
   const base = options.base === undefined ? undefined : resolve(options.base);
   const targets = selectTargets(targetsOf({ base, peers }), notes);
   const plan = planOf(targets, notes);

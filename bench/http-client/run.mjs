@@ -33,7 +33,7 @@ const MODES = [
   { mode: 'paced', concurrency: 8, unit: 1e3, per: chatFrames().length, warmUp: 8, expected: streamBytes },
 ];
 
-installPeers('undici');
+installPeers(['undici']);
 pinSelf();
 const mock = await start(process.execPath, [here('../lib/mock-upstream.mjs')], { core: LOAD_CORE });
 

@@ -74,7 +74,7 @@ async function footprint(server) {
   return { startMs: target.startMs, idleMb: idle / 1024, perStreamKb: (full - idle) / STREAMS };
 }
 
-installPeers('fastify', 'hono', '@hono/node-server');
+installPeers(['fastify', 'hono', '@hono/node-server']);
 pinSelf();
 const figures = new Map(SERVERS.map((server) => [server, { json: [], burst: [], paced: [], footprint: [] }]));
 

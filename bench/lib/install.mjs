@@ -1,17 +1,20 @@
-/** Installs what a benchmark compares with into bench/node_modules: the gateway itself depends on none of it. */
+/** Installs what a benchmark compares with below bench/: the gateway itself depends on none of it. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const folder = fileURLToPath(new URL('..', import.meta.url));
+const bench = fileURLToPath(new URL('..', import.meta.url));
 
-export function installPeers(...names) {
-  if (names.every((name) => existsSync(join(folder, 'node_modules', name, 'package.json')))) return;
+/** `folder`: of bench/, with a package.json that has them. Scripts of packages do not run. */
+export function installPeers(names, folder = '.') {
+  const prefix = join(bench, folder);
+  const installed = (name) => existsSync(join(prefix, 'node_modules', name, 'package.json'));
+  if (names.every(installed)) return;
   const done = spawnSync(
     'npm',
-    ['install', '--prefix', folder, '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts'],
+    ['install', '--prefix', prefix, '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts'],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   );
-  if (done.status !== 0) throw new Error(`npm install in ${folder} failed with ${done.status}`);
+  if (done.status !== 0) throw new Error(`npm install in ${prefix} failed with ${done.status}`);
 }
