@@ -7,6 +7,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { chart } from './lib/chart.mjs';
 import { LOAD_CORE, pinSelf, start } from './lib/process.mjs';
 import { listRows, report } from './lib/report.mjs';
 import { runPlan } from './lib/runner.mjs';
@@ -25,6 +26,7 @@ const { values: options } = parseArgs({
     json: { type: 'string' },
     from: { type: 'string' },
     markdown: { type: 'boolean', default: false },
+    chart: { type: 'string' },
     list: { type: 'boolean', default: false },
   },
 });
@@ -37,6 +39,7 @@ if (options.list) {
   const run = options.from === undefined ? await measure() : JSON.parse(readFileSync(options.from, 'utf8'));
   console.log(report(run, options));
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(run, null, 1)}\n`);
+  if (options.chart !== undefined) writeFileSync(options.chart, chart(run));
   // A goal that is missed is a result; a wrong answer of ours is a failure.
   process.exitCode = run.failures.some(({ target }) => !run.peers.includes(target)) ? 1 : 0;
 }

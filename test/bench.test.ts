@@ -1,4 +1,4 @@
-/** The benchmark itself, without measuring: its table of rows, its report, its checks. */
+/** The benchmark itself, without measuring: its table of rows, its report, its picture, its checks. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -33,6 +33,7 @@ interface Group {
 const { GROUPS, ROWS }: { GROUPS: Group[]; ROWS: Row[] } = await load('rows/all.mjs');
 const { targetsOf } = await load('targets/all.mjs');
 const { report, listRows } = await load('lib/report.mjs');
+const { chart } = await load('lib/chart.mjs');
 const { runPlan } = await load('lib/runner.mjs');
 const { createCheck, eventsOf } = await load('lib/checks.mjs');
 const { anthropicFrames, chatFrames } = await load('lib/workload.mjs');
@@ -149,6 +150,34 @@ describe('the report', () => {
     expect(text).toContain('- other, burst-forward: wrong answer: tokens');
     expect(text).toContain('- a note');
     expect(report(RUN)).toContain('── Spread ──');
+  });
+});
+
+describe('the picture', () => {
+  const svg: string = chart(RUN);
+
+  it('is well-formed', () => {
+    const open: string[] = [];
+    for (const [, end, name = '', rest = ''] of svg.matchAll(/<(\/?)([a-z]+)([^>]*)>/g)) {
+      if (end === '/') expect(open.pop()).toBe(name);
+      else if (!rest.endsWith('/')) open.push(name);
+      expect(rest.replaceAll(/ [a-zA-Z-]+="[^"<]*"/g, '')).toMatch(/^\/?$/);
+    }
+    expect(open).toEqual([]);
+    expect(svg).not.toMatch(/&(?!(?:amp|lt|gt|quot);)|undefined|NaN/);
+    expect(svg.replaceAll(/<\/?[a-z]+[^>]*>/g, '')).not.toContain('<');
+  });
+
+  it('says when, on what and against whom, for light and dark pages', () => {
+    for (const part of [
+      '2026-01-02',
+      'Node 20.1.2',
+      'a core &amp; its',
+      'bare translator',
+      'prefers-color-scheme',
+    ])
+      expect(svg).toContain(part);
+    expect(svg).toContain('goal ≤ 10 × nginx: missed by 100 %');
   });
 });
 
