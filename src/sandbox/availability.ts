@@ -4,7 +4,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { cleanPath, commandEnvironment, findProgram } from '../workspace/process/command-environment.js';
-import { probeArguments } from './bubblewrap.js';
+import { probeArguments } from './walls.js';
 
 export type Availability =
   | { kind: 'bubblewrap'; program: string; detail: string; socat: string | undefined }

@@ -7,13 +7,12 @@ import { cleanPath, commandEnvironment, findProgram } from '../workspace/process
 import { isInside, realTarget } from '../workspace/real-path.js';
 import { type ApprovedFile, approvedFile, currentFile } from './approved-files.js';
 import { type Availability, findAvailability } from './availability.js';
-import { bubblewrapArguments } from './bubblewrap.js';
 import { type MountPlan, planMounts, watchNewRepositories } from './mounts.js';
 import { createPendingLooks, type PendingLooks, removeIfEmpty } from './pending-looks.js';
 import { SANDBOX_VARIABLES } from './protected-paths.js';
 import { type HostProxy, openHostProxy, proxyVariables, throughProxy } from './proxied-command.js';
 import type { Sandbox, SandboxSpec, SandboxStatus, SetAside, WrappedCommand } from './sandbox.js';
-import { seatbeltCommand } from './seatbelt.js';
+import { bubblewrapArguments, seatbeltCommand } from './walls.js';
 import { settleWatched } from './watched-paths.js';
 
 export interface SandboxOptions {

@@ -1,5 +1,5 @@
 /** A command whose only network is the proxy on a socket. */
-import { INNER_PROXY_SOCKET } from './bubblewrap.js';
+import { INNER_PROXY_SOCKET } from './walls.js';
 
 /**
  * The only way out for a command that may reach some hosts: an HTTP proxy that lets those through.

@@ -3,7 +3,7 @@
  * let the call through: `answers`, by the text of the question.
  */
 import * as z from 'zod';
-import { toJsonSchema } from './runtime/input-schema.js';
+import { toJsonSchema } from './runtime/parse-input.js';
 import type { Tool, Validation } from './runtime/tool.js';
 
 const LIMITS = { questions: 4, options: 4, question: 2000, header: 60, label: 200, text: 10_000 };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type BuiltInOptions, createBuiltIns } from './built-ins.js';
-import { inputSchemaOf } from './runtime/input-schema.js';
+import { inputSchemaOf } from './runtime/parse-input.js';
 import type { Tool } from './runtime/tool.js';
 
 const ALL_OFF: BuiltInOptions = {

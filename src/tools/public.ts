@@ -4,13 +4,14 @@ import type { OwnTool } from './runtime/define-tool.js';
 export type { JsonObject, Message, ToolResultContent } from '../core/conversation.js';
 export type { Effect } from '../permissions/decision.js';
 export type { Description } from '../permissions/gate.js';
+export type { ToolPermission, ToolState } from './runtime/context.js';
 export type {
   CanUseTool,
+  OwnResult,
+  OwnTool,
   OwnToolContext as ToolContext,
   OwnValidation,
-} from './runtime/classic-interface.js';
-export type { ToolPermission, ToolState } from './runtime/context.js';
-export type { OwnResult, OwnTool } from './runtime/define-tool.js';
+} from './runtime/define-tool.js';
 export {
   type Asker,
   type Enablement,

@@ -1,7 +1,7 @@
 /** Tools that hand a piece of work to a sub-agent and give back its report: Task, and Architect, whose agent only reads. */
 import * as z from 'zod';
 import type { AgentReport, AgentTask, ToolContext } from './runtime/context.js';
-import { toJsonSchema } from './runtime/input-schema.js';
+import { toJsonSchema } from './runtime/parse-input.js';
 import { type Tool, ToolError, type ToolProgress, type Validation } from './runtime/tool.js';
 
 /** What no sub-agent has, whatever its parent has: agents of its own, and the user's attention. */

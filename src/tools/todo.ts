@@ -1,6 +1,6 @@
 /** The session's list of things to do: TodoRead shows it, TodoWrite replaces it. */
 import * as z from 'zod';
-import { TODO_STATES, type Todo } from './runtime/todos.js';
+import { TODO_STATES, type Todo } from './runtime/context.js';
 import type { Tool } from './runtime/tool.js';
 
 /** Models like to fill in an argument of a tool that has none. */

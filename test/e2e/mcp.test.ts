@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { asTool, mcpTools } from '../../src/mcp/client/as-tool.js';
-import { createTodoList } from '../../src/tools/runtime/todos.js';
+import { createTodoList } from '../../src/tools/runtime/context.js';
 import { tempFolder } from '../support/cleanup.js';
 import {
   everythingServer,

@@ -5,7 +5,7 @@ import { configSchema } from '../../src/config/schema.js';
 import type { KeyOptions } from '../../src/server/access/auth.js';
 import { createBuiltIns } from '../../src/tools/built-ins.js';
 import { createRegistry } from '../../src/tools/runtime/registry.js';
-import { SILENT } from '../../src/tools/runtime/runtime-log.js';
+import { SILENT } from '../../src/tools/runtime/runtime.js';
 import { fakeTool } from '../support/fake-tools.js';
 import { ABOUT, NO_TOOLS, startServer } from './server-harness.js';
 

@@ -16,7 +16,7 @@ import {
 } from '../../src/engines/claude-code/processes/create-claude-processes.js';
 import { rootFolder } from '../../src/engines/claude-code/processes/process-folder.js';
 import { incomingMessage } from '../../src/engines/claude-code/processes/transcript-entries.js';
-import { SILENT } from '../../src/tools/runtime/runtime-log.js';
+import { SILENT } from '../../src/tools/runtime/runtime.js';
 import { tempFolder } from './cleanup.js';
 import { inDialect } from './scripted-answers.js';
 import {

@@ -14,8 +14,7 @@ import { createSessions } from '../../src/sessions/lifetime/create-sessions.js';
 import type { Sessions } from '../../src/sessions/sessions.js';
 import { openStore } from '../../src/store/sqlite/open.js';
 import type { Store } from '../../src/store/store.js';
-import type { ToolContext } from '../../src/tools/runtime/context.js';
-import { createJobTable } from '../../src/tools/runtime/jobs.js';
+import { createJobTable, createTodoList, type ToolContext } from '../../src/tools/runtime/context.js';
 import { toOffer } from '../../src/tools/runtime/registry.js';
 import type { ReviewOutcome, ReviewRequest } from '../../src/tools/runtime/review.js';
 import type {
@@ -25,9 +24,8 @@ import type {
   ToolRunResult,
   ToolRuntime,
 } from '../../src/tools/runtime/runtime.js';
-import { readSnapshot, takeSnapshot } from '../../src/tools/runtime/snapshot.js';
-import { createTodoList } from '../../src/tools/runtime/todos.js';
 import type { Tool } from '../../src/tools/runtime/tool.js';
+import { readSnapshot, takeSnapshot } from '../../src/tools/runtime/tool-states.js';
 import { createFileState } from '../../src/workspace/file-state.js';
 
 type Script =

@@ -4,9 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Effect } from '../../src/permissions/decision.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import type { ToolContext, ToolOptions, ToolState } from '../../src/tools/runtime/context.js';
-import { createJobTable } from '../../src/tools/runtime/jobs.js';
-import { createTodoList } from '../../src/tools/runtime/todos.js';
+import {
+  createJobTable,
+  createTodoList,
+  type ToolContext,
+  type ToolOptions,
+  type ToolState,
+} from '../../src/tools/runtime/context.js';
 import type {
   Enablement,
   PromptOptions,

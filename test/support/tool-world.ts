@@ -9,8 +9,7 @@ import { openStore } from '../../src/store/sqlite/open.js';
 import { createBuiltIns } from '../../src/tools/built-ins.js';
 import { createToolRuntime } from '../../src/tools/runtime/create-runtime.js';
 import type { ToolSource } from '../../src/tools/runtime/registry.js';
-import type { ToolRuntime } from '../../src/tools/runtime/runtime.js';
-import { SILENT } from '../../src/tools/runtime/runtime-log.js';
+import { SILENT, type ToolRuntime } from '../../src/tools/runtime/runtime.js';
 import { SANDBOX_OFF } from './tool-context.js';
 
 export interface ToolWorldOptions {

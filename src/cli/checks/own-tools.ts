@@ -2,7 +2,7 @@ import type { Config } from '../../config/schema.js';
 import { createBuiltIns } from '../../tools/built-ins.js';
 import { createOwnTools } from '../../tools/runtime/own-tools.js';
 import { createRegistry } from '../../tools/runtime/registry.js';
-import { SILENT } from '../../tools/runtime/runtime-log.js';
+import { SILENT } from '../../tools/runtime/runtime.js';
 import { type Check, fail, ok, warn } from './check.js';
 
 /** Shorter than the gateway's own: a person waits. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeRuntime } from '../../../test/support/native-engine-bench.js';
 import type { SessionEvent } from '../../sessions/sessions.js';
-import type { Job } from '../../tools/runtime/jobs.js';
+import type { Job } from '../../tools/runtime/context.js';
 import { HeldToolStates } from './held-tool-states.js';
 
 const workspace = { root: '/w', home: '/home/u' };

@@ -1,7 +1,7 @@
 /** How the gateway is set up and what it has seen of its upstreams. Nothing is called to find out. */
 import type { UpstreamSeen } from '../../observability/upstream-health.js';
+import { isSelected } from '../../tools/runtime/registry.js';
 import type { ListedTool } from '../../tools/runtime/runtime.js';
-import { isSelected } from '../../tools/runtime/selection.js';
 import { seesModel } from '../access/auth.js';
 import type { Exchange } from '../http/exchange.js';
 import { NO_STORE, sendJson } from '../http/respond.js';

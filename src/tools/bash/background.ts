@@ -6,8 +6,7 @@ import { type OutputSlice, wholeCharacters } from '../../workspace/process/outpu
 import type { CommandEnd } from '../../workspace/process/run-command.js';
 import { resetBehind } from '../../workspace/process/terminal-text.js';
 import { filterLines } from '../../workspace/ripgrep.js';
-import type { ToolContext } from '../runtime/context.js';
-import type { Job, JobState } from '../runtime/jobs.js';
+import type { Job, JobState, ToolContext } from '../runtime/context.js';
 import { type Tool, ToolError } from '../runtime/tool.js';
 import { presentOutput, setAsideNote } from './present-output.js';
 import type { StartedCommand } from './start-command.js';

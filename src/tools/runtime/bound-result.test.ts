@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../../test/support/cleanup.js';
 import type { ToolResultContent } from '../../core/conversation.js';
 import { boundResult, cutMiddle, RESULT_LIMITS } from './bound-result.js';
-import { SILENT } from './runtime-log.js';
+import { SILENT } from './runtime.js';
 
 async function bound(content: string | readonly ToolResultContent[], limit?: number) {
   const { path } = await tempFolder();

@@ -7,7 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaSource, TextBlock, ToolResultContent } from '../../core/conversation.js';
 import { cleanText, headOf, tailOf } from './clean-text.js';
-import type { RuntimeLog } from './runtime-log.js';
+import type { RuntimeLog } from './runtime.js';
 
 export const RESULT_LIMITS = {
   /** Characters of text, all blocks together. */

@@ -4,8 +4,6 @@ import type { Effect } from '../../permissions/decision.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import type { FileState } from '../../workspace/file-state.js';
 import type { Workspace } from '../../workspace/workspace.js';
-import type { JobTable } from './jobs.js';
-import type { TodoList } from './todos.js';
 
 export interface ToolContext {
   /** Fires when the call must end: the client is gone, the turn was stopped, its time is over. */
@@ -110,4 +108,88 @@ export interface AgentReport {
   /** `max_turns`, `aborted`, an error's message; absent when it came to its own end. */
   cutShort?: string;
   details?: JsonObject;
+}
+
+export const TODO_STATES = ['pending', 'in_progress', 'completed'] as const;
+
+export interface Todo {
+  content: string;
+  status: (typeof TODO_STATES)[number];
+  /** The same in the present tense, for while it is being done. */
+  activeForm: string;
+}
+
+/** What a session wants to do. Replaced whole, as models write it. */
+export interface TodoList {
+  read(): readonly Todo[];
+  /** Returns what stood there before. */
+  replace(todos: readonly Todo[]): readonly Todo[];
+}
+
+export function createTodoList(): TodoList {
+  let current: readonly Todo[] = [];
+  return {
+    read: () => current,
+    replace(todos) {
+      const before = current;
+      current = todos.map((todo) => ({ ...todo }));
+      return before;
+    },
+  };
+}
+
+/** A command that goes on in the background. Owned by the session and ended with it. */
+export interface Job {
+  readonly id: string;
+  readonly command: string;
+  readonly startedAt: number;
+  state(): JobState;
+  /** What was printed since the last time that this was asked. */
+  readNew(): Promise<JobOutput>;
+  /** A file with everything that it printed. */
+  readonly logPath: string;
+  /** Ends the process group: politely, then not. Resolves when it is gone. */
+  stop(): Promise<void>;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<JobState>;
+}
+
+export type JobState =
+  | { status: 'running' }
+  | { status: 'exited'; code: number }
+  | { status: 'killed'; signal: string }
+  | { status: 'failed'; message: string };
+
+interface JobOutput {
+  text: string;
+  /** The same with its terminal codes, where it has any. */
+  shown?: string;
+  /** Characters left out of `text`; the log file has them. */
+  omitted: number;
+}
+
+interface JobTable {
+  add(job: Job): void;
+  get(id: string): Job | undefined;
+  list(): readonly Job[];
+  /** Ends all of them; later additions are stopped at once. */
+  close(): Promise<void>;
+}
+
+export function createJobTable(): JobTable {
+  const jobs = new Map<string, Job>();
+  let closed = false;
+  return {
+    add(job) {
+      jobs.set(job.id, job);
+      if (closed) void job.stop();
+    },
+    get: (id) => jobs.get(id),
+    list: () => [...jobs.values()],
+    async close() {
+      closed = true;
+      await Promise.all([...jobs.values()].map((job) => job.stop()));
+      jobs.clear();
+    },
+  };
 }

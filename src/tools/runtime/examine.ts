@@ -7,14 +7,13 @@ import { GatewayError } from '../../core/errors.js';
 import type { Decision } from '../../permissions/decision.js';
 import type { Description, PermissionGate } from '../../permissions/gate.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
-import { classify, withoutPersonFields } from './classify.js';
 import { strangerTool } from './foreign-input.js';
+import { classify, withoutPersonFields } from './parse-input.js';
 import { plainDescription } from './preflight.js';
 import { toOffer } from './registry.js';
+import { settleWithin } from './run-clock.js';
 import type { OpenToolState, RunRequest } from './runtime.js';
-import { settleWithin } from './settle-within.js';
-import type { Tool } from './tool.js';
-import { isToolError } from './tool.js';
+import { isToolError, type Tool } from './tool.js';
 import {
   createToolCallContext,
   judgedToolCall,

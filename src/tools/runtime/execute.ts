@@ -5,12 +5,9 @@
 import type { ToolResultContent } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ToolContext } from './context.js';
-import type { RunClock } from './run-clock.js';
-import type { ToolRunResult } from './runtime.js';
-import type { RuntimeLog } from './runtime-log.js';
-import { settleWithin } from './settle-within.js';
-import type { Tool, ToolProgress, ToolResult } from './tool.js';
-import { isToolError } from './tool.js';
+import { type RunClock, settleWithin } from './run-clock.js';
+import type { RuntimeLog, ToolRunResult } from './runtime.js';
+import { isToolError, type Tool, type ToolProgress, type ToolResult } from './tool.js';
 
 interface Execution {
   content: string | readonly ToolResultContent[];

@@ -9,8 +9,7 @@ import type { Effect } from '../../permissions/decision.js';
 import { EDIT_TOOLS, READ_TOOLS } from '../../permissions/rules/rule.js';
 import { realTarget } from '../../workspace/real-path.js';
 import { resolvePath } from '../../workspace/workspace.js';
-import { type Classified, classify } from './classify.js';
-import { inputSchemaOf } from './input-schema.js';
+import { type Classified, classify, inputSchemaOf } from './parse-input.js';
 import type { OpenToolState } from './runtime.js';
 import type { Tool } from './tool.js';
 

@@ -6,7 +6,7 @@ import { closeAfterTest, tempFolder } from '../../../test/support/cleanup.js';
 import { callOf, fakeWorld, textOf } from '../../../test/support/fake-tools.js';
 import { enablementOf } from '../../../test/support/tool-context.js';
 import { createOwnTools } from './own-tools.js';
-import { SILENT } from './runtime-log.js';
+import { SILENT } from './runtime.js';
 import type { Tool } from './tool.js';
 
 const EXAMPLES = fileURLToPath(new URL('../../../examples/tools', import.meta.url));

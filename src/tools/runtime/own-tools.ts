@@ -9,7 +9,7 @@ import { GatewayError } from '../../core/errors.js';
 import { toTool } from './define-tool.js';
 import { importOwn } from './own-modules.js';
 import type { ToolProblem, ToolSource } from './registry.js';
-import type { RuntimeLog } from './runtime-log.js';
+import type { RuntimeLog } from './runtime.js';
 import { isToolError, type Tool, ToolError } from './tool.js';
 
 /**

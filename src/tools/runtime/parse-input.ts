@@ -1,13 +1,40 @@
 /**
- * From what a model wrote to the input of a tool. Slips that can be read in one way only are put
- * right: a number, a boolean, a list or an object written as text, and null for a field that may
- * be left out. Anything else is refused with a sentence that names the fields.
+ * The input of a tool: as JSON Schema for models, and from what a model wrote. Slips that can be read
+ * in one way only are put right: a number, a boolean, a list or an object written as text, and null for
+ * a field that may be left out. Anything else is refused with a sentence that names the fields.
  */
 import * as z from 'zod';
 import type { JsonObject } from '../../core/conversation.js';
 import { wellFormed } from './clean-text.js';
-import { inputSchemaOf } from './input-schema.js';
 import type { Tool } from './tool.js';
+
+const made = new WeakMap<object, JsonObject>();
+
+/** Throws where a schema cannot be written as JSON Schema: a bug of the tool. */
+export function inputSchemaOf(tool: Tool): JsonObject {
+  if (tool.inputJSONSchema !== undefined) return tool.inputJSONSchema;
+  if (tool.inputSchema === undefined) return { type: 'object', properties: {} };
+  let schema = made.get(tool.inputSchema);
+  if (schema === undefined) {
+    schema = toJsonSchema(tool.inputSchema);
+    made.set(tool.inputSchema, schema);
+  }
+  return schema;
+}
+
+/** What a caller may send: fields with a default are optional. */
+export function toJsonSchema(schema: z.ZodType): JsonObject {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      // The bounds that zod gives every integer say nothing to a model.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return rest;
+}
 
 type ParsedInput<Input> = { ok: true; input: Input } | { ok: false; message: string };
 
@@ -240,4 +267,30 @@ function fromJson(text: string): unknown {
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null;
+}
+
+/** Parsed, and with the tool's own account of it; false where the tool has none. */
+export interface Classified {
+  input: unknown;
+  readOnly: boolean;
+  concurrencySafe: boolean;
+  needsPermissions: boolean;
+}
+
+export function classify(tool: Tool, raw: unknown): Classified | { problem: string } {
+  const parsed = parseInput(tool, raw);
+  if (!parsed.ok) return { problem: parsed.message };
+  const { input } = parsed;
+  return {
+    input,
+    readOnly: tool.isReadOnly(input) === true,
+    concurrencySafe: tool.isConcurrencySafe(input) === true,
+    needsPermissions: tool.needsPermissions(input) !== false,
+  };
+}
+
+/** What the model sent, without what is a person's to say. */
+export function withoutPersonFields({ personFields = [] }: Tool, raw: JsonObject): JsonObject {
+  if (!personFields.some((name) => Object.hasOwn(raw, name))) return raw;
+  return Object.fromEntries(Object.entries(raw).filter(([name]) => !personFields.includes(name)));
 }

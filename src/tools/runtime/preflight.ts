@@ -4,13 +4,12 @@
  */
 import { GatewayError } from '../../core/errors.js';
 import type { PermissionGate, Revision, Verdict, VerdictReason } from '../../permissions/gate.js';
-import { type Classified, classify } from './classify.js';
 import type { ToolContext } from './context.js';
+import { type Classified, classify } from './parse-input.js';
+import { settleWithin } from './run-clock.js';
 import type { ToolRunResult } from './runtime.js';
 import { safeDescription } from './safe-description.js';
-import { settleWithin } from './settle-within.js';
-import type { Tool } from './tool.js';
-import { isToolError } from './tool.js';
+import { isToolError, type Tool } from './tool.js';
 import {
   createToolCallContext,
   gatedToolCall,

@@ -2,8 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { fakeTool } from '../../../test/support/fake-tools.js';
 import { createRegistry, type ToolOrigin, type ToolSource } from './registry.js';
-import type { OfferRequest } from './runtime.js';
-import { SILENT } from './runtime-log.js';
+import { type OfferRequest, SILENT } from './runtime.js';
 import type { Tool } from './tool.js';
 
 const source = (origin: ToolOrigin, ...tools: Tool[]): ToolSource => ({ source: origin, tools: () => tools });

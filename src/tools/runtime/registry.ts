@@ -3,11 +3,40 @@
  * servers, whose tools come and go; whether a tool is on is asked at every offer.
  */
 import type { ToolDefinition } from '../../core/conversation.js';
-import { inputSchemaOf } from './input-schema.js';
-import type { ListedTool, OfferRequest, ToolOffer } from './runtime.js';
-import type { RuntimeLog } from './runtime-log.js';
-import { hasName, isSelected } from './selection.js';
+import { inputSchemaOf } from './parse-input.js';
+import type { ListedTool, OfferRequest, RuntimeLog, ToolOffer, ToolSelection } from './runtime.js';
 import type { Asker, Tool } from './tool.js';
+
+type Named = Pick<Tool, 'name' | 'aliases'>;
+
+/**
+ * The selection is about the tools that the gateway has itself. Those of MCP servers come with
+ * the server, unless a list names some of them: then only those.
+ */
+export function isSelected(
+  { tool, origin }: { tool: Named; origin: ListedTool['source'] },
+  selection: ToolSelection,
+  requested: readonly string[],
+): boolean {
+  if (selection === 'all') return true;
+  if (origin === 'mcp') {
+    if (!Array.isArray(selection)) return true;
+    const named = selection.filter((name) => name.startsWith('mcp__'));
+    return named.length === 0 || named.some((name) => coversMcp(name, tool.name));
+  }
+  if (selection === 'none') return false;
+  const names = selection === 'requested' ? requested : selection;
+  return names.some((name) => hasName(tool, name));
+}
+
+/** `mcp__docs` is every tool of that server, as in a rule. */
+function coversMcp(name: string, tool: string): boolean {
+  return tool === name || tool.startsWith(`${name}__`);
+}
+
+function hasName(tool: Named, name: string): boolean {
+  return tool.name === name || (tool.aliases?.includes(name) ?? false);
+}
 
 export type ToolOrigin = 'built-in' | 'own' | 'mcp';
 

@@ -11,15 +11,14 @@ import type { Sandbox } from '../../sandbox/sandbox.js';
 import { createFileState, type FileState } from '../../workspace/file-state.js';
 import { isInside, realTarget } from '../../workspace/real-path.js';
 import { readTextFile } from '../../workspace/text-file.js';
-import { withoutPersonFields } from './classify.js';
 import { type ForeignInput, readForeignInput, strangerTool } from './foreign-input.js';
+import { withoutPersonFields } from './parse-input.js';
 import { plainDescription } from './preflight.js';
 import { toOffer } from './registry.js';
+import { settleWithin } from './run-clock.js';
 import type { OpenToolState, RunRequest } from './runtime.js';
 import { safeDescription, safeHints } from './safe-description.js';
-import { settleWithin } from './settle-within.js';
-import type { Tool } from './tool.js';
-import { isToolError } from './tool.js';
+import { isToolError, type Tool } from './tool.js';
 import {
   createToolCallContext,
   gatedToolCall,

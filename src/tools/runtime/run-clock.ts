@@ -1,3 +1,5 @@
+import { onAbort } from '../../core/stopping.js';
+
 /** How long a call has run, with the time that it waited for a person left out. */
 export interface RunClock {
   /** Milliseconds of running so far. */
@@ -60,4 +62,35 @@ export function startRunClock(limitMs: number | undefined, onOver: () => void): 
       clearTimeout(timer);
     },
   };
+}
+
+/** What became of something that may never settle, or ignore the signal. */
+type Settling<T> = { state: 'settled'; value: T } | { state: 'late' } | { state: 'ignored' };
+
+interface SettleOptions {
+  signal: AbortSignal;
+  /** How long it may go on after the signal fired. */
+  graceMs: number;
+  limitMs?: number;
+}
+
+/** Rejects with what `work` rejects with. Work that is given up is left alone; its failure is swallowed. */
+export async function settleWithin<T>(work: Promise<T>, options: SettleOptions): Promise<Settling<T>> {
+  const { signal, graceMs, limitMs } = options;
+  const timers: NodeJS.Timeout[] = [];
+  let release = () => {};
+  const givenUp = new Promise<Settling<T>>((resolve) => {
+    release = onAbort(signal, () => {
+      timers.push(setTimeout(() => resolve({ state: 'ignored' }), graceMs));
+    });
+    if (limitMs !== undefined) timers.push(setTimeout(() => resolve({ state: 'late' }), limitMs));
+  });
+  const settled = work.then((value): Settling<T> => ({ state: 'settled', value }));
+  settled.catch(() => {});
+  try {
+    return await Promise.race([settled, givenUp]);
+  } finally {
+    release();
+    for (const timer of timers) clearTimeout(timer);
+  }
 }

@@ -10,13 +10,12 @@ import { type LinkedSignals, linkSignals, onAbort } from '../../core/stopping.js
 import type { PermissionGate } from '../../permissions/gate.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { boundResult, RESULT_LIMITS } from './bound-result.js';
-import { classify, withoutPersonFields } from './classify.js';
 import { createEventQueue, type EventQueue } from './event-queue.js';
 import { execute, INTERNAL_ERROR } from './execute.js';
+import { classify, withoutPersonFields } from './parse-input.js';
 import { type Preflight, preflight, type Refusal } from './preflight.js';
 import { type RunClock, startRunClock } from './run-clock.js';
-import type { RunRequest, ToolRunEvent, ToolRunResult } from './runtime.js';
-import type { RuntimeLog } from './runtime-log.js';
+import type { RunRequest, RuntimeLog, ToolRunEvent, ToolRunResult } from './runtime.js';
 import type { Tool } from './tool.js';
 import { locationOf, type ToolCallPlan, type ToolCallScope } from './tool-call-context.js';
 

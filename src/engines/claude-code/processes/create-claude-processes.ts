@@ -1,6 +1,6 @@
 /** Processes of Claude Code: spares that wait, and those that have a conversation. */
 import { GatewayError } from '../../../core/errors.js';
-import type { RuntimeLog } from '../../../tools/runtime/runtime-log.js';
+import type { RuntimeLog } from '../../../tools/runtime/runtime.js';
 import type { ClaudeProcess, ClaudeProcesses, OpenOptions, ProcessProfile } from './claude-processes.js';
 import { converse } from './conversation-process.js';
 import { type ClaudeSdk, loadClaudeSdk } from './load-sdk.js';

@@ -1,5 +1,5 @@
 /** Processes that wait for a conversation, by profile. One costs some 200 MB, so they do not wait for ever. */
-import type { RuntimeLog } from '../../../tools/runtime/runtime-log.js';
+import type { RuntimeLog } from '../../../tools/runtime/runtime.js';
 import type { ProcessProfile } from './claude-processes.js';
 import type { LaunchedProcess, StartedProcess } from './start-process.js';
 

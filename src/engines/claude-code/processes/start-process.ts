@@ -7,7 +7,7 @@ import type { Options, SDKUserMessage, SpawnedProcess, SpawnOptions } from '@ant
 import type { Message } from '../../../core/conversation.js';
 import { atMost } from '../../../core/deferred.js';
 import { GatewayError } from '../../../core/errors.js';
-import type { RuntimeLog } from '../../../tools/runtime/runtime-log.js';
+import type { RuntimeLog } from '../../../tools/runtime/runtime.js';
 import { createProcessTree, type Started } from '../../../workspace/process/end-processes.js';
 import type { ProcessProfile } from './claude-processes.js';
 import type { ClaudeSdk } from './load-sdk.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { seatbeltCommand } from './seatbelt.js';
+import { seatbeltCommand } from './walls.js';
 
 it('writes a profile with the same walls', async () => {
   const script = await seatbeltCommand('echo hello', {
