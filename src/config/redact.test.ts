@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a reference is one of the harmless texts
 import { describe, expect, it } from 'vitest';
 import { loadConfigText } from './load.js';
-import { createRedactor, environmentSecrets, maskUrl } from './redact.js';
+import { createCleanCheck, createRedactor, environmentSecrets, maskUrl } from './redact.js';
 
 const SHAPED: readonly [string, string][] = [
   ['key sk-ant-api03-abcdefghijklmnop_1234 end', 'key [redacted] end'],
@@ -37,6 +37,28 @@ const HARMLESS: readonly string[] = [
   '{"path":"/v1/messages","status":200,"ms":12}',
 ];
 
+/** One for each beginning that is known, as short as it may be. */
+const TOKENS: readonly string[] = [
+  'sk-abcdefghij_-1234',
+  `AIza${'a-_0'.repeat(8)}`,
+  `gsk_${'aZ09'.repeat(5)}`,
+  `xai-${'aZ09'.repeat(5)}`,
+  `hf_${'aZ09'.repeat(5)}`,
+  `AKIA${'Z0'.repeat(8)}`,
+  ...['p', 'o', 'u', 's', 'r'].map((kind) => `gh${kind}_${'aZ0'.repeat(10)}`),
+  `github_pat_${'aZ_'.repeat(10)}`,
+  ...['a', 'b', 'e', 'o', 'p', 'r', 's'].map((kind) => `xox${kind}-${'aZ-0-'.repeat(2)}`),
+  'eyJabcd_-01.abcd_-01.',
+];
+
+const NAMES: readonly string[] = [
+  ...['api-key', 'api_key', 'apikey', 'x-api-key', 'x-goog-api-key'],
+  ...['authorization', 'proxy-authorization'],
+  ...['access_token', 'refresh_token', 'id_token', 'auth_token', 'client_secret'],
+];
+
+const KEY_BLOCK = '-----BEGIN EC PRIVATE KEY-----\nMIIE\n-----END EC PRIVATE KEY-----';
+
 describe('createRedactor', () => {
   it.each(SHAPED)('takes out the secret in %j', (text, expected) => {
     expect(createRedactor([])(text)).toBe(expected);
@@ -44,6 +66,35 @@ describe('createRedactor', () => {
 
   it.each(HARMLESS)('leaves %j as it is', (text) => {
     expect(createRedactor([])(text)).toBe(text);
+  });
+
+  it.each(TOKENS)('knows a token by its beginning: %s', (token) => {
+    for (const [before, after] of [
+      ['', ''],
+      ['key ', ' end'],
+      ['{"a":"', '"}'],
+      ['"\\n', '"'],
+      ['修：', '。'],
+    ]) {
+      expect(createRedactor([])(`${before}${token}${after}`)).toBe(`${before}[redacted]${after}`);
+    }
+    expect(createRedactor([])(token.slice(0, 9))).toBe(token.slice(0, 9));
+  });
+
+  it.each(NAMES)('takes out what is assigned to %s, however it is written', (name) => {
+    const mixed = name.replace(/.(?=.)/g, (letter, at: number) =>
+      at % 2 === 0 ? letter.toUpperCase() : letter,
+    );
+    for (const written of [name, name.toUpperCase(), mixed]) {
+      for (const sign of [':', '=', ': ', '":"', '\\":\\"', "' : '", '\u00a0:\u3000', '    =']) {
+        expect(createRedactor([])(`${written}${sign}hunter22`)).toBe(`${written}${sign}[redacted]`);
+      }
+    }
+  });
+
+  it('takes out what is assigned together with several other secrets', () => {
+    const text = `api_key=hunter22 https://a:hunter22@b sk-0123456789abcdef0 bearer hunter22 ${KEY_BLOCK}`;
+    expect(createRedactor([])(text)).not.toMatch(/hunter22|0123456789|MIIE/);
   });
 
   it('takes out known values as text, in JSON and in an address', () => {
@@ -82,6 +133,46 @@ describe('createRedactor', () => {
       // Quadratic reading of two million characters would run into the time limit of the test.
       expect(redact(piece.repeat(Math.ceil(2_000_000 / piece.length))).length).toBeGreaterThan(0);
     }
+  });
+});
+
+describe('createCleanCheck', () => {
+  const isClean = createCleanCheck(['known-value', 'schlüssel', '密码密码']);
+  const redact = createRedactor(['known-value', 'schlüssel', '密码密码']);
+  const seen = [
+    ...SHAPED.map(([text]) => text),
+    ...TOKENS,
+    ...NAMES.flatMap((name) => [`${name}: hunter22`, `"${name.toUpperCase()}"\u00a0=\u3000'hunter22'`]),
+    'a known-value here',
+    'mein schlüssel!',
+    '密码密码',
+    // No part of a character ends it.
+    'https://bob:pàssà@host',
+    'https://à:à@host',
+    'authorization: àààà',
+    KEY_BLOCK,
+  ];
+
+  it.each(seen)('sees what the redactor changes in %j, also within other text', (text) => {
+    expect(redact(text)).not.toBe(text);
+    for (const around of ['', '修复 "', 'x\u00a0']) {
+      expect(isClean(Buffer.from(`${around}${text}${around}`))).toBe(false);
+      // A view into a larger buffer, as it comes from a socket.
+      const within = Buffer.from(`....${around}${text}`);
+      expect(isClean(within.subarray(4))).toBe(false);
+    }
+  });
+
+  it('does not mind that a character is cut in two', () => {
+    const cut = Buffer.from('修 sk-0123456789abcdef0').subarray(1);
+    expect(isClean(cut)).toBe(false);
+  });
+
+  it.each([
+    ...HARMLESS.filter((text) => !/[:=] ?"?(?:\$|Bearer`)/.test(text)),
+    '{"model":"m","max_tokens":100,"messages":[{"role":"user","content":"修复 the bearer, a basic test"}]}',
+  ])('lets %j pass', (text) => {
+    expect(isClean(Buffer.from(`修复 ${text}`))).toBe(true);
   });
 });
 

@@ -1,24 +1,39 @@
 /** Secrets out of every text that is printed, logged or kept: which values they are, and how they look. */
 import { pathKey, type References } from './environment-references.js';
+import { alternatives, KnownValues } from './known-values.js';
 import type { Config } from './schema.js';
 
 export const REDACTED = '[redacted]';
 
 type Redactor = (text: string) => string;
 
+/** A shape of secrets, and a cheaper one that is there wherever it is. */
+interface Shape {
+  /**
+   * Looser than the shape. Each branch starts at the rarest letter of what it looks for and looks
+   * back from there: the engine skips to those letters, several times as fast as trying every start.
+   */
+  hint: string;
+  /** Group 1 is kept. None can match a part of a text in two ways, so each is linear in its length, whatever the text. */
+  shape: RegExp;
+}
+
 /** Shapes that are known wherever they come from; what follows the prefix is long enough not to be a word. */
-const TOKENS: readonly string[] = [
-  'sk-[A-Za-z0-9_-]{16,}',
-  'AIza[A-Za-z0-9_-]{30,}',
-  'gsk_[A-Za-z0-9]{20,}',
-  'xai-[A-Za-z0-9]{20,}',
-  'hf_[A-Za-z0-9]{20,}',
-  'AKIA[A-Z0-9]{16}',
-  'gh[pousr]_[A-Za-z0-9]{30,}',
-  'github_pat_[A-Za-z0-9_]{30,}',
-  'xox[abeoprs]-[A-Za-z0-9-]{10,}',
+const TOKENS: readonly { token: string; hint: string }[] = [
+  { token: 'sk-[A-Za-z0-9_-]{16,}', hint: 'k(?<=(?<![A-Za-z0-9])sk|\\\\[nrt]sk)-[A-Za-z0-9_-]{16}' },
+  { token: 'AIza[A-Za-z0-9_-]{30,}', hint: 'z(?<=AIz)a[A-Za-z0-9_-]{30}' },
+  { token: 'gsk_[A-Za-z0-9]{20,}', hint: 'k(?<=gsk)_[A-Za-z0-9]{20}' },
+  { token: 'xai-[A-Za-z0-9]{20,}', hint: 'xai-[A-Za-z0-9]{20}' },
+  { token: 'hf_[A-Za-z0-9]{20,}', hint: '_(?<=hf_)[A-Za-z0-9]{20}' },
+  { token: 'AKIA[A-Z0-9]{16}', hint: 'K(?<=AK)IA[A-Z0-9]{16}' },
+  { token: 'gh[pousr]_[A-Za-z0-9]{30,}', hint: '_(?<=gh[pousr]_)[A-Za-z0-9]{30}' },
+  { token: 'github_pat_[A-Za-z0-9_]{30,}', hint: '_(?<=github_)pat_[A-Za-z0-9_]{30}' },
+  { token: 'xox[abeoprs]-[A-Za-z0-9-]{10,}', hint: 'xox[abeoprs]-[A-Za-z0-9-]{10}' },
   // A JSON web token. Only from where the run of characters starts: each start reads to the end of the run.
-  '(?<![_-])eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]*',
+  {
+    token: '(?<![_-])eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]*',
+    hint: 'J(?<=eyJ)[A-Za-z0-9_-]{8}',
+  },
 ];
 
 /** Names before `:` or `=`, in a header, in JSON (escaped or not) and in a query. */
@@ -29,56 +44,86 @@ const NAMES: readonly string[] = [
   'client_secret',
 ];
 
-/**
- * In this order. Group 1 is kept. None can match a part of the text in two ways, so each is linear
- * in its length, whatever the text.
- */
-const SHAPES: readonly RegExp[] = [
-  // Behind a letter it is the end of a word (`risk-…`), unless the letter is a line break in JSON.
-  new RegExp(`((?<![A-Za-z0-9])|(?<=\\\\[nrt]))(?:${TOKENS.join('|')})`, 'g'),
-  /(-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----)[^-]+/g,
-  /(:\/\/)[^\s/@:"'<>]*:[^\s/@"'<>]+(?=@)/g,
-  /((?:bearer|basic)[ \t]+)(?=[A-Za-z0-9._~+/-]{8})[A-Za-z0-9._~+/-]+=*/gi,
-  new RegExp(
-    `((?:${NAMES.join('|')})\\\\?["']?\\s{0,4}[:=]\\s{0,4}\\\\?["']?(?:(?:bearer|basic|token)[ \\t]+)?)` +
-      `(?!\\[redacted\\]|\\$\\{|(?:bearer|basic|token)(?![A-Za-z0-9]))[^\\s"'\\\\,;&}<>]{4,}`,
-    'gi',
-  ),
+/** Space may be any in UTF-8 that is read as Latin-1, and is two or three characters there. */
+const HINT_ASSIGNED = `\\\\?["']?[\\s\\x80-\\uffff]{0,12}[:=]`;
+
+/** In this order. */
+const SHAPES: readonly Shape[] = [
+  {
+    hint: TOKENS.map(({ hint }) => hint).join('|'),
+    // Behind a letter it is the end of a word (`risk-…`), unless the letter is a line break in JSON.
+    shape: new RegExp(
+      `((?<![A-Za-z0-9])|(?<=\\\\[nrt]))(?:${TOKENS.map(({ token }) => token).join('|')})`,
+      'g',
+    ),
+  },
+  {
+    hint: 'K(?<=PRIVATE K)EY-----',
+    shape: /(-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----)[^-]+/g,
+  },
+  {
+    // Of space only what is a single byte: a part of another character looks like some other.
+    hint: `:\\/\\/[^\\t-\\r /@:"'<>]*:[^\\t-\\r /@"'<>]+@`,
+    shape: /(:\/\/)[^\s/@:"'<>]*:[^\s/@"'<>]+(?=@)/g,
+  },
+  {
+    hint: `(?:${inAnyCase('bearer')}|${inAnyCase('basic')})[ \\t]+[A-Za-z0-9._~+/-]{8}`,
+    shape: /((?:bearer|basic)[ \t]+)(?=[A-Za-z0-9._~+/-]{8})[A-Za-z0-9._~+/-]+=*/gi,
+  },
+  {
+    hint: [
+      `${inAnyCase('key')}(?<=${inAnyCase('api')}[-_]?...)${HINT_ASSIGNED}`,
+      `${inAnyCase('zation')}(?<=${inAnyCase('authori')}......)${HINT_ASSIGNED}`,
+      `_${inAnyCase('token')}${HINT_ASSIGNED}`,
+      `_${inAnyCase('secret')}(?<=${inAnyCase('client')}.......)${HINT_ASSIGNED}`,
+    ].join('|'),
+    shape: new RegExp(
+      `((?:${NAMES.join('|')})\\\\?["']?\\s{0,4}[:=]\\s{0,4}\\\\?["']?(?:(?:bearer|basic|token)[ \\t]+)?)` +
+        `(?!\\[redacted\\]|\\$\\{|(?:bearer|basic|token)(?![A-Za-z0-9]))[^\\s"'\\\\,;&}<>]{4,}`,
+      'gi',
+    ),
+  },
 ];
 
-/**
- * Whether any shape could be there at all. Looser than the shapes and without look-behind, which
- * makes it several times as fast; almost every text and every line of the log ends here.
- */
-const CANDIDATE = new RegExp(
-  [
-    // Only as far as the first run of characters must go, so that nothing is read twice.
-    ...TOKENS.map((token) => token.replace(/^\(.*?\)/, '').replace(/,\}.*/, '}')),
-    'PRIVATE KEY-----',
-    ':\\/\\/[^\\s/@:"\'<>]*:[^\\s/@"\'<>]+@',
-    '(?:bearer|basic)[ \\t]+[A-Za-z0-9._~+/-]{8}',
-    `(?:${NAMES.join('|')})\\\\?["']?\\s{0,4}[:=]`,
-  ].join('|'),
-  'i',
-);
+const HINTS: readonly RegExp[] = SHAPES.map(({ hint }) => new RegExp(hint));
+
+/** Whether any shape could be there at all. Almost every text and every line of the log ends here. */
+const CANDIDATE = new RegExp(SHAPES.map(({ hint }) => hint).join('|'));
+
+/** Faster than the flag, which every character of the text would be folded for. */
+function inAnyCase(word: string): string {
+  return word.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
+}
 
 /** Every secret in a text becomes `[redacted]`: the known values given here, and the shapes above. */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  const known = variantsOf(secrets);
-  const values = known.length === 0 ? undefined : new RegExp(known.map(escapeRegExp).join('|'), 'g');
+  const known = new KnownValues(variantsOf(secrets));
   return (text) => {
-    let result = values === undefined ? text : text.replace(values, REDACTED);
+    let result = text;
+    const found = known.in(text);
+    if (found.length > 0) result = text.replace(new RegExp(alternatives(found), 'g'), REDACTED);
     if (!CANDIDATE.test(result)) return result;
-    for (const shape of SHAPES) result = result.replace(shape, `$1${REDACTED}`);
+    for (const [index, { shape }] of SHAPES.entries()) {
+      if (HINTS[index]?.test(result) === true) result = result.replace(shape, `$1${REDACTED}`);
+    }
     return result;
   };
 }
 
-function escapeRegExp(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+/**
+ * Whether UTF-8 surely holds no secret, known without decoding it. Whatever `createRedactor` with the
+ * same secrets would change in a part of the text is seen; some of what it would leave is too.
+ */
+export function createCleanCheck(secrets: readonly string[]): (utf8: Uint8Array) => boolean {
+  const known = new KnownValues(variantsOf(secrets).map((value) => Buffer.from(value).toString('latin1')));
+  return (utf8) => {
+    // A character a byte: nothing is decoded, and every pattern finds its ASCII.
+    const text = Buffer.from(utf8.buffer, utf8.byteOffset, utf8.byteLength).toString('latin1');
+    return !CANDIDATE.test(text) && known.in(text, 'one').length === 0;
+  };
 }
 
-/** A secret also as it stands in JSON and in an address. The longest first: one may hold another. */
+/** A secret also as it stands in JSON and in an address. */
 function variantsOf(secrets: readonly string[]): string[] {
   const variants = new Set<string>();
   for (const secret of secrets) {
@@ -87,7 +132,7 @@ function variantsOf(secrets: readonly string[]): string[] {
     variants.add(JSON.stringify(secret).slice(1, -1));
     variants.add(encodeURIComponent(secret));
   }
-  return [...variants].sort((a, b) => b.length - a.length);
+  return [...variants];
 }
 
 /** An address without its password and without the values of its query. */
