@@ -1,7 +1,7 @@
 /** The gateway as a whole: what is opened, in which order. It is closed in reverse. */
 import { homedir } from 'node:os';
 import type { LoadedConfig } from '../config/load.js';
-import { createRedactor } from '../config/redact.js';
+import { createCleanCheck, createRedactor } from '../config/redact.js';
 import { deferred } from '../core/deferred.js';
 import type { Patience } from '../engines/claude-code/turn-run.js';
 import type { Dispatcher } from '../engines/engine.js';
@@ -77,6 +77,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const store = await openStore(config.store, {
       baseDir,
       redact,
+      isClean: createCleanCheck(loaded.secrets),
       limits: { traces: { maxAgeMs: traces.max_age_s * 1000, maxBytes: traces.max_mb * MIB } },
       onError: (error) => log.warn({ err: error }, 'rows of traces or usage were lost'),
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeChunk, encodeChunk, TraceBudget, TraceRecorder, TraceSampler } from './trace-recorder.js';
+import { TraceBudget, TraceRecorder, TraceSampler } from './trace-recorder.js';
 
 describe('TraceRecorder', () => {
   it('gives the four sides of a request in order', () => {
@@ -21,9 +21,9 @@ describe('TraceRecorder', () => {
     recorder.upstreamChunk(Buffer.from('\n'));
     const ms = expect.any(Number);
     expect(recorder.finish()).toEqual({
-      version: 1,
+      size: 60,
       cut: false,
-      inbound: { path: '/v1/messages', headers: { 'x-app': 'cli' }, body: '{"model":"a"}' },
+      inbound: { path: '/v1/messages', headers: { 'x-app': 'cli' }, body: Buffer.from('{"model":"a"}') },
       attempts: [
         {
           upstream: 'one',
@@ -37,16 +37,16 @@ describe('TraceRecorder', () => {
           upstream: 'two',
           wire: 'openai-chat',
           url: 'http://two/v1',
-          body: '{"model":"c"}',
+          body,
           status: 200,
           headers: { 'content-type': 'text/event-stream' },
         },
       ],
       timeline: [
-        { ms, from: 'upstream', attempt: 0, data: 'no' },
-        { ms, from: 'upstream', attempt: 1, data: 'data: 1\n' },
+        { ms, from: 'upstream', attempt: 0, data: Buffer.from('no') },
+        { ms, from: 'upstream', attempt: 1, data: Buffer.from('data: 1\n') },
         { ms, from: 'gateway', data: 'event: x\n\n' },
-        { ms, from: 'upstream', attempt: 1, data: '\n' },
+        { ms, from: 'upstream', attempt: 1, data: Buffer.from('\n') },
       ],
     });
   });
@@ -72,14 +72,6 @@ describe('TraceRecorder', () => {
     const second = new TraceRecorder(budget);
     second.emitted('1234567890');
     expect(second.finish()).toMatchObject({ cut: false });
-  });
-
-  it.each([
-    ['text', Buffer.from('北京')],
-    ['half a character', Buffer.from('北京').subarray(0, 4)],
-    ['what looks like the mark', Buffer.from('base64:hm')],
-  ])('carries %s round', (_name, bytes) => {
-    expect(decodeChunk(encodeChunk(bytes))).toEqual(bytes);
   });
 });
 

@@ -3,40 +3,10 @@
  * what was emitted for them, in order. References only, bounded, and off the hot path: which
  * requests are recorded is decided when they come in, so that one that is not costs nothing.
  */
-import type { DialectName, JsonObject } from '../core/conversation.js';
+import type { DialectName } from '../core/conversation.js';
+import type { RecordedRequest } from '../core/trace-payload.js';
 
 type Headers = Readonly<Record<string, string | undefined>>;
-
-/** What is stored of a trace, and what a file for a replay holds. */
-export interface TracePayload {
-  version: 1;
-  /** Something was too large to keep. */
-  cut: boolean;
-  inbound: { path: string; headers: Headers; body: string } | null;
-  /** Every try, the failed ones too. */
-  attempts: TracedAttempt[];
-  /** Reads from the upstream and writes to the client, as they happened. */
-  timeline: TracedPiece[];
-}
-
-interface TracedAttempt {
-  upstream: string;
-  wire: DialectName;
-  url: string;
-  body: string;
-  status: number | null;
-  headers: Headers;
-}
-
-interface TracedPiece {
-  /** Milliseconds since the request came in. */
-  ms: number;
-  from: 'upstream' | 'gateway';
-  /** Which attempt, for what came from an upstream. */
-  attempt?: number;
-  /** Text; `base64:…` where the network cut a character in two. */
-  data: string;
-}
 
 /** More of one request than this is cut, and said to be. */
 const TRACE_LIMIT = 2 * 1024 * 1024;
@@ -46,9 +16,9 @@ type Bytes = Uint8Array;
 export class TraceRecorder {
   readonly #budget: TraceBudget;
   readonly #startedAt = performance.now();
-  #inbound: { path: string; headers: Headers; body: Bytes } | undefined;
-  readonly #attempts: (Omit<TracedAttempt, 'body'> & { body: Bytes | string })[] = [];
-  readonly #timeline: (Omit<TracedPiece, 'data'> & { data: Bytes | string })[] = [];
+  #inbound: RecordedRequest['inbound'] = null;
+  readonly #attempts: RecordedRequest['attempts'] = [];
+  readonly #timeline: RecordedRequest['timeline'] = [];
   #bytes = 0;
   #finished = false;
   #cut = false;
@@ -88,21 +58,18 @@ export class TraceRecorder {
     if (this.#keep(text.length)) this.#timeline.push({ ms: this.#ms(), from: 'gateway', data: text });
   }
 
-  /** Call once, when the exchange is over. */
-  finish(): TracePayload & JsonObject {
+  /** Call once, when the exchange is over. What it gives belongs to the caller. */
+  finish(): RecordedRequest {
     this.#finished = true;
-    this.#budget.release(this.#bytes);
+    const size = this.#bytes;
+    this.#budget.release(size);
     this.#bytes = 0;
-    const inbound = this.#inbound;
     return {
-      version: 1,
       cut: this.#cut,
-      inbound: inbound === undefined ? null : { ...inbound, body: textOf(inbound.body) },
-      attempts: this.#attempts.map((attempt) => ({ ...attempt, body: textOf(attempt.body) })),
-      timeline: this.#timeline.map((piece) => ({
-        ...piece,
-        data: typeof piece.data === 'string' ? piece.data : encodeChunk(piece.data),
-      })),
+      inbound: this.#inbound,
+      attempts: this.#attempts,
+      timeline: this.#timeline,
+      size,
     };
   }
 
@@ -120,26 +87,6 @@ export class TraceRecorder {
     this.#bytes += bytes;
     return true;
   }
-}
-
-function textOf(bytes: Bytes | string): string {
-  return typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('utf8');
-}
-
-const FATAL = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-export function encodeChunk(chunk: Uint8Array): string {
-  try {
-    const text = FATAL.decode(chunk);
-    if (!text.startsWith('base64:')) return text;
-  } catch {
-    // Not text by itself.
-  }
-  return `base64:${Buffer.from(chunk).toString('base64')}`;
-}
-
-export function decodeChunk(text: string): Buffer {
-  return text.startsWith('base64:') ? Buffer.from(text.slice(7), 'base64') : Buffer.from(text, 'utf8');
 }
 
 /** Bytes that all recorders together may hold. */

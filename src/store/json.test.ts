@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf, redactJson, textSize } from './json.js';
+import { digestOf, redactJson } from './json.js';
 
 describe('digestOf', () => {
   it('does not see the order of keys or fields that are undefined', () => {
@@ -32,25 +32,5 @@ describe('redactJson', () => {
     const value = JSON.parse('{"a":["key",1,null,{"key":true}],"__proto__":"key"}');
     const redacted = redactJson(value, (text) => text.replace('key', '*'));
     expect(JSON.stringify(redacted)).toBe('{"a":["*",1,null,{"*":true}],"__proto__":"*"}');
-  });
-});
-
-describe('textSize', () => {
-  it('is about the length of the JSON', () => {
-    const value = { text: 'x'.repeat(1000), list: [1, 2, { deep: 'y'.repeat(500) }], none: null };
-    const length = JSON.stringify(value).length;
-    expect(Math.abs(textSize(value, 1e6) - length)).toBeLessThan(length * 0.05);
-  });
-
-  it('does not mind how deep it goes', () => {
-    let value: unknown = 'end';
-    for (let depth = 0; depth < 100_000; depth++) value = [value];
-    expect(textSize(value, 1e6)).toBeGreaterThan(100_000);
-  });
-
-  it('comes to an end, whatever it is given', () => {
-    const loop: { self?: unknown } = {};
-    loop.self = loop;
-    expect(textSize(loop, 500)).toBeGreaterThan(500);
   });
 });

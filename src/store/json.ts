@@ -25,22 +25,3 @@ function sorted(value: unknown): unknown {
   entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
 }
-
-/** About how many characters the JSON of a value has: its texts and a little for each part. Stops counting beyond `most`. */
-export function textSize(value: unknown, most: number): number {
-  let size = 0;
-  const open: unknown[] = [value];
-  while (open.length > 0 && size <= most) {
-    const item = open.pop();
-    if (typeof item === 'string') size += item.length + 3;
-    else if (typeof item !== 'object' || item === null) size += 6;
-    else {
-      for (const [key, inner] of Object.entries(item)) {
-        size += key.length;
-        open.push(inner);
-      }
-      size += 2;
-    }
-  }
-  return size;
-}

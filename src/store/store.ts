@@ -65,6 +65,11 @@ export interface StoreOptions {
    * no longer match what the client echoes, and an approval would run another input than was shown.
    */
   redact?: (text: string) => string;
+  /**
+   * Whether `redact` would surely change nothing in any part of this UTF-8. Spares recorded bodies
+   * being decoded for it; without it all of them are.
+   */
+  isClean?: (utf8: Uint8Array) => boolean;
   now?: () => number;
   limits?: LimitOverrides;
   /** Told when a buffered write failed; the rows are lost, the gateway goes on. */

@@ -1,6 +1,7 @@
 /** What happened to a request, for people. Redacted, bounded, buffered. */
 import type { JsonObject } from '../core/conversation.js';
 import type { Loss } from '../core/losses.js';
+import type { RecordedRequest, TracePayload } from '../core/trace-payload.js';
 import type { Page } from './store.js';
 
 export interface NewTrace {
@@ -18,12 +19,12 @@ export interface NewTrace {
   /** What the stream lifecycle had to put right, in words. */
   repairs: readonly string[];
   summary: JsonObject;
-  /** Inbound, outbound, upstream events, emitted events; compressed off the request path. */
-  payload?: JsonObject;
+  /** Inbound, outbound, upstream events, emitted events; redacted and compressed off the request path. */
+  payload?: RecordedRequest;
 }
 
 export interface Trace extends Omit<NewTrace, 'payload'> {
-  /** Characters of the payload's JSON; 0 where none was recorded. */
+  /** About how many bytes were recorded; 0 where none were. */
   payloadSize: number;
 }
 
@@ -45,5 +46,5 @@ export interface TraceStore {
    */
   record(trace: NewTrace): void;
   list(query: TraceQuery): Promise<Page<Trace>>;
-  get(id: string): Promise<(Trace & { payload?: JsonObject }) | undefined>;
+  get(id: string): Promise<(Trace & { payload?: TracePayload }) | undefined>;
 }

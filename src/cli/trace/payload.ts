@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { TracePayload } from '../../observability/trace-recorder.js';
+import type { TracePayload } from '../../core/trace-payload.js';
 
 const headers = z.record(z.string(), z.string());
 

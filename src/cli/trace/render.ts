@@ -1,7 +1,6 @@
 /** Traces for a terminal. */
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
-import type { TracePayload } from '../../observability/trace-recorder.js';
-import { decodeChunk } from '../../observability/trace-recorder.js';
+import { decodeChunk, type TracePayload } from '../../core/trace-payload.js';
 import type { Trace } from '../../store/traces.js';
 import { SseReader } from '../../transport/sse-reader.js';
 import { isTracePayload } from './payload.js';

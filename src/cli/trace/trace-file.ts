@@ -1,8 +1,8 @@
 /** One recorded request as a file, and its upstream as it answered then. */
 import * as z from 'zod';
 import { GatewayError } from '../../core/errors.js';
+import { decodeChunk } from '../../core/trace-payload.js';
 import { DIALECTS } from '../../dialects/all.js';
-import { decodeChunk } from '../../observability/trace-recorder.js';
 import { HttpUpstream, timeoutsOf } from '../../upstreams/http-upstream.js';
 import { createQuirkSource } from '../../upstreams/quirks/create-quirk-source.js';
 import { TokenMeter } from '../../upstreams/token-meter.js';

@@ -6,6 +6,8 @@ export interface Context {
   database: Database;
   now: () => number;
   redact: (text: string) => string;
+  /** See `StoreOptions`. */
+  isClean: (utf8: Uint8Array) => boolean;
   limits: StoreLimits;
   onError: (error: unknown) => void;
 }

@@ -243,6 +243,7 @@ export async function openSqlite(location: SqliteLocation, options: StoreOptions
       limits,
       now: options.now ?? Date.now,
       redact: options.redact ?? ((text) => text),
+      isClean: options.isClean ?? (() => options.redact === undefined),
       onError: options.onError ?? (() => {}),
     };
     return new SqliteStore(context, path, version);

@@ -1,9 +1,10 @@
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../../core/conversation.js';
 import type { Loss } from '../../core/losses.js';
-import { redactJson, textSize } from '../json.js';
+import type { TracePayload } from '../../core/trace-payload.js';
+import { redactJson } from '../json.js';
 import type { Page } from '../store.js';
+import { decodeTraceBody, encodeTraceBody } from '../trace-body.js';
 import type { NewTrace, Trace, TraceQuery, TraceStore } from '../traces.js';
 import { WriteBuffer } from '../write-buffer.js';
 import type { Context } from './context.js';
@@ -11,15 +12,8 @@ import type { SqlValue } from './database.js';
 import { Conditions, numberCursor, pageSize, toPage } from './paging.js';
 import { bytes, json, number, optionalText, type Row, text, toJson, whole } from './rows.js';
 
-const compress = promisify(gzip);
-const decompress = promisify(gunzip);
-
-/** On the thread pool; level 3 is a third of the default's time for a tenth more bytes. */
-const GZIP_LEVEL = 3;
-
 interface Buffered {
   trace: NewTrace;
-  /** Characters, estimated. */
   payloadSize: number;
 }
 
@@ -52,7 +46,7 @@ export class SqliteTraces implements TraceStore {
   record(trace: NewTrace): void {
     const { payload, ...rest } = trace;
     const { maxPayloadBytes } = this.#context.limits.buffer;
-    const payloadSize = payload === undefined ? 0 : textSize(payload, maxPayloadBytes);
+    const payloadSize = payload === undefined ? 0 : Math.max(1, payload.size);
     // What waits here is memory; a burst of large requests must not become the gateway's own.
     const keep = this.#payloadBytes + payloadSize <= maxPayloadBytes;
     if (keep) this.#payloadBytes += payloadSize;
@@ -67,7 +61,7 @@ export class SqliteTraces implements TraceStore {
     return toPage(rows, query.limit, readTrace, (row) => String(number(row, 'seq')));
   }
 
-  async get(id: string): Promise<(Trace & { payload?: JsonObject }) | undefined> {
+  async get(id: string): Promise<(Trace & { payload?: TracePayload }) | undefined> {
     const { database } = this.#context;
     await this.#buffer.flush();
     const sql = `SELECT traces.*, trace_payloads.body FROM traces
@@ -76,8 +70,7 @@ export class SqliteTraces implements TraceStore {
     if (row === undefined) return undefined;
     const trace = readTrace(row);
     if (row['body'] === null) return trace;
-    const body = await decompress(bytes(row, 'body'));
-    return { ...trace, payload: JSON.parse(body.toString('utf8')) };
+    return { ...trace, payload: await decodeTraceBody(bytes(row, 'body')) };
   }
 
   flush(): Promise<void> {
@@ -88,33 +81,31 @@ export class SqliteTraces implements TraceStore {
     const prepared: Prepared[] = [];
     for (const row of rows) {
       try {
-        prepared.push(await this.#prepare(row));
+        prepared.push(this.#prepare(row));
       } catch (error) {
         // One trace that cannot be serialised (nested too deep) costs only itself.
         this.#context.onError(error);
       }
-      if (row.trace.payload !== undefined) this.#payloadBytes -= row.payloadSize;
+      if (row.trace.payload === undefined) continue;
+      this.#payloadBytes -= row.payloadSize;
+      // About a millisecond for a usual one, ten for the largest: requests come between them.
+      await nextTurn();
     }
     await this.#context.database.write(() => {
       for (const row of prepared) this.#insert(row);
     }, 'relaxed');
   }
 
-  async #prepare({ trace, payloadSize }: Buffered): Promise<Prepared> {
-    const clean = (value: unknown) => toJson(redactJson(value, this.#context.redact));
-    const prepared = {
+  #prepare({ trace, payloadSize }: Buffered): Prepared {
+    const { redact, isClean } = this.#context;
+    const clean = (value: unknown) => toJson(redactJson(value, redact));
+    return {
       trace,
       losses: clean(trace.losses),
       repairs: clean(trace.repairs),
       summary: clean(trace.summary),
       payloadSize,
-    };
-    if (trace.payload === undefined) return { ...prepared, payload: undefined };
-    const payload = clean(trace.payload);
-    return {
-      ...prepared,
-      payload: await compress(payload, { level: GZIP_LEVEL }),
-      payloadSize: payload.length,
+      payload: trace.payload && encodeTraceBody(trace.payload, { redact, isClean }),
     };
   }
 

@@ -4,7 +4,7 @@ import { resolveLimits } from '../../../src/store/limits.js';
 import type { PruneReport } from '../../../src/store/store.js';
 import { allow, approval } from './approvals.js';
 import { acquire, type Bench, ownSession, START, TTL } from './place.js';
-import { trace } from './traces.js';
+import { recorded, trace } from './traces.js';
 
 const NOTHING: PruneReport = {
   sessions: 0,
@@ -117,7 +117,7 @@ export function pruneContract(bench: () => Bench): void {
       const revision = await store.rules.revision();
       await store.quirks.put({ upstream: 'u', model: 'm', key: 'k', value: 1, evidence: 'e' });
       await store.leases.acquire('x', 'node', TTL);
-      for (let n = 0; n < 600; n++) store.traces.record(trace(`r${n}`, { payload: { n } }));
+      for (let n = 0; n < 600; n++) store.traces.record(trace(`r${n}`, recorded(`${n}`)));
       for (let n = 0; n < 600; n++) store.usage.record(usage(START + n));
       await store.traces.list({ limit: 1 });
       await store.usage.summarise({ from: 0, to: 1, by: [] });

@@ -20,7 +20,35 @@ export function redactionContract(bench: () => Bench): void {
           losses: [{ path: 'p', reason: leak }],
           repairs: [leak],
           summary: { a: [{ b: leak }] },
-          payload: { inbound: { headers: { authorization: leak } }, [SECRET]: 1 },
+          payload: {
+            cut: false,
+            inbound: { path: leak, headers: { authorization: leak, [SECRET]: '1' }, body: Buffer.from(leak) },
+            attempts: [
+              {
+                upstream: leak,
+                wire: 'openai-chat',
+                url: leak,
+                body: leak,
+                status: 200,
+                headers: { a: leak },
+              },
+              {
+                upstream: 'u',
+                wire: 'openai-chat',
+                url: '',
+                body: Buffer.from(leak),
+                status: 200,
+                headers: {},
+              },
+            ],
+            timeline: [
+              { ms: 1, from: 'upstream', attempt: 0, data: Buffer.from(leak) },
+              // A character that the network cut in two is before it.
+              { ms: 1, from: 'upstream', attempt: 0, data: Buffer.from(`修${leak}`).subarray(1) },
+              { ms: 2, from: 'gateway', data: leak },
+            ],
+            size: 100,
+          },
         }),
       );
       await store.audit.append({
@@ -56,7 +84,7 @@ export function redactionContract(bench: () => Bench): void {
         await store.usage.summarise({ from: 0, to: START + 1, by: ['model'] }),
       ]);
       expect(seen).not.toContain(SECRET);
-      expect(seen.match(/\*\*\*/g)?.length).toBeGreaterThanOrEqual(17);
+      expect(seen.match(/\*\*\*/g)?.length).toBeGreaterThanOrEqual(27);
     });
 
     it('puts a redacted reason in the audit log of a decision, and the whole one before the model', async () => {
