@@ -75,7 +75,13 @@ export class AnswerAssembler {
 
 /** Tokens of all model requests for one answer, those of sub-agents included. */
 export class UsageTally {
+  readonly #parent: UsageTally | undefined;
   #total: Usage = { ...NO_USAGE };
+
+  /** `parent`: what is spent by a sub-agent is thereby spent by its parent. */
+  constructor(parent?: UsageTally) {
+    this.#parent = parent;
+  }
 
   add(usage: Usage): void {
     const { reasoningTokens: before } = this.#total;
@@ -90,6 +96,7 @@ export class UsageTally {
       cacheWriteTokens: this.#total.cacheWriteTokens + usage.cacheWriteTokens,
       ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
     };
+    this.#parent?.add(usage);
   }
 
   get total(): Usage {

@@ -8,6 +8,7 @@ import type { ModelEvent } from '../../core/events.js';
 import type { Loss } from '../../core/losses.js';
 import type { Log } from '../../observability/log.js';
 import { errorResult } from '../../sessions/history/repair-history.js';
+import { toolCallsIn } from '../../sessions/history/visible-history.js';
 import type { OutstandingToolCalls, Turn } from '../../sessions/sessions.js';
 import type { AgentTask } from '../../tools/runtime/context.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
@@ -333,8 +334,7 @@ export class ClaudeTurn implements DriverTurn {
 
   #outstanding(): OutstandingToolCalls | undefined {
     const lost = this.#lost;
-    const last = this.#turn.transcript.at(-1);
-    const calls = last?.role === 'assistant' ? last.content.filter((block) => block.type === 'tool_use') : [];
+    const calls = toolCallsIn(this.#turn.transcript.at(-1));
     if (calls.length === 0) return undefined;
     const given = this.#turn.outstanding;
     const isSame =

@@ -30,8 +30,6 @@ export interface NativeDriverOptions {
   /** Who answers a model name for this caller; undefined where it may not call it, or there is no such model. */
   routeOf?: (model: string, principal: Principal) => ModelRoute | undefined;
   sessions: Pick<Sessions, 'subscribe'>;
-  /** Conversations whose tools stay awake between two turns. */
-  maxToolSessions?: number;
   now?: () => number;
 }
 
@@ -46,11 +44,10 @@ class NativeDriver implements AgentDriver {
 
   constructor(options: NativeDriverOptions) {
     this.#options = { ...options, now: options.now ?? Date.now };
-    const { runtime, sessions, log, maxToolSessions } = options;
+    const { runtime, sessions, log } = options;
     this.#tools = new HeldToolStates({
       runtime,
       sessions,
-      ...(maxToolSessions === undefined ? {} : { max: maxToolSessions }),
       onProblem: (error) => log.warn({ err: error }, 'the tools of a session could not be closed'),
     });
   }

@@ -5,19 +5,14 @@
 import type { Block, Message, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import { atomsOf, toolCallKey, toolCallsIn } from './visible-history.js';
 
-const NOT_GIVEN = 'No result: the conversation as it was given has none for this call.';
-const WENT_ON = 'No result: the user went on without running this call.';
-const STOPPED = 'No result: the turn was stopped before the call was made.';
-const UNSURE =
-  'No result: the gateway was stopped while this call ran. It may or may not have taken effect: look before you make it again.';
-const LATE = 'No result: the client did not send one in time.';
-
+/** In the place of a result that there is not; for the model. */
 export const NO_RESULT = {
-  notGiven: NOT_GIVEN,
-  wentOn: WENT_ON,
-  stopped: STOPPED,
-  unsure: UNSURE,
-  late: LATE,
+  notGiven: 'No result: the conversation as it was given has none for this call.',
+  wentOn: 'No result: the user went on without running this call.',
+  stopped: 'No result: the turn was stopped before the call was made.',
+  unsure:
+    'No result: the gateway was stopped while this call ran. It may or may not have taken effect: look before you make it again.',
+  late: 'No result: the client did not send one in time.',
 } as const;
 
 export function errorResult(toolUseId: string, text: string): ToolResultBlock {
@@ -127,7 +122,9 @@ class Repair {
 
   #close(): void {
     if (this.#calls.length > 0) {
-      this.#out.push(answerOf({ calls: this.#calls, results: this.#results }, NOT_GIVEN, this.#said));
+      this.#out.push(
+        answerOf({ calls: this.#calls, results: this.#results }, NO_RESULT.notGiven, this.#said),
+      );
     }
     this.#out.push(...this.#instructions);
     this.#calls = [];

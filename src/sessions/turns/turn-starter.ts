@@ -41,6 +41,11 @@ interface StartOptions {
   created: boolean;
 }
 
+interface ProceedOptions extends StartOptions {
+  incoming: readonly Message[];
+  how: AttachKind;
+}
+
 interface TurnStarterOptions {
   parts: SessionParts;
   reader: SessionReader;
@@ -69,9 +74,7 @@ export class TurnStarter {
   }
 
   /** From the head: the request starts a turn, or the session stays parked. */
-  async proceed(
-    options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
-  ): Promise<Attachment> {
+  async proceed(options: ProceedOptions): Promise<Attachment> {
     const { leased, incoming, reviewed } = options;
     const batch = await this.#options.reader.pending(loadedOf(leased));
     if (batch === undefined) return this.#runFresh(options);
@@ -148,9 +151,7 @@ export class TurnStarter {
   }
 
   /** No call is pending. Calls at the end of the last answer were never run: they get error results. */
-  async #runFresh(
-    options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
-  ): Promise<Attachment> {
+  async #runFresh(options: ProceedOptions): Promise<Attachment> {
     const { leased, incoming } = options;
     const calls = toolCallsIn(leased.log.asOf(leased.record.step).at(-1));
     const recorded = await recordedToolCalls(this.#options.parts.store, leased, calls);
@@ -160,10 +161,7 @@ export class TurnStarter {
   }
 
   /** All results have come. */
-  async #runResults(
-    options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
-    batch: Batch,
-  ): Promise<Attachment> {
+  async #runResults(options: ProceedOptions, batch: Batch): Promise<Attachment> {
     const { incoming, leased } = options;
     const meanwhile = await this.#options.reader.saidMeanwhile(loadedOf(leased));
     const said = mergeSaid(meanwhile, saidIn(incoming), saidKey);
@@ -176,10 +174,7 @@ export class TurnStarter {
   }
 
   /** The user continues without running the calls. */
-  async #runWithout(
-    options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
-    batch: Batch,
-  ): Promise<Attachment> {
+  async #runWithout(options: ProceedOptions, batch: Batch): Promise<Attachment> {
     const { leased, incoming } = options;
     const { store, node } = this.#options.parts;
     const results = openIn(batch).map(({ id }) => {
@@ -195,7 +190,7 @@ export class TurnStarter {
   }
 
   async #run(
-    options: StartOptions & { how: AttachKind },
+    options: Omit<ProceedOptions, 'incoming'>,
     added: readonly Message[],
     batch: Batch | undefined,
     said: readonly Block[] = [],
@@ -272,10 +267,7 @@ export class TurnStarter {
     if (undelivered !== undefined) await this.#options.deliveries.drop(leased, undelivered);
   }
 
-  async #wait(
-    options: StartOptions & { incoming: readonly Message[]; how: AttachKind },
-    batch: Batch,
-  ): Promise<Attachment> {
+  async #wait(options: ProceedOptions, batch: Batch): Promise<Attachment> {
     const { leased, from, incoming, fingerprint, how, reviewed } = options;
     const { parts, reader, onWaiting } = this.#options;
     const { pending } = leased.record;

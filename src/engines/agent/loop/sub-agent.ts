@@ -104,7 +104,7 @@ class SubAgent {
   readonly #signal: AbortSignal;
   readonly #onStep: (step: AgentProgress) => void;
   readonly #id: string;
-  readonly #tally = new UsageTally();
+  readonly #tally: UsageTally;
   #loop: AgentLoop | undefined;
   #calls: ServerToolCalls | undefined;
 
@@ -117,6 +117,7 @@ class SubAgent {
     this.#parent = parent;
     this.#task = task;
     this.#id = agentId(parent.session.id, task.toolUseId);
+    this.#tally = new UsageTally(parent.tally);
     this.#signal = signal;
     this.#onStep = onStep;
   }
@@ -175,7 +176,6 @@ class SubAgent {
       session: session.id,
       memoryDir: session.memoryDir,
     });
-    const tally = new BothTallies(this.#tally, own.tally);
     this.#calls = new ServerToolCalls({
       runtime,
       toolbox,
@@ -201,14 +201,14 @@ class SubAgent {
         toolbox,
         cacheKey: `${session.id}:${this.#id}`,
         signal,
-        tally,
+        tally: this.#tally,
         notify: tell,
         onProblem: (message, error) => log.warn({ err: error, agent: this.#id }, message),
       }),
       request,
       toolbox,
       calls: this.#calls,
-      tally,
+      tally: this.#tally,
       maxSteps: LIMITS.subAgent.maxSteps,
       signal,
       answer: new AnswerAssembler(),
@@ -246,24 +246,6 @@ class SubAgent {
     if (activity.type !== 'tool' || activity.event.type !== 'tool-start') return;
     const { title } = activity.event.describe;
     this.#onStep({ content: title.slice(0, LIMITS.subAgent.progressChars) });
-  }
-}
-
-/** Spent by the agent, and thereby by its parent. */
-class BothTallies extends UsageTally {
-  readonly #own: UsageTally;
-  readonly #parents: UsageTally;
-
-  constructor(own: UsageTally, parents: UsageTally) {
-    super();
-    this.#own = own;
-    this.#parents = parents;
-  }
-
-  override add(usage: Usage): void {
-    super.add(usage);
-    this.#own.add(usage);
-    this.#parents.add(usage);
   }
 }
 

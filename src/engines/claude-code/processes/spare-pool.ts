@@ -31,10 +31,6 @@ export class SparePool {
     this.#options = options;
   }
 
-  get size(): number {
-    return this.#spares.size;
-  }
-
   /** One that waits, or that is about to; undefined where there is none. It is the caller's then. */
   async take(profile: ProcessProfile): Promise<StartedProcess | undefined> {
     const key = keyOf(profile);
