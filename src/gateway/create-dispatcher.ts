@@ -6,8 +6,7 @@ import { AgentEngine, type AgentEngineOptions } from '../engines/agent/agent-eng
 import type { ClaudeCodeDriverOptions, createClaudeCodeDriver } from '../engines/claude-code/driver.js';
 import { notForwarded } from '../engines/demands.js';
 import type { Answer, Dispatcher, Engine, ModelRequest } from '../engines/engine.js';
-import { calledModel, mayCall, rulesOf } from '../engines/model-catalogue.js';
-import { ModelList } from '../engines/model-list.js';
+import { calledModel, ModelList, mayCall, rulesOf } from '../engines/model-catalogue.js';
 import type { createNativeDriver, NativeDriverOptions } from '../engines/native/driver.js';
 import { PlainDriver } from '../engines/plain/driver.js';
 import { Relay } from '../engines/relay/relay.js';

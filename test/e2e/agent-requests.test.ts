@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { DIALECT_NAMES, type DialectName } from '../../src/core/conversation.js';
-import { newSessionId } from '../../src/sessions/persistence/session-id.js';
+import { newSessionId } from '../../src/sessions/persistence/session-factory.js';
 import { startGatewayProcess, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { jsonRequest } from '../support/raw-http.js';
 import { answer } from '../support/replies.js';

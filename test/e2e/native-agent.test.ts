@@ -2,13 +2,14 @@
  * The native agent behind the real gateway, asked by the official clients, with a scripted model
  * upstream and everything else real: files, git, commands, MCP servers on all three transports.
  */
+
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { DialectName } from '../../src/core/conversation.js';
-import { newSessionId } from '../../src/sessions/persistence/session-id.js';
+import { newSessionId } from '../../src/sessions/persistence/session-factory.js';
 import { filesystemServer, startEverything } from '../support/mcp-servers.js';
 import { anthropicClient, openaiClient } from '../support/sdk.js';
 import { call, callsAnswer, type Scripted, textAnswer } from '../support/wire.js';

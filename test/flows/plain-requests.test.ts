@@ -1,6 +1,6 @@
 /** An agent behind the two APIs, asked with nothing but HTTP: what a client without any SDK sees. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newSessionId } from '../../src/sessions/persistence/session-id.js';
+import { newSessionId } from '../../src/sessions/persistence/session-factory.js';
 import { TIMEOUT_MS } from '../faults/counts.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';

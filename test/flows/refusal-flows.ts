@@ -1,6 +1,6 @@
 /** What cannot be answered, and what is answered only once. */
 import { expect } from 'vitest';
-import { newSessionId } from '../../src/sessions/persistence/session-id.js';
+import { newSessionId } from '../../src/sessions/persistence/session-factory.js';
 import { deferred, type Gate } from '../support/gate.js';
 import type { Reply } from '../support/replies.js';
 import type { AgentRequest } from '../support/scripted-agent-model.js';

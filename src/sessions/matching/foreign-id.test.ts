@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { asTurn, SessionsBench, said, user } from '../../../test/support/sessions-bench.js';
-import { newSessionId } from '../persistence/session-id.js';
+import { newSessionId } from '../persistence/session-factory.js';
 
 let bench: SessionsBench;
 beforeEach(async () => {

@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/sessions-bench.js';
 import type { Block, Message } from '../../core/conversation.js';
 import { sessionLease } from '../../store/leases.js';
-import { newSessionId } from '../persistence/session-id.js';
+import { newSessionId } from '../persistence/session-factory.js';
 
 let bench: SessionsBench;
 beforeEach(async () => {

@@ -10,7 +10,7 @@ import {
 } from '../history/history-fingerprint.js';
 import { toolCallKey, toolCallsIn } from '../history/visible-history.js';
 import type { Batch } from '../persistence/pending-tool-calls.js';
-import { hasSessionForm } from '../persistence/session-id.js';
+import { hasSessionForm } from '../persistence/session-factory.js';
 import type { LoadedSession, SessionHead, SessionReader, TurnEnds } from '../persistence/session-reader.js';
 import type { SessionRow, TurnEndEntry } from '../persistence/session-row.js';
 import { ambiguousToolCalls, otherPlace, unknownSession, unknownToolCall } from '../refusals.js';

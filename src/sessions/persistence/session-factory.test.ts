@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasSessionForm, newSessionId } from './session-id.js';
+import { hasSessionForm, newSessionId } from './session-factory.js';
 
 describe('the id of a session', () => {
   it('is known by its form, and no two are the same', () => {

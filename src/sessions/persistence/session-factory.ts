@@ -1,4 +1,5 @@
 /** Creates sessions: empty, from an imported history, or as a fork of another session. */
+import { createHash, randomBytes } from 'node:crypto';
 import type { Message } from '../../core/conversation.js';
 import { type Ground, HistoryFingerprint, type Link, seedOf } from '../history/history-fingerprint.js';
 import { messagesIn } from '../history/user-turns.js';
@@ -8,7 +9,6 @@ import { LIMITS, type SessionParts } from '../session-parts.js';
 import type { AttachKind } from '../sessions.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import { LeasedSession } from './leased-session.js';
-import { newSessionId } from './session-id.js';
 import type { LoadedSession, SessionSetup, TurnEnds } from './session-reader.js';
 import type { LogEntry, SessionRow, SetupEntry, TurnEndEntry, TurnEntry } from './session-row.js';
 import { TranscriptLog } from './transcript-log.js';
@@ -237,4 +237,34 @@ export function titleOf(messages: readonly Message[]): string | undefined {
     }
   }
   return undefined;
+}
+
+/**
+ * Ids of sessions have a checksum, which distinguishes them from ids that clients make up: some send
+ * one of their own in `X-Session-ID` with every request.
+ */
+const PREFIX = 'ses_';
+const RANDOM_BYTES = 16;
+const CHECK_BYTES = 4;
+
+/** Ids without a checksum, as earlier versions gave them out: 16 bytes, which end in one of four letters. */
+const UNCHECKED = /^ses_[A-Za-z0-9_-]{21}[AQgw]$/;
+
+export function newSessionId(): string {
+  const random = randomBytes(RANDOM_BYTES);
+  return PREFIX + Buffer.concat([random, checkOf(random)]).toString('base64url');
+}
+
+/** It has the form of an issued id; whether the session still exists, the store knows. */
+export function hasSessionForm(id: string): boolean {
+  if (!id.startsWith(PREFIX)) return false;
+  if (UNCHECKED.test(id)) return true;
+  const text = id.slice(PREFIX.length);
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.length !== RANDOM_BYTES + CHECK_BYTES || bytes.toString('base64url') !== text) return false;
+  return checkOf(bytes.subarray(0, RANDOM_BYTES)).equals(bytes.subarray(RANDOM_BYTES));
+}
+
+function checkOf(random: Uint8Array): Buffer {
+  return createHash('sha256').update('toolgate session').update(random).digest().subarray(0, CHECK_BYTES);
 }
