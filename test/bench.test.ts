@@ -184,29 +184,35 @@ describe('the picture', () => {
 describe('a run', () => {
   const target = (name: string) => ({ name, kind: 'gateway' });
 
-  it('takes turns, begins each round with another target and throws the first round away', async () => {
-    const order: string[] = [];
+  it('takes turns, begins each round with another target and job and throws the first round away', async () => {
+    const order: string[][] = [];
     const stopped: string[] = [];
     const group = {
       name: 'group',
       rounds: 2,
       seconds: 60,
-      rowsOf: () => ['row'],
+      rowsOf: (job: string) => [job],
       open: async ({ name }: { name: string }) => ({
         target: target(name),
         running: { stop: async () => stopped.push(name) },
       }),
-      measure: async (lane: { target: { name: string } }, _: unknown, { round }: { round: number }) => {
-        order.push(`${round}${lane.target.name}`);
-        if (lane.target.name === 'c' && round === 1) throw new Error('wrong answer');
-        return { row: round };
+      measure: async (lane: { target: { name: string } }, job: string, { round }: { round: number }) => {
+        const which = `${job}${lane.target.name}`;
+        const done = order[round + 1] ?? [];
+        order[round + 1] = [...done, which];
+        if (which === 'yc' && round === 1) throw new Error('wrong answer');
+        return { [job]: round };
       },
     };
-    const plan = [{ group, jobs: [{}], targets: ['a', 'b', 'c'].map(target) }];
+    const plan = [{ group, jobs: ['x', 'y'], targets: ['a', 'b', 'c'].map(target) }];
     const { figures, failures } = await runPlan({ plan, untilMs: Number.POSITIVE_INFINITY, say: () => {} });
-    expect(order).toEqual(['-1a', '-1b', '-1c', '0a', '0b', '0c', '1b', '1c', '1a']);
-    expect(figures).toEqual({ row: { a: [0, 1], b: [0, 1] } });
-    expect(failures).toEqual([{ row: 'row', target: 'c', message: 'wrong answer' }]);
+    expect(order.map((round) => round.join(' '))).toEqual([
+      'xa xb xc ya yb yc',
+      'xa xb xc ya yb yc',
+      'yb yc ya xb xc xa',
+    ]);
+    expect(figures).toEqual({ x: { a: [0, 1], b: [0, 1], c: [0, 1] }, y: { a: [0, 1], b: [0, 1] } });
+    expect(failures).toEqual([{ row: 'y', target: 'c', message: 'wrong answer' }]);
     expect(stopped).toEqual(['a', 'b', 'c']);
   });
 

@@ -13,8 +13,8 @@ const PANELS = [
   { row: 'open-stream', title: 'Memory of an open stream' },
   { row: 'idle-memory', title: 'Idle memory' },
 ];
-const NAMES = { nginx: 'nginx, bytes only', bare: 'bare translator', base: 'the build before' };
-const LEFT_OUT = ['direct', 'control'];
+const NAMES = { nginx: 'nginx, bytes only', bare: 'bare translator' };
+const LEFT_OUT = ['direct', 'control', 'base'];
 
 const WIDTH = 880;
 const MARGIN = 20;

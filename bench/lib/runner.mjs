@@ -1,6 +1,6 @@
 /**
- * Measures groups of rows: targets take turns in every round, and each round begins with another one, so
- * that what else the machine does meets all of them. Prints what it does to `say`.
+ * Measures groups of rows: targets take turns in every round, and each round begins with another target and
+ * another job, so that what else the machine does meets all of them. Prints what it does to `say`.
  */
 
 const MIN_ROUNDS = 2;
@@ -38,7 +38,8 @@ async function runGroup({ group, jobs, targets, rounds, mock, quick, untilMs, sa
       }
       if (round > 0 && now > untilMs) break;
       say(`  ${round < 0 ? 'warming up' : `round ${round + 1} of ${rounds}`}`);
-      for (const job of jobs) await runJob({ group, job, lanes, round, quick, broken, result });
+      for (const job of turned(jobs, round))
+        await runJob({ group, job, lanes, round, quick, broken, result });
     }
   } finally {
     for (const { running } of lanes) await running.stop();
@@ -59,7 +60,6 @@ async function openLanes(group, targets, context, result) {
 
 async function runJob({ group, job, lanes, round, quick, broken, result }) {
   const able = lanes.filter(({ target }) => group.can?.(target, job) ?? true);
-  const turned = able.map((_, i) => able[(i + Math.max(0, round)) % able.length]);
   const run = async (lane, place) => {
     const { name } = lane.target;
     const row = group.rowsOf(job).join(', ');
@@ -77,8 +77,14 @@ async function runJob({ group, job, lanes, round, quick, broken, result }) {
       result.failures.push({ row, target: name, message: error.message });
     }
   };
-  if (group.together) await Promise.all(turned.map(run));
-  else for (const [place, lane] of turned.entries()) await run(lane, place);
+  const order = turned(able, round);
+  if (group.together) await Promise.all(order.map(run));
+  else for (const [place, lane] of order.entries()) await run(lane, place);
+}
+
+/** The same list, begun at another place in every round. */
+function turned(list, round) {
+  return list.map((_, i) => list[(i + Math.max(0, round)) % list.length]);
 }
 
 function keep({ figures }, row, target, round, figure) {
