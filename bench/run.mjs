@@ -44,6 +44,13 @@ if (options.list) {
   process.exitCode = run.failures.some(({ target }) => !run.peers.includes(target)) ? 1 : 0;
 }
 
+/** `--only` takes names of rows and groups, and beginnings of them; rows that they are compared with come along. */
+function isWanted(name) {
+  const wanted = options.only?.split(',');
+  const asked = (each) => wanted === undefined || wanted.some((beginning) => each.startsWith(beginning));
+  return asked(name) || ROWS.some((row) => asked(row.name) && row.goal?.rows.includes(name));
+}
+
 async function measure() {
   const begun = performance.now();
   const notes = [];
@@ -64,10 +71,12 @@ async function measure() {
   return {
     date: new Date().toISOString().slice(0, 16).replace('T', ' '),
     node: process.version,
+    cores: cpus().length,
     machine: `${cpus().length} × ${cpus()[0].model.trim()}`,
     load: [loadBefore, loadavg()[0]],
     seconds: Math.round((performance.now() - begun) / 1000),
     quick: options.quick,
+    rows: ROWS.filter(({ name, group }) => isWanted(name) || isWanted(group)).map(({ name }) => name),
     targets: targets.map(({ name }) => name),
     peers: peers.map(({ name }) => name),
     figures: found.figures,
@@ -86,12 +95,7 @@ function selectTargets(all, notes) {
   });
 }
 
-/** `--only` takes names of rows and groups, and beginnings of them; rows that they are compared with come along. */
 function planOf(targets, notes) {
-  const wanted = options.only?.split(',');
-  const asked = (name) => wanted === undefined || wanted.some((each) => name.startsWith(each));
-  const compared = new Set(ROWS.filter(({ name }) => asked(name)).flatMap(({ goal }) => goal?.rows ?? []));
-  const isWanted = (name) => asked(name) || compared.has(name);
   return GROUPS.flatMap((group) => {
     const jobs = group.jobs.filter((job) => [group.name, ...group.rowsOf(job)].some(isWanted));
     if (jobs.length === 0) return [];

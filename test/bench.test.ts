@@ -96,8 +96,13 @@ describe('the table of rows', () => {
 });
 
 const RUN = {
+  rows: [
+    ...['json-forward', 'burst-forward', 'paced-forward', 'growing-forward', 'pace-json', 'idle-memory'],
+    ...['relay-50', 'native-50', 'relay-800', 'native-800', 'native-growth'],
+  ],
   date: '2026-01-02 03:04',
   node: 'v20.1.2',
+  cores: 2,
   machine: '2 × a core & its <cache>',
   load: [0.1, 0.2],
   seconds: 1,
@@ -141,8 +146,16 @@ describe('the report', () => {
   it('does not call proven what is within the noise, nor measured what has nothing to stand next to', () => {
     expect(lineOf('growing-forward')).toContain('| missed by 3.3 %, within the noise | 9.7 % |');
     expect(lineOf('pace-json')).toContain('| not measured |');
-    expect(text).toContain('4 goals met, 3 missed, 1 not measured.');
+    expect(lineOf('burst-forward')).toContain('| ≤ 12 × nginx | — | not measured |');
+    expect(text).toContain('4 goals met, 3 missed, 2 not measured.');
     expect(text).toContain('Noise: the same build measured twice differs by');
+  });
+
+  it('warns of what cannot be trusted', () => {
+    expect(text).not.toMatch(/QUICK|BUSY/);
+    expect(report({ ...RUN, quick: true })).toContain('QUICK');
+    expect(report({ ...RUN, load: [0.5, 9] })).toContain('BUSY');
+    expect(chart({ ...RUN, load: [0.5, 9] })).toContain('BUSY');
   });
 
   it('compares with another checkout, and tells of what failed', () => {

@@ -1,6 +1,6 @@
 /** The figures of a run as a picture for the README: SVG text, light or dark as the page is. */
 import { ROWS } from '../rows/all.mjs';
-import { figure, medianOf, standing } from './report.mjs';
+import { caution, figure, medianOf, standing } from './report.mjs';
 
 /** What the picture has room for, each with a title that fits. */
 const PANELS = [
@@ -120,9 +120,9 @@ export function chart(run) {
   const compared = run.targets
     .filter((target) => !LEFT_OUT.includes(target))
     .map((name) => NAMES[name] ?? name);
-  const about = `${run.date.slice(0, 10)}, Node ${run.node.slice(1)}, ${run.machine}, load average ${run.load
-    .map((each) => each.toFixed(1))
-    .join(' to ')}; medians of one run${run.quick ? ', QUICK: not to be trusted' : ''}`;
+  const load = run.load.map((each) => each.toFixed(1)).join(' to ');
+  const how = `${run.date.slice(0, 10)}, Node ${run.node.slice(1)}, ${run.machine}, load average ${load}`;
+  const about = [how, 'medians of one run', caution(run)].filter((part) => part !== undefined).join('; ');
   const title = 'What Toolgate costs next to others (shorter is better)';
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" role="img" aria-labelledby="title about">
 <title id="title">${escaped(title)}</title>

@@ -56,8 +56,11 @@ function verdictText(run, row) {
   return standing(run, row)?.text ?? 'not measured';
 }
 
-function isMeasured(run, row) {
-  return run.figures[row.name] !== undefined || standing(run, row) !== undefined;
+/** What makes the figures of a run worth less, or nothing. */
+export function caution(run) {
+  if (run.quick) return 'QUICK: too few measurements for any figure to be trusted';
+  if (Math.max(...run.load) > 1.5 * run.cores) return 'BUSY: other work took the cores, figures are too high';
+  return undefined;
 }
 
 function mainTable(run, rows) {
@@ -129,7 +132,7 @@ function beforeAfter(run, rows) {
 
 /** `markdown`: tables for a document instead of a terminal. */
 export function report(run, { markdown = false } = {}) {
-  const rows = ROWS.filter((row) => isMeasured(run, row));
+  const rows = ROWS.filter(({ name }) => run.rows.includes(name));
   const show = markdown ? table : columns;
   const title = (text) => (markdown ? `### ${text}` : `── ${text} ──`);
   const compared = beforeAfter(run, rows);
@@ -141,8 +144,8 @@ export function report(run, { markdown = false } = {}) {
   };
   const load = run.load.map((each) => each.toFixed(1)).join(' → ');
   return [
-    `${run.date} UTC, Node ${run.node.slice(1)}, ${run.machine}, load average ${load}, ${run.seconds} s` +
-      `${run.quick ? ', QUICK: too few measurements for any figure to be trusted' : ''}`,
+    `${run.date} UTC, Node ${run.node.slice(1)}, ${run.machine}, load average ${load}, ${run.seconds} s`,
+    ...(caution(run) === undefined ? [] : [caution(run)]),
     show(mainTable(run, rows)),
     summary(run, rows),
     ...(compared === undefined ? [] : [title('Against the other checkout'), show(compared)]),

@@ -31,15 +31,18 @@ async function runGroup({ group, jobs, targets, rounds, mock, quick, untilMs, sa
   try {
     const first = group.warmUp === false ? 0 : -1;
     for (let round = first; round < rounds; round++) {
-      const now = performance.now();
-      if (round >= MIN_ROUNDS && now - begun > group.seconds * 1000) {
+      if (round >= MIN_ROUNDS && performance.now() - begun > group.seconds * 1000) {
         result.notes.push(`${group.name}: ${round} of ${rounds} rounds, its ${group.seconds} s were used up`);
-        break;
+        return;
       }
-      if (round > 0 && now > untilMs) break;
       say(`  ${round < 0 ? 'warming up' : `round ${round + 1} of ${rounds}`}`);
-      for (const job of turned(jobs, round))
+      for (const job of turned(jobs, round)) {
+        if (performance.now() > untilMs) {
+          result.notes.push(`${group.name} ended in round ${round + 1} of ${rounds}: the time was used up`);
+          return;
+        }
         await runJob({ group, job, lanes, round, quick, broken, result });
+      }
     }
   } finally {
     for (const { running } of lanes) await running.stop();

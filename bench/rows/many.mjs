@@ -67,8 +67,8 @@ export const many = {
       }),
       concurrency: 16,
       durationMs: quick ? 0 : WINDOW_MS,
-      minCount: quick ? 16 : warming ? 1500 : 100,
-      maxMs: 3000,
+      minCount: quick ? 16 : warming ? 1000 : 100,
+      maxMs: 2000,
       check: createCheck('anthropic', 'json'),
     });
     return { [name]: (running.cpuNs() - before) / count / 1e6 };

@@ -12,8 +12,8 @@ const QUICK_WINDOW_MS = 60;
 
 /** `per`: what one answer counts for. `warmUp`: answers after which the code is compiled. */
 const MODES = {
-  json: { concurrency: 16, per: 1, warmUp: 1500, minCount: 30 },
-  burst: { concurrency: 16, per: 1, warmUp: 500, minCount: 30 },
+  json: { concurrency: 16, per: 1, warmUp: 1000, minCount: 30 },
+  burst: { concurrency: 16, per: 1, warmUp: 400, minCount: 30 },
   paced: { concurrency: 8, per: EVENTS, warmUp: 8, minCount: 16 },
   first: { concurrency: 1, per: 1, warmUp: 50, minCount: 40 },
 };
@@ -75,7 +75,7 @@ export const translation = {
       concurrency,
       durationMs: quick ? QUICK_WINDOW_MS : WINDOW_MS,
       minCount: quick ? concurrency : warming ? warmUp : minCount,
-      maxMs: 3000,
+      maxMs: 2000,
       check: createCheck(DIRECTIONS[direction].client, mode),
     });
     const cpuUs = (running.cpuNs() - before) / count / per / 1000;
