@@ -17,7 +17,7 @@ export interface Position {
   column: number;
 }
 
-export interface ConfigDocument {
+interface ConfigDocument {
   value: unknown;
   /** Where the key at the end of `path` stands; where it is not in the file, its nearest parent. */
   locate(path: KeyPath): Position | undefined;

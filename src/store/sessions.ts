@@ -1,11 +1,9 @@
-import type { JsonObject } from '../core/conversation.js';
+/** Sessions, and what is written through their checkpoints: the transcript, the index of histories, tool calls. */
+import type { JsonObject, ToolResultContent } from '../core/conversation.js';
 import type { NewAnswer } from './answers.js';
-import type { Excerpt } from './excerpt.js';
-import type { HistoryEntry } from './history-index.js';
 import type { Lease } from './leases.js';
+import type { Excerpt } from './search-text.js';
 import type { Page } from './store.js';
-import type { NewToolCall } from './tool-calls.js';
-import type { TranscriptAppend } from './transcripts.js';
 
 /** `expired` is never written: it is how a session past its time reads until it is pruned. */
 export type SessionState = 'live' | 'parked' | 'hibernated' | 'expired';
@@ -111,4 +109,127 @@ export interface SessionStore {
    * go. False when there was none.
    */
   delete(id: string, by: string): Promise<boolean>;
+}
+
+/** The conversation itself; sub-agents and an engine's own records have channels beside it. */
+export const MAIN_CHANNEL = 'main';
+
+export interface TranscriptAppend {
+  /** `MAIN_CHANNEL` when left out. */
+  channel?: string;
+  /** Where the writer believes the channel ends (0: empty); checked when given. */
+  after?: number;
+  entries: readonly NewTranscriptEntry[];
+}
+
+export interface NewTranscriptEntry {
+  /** An entry whose uuid is in the channel already is skipped: engines repeat a batch they are unsure of. */
+  uuid: string;
+  /** JSON, kept exactly. */
+  message: unknown;
+  /** Notes for people (timing, tool activity); JSON, redacted. */
+  meta?: unknown;
+}
+
+export interface TranscriptEntry extends NewTranscriptEntry {
+  /** Dense from 1 in each channel. */
+  seq: number;
+  at: number;
+}
+
+export interface TranscriptRange {
+  channel?: string;
+  /** Entries with a higher seq than this. */
+  after?: number;
+  limit?: number;
+}
+
+/** What was said, append only. Written through `sessions.checkpoint`. */
+export interface TranscriptStore {
+  /** In order; empty for a session that is not there. */
+  read(session: string, range?: TranscriptRange): Promise<TranscriptEntry[]>;
+  channels(session: string): Promise<string[]>;
+}
+
+interface HistoryEntry {
+  hash: string;
+  /** How many messages the hash stands for. */
+  position: number;
+}
+
+export interface HistoryMatch extends HistoryEntry {
+  session: string;
+  /** It is the last message of that session: going on from here is no fork. */
+  head: boolean;
+}
+
+/**
+ * Finds a session by what a client echoes: each message's link of the hash chain, by principal.
+ * Written through `sessions.checkpoint`; entries live exactly as long as their session.
+ */
+export interface HistoryIndex {
+  /**
+   * `chain` is the client's history, shortest prefix first. The last hash in it that a session of
+   * this principal knows wins; among several sessions one that ends there, then the latest used.
+   */
+  longestPrefix(principal: string, chain: readonly string[]): Promise<HistoryMatch | undefined>;
+  /**
+   * Sessions of this principal that know the hash, at most `limit`: first those whose metadata has
+   * this `prompt` (none is the same as an empty one), then in the same order.
+   */
+  find(principal: string, hash: string, options: { limit: number; prompt: string }): Promise<HistoryMatch[]>;
+}
+
+/**
+ * Tool calls that wait, and their results. A call is opened by `sessions.checkpoint` before it is
+ * handed back or run, its result is recorded here before anything acts on it, and the checkpoint
+ * that acts on it marks it used.
+ */
+export interface NewToolCall {
+  /** The tool_use id; an id is opened once in a session. */
+  id: string;
+  name: string;
+  input: JsonObject;
+  /** `server`: a built-in. Open without a result after a restart, it may or may not have run. */
+  runBy: 'client' | 'server';
+}
+
+export interface PendingToolCall extends NewToolCall {
+  session: string;
+  state: 'open' | 'answered' | 'used';
+  openedAt: number;
+  result?: ToolCallResult;
+}
+
+interface ToolCallResult {
+  content: ToolResultContent[];
+  isError: boolean;
+  recordedAt: number;
+  /** The principal for a client's result, the node for one of its own (built-in, time-out). */
+  recordedBy: string;
+}
+
+export interface NewToolCallResult {
+  id: string;
+  content: readonly ToolResultContent[];
+  isError: boolean;
+}
+
+/** Each id is in one list. With a conflict or an unknown id nothing was written, and `recorded` is empty. */
+export interface RecordOutcome {
+  recorded: string[];
+  /** The same result was there already (key order apart). */
+  repeated: string[];
+  /** Another result was first; it stands. */
+  conflicts: { id: string; recordedAt: number; recordedBy: string }[];
+  unknown: string[];
+}
+
+export interface ToolCallStore {
+  /** Needs no lease: results arrive on any node, which records them before it notifies the owner. */
+  record(session: string, results: readonly NewToolCallResult[], by: string): Promise<RecordOutcome>;
+  /** Every call of the session in the order they were opened. */
+  list(session: string): Promise<PendingToolCall[]>;
+  /** Calls with these ids in the principal's sessions that have not expired. */
+  find(principal: string, ids: readonly string[]): Promise<PendingToolCall[]>;
 }

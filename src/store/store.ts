@@ -14,17 +14,13 @@
 import type { AnswerStore } from './answers.js';
 import type { ApprovalStore } from './approvals.js';
 import type { AuditLog } from './audit.js';
-import type { HistoryIndex } from './history-index.js';
 import type { LeaseStore } from './leases.js';
 import type { LimitOverrides } from './limits.js';
-import type { QuirkStore } from './quirks.js';
 import type { RuleStore } from './rules.js';
 import type { RunStore } from './runs.js';
-import type { SessionStore } from './sessions.js';
+import type { HistoryIndex, SessionStore, ToolCallStore, TranscriptStore } from './sessions.js';
 import type { SignInStore } from './sign-ins.js';
-import type { ToolCallStore } from './tool-calls.js';
 import type { TraceStore } from './traces.js';
-import type { TranscriptStore } from './transcripts.js';
 import type { UsageStore } from './usage.js';
 
 export interface Store {
@@ -103,4 +99,24 @@ export interface PruneReport {
   leases: number;
   runs: number;
   signIns: number;
+}
+
+/** What an upstream's own errors taught us. */
+export interface LearnedQuirk {
+  upstream: string;
+  /** The upstream's own model name. */
+  model: string;
+  key: string;
+  /** JSON. */
+  value: unknown;
+  /** The error it was learned from; redacted. */
+  evidence: string;
+  learnedAt: number;
+}
+
+export interface QuirkStore {
+  /** The latest lesson for an upstream, model and key replaces the one before. */
+  put(quirk: Omit<LearnedQuirk, 'learnedAt'>): Promise<void>;
+  /** All of them: they are few, are loaded at start and shown by `doctor`. */
+  list(): Promise<LearnedQuirk[]>;
 }

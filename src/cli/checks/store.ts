@@ -1,8 +1,8 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { GatewayError } from '../../core/errors.js';
-import type { LearnedQuirk } from '../../store/quirks.js';
 import { openStore, parseStoreUrl } from '../../store/sqlite/open.js';
+import type { LearnedQuirk } from '../../store/store.js';
 import { type Check, fail, ok } from './check.js';
 
 interface StoreReport {

@@ -1,6 +1,6 @@
 /** Finds the sessions that a request may belong to, and the position in one where its history ends. */
 import type { Message } from '../../core/conversation.js';
-import type { PendingToolCall } from '../../store/tool-calls.js';
+import type { PendingToolCall } from '../../store/sessions.js';
 import {
   type FingerprintedRequest,
   HistoryFingerprint,

@@ -1,6 +1,6 @@
 /** The tool calls of one message, the results that are recorded for them, and those that still miss one. */
 import type { Block, Message, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
-import type { PendingToolCall } from '../../store/tool-calls.js';
+import type { PendingToolCall } from '../../store/sessions.js';
 import { answerOf, errorResult, NO_RESULT } from '../history/repair-history.js';
 import { resultKey, toolCallsIn } from '../history/visible-history.js';
 import type { SessionsStore } from '../session-parts.js';

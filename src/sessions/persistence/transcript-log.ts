@@ -3,7 +3,7 @@
  * ones), so each entry is a step, and the conversation as of any step can be replayed.
  */
 import type { Message } from '../../core/conversation.js';
-import type { NewTranscriptEntry, TranscriptEntry } from '../../store/transcripts.js';
+import type { NewTranscriptEntry, TranscriptEntry } from '../../store/sessions.js';
 import { toolCallsIn } from '../history/visible-history.js';
 import { type LogEntry, readLogEntry } from './session-row.js';
 

@@ -1,8 +1,7 @@
 /** One step of a session in one transaction: all of it, or nothing and the reason. */
 import { redactJson } from '../json.js';
 import { type Lease, sessionLease } from '../leases.js';
-import type { Checkpoint, CheckpointOutcome } from '../sessions.js';
-import { MAIN_CHANNEL, type TranscriptAppend } from '../transcripts.js';
+import { type Checkpoint, type CheckpointOutcome, MAIN_CHANNEL, type TranscriptAppend } from '../sessions.js';
 import { insertAnswer } from './answers.js';
 import type { Context } from './context.js';
 import { holds } from './leases.js';

@@ -3,15 +3,13 @@
  * Between its steps other work has its turn: 100,000 entries take one or two tenths of a second.
  */
 import { GatewayError } from '../../core/errors.js';
-import type { Excerpt } from '../excerpt.js';
-import { fold } from '../fold.js';
-import { MAIN_CHANNEL } from '../transcripts.js';
+import { type Excerpt, fold } from '../search-text.js';
+import { MAIN_CHANNEL } from '../sessions.js';
 import type { Context } from './context.js';
 import type { SqlValue } from './database.js';
 import { pageSize } from './paging.js';
 import { number, optionalNumber, optionalText, type Row, text } from './rows.js';
-import { Slices } from './slices.js';
-import { excerptFrom, fillSpoken, findSpoken } from './spoken.js';
+import { excerptFrom, fillSpoken, findSpoken, Slices } from './spoken.js';
 
 const BATCH_ROWS = 200;
 /** Reading a transcript takes so many times as long as looking through what was said in it. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/conversation.js';
-import { foldedWords } from '../fold.js';
 import { type Lease, sessionLease } from '../leases.js';
+import { foldedWords } from '../search-text.js';
 import type {
   Checkpoint,
   CheckpointOutcome,

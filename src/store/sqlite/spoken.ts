@@ -1,12 +1,32 @@
 /** What was said in each entry of a conversation, as a search compares it. */
-import { type Excerpt, excerptOf } from '../excerpt.js';
-import { fold } from '../fold.js';
-import { spokenIn } from '../spoken.js';
-import { MAIN_CHANNEL } from '../transcripts.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Excerpt, excerptOf, fold, spokenIn } from '../search-text.js';
+import { MAIN_CHANNEL } from '../sessions.js';
 import type { Context } from './context.js';
 import type { Database } from './database.js';
 import { json, number, type Row } from './rows.js';
-import type { Slices } from './slices.js';
+
+/** Longer than this nothing else waits, where no single step takes longer. */
+const SLICE_MS = 8;
+
+/** Long work, with turns of the event loop in between, that can be ended from outside. */
+export class Slices {
+  readonly #signal: AbortSignal | undefined;
+  #end = performance.now() + SLICE_MS;
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+  }
+
+  /** Before each step. Rejects with the reason of the signal. */
+  async next(): Promise<void> {
+    this.#signal?.throwIfAborted();
+    if (performance.now() < this.#end) return;
+    await nextTurn();
+    this.#signal?.throwIfAborted();
+    this.#end = performance.now() + SLICE_MS;
+  }
+}
 
 /** Bytes of one step, a few milliseconds each; `rows` is how far ahead their sizes are looked at. */
 const STEP = { fill: 256 * 1024, find: 1024 * 1024, rows: 64 };

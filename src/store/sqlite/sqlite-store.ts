@@ -2,17 +2,17 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { GatewayError } from '../../core/errors.js';
-import type { HistoryIndex, HistoryMatch } from '../history-index.js';
 import { redactJson } from '../json.js';
 import { resolveLimits } from '../limits.js';
-import type { LearnedQuirk, QuirkStore } from '../quirks.js';
-import type { PruneReport, Store, StoreInfo, StoreOptions } from '../store.js';
 import {
+  type HistoryIndex,
+  type HistoryMatch,
   MAIN_CHANNEL,
   type TranscriptEntry,
   type TranscriptRange,
   type TranscriptStore,
-} from '../transcripts.js';
+} from '../sessions.js';
+import type { LearnedQuirk, PruneReport, QuirkStore, Store, StoreInfo, StoreOptions } from '../store.js';
 import { SqliteAnswers } from './answers.js';
 import { SqliteApprovals } from './approvals.js';
 import { SqliteAudit } from './audit.js';

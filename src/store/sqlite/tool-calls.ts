@@ -1,6 +1,6 @@
 import type { JsonObject, ToolResultContent } from '../../core/conversation.js';
 import { digestOf } from '../json.js';
-import type { NewToolCallResult, PendingToolCall, RecordOutcome, ToolCallStore } from '../tool-calls.js';
+import type { NewToolCallResult, PendingToolCall, RecordOutcome, ToolCallStore } from '../sessions.js';
 import type { Context } from './context.js';
 import { json, number, optionalJson, optionalNumber, type Row, text, toJson, whole } from './rows.js';
 

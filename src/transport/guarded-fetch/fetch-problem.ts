@@ -1,6 +1,6 @@
 /** Why a fetch did not give an answer. The message is a sentence that can be shown to a model. */
 
-export type FetchProblemKind =
+type FetchProblemKind =
   /** The address, port, scheme or host is not one that may be fetched. */
   | 'refused'
   | 'unreachable'

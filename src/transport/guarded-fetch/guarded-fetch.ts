@@ -43,7 +43,7 @@ class Deadline {
   }
 }
 
-export const FETCH_LIMITS = {
+const FETCH_LIMITS = {
   redirects: 5,
   bytes: 10_485_760,
   /** Of an answer that is an error. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NewToolCall } from '../../../src/store/tool-calls.js';
+import type { NewToolCall } from '../../../src/store/sessions.js';
 import { type Bench, ownSession, START, TTL } from './place.js';
 
 const call = (id: string, runBy: NewToolCall['runBy'] = 'client'): NewToolCall => ({

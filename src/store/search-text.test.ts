@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excerptOf } from './excerpt.js';
-import { fold, foldedWords, spanOf } from './fold.js';
-import { SPOKEN_LIMITS, spokenIn } from './spoken.js';
+import { excerptOf, fold, foldedWords, SPOKEN_LIMITS, spanOf, spokenIn } from './search-text.js';
 
 describe('a place in a text', () => {
   it.each([
