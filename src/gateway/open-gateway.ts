@@ -19,7 +19,6 @@ import { EventHub } from '../server/console-api/events/hub.js';
 import type { EventLimits } from '../server/console-api/events/limits.js';
 import { connectSources } from '../server/console-api/events/sources.js';
 import { describeSession } from '../server/console-api/session-wire.js';
-import { addressOf } from '../server/http/address.js';
 import type { Limits } from '../server/http/limits.js';
 import { reportTurn } from '../server/observe/report.js';
 import { openStore } from '../store/sqlite/open.js';
@@ -154,7 +153,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     });
     stack.defer(() => server.drain(serverConfig.drain_s * 1000));
 
-    const url = addressOf(serverConfig.host, server.port);
+    const { url } = server;
     listening.resolve(url);
     log.info({ url, version, config: loaded.file ?? null }, 'listening');
     await chat.restore();

@@ -2,40 +2,24 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { AnswerMemory } from '../answers/answer-memory.js';
 import { GatewayError, toGatewayError } from '../core/errors.js';
 import { StopError } from '../core/stopping.js';
-import type { Dispatcher } from '../engines/engine.js';
-import type { ModelCatalogue } from '../engines/model-catalogue.js';
-import type { McpClient } from '../mcp/client/mcp-client.js';
-import type { VirtualMcp } from '../mcp/virtual/virtual-mcp.js';
-import type { Log } from '../observability/log.js';
 import { Metrics } from '../observability/metrics.js';
-import { TraceSampler } from '../observability/trace-recorder.js';
-import type { ApprovalCoordinator } from '../permissions/approvals.js';
-import type { RulePreviews } from '../permissions/coordinator/preview.js';
 import type { SignIn } from '../store/sign-ins.js';
 import { Auth, type InnerKeys, type KeyOptions } from './access/auth.js';
 import { loadSignIns } from './access/sign-ins.js';
-import type { About } from './console-api/context.js';
 import { EventStreams } from './console-api/events/event-streams.js';
 import { EventHub } from './console-api/events/hub.js';
-import { Searches } from './console-api/searches.js';
-import type { GatewayStore, ServerContext } from './context.js';
-import { addressOf } from './http/address.js';
 import { Connections, onClientError, refuseConnect, sayLastWords } from './http/connections.js';
 import { Exchange } from './http/exchange.js';
-import type { Limits } from './http/limits.js';
 import { OriginGuard } from './http/origin-guard.js';
 import { errorShapeOf, sendError } from './http/respond.js';
-import { type HttpRoute, RouteTable } from './http/route-table.js';
-import { StreamClock } from './http/sse-writer.js';
+import { type BoundRoute, RouteTable } from './http/route-table.js';
 import { StaticFiles } from './http/static-files.js';
-import { AnswerOnce } from './model-api/answer-once.js';
 import { reportExchange } from './observe/report.js';
-import { ROUTES } from './routes.js';
+import { openSurfaces, type SurfaceOptions } from './surfaces.js';
 
-export interface GatewayServerOptions {
+export interface GatewayServerOptions extends SurfaceOptions {
   host: string;
   /** 0 takes a free one. */
   port: number;
@@ -45,31 +29,9 @@ export interface GatewayServerOptions {
   keys: readonly KeyOptions[];
   /** Of processes that the gateway itself has started. */
   innerKeys?: InnerKeys;
-  limits: Limits;
-  dispatcher: Dispatcher;
-  store: GatewayStore;
-  /** The caller closes it. */
-  approvals: ApprovalCoordinator;
-  /** The caller closes it. */
-  mcp: McpClient;
-  tools: ServerContext['tools'];
-  previews: RulePreviews;
-  about: About;
-  /** The caller closes it, after the server. */
-  virtualMcp: VirtualMcp;
-  findWorkspace: ServerContext['findWorkspace'];
-  /** The caller closes them. */
-  sessions: ServerContext['sessions'];
-  /** The caller closes them. */
-  chat: ServerContext['chat'];
-  models: ModelCatalogue;
-  permissions: ServerContext['permissions'];
   /** The event hub; without it there are only the server's own events. */
   events?: EventHub;
   metrics?: Metrics;
-  log: Log;
-  /** Keep what was sent and received, for `trace`. */
-  recordBodies?: boolean;
   /** The folder of the built console; it may be missing. */
   consoleDir: string;
 }
@@ -83,10 +45,16 @@ const OWN_PATHS = /^\/(?:v1|api|mcp)(?:\/|$)/;
 
 export class GatewayServer {
   readonly port: number;
+  /** Where it is reached from this machine. */
+  readonly url: string;
   readonly #server: Server;
-  readonly #context: ServerContext;
+  readonly #options: Pick<GatewayServerOptions, 'limits' | 'virtualMcp' | 'log'>;
+  readonly #auth: Auth;
+  readonly #streams: EventStreams;
+  readonly #metrics: Metrics;
+  readonly #files: StaticFiles;
   readonly #guard: OriginGuard;
-  readonly #routes = new RouteTable(ROUTES);
+  readonly #routes: RouteTable;
   readonly #connections: Connections;
   #draining = false;
 
@@ -116,9 +84,9 @@ export class GatewayServer {
   private constructor(server: Server, options: GatewayServerOptions, found: readonly SignIn[]) {
     const { host, loopback, publicHosts, keys, limits } = options;
     const { store, log } = options;
-    const answers = new AnswerMemory(store.answers);
     const address = server.address();
     this.port = typeof address === 'object' && address !== null ? address.port : options.port;
+    this.url = addressOf(host, this.port);
     const events = options.events ?? new EventHub({ approvals: options.approvals, log });
     const signIns = { port: this.port, store: store.signIns, log, found };
     const auth = new Auth({ keys, inner: options.innerKeys, ...signIns });
@@ -127,42 +95,22 @@ export class GatewayServer {
       approvals: options.approvals,
       isSignedIn: (headers) => auth.isSignedIn(headers),
     });
-    auth.sessions.onEnd(() => streams.check());
+    auth.signIns.onEnd(() => streams.check());
     this.#server = server;
+    this.#options = options;
+    this.#auth = auth;
+    this.#streams = streams;
+    this.#metrics = options.metrics ?? new Metrics();
+    this.#files = new StaticFiles(options.consoleDir);
     this.#guard = new OriginGuard({ host, port: this.port, loopback, publicHosts });
-    this.#context = {
-      dispatcher: options.dispatcher,
-      store: options.store,
-      approvals: options.approvals,
-      mcp: options.mcp,
-      tools: options.tools,
-      previews: options.previews,
-      about: options.about,
-      url: addressOf(host, this.port),
-      virtualMcp: options.virtualMcp,
-      findWorkspace: options.findWorkspace,
-      sessions: options.sessions,
-      searches: new Searches(),
-      chat: options.chat,
-      models: options.models,
-      permissions: options.permissions,
-      events,
-      streams,
-      auth,
-      limits,
-      answers,
-      once: new AnswerOnce({ answers, leases: store.leases, log }),
-      metrics: options.metrics ?? new Metrics(),
-      clock: new StreamClock(limits.pingMs, limits.stallMs),
-      log: options.log,
-      sampler: options.recordBodies ? new TraceSampler() : undefined,
-      isDraining: () => this.#draining,
-      files: new StaticFiles(options.consoleDir),
-    };
+    const metrics = this.#metrics;
+    const isDraining = () => this.#draining;
+    const parts = { auth, events, streams, metrics, url: this.url, files: this.#files, isDraining };
+    this.#routes = new RouteTable(openSurfaces(options, parts));
     this.#connections = new Connections(limits.stallMs, {
       onDone: (exchange) => {
-        this.#context.metrics.openRequests.add(-1);
-        reportExchange(exchange, this.#context);
+        metrics.openRequests.add(-1);
+        reportExchange(exchange, { store, events, metrics, log });
       },
       onIdle: (connection) => sayLastWords(connection, limits.lingerMs),
     });
@@ -179,7 +127,7 @@ export class GatewayServer {
   }
 
   get consoleToken(): string | undefined {
-    return this.#context.auth.consoleToken;
+    return this.#auth.consoleToken;
   }
 
   /**
@@ -188,8 +136,8 @@ export class GatewayServer {
    */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
-    this.#context.streams.close();
-    this.#context.virtualMcp.drain();
+    this.#streams.close();
+    this.#options.virtualMcp.drain();
     await this.#connections.idle(graceMs);
     for (const exchange of this.#connections.running) exchange.abort(shuttingDown());
     await this.#connections.idle(ABORT_GRACE_MS);
@@ -204,7 +152,7 @@ export class GatewayServer {
     this.#server.close();
     this.#server.closeAllConnections();
     await closed;
-    await this.#context.auth.sessions.stop();
+    await this.#auth.signIns.stop();
   }
 
   #accept(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
@@ -221,7 +169,7 @@ export class GatewayServer {
       awaitsContinue,
     });
     exchange.closeAfter = this.#draining;
-    this.#context.metrics.openRequests.add(1);
+    this.#metrics.openRequests.add(1);
     this.#connections.begin(exchange, () =>
       this.#serve(exchange).catch((error: unknown) => this.#fail(exchange, error)),
     );
@@ -245,21 +193,21 @@ export class GatewayServer {
     const { route, parameters } = found;
     exchange.facts.route = route.path;
     if (route.encodeError !== undefined) exchange.encodeError = route.encodeError;
-    const { auth } = this.#context;
+    const auth = this.#auth;
     // Also while it drains: an answer that may still be finished needs its agent's model calls.
     const inner = auth.inner(route.path, request.headers);
     if (inner === undefined) this.#refuseWhileDraining(route);
     if (inner === undefined && auth.isStranger(route.access, request.headers)) {
-      await auth.sessions.recall(request.headers);
+      await auth.signIns.recall(request.headers);
     }
     exchange.principal = inner ?? auth.admit(route.access, request.headers);
-    await route.handle(exchange, this.#context, parameters);
+    await route.handle(exchange, parameters);
   }
 
   async #serveFile(exchange: Exchange): Promise<void> {
     const { method, path } = exchange;
     const isRead = method === 'GET' || method === 'HEAD';
-    if (isRead && !OWN_PATHS.test(path) && (await this.#context.files.send(exchange))) {
+    if (isRead && !OWN_PATHS.test(path) && (await this.#files.send(exchange))) {
       exchange.facts.route = '/*';
       return;
     }
@@ -280,10 +228,10 @@ export class GatewayServer {
     exchange.facts.error = error;
     // A 426 has to name a protocol that is spoken instead (RFC 9110, 15.5.22).
     const headers = socket ? { upgrade: 'HTTP/1.1' } : {};
-    sendError(exchange, error, this.#context.limits.lingerMs, { allow: names, ...headers });
+    sendError(exchange, error, this.#options.limits.lingerMs, { allow: names, ...headers });
   }
 
-  #refuseWhileDraining(route: HttpRoute<ServerContext>): void {
+  #refuseWhileDraining(route: BoundRoute): void {
     if (!this.#draining || route.whileDraining) return;
     throw shuttingDown();
   }
@@ -292,7 +240,7 @@ export class GatewayServer {
     const { response } = exchange;
     const error = toGatewayError(thrown);
     exchange.facts.error = error;
-    if (error !== thrown) this.#context.log.error({ id: exchange.id, err: thrown }, 'bug');
+    if (error !== thrown) this.#options.log.error({ id: exchange.id, err: thrown }, 'bug');
     if (exchange.clientGone || response.destroyed) return;
     if (response.headersSent) {
       response.destroy();
@@ -300,7 +248,7 @@ export class GatewayServer {
     }
     // The client was not asked for its body and may send it or not: the next request cannot be distinguished from it.
     if (exchange.awaitsContinue) exchange.closeAfter = true;
-    sendError(exchange, error, this.#context.limits.lingerMs);
+    sendError(exchange, error, this.#options.limits.lingerMs);
   }
 }
 
@@ -318,4 +266,10 @@ function shuttingDown(): StopError {
 
 function newRequestId(): string {
   return `req_${randomUUID().replaceAll('-', '')}`;
+}
+
+/** Where a gateway that listens on all addresses of the machine is reached from it. */
+function addressOf(host: string, port: number): string {
+  const shown = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
 }

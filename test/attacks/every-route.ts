@@ -1,5 +1,5 @@
 /** Every route of the gateway, from its own table, asked as a client on a socket would. */
-import { ROUTES } from '../../src/server/routes.js';
+import { ROUTES } from '../../src/server/surfaces.js';
 import type { TestGateway } from '../support/gateway.js';
 import { type RawResponse, requestBytes, sendRaw } from '../support/raw-http.js';
 

@@ -69,7 +69,7 @@ describe('with keys', () => {
     const credential = auth.credentialOf('key-bob');
     expect(credential?.principal.name).toBe('bob');
     const sent =
-      credential === undefined ? cookieOf('') : cookieIn(await auth.sessions.open(credential, false));
+      credential === undefined ? cookieOf('') : cookieIn(await auth.signIns.open(credential, false));
     expect(auth.admit(CONSOLE, sent).name).toBe('bob');
     expect(() => auth.admit(CONSOLE, { cookie: sent.cookie })).toThrow('No API key was given');
     expect(() => auth.admit(ADMIN, sent)).toThrow('does not have the scope');

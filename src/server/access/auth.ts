@@ -66,13 +66,13 @@ export function principalNamed(keys: readonly KeyOptions[], name: string): Princ
 export class Auth {
   /** In the fragment of the address that `start` prints; undefined with keys, which take its place. */
   readonly consoleToken: string | undefined;
-  readonly sessions: SignIns;
+  readonly signIns: SignIns;
   /** The console token alone where there are no keys. */
   readonly #known: readonly KnownKey[];
   readonly #rates = new Map<Principal, RateLimit>();
   readonly #inner: InnerKeys | undefined;
 
-  constructor({ keys, inner, ...sessions }: AuthOptions) {
+  constructor({ keys, inner, ...signIns }: AuthOptions) {
     this.#inner = inner;
     this.consoleToken = keys.length > 0 ? undefined : randomBytes(32).toString('base64url');
     this.#known =
@@ -82,7 +82,7 @@ export class Auth {
             return { digest, tie: digest, principal: { name, scopes, models } };
           })
         : [{ digest: digestOf(this.consoleToken), tie: OPERATOR_TIE, principal: LOCAL_OPERATOR }];
-    this.sessions = new SignIns({ ...sessions, credentials: this.#known });
+    this.signIns = new SignIns({ ...signIns, credentials: this.#known });
     for (const [index, { rpm }] of keys.entries()) {
       const principal = this.#known[index]?.principal;
       if (rpm !== undefined && principal !== undefined) this.#rates.set(principal, new RateLimit(rpm));
@@ -104,9 +104,9 @@ export class Auth {
     return principal;
   }
 
-  /** Whether the store has to be asked (`sessions.recall`) before `admit` can know who this is. */
+  /** Whether the store has to be asked (`signIns.recall`) before `admit` can know who this is. */
   isStranger(access: Access, headers: IncomingHttpHeaders): boolean {
-    if (this.#isOpen(access) || !this.sessions.isStranger(headers)) return false;
+    if (this.#isOpen(access) || !this.signIns.isStranger(headers)) return false;
     return presentedSecrets(headers).every((secret) => this.credentialOf(secret) === undefined);
   }
 
@@ -149,7 +149,7 @@ export class Auth {
       const known = this.credentialOf(secret);
       if (known !== undefined) return known.principal;
     }
-    return this.sessions.find(headers);
+    return this.signIns.find(headers);
   }
 
   #refusal(presented: boolean): GatewayError {

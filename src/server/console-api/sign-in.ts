@@ -37,7 +37,7 @@ export const signIn: ConsoleApiHandler = async (exchange, context) => {
   }
   // The guard has let only our own origin through; its scheme is what the browser sees.
   const secure = headers.origin?.startsWith('https:') ?? false;
-  const { setCookie, page } = await auth.sessions.open(credential, secure, headers);
+  const { setCookie, page } = await auth.signIns.open(credential, secure, headers);
   const answer: SignedInWire = { ...toWire(credential.principal), page };
   sendJson(exchange, 200, answer, { 'set-cookie': setCookie, ...NO_STORE });
 };
@@ -51,12 +51,12 @@ export const signOut: ConsoleApiHandler = async (exchange, { auth, limits }) => 
   const { headers: asked } = exchange.request;
   const everywhere = readSwitch(new URLSearchParams(exchange.query), 'everywhere');
   const headers = {
-    'set-cookie': auth.sessions.takenCookie,
+    'set-cookie': auth.signIns.takenCookie,
     // Images of conversations.
     'clear-site-data': '"cache"',
   };
   try {
-    await (everywhere ? closeEverywhere(asked, auth) : auth.sessions.close(asked));
+    await (everywhere ? closeEverywhere(asked, auth) : auth.signIns.close(asked));
   } catch (thrown) {
     if (!isUnavailable(thrown)) throw thrown;
     const error = toGatewayError(thrown);
@@ -69,21 +69,21 @@ export const signOut: ConsoleApiHandler = async (exchange, { auth, limits }) => 
 
 /** Throws `unauthenticated` without a sign-in, key or token. */
 async function closeEverywhere(headers: IncomingHttpHeaders, auth: Auth): Promise<void> {
-  const { sessions } = auth;
+  const { signIns } = auth;
   if (auth.isStranger(CONSOLE, headers)) {
-    await sessions.recall(headers).catch(async (error: unknown) => {
+    await signIns.recall(headers).catch(async (error: unknown) => {
       // Nobody can say whose it is now; this one ends at least.
-      await sessions.close(headers);
+      await signIns.close(headers);
       throw error;
     });
   }
-  await sessions.closeAll(auth.admit(CONSOLE, headers));
+  await signIns.closeAll(auth.admit(CONSOLE, headers));
 }
 
 /** The browser's present sign-in. Rejects as the store does: then none is replaced unasked. */
-async function findPresent(headers: IncomingHttpHeaders, { sessions }: Auth): Promise<Principal | undefined> {
-  await sessions.recall(headers);
-  return sessions.find(headers);
+async function findPresent(headers: IncomingHttpHeaders, { signIns }: Auth): Promise<Principal | undefined> {
+  await signIns.recall(headers);
+  return signIns.find(headers);
 }
 
 function answerPresent(exchange: Exchange, present: Principal, offered: Principal): void {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type HttpRoute, RouteTable } from './route-table.js';
+import { type BoundRoute, RouteTable } from './route-table.js';
 
-const route = (method: HttpRoute<object>['method'], path: string): HttpRoute<object> => ({
+const route = (method: BoundRoute['method'], path: string): BoundRoute => ({
   method,
   path,
   access: { area: 'public' },

@@ -26,25 +26,37 @@ export interface HttpRoute<Context> {
   whileDraining?: boolean;
 }
 
-interface Match<Context> {
-  route: HttpRoute<Context>;
+/** A route whose handler has its context. */
+export interface BoundRoute extends Omit<HttpRoute<never>, 'handle'> {
+  handle(exchange: Exchange, parameters: PathParameters): Promise<void> | void;
+}
+
+export function bindRoutes<Context>(routes: readonly HttpRoute<Context>[], context: Context): BoundRoute[] {
+  return routes.map(({ handle, ...route }) => ({
+    ...route,
+    handle: (exchange, parameters) => handle(exchange, context, parameters),
+  }));
+}
+
+interface Match {
+  route: BoundRoute;
   parameters: PathParameters;
 }
 
-type Lookup<Context> = Match<Context> | { allow: readonly string[] } | undefined;
+type Lookup = Match | { allow: readonly string[] } | undefined;
 
-interface Pattern<Context> {
+interface Pattern {
   expression: RegExp;
-  routes: HttpRoute<Context>[];
+  routes: BoundRoute[];
 }
 
 const NO_PARAMETERS: PathParameters = Object.freeze({});
 
-export class RouteTable<Context> {
-  readonly #exact = new Map<string, HttpRoute<Context>[]>();
-  readonly #patterns = new Map<string, Pattern<Context>>();
+export class RouteTable {
+  readonly #exact = new Map<string, BoundRoute[]>();
+  readonly #patterns = new Map<string, Pattern>();
 
-  constructor(routes: readonly HttpRoute<Context>[]) {
+  constructor(routes: readonly BoundRoute[]) {
     for (const route of routes) {
       if (/[:*]/.test(route.path)) {
         const known = this.#patterns.get(route.path);
@@ -59,7 +71,7 @@ export class RouteTable<Context> {
   }
 
   /** Undefined: no such path. `allow`: another method. Throws `invalid_request` for a path that cannot be decoded. */
-  find(method: string, path: string): Lookup<Context> {
+  find(method: string, path: string): Lookup {
     const exact = this.#exact.get(path);
     if (exact !== undefined) return choose(exact, method, NO_PARAMETERS);
     for (const { expression, routes } of this.#patterns.values()) {
@@ -70,11 +82,7 @@ export class RouteTable<Context> {
   }
 }
 
-function choose<Context>(
-  routes: readonly HttpRoute<Context>[],
-  method: string,
-  parameters: PathParameters,
-): Lookup<Context> {
+function choose(routes: readonly BoundRoute[], method: string, parameters: PathParameters): Lookup {
   const route =
     routes.find((each) => each.method === method) ??
     // HEAD is GET without the body.

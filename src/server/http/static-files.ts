@@ -10,7 +10,7 @@ import { extname, join, relative, sep } from 'node:path';
 import { GatewayError } from '../../core/errors.js';
 import type { Exchange } from './exchange.js';
 import { baseHeaders, sendStatus } from './respond.js';
-import type { Handler } from './route-table.js';
+import type { Handler, HttpRoute } from './route-table.js';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -160,13 +160,17 @@ export interface PageContext {
   files: StaticFiles;
 }
 
-export const consolePage: Handler<PageContext> = async (exchange, { files }) => {
+const consolePage: Handler<PageContext> = async (exchange, { files }) => {
   if (await files.send(exchange)) return;
   throw new GatewayError(
     'not_found',
     'The console is not built. Run `npm run build`; the API works without it.',
   );
 };
+
+export const PAGE_ROUTES: readonly HttpRoute<PageContext>[] = [
+  { method: 'GET', path: '/', access: { area: 'public' }, handle: consolePage },
+];
 
 function isHashed(name: string): boolean {
   return HASHED.test(name);

@@ -1,0 +1,100 @@
+/**
+ * The surfaces of the server: the routes of each, and a context of its own for their handlers. What is
+ * not in the context of a surface, none of its handlers reaches.
+ */
+import { AnswerMemory } from '../answers/answer-memory.js';
+import type { VirtualMcp } from '../mcp/virtual/virtual-mcp.js';
+import type { Log } from '../observability/log.js';
+import { TraceSampler } from '../observability/trace-recorder.js';
+import type { Store } from '../store/store.js';
+import type { ConsoleApiContext, ConsoleStore } from './console-api/context.js';
+import { CONSOLE_ROUTES } from './console-api/routes.js';
+import { Searches } from './console-api/searches.js';
+import { type BoundRoute, bindRoutes, type HttpRoute } from './http/route-table.js';
+import { StreamClock } from './http/sse-writer.js';
+import { PAGE_ROUTES, type PageContext } from './http/static-files.js';
+import { MCP_ROUTES, type McpApiContext } from './mcp-api/mcp-routes.js';
+import { AnswerOnce } from './model-api/answer-once.js';
+import type { ModelApiContext } from './model-api/context.js';
+import { MODEL_ROUTES } from './model-api/routes.js';
+import { OBSERVE_ROUTES, type ObserveContext } from './observe/health.js';
+
+interface SurfaceContexts {
+  model: ModelApiContext;
+  page: PageContext;
+  observe: ObserveContext;
+  console: ConsoleApiContext;
+  mcp: McpApiContext;
+}
+
+/** What the gateway gives to the server for its surfaces. The caller closes it, after the server. */
+export interface SurfaceOptions
+  extends Pick<ModelApiContext, 'dispatcher' | 'limits'>,
+    Pick<
+      ConsoleApiContext,
+      'approvals' | 'mcp' | 'tools' | 'previews' | 'about' | 'sessions' | 'chat' | 'models' | 'permissions'
+    > {
+  store: ConsoleStore & Pick<Store, 'answers' | 'signIns'>;
+  virtualMcp: VirtualMcp;
+  findWorkspace: ConsoleApiContext['findWorkspace'];
+  log: Log;
+  /** Keep what was sent and received, for `trace`. */
+  recordBodies?: boolean;
+}
+
+/** What the server itself makes for them. */
+type ServerParts = Pick<ConsoleApiContext, 'auth' | 'events' | 'streams' | 'metrics' | 'url'> &
+  Pick<PageContext, 'files'> &
+  Pick<ObserveContext, 'isDraining'>;
+
+const SURFACES = [
+  surface('model', MODEL_ROUTES),
+  surface('page', PAGE_ROUTES),
+  surface('observe', OBSERVE_ROUTES),
+  surface('console', CONSOLE_ROUTES),
+  surface('mcp', MCP_ROUTES),
+];
+
+/** Every route of the gateway. */
+export const ROUTES = SURFACES.flatMap(({ listed }) => listed);
+
+export function openSurfaces(options: SurfaceOptions, parts: ServerParts): BoundRoute[] {
+  const contexts = contextsOf(options, parts);
+  return SURFACES.flatMap(({ bind }) => bind(contexts));
+}
+
+function surface<Name extends keyof SurfaceContexts>(
+  name: Name,
+  routes: readonly HttpRoute<SurfaceContexts[Name]>[],
+) {
+  const listed: readonly Pick<BoundRoute, 'method' | 'path'>[] = routes;
+  return { listed, bind: (contexts: SurfaceContexts) => bindRoutes(routes, contexts[name]) };
+}
+
+function contextsOf(options: SurfaceOptions, parts: ServerParts): SurfaceContexts {
+  const { dispatcher, limits, store, log, findWorkspace, virtualMcp } = options;
+  const { approvals, mcp, tools, previews, about, sessions, chat, models, permissions } = options;
+  const { auth, events, streams, metrics, url, files, isDraining } = parts;
+  const answers = new AnswerMemory(store.answers);
+  const clock = new StreamClock(limits.pingMs, limits.stallMs);
+  return {
+    model: {
+      dispatcher,
+      answers,
+      once: new AnswerOnce({ answers, leases: store.leases, log }),
+      sampler: options.recordBodies ? new TraceSampler() : undefined,
+      limits,
+      clock,
+      metrics,
+      log,
+    },
+    page: { files },
+    observe: { store, metrics, log, isDraining },
+    console: {
+      ...{ store, approvals, mcp, findWorkspace, tools, previews, about, url, sessions },
+      ...{ events, streams, chat, dispatcher, models, permissions, auth, limits, metrics },
+      searches: new Searches(),
+    },
+    mcp: { virtualMcp, findWorkspace, auth, limits, clock, metrics },
+  };
+}
