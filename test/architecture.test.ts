@@ -75,7 +75,7 @@ const ABOVE = ['gateway', 'cli'];
  * included. Rooms on one level know nothing of each other. `.` is the folder's own files.
  */
 const ROOMS: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
-  cli: ['shared', ['chat', 'checks', 'trace', 'trust'], '.'],
+  cli: ['shared', ['chat', 'checks', 'trace'], '.'],
   dialects: ['shared', ['anthropic-messages', 'openai-chat', 'openai-responses'], '.'],
   engines: [
     '.',

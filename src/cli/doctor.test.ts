@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { captureIo, portOf } from '../../test/support/captured-io.js';
 import { loadConfigText } from '../config/load.js';
+import { configSchema } from '../config/schema.js';
 import { openStore } from '../store/sqlite/open.js';
 import { checkPort } from './checks/port.js';
 import { checkUpstream } from './checks/upstream.js';
-import { doctor, renderChecks } from './doctor.js';
+import { checkBuiltIns, checkSandbox, doctor, renderChecks } from './doctor.js';
 
 let folder: string;
 const servers: (Server | TcpServer)[] = [];
@@ -259,5 +260,49 @@ describe('doctor', () => {
     const check = { status: 'FAIL', subject: 'a', finding: 'b', advice: 'c' } as const;
     expect(renderChecks([check], false)).toEqual(['FAIL  a  b', '         → c']);
     expect(renderChecks([check], true)[0]).toBe('\u001b[31mFAIL\u001b[0m  a  b');
+  });
+});
+
+it('counts the tools that are on and names those that are switched off', async () => {
+  const [first, ...rest] = await checkBuiltIns(configSchema.parse({}).tools);
+  expect(first?.status).toBe('ok');
+  expect(first?.finding).toMatch(
+    /^\d+ built-ins are on; switched off: WebSearch, Architect, StickerRequest$/,
+  );
+  expect(rest).toEqual([]);
+});
+
+it('does not name what is switched on', async () => {
+  const tools = configSchema.parse({ tools: { architect: true, sticker: true, memory: false } }).tools;
+  const [first] = await checkBuiltIns(tools);
+  expect(first?.finding).toMatch(/switched off: WebSearch, MemoryRead, MemoryWrite$/);
+});
+
+describe('checkSandbox', () => {
+  it('says what is active', async () => {
+    expect(await checkSandbox('auto', process.env)).toMatchObject({
+      status: 'ok',
+      subject: 'sandbox',
+      finding: expect.stringContaining('bubblewrap'),
+    });
+  });
+
+  it('warns where commands run without one, and says how to get it', async () => {
+    expect(await checkSandbox('auto', { PATH: '/nowhere' })).toMatchObject({
+      status: 'warn',
+      finding: expect.stringContaining('bubblewrap (bwrap) is not installed'),
+      advice: expect.stringContaining('apt-get install bubblewrap socat'),
+    });
+  });
+
+  it('fails where one is required and there is none', async () => {
+    expect(await checkSandbox('required', { PATH: '/nowhere' })).toMatchObject({ status: 'FAIL' });
+  });
+
+  it('warns where it is switched off', async () => {
+    expect(await checkSandbox('off', process.env)).toMatchObject({
+      status: 'warn',
+      finding: expect.stringContaining('off'),
+    });
   });
 });

@@ -8,10 +8,10 @@ import { CONFIG_FILE, loadConfigText, SCHEMA_FILE } from '../config/load.js';
 import { sha256, trustConfig } from '../config/trust.js';
 import { checkClaudeCode } from '../engines/claude-code/processes/load-sdk.js';
 import { renderConfig } from './config-template.js';
+import { describeConfig } from './describe-config.js';
 import { findLocalServers, LOCAL_SERVERS, type LocalServer } from './local-servers.js';
 import { cannotRecord } from './operator-config.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments } from './shared/command.js';
-import { describeConfig } from './trust/describe-config.js';
 
 export const command: Command = {
   name: 'init',

@@ -10,7 +10,7 @@ import { createRedactor, environmentSecrets } from '../config/redact.js';
 import { GatewayError } from '../core/errors.js';
 import { parseArguments } from './arguments.js';
 import { explainMissingPart } from './checks/parts.js';
-import { COMMANDS, DEFAULT_COMMAND } from './commands.js';
+import { COMMANDS, commandHelp, DEFAULT_COMMAND, programHelp, usageLine } from './commands.js';
 import { type CliIo, type Command, EXIT, UsageError } from './shared/command.js';
 
 /** Everything that a command prints goes through here, so that no secret can. */
@@ -72,7 +72,6 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
   let command: Command | undefined;
   try {
     if (first === '--help' || first === '-h' || (first === 'help' && args.length === 1)) {
-      const { programHelp } = await import('./help.js');
       io.out(await programHelp(io.program));
       return EXIT.ok;
     }
@@ -80,7 +79,6 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
     ({ command } = await load());
     const own = named ? args.slice(1) : args;
     if (asksForHelp(own)) {
-      const { commandHelp } = await import('./help.js');
       io.out(commandHelp(command, io.program));
       return EXIT.ok;
     }
@@ -106,9 +104,8 @@ function asksForHelp(args: readonly string[]): boolean {
   return own.includes('--help') || own.includes('-h');
 }
 
-async function report(error: unknown, command: Command | undefined, io: CliIo): Promise<number> {
+function report(error: unknown, command: Command | undefined, io: CliIo): number {
   if (error instanceof UsageError) {
-    const { usageLine } = await import('./help.js');
     io.err(error.message);
     io.err(
       command === undefined

@@ -1,15 +1,28 @@
 /**
  * The configuration that a command works with: given, trusted, or none. What lies in the working
- * folder and is not trusted is asked about in a terminal; otherwise it is named and passed over.
+ * folder and is not trusted is asked about in a terminal; otherwise it is named and passed over. So is
+ * a store that came with the folder.
  */
-import { relative } from 'node:path';
-import { type LoadedConfig, loadConfig } from '../config/load.js';
+import { randomBytes } from 'node:crypto';
+import { existsSync, lstatSync } from 'node:fs';
+import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { join, relative, resolve, sep } from 'node:path';
+import type { Environment } from '../config/environment-references.js';
+import { type ConfigOrigin, type LoadedConfig, loadConfig } from '../config/load.js';
 import type { Overrides } from '../config/parse.js';
 import { userStateFolder } from '../config/paths.js';
-import { type FoundConfig, type Standing, trustConfig } from '../config/trust.js';
+import type { Config } from '../config/schema.js';
+import {
+  type FoundConfig,
+  findTrust,
+  recordTrust,
+  type Standing,
+  sha256,
+  trustConfig,
+} from '../config/trust.js';
 import { checkClaudeCode } from '../engines/claude-code/processes/load-sdk.js';
+import { parseStoreUrl } from '../store/sqlite/open.js';
 import type { CliIo, ParsedArguments } from './shared/command.js';
-import { claimStore, folderStore, storeElsewhere, storeStanding } from './trust/store-owner.js';
 
 /** Throws ConfigError. Hides the secrets of the configuration from what is printed. */
 export async function loadOperatorConfig(
@@ -45,7 +58,7 @@ function passedOver({ file, content }: FoundConfig, standing: Untrusted, { cwd, 
 /** False without a terminal, and for any answer but yes. */
 async function askForTrust(found: FoundConfig, standing: Untrusted, io: CliIo): Promise<boolean> {
   if (io.ask === undefined || found.content.kind !== 'text') return false;
-  const { describeConfig } = await import('./trust/describe-config.js');
+  const { describeConfig } = await import('./describe-config.js');
   const does = describeConfig(found.content.source);
   for (const line of introduce(found, standing, does)) io.err(line);
   if (!/^y(es)?$/i.test((await io.ask('Trust this file? [y/N] ')).trim())) return false;
@@ -102,4 +115,76 @@ export async function withOwnStore(
     `${store.path} is not known to be yours, and is not opened: it may have come with this folder. \`${io.program} trust\` takes it as yours. Until then sessions and rules are kept in ${elsewhere}.`,
   );
   return { ...loaded, config: { ...loaded.config, store: `sqlite:${elsewhere}` } };
+}
+
+const OWNER_FILE = 'owner';
+const OWNER_BYTES = 32;
+
+/** What of a store could have come with a folder. The last is the gateway's folder beside it. */
+const PARTS = ['', '-wal', '-shm', '-journal', '-files'] as const;
+
+export interface FolderStore {
+  /** As the configuration names it. */
+  path: string;
+  /** The same in the real folder: what the record is kept under. */
+  key: string;
+}
+
+/**
+ * Whether a store in a working folder was made by a gateway of this user. A clone can bring one
+ * along, with rules, sessions and sign-ins of a stranger: it is not even opened. A store of the
+ * user's has a random text beside it whose digest is in the user's trust record.
+ */
+type StoreStanding = 'own' | 'absent' | 'foreign';
+
+/**
+ * The store, where it lies in the folder that the configuration was found in. Undefined for one in
+ * memory, elsewhere, or of a configuration that the user named or wrote into their own folder.
+ */
+export async function folderStore({
+  origin,
+  config,
+  baseDir,
+}: {
+  origin: ConfigOrigin;
+  config: Pick<Config, 'store'>;
+  baseDir: string;
+}): Promise<FolderStore | undefined> {
+  if (origin === 'given' || origin === 'user') return undefined;
+  const location = parseStoreUrl(config.store, baseDir);
+  if (location.kind !== 'file') return undefined;
+  const below = relative(baseDir, location.path);
+  if (below.split(sep)[0] === '..' || resolve(below) === below) return undefined;
+  return { path: location.path, key: join(await realpath(baseDir), below) };
+}
+
+export async function storeStanding({ path, key }: FolderStore, env: Environment): Promise<StoreStanding> {
+  if (PARTS.every((part) => !isThere(path + part))) return 'absent';
+  const entry = await findTrust(env, 'stores', key);
+  const owner = await readFile(ownerFile(path), 'utf8').catch(() => undefined);
+  return entry !== undefined && owner !== undefined && sha256(owner) === entry.sha256 ? 'own' : 'foreign';
+}
+
+/** Also for one that is not there yet. Rejects with what the file system says. */
+export async function claimStore({ path, key }: FolderStore, env: Environment): Promise<void> {
+  const owner = randomBytes(OWNER_BYTES).toString('hex');
+  // First: a record without its file is harmless, a file without its record loses the store.
+  await recordTrust(env, 'stores', { path: key, sha256: sha256(owner), does: [] });
+  await mkdir(`${path}-files`, { recursive: true, mode: 0o700 });
+  const temporary = `${ownerFile(path)}.${process.pid}.tmp`;
+  await rm(temporary, { force: true });
+  await writeFile(temporary, owner, { flag: 'wx', mode: 0o600 });
+  await rename(temporary, ownerFile(path));
+}
+
+/** Where a folder's store is kept while the one in it is a stranger's. */
+export function storeElsewhere({ key }: FolderStore, env: Environment): string {
+  return join(userStateFolder(env), 'stores', sha256(key).slice(0, 32), 'toolgate.db');
+}
+
+const ownerFile = (path: string): string => join(`${path}-files`, OWNER_FILE);
+
+/** A link that leads nowhere is there as well. */
+function isThere(path: string): boolean {
+  return existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -4,10 +4,16 @@ import { ConfigError } from '../config/config-error.js';
 import { DEFAULTS } from '../config/defaults.js';
 import { CONFIG_FILE, loadConfigText } from '../config/load.js';
 import { type FoundConfig, readFoundConfig, standingOf, trustConfig } from '../config/trust.js';
-import { cannotRecord, introduce } from './operator-config.js';
+import { describeConfig } from './describe-config.js';
+import {
+  cannotRecord,
+  claimStore,
+  type FolderStore,
+  folderStore,
+  introduce,
+  storeStanding,
+} from './operator-config.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments, UsageError } from './shared/command.js';
-import { describeConfig } from './trust/describe-config.js';
-import { claimStore, type FolderStore, folderStore, storeStanding } from './trust/store-owner.js';
 
 export const command: Command = {
   name: 'trust',

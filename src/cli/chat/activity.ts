@@ -3,8 +3,7 @@ import type { AgentActivity, AgentObserver } from '../../activity/activity.js';
 import type { ToolResultContent } from '../../core/conversation.js';
 import type { Description } from '../../permissions/gate.js';
 import type { ToolRunEvent, ToolRunResult } from '../../tools/runtime/runtime.js';
-import { plain, plainLine } from './plain.js';
-import { diffLines, duration, indent, type Paint, resultLines, titleOf } from './render.js';
+import { diffLines, duration, indent, type Paint, plain, plainLine, resultLines, titleOf } from './render.js';
 
 /** Why a call did not do what it was to do, in the words of a person. */
 const ENDS: Readonly<Record<ToolRunResult['outcome'], string>> = {

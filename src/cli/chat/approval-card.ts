@@ -4,8 +4,7 @@ import type { Approval } from '../../permissions/approvals.js';
 import { readAsked } from '../../permissions/coordinator/shown.js';
 import type { AskHints } from '../../permissions/decision.js';
 import type { Description } from '../../permissions/gate.js';
-import { plain, plainLine } from './plain.js';
-import { describeLines, indent, type Paint } from './render.js';
+import { describeLines, indent, type Paint, plain, plainLine } from './render.js';
 
 export interface Card {
   approval: Approval;

@@ -9,8 +9,7 @@ import type {
 } from '../../permissions/approvals.js';
 import type { Question } from '../../permissions/gate.js';
 import { type Card, type Choice, cardText, readCard, readChoice } from './approval-card.js';
-import { plain, plainLine } from './plain.js';
-import { indent, type Paint } from './render.js';
+import { indent, type Paint, plain, plainLine } from './render.js';
 import type { ChatTerminal } from './terminal.js';
 
 interface ApprovalPromptOptions {

@@ -1,7 +1,6 @@
 /** The conversation as a person has it: read a line, answer it, until they leave. */
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
-import { plainLine } from './plain.js';
-import { indent, type Paint } from './render.js';
+import { indent, type Paint, plainLine } from './render.js';
 import type { ChatTerminal } from './terminal.js';
 import type { TerminalConversation, TerminalTurnEnd } from './terminal-conversation.js';
 

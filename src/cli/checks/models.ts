@@ -1,7 +1,17 @@
-/** Who answers: said by `start` and `doctor` alike. */
+/** Who answers, and with which tools of one's own: said by `start` and `doctor` alike. */
 import { statSync } from 'node:fs';
 import type { LoadedConfig } from '../../config/load.js';
 import { resolveModelCwd } from '../../config/paths.js';
+import type { Config } from '../../config/schema.js';
+import {
+  type CheckOptions,
+  checkClaudeCode,
+  SDK_SIZE,
+} from '../../engines/claude-code/processes/load-sdk.js';
+import { createBuiltIns } from '../../tools/built-ins.js';
+import { createOwnTools } from '../../tools/runtime/own-tools.js';
+import { createRegistry } from '../../tools/runtime/registry.js';
+import { SILENT } from '../../tools/runtime/runtime.js';
 import { type Check, fail, ok, warn } from './check.js';
 
 /** Names of one line; more of them bury the rest. */
@@ -54,4 +64,53 @@ function missingFolders({ config, baseDir }: LoadedConfig, { cwd: startDir }: He
       ),
     ];
   });
+}
+
+const SUBJECT = 'claude-code';
+
+/** Whether the engine `claude-code` can be used, where a model asks for it or, without a file, would. */
+export async function checkClaudeCodeEngine(
+  { config: { models }, origin }: Pick<LoadedConfig, 'config' | 'origin'>,
+  program: string,
+  options: CheckOptions = {},
+): Promise<Check[]> {
+  const names = Object.keys(models).filter((name) => models[name]?.engine === 'claude-code');
+  if (names.length === 0 && origin !== 'environment') return [];
+  const found = await checkClaudeCode(options);
+  if (found.ok) return [ok(SUBJECT, `Agent SDK ${found.sdkVersion}, ${found.binary}`)];
+  if (names.length > 0)
+    return [fail(SUBJECT, found.problem, `or use another engine for ${names.join(', ')}`)];
+  if (!found.addable) return [];
+  return [
+    warn(
+      SUBJECT,
+      'Claude Code is not installed, so there is no model claude-code',
+      `to have it, run \`${program} add claude-code\` (${SDK_SIZE}) and start again`,
+    ),
+  ];
+}
+
+/** Shorter than the gateway's own: a person waits. */
+const LOAD_MS = 10_000;
+
+/** Loads what `tools.paths` names, as the gateway would, and asks which of it agents get. */
+export async function checkOwnTools(config: Config['tools'], baseDir: string): Promise<Check[]> {
+  if (config.paths.length === 0) return [];
+  const own = createOwnTools({ paths: config.paths, baseDir, log: SILENT, loadMs: LOAD_MS });
+  const { list } = createRegistry({ sources: [createBuiltIns(config), own], log: SILENT });
+  const listed = (await list()).filter(({ source }) => source === 'own');
+  const problems = (await own.problems?.()) ?? [];
+  const broken = new Set(problems.map(({ name }) => name));
+  const loaded = listed.filter(({ name }) => !broken.has(name));
+  const names = loaded.filter(({ enabled }) => enabled).map(({ name }) => name);
+  return [
+    ...(names.length > 0 ? [ok('own tools', names.join(', '))] : []),
+    ...(listed.length === 0 ? [ok('own tools', 'none in the folders of `tools.paths`')] : []),
+    ...loaded
+      .filter(({ enabled }) => !enabled)
+      .map(({ name, reason = '' }) => warn('own tools', `${name} is off`, reason)),
+    ...problems.map(({ name, reason }) =>
+      fail('own tools', `${name}: ${reason}`, 'correct it, or take it out of `tools.paths`'),
+    ),
+  ];
 }

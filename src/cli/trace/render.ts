@@ -3,7 +3,7 @@ import type { ServerSentEvent } from '../../core/server-sent-event.js';
 import { decodeChunk, type TracePayload } from '../../core/trace-payload.js';
 import type { Trace } from '../../store/traces.js';
 import { SseReader } from '../../transport/sse-reader.js';
-import { isTracePayload } from './payload.js';
+import { isTracePayload } from './trace-file.js';
 
 const COLUMN = 78;
 const CUT_TEXT = 160;

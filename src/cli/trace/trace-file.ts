@@ -1,13 +1,42 @@
 /** One recorded request as a file, and its upstream as it answered then. */
 import * as z from 'zod';
 import { GatewayError } from '../../core/errors.js';
-import { decodeChunk } from '../../core/trace-payload.js';
+import { decodeChunk, type TracePayload } from '../../core/trace-payload.js';
 import { DIALECTS } from '../../dialects/all.js';
 import { HttpUpstream, timeoutsOf } from '../../upstreams/http-upstream.js';
 import { createQuirkSource } from '../../upstreams/quirks/create-quirk-source.js';
 import { TokenMeter } from '../../upstreams/token-meter.js';
 import { UsageError } from '../shared/command.js';
-import { tracePayload } from './payload.js';
+
+const headers = z.record(z.string(), z.string());
+
+export const tracePayload = z.object({
+  version: z.literal(1),
+  cut: z.boolean(),
+  inbound: z.object({ path: z.string(), headers, body: z.string() }).nullable(),
+  attempts: z.array(
+    z.object({
+      upstream: z.string(),
+      wire: z.enum(['anthropic-messages', 'openai-chat', 'openai-responses']),
+      url: z.url(),
+      body: z.string(),
+      status: z.number().nullable(),
+      headers,
+    }),
+  ),
+  timeline: z.array(
+    z.object({
+      ms: z.number(),
+      from: z.enum(['upstream', 'gateway']),
+      attempt: z.number().exactOptional(),
+      data: z.string(),
+    }),
+  ),
+});
+
+export function isTracePayload(value: unknown): value is TracePayload {
+  return tracePayload.safeParse(value).success;
+}
 
 const traceFile = tracePayload.extend({
   request: z.string(),

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../../test/support/cleanup.js';
 import { loadConfig } from '../../config/load.js';
-import { checkClaudeCodeEngine } from './claude-code.js';
+import { configSchema } from '../../config/schema.js';
+import { checkClaudeCodeEngine, checkOwnTools } from './models.js';
 
 async function loadedWith(models: object) {
   const { path } = await tempFolder();
@@ -53,5 +54,45 @@ describe('the engine claude-code', () => {
       status: 'warn',
       advice: expect.stringContaining('npx toolgate add claude-code'),
     });
+  });
+});
+
+const toolsConfig = (paths: string[]) => configSchema.shape.tools.parse({ paths });
+
+describe('tools of one’s own', () => {
+  it('are not spoken of where there are none', async () => {
+    expect(await checkOwnTools(toolsConfig([]), '/')).toEqual([]);
+  });
+
+  it('are named, and what cannot be loaded is a failure with its reason', async () => {
+    const { path } = await tempFolder();
+    await writeFile(join(path, 'a.mjs'), "export const tool = { name: 'A', description: 'a', call() {} }");
+    await writeFile(join(path, 'b.mjs'), "throw new Error('no database')");
+    expect(await checkOwnTools(toolsConfig(['.', './missing']), path)).toEqual([
+      { status: 'ok', subject: 'own tools', finding: 'A' },
+      expect.objectContaining({
+        status: 'FAIL',
+        finding: expect.stringContaining('b.mjs: It could not be loaded: no database'),
+      }),
+      expect.objectContaining({ status: 'FAIL', finding: expect.stringContaining('./missing') }),
+    ]);
+  });
+
+  it('are not said to be fine where a built-in, or another of them, has their name', async () => {
+    const { path } = await tempFolder();
+    const tool = (name: string) => `export const tool = { name: '${name}', description: 'a', call() {} }`;
+    await writeFile(join(path, 'a.mjs'), tool('Read'));
+    await writeFile(join(path, 'b.mjs'), tool('Mine'));
+    await writeFile(join(path, 'c.mjs'), tool('Mine'));
+    expect(await checkOwnTools(toolsConfig(['.']), path)).toEqual([
+      { status: 'ok', subject: 'own tools', finding: 'Mine' },
+      {
+        status: 'warn',
+        subject: 'own tools',
+        finding: 'Read is off',
+        advice: 'The name Read is taken by a built-in tool. Give it another name.',
+      },
+      expect.objectContaining({ status: 'warn', finding: 'Mine is off' }),
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfigText } from '../../config/load.js';
-import { UsageError } from '../shared/command.js';
-import { chatModel } from './chat-model.js';
+import { loadConfigText } from '../config/load.js';
+import { chatModel } from './chat.js';
+import { UsageError } from './shared/command.js';
 
 const HEAD = `
 upstreams:

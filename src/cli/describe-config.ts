@@ -3,9 +3,9 @@
  * only parsed: no reference to the environment is resolved, and no value is believed to have the
  * form that it should have.
  */
-import { isLoopback } from '../../config/check.js';
-import { ConfigError } from '../../config/config-error.js';
-import { parseConfigDocument } from '../../config/yaml-document.js';
+import { isLoopback } from '../config/check.js';
+import { ConfigError } from '../config/config-error.js';
+import { parseConfigDocument } from '../config/yaml-document.js';
 
 /** The whole file is better read in an editor than in a question. */
 const MAX_LINES = 60;

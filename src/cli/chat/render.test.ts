@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plain, plainLine } from './plain.js';
+import { plain, plainLine } from './render.js';
 
 describe('plain', () => {
   it.each([
