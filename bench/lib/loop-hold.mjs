@@ -1,25 +1,34 @@
 /**
- * Loaded into a target with `--import`: tells over IPC how long its event loop was held in one piece.
- * `start` begins to watch, `stop` answers with the longest piece in milliseconds. Nothing runs in between
- * other measurements, so those do not pay for it.
+ * Loaded into a target with `--import`: tells over IPC for how long its event loop was held in one piece.
+ * `start` begins to watch, `stop` answers with the longest piece in milliseconds. Between the two a timer
+ * ticks each millisecond; at all other times nothing runs, so other measurements do not pay for it.
  */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
-const RESOLUTION_MS = 1;
+const TICK_MS = 1;
+
+/** For how long this thread was ready to run but had no core: what others took is not the loop's. */
+const waitedMs = () => Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[1]) / 1e6;
+
+let timer;
+let longest = 0;
+
+function watch() {
+  longest = 0;
+  let [at, waited] = [performance.now(), waitedMs()];
+  timer = setInterval(() => {
+    const [now, waitedNow] = [performance.now(), waitedMs()];
+    longest = Math.max(longest, now - at - (waitedNow - waited) - TICK_MS);
+    [at, waited] = [now, waitedNow];
+  }, TICK_MS);
+}
 
 if (isMainThread && process.send !== undefined) {
-  let delay;
   process.on('message', (message) => {
-    if (message === 'start') {
-      delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-      delay.enable();
-      process.send('started');
-    } else if (message === 'stop') {
-      delay.disable();
-      // What the histogram holds is the time between two ticks of its timer, the timer's own included.
-      process.send(Math.max(0, delay.max / 1e6 - RESOLUTION_MS));
-    }
+    clearInterval(timer);
+    if (message === 'start') watch();
+    process.send(message === 'start' ? 'started' : longest);
   });
   process.channel.unref();
 }
