@@ -63,26 +63,12 @@ const PEERS = [
     }),
     model: (mode) => mode,
   },
-  {
-    name: 'portkey',
-    package: '@portkey-ai/gateway',
-    direction: 'reverse',
-    arranged: 'its postinstall did not run',
-    launch: (_, port) => ({
-      args: [fileOf('@portkey-ai/gateway/build/start-server.js'), `--port=${port}`, '--headless'],
-    }),
-    headers: (mock, mode) => ({
-      authorization: 'Bearer upstream',
-      'x-portkey-provider': 'anthropic',
-      'x-portkey-custom-host': `http://127.0.0.1:${mock.port}/${mode}/v1`,
-    }),
-    model: () => 'claude-sonnet-5',
-  },
 ];
 
 /** Looked at and left out, with the reason. */
 export const NOT_RUN = [
   'claude-code-router 3: a package that it depends on could not be found',
+  'portkey 1.15.2: without its install scripts streams end with status 500; whole answers leave cached tokens out of the prompt',
   '9router: has no database driver on Node 20 without its install scripts',
   'bifrost: its package downloads a program when it is started',
   'ccproxy: its package is empty so far ("Coming Soon")',
@@ -108,8 +94,7 @@ export function installedPeers(notes, say) {
   });
 }
 
-function peerTarget({ name, direction, launch, model, headers }) {
-  let mock;
+function peerTarget({ name, direction, launch, model }) {
   return {
     name,
     kind: 'peer',
@@ -121,12 +106,11 @@ function peerTarget({ name, direction, launch, model, headers }) {
       return httpRequest({
         path,
         host: 'localhost',
-        headers: { 'anthropic-version': '2023-06-01', ...headers?.(mock, mode) },
+        headers: { 'anthropic-version': '2023-06-01' },
         body: Buffer.from(text.replace(/"model":"[^"]+"/, () => `"model":"${model(mode)}"`)),
       });
     },
-    async start(upstream) {
-      mock = upstream;
+    async start(mock) {
       const home = mkdtempSync(join(tmpdir(), 'toolgate-bench-peer-'));
       const port = await freePort();
       const { args, env } = launch(mock, port, home);
