@@ -8,7 +8,7 @@ import { lstatSync, readdirSync, readlinkSync, type Stats, statSync } from 'node
 import { chmod, lstat, rename, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { FileError } from '../workspace/file-error.js';
-import { type HeldFolder, holdFolder } from '../workspace/held-folder.js';
+import { type HeldFolder, holdFolder } from '../workspace/regular-file.js';
 import { type ApprovedFile, findUnapproved, SET_ASIDE } from './approved-files.js';
 import { type GitPart, isHarmless } from './harmless-git.js';
 import type { SetAside } from './sandbox.js';

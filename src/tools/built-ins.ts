@@ -33,7 +33,7 @@ export interface BuiltInOptions {
 }
 
 /** One line for each. A switch that is off leaves the tool in the list, with the reason. */
-export const BUILT_INS: readonly ((options: BuiltInOptions) => Tool)[] = [
+const BUILT_INS: readonly ((options: BuiltInOptions) => Tool)[] = [
   () => readTool,
   () => writeTool,
   () => editTool,

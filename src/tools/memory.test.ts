@@ -8,8 +8,7 @@ import {
   runTool,
   type TestContext,
 } from '../../test/support/tool-context.js';
-import { memoryReadTool, memoryWriteTool } from './memory.js';
-import { MEMORY_LIMITS } from './memory-folder.js';
+import { MEMORY_LIMITS, memoryReadTool, memoryWriteTool } from './memory.js';
 
 const contexts: TestContext[] = [];
 afterEach(async () => {

@@ -10,8 +10,7 @@ import { basename, dirname } from 'node:path';
 import { deferred } from '../core/deferred.js';
 import { errorCode, FileError, toFileError } from './file-error.js';
 import { type FileVersion, sameVersion, versionOfBytes } from './file-state.js';
-import { type HeldFolder, holdFolder } from './held-folder.js';
-import { assertRegular, openRegularFile } from './regular-file.js';
+import { assertRegular, type HeldFolder, holdFolder, openRegularFile } from './regular-file.js';
 
 /**
  * One writer at a time for each real path, over all sessions of the process. What other programs

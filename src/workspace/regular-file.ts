@@ -1,10 +1,11 @@
 /**
- * Opens what is a file and nothing else, at the place that was judged and no other: no links are
+ * Opens what is a file (or a folder) and nothing else, at the place that was judged and no other: no links are
  * followed, no device or pipe is waited for, no file that the kernel makes up is read (`/proc` has
  * the environment of the gateway itself).
  */
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open, readlink, statfs } from 'node:fs/promises';
+import { access, type FileHandle, lstat, open, readlink, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 import { FileError, toFileError } from './file-error.js';
 import { realTarget } from './real-path.js';
 
@@ -35,7 +36,7 @@ export async function openRegularFile(real: string, at: string = real): Promise<
   }
 }
 
-export function movedError(real: string): FileError {
+function movedError(real: string): FileError {
   return new FileError(
     'moved',
     real,
@@ -44,7 +45,7 @@ export function movedError(real: string): FileError {
 }
 
 /** Where an open file or folder really is. Without `/proc`, where its path leads now. */
-export async function describePlace(handle: FileHandle, path: string): Promise<string> {
+async function describePlace(handle: FileHandle, path: string): Promise<string> {
   if (process.platform !== 'linux') return realTarget(path);
   return readlink(`/proc/self/fd/${handle.fd}`).catch(() => realTarget(path));
 }
@@ -92,3 +93,35 @@ async function assertOnDisk(real: string, at: string): Promise<void> {
     `${real} is made up by the kernel and not a file on a disk. If it is needed, print it with a Bash command.`,
   );
 }
+
+/**
+ * A folder that stays the same one whatever becomes of its path. Node has no openat; on Linux
+ * `/proc/self/fd/N/name` does the same, so that a link planted on the way cannot redirect a write.
+ */
+export interface HeldFolder {
+  /** A path to `name` in this folder, good while it is held. */
+  at(name: string): string;
+  close(): Promise<void>;
+}
+
+/** `real` has no links in it. Throws FileError, also where it is no longer there. */
+export async function holdFolder(real: string): Promise<HeldFolder> {
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+  const handle = await open(real, flags).catch((error: unknown) => {
+    // A link at the end of the path is no folder to these flags.
+    throw realTarget(real) === real ? toFileError(error, real) : movedError(real);
+  });
+  try {
+    if ((await describePlace(handle, real)) !== real) throw movedError(real);
+    const viaHandle = `/proc/self/fd/${handle.fd}`;
+    const held = process.platform === 'linux' && (await access(viaHandle).then(yes, no));
+    const base = held ? viaHandle : real;
+    return { at: (name) => join(base, name), close: () => handle.close() };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+const yes = (): boolean => true;
+const no = (): boolean => false;

@@ -8,8 +8,11 @@ import {
   resetBehind,
   withoutBegunCode,
 } from '../../workspace/process/terminal-text.js';
-import { headOf, tailOf } from '../runtime/clean-text.js';
+import { headOf, tailOf, toLineEnd, toLineStart } from '../runtime/clean-text.js';
 import { BASH_LIMITS } from './limits.js';
+
+/** A cut moves this far at most to fall between two lines. */
+const LINE_SLACK = 300;
 
 interface PresentedOutput {
   /** For the model: plain text, bounded. */
@@ -61,8 +64,8 @@ function bounded(
   if (missing === 0 && before.length + after.length <= limit) return { text: before + after, omitted: 0 };
   const half = Math.floor(limit / 2);
   const whole = missing === 0 ? before + after : undefined;
-  const head = withoutBegunCode(toLineEnd(headOf(whole ?? before, half)));
-  const tail = toLineStart(behindCode(whole ?? after, tailOf(whole ?? after, half)));
+  const head = withoutBegunCode(toLineEnd(headOf(whole ?? before, half), LINE_SLACK));
+  const tail = toLineStart(behindCode(whole ?? after, tailOf(whole ?? after, half)), LINE_SLACK);
   const omitted = before.length + after.length + missing - head.length - tail.length;
   const note = `[About ${omitted} characters left out here.${whereIs(log)}]`;
   return {
@@ -75,18 +78,6 @@ function whereIs(log: WholeLog | undefined): string {
   if (log === undefined) return '';
   if (log.complete) return ` The whole output is in ${log.path}: Read it with offset and limit, or Grep it.`;
   return ` It was too long to keep all of it: ${log.path} has the first part.`;
-}
-
-const LINE_SLACK = 300;
-
-function toLineEnd(head: string): string {
-  const end = head.lastIndexOf('\n') + 1;
-  return end > 0 && head.length - end <= LINE_SLACK ? head.slice(0, end) : head;
-}
-
-function toLineStart(tail: string): string {
-  const start = tail.indexOf('\n') + 1;
-  return start > 0 && start <= LINE_SLACK ? tail.slice(start) : tail;
 }
 
 const SIGNS: readonly { says: RegExp; note: string }[] = [

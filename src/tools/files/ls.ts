@@ -4,7 +4,7 @@ import { lstat, opendir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { errorCode, FileError } from '../../workspace/file-error.js';
-import { holdFolder } from '../../workspace/held-folder.js';
+import { holdFolder } from '../../workspace/regular-file.js';
 import { printableName } from '../runtime/clean-text.js';
 import { type Tool, ToolError } from '../runtime/tool.js';
 import {

@@ -23,7 +23,7 @@ import {
 } from './tool-call-target.js';
 
 /** How much of a file one call shows. */
-export const READ_LIMITS = {
+const READ_LIMITS = {
   lines: 2000,
   lineChars: 2000,
   chars: 100_000,

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaSource, TextBlock, ToolResultContent } from '../../core/conversation.js';
-import { cleanText, headOf, tailOf } from './clean-text.js';
+import { cleanText, headOf, tailOf, toLineEnd, toLineStart } from './clean-text.js';
 import type { RuntimeLog } from './runtime.js';
 
 export const RESULT_LIMITS = {
@@ -73,8 +73,8 @@ async function boundText(
 /** At most `limit` characters, the line about what was left out included. */
 export function cutMiddle(text: string, limit: number, path: string | undefined): string {
   const room = Math.max(0, limit - NOTE_ROOM);
-  const head = toLineEnd(headOf(text, Math.ceil(room * HEAD_SHARE)));
-  const tail = toLineStart(tailOf(text, room - Math.ceil(room * HEAD_SHARE)));
+  const head = toLineEnd(headOf(text, Math.ceil(room * HEAD_SHARE)), LINE_SLACK);
+  const tail = toLineStart(tailOf(text, room - Math.ceil(room * HEAD_SHARE)), LINE_SLACK);
   const omitted = text.slice(head.length, text.length - tail.length);
   const lines = countLines(omitted);
   const where =
@@ -84,16 +84,6 @@ export function cutMiddle(text: string, limit: number, path: string | undefined)
   const note = `[${omitted.length} of ${text.length} characters left out here, ${lines} ${lines === 1 ? 'line' : 'lines'}. ${where}]`;
   const join = (part: string): string => (part === '' || part.endsWith('\n') ? part : `${part}\n`);
   return `${join(head)}\n${note}\n\n${tail}`;
-}
-
-function toLineEnd(head: string): string {
-  const end = head.lastIndexOf('\n') + 1;
-  return end > 0 && head.length - end <= LINE_SLACK ? head.slice(0, end) : head;
-}
-
-function toLineStart(tail: string): string {
-  const start = tail.indexOf('\n') + 1;
-  return start > 0 && start <= LINE_SLACK ? tail.slice(start) : tail;
 }
 
 function countLines(text: string): number {

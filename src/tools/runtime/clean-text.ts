@@ -55,3 +55,15 @@ function isHighSurrogate(code: number): boolean {
 function isLowSurrogate(code: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;
 }
+
+/** A cut moves at most `slack` characters back to fall between two lines. */
+export function toLineEnd(head: string, slack: number): string {
+  const end = head.lastIndexOf('\n') + 1;
+  return end > 0 && head.length - end <= slack ? head.slice(0, end) : head;
+}
+
+/** The same at the other side of a cut, forward. */
+export function toLineStart(tail: string, slack: number): string {
+  const start = tail.indexOf('\n') + 1;
+  return start > 0 && start <= slack ? tail.slice(start) : tail;
+}
