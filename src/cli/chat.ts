@@ -72,7 +72,7 @@ function bannerOf(
   return lines;
 }
 
-export interface ChatModel {
+interface ChatModel {
   /** With the model as an agent in it. */
   config: Config;
   model: string;

@@ -178,7 +178,7 @@ export async function claimStore({ path, key }: FolderStore, env: Environment): 
 }
 
 /** Where a folder's store is kept while the one in it is a stranger's. */
-export function storeElsewhere({ key }: FolderStore, env: Environment): string {
+function storeElsewhere({ key }: FolderStore, env: Environment): string {
   return join(userStateFolder(env), 'stores', sha256(key).slice(0, 32), 'toolgate.db');
 }
 

@@ -17,7 +17,7 @@ import { answerOnce, runRepl } from './repl.js';
 import { openTerminal } from './terminal.js';
 import { TerminalConversation } from './terminal-conversation.js';
 
-export interface OpenChatOptions {
+interface OpenChatOptions {
   loaded: LoadedConfig;
   model: string;
   logLevel: string;
@@ -29,7 +29,7 @@ export interface OpenChatOptions {
   redact: (text: string) => string;
 }
 
-export interface OpenChat {
+interface OpenChat {
   /** Resolves when the person has left; false where the only answer failed. */
   run(banner: readonly string[]): Promise<boolean>;
   close(): Promise<void>;

@@ -10,7 +10,7 @@ import { UsageError } from '../shared/command.js';
 
 const headers = z.record(z.string(), z.string());
 
-export const tracePayload = z.object({
+const tracePayload = z.object({
   version: z.literal(1),
   cut: z.boolean(),
   inbound: z.object({ path: z.string(), headers, body: z.string() }).nullable(),

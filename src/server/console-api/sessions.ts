@@ -140,7 +140,7 @@ const MOST_LOOKS = { list: 20, search: 1 };
 
 type ListContext = SessionFacts & { sessions: Pick<Sessions, 'list' | 'running'> };
 
-export async function listAll(context: ListContext, query: SessionQuery): Promise<Page<SessionWire>> {
+async function listAll(context: ListContext, query: SessionQuery): Promise<Page<SessionWire>> {
   const { items, ...rest } = await context.sessions.list(query);
   return { items: await sessionsToWire(context, items), ...rest };
 }

@@ -16,7 +16,7 @@ interface Progress {
   written: boolean;
 }
 
-export interface ClientConnection {
+interface ClientConnection {
   readonly socket: Socket;
   /** More than one when a client pipelines. */
   readonly exchanges: Map<Exchange, Progress>;

@@ -160,7 +160,7 @@ function unknownResponse(id: string): GatewayError {
 const NOT_THERE: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /** The upstream's own words, whole or as a stream. */
-export async function sendForwarded(
+async function sendForwarded(
   exchange: Exchange,
   context: ModelApiContext,
   { upstream, contentType, status, ...answer }: SideAnswer,
