@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Block, BlockSplitter, PARSE_LIMITS, splitBlocks } from './markdown-blocks.js';
+import { type Block, BlockSplitter, PARSE_LIMITS } from './markdown-blocks.js';
+
+const splitBlocks = (text: string): readonly Block[] => new BlockSplitter().split(text);
 
 const shapes = (text: string): unknown[] =>
   splitBlocks(text).map((block) =>

@@ -128,10 +128,6 @@ export class BlockSplitter {
   }
 }
 
-export function splitBlocks(text: string): readonly Block[] {
-  return new BlockSplitter().split(text);
-}
-
 /** Cuts after a line, else after a word, else anywhere. */
 function* plainPieces(source: string, origin: number, length: number): Generator<Block> {
   let at = 0;

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { hasHidden, makeProseVisible, makeVisible, visiblePieces } from './visible.js';
+import { makeProseVisible, makeVisible, visiblePieces } from './visible.js';
+
+const hasHidden = (text: string): boolean => visiblePieces(text).some((piece) => piece.hidden);
 
 describe('what cannot be seen', () => {
   it.each([

@@ -81,11 +81,6 @@ export function makeProseVisible(text: string): string {
   return text.replace(NOT_PROSE, (found) => nameOf(found));
 }
 
-/** Whether there is anything that could not be seen. */
-export function hasHidden(text: string): boolean {
-  return visiblePieces(text).some((piece) => piece.hidden);
-}
-
 function restore(text: string): string {
   return text.replaceAll(KEEP, '\u200d');
 }

@@ -6,8 +6,11 @@ import { alignTurn } from './align.js';
 import { applyEvent } from './apply-event.js';
 import { INITIAL_STATE, type TurnView } from './console-state.js';
 import { drawTurns } from './draw-conversation.js';
-import { type HistoryOptions, partsOfMessages, turnsOfMessages } from './history.js';
+import { type HistoryOptions, turnsOfMessages } from './history.js';
 import type { Part } from './view.js';
+
+const partsOfMessages = (...given: Parameters<typeof turnsOfMessages>): Part[] =>
+  turnsOfMessages(...given).flatMap(({ parts }) => parts);
 
 const text = (said: string): BlockWire => ({ type: 'text', text: said });
 const use = (id: string): BlockWire => ({ type: 'tool_use', id, name: 'Bash', input: { command: id } });

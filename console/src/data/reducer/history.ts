@@ -30,10 +30,6 @@ export interface HistoryTurn {
   closed: boolean;
 }
 
-export function partsOfMessages(messages: readonly MessageWire[], options: HistoryOptions = {}): Part[] {
-  return turnsOfMessages(messages, options).flatMap(({ parts }) => parts);
-}
-
 export function turnsOfMessages(
   messages: readonly MessageWire[],
   options: HistoryOptions = {},

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
-import { familyRows, type LiveSessions, NOTHING_LIVE, statusOf, stillIn, upToDate } from './session-rows.js';
+import { familyRows, type LiveSessions, statusOf, stillIn, upToDate } from './session-rows.js';
+
+const NOTHING_LIVE: LiveSessions = { running: new Set(), ended: new Set(), waiting: new Map() };
 
 const session = (id: string, more: Partial<SessionWire> = {}): SessionWire => ({
   id,

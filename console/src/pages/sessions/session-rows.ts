@@ -18,8 +18,6 @@ export interface LiveSessions {
   waiting: ReadonlyMap<string, number>;
 }
 
-export const NOTHING_LIVE: LiveSessions = { running: new Set(), ended: new Set(), waiting: new Map() };
-
 export function pendingOf(session: SessionWire, { waiting }: LiveSessions): number {
   return Math.max(session.pending_approvals ?? 0, waiting.get(session.id) ?? 0);
 }
