@@ -83,6 +83,8 @@ export default defineConfig({
   test: {
     exclude: EXCLUDED,
     setupFiles: ['test/support/leave-nothing.ts'],
+    // What requests share is frozen: whoever changes it fails.
+    env: { TOOLGATE_FREEZE_SHARED: '1' },
     // Of a busy machine: what starts programs takes five times as long there.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -8,7 +8,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const SUITES = ['test/faults', 'test/flows', 'test/clients'];
+const SUITES = ['test/faults', 'test/flows', 'test/clients', 'test/known-parts.test.ts'];
 
 const folder = mkdtempSync(join(tmpdir(), 'toolgate-long-'));
 const report = join(folder, 'report.json');

@@ -10,8 +10,10 @@ export interface Loss {
 export class LossLog {
   readonly #losses: Loss[] = [];
   readonly #seen = new Set<string>();
+  #reported = 0;
 
   add(path: string, reason: string): void {
+    this.#reported += 1;
     const key = `${path}\n${reason}`;
     if (this.#seen.has(key)) return;
     this.#seen.add(key);
@@ -20,6 +22,11 @@ export class LossLog {
 
   get size(): number {
     return this.#losses.length;
+  }
+
+  /** How often one was added, the same ones too. */
+  get reported(): number {
+    return this.#reported;
   }
 
   list(): readonly Loss[] {

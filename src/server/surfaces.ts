@@ -3,6 +3,7 @@
  * not in the context of a surface, none of its handlers reaches.
  */
 import { AnswerMemory } from '../answers/answer-memory.js';
+import { KnownParts } from '../dialects/shared/known-parts.js';
 import type { VirtualMcp } from '../mcp/virtual/virtual-mcp.js';
 import type { Log } from '../observability/log.js';
 import { TraceSampler } from '../observability/trace-recorder.js';
@@ -84,6 +85,7 @@ function contextsOf(options: SurfaceOptions, parts: ServerParts): SurfaceContext
       once: new AnswerOnce({ answers, leases: store.leases, log }),
       sampler: options.recordBodies ? new TraceSampler() : undefined,
       limits,
+      known: new KnownParts(limits.jsonDepth),
       clock,
       metrics,
       log,

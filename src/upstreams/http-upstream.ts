@@ -1,5 +1,5 @@
 /** An upstream over HTTP: any endpoint that speaks one of the dialects. */
-import type { DialectName } from '../core/conversation.js';
+import type { DialectName, Effort } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
 import type { ModelEvent } from '../core/events.js';
 import { isObject } from '../core/is-object.js';
@@ -9,6 +9,7 @@ import type { ServerSentEvent } from '../core/server-sent-event.js';
 import type { Dialect, StreamDecoder, WireHeaders } from '../dialects/shared/dialect.js';
 import type { Quirks } from '../dialects/shared/quirks.js';
 import type { ToolNames } from '../dialects/shared/tool-names.js';
+import { writeJson } from '../dialects/shared/write-json.js';
 import { readAll } from '../transport/http-client/http-client.js';
 import type { HttpRequest } from '../transport/http-client/types.js';
 import { SseReader } from '../transport/sse-reader.js';
@@ -189,11 +190,11 @@ export class HttpUpstream implements Upstream {
     const request = quirks.thoughtSignatures ? this.#extensions.restore(call.request) : call.request;
     const { path, headers, body, names } = egress.encodeRequest(withinOutputLimit(request, quirks, losses), {
       model: call.model,
-      quirks: call.efforts === undefined ? quirks : { ...quirks, efforts: call.efforts },
+      quirks: call.efforts === undefined ? quirks : withEfforts(quirks, call.efforts),
       losses,
     });
     const estimate = this.#estimate(call);
-    const response = await this.#send(path, headers, JSON.stringify(body), call);
+    const response = await this.#send(path, headers, writeJson(body), call);
     const extensions = quirks.thoughtSignatures ? this.#extensions : undefined;
     const batches = await this.#decoded(response, names, call.trace, extensions);
     return { losses: losses.list(), batches, ...(isEventStream(response.headers) ? estimate : {}) };
@@ -236,7 +237,7 @@ export class HttpUpstream implements Upstream {
     const { path, headers, body } = dialect.egress.encodeRequest({ ...call.request, stream: false }, target);
     const { max_tokens: _max, stream: _stream, ...counted } = body;
     try {
-      const response = await this.#send(`${path}/count_tokens`, headers, JSON.stringify(counted), call);
+      const response = await this.#send(`${path}/count_tokens`, headers, writeJson(counted), call);
       const answer = parseBody(await readAll(response.body, BODY_LIMIT));
       return isObject(answer) && typeof answer.input_tokens === 'number' ? answer.input_tokens : undefined;
     } catch {
@@ -307,6 +308,17 @@ export class HttpUpstream implements Upstream {
     const error = dialect.egress.decodeError(response.status, response.headers, parseBody(bytes));
     throw this.#concealer.error(error);
   }
+}
+
+const narrowed = new WeakMap<Quirks, WeakMap<readonly Effort[], Quirks>>();
+
+/** The same object for the same pair: what was encoded for a model is found by its quirks. */
+function withEfforts(quirks: Quirks, efforts: readonly Effort[]): Quirks {
+  const byEfforts = narrowed.get(quirks) ?? new WeakMap<readonly Effort[], Quirks>();
+  narrowed.set(quirks, byEfforts);
+  const known = byEfforts.get(efforts) ?? { ...quirks, efforts };
+  byEfforts.set(efforts, known);
+  return known;
 }
 
 /** An answer in the background is asked for again by its id. */

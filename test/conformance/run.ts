@@ -264,7 +264,7 @@ export class Runner {
 // ── pieces ────────────────────────────────────────────────────────────────────────────────────────
 
 /** The client's body, in its own wire. */
-function bodyOf({ variation, common, pair, stream }: Check, model: string): JsonRecord {
+export function bodyOf({ variation, common, pair, stream }: Check, model: string): JsonRecord {
   const own = variation.body;
   const request: RequestSpec = { ...common.request, ...select(variation.request, pair) };
   const body = own ?? { ...writeRequest(pair.client, request), ...select(variation.extra, pair) };

@@ -208,7 +208,7 @@ export async function runCommand(options: ProcessOptions = {}): Promise<GatewayP
   ];
   const child = spawn(options.node ?? process.execPath, [COMMAND, ...args], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: folder, ...options.env },
+    env: { PATH: process.env['PATH'], HOME: folder, TOOLGATE_FREEZE_SHARED: '1', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const run = new GatewayProcess(child, folder);

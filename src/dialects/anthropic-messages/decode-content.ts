@@ -15,6 +15,7 @@ import type {
   ToolUseBlock,
 } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
+import { Memo } from '../../core/shared-values.js';
 import { fail } from '../shared/read.js';
 import {
   DIALECT,
@@ -59,6 +60,9 @@ function extend<T extends { extensions?: Extensions }>(
   return block;
 }
 
+const systemBlocks = new Memo<JsonObject, TextBlock>();
+const decodedMessages = new Memo<JsonObject, Message>();
+
 export function decodeSystem(value: unknown): TextBlock[] {
   if (value === undefined || value === null || value === '') return [];
   if (typeof value === 'string') return [{ type: 'text', text: value }];
@@ -67,7 +71,7 @@ export function decodeSystem(value: unknown): TextBlock[] {
     const path = `system.${index}`;
     if (!isObject(block)) return fail(path, 'a text block', block);
     if (block['type'] !== 'text') return fail(`${path}.type`, '"text"', block['type']);
-    return decodeText(block, path);
+    return systemBlocks.get(block) ?? systemBlocks.keep(block, decodeText(block, path));
   });
 }
 
@@ -81,12 +85,14 @@ export function decodeMessages(value: unknown): Message[] {
 
 function decodeMessage(value: unknown, index: number): Message {
   if (!isObject(value)) return fail(`messages.${index}`, 'an object', value);
+  const known = decodedMessages.get(value);
+  if (known !== undefined) return known;
   const role = value['role'];
   if (role !== 'user' && role !== 'assistant' && role !== 'system') {
     return fail(`messages.${index}.role`, `one of ${ROLES.map((each) => `"${each}"`).join(', ')}`, role);
   }
   const message: Message = { role, content: decodeContent(value['content'], role, index) };
-  return extend(message, value, MESSAGE_FIELDS);
+  return decodedMessages.keep(value, extend(message, value, MESSAGE_FIELDS));
 }
 
 function decodeContent(content: unknown, role: Role, index: number): Block[] {

@@ -9,6 +9,7 @@ import type {
   TypedTool,
 } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
+import { Memo } from '../../core/shared-values.js';
 import { EFFORT_ORDER } from '../shared/effort.js';
 import {
   fail,
@@ -89,6 +90,8 @@ function readStrings(value: unknown, path: string): string[] {
   return readArray(value, path).map((each, index) => readString(each, `${path}.${index}`));
 }
 
+const decodedTools = new Memo<JsonObject, ToolDefinition>();
+
 function decodeTools(value: unknown, request: ConversationRequest): void {
   const tools = readArray(value, 'tools');
   for (let index = 0; index < tools.length; index += 1) {
@@ -97,7 +100,7 @@ function decodeTools(value: unknown, request: ConversationRequest): void {
     if (!isObject(tool)) fail(path, 'an object', tool);
     const { type } = tool;
     if (type === undefined || type === null || type === 'custom') {
-      request.tools.push(decodeTool(tool, path));
+      request.tools.push(decodedTools.get(tool) ?? decodedTools.keep(tool, decodeTool(tool, path)));
       continue;
     }
     const typed = typedTool(DIALECT, tool);

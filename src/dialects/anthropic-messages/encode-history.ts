@@ -3,7 +3,8 @@
  * results right after their calls, an instruction in the middle only after a user turn and never
  * before one.
  */
-import type { Extensions, JsonObject, Message, Role, TextBlock } from '../../core/conversation.js';
+import type { JsonObject, Message, TextBlock } from '../../core/conversation.js';
+import { EncodeMemo } from '../shared/encode-memo.js';
 import { repairHistory } from '../shared/repair-history.js';
 import { systemReminder } from '../shared/system-reminder.js';
 import { type EncodeContext, encodeBlock, hasText, restore } from './encode-content.js';
@@ -11,7 +12,7 @@ import { DIALECT } from './wire.js';
 
 export interface WireMessage extends JsonObject {
   role: string;
-  content: JsonObject[];
+  content: readonly JsonObject[];
 }
 
 interface EncodedHistory {
@@ -37,8 +38,17 @@ export function encodeHistory(
   return history.finish();
 }
 
+/** By whether the client speaks this wire too, which decides about the order of calls. */
+const memosOf = () => ({
+  system: new EncodeMemo<TextBlock>(),
+  content: new EncodeMemo<Message>(),
+  messages: new EncodeMemo<Message, WireMessage>(),
+});
+const MEMOS = { native: memosOf(), foreign: memosOf() };
+
 class History {
   readonly #context: EncodeContext;
+  readonly #memos: ReturnType<typeof memosOf>;
   readonly #system: JsonObject[] = [];
   readonly #messages: WireMessage[] = [];
   /** Instructions that wait for the end of the user turn they came in. */
@@ -46,13 +56,23 @@ class History {
 
   constructor(system: readonly TextBlock[], context: EncodeContext) {
     this.#context = context;
+    this.#memos = context.native ? MEMOS.native : MEMOS.foreign;
     for (const [index, block] of system.entries()) {
-      const encoded = encodeBlock(block, `system.${index}`, context);
-      if (encoded !== undefined) this.#system.push(encoded);
+      const encode = (): JsonObject[] => {
+        const encoded = encodeBlock(block, `system.${index}`, context);
+        return encoded === undefined ? [] : [encoded];
+      };
+      this.#system.push(...this.#memos.system.of([block], context, encode));
     }
   }
 
   add(message: Message, path: string): void {
+    const content = this.#memos.content.of([message], this.#context, () => this.#content(message, path));
+    if (message.role === 'system') this.#addSystem(message, content, path);
+    else this.#addTurn(message, content, path);
+  }
+
+  #content(message: Message, path: string): JsonObject[] {
     const content: JsonObject[] = [];
     for (const [index, block] of message.content.entries()) {
       const at = `${path}.content.${index}`;
@@ -62,9 +82,7 @@ class History {
         this.#context.losses.add(at, 'its tool result has lost its call');
       else content.push(encoded);
     }
-    if (message.role === 'system') this.#addSystem(message, content, path);
-    else if (message.role === 'user' || this.#context.native) this.#addTurn(message, content, path);
-    else this.#addTurn(message, callsLast(content), path);
+    return message.role === 'assistant' && !this.#context.native ? callsLast(content) : content;
   }
 
   finish(): EncodedHistory {
@@ -84,24 +102,28 @@ class History {
     return { system: this.#system, messages };
   }
 
-  #addTurn({ role, extensions }: Message, content: JsonObject[], path: string): void {
+  #addTurn(message: Message, content: readonly JsonObject[], path: string): void {
     if (content.length === 0) return;
     const last = this.#messages.at(-1);
-    if (role === 'assistant') this.#endUserTurn();
-    if (last?.role === role && this.#messages.at(-1) === last) {
-      last.content.push(...content);
+    if (message.role === 'assistant') this.#endUserTurn();
+    if (last?.role === message.role && this.#messages.at(-1) === last) {
+      // A copy: the one before may be shared.
+      this.#messages.splice(-1, 1, { ...last, content: [...last.content, ...content] });
       return;
     }
-    this.#start(role, content, extensions, path);
+    this.#start(message, content, path);
   }
 
-  #start(role: Role, content: JsonObject[], extensions: Extensions | undefined, path: string): void {
-    const wire: WireMessage = { role, content };
-    restore(wire, extensions, path, this.#context);
-    this.#messages.push(wire);
+  #start(message: Message, content: readonly JsonObject[], path: string): void {
+    const start = (): WireMessage[] => {
+      const wire: WireMessage = { role: message.role, content };
+      restore(wire, message.extensions, path, this.#context);
+      return [wire];
+    };
+    this.#messages.push(...this.#memos.messages.of([message], this.#context, start));
   }
 
-  #addSystem(message: Message, content: JsonObject[], path: string): void {
+  #addSystem(message: Message, content: readonly JsonObject[], path: string): void {
     const { quirks, native, losses } = this.#context;
     const own = message.extensions?.[DIALECT];
     if (this.#messages.length === 0) {
@@ -111,7 +133,7 @@ class History {
         losses.add(`${path}.${key}`, 'the upstream takes no system message in the middle');
       this.#addReminder(content, path);
     } else if (native) {
-      if (content.length > 0 || own !== undefined) this.#start('system', content, message.extensions, path);
+      if (content.length > 0 || own !== undefined) this.#start(message, content, path);
     } else {
       this.#waiting.push(...content);
     }
@@ -154,8 +176,9 @@ function trimLast(messages: WireMessage[]): void {
   const last = messages.at(-1);
   const block = last?.content.at(-1);
   if (last?.role !== 'assistant' || block?.['type'] !== 'text' || typeof block['text'] !== 'string') return;
-  block['text'] = block['text'].trimEnd();
-  if (hasText(String(block['text']))) return;
-  last.content.pop();
-  if (last.content.length === 0) messages.pop();
+  const text = block['text'].trimEnd();
+  if (text === block['text']) return;
+  const content = last.content.slice(0, -1);
+  if (hasText(text)) content.push({ ...block, text });
+  messages.splice(-1, 1, ...(content.length > 0 ? [{ ...last, content }] : []));
 }

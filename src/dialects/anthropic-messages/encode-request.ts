@@ -1,6 +1,7 @@
 /** A neutral request as the body of `POST /v1/messages`. */
 import type { ConversationRequest, JsonObject } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
+import { Memo } from '../../core/shared-values.js';
 import type { EncodedRequest, Target } from '../shared/dialect.js';
 import { endUser } from '../shared/end-user-field.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
@@ -25,20 +26,34 @@ const CACHEABLE: ReadonlySet<unknown> = new Set(['text', 'image', 'document', 't
  * After the tools, after the system prompt, and after the last two user messages: the last is
  * what the next request reads, the one before it is what this request reads.
  */
-function placeBreakpoints(
-  tools: readonly JsonObject[],
-  system: readonly JsonObject[],
-  messages: readonly WireMessage[],
-): void {
+function placeBreakpoints(tools: JsonObject[], system: JsonObject[], messages: WireMessage[]): void {
   // A provider's own tool is the client's object and is left as it is.
-  const places = [tools.findLast((tool) => 'input_schema' in tool), system.at(-1)];
-  for (let index = messages.length - 1; index >= 0 && places.length < CACHE_BREAKPOINTS; index -= 1) {
+  mark(tools, (tool) => 'input_schema' in tool);
+  mark(system, () => true);
+  let left = CACHE_BREAKPOINTS - 2;
+  for (let index = messages.length - 1; index >= 0 && left > 0; index -= 1) {
     const message = messages[index];
-    if (message?.role === 'user') places.push(message.content.findLast(({ type }) => CACHEABLE.has(type)));
+    if (message?.role !== 'user') continue;
+    messages[index] = markedMessages.get(message) ?? markedMessages.keep(message, withMark(message));
+    left -= 1;
   }
-  for (const place of places) {
-    if (place !== undefined) place['cache_control'] = CACHE_CONTROL;
-  }
+}
+
+const markedMessages = new Memo<WireMessage, WireMessage>();
+const marked = new Memo<JsonObject, JsonObject>();
+
+function withMark(message: WireMessage): WireMessage {
+  const content = [...message.content];
+  mark(content, ({ type }) => CACHEABLE.has(type));
+  return { ...message, content };
+}
+
+/** The last that can carry one, as a copy: the one in the list may be shared. */
+function mark(list: JsonObject[], canCarry: (each: JsonObject) => boolean): void {
+  const at = list.findLastIndex(canCarry);
+  const found = list[at];
+  if (found === undefined) return;
+  list[at] = marked.get(found) ?? marked.keep(found, { ...found, cache_control: CACHE_CONTROL });
 }
 
 /** The client has set its own, in a dialect that lets them through. */

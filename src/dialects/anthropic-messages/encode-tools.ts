@@ -1,12 +1,17 @@
 /** Tool definitions and tool choice: neutral to wire. */
 import type { ConversationRequest, JsonObject, ToolChoice, ToolDefinition } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
+import { EncodeMemo } from '../shared/encode-memo.js';
 import { normaliseSchema } from '../shared/json-schema.js';
 import { type EncodeContext, restore } from './encode-content.js';
 import { DIALECT } from './wire.js';
 
+/** By whether the client speaks this wire too, which decides about unions. */
+const encodedTools = { native: new EncodeMemo<ToolDefinition>(), foreign: new EncodeMemo<ToolDefinition>() };
+
 export function encodeTools(request: ConversationRequest, context: EncodeContext): JsonObject[] {
-  const tools = request.tools.map((tool) => encodeTool(tool, context));
+  const memo = context.native ? encodedTools.native : encodedTools.foreign;
+  const tools = request.tools.flatMap((tool) => memo.of([tool], context, () => [encodeTool(tool, context)]));
   for (const { dialect, kind, name, value } of request.serverTools) {
     if (dialect !== DIALECT)
       context.losses.add(`tools.${name}`, `${kind} is run by ${dialect} providers only`);

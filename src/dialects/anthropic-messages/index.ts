@@ -14,6 +14,7 @@ export { decodeCountTokensRequest } from './decode-request.js';
 export const anthropicMessages: Dialect = {
   name: DIALECT,
   ingress: {
+    lists: new Set(['system', 'tools', 'messages']),
     decodeRequest,
     encodeResponse,
     createStreamEncoder: (_request, answer) => createStreamEncoder(answer),

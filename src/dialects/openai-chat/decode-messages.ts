@@ -9,6 +9,7 @@ import type {
   ToolUseBlock,
 } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
+import { Memo, RunMemo } from '../../core/shared-values.js';
 import { fail } from '../shared/read.js';
 import { decodePart } from './decode-content.js';
 import { decodeReasoning } from './reasoning.js';
@@ -35,65 +36,73 @@ export function decodeMessages(value: unknown): DecodedMessages {
   if (value.length === 0) return fail('messages', 'at least one message', value);
   const reader = new MessageReader();
   for (let index = 0; index < value.length; index += 1) reader.add(value[index], index);
+  reader.endResults();
   return { system: reader.system, messages: reader.messages };
 }
+
+const decodedMessages = new Memo<JsonObject, Message>();
+const decodedInstructions = new Memo<JsonObject, readonly TextBlock[]>();
+const decodedResults = new Memo<JsonObject, ToolResultBlock>();
+const collectedResults = new RunMemo<ToolResultBlock, Message>();
 
 class MessageReader {
   readonly system: TextBlock[] = [];
   readonly messages: Message[] = [];
-  /** The message that collects results in a row. */
-  #results: Message | undefined;
+  /** Results in a row, which are one message. */
+  #results: ToolResultBlock[] = [];
   /** Calls of the wire's first form, which had no ids: the latest of each name. */
   readonly #functions = new Map<string, string>();
 
   add(value: unknown, index: number): void {
     if (!isObject(value)) fail(`messages.${index}`, 'an object', value);
     const role = value['role'];
-    if (role === 'tool' || role === 'function') {
-      this.#addResult(role === 'tool' ? decodeToolMessage(value, index) : this.#functionResult(value, index));
+    if (role === 'tool') {
+      this.#results.push(
+        decodedResults.get(value) ?? decodedResults.keep(value, decodeToolMessage(value, index)),
+      );
       return;
     }
-    this.#results = undefined;
+    if (role === 'function') {
+      this.#results.push(this.#functionResult(value, index));
+      return;
+    }
+    this.endResults();
+    if ((role === 'system' || role === 'developer') && this.messages.length === 0) {
+      this.system.push(
+        ...(decodedInstructions.get(value) ?? decodedInstructions.keep(value, decodeFront(value, index))),
+      );
+      return;
+    }
+    this.messages.push(decodedMessages.get(value) ?? this.#message(role, value, index));
+  }
+
+  /** Before another message, and at the end. */
+  endResults(): void {
+    const content = this.#results;
+    if (content.length === 0) return;
+    this.#results = [];
+    this.messages.push(
+      collectedResults.get(content) ?? collectedResults.keep(content, { role: 'user', content }),
+    );
+  }
+
+  #message(role: unknown, value: JsonObject, index: number): Message {
     switch (role) {
       case 'user':
-        this.#push({ role, content: decodeContent(value['content'], index) }, value);
-        return;
-      case 'assistant':
-        this.messages.push(this.#assistant(value, index));
-        return;
+        return keepMessage(value, { role, content: decodeContent(value['content'], index) });
+      case 'assistant': {
+        const message = this.#assistant(value, index);
+        // The wire's first form depends on where it stands.
+        return (value['function_call'] ?? undefined) === undefined
+          ? decodedMessages.keep(value, message)
+          : message;
+      }
       case 'system':
       case 'developer':
-        this.#instruction(value, index);
-        return;
+        return keepMessage(value, { role: 'system', content: decodeInstruction(value, index) });
       default:
-        fail(`messages.${index}.role`, ROLES, role);
+        return fail(`messages.${index}.role`, ROLES, role);
     }
-  }
-
-  #push(message: Message, value: JsonObject): void {
-    this.messages.push(extend(message, extraFields(value, TEXT_MESSAGE_FIELDS)));
-  }
-
-  #instruction(value: JsonObject, index: number): void {
-    const content: TextBlock[] = [];
-    for (const block of decodeContent(value['content'], index)) {
-      if (block.type !== 'text') fail(`messages.${index}.content`, 'text only', value['content']);
-      content.push(block);
-    }
-    if (this.messages.length > 0) {
-      this.#push({ role: 'system', content }, value);
-      return;
-    }
-    const extra = extraFields(value, TEXT_MESSAGE_FIELDS);
-    for (const block of content) this.system.push(extend(block, extra));
-  }
-
-  #addResult(result: ToolResultBlock): void {
-    if (this.#results === undefined) {
-      this.#results = { role: 'user', content: [] };
-      this.messages.push(this.#results);
-    }
-    this.#results.content.push(result);
   }
 
   #functionResult(value: JsonObject, index: number): ToolResultBlock {
@@ -135,6 +144,22 @@ class MessageReader {
     this.#functions.set(name, id);
     return decodeArguments({ type: 'tool_use', id, name, input: {} }, value['arguments'], path);
   }
+}
+
+function keepMessage(value: JsonObject, message: Message): Message {
+  return decodedMessages.keep(value, extend(message, extraFields(value, TEXT_MESSAGE_FIELDS)));
+}
+
+function decodeInstruction(value: JsonObject, index: number): TextBlock[] {
+  return decodeContent(value['content'], index).map((block) =>
+    block.type === 'text' ? block : fail(`messages.${index}.content`, 'text only', value['content']),
+  );
+}
+
+/** Instructions in front: each block carries what the message said of itself. */
+function decodeFront(value: JsonObject, index: number): TextBlock[] {
+  const extra = extraFields(value, TEXT_MESSAGE_FIELDS);
+  return decodeInstruction(value, index).map((block) => extend(block, extra));
 }
 
 function readName(value: unknown, path: string): string {

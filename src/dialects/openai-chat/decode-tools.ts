@@ -7,6 +7,7 @@ import type {
   ToolDefinition,
 } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
+import { Memo } from '../../core/shared-values.js';
 import { describeTool } from '../shared/openai-tools.js';
 import { fail, readArray, readNonEmpty, readObject, readOneOf } from '../shared/read.js';
 import { DIALECT, extend, extraFields, FUNCTION_FIELDS, TOOL_FIELDS } from './wire.js';
@@ -38,13 +39,20 @@ export function decodeTools(body: JsonObject, request: ConversationRequest): voi
   decodeToolChoice(choice, path, request);
 }
 
+const decodedTools = new Memo<JsonObject, ToolDefinition>();
+
 function decodeTool(value: unknown, path: string, request: ConversationRequest): void {
   if (!isObject(value)) fail(path, 'an object', value);
+  const known = decodedTools.get(value);
+  if (known !== undefined) {
+    request.tools.push(known);
+    return;
+  }
   const { type } = value;
-  if (type === 'custom') request.tools.push(decodeCustom(value, path));
+  if (type === 'custom') request.tools.push(decodedTools.keep(value, decodeCustom(value, path)));
   else if (type === 'function' || type === undefined) {
     const tool = decodeFunction(value['function'], `${path}.function`);
-    request.tools.push(extend(tool, extraFields(value, TOOL_FIELDS)));
+    request.tools.push(decodedTools.keep(value, extend(tool, extraFields(value, TOOL_FIELDS))));
   } else request.serverTools.push(decodeServerTool(value, path));
 }
 

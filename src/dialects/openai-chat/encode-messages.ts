@@ -11,6 +11,7 @@ import type {
   ToolUseBlock,
 } from '../../core/conversation.js';
 import { fromCompaction } from '../shared/compaction.js';
+import { EncodeMemo } from '../shared/encode-memo.js';
 import { repairHistory } from '../shared/repair-history.js';
 import { systemReminder } from '../shared/system-reminder.js';
 import { fitId } from '../shared/tool-names.js';
@@ -36,6 +37,9 @@ export function encodeMessages(
   return writer.finish();
 }
 
+const encodedMessages = new EncodeMemo<Message>();
+const encodedSystems = new EncodeMemo<TextBlock>();
+
 class MessageWriter {
   readonly #context: EncodeContext;
   readonly #out: JsonObject[] = [];
@@ -47,24 +51,37 @@ class MessageWriter {
   }
 
   system(blocks: readonly TextBlock[], addition: string | undefined): void {
+    const encode = (): JsonObject[] => this.#system(blocks, addition);
+    this.#out.push(...(addition === undefined ? encodedSystems.of(blocks, this.#context, encode) : encode()));
+  }
+
+  #system(blocks: readonly TextBlock[], addition: string | undefined): JsonObject[] {
     const role = this.#context.quirks.systemRole;
     const texts: string[] = [];
+    const apart: JsonObject[] = [];
     for (const [index, block] of blocks.entries()) {
       const text = withoutBillingHeader(block.text);
       if (text === '') continue;
       const path = `system.${index}`;
       const extra = restore({}, block.extensions, path, this.#context.losses);
-      if (Object.keys(extra).length > 0) this.#out.push({ role, content: text, ...extra });
+      if (Object.keys(extra).length > 0) apart.push({ role, content: text, ...extra });
       else texts.push(text);
     }
     if (addition !== undefined) texts.push(addition);
-    if (texts.length > 0) this.#out.unshift({ role, content: texts.join('\n\n') });
+    return texts.length > 0 ? [{ role, content: texts.join('\n\n') }, ...apart] : apart;
   }
 
   add(message: Message, path: string): void {
-    if (message.role === 'assistant') this.#assistant(message, path);
-    else if (message.role === 'system') this.#instruction(message, path);
-    else this.#user(message, path);
+    // Where results name the tool, a message depends on the one before it.
+    const encoded = this.#context.quirks.toolResultName
+      ? this.#encode(message, path)
+      : encodedMessages.of([message], this.#context, () => this.#encode(message, path));
+    for (const each of encoded) this.#push(each);
+  }
+
+  #encode(message: Message, path: string): JsonObject[] {
+    if (message.role === 'assistant') return this.#assistant(message, path);
+    return message.role === 'system' ? this.#instruction(message, path) : this.#user(message, path);
   }
 
   finish(): JsonObject[] {
@@ -81,43 +98,45 @@ class MessageWriter {
     return out;
   }
 
-  #instruction(message: Message, path: string): void {
+  #instruction(message: Message, path: string): JsonObject[] {
     const { losses, quirks } = this.#context;
     const content = encodeContent(message.content, path, this.#context);
     if (content.length === 0) {
       restore({}, message.extensions, path, losses);
-      return;
+      return [];
     }
     const role = quirks.midSystemRole;
     const text = typeof content === 'string' ? content : joinText(message.content.filter(isText));
     const said = role === 'user' ? systemReminder(text) : text;
-    this.#push(restore({ role, content: said }, message.extensions, path, losses));
+    return [restore({ role, content: said }, message.extensions, path, losses)];
   }
 
-  #user(message: Message, path: string): void {
+  #user(message: Message, path: string): JsonObject[] {
     const { content } = message;
+    const out: JsonObject[] = [];
     const media: JsonObject[] = [];
     let at = 0;
     for (; at < content.length; at += 1) {
       const block = content[at];
       if (block?.type !== 'tool_result') break;
-      media.push(...this.#result(block, `${path}.content.${at}`));
+      media.push(...this.#result(block, `${path}.content.${at}`, out));
     }
     const rest = encodeContent(content, path, this.#context, at);
     const said = media.length === 0 ? rest : [...media, ...asParts(rest)];
-    if (said.length === 0) return;
-    this.#push(restore({ role: 'user', content: said }, message.extensions, path, this.#context.losses));
+    if (said.length === 0) return out;
+    out.push(restore({ role: 'user', content: said }, message.extensions, path, this.#context.losses));
+    return out;
   }
 
-  /** Pushes the tool message; returns what must follow all results in a user message. */
-  #result(block: ToolResultBlock, path: string): JsonObject[] {
+  /** Appends the tool message; returns what must follow all results in a user message. */
+  #result(block: ToolResultBlock, path: string, out: JsonObject[]): JsonObject[] {
     const { quirks, losses } = this.#context;
     const { content, media } = encodeResult(block, path, this.#context);
     const wire: JsonObject = { role: 'tool', tool_call_id: fitId(block.toolUseId, quirks.toolIdLimit) };
     const name = quirks.toolResultName ? this.#called.get(block.toolUseId) : undefined;
     if (name !== undefined) wire['name'] = name;
     wire['content'] = content;
-    this.#out.push(restore(wire, block.extensions, path, losses));
+    out.push(restore(wire, block.extensions, path, losses));
     if (media.length === 0) return media;
     return [{ type: 'text', text: `Attached to the result of ${wire['tool_call_id']}:` }, ...media];
   }
@@ -130,7 +149,7 @@ class MessageWriter {
     this.#out.push(message);
   }
 
-  #assistant(message: Message, path: string): void {
+  #assistant(message: Message, path: string): JsonObject[] {
     const { losses } = this.#context;
     const texts: string[] = [];
     const refusals: string[] = [];
@@ -164,9 +183,9 @@ class MessageWriter {
     if (refusals.length > 0) wire['refusal'] = refusals.join('');
     this.#reasoning(message.content, calls.length > 0, wire);
     if (calls.length > 0) wire['tool_calls'] = this.#calls(calls, path);
-    if (isEmpty(wire)) return;
+    if (isEmpty(wire)) return [];
     if (wire['content'] === null && calls.length === 0) wire['content'] = '';
-    this.#push(restore(wire, message.extensions, path, losses));
+    return [restore(wire, message.extensions, path, losses)];
   }
 
   #calls(calls: readonly ToolUseBlock[], path: string): JsonObject[] {

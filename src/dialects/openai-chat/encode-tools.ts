@@ -2,6 +2,7 @@
 import type { ConversationRequest, JsonObject, ToolChoice, ToolDefinition } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
 import { wantedTools } from '../shared/deferred-tools.js';
+import { EncodeMemo } from '../shared/encode-memo.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
 import { normaliseSchema } from '../shared/json-schema.js';
 import { takenChoice } from '../shared/openai-tools.js';
@@ -15,7 +16,7 @@ import { DIALECT } from './wire.js';
 export function encodeTools(request: ConversationRequest, context: EncodeContext, body: JsonObject): void {
   const { losses, quirks } = context;
   const tools: JsonObject[] = [];
-  for (const tool of wantedTools(request, losses)) tools.push(encodeTool(tool, context));
+  for (const tool of wantedTools(request, losses)) tools.push(...offerTool(tool, context));
   for (const tool of request.serverTools) {
     if (tool.dialect === DIALECT) tools.push(tool.value);
     else {
@@ -37,10 +38,18 @@ export function encodeTools(request: ConversationRequest, context: EncodeContext
   }
 }
 
+const encodedTools = new EncodeMemo<ToolDefinition>();
+
+function offerTool(tool: ToolDefinition, context: EncodeContext): readonly JsonObject[] {
+  const { names, quirks } = context;
+  names.offer(tool.name, quirks.textToolCalls ? stringProperties(tool.inputSchema) : undefined);
+  return encodedTools.of([tool], context, () => [encodeTool(tool, context)]);
+}
+
 function encodeTool(tool: ToolDefinition, context: EncodeContext): JsonObject {
   const { losses, names, quirks } = context;
   const own = tool.extensions?.[DIALECT];
-  const name = names.offer(tool.name, quirks.textToolCalls ? stringProperties(tool.inputSchema) : undefined);
+  const name = names.encode(tool.name);
   const custom = own?.['$custom'];
   if (isObject(custom)) return { type: 'custom', custom: { ...custom, name } };
   const path = `tools.${tool.name}`;

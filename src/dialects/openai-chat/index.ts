@@ -12,6 +12,13 @@ import { DIALECT } from './wire.js';
 
 export const openaiChat: Dialect = {
   name: DIALECT,
-  ingress: { decodeRequest, encodeResponse, createStreamEncoder, encodeError, answerForm },
+  ingress: {
+    lists: new Set(['tools', 'messages']),
+    decodeRequest,
+    encodeResponse,
+    createStreamEncoder,
+    encodeError,
+    answerForm,
+  },
   egress: { encodeRequest, decodeResponse, createStreamDecoder, decodeError },
 };

@@ -13,6 +13,7 @@ import type {
   ToolUseBlock,
 } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
+import { Memo, RunMemo } from '../../core/shared-values.js';
 import { extraFields } from '../shared/extra-fields.js';
 import { fail } from '../shared/read.js';
 import { decodeContent, decodePart } from './decode-content.js';
@@ -74,9 +75,22 @@ export function decodeInput(value: unknown, instructions: unknown, names: FlatNa
   } else if (value !== undefined && value !== null) {
     fail('input', 'a string or an array of items', value);
   }
+  reader.close();
   const { system, messages, reference } = reader;
   return { system, messages, reference };
 }
+
+/** What an item adds to the message of its side. */
+interface DecodedItem {
+  role: 'user' | 'assistant';
+  blocks: readonly Block[];
+}
+
+/** Of items that mean the same wherever they stand. */
+const decodedItems = new Memo<JsonObject, DecodedItem>();
+const decodedMessages = new Memo<JsonObject, Message>();
+const decodedInstructions = new Memo<JsonObject, readonly TextBlock[]>();
+const collectedMessages = new RunMemo<DecodedItem, Message>();
 
 class ItemReader {
   readonly system: TextBlock[] = [];
@@ -87,8 +101,8 @@ class ItemReader {
   readonly #typed = new Map<string, string>();
   /** Calls that the provider ran. */
   readonly #providers = new Set<string>();
-  /** The message that collects items of one side in a row. */
-  #open: Message | undefined;
+  /** Items of one side in a row, which are one message. */
+  #open: DecodedItem[] = [];
 
   constructor(names: FlatNames) {
     this.#names = names;
@@ -96,90 +110,109 @@ class ItemReader {
 
   add(value: unknown, index: number): void {
     if (!isObject(value)) fail(`input.${index}`, 'an item', value);
+    const known = decodedItems.get(value);
+    if (known !== undefined) {
+      this.#collect(known);
+      return;
+    }
     const named = referenceOf(value);
     if (named !== undefined) {
       this.reference ??= { id: named, path: `input.${index}` };
-      this.#collect('assistant', opaque({ ...value, type: 'item_reference' }));
+      this.#collect({ role: 'assistant', blocks: [opaque({ ...value, type: 'item_reference' })] });
       return;
     }
     const type = value['type'] ?? 'message';
     if (type === 'item_reference') fail(`input.${index}.id`, 'the id of an item', value['id']);
     if (isTypedCall(type)) {
-      this.#collect('assistant', this.#typedCall(value, type));
+      this.#collect({ role: 'assistant', blocks: [this.#typedCall(value, type)] });
       return;
     }
     switch (type) {
       case 'message':
         this.#message(value, index);
         return;
-      case 'function_call':
-        this.#collect('assistant', this.#call(value, index));
-        return;
-      case 'custom_tool_call':
-        this.#collect('assistant', this.#customCall(value, index));
-        return;
-      case 'function_call_output':
-      case 'custom_tool_call_output':
-        this.#collect('user', decodeResult(value, index));
-        return;
-      case 'reasoning':
-        this.#collect('assistant', decodeReasoning(value));
-        return;
       case 'additional_tools':
         // Read with the tools.
-        return;
-      case 'tool_search_call':
-        this.#collect('assistant', decodeSearchCall(value));
-        return;
-      case 'tool_search_output':
-        this.#collect('user', decodeSearchOutput(value));
         return;
       case 'shell_call_output':
       case 'local_shell_call_output':
       case 'apply_patch_call_output':
-        this.#collect('user', this.#typedResult(value, index));
+        this.#collect({ role: 'user', blocks: [this.#typedResult(value, index)] });
         return;
       case 'agent_message':
         this.#agentMessage(value);
         return;
-      default:
-        if (typeof type !== 'string' || type === '') fail(`input.${index}.type`, 'the type of an item', type);
-        this.#collect(ANSWERING.test(type) ? 'user' : 'assistant', opaque(value));
+      default: {
+        const item = this.#item(type, value, index);
+        // A name inside a namespace depends on the tools that are offered.
+        const isPlain = (value['namespace'] ?? undefined) === undefined;
+        this.#collect(isPlain ? decodedItems.keep(value, item) : item);
+      }
     }
   }
 
-  #collect(role: 'user' | 'assistant', ...blocks: Block[]): void {
-    if (this.#open?.role !== role) {
-      this.#open = { role, content: [] };
-      this.messages.push(this.#open);
+  #item(type: unknown, value: JsonObject, index: number): DecodedItem {
+    switch (type) {
+      case 'function_call':
+        return { role: 'assistant', blocks: [this.#call(value, index)] };
+      case 'custom_tool_call':
+        return { role: 'assistant', blocks: [this.#customCall(value, index)] };
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        return { role: 'user', blocks: [decodeResult(value, index)] };
+      case 'reasoning':
+        return { role: 'assistant', blocks: [decodeReasoning(value)] };
+      case 'tool_search_call':
+        return { role: 'assistant', blocks: [decodeSearchCall(value)] };
+      case 'tool_search_output':
+        return { role: 'user', blocks: [decodeSearchOutput(value)] };
+      default:
+        if (typeof type !== 'string' || type === '') fail(`input.${index}.type`, 'the type of an item', type);
+        return { role: ANSWERING.test(type) ? 'user' : 'assistant', blocks: [opaque(value)] };
     }
-    this.#open.content.push(...blocks);
+  }
+
+  #collect(item: DecodedItem): void {
+    if (this.#open[0] !== undefined && this.#open[0].role !== item.role) this.close();
+    this.#open.push(item);
+  }
+
+  /** Before a message of its own, and at the end. */
+  close(): void {
+    const items = this.#open;
+    const role = items[0]?.role;
+    if (role === undefined) return;
+    this.#open = [];
+    this.messages.push(
+      collectedMessages.get(items) ??
+        collectedMessages.keep(items, { role, content: items.flatMap(({ blocks }) => blocks) }),
+    );
   }
 
   #message(value: JsonObject, index: number): void {
     const { role } = value;
     const path = `input.${index}`;
-    const content = decodeContent(value['content'] ?? [], path);
-    const extra = extraFields(value, MESSAGE_FIELDS);
-    switch (role) {
-      case 'assistant': {
-        const [first] = content;
-        // Two messages in a row stay two: what an item says of itself is noted on its first part.
-        if (first?.type === 'text') extend(first, { $item: extra ?? {} });
-        this.#collect('assistant', ...content);
-        return;
-      }
-      case 'user':
-        this.#open = undefined;
-        this.messages.push(extend<Message>({ role, content }, extra));
-        return;
-      case 'system':
-      case 'developer':
-        this.#open = undefined;
-        this.#instruction(role, content, extra, path);
-        return;
-      default:
-        fail(`${path}.role`, ROLES, role);
+    if (role === 'assistant') {
+      const blocks = decodeContent(value['content'] ?? [], path);
+      const [first] = blocks;
+      // Two messages in a row stay two: what an item says of itself is noted on its first part.
+      if (first?.type === 'text') extend(first, { $item: extraFields(value, MESSAGE_FIELDS) ?? {} });
+      this.#collect(decodedItems.keep(value, { role, blocks }));
+      return;
+    }
+    if (role === 'user') {
+      this.close();
+      this.messages.push(decodedMessages.get(value) ?? decodedMessages.keep(value, userMessage(value, path)));
+      return;
+    }
+    if (role !== 'system' && role !== 'developer') fail(`${path}.role`, ROLES, role);
+    this.close();
+    if (this.messages.length > 0) this.messages.push(laterInstruction(role, value, path));
+    else {
+      this.system.push(
+        ...(decodedInstructions.get(value) ??
+          decodedInstructions.keep(value, firstInstruction(role, value, path))),
+      );
     }
   }
 
@@ -190,24 +223,10 @@ class ItemReader {
       if (isObject(part) && typeof part['text'] === 'string') texts.push(part['text']);
     }
     const text = `[Message from ${String(value['author'])} to ${String(value['recipient'])}]\n${texts.join('\n')}`;
-    this.#open = undefined;
+    this.close();
     this.messages.push(
       extend<Message>({ role: 'user', content: [{ type: 'text', text }] }, { $item: value }),
     );
-  }
-
-  #instruction(role: string, content: Block[], extra: JsonObject | undefined, path: string): void {
-    if (this.messages.length > 0) {
-      this.messages.push(extend<Message>({ role: 'system', content }, { ...extra, $role: role }));
-      return;
-    }
-    const texts: TextBlock[] = [];
-    for (const block of content) {
-      if (block.type !== 'text') fail(`${path}.content`, 'text only', block.type);
-      texts.push(block);
-    }
-    if (texts[0] !== undefined) extend(texts[0], { $item: { ...extra, role } });
-    this.system.push(...texts);
   }
 
   #call(value: JsonObject, index: number): ToolUseBlock {
@@ -262,6 +281,26 @@ class ItemReader {
     };
     return extend(block, { $namespace: namespace, $name: name });
   }
+}
+
+function userMessage(value: JsonObject, path: string): Message {
+  const content = decodeContent(value['content'] ?? [], path);
+  return extend<Message>({ role: 'user', content }, extraFields(value, MESSAGE_FIELDS));
+}
+
+/** Instructions in the middle keep their place. */
+function laterInstruction(role: string, value: JsonObject, path: string): Message {
+  const content = decodeContent(value['content'] ?? [], path);
+  return extend<Message>({ role: 'system', content }, { ...extraFields(value, MESSAGE_FIELDS), $role: role });
+}
+
+/** Instructions in front are the system prompt: the first block notes the item that it stood in. */
+function firstInstruction(role: string, value: JsonObject, path: string): TextBlock[] {
+  const texts = decodeContent(value['content'] ?? [], path).map((block) =>
+    block.type === 'text' ? block : fail(`${path}.content`, 'text only', block.type),
+  );
+  if (texts[0] !== undefined) extend(texts[0], { $item: { ...extraFields(value, MESSAGE_FIELDS), role } });
+  return texts;
 }
 
 /** A search that the client does itself; the provider's own has no id to answer to. */

@@ -6,6 +6,7 @@ import type {
   ToolDefinition,
 } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
+import { Memo } from '../../core/shared-values.js';
 import { extraFields } from '../shared/extra-fields.js';
 import { FREE_TEXT_SCHEMA } from '../shared/free-text.js';
 import { describeTool } from '../shared/openai-tools.js';
@@ -71,7 +72,8 @@ function decodeList(
       for (const own of decodeNamespace(tool, at, names)) offer(request, extend(own, later), later);
       continue;
     }
-    const own = decodeOwn(tool, at) ?? decodeTyped(tool, names);
+    const own =
+      (later === undefined ? decodeKnown(tool, at) : decodeOwn(tool, at)) ?? decodeTyped(tool, names);
     if (own === undefined) request.serverTools.push(decodeServerTool(tool, at));
     else offer(request, extend(own, later), later);
   }
@@ -81,6 +83,16 @@ function offer(request: ConversationRequest, tool: ToolDefinition, later: JsonOb
   const at = later === undefined ? -1 : request.tools.findIndex(({ name }) => name === tool.name);
   if (at < 0) request.tools.push(tool);
   else request.tools[at] = tool;
+}
+
+const decodedTools = new Memo<JsonObject, ToolDefinition>();
+
+/** As `decodeOwn`, for a tool that is not changed afterwards. */
+function decodeKnown(tool: JsonObject, path: string): ToolDefinition | undefined {
+  const known = decodedTools.get(tool);
+  if (known !== undefined) return known;
+  const own = decodeOwn(tool, path);
+  return own === undefined ? undefined : decodedTools.keep(tool, own);
 }
 
 /** A tool that the client runs; undefined for the provider's own. */

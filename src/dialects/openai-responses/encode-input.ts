@@ -11,6 +11,7 @@ import type {
 } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
 import { fromCompaction } from '../shared/compaction.js';
+import { EncodeMemo } from '../shared/encode-memo.js';
 import { freeText } from '../shared/free-text.js';
 import { repairHistory } from '../shared/repair-history.js';
 import { fitId } from '../shared/tool-names.js';
@@ -45,6 +46,8 @@ export function encodeInput(
   return writer.finish();
 }
 
+const encodedMessages = new EncodeMemo<Message>();
+
 class ItemWriter {
   readonly #context: EncodeContext;
   readonly #out: JsonObject[] = [];
@@ -78,6 +81,27 @@ class ItemWriter {
   }
 
   add(message: Message, path: string): void {
+    const encode = (): JsonObject[] => {
+      const from = this.#out.length;
+      this.#write(message, path);
+      return this.#out.splice(from);
+    };
+    this.#out.push(
+      ...(this.#standsAlone(message) ? encodedMessages.of([message], this.#context, encode) : encode()),
+    );
+  }
+
+  /** What it becomes depends on no other message: results of some calls have types of their own. */
+  #standsAlone({ content }: Message): boolean {
+    if (this.#context.held || this.#context.names.hasTyped) return false;
+    if (this.#custom.size > 0 || this.#typed.size > 0) return false;
+    return content.every((block) => {
+      const own = block.type === 'tool_use' ? block.extensions?.[DIALECT] : undefined;
+      return own?.['$custom'] === undefined && own?.['$typed'] === undefined;
+    });
+  }
+
+  #write(message: Message, path: string): void {
     if (message.role === 'assistant') this.#assistant(message, path);
     else if (message.role === 'system') this.#instruction(message, path);
     else this.#user(message, path);

@@ -2,6 +2,7 @@
 import type { ConversationRequest, JsonObject, ToolChoice, ToolDefinition } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
 import { wantedTools } from '../shared/deferred-tools.js';
+import { EncodeMemo } from '../shared/encode-memo.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
 import { normaliseSchema } from '../shared/json-schema.js';
 import { takenChoice } from '../shared/openai-tools.js';
@@ -77,7 +78,7 @@ function encodeOwnTools(tools: readonly ToolDefinition[], context: EncodeContext
   for (const tool of tools) {
     const { $namespace: namespace, $about: about } = tool.extensions?.[DIALECT] ?? {};
     if (typeof namespace !== 'string') {
-      out.push(encodeTool(tool, context));
+      out.push(...offerTool(tool, context));
       continue;
     }
     let inner = namespaces.get(namespace);
@@ -86,9 +87,17 @@ function encodeOwnTools(tools: readonly ToolDefinition[], context: EncodeContext
       namespaces.set(namespace, inner);
       out.push({ type: 'namespace', ...(isObject(about) ? about : { name: namespace }), tools: inner });
     }
-    inner.push(encodeTool(tool, context));
+    inner.push(...offerTool(tool, context));
   }
   return out;
+}
+
+const encodedTools = new EncodeMemo<ToolDefinition>();
+
+function offerTool(tool: ToolDefinition, context: EncodeContext): readonly JsonObject[] {
+  if (tool.typed?.dialect === DIALECT) return [encodeTool(tool, context)];
+  if (typeof tool.extensions?.[DIALECT]?.['$name'] !== 'string') context.names.offer(tool.name);
+  return encodedTools.of([tool], context, () => [encodeTool(tool, context)]);
 }
 
 function encodeTool(tool: ToolDefinition, context: EncodeContext): JsonObject {
@@ -98,7 +107,7 @@ function encodeTool(tool: ToolDefinition, context: EncodeContext): JsonObject {
     names.offerTyped(tool.typed.kind, tool.name);
     return restore({ ...tool.typed.value }, tool.extensions, `tools.${tool.name}`, losses);
   }
-  const name = typeof own?.['$name'] === 'string' ? own['$name'] : names.offer(tool.name);
+  const name = typeof own?.['$name'] === 'string' ? own['$name'] : names.encode(tool.name);
   const path = `tools.${tool.name}`;
   const { $custom: custom, $search: search } = own ?? {};
   if (isObject(search)) return search;

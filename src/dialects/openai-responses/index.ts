@@ -15,6 +15,14 @@ export { responseOfItem } from './encode-items.js';
 
 export const openaiResponses: Dialect = {
   name: DIALECT,
-  ingress: { decodeRequest, encodeResponse, createStreamEncoder, encodeError, failsInAnswer, answerForm },
+  ingress: {
+    lists: new Set(['tools', 'input']),
+    decodeRequest,
+    encodeResponse,
+    createStreamEncoder,
+    encodeError,
+    failsInAnswer,
+    answerForm,
+  },
   egress: { encodeRequest, decodeResponse, createStreamDecoder, decodeError },
 };

@@ -24,6 +24,8 @@ export interface Dialect {
 
 /** The side towards a client. */
 export interface Ingress {
+  /** Fields of a body whose elements clients send again with every turn (`shared/known-parts.ts`). */
+  readonly lists: ReadonlySet<string>;
   /** Throws GatewayError `invalid_request` with the path of the first field that is wrong. Unknown keys pass. */
   decodeRequest(body: unknown): ConversationRequest;
   /** The whole answer. What `turn` holds and this wire cannot carry goes to `losses`. */

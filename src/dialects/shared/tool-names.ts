@@ -46,6 +46,8 @@ export class ToolNames {
   readonly #typed = new Map<string, string>();
   /** Calls that the model writes as text are to be read as calls. */
   textCalls = false;
+  /** How often the upstream got another name than the client's. */
+  mapped = 0;
 
   constructor(limits: NameLimits) {
     this.#limits = limits;
@@ -54,9 +56,13 @@ export class ToolNames {
   /** The name for the upstream. */
   encode(name: string): string {
     const known = this.#wire.get(name);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.mapped += 1;
+      return known;
+    }
     const fitted = fitName(name, this.#limits);
     if (fitted !== name) {
+      this.mapped += 1;
       this.#wire.set(name, fitted);
       this.#own.set(fitted, name);
     }
@@ -73,6 +79,10 @@ export class ToolNames {
   /** As `offer`, for a tool that the upstream knows by its type and calls without a name. */
   offerTyped(kind: string, name: string): void {
     this.#typed.set(kind, name);
+  }
+
+  get hasTyped(): boolean {
+    return this.#typed.size > 0;
   }
 
   /** The client's name of a tool that was offered by its type. */

@@ -2,6 +2,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../../core/errors.js';
 import { isDeeper } from '../../core/json-text.js';
+import { nestsDeeper } from '../../dialects/shared/scan-json.js';
 import { locateJsonProblem } from './json-position.js';
 
 /**
@@ -12,13 +13,6 @@ const PRESCAN_BYTES = 256 * 1024;
 
 /** A larger text is not walked for the place of its mistake: that takes a third of a second for a MiB. */
 const LOCATED_CHARS = 1024 * 1024;
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-/** `[` and `{` differ in this bit alone, and so do `]` and `}`. */
-const BRACE_BIT = 0x20;
-const OPEN = 0x7b;
-const CLOSE = 0x7d;
 
 export function parseJsonBody(bytes: Buffer, maxDepth: number): unknown {
   const text = decodeText(bytes);
@@ -56,35 +50,4 @@ function parse(text: string): unknown {
 
 function tooDeep(maxDepth: number): GatewayError {
   return new GatewayError('invalid_request', `The body nests deeper than ${maxDepth} levels. Flatten it.`);
-}
-
-/** Over the bytes; what is not JSON is left for the parser to say. */
-function nestsDeeper(bytes: Buffer, maxDepth: number): boolean {
-  let depth = 0;
-  let at = 0;
-  while (at < bytes.length) {
-    const byte = bytes[at++] ?? 0;
-    if (byte === QUOTE) {
-      at = endOfString(bytes, at);
-      if (at < 0) return false;
-    } else if ((byte | BRACE_BIT) === OPEN) {
-      depth += 1;
-      if (depth > maxDepth) return true;
-    } else if ((byte | BRACE_BIT) === CLOSE) depth -= 1;
-  }
-  return false;
-}
-
-/** Behind the quote that ends the string begun before `from`; -1 when none does. */
-function endOfString(bytes: Buffer, from: number): number {
-  let at = from;
-  for (;;) {
-    at = bytes.indexOf(QUOTE, at);
-    if (at < 0) return -1;
-    let before = at - 1;
-    while (before >= from && bytes[before] === BACKSLASH) before -= 1;
-    at += 1;
-    // An even run of backslashes escapes itself, not the quote.
-    if ((at - 2 - before) % 2 === 0) return at;
-  }
 }

@@ -1,5 +1,6 @@
 /** What the handlers of `/v1` work with. */
 import type { AnswerMemory } from '../../answers/answer-memory.js';
+import type { KnownParts } from '../../dialects/shared/known-parts.js';
 import type { Dispatcher } from '../../engines/engine.js';
 import type { Log } from '../../observability/log.js';
 import type { Metrics } from '../../observability/metrics.js';
@@ -18,6 +19,8 @@ export interface ModelApiContext {
   /** Which requests are recorded whole; undefined where none are. */
   sampler: TraceSampler | undefined;
   limits: Limits;
+  /** Parts of bodies that were parsed before. */
+  known: KnownParts;
   clock: StreamClock;
   metrics: Metrics;
   log: Log;

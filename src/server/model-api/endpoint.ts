@@ -187,7 +187,9 @@ export async function readModelRequest(
   const raw = await readBody(exchange, limits, limits.bodyBytes);
   const own = clientHeaders(headers);
   exchange.recorder?.inbound(exchange.path, own, raw);
-  const body = parseJsonBody(raw, limits.jsonDepth);
+  const body =
+    context.known.parse(exchange.principal.name, dialect.ingress.lists, raw) ??
+    parseJsonBody(raw, limits.jsonDepth);
   const recalled =
     memory === undefined ? undefined : await memory.recall(body, exchange.principal.name, context);
   const request = decode(recalled ?? body);

@@ -68,7 +68,10 @@ export function transcriptOf(
   const first = wire[0];
   if (first === undefined) return undefined;
   // Instructions before the first message have no place of their own in a transcript.
-  if (system.length > 0) first.content.unshift({ type: 'text', text: systemReminder(textOf(system)) });
+  if (system.length > 0) {
+    const reminder = { type: 'text', text: systemReminder(textOf(system)) };
+    wire[0] = { ...first, content: [reminder, ...first.content] };
+  }
   const sessionId = randomUUID();
   const entries: ClaudeTranscriptEntry[] = [];
   for (const { role, content } of wire) {

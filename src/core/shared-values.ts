@@ -1,0 +1,61 @@
+/**
+ * Values that several requests hold at once: parts of bodies that were parsed before, the messages
+ * decoded from them, what was encoded of those. What is made of a shared value is kept with it and
+ * is shared too. Nobody changes a shared value; tests freeze them (`TOOLGATE_FREEZE_SHARED`).
+ */
+const shared = new WeakSet<object>();
+const freezes = process.env['TOOLGATE_FREEZE_SHARED'] === '1';
+
+export function share<T extends object>(value: T): T {
+  shared.add(value);
+  return freezes ? freeze(value) : value;
+}
+
+export function isShared(value: object): boolean {
+  return shared.has(value);
+}
+
+function freeze<T extends object>(value: T): T {
+  if (Object.isFrozen(value) || ArrayBuffer.isView(value)) return value;
+  Object.freeze(value);
+  for (const each of Object.values(value)) if (typeof each === 'object' && each !== null) freeze(each);
+  return value;
+}
+
+/** What was made of one value, for as long as that value lives. */
+export class Memo<K extends object, V extends object> {
+  readonly #made = new WeakMap<K, V>();
+
+  get(key: K): V | undefined {
+    return this.#made.get(key);
+  }
+
+  /** Returns `value`, kept where `key` is shared. */
+  keep(key: K, value: V): V {
+    if (shared.has(key)) this.#made.set(key, share(value));
+    return value;
+  }
+}
+
+/** What was made of a run of values; the same values in the same order find it again. */
+export class RunMemo<K extends object, V extends object> {
+  readonly #made = new WeakMap<K, { run: readonly K[]; value: V }>();
+
+  get(run: readonly K[]): V | undefined {
+    const [first] = run;
+    const known = first === undefined ? undefined : this.#made.get(first);
+    if (known === undefined || known.run.length !== run.length) return undefined;
+    return run.every((each, index) => each === known.run[index]) ? known.value : undefined;
+  }
+
+  keeps(run: readonly K[]): boolean {
+    return run.length > 0 && run.every(isShared);
+  }
+
+  /** Returns `value`, kept where all of `run` is shared. */
+  keep(run: readonly K[], value: V): V {
+    const [first] = run;
+    if (first !== undefined && this.keeps(run)) this.#made.set(first, { run, value: share(value) });
+    return value;
+  }
+}

@@ -1,0 +1,191 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { KnownParts } from './known-parts.js';
+
+const LISTS = new Set(['messages', 'tools']);
+const DEPTH = 20;
+
+const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+const fresh = (options = {}): KnownParts => new KnownParts(DEPTH, { leastBytes: 0, ...options });
+const parse = (known: KnownParts, text: string, owner = 'key'): unknown =>
+  known.parse(owner, LISTS, Buffer.from(text));
+
+function messagesOf(body: unknown): readonly unknown[] {
+  const messages =
+    typeof body === 'object' && body !== null && 'messages' in body ? body.messages : undefined;
+  if (!Array.isArray(messages)) throw new Error('The body has no messages');
+  return messages;
+}
+
+const message = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] });
+
+describe('a body in parts', () => {
+  it('is the value that the parser makes of it, seen before or not', () => {
+    const known = fresh();
+    const element = fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 });
+    const body = fc.record(
+      { model: fc.string(), messages: fc.array(element), tools: fc.array(element), other: fc.jsonValue() },
+      { requiredKeys: ['messages'] },
+    );
+    fc.assert(
+      fc.property(body, fc.constantFrom(0, 1, 3), (value, indent) => {
+        const text = JSON.stringify(value, null, indent);
+        const expected: unknown = JSON.parse(text);
+        for (let time = 0; time < 2; time += 1) {
+          const parsed = parse(known, text);
+          // A body without a part is left to the parser.
+          if (value.messages.length + (value.tools?.length ?? 0) > 0) expect(parsed).toEqual(expected);
+          else expect(parsed).toBeUndefined();
+        }
+      }),
+    );
+  });
+
+  it('gives the same object for the same bytes, and only for them', () => {
+    const known = fresh();
+    const [first] = messagesOf(parse(known, JSON.stringify({ messages: [message('a')] })));
+    const [again, other] = messagesOf(
+      parse(known, JSON.stringify({ messages: [message('a'), message('b')] })),
+    );
+    expect(again).toBe(first);
+    expect(other).toEqual(message('b'));
+    const [spaced] = messagesOf(parse(known, JSON.stringify({ messages: [message('a')] }, null, 1)));
+    expect(spaced).toEqual(first);
+    expect(spaced).not.toBe(first);
+  });
+
+  it('finds a part again wherever it stands', () => {
+    const known = fresh();
+    const texts = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    const before = messagesOf(parse(known, JSON.stringify({ messages: texts.map(message) })));
+    const turned = messagesOf(
+      parse(known, JSON.stringify({ model: 'm', messages: texts.toReversed().map(message) })),
+    );
+    expect(turned.toReversed().every((each, index) => each === before[index])).toBe(true);
+  });
+
+  it('tells two equal parts of one body apart', () => {
+    const known = fresh();
+    const text = JSON.stringify({ messages: [message('a'), message('b'), message('a')] });
+    for (let time = 0; time < 2; time += 1) {
+      const messages = messagesOf(parse(known, text));
+      expect(messages).toEqual([message('a'), message('b'), message('a')]);
+      expect(messages[2]).not.toBe(messages[0]);
+    }
+  });
+
+  it('never gives one key what another one sent', () => {
+    const known = fresh();
+    const text = JSON.stringify({ messages: [message('secret')] });
+    const [mine] = messagesOf(parse(known, text, 'mine'));
+    const [theirs] = messagesOf(parse(known, text, 'theirs'));
+    expect(theirs).toEqual(mine);
+    expect(theirs).not.toBe(mine);
+  });
+
+  it('keeps characters beyond ASCII, in parts and between them', () => {
+    const known = fresh();
+    const value = { user: '名前 🙂', messages: [message('修复 — é'), message('\u2028 \ud83d')] };
+    const text = JSON.stringify(value);
+    expect(parse(known, text)).toEqual(value);
+    expect(parse(known, text)).toEqual(value);
+  });
+});
+
+describe('a body that is left to the parser', () => {
+  const element = '{"role":"user"}';
+  it.each([
+    ['no JSON', '{"messages":[{"role":}]}'],
+    ['a part that is no JSON', `{"messages":[{"a":tru}]}`],
+    ['brackets that do not match', '{"messages":[{"a":[}]}'],
+    ['an end too early', `{"messages":[${element}`],
+    ['an end inside a string', '{"messages":[{"role":"us'],
+    ['a comma too many', `{"messages":[${element},]}`],
+    ['more after the end', `{"messages":[${element}]} x`],
+    ['white space that is none', `{"messages":[${element},\u0001${element}]}`],
+    ['elements that are no objects', `{"messages":[${element},0]}`],
+    ['the name of a list written otherwise', `{"mess\\u0061ges":[0],"messages":[${element}]}`],
+    ['a list that is named twice', `{"messages":[${element}],"messages":[]}`],
+    ['a list in place of an object', `[${element}]`],
+    ['a byte order mark', `\ufeff{"messages":[${element}]}`],
+    ['nothing', ''],
+    ['too deep a part', `{"messages":[{"a":${'['.repeat(DEPTH)}${']'.repeat(DEPTH)}}]}`],
+    ['too deep a field', `{"x":${'['.repeat(DEPTH)}${']'.repeat(DEPTH)},"messages":[${element}]}`],
+  ])('is %s', (_what, text) => {
+    const known = fresh();
+    parse(known, `{"messages":[${element}]}`);
+    expect(parse(known, text)).toBeUndefined();
+  });
+
+  it('is no UTF-8', () => {
+    const bytes = Buffer.concat([
+      Buffer.from('{"messages":[{"a":"'),
+      Buffer.from([0xff]),
+      Buffer.from('"}]}'),
+    ]);
+    expect(fresh().parse('key', LISTS, bytes)).toBeUndefined();
+  });
+
+  it('is a small one', () => {
+    const known = new KnownParts(DEPTH);
+    expect(known.parse('key', LISTS, bytesOf({ messages: [message('a')] }))).toBeUndefined();
+    expect(known.parse('key', LISTS, bytesOf({ messages: [message('a'.repeat(5_000))] }))).toBeDefined();
+  });
+
+  it('nests as deep as a body may, and no deeper', () => {
+    const nested = (depth: number) => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+    expect(parse(fresh(), `{"messages":[${nested(DEPTH - 3)}]}`)).toBeDefined();
+    expect(parse(fresh(), `{"messages":[${nested(DEPTH - 2)}]}`)).toBeUndefined();
+  });
+});
+
+describe('the memory of parts', () => {
+  const budget = 200_000;
+  const long = (name: string) => message(`${name} ${'x'.repeat(1_000)}`);
+
+  it('stays within its budget, whatever is sent', () => {
+    const known = fresh({ budget });
+    for (let index = 0; index < 500; index += 1) {
+      known.parse(`key ${index % 7}`, LISTS, bytesOf({ messages: [long(`${index}`), long(`${index} b`)] }));
+      expect(known.cost).toBeLessThanOrEqual(budget);
+    }
+  });
+
+  it('parses a body that is larger than all of it', () => {
+    const known = fresh({ budget });
+    const value = { messages: Array.from({ length: 300 }, (_, index) => long(`${index}`)) };
+    expect(known.parse('key', LISTS, bytesOf(value))).toEqual(value);
+    expect(known.cost).toBeLessThanOrEqual(budget);
+    expect(known.parse('key', LISTS, bytesOf(value))).toEqual(value);
+  });
+
+  it('keeps what comes again and forgets what came once', () => {
+    const known = fresh({ budget });
+    const system = long('system');
+    const first = messagesOf(known.parse('key', LISTS, bytesOf({ messages: [system] })))[0];
+    for (let index = 0; index < 200; index += 1) {
+      const [again] = messagesOf(
+        known.parse('key', LISTS, bytesOf({ messages: [system, long(`${index}`)] })),
+      );
+      expect(again).toBe(first);
+    }
+  });
+
+  it('of one key gives no way to the many bodies of another', () => {
+    const known = fresh({ budget });
+    const mine = bytesOf({ messages: [long('mine')] });
+    const [first] = messagesOf(known.parse('mine', LISTS, mine));
+    for (let index = 0; index < 300; index += 1) {
+      known.parse('theirs', LISTS, bytesOf({ messages: [long(`${index}`)] }));
+    }
+    expect(messagesOf(known.parse('mine', LISTS, mine))[0]).toBe(first);
+  });
+
+  it('holds many parts that only their middle tells apart', () => {
+    const known = fresh();
+    const alike = (index: number) =>
+      message(`${'x'.repeat(400)}${String(index).padStart(6, '0')}${'y'.repeat(400)}`);
+    const value = { messages: Array.from({ length: 100 }, (_, index) => alike(index)) };
+    for (let time = 0; time < 3; time += 1) expect(known.parse('key', LISTS, bytesOf(value))).toEqual(value);
+  });
+});
