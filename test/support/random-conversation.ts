@@ -39,6 +39,7 @@ export class Conversation {
   /** The model answers, tools run, the user says something; sometimes what was before has changed. */
   goOn(): void {
     if (this.#turns.length > 0 && this.#chance(0.12)) this.#rewrite();
+    if (this.#chance(0.3)) this.#clearResults();
     if (this.#turns.length > 0) this.#answer();
     if (this.#chance(0.7) || this.#turns.length === 0) this.#turns.push({ user: this.#said() });
     if (this.#chance(0.1)) this.#turns.push({ system: this.#text() });
@@ -141,6 +142,21 @@ export class Conversation {
     if (this.#chance(0.4)) this.#turns = [{ user: `Summary: ${this.#text()}` }, ...this.#turns.slice(at)];
     else if (this.#chance(0.5)) this.#turns = this.#turns.slice(0, at + 1);
     else this.#turns.splice(at, 1, { user: this.#text() });
+  }
+
+  /** Agents make room by emptying old results; their calls stay. */
+  #clearResults(): void {
+    this.#turns = this.#turns.map((turn) => {
+      if (typeof turn === 'string' || !('user' in turn) || typeof turn.user === 'string') return turn;
+      if (this.#chance(0.5)) return turn;
+      return {
+        user: turn.user.map((part) =>
+          typeof part === 'string' || !('result' in part)
+            ? part
+            : { result: { ...part.result, content: '[cleared]' } },
+        ),
+      };
+    });
   }
 
   #said(): string | PartSpec[] {
