@@ -2,7 +2,7 @@
 import { resolveModelCwd } from '../config/paths.js';
 import type { Config, ModelConfig } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
-import { isGlob, matchesGlob } from '../routing/model-glob.js';
+import { isGlob, matchesAny } from '../routing/model-glob.js';
 import { type ModelRoute, ModelRouter, type ModelRule } from '../routing/model-router.js';
 import type { ListedModel, Upstream } from '../upstreams/upstream.js';
 import type { ModelInfo, Principal } from './engine.js';
@@ -14,7 +14,7 @@ const LISTED = 12;
 
 export function mayCall(router: ModelRouter, model: string, { models }: Pick<Caller, 'models'>): boolean {
   const name = router.meant(model);
-  return models.some((pattern) => matchesGlob(pattern, name));
+  return matchesAny(models, name);
 }
 
 /** Throws `forbidden` for a model that the key may not call, `not_found` for one that nothing matches. */
@@ -116,7 +116,7 @@ export function createModelCatalogue({
       for (const { id, ...more } of listed) add(id, more);
       for (const pattern of router.patterns()) {
         const rule = isGlob(pattern) ? router.rule(pattern) : undefined;
-        const isOffered = principal.models.some((allowed) => matchesGlob(allowed, pattern));
+        const isOffered = matchesAny(principal.models, pattern);
         if (rule !== undefined && isOffered) found.set(pattern, offer(pattern, rule));
       }
       return [...found.values()];

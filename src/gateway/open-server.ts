@@ -8,7 +8,7 @@ import type { Config } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
 import type { Principal } from '../engines/engine.js';
 import { type Folders, rulesOf } from '../engines/model-catalogue.js';
-import { isGlob, matchesGlob } from '../routing/model-glob.js';
+import { isGlob, matchesAny } from '../routing/model-glob.js';
 import { ModelRouter } from '../routing/model-router.js';
 import type { FindWorkspace } from '../server/access/find-workspace.js';
 import { aboutGateway } from '../server/console-api/context.js';
@@ -101,8 +101,7 @@ function packageRoot(): string {
 function createFindWorkspace({ models, ...folders }: Folders & { models: Config['models'] }): FindWorkspace {
   const rules = rulesOf(models, folders);
   const router = new ModelRouter(rules);
-  const mayUse = ({ models: allowed }: Principal, name: string): boolean =>
-    allowed.some((pattern) => matchesGlob(pattern, name));
+  const mayUse = ({ models: allowed }: Principal, name: string): boolean => matchesAny(allowed, name);
 
   /** A key for some models works where the first agent among them does, and no further. */
   function ownAgent(principal: Principal): string {

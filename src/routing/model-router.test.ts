@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchesGlob } from './model-glob.js';
+import { matchesAny } from './model-glob.js';
 import { ModelRouter, type ModelRule } from './model-router.js';
 
 const rule = (model?: string): ModelRule => ({
@@ -8,7 +8,7 @@ const rule = (model?: string): ModelRule => ({
   ...(model === undefined ? {} : { model }),
 });
 
-describe('matchesGlob', () => {
+describe('matchesAny', () => {
   it.each([
     ['*', '', true],
     ['*', 'anything', true],
@@ -25,7 +25,8 @@ describe('matchesGlob', () => {
     ['gpt-4', 'gpt-4o', false],
     ['gpt.4*', 'gptx4o', false],
   ])('%s on %s is %s', (pattern, name, expected) => {
-    expect(matchesGlob(pattern, name)).toBe(expected);
+    expect(matchesAny([pattern], name)).toBe(expected);
+    expect(matchesAny(['other', pattern, 'x-*-x'], name)).toBe(expected);
   });
 });
 
@@ -79,8 +80,23 @@ describe('Router', () => {
     expect(named.route('vision[1M]')).toMatchObject({ pattern: 'vision', model: 'plain' });
   });
 
-  it('knows nothing where nothing matches', () => {
-    expect(new ModelRouter({ a: rule() }).route('b')).toBeUndefined();
+  it('knows nothing where nothing matches, the second time too', () => {
+    const named = new ModelRouter({ a: rule(), 'c-*': rule() });
+    expect(named.route('b')).toBeUndefined();
+    expect(named.route('b')).toBeUndefined();
+  });
+
+  it('gives every name its own answer, also when more were asked for than it remembers', () => {
+    const globs = new ModelRouter({ 'a-*': rule(), 'b-*': rule('fixed'), '*-long': rule('long') });
+    const long = `${'x'.repeat(500)}-long`;
+    for (let round = 0; round < 2; round++) {
+      for (let n = 0; n < 1500; n++) {
+        expect(globs.route(`a-${n}`)).toMatchObject({ pattern: 'a-*', model: `a-${n}` });
+        expect(globs.route(`b-${n}`)).toMatchObject({ pattern: 'b-*', model: 'fixed' });
+        expect(globs.route(`c-${n}`)).toBeUndefined();
+      }
+      expect(globs.route(long)).toMatchObject({ pattern: '*-long', model: 'long' });
+    }
   });
 
   it('lists names, not globs', () => {

@@ -1,7 +1,7 @@
 /** A model name as a client wrote it to who answers it. */
 import type { Effort } from '../core/conversation.js';
 import type { Price } from '../core/price.js';
-import { compareSpecificity, isGlob, matchesGlob } from './model-glob.js';
+import { compareSpecificity, isGlob, ModelGlob } from './model-glob.js';
 
 /** One entry of `models` in the configuration. */
 export interface ModelRule {
@@ -27,12 +27,13 @@ export interface ModelRule {
   system?: 'append' | 'replace';
 }
 
+/** One object may serve many requests. */
 export interface ModelRoute {
   /** The key of the rule that matched. */
-  pattern: string;
-  rule: ModelRule;
+  readonly pattern: string;
+  readonly rule: ModelRule;
   /** The model's name upstream. */
-  model: string;
+  readonly model: string;
 }
 
 /** Claude Code appends `[1m]` to ask for the long context: a wish, not a part of the name. */
@@ -52,14 +53,32 @@ function plainModelName(name: string): string {
   return name.replace(CONTEXT_SUFFIX, '');
 }
 
+/** Names that were asked for, with what their glob leads to. Clients choose names, so they are bounded. */
+const REMEMBERED_NAMES = 512;
+const REMEMBERED_LENGTH = 200;
+
+interface GlobRule {
+  pattern: string;
+  glob: ModelGlob;
+  rule: ModelRule;
+}
+
 export class ModelRouter {
   readonly #exact = new Map<string, ModelRule>();
-  readonly #globs: readonly (readonly [string, ModelRule])[];
+  /** The most specific first. */
+  readonly #globs: readonly GlobRule[];
+  /** Those that say the prefix themselves. */
+  readonly #aliases: readonly GlobRule[];
+  readonly #remembered = new Map<string, ModelRoute | undefined>();
 
   constructor(rules: Readonly<Record<string, ModelRule>>) {
     const entries = Object.entries(rules);
     for (const [name, rule] of entries) if (!isGlob(name)) this.#exact.set(name, rule);
-    this.#globs = entries.filter(([name]) => isGlob(name)).sort(([a], [b]) => compareSpecificity(a, b));
+    this.#globs = entries
+      .filter(([name]) => isGlob(name))
+      .sort(([a], [b]) => compareSpecificity(a, b))
+      .map(([pattern, rule]) => ({ pattern, glob: new ModelGlob(pattern), rule }));
+    this.#aliases = this.#globs.filter(({ pattern }) => pattern.startsWith(CLAUDE_CODE_ALIAS));
   }
 
   /** Exact name first, then the most specific glob; undefined when nothing matches. */
@@ -79,17 +98,23 @@ export class ModelRouter {
 
   /** A rule says the prefix itself. */
   #namesAlias(name: string): boolean {
-    if (this.#exact.has(name)) return true;
-    return this.#globs.some(([glob]) => glob.startsWith(CLAUDE_CODE_ALIAS) && matchesGlob(glob, name));
+    return this.#exact.has(name) || this.#aliases.some(({ glob }) => glob.matches(name));
   }
 
   #find(name: string): ModelRoute | undefined {
     const exact = this.#exact.get(name);
     if (exact !== undefined) return { pattern: name, rule: exact, model: exact.model ?? name };
-    for (const [pattern, rule] of this.#globs) {
-      if (matchesGlob(pattern, name)) return { pattern, rule, model: rule.model ?? name };
-    }
-    return undefined;
+    if (this.#remembered.has(name)) return this.#remembered.get(name);
+    const found = this.#globs.find(({ glob }) => glob.matches(name));
+    const route = found && { pattern: found.pattern, rule: found.rule, model: found.rule.model ?? name };
+    this.#remember(name, route);
+    return route;
+  }
+
+  #remember(name: string, route: ModelRoute | undefined): void {
+    if (name.length > REMEMBERED_LENGTH) return;
+    if (this.#remembered.size === REMEMBERED_NAMES) this.#remembered.clear();
+    this.#remembered.set(name, route);
   }
 
   /** Names that can be listed: a glob stands for no one model. */
@@ -98,10 +123,10 @@ export class ModelRouter {
   }
 
   rule(pattern: string): ModelRule | undefined {
-    return this.#exact.get(pattern) ?? this.#globs.find(([glob]) => glob === pattern)?.[1];
+    return this.#exact.get(pattern) ?? this.#globs.find((each) => each.pattern === pattern)?.rule;
   }
 
   patterns(): string[] {
-    return [...this.#exact.keys(), ...this.#globs.map(([pattern]) => pattern)];
+    return [...this.#exact.keys(), ...this.#globs.map(({ pattern }) => pattern)];
   }
 }

@@ -39,6 +39,20 @@ describe('with keys', () => {
     expect(() => withKeys().admit(access, { 'x-api-key': '' })).toThrow('No API key was given.');
   });
 
+  it('tells a thousand keys apart, by the last of two that are the same', () => {
+    const many = Array.from({ length: 1000 }, (_, n) => ({
+      key: `key-${n}`,
+      name: `name-${n}`,
+      scopes: ['call'] as const,
+      models: ['*'],
+    }));
+    const auth = authOf([...many, { key: 'key-7', name: 'again', scopes: ['call'], models: ['*'] }]);
+    for (const { key, name } of many) {
+      expect(auth.admit(CALL, bearer(key)).name).toBe(key === 'key-7' ? 'again' : name);
+    }
+    expect(() => auth.admit(CALL, bearer('key-1000'))).toThrow('The API key is not known');
+  });
+
   it('needs none for what is public', () => {
     expect(withKeys().admit(PUBLIC, {})).toBeDefined();
   });

@@ -7,8 +7,8 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../core/errors.js';
 import type { Principal, Scope } from '../../engines/engine.js';
-import { matchesGlob } from '../../routing/model-glob.js';
-import { digestOf, findByDigest, presentedSecrets } from './credentials.js';
+import { matchesAny } from '../../routing/model-glob.js';
+import { CredentialIndex, digestOf, presentedSecrets } from './credentials.js';
 import { RateLimit } from './rate-limit.js';
 import { type Credential, OPERATOR_TIE } from './sign-in-cookie.js';
 import { SignIns, type SignInsOptions } from './sign-ins.js';
@@ -40,10 +40,6 @@ export interface InnerKeys {
 /** All that such a process may call. */
 const INNER_PATHS: ReadonlySet<string> = new Set(['/v1/messages', '/v1/messages/count_tokens']);
 
-interface KnownKey extends Credential {
-  digest: Buffer;
-}
-
 interface AuthOptions extends Pick<SignInsOptions, 'port' | 'store' | 'log' | 'found'> {
   keys: readonly KeyOptions[];
   inner?: InnerKeys | undefined;
@@ -68,25 +64,23 @@ export class Auth {
   readonly consoleToken: string | undefined;
   readonly signIns: SignIns;
   /** The console token alone where there are no keys. */
-  readonly #known: readonly KnownKey[];
+  readonly #known: CredentialIndex<Credential>;
   readonly #rates = new Map<Principal, RateLimit>();
   readonly #inner: InnerKeys | undefined;
 
   constructor({ keys, inner, ...signIns }: AuthOptions) {
     this.#inner = inner;
     this.consoleToken = keys.length > 0 ? undefined : randomBytes(32).toString('base64url');
-    this.#known =
-      this.consoleToken === undefined
-        ? keys.map(({ key, name, scopes, models }) => {
-            const digest = digestOf(key);
-            return { digest, tie: digest, principal: { name, scopes, models } };
-          })
-        : [{ digest: digestOf(this.consoleToken), tie: OPERATOR_TIE, principal: LOCAL_OPERATOR }];
-    this.signIns = new SignIns({ ...signIns, credentials: this.#known });
-    for (const [index, { rpm }] of keys.entries()) {
-      const principal = this.#known[index]?.principal;
-      if (rpm !== undefined && principal !== undefined) this.#rates.set(principal, new RateLimit(rpm));
+    const known: [string, Credential][] = keys.map(({ key, name, scopes, models, rpm }) => {
+      const principal: Principal = { name, scopes, models };
+      if (rpm !== undefined) this.#rates.set(principal, new RateLimit(rpm));
+      return [key, { tie: digestOf(key), principal }];
+    });
+    if (this.consoleToken !== undefined) {
+      known.push([this.consoleToken, { tie: OPERATOR_TIE, principal: LOCAL_OPERATOR }]);
     }
+    this.#known = new CredentialIndex(known);
+    this.signIns = new SignIns({ ...signIns, credentials: known.map(([, credential]) => credential) });
   }
 
   /** Throws `unauthenticated`, `forbidden` or `rate_limited`. */
@@ -130,7 +124,7 @@ export class Auth {
 
   /** A key, or the console token. */
   credentialOf(secret: string): Credential | undefined {
-    return findByDigest(this.#known, secret);
+    return this.#known.find(secret);
   }
 
   /** Models and figures of a gateway without keys are open, and some routes always are. */
@@ -181,5 +175,5 @@ export class Auth {
 
 /** Names of models that a key may not call are other people's business, unless it has `admin`. */
 export function seesModel({ scopes, models }: Pick<Principal, 'scopes' | 'models'>, name: string): boolean {
-  return scopes.includes('admin') || models.some((pattern) => matchesGlob(pattern, name));
+  return scopes.includes('admin') || matchesAny(models, name);
 }

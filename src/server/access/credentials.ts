@@ -1,21 +1,30 @@
-/** Secrets are compared by digest, in constant time, against every candidate: neither length nor position leaks. */
-import { hash, timingSafeEqual } from 'node:crypto';
+/** Secrets are never compared themselves: by digest, however many there are, so that how long it takes says nothing. */
+import { hash, randomBytes } from 'node:crypto';
 
 export function digestOf(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/** The last of `candidates` whose digest is that of `secret`. Looks at all of them, whichever matches. */
-export function findByDigest<T extends { digest: Buffer }>(
-  candidates: readonly T[],
-  secret: string,
-): T | undefined {
-  const digest = digestOf(secret);
-  let found: T | undefined;
-  for (const candidate of candidates) {
-    if (timingSafeEqual(candidate.digest, digest)) found = candidate;
+/**
+ * Finds what a secret stands for. Its digest has a salt that only this process knows: whoever measures
+ * how much of a digest agreed with another cannot tell what that digest is, nor choose one.
+ */
+export class CredentialIndex<T> {
+  readonly #salt = randomBytes(32).toString('base64');
+  readonly #found = new Map<string, T>();
+
+  /** Of two with the same secret the last one counts. */
+  constructor(known: Iterable<readonly [secret: string, value: T]>) {
+    for (const [secret, value] of known) this.#found.set(this.#digest(secret), value);
   }
-  return found;
+
+  find(secret: string): T | undefined {
+    return this.#found.get(this.#digest(secret));
+  }
+
+  #digest(secret: string): string {
+    return hash('sha256', `${this.#salt}${secret}`, 'base64');
+  }
 }
 
 interface CredentialHeaders {

@@ -1,7 +1,7 @@
 /** `GET /v1/models` in the client's dialect: Anthropic's with its version header, OpenAI's otherwise. */
 import { GatewayError } from '../../core/errors.js';
 import type { ModelInfo } from '../../engines/engine.js';
-import { matchesGlob } from '../../routing/model-glob.js';
+import { matchesAny } from '../../routing/model-glob.js';
 import { CLAUDE_CODE_ALIAS, isListedByClaudeCode } from '../../routing/model-router.js';
 import type { Exchange } from '../http/exchange.js';
 import { sendJson } from '../http/respond.js';
@@ -43,7 +43,7 @@ async function visibleModels(
 ): Promise<readonly ModelInfo[]> {
   const { principal, request } = exchange;
   const models = await exchange.untilAborted(dispatcher.models());
-  const visible = models.filter(({ id }) => principal.models.some((pattern) => matchesGlob(pattern, id)));
+  const visible = models.filter(({ id }) => matchesAny(principal.models, id));
   return CLAUDE_CODE.test(request.headers['user-agent'] ?? '') ? visible.map(forClaudeCode) : visible;
 }
 
