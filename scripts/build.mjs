@@ -71,6 +71,11 @@ async function buildGateway(esbuild) {
     external: EXTERNAL,
     chunkNames: 'chunks/[name]-[hash]',
     banner: { js: BANNER },
+    // A quarter less to read and to keep in memory. Names stay: logs say the class of an error, and
+    // workers are given the text of functions. Lines stay short, for an uncaught error shows its line.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    lineLimit: 160,
     sourcemap: 'linked',
     logLevel: 'warning',
     write: false,

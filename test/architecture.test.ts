@@ -146,6 +146,13 @@ const KEBAB_FOLDER = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 /** The bundles that `scripts/build.mjs` makes, and the schema for editors that `scripts/schema.mjs` writes. */
 const ENTRIES = ['src/cli/main.ts', 'src/tools/public.ts', 'src/config/json-schema.ts'];
 
+/** What `toolgate start` runs, with or without agents. */
+const STARTED = ['src/cli/main.ts', 'src/cli/start.ts', 'src/gateway/open-gateway.ts'];
+
+/** Each of them is a tenth of a start or more. */
+const FIRST_USE =
+  /^src\/(tools\/(built-ins|runtime\/(create-runtime|own-tools))|engines\/(native|claude-code)\/driver|mcp\/client\/create-client|store\/sqlite\/sqlite-store|config\/yaml-document)\.ts$/;
+
 /** What starts gateways, Claude Code and browsers for tests. */
 const STARTERS = ['browser', 'claude-processes-bench', 'claude-world', 'gateway'].map(
   (name) => `test/support/${name}.ts`,
@@ -225,6 +232,21 @@ describe('imports', () => {
       for (const { to } of file === undefined ? [] : edges([file])) reached.add(to);
     }
     expect(sources.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
+  });
+
+  it('load what only some gateways need with its first use, not with the start', () => {
+    const byPath = new Map(sources.map((file) => [file.path, file]));
+    const loaded = new Map(STARTED.map((path) => [path, '']));
+    for (const [path] of loaded) {
+      for (const { specifier, typeOnly, lazy } of byPath.get(path)?.imports ?? []) {
+        const to = resolveImport(path, specifier);
+        if (!typeOnly && !lazy && to !== undefined && !loaded.has(to)) loaded.set(to, path);
+      }
+    }
+    expect(loaded.size).toBeGreaterThan(100);
+    expect(
+      [...loaded].filter(([path]) => FIRST_USE.test(path)).map(([to, from]) => shown({ from, to })),
+    ).toEqual([]);
   });
 
   it('start no gateway, Claude Code or browser in unit tests: those stand in the folders of test/', () => {

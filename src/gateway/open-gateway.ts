@@ -187,12 +187,13 @@ function pruneRegularly(store: Store, log: Log, ttlMs: number): () => void {
       if (!stopped) log.warn({ err: error }, 'the store could not be pruned');
     });
   };
-  // A gateway that is never up for long prunes as well.
-  prune();
+  // A gateway that is never up for long prunes as well, but first it says where it listens.
+  const first = setImmediate(prune);
   const everyMs = Math.max(PRUNE_AT_MOST_EVERY_MS, Math.min(PRUNE_EVERY_MS, ttlMs));
   const timer = setInterval(prune, everyMs).unref();
   return () => {
     stopped = true;
+    clearImmediate(first);
     clearInterval(timer);
   };
 }

@@ -20,15 +20,15 @@ it('finds every kind of import and none in a comment', () => {
     type G = import('pino').Logger;
   `;
   expect(importsOf(text)).toEqual([
-    { specifier: 'node:fs/promises', typeOnly: false },
-    { specifier: './a.js', typeOnly: true },
-    { specifier: './side-effect.js', typeOnly: false },
-    { specifier: '../data.json', typeOnly: false },
-    { specifier: '../b/c.js', typeOnly: false },
-    { specifier: './d.js', typeOnly: false },
-    { specifier: './e.js', typeOnly: true },
-    { specifier: './lazy.js', typeOnly: false },
-    { specifier: 'pino', typeOnly: false },
+    { specifier: 'node:fs/promises', typeOnly: false, lazy: false },
+    { specifier: './a.js', typeOnly: true, lazy: false },
+    { specifier: './side-effect.js', typeOnly: false, lazy: false },
+    { specifier: '../data.json', typeOnly: false, lazy: false },
+    { specifier: '../b/c.js', typeOnly: false, lazy: false },
+    { specifier: './d.js', typeOnly: false, lazy: false },
+    { specifier: './e.js', typeOnly: true, lazy: false },
+    { specifier: './lazy.js', typeOnly: false, lazy: true },
+    { specifier: 'pino', typeOnly: false, lazy: true },
   ]);
 });
 
@@ -47,9 +47,9 @@ it('finds loops of imports, but for those that are gone at run time', () => {
   const file = (path: string, ...imports: string[]): SourceFile => ({
     path,
     text: '',
-    imports: imports.map((specifier) => ({ specifier, typeOnly: false })),
+    imports: imports.map((specifier) => ({ specifier, typeOnly: false, lazy: false })),
   });
-  const typed = { path: 'b.ts', text: '', imports: [{ specifier: './a.js', typeOnly: true }] };
+  const typed = { path: 'b.ts', text: '', imports: [{ specifier: './a.js', typeOnly: true, lazy: false }] };
   expect(findCycles([file('a.ts', './b.js'), typed])).toEqual([]);
   expect(findCycles([file('a.ts', './b.js'), file('b.ts', './c.js'), file('c.ts')])).toEqual([]);
   expect(findCycles([file('a.ts', './b.js'), file('b.ts', './c.js'), file('c.ts', './b.js')])).toEqual([

@@ -10,6 +10,8 @@ export interface SourceImport {
   specifier: string;
   /** `import type` and `export type`: gone at run time. */
   typeOnly: boolean;
+  /** Loaded with its first use: `import()`. */
+  lazy: boolean;
 }
 
 export interface SourceFile {
@@ -34,8 +36,13 @@ export function importsOf(text: string): SourceImport[] {
     ...Array.from(code.matchAll(STATIC), ([, type, specifier = '']) => ({
       specifier,
       typeOnly: type !== undefined,
+      lazy: false,
     })),
-    ...Array.from(code.matchAll(DYNAMIC), ([, specifier = '']) => ({ specifier, typeOnly: false })),
+    ...Array.from(code.matchAll(DYNAMIC), ([, specifier = '']) => ({
+      specifier,
+      typeOnly: false,
+      lazy: true,
+    })),
   ];
 }
 

@@ -8,10 +8,6 @@ import {
   checkClaudeCode,
   SDK_SIZE,
 } from '../../engines/claude-code/processes/load-sdk.js';
-import { createBuiltIns } from '../../tools/built-ins.js';
-import { createOwnTools } from '../../tools/runtime/own-tools.js';
-import { createRegistry } from '../../tools/runtime/registry.js';
-import { SILENT } from '../../tools/runtime/runtime.js';
 import { type Check, fail, ok, warn } from './check.js';
 
 /** Names of one line; more of them bury the rest. */
@@ -96,6 +92,13 @@ const LOAD_MS = 10_000;
 /** Loads what `tools.paths` names, as the gateway would, and asks which of it agents get. */
 export async function checkOwnTools(config: Config['tools'], baseDir: string): Promise<Check[]> {
   if (config.paths.length === 0) return [];
+  // Most gateways have none: loading every tool is a tenth of a start.
+  const [{ createBuiltIns }, { createOwnTools }, { createRegistry }, { SILENT }] = await Promise.all([
+    import('../../tools/built-ins.js'),
+    import('../../tools/runtime/own-tools.js'),
+    import('../../tools/runtime/registry.js'),
+    import('../../tools/runtime/runtime.js'),
+  ]);
   const own = createOwnTools({ paths: config.paths, baseDir, log: SILENT, loadMs: LOAD_MS });
   const { list } = createRegistry({ sources: [createBuiltIns(config), own], log: SILENT });
   const listed = (await list()).filter(({ source }) => source === 'own');
