@@ -100,7 +100,9 @@ function chatBody(stream) {
 export function anthropicRequest(stream) {
   const bare = Buffer.byteLength(JSON.stringify(anthropicBody(stream, '')));
   if (bare > REQUEST_BYTES) throw new Error(`the request is ${bare - REQUEST_BYTES} bytes too long`);
-  return Buffer.from(JSON.stringify(anthropicBody(stream, 'x'.repeat(REQUEST_BYTES - bare))));
+  // Words, as people write them: one of thousands of letters would be a case of its own for a tokenizer.
+  const padding = prose(REQUEST_BYTES, 6).slice(0, REQUEST_BYTES - bare);
+  return Buffer.from(JSON.stringify(anthropicBody(stream, padding)));
 }
 
 export function chatRequest(stream) {
