@@ -3,7 +3,8 @@
  *
  *   name, rows     what `--only` takes; a row has a name, a title, a unit, and a goal where there is one
  *   targets        the kinds of targets that it measures (targets/all.mjs)
- *   rounds         how often each is measured; fewer where `seconds` are used up
+ *   rounds         how often each is measured
+ *   seconds        what that takes on quiet cores; its part of the time, after which no other round is begun
  *   jobs           what one round does, one after the other; `rowsOf(job)` names the rows that it gives
  *   can            which target can do which job, where not all can
  *   open           starts a target as the group needs it: a lane, whose `running.stop()` ends it
