@@ -24,7 +24,7 @@ const NAME_WIDTH = 132;
 const VALUE_WIDTH = 84;
 const BAR_ROOM = PANEL - NAME_WIDTH - VALUE_WIDTH;
 const [BAR, BAR_STEP, TITLE_HEIGHT, PANEL_GAP] = [14, 22, 26, 22];
-const HEAD_HEIGHT = 66;
+const HEAD_HEIGHT = 84;
 
 /** Rules instead of variables: programs that make pictures of SVG files know these. */
 const colours = ({ page, words, quiet, own, other, goal }) => `
@@ -122,7 +122,7 @@ export function chart(run) {
     .map((name) => NAMES[name] ?? name);
   const load = run.load.map((each) => each.toFixed(1)).join(' to ');
   const how = `${run.date.slice(0, 10)}, Node ${run.node.slice(1)}, ${run.machine}, load average ${load}`;
-  const about = [how, 'medians of one run', caution(run)].filter((part) => part !== undefined).join('; ');
+  const about = `${how}; medians of one run`;
   const title = 'What Toolgate costs next to others (shorter is better)';
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" role="img" aria-labelledby="title about">
 <title id="title">${escaped(title)}</title>
@@ -131,6 +131,7 @@ export function chart(run) {
 <rect class="page" width="${WIDTH}" height="${y}" rx="8"/>
 ${text(MARGIN, 30, title, 'head')}
 ${text(MARGIN, 49, about, 'quiet')}
+${text(MARGIN, 66, caution(run) ?? '', 'goal-word')}
 ${drawn.join('\n')}
 </svg>
 `;
