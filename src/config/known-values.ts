@@ -14,7 +14,7 @@ const FEW = 4;
 
 export class KnownValues {
   /** All of them, where they are few. */
-  readonly #few: { values: readonly string[]; any: RegExp } | undefined;
+  readonly #few: { values: readonly string[]; pattern: string; any: RegExp } | undefined;
   /** Too short to be looked up by three characters. */
   readonly #short: readonly string[];
   /** Of the shortest of the others: as much of every value as is looked up whole. */
@@ -32,8 +32,10 @@ export class KnownValues {
 
   constructor(values: Iterable<string>) {
     const all = [...new Set(values)].filter((value) => value !== '').sort();
-    this.#few =
-      all.length > 0 && all.length <= FEW ? { values: all, any: new RegExp(alternatives(all)) } : undefined;
+    if (all.length > 0 && all.length <= FEW) {
+      const pattern = alternatives(all);
+      this.#few = { values: all, pattern, any: new RegExp(pattern) };
+    }
     this.#short = all.filter((value) => value.length < GRAM);
     const long = all.filter((value) => value.length >= GRAM);
     const lengths = long.map(({ length }) => length);
@@ -48,6 +50,11 @@ export class KnownValues {
       open.push(value);
       this.#add(value);
     }
+  }
+
+  /** Finds them all together with something else; only where they are few. */
+  get pattern(): string | undefined {
+    return this.#few?.pattern;
   }
 
   /** Those that occur in the text; no more than the first where one is enough. */

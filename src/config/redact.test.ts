@@ -136,15 +136,20 @@ describe('createRedactor', () => {
   });
 });
 
-describe('createCleanCheck', () => {
-  const isClean = createCleanCheck(['known-value', 'schlüssel', '密码密码']);
-  const redact = createRedactor(['known-value', 'schlüssel', '密码密码']);
+describe.each([
+  ['few', 0],
+  ['many', 40],
+])('createCleanCheck with %s known values', (_name, others) => {
+  const known = ['known-value', '密码密码'];
+  for (let n = 0; n < others; n++) known.push(`other-value-${n}`);
+  const isClean = createCleanCheck(known);
+  const redact = createRedactor(known);
   const seen = [
     ...SHAPED.map(([text]) => text),
     ...TOKENS,
     ...NAMES.flatMap((name) => [`${name}: hunter22`, `"${name.toUpperCase()}"\u00a0=\u3000'hunter22'`]),
     'a known-value here',
-    'mein schlüssel!',
+    '我的密码密码！',
     '密码密码',
     // No part of a character ends it.
     'https://bob:pàssà@host',

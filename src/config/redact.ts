@@ -116,10 +116,14 @@ export function createRedactor(secrets: readonly string[]): Redactor {
  */
 export function createCleanCheck(secrets: readonly string[]): (utf8: Uint8Array) => boolean {
   const known = new KnownValues(variantsOf(secrets).map((value) => Buffer.from(value).toString('latin1')));
+  // A few more branches cost nothing, a second look at the text half as much as the first.
+  const { pattern } = known;
+  const candidate = pattern === undefined ? CANDIDATE : new RegExp(`${CANDIDATE.source}|${pattern}`);
   return (utf8) => {
     // A character a byte: nothing is decoded, and every pattern finds its ASCII.
     const text = Buffer.from(utf8.buffer, utf8.byteOffset, utf8.byteLength).toString('latin1');
-    return !CANDIDATE.test(text) && known.in(text, 'one').length === 0;
+    if (candidate.test(text)) return false;
+    return pattern !== undefined || known.in(text, 'one').length === 0;
   };
 }
 
