@@ -84,10 +84,10 @@ export class AnswerMemory {
     }
   }
 
-  async delete(principal: string, key: AnswerKey): Promise<boolean> {
+  async delete(principal: string, key: AnswerKey, durability?: 'relaxed'): Promise<boolean> {
     const stored = storedKey(key);
     await this.#writing.get(nameOf(principal, stored));
-    return this.#answers.delete(principal, stored);
+    return this.#answers.delete(principal, stored, durability);
   }
 
   /** From now on for `keptMs`. */

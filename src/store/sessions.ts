@@ -80,6 +80,8 @@ export interface Checkpoint {
   /** Calls whose results this step consumes: each must be answered and not yet used. */
   use?: readonly string[];
   answer?: Omit<NewAnswer, 'principal' | 'session'>;
+  /** The key of an answer of the principal that is not given again; one that is not there is ignored. */
+  dropAnswer?: string;
 }
 
 export type CheckpointOutcome =

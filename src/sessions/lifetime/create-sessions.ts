@@ -94,7 +94,6 @@ class StoredSessions implements Sessions {
     const starter = new TurnStarter({
       parts,
       reader,
-      deliveries,
       onBegin: (turn, leased, reader) => this.#onBegin(turn, leased, reader),
       onEnd: (turn, leased, end) => this.#onEnd(turn, leased, end),
       onWaiting: (leased) => this.#park(leased),

@@ -17,7 +17,7 @@ import {
   requestKey,
 } from '../history/history-fingerprint.js';
 import type { SessionReader } from '../persistence/session-reader.js';
-import { type SessionRow, type TurnRow, turnRow, type Undelivered } from '../persistence/session-row.js';
+import { type SessionRow, type TurnRow, turnRow } from '../persistence/session-row.js';
 import type { SessionParts } from '../session-parts.js';
 import type { AttachRequest, GivenAnswer } from '../sessions.js';
 
@@ -58,6 +58,13 @@ export function answerKeyOf(
   if (from.idempotencyKey === undefined) return undefined;
   return { key: sessionKey(from.idempotencyKey), digest: idempotencyDigest(from, request) };
 }
+
+/** A request that continues the session confirms the delivery, and drops the row. */
+export const undeliveredKey = (session: string, mark: number): AnswerKey => ({
+  kind: 'undelivered',
+  session,
+  mark,
+});
 
 interface Owner {
   id: string;
@@ -125,16 +132,6 @@ export class Deliveries {
     void writing.then(() => this.#writes.delete(writing));
   }
 
-  /** A request that continues the session confirms the delivery. */
-  async drop({ id, principal }: Owner, { mark }: Undelivered): Promise<void> {
-    try {
-      await this.#answers.delete(principal, { kind: 'undelivered', session: id, mark });
-    } catch (error) {
-      // No request can match the row any more, and it expires.
-      this.#log.warn({ err: error, session: id }, 'an answer that was delivered could not be deleted');
-    }
-  }
-
   /** Resolves when all deliveries are written. */
   async close(): Promise<void> {
     await Promise.all(this.#writes);
@@ -142,15 +139,17 @@ export class Deliveries {
 
   async #answer({ id, principal }: Owner, { undelivered }: SessionRow): Promise<KeptAnswer | undefined> {
     if (undelivered === undefined || undelivered.turn.key === this.#noted.get(id)) return undefined;
-    const { mark } = undelivered;
-    return readAnswer(await this.#answers.get(principal, { kind: 'undelivered', session: id, mark }));
+    return readAnswer(await this.#answers.get(principal, undeliveredKey(id, undelivered.mark)));
   }
 
   async #write(id: string, key: string): Promise<void> {
     try {
       const head = await this.#reader.head(id);
       const undelivered = head?.record.undelivered;
-      if (head !== undefined && undelivered?.turn.key === key) await this.drop(head.session, undelivered);
+      if (head === undefined || undelivered?.turn.key !== key) return;
+      const { principal } = head.session;
+      // After a power cut the same request gets the same answer once more: not worth an fsync.
+      await this.#answers.delete(principal, undeliveredKey(id, undelivered.mark), 'relaxed');
     } catch (error) {
       this.#log.warn({ err: error, session: id }, 'a delivery could not be written');
     } finally {

@@ -18,7 +18,7 @@ import type { LogEntry, TurnEntry, TurnRow } from '../persistence/session-row.js
 import { ended, lost } from '../refusals.js';
 import { LIMITS, type SessionParts } from '../session-parts.js';
 import type { AttachKind, CompletedTurn, OutstandingToolCalls, Turn } from '../sessions.js';
-import type { answerKeyOf, KeptAnswer } from './deliveries.js';
+import { type answerKeyOf, type KeptAnswer, undeliveredKey } from './deliveries.js';
 
 export type LeasedTurnEnd = 'complete' | 'parked' | 'broken' | 'discarded';
 
@@ -267,7 +267,7 @@ export class LeasedTurn implements Turn {
     };
     const body: KeptAnswer = { answer, turn };
     const { key, digest } = answerKey ?? {
-      key: { kind: 'undelivered', session: this.id, mark: number } as const,
+      key: undeliveredKey(this.id, number),
       digest: turn.key,
     };
     await this.#write({

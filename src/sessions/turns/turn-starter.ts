@@ -1,4 +1,5 @@
 /** Starts turns, resumes broken ones, and parks requests whose results are not complete. */
+import { storedKey } from '../../answers/answer-memory.js';
 import type { Block, Message } from '../../core/conversation.js';
 import type { Loss } from '../../core/losses.js';
 import {
@@ -28,7 +29,7 @@ import type { LoadedSession, SessionReader } from '../persistence/session-reader
 import type { SessionRow, SetupEntry, TurnEntry, TurnRow } from '../persistence/session-row.js';
 import { LIMITS, type SessionParts } from '../session-parts.js';
 import type { AttachKind, Attachment, AttachRequest } from '../sessions.js';
-import { answerKeyOf, type Deliveries } from './deliveries.js';
+import { answerKeyOf, undeliveredKey } from './deliveries.js';
 import { LeasedTurn, type LeasedTurnEnd } from './leased-turn.js';
 
 interface StartOptions {
@@ -49,7 +50,6 @@ interface ProceedOptions extends StartOptions {
 interface TurnStarterOptions {
   parts: SessionParts;
   reader: SessionReader;
-  deliveries: Deliveries;
   /** `reader` fires when the client disconnects. */
   onBegin(turn: LeasedTurn, leased: LeasedSession, reader: AbortSignal | undefined): void;
   onEnd(turn: LeasedTurn, leased: LeasedSession, end: LeasedTurnEnd): Promise<void>;
@@ -263,8 +263,12 @@ export class TurnStarter {
   /** A request that continues the session confirms the delivery of its last answer. */
   async #write(leased: LeasedSession, step: Step): Promise<void> {
     const { undelivered } = leased.record;
-    await leased.write({ ...step, record: { ...step.record, undelivered: undefined } });
-    if (undelivered !== undefined) await this.#options.deliveries.drop(leased, undelivered);
+    const key = undelivered && undeliveredKey(leased.id, undelivered.mark);
+    await leased.write({
+      ...step,
+      ...(key !== undefined && { dropAnswer: storedKey(key) }),
+      record: { ...step.record, undelivered: undefined },
+    });
   }
 
   async #wait(options: ProceedOptions, batch: Batch): Promise<Attachment> {

@@ -1,5 +1,6 @@
 import type { AnswerStore, NewAnswer, RecordedAnswer } from '../answers.js';
 import type { Context } from './context.js';
+import type { Database, Durability } from './database.js';
 import { json, number, optionalText, type Row, text, toJson, whole } from './rows.js';
 
 export class SqliteAnswers implements AnswerStore {
@@ -22,11 +23,15 @@ export class SqliteAnswers implements AnswerStore {
     });
   }
 
-  delete(principal: string, key: string): Promise<boolean> {
+  delete(principal: string, key: string, durability: Durability = 'durable'): Promise<boolean> {
     const { database } = this.#context;
-    const sql = 'DELETE FROM answers WHERE principal = ? AND key = ?';
-    return database.write(() => database.run(sql, [principal, key]) === 1);
+    return database.write(() => dropAnswer(database, principal, key), durability);
   }
+}
+
+/** Inside a transaction. False when there was none. */
+export function dropAnswer(database: Database, principal: string, key: string): boolean {
+  return database.run('DELETE FROM answers WHERE principal = ? AND key = ?', [principal, key]) === 1;
 }
 
 /** Inside a transaction. False when an answer that has not expired is there. */

@@ -2,7 +2,7 @@
 import { redactJson } from '../json.js';
 import { type Lease, sessionLease } from '../leases.js';
 import { type Checkpoint, type CheckpointOutcome, MAIN_CHANNEL, type TranscriptAppend } from '../sessions.js';
-import { insertAnswer } from './answers.js';
+import { dropAnswer, insertAnswer } from './answers.js';
 import type { Context } from './context.js';
 import { holds } from './leases.js';
 import { number, text, toJson, whole } from './rows.js';
@@ -52,6 +52,7 @@ function apply(context: Context, id: string, lease: Lease, change: Checkpoint): 
   }
   size += openCalls(context, id, change, at);
   useResults(context, id, change, at);
+  if (change.dropAnswer !== undefined) dropAnswer(database, principal, change.dropAnswer);
   if (change.answer !== undefined) {
     const answer = { ...change.answer, principal, session: id };
     if (!insertAnswer(context, answer)) throw new Refused({ ok: false, reason: 'answered' });

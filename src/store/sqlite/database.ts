@@ -24,7 +24,7 @@ export type Params = readonly SqlValue[];
  * what was written. An fsync costs 0.2 ms here and several on slow disks: a turn has a handful of
  * durable writes, so they are affordable, while rows that nothing acts on are not worth it.
  */
-type Durability = 'durable' | 'relaxed';
+export type Durability = 'durable' | 'relaxed';
 
 interface Prepared {
   statement: LibsqlDatabase.Statement;

@@ -10,6 +10,8 @@ export class SqliteLeases implements LeaseStore {
     this.#context = context;
   }
 
+  // Relaxed: a power cut that undoes it has ended its holder too, and every durable write that the
+  // holder made with its token took this one, which is before it in the same log, to the disk.
   acquire(name: string, owner: string, ttlMs: number): Promise<Grant> {
     const { database, now } = this.#context;
     return database.write((): Grant => {
@@ -26,7 +28,7 @@ export class SqliteLeases implements LeaseStore {
         until,
       ]);
       return { granted: true, lease: { name, owner, token, until } };
-    });
+    }, 'relaxed');
   }
 
   // Relaxed: a renewal that a power cut undoes was this machine's own, and the lease lapses sooner.

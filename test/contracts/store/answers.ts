@@ -46,6 +46,20 @@ export function answersContract(bench: () => Bench): void {
       expect(await store.answers.get('alice', 'idempotency:1')).toBeUndefined();
     });
 
+    it('is dropped with a step, whole or not at all', async () => {
+      const store = await bench().open();
+      const { step } = await ownSession(store, 's1');
+      await store.answers.put({ ...answer, principal: 'bob' });
+      const made = { key: answer.key, digest: 'd', body: [1], expiresAt: START + TTL };
+      expect(await step({ dropAnswer: answer.key, answer: made })).toEqual({ ok: true });
+      const refused = await step({ dropAnswer: answer.key, use: ['none'] });
+      expect(refused).toEqual({ ok: false, reason: 'unusable', ids: ['none'] });
+      expect((await store.answers.get('alice', answer.key))?.body).toEqual([1]);
+      expect(await step({ dropAnswer: answer.key })).toEqual({ ok: true });
+      expect(await store.answers.get('alice', answer.key)).toBeUndefined();
+      expect((await store.answers.get('bob', answer.key))?.body).toEqual(answer.body);
+    });
+
     it('is written with the step that made it, once', async () => {
       const store = await bench().open();
       const { step } = await ownSession(store, 's1');
