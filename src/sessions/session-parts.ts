@@ -29,6 +29,8 @@ export const LIMITS = {
   leaseMs: 30_000,
   /** Renewals in the time of a lease. */
   beatsPerLease: 3,
+  /** Transcripts in memory between turns. */
+  heldTranscriptBytes: 32 * 1024 * 1024,
   titleChars: 80,
   /** How long `stop` waits for the turn to end. */
   stopMs: 10_000,

@@ -71,7 +71,10 @@ class StoredSessions implements Sessions {
       now,
       node: `gateway:${owner}`,
       emit: (event) => {
-        if (event.type === 'ended') this.#timeouts.forget(event.session);
+        if (event.type === 'ended') {
+          this.#timeouts.forget(event.session);
+          this.#reader.forget(event.session);
+        }
         this.#events.emit(event);
       },
     };
@@ -318,8 +321,9 @@ class StoredSessions implements Sessions {
 
   /** Releases the lease and watches the session's expiry and pending calls. */
   async #park(leased: LeasedSession): Promise<void> {
-    const { id, principal, record, lease } = leased;
+    const { id, principal, record, log, lease } = leased;
     this.#expiry.touch(id, principal);
+    this.#reader.giveBack({ session: { id, principal }, log });
     if (record.pending !== undefined && record.turn === undefined) {
       this.#timeouts.watch(id, record.pending.until);
     }

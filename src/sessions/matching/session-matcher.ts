@@ -54,6 +54,7 @@ const NEXT = Symbol('next');
 const BUSY = Symbol('busy');
 /** Only the request of a turn is answered so. */
 const OF_A_TURN: ReadonlySet<MatchDecision> = new Set(['join', 'resume', 'repeat']);
+const NOT_WRITING: ReadonlySet<MatchDecision> = new Set(['join', 'repeat', 'busy', 'fork']);
 
 export class SessionMatcher {
   readonly #options: SessionMatcherOptions;
@@ -136,7 +137,7 @@ export class SessionMatcher {
     { mayFork, by }: { mayFork: boolean; by: SessionCandidate['by'] },
   ): Promise<Attachment | typeof AGAIN | typeof NEXT | typeof BUSY> {
     const { reader, settleLate } = this.#options;
-    const loaded = await reader.load(id);
+    const loaded = await reader.take(id);
     if (loaded === undefined) {
       if (from.id === undefined) return AGAIN;
       throw ended(id);
@@ -145,6 +146,8 @@ export class SessionMatcher {
     const sources = { ...this.#options, store: this.#options.parts.store };
     const evidence = await gatherEvidence(sources, loaded, from, request);
     const decision = decideMatch(factsOf(evidence, sources));
+    // Nothing of this decision writes to the transcript, and until it is carried out nobody takes it.
+    if (NOT_WRITING.has(decision)) reader.giveBack(loaded);
     if (!OF_A_TURN.has(decision)) {
       // The turn that the session was found by ended meanwhile, or its answer was delivered.
       if (by === 'request') return AGAIN;
@@ -284,8 +287,8 @@ export class SessionMatcher {
     const { id, principal } = leased;
     try {
       return await mutex.run(id, async () => {
-        const loaded = await reader.load(id);
-        const batch = loaded && (await reader.pending(loaded));
+        const { record, log } = leased;
+        const batch = await reader.pending({ session: { id, principal }, record, log });
         const reviewed = reviewResults(batch, resultsIn(incoming), principal);
         if (!(await this.#record(id, principal, reviewed))) throw ended(id);
         return starter.proceed({

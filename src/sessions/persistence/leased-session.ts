@@ -1,6 +1,6 @@
 /** A session whose lease this process holds: every write to it goes through here. */
 import type { Lease } from '../../store/leases.js';
-import type { Checkpoint, Session } from '../../store/sessions.js';
+import { type Checkpoint, MAIN_CHANNEL, type Session } from '../../store/sessions.js';
 import { ended, lost } from '../refusals.js';
 import { LIMITS, type SessionParts } from '../session-parts.js';
 import {
@@ -60,12 +60,12 @@ export class LeasedSession {
       turns: before.turns + turns.length,
     };
     const append = [
-      { channel: undefined, entries: main, after: this.log.length },
+      { channel: MAIN_CHANNEL, entries: main, after: this.log.length },
       { channel: TURNS_CHANNEL, entries: turns, after: before.turns },
       { channel: SETUP_CHANNEL, entries: setup, after: before.setup.count },
     ].flatMap(({ channel, entries, after }) => {
       if (entries.length === 0) return [];
-      return [{ ...(channel && { channel }), after, entries: toRows(entries, after, token) }];
+      return [{ channel, after, entries: toRows(entries, after, token) }];
     });
     const changed = record !== undefined || turns.length > 0 || setup.length > 0;
     const expiresAt = now() + ttlMs;
@@ -78,7 +78,7 @@ export class LeasedSession {
     if (outcome.ok) {
       this.#expiresAt = expiresAt;
       this.record = next;
-      this.log.push(main);
+      this.log.push(main, append.find(({ channel }) => channel === MAIN_CHANNEL)?.entries.at(-1)?.uuid);
       return true;
     }
     switch (outcome.reason) {

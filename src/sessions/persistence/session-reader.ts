@@ -3,7 +3,8 @@ import type { Block, Message, TextBlock, ToolDefinition } from '../../core/conve
 import type { Session } from '../../store/sessions.js';
 import { answerOf, NO_RESULT } from '../history/repair-history.js';
 import { toolCallsIn } from '../history/visible-history.js';
-import type { SessionsStore } from '../session-parts.js';
+import { LIMITS, type SessionsStore } from '../session-parts.js';
+import { HeldTranscripts } from './held-transcripts.js';
 import { type Batch, outstandingOf, readBatch, recordedToolCalls, settled } from './pending-tool-calls.js';
 import {
   readSessionRow,
@@ -43,9 +44,11 @@ export interface TurnEnds {
 
 export class SessionReader {
   readonly #store: SessionsStore;
+  readonly #held: HeldTranscripts;
 
-  constructor(store: SessionsStore) {
+  constructor(store: SessionsStore, held = new HeldTranscripts(LIMITS.heldTranscriptBytes)) {
     this.#store = store;
+    this.#held = held;
   }
 
   /** Undefined for a session that does not exist, has expired or is of another kind. */
@@ -60,6 +63,30 @@ export class SessionReader {
     const head = await this.head(id);
     if (head === undefined) return undefined;
     return { ...head, log: TranscriptLog.read(await this.#store.transcripts.read(id)) };
+  }
+
+  /**
+   * Like `load`, from what this process has of it. The transcript is the caller's alone: call under the
+   * session's mutex, and `giveBack` when nobody uses it any more.
+   */
+  async take(id: string): Promise<(LoadedSession & { session: Session }) | undefined> {
+    const head = await this.head(id);
+    if (head === undefined) return undefined;
+    const known = this.#held.take(head.session);
+    if (known !== undefined) {
+      const rows = await this.#store.transcripts.read(id, { after: Math.max(0, known.length - 1) });
+      if (known.extend(rows)) return { ...head, log: known };
+    }
+    return { ...head, log: TranscriptLog.read(await this.#store.transcripts.read(id)) };
+  }
+
+  giveBack({ session, log }: Pick<LoadedSession, 'session' | 'log'>): void {
+    this.#held.put(session, log);
+  }
+
+  /** The session is over. */
+  forget(id: string): void {
+    this.#held.forget(id);
   }
 
   async turnEnds(id: string): Promise<TurnEnds> {

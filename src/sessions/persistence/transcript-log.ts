@@ -3,6 +3,7 @@
  * ones), so each entry is a step, and the conversation as of any step can be replayed.
  */
 import type { Message } from '../../core/conversation.js';
+import { share } from '../../core/shared-values.js';
 import type { NewTranscriptEntry, TranscriptEntry } from '../../store/sessions.js';
 import { toolCallsIn } from '../history/visible-history.js';
 import { type LogEntry, readLogEntry } from './session-row.js';
@@ -13,11 +14,26 @@ export class TranscriptLog {
   /** The step in which a message was written first. */
   readonly #steps = new Map<Message, number>();
   #messages: Message[] = [];
+  #end: string | undefined;
+  #bytes = 0;
 
-  static read(entries: readonly TranscriptEntry[]): TranscriptLog {
+  static read(rows: readonly TranscriptEntry[]): TranscriptLog {
     const log = new TranscriptLog();
-    log.push(entries.map(({ message }) => readLogEntry(message)));
+    log.#pushRows(rows);
     return log;
+  }
+
+  /** What the store has from the last known entry on. False where that is another entry than the one known. */
+  extend(rows: readonly TranscriptEntry[]): boolean {
+    const known = Math.min(1, this.length);
+    if (known > 0 && rows[0]?.uuid !== this.#end) return false;
+    this.#pushRows(rows.slice(known));
+    return true;
+  }
+
+  /** Memory that its messages take, about. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** Steps written. */
@@ -69,10 +85,24 @@ export class TranscriptLog {
     return same === this.#messages.length ? added : [{ kind: 'keep', count: same }, ...added];
   }
 
-  push(entries: readonly LogEntry[]): void {
+  #pushRows(rows: readonly TranscriptEntry[]): void {
+    this.push(
+      rows.map(({ message }) => readLogEntry(message)),
+      rows.at(-1)?.uuid,
+    );
+  }
+
+  /** `end`: the uuid of the last one. */
+  push(entries: readonly LogEntry[], end?: string): void {
+    if (entries.length === 0) return;
+    this.#end = end;
     for (const entry of entries) {
       this.#entries.push(entry);
+      this.#bytes += ENTRY_BYTES;
       if (entry.kind !== 'message') continue;
+      // Turns to come send it again: what is made of it is kept with it.
+      share(entry.message);
+      this.#bytes += bytesOf(entry.message);
       this.#steps.set(entry.message, this.#entries.length);
       for (const { id } of toolCallsIn(entry.message)) this.#ids.add(id);
     }
@@ -91,6 +121,18 @@ export class TranscriptLog {
     }
     return messages;
   }
+}
+
+/** An entry in its lists, and an object or a list with its fields. */
+const ENTRY_BYTES = 96;
+const OBJECT_BYTES = 48;
+
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  let bytes = OBJECT_BYTES;
+  for (const each of Object.values(value)) bytes += bytesOf(each);
+  return bytes;
 }
 
 /** `by` distinguishes two writers; the position distinguishes the entries of one. */
