@@ -4,6 +4,7 @@
  * bytes, which costs a fraction of parsing them.
  */
 import { isAscii } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
 import { isDeeper } from '../../core/json-text.js';
@@ -15,8 +16,6 @@ const COST_PER_BYTE = 4;
 const COST_PER_PART = 1_024;
 /** Conversations of one key that share their beginning go on with different parts. */
 const MAX_FOLLOWERS = 4;
-/** Parts of one length whose samples are the same; what is beyond is forgotten first. */
-const MAX_ALIKE = 8;
 
 const NO_BYTES = Buffer.alloc(0);
 
@@ -60,7 +59,7 @@ export class Part {
 }
 
 export class PartShelf {
-  readonly #alike = new Map<number, Part[]>();
+  readonly #byDigest = new Map<string, Part>();
   readonly #beginnings = new Map<string, Part>();
   /** In the order in which they are asked whether they were used. */
   readonly #parts = new Set<Part>();
@@ -105,9 +104,9 @@ export class PartShelf {
     }
     const end = endOfNested(bytes, at, this.#maxDepth);
     if (end < 0) return undefined;
-    const sample = sampleOf(bytes, at, end);
-    const known = this.#find(sample, bytes, at, end);
-    const part = known ?? this.#add(sample, bytes, at, end);
+    const digest = digestOf(bytes.subarray(at, end));
+    const known = this.#byDigest.get(digest);
+    const part = known ?? this.#add(digest, bytes, at, end);
     if (part === undefined) return undefined;
     part.isUsed = part === known;
     previous.followedBy(part);
@@ -126,26 +125,14 @@ export class PartShelf {
     }
   }
 
-  #find(sample: number, bytes: Buffer, at: number, end: number): Part | undefined {
-    return this.#alike
-      .get(sample)
-      ?.find((part) => part.bytes.length === end - at && part.standsAt(bytes, at));
-  }
-
-  #add(sample: number, bytes: Buffer, at: number, end: number): Part | undefined {
+  #add(digest: string, bytes: Buffer, at: number, end: number): Part | undefined {
     const value = parse(bytes, at, end);
     if (value === undefined || isDeeper(value, this.#maxDepth)) return undefined;
     // A copy: a slice would keep the whole body.
     const own = Buffer.allocUnsafeSlow(end - at);
     bytes.copy(own, 0, at, end);
     const part = new Part(own, share(value));
-    const alike = this.#alike.get(sample);
-    if (alike === undefined) this.#alike.set(sample, [part]);
-    else {
-      alike.push(part);
-      const [oldest] = alike;
-      if (alike.length > MAX_ALIKE && oldest !== undefined) this.#forget(oldest);
-    }
+    this.#byDigest.set(digest, part);
     this.#parts.add(part);
     this.cost += part.cost;
     return part;
@@ -154,11 +141,8 @@ export class PartShelf {
   #forget(part: Part): void {
     this.#parts.delete(part);
     this.cost -= part.cost;
-    const sample = sampleOf(part.bytes, 0, part.bytes.length);
+    this.#byDigest.delete(digestOf(part.bytes));
     part.empty();
-    const rest = this.#alike.get(sample)?.filter((each) => each !== part) ?? [];
-    if (rest.length === 0) this.#alike.delete(sample);
-    else this.#alike.set(sample, rest);
   }
 }
 
@@ -174,13 +158,7 @@ function parse(bytes: Buffer, at: number, end: number): JsonObject | undefined {
   }
 }
 
-const SAMPLES = 32;
-
-/** A number that parts of the same bytes have in common, and hardly any others. */
-function sampleOf(bytes: Buffer, from: number, end: number): number {
-  const length = end - from;
-  const stride = Math.max(1, Math.floor(length / SAMPLES));
-  let sample = length;
-  for (let at = from; at < end; at += stride) sample = Math.imul(sample ^ (bytes[at] ?? 0), 0x01000193);
-  return sample;
+/** Only of parts that did not follow as they did before: comparing bytes is cheaper still. */
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('base64');
 }
