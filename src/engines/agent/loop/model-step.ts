@@ -75,15 +75,22 @@ export class ModelStep {
    * made shorter. Rejects as the relay does.
    */
   async open(messages: Message[], toolChoice: ToolChoice | undefined): Promise<OpenModelStep> {
-    if (this.#tokens(messages) > Math.max(this.#limit(), this.#leastWorthwhile))
+    let request = this.#request(messages, toolChoice);
+    let estimated = estimateRequestTokens(request);
+    if (Math.round(estimated * this.#ratio) > Math.max(this.#limit(), this.#leastWorthwhile)) {
       await this.#shorten(messages);
+      request = this.#request(messages, toolChoice);
+      estimated = estimateRequestTokens(request);
+    }
     for (let overflows = 0; ; overflows += 1) {
       try {
-        return await this.#ask(this.#request(messages, toolChoice));
+        return await this.#ask(request, estimated);
       } catch (error) {
         const failure = toGatewayError(error);
         if (failure.code !== 'context_overflow' || this.#options.signal.aborted) throw error;
         if (!(await this.#shrink(messages, overflows))) throw error;
+        request = this.#request(messages, toolChoice);
+        estimated = estimateRequestTokens(request);
       }
     }
   }
@@ -104,11 +111,13 @@ export class ModelStep {
     return Math.min(compactAt * this.#window, this.#window - wished);
   }
 
-  async #ask(request: ConversationRequest): Promise<OpenModelStep> {
+  async #ask(
+    request: ConversationRequest,
+    estimated = estimateRequestTokens(request),
+  ): Promise<OpenModelStep> {
     const { relay, call, route, signal } = this.#options;
     const answer = await relay.run({ ...call, request, raw: NO_BYTES, signal }, route);
     if (answer.body.kind !== 'events') throw new Error('The relay answered an agent with bytes.');
-    const estimated = estimateRequestTokens(request);
     if (answer.promptTokens !== undefined) this.#ratio = answer.promptTokens / Math.max(1, estimated);
     return {
       upstream: answer.upstream,
