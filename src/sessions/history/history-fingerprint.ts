@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { withoutBillingHeader } from '../../core/billing-header.js';
 import type { Block, Message, TextBlock, ToolResultBlock } from '../../core/conversation.js';
+import { Memo } from '../../core/shared-values.js';
 import type { AttachRequest } from '../sessions.js';
 import { type Atom, atomsOf, canonical, messagesAfter, resultsIn, saidKey } from './visible-history.js';
 
@@ -35,6 +36,44 @@ export function chainOf(start: Link, atoms: readonly { key: string }[]): Link[] 
     links.push({ hash, position });
   }
   return links;
+}
+
+interface KnownLinks {
+  from: string;
+  keys: readonly string[];
+  hashes: readonly string[];
+}
+
+/** The links of messages, by the link before them: a history that is sent again is hashed once. */
+const known = new Memo<Message, KnownLinks>();
+
+/** Like `chainOf`, for the atoms of these messages. */
+function chainOfMessages(start: Link, messages: readonly Message[], atoms: readonly Atom[]): Link[] {
+  const links: Link[] = [];
+  let { hash, position } = start;
+  for (let first = 0, end = 0; first < atoms.length; first = end) {
+    const index = atoms[first]?.message ?? 0;
+    while (atoms[end]?.message === index) end += 1;
+    const keys = atoms.slice(first, end).map(({ key }) => key);
+    for (const next of hashesOf(hash, messages[index], keys)) {
+      hash = next;
+      position += 1;
+      links.push({ hash, position });
+    }
+  }
+  return links;
+}
+
+function hashesOf(from: string, message: Message | undefined, keys: readonly string[]): readonly string[] {
+  const before = message && known.get(message);
+  const isKnown = before?.from === from && before.keys.length === keys.length;
+  if (isKnown && before.keys.every((key, index) => key === keys[index])) return before.hashes;
+  const hashes = chainOf(
+    { hash: from, position: 0 },
+    keys.map((key) => ({ key })),
+  ).map(({ hash }) => hash);
+  if (message !== undefined) known.keep(message, { from, keys, hashes });
+  return hashes;
 }
 
 export function digest(...parts: readonly string[]): string {
@@ -133,7 +172,7 @@ export function fingerprintRequest({
   const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant');
   const incoming = messages.slice(lastAnswer + 1);
   const atoms = atomsOf(messages);
-  const chain = chainOf(seed, atoms);
+  const chain = chainOfMessages(seed, messages, atoms);
   const ends = endsIn(messages, atoms, chain);
   const fingerprint = new HistoryFingerprint(seed, atoms, chain);
   const { messages: _messages, stream: _stream, ...settings } = request;

@@ -14,6 +14,7 @@ import type {
   ToolResultContent,
   ToolUseBlock,
 } from '../../core/conversation.js';
+import { Memo } from '../../core/shared-values.js';
 
 /** One unit of a conversation, with the message that it ends in. */
 export interface Atom {
@@ -21,7 +22,40 @@ export interface Atom {
   message: number;
 }
 
+/** The keys of messages whose atoms no other message touches. */
+const known = new Memo<Message, readonly string[]>();
+
+function keysAlone(message: Message): readonly string[] {
+  return (
+    known.get(message) ??
+    known.keep(
+      message,
+      joinedAtoms([message]).map(({ key }) => key),
+    )
+  );
+}
+
+/** A history that is sent again is normalized once: see `core/shared-values.ts`. */
 export function atomsOf(messages: readonly Message[]): Atom[] {
+  const atoms: Atom[] = [];
+  const keys = messages.map((message) => (message.role === 'assistant' ? undefined : keysAlone(message)));
+  // Answers are joined up to the next message of somebody else that says something.
+  const joins = (index: number) => index < messages.length && !((keys[index]?.length ?? 0) > 0);
+  for (let index = 0, end = 0; index < messages.length; index = end) {
+    end = index + 1;
+    if (joins(index)) while (joins(end)) end += 1;
+    const [message, ...others] = messages.slice(index, end);
+    if (message === undefined) break;
+    if (others.length > 0) {
+      for (const atom of joinedAtoms([message, ...others])) {
+        atoms.push({ key: atom.key, message: index + atom.message });
+      }
+    } else for (const key of keys[index] ?? keysAlone(message)) atoms.push({ key, message: index });
+  }
+  return atoms;
+}
+
+function joinedAtoms(messages: readonly Message[]): Atom[] {
   const atoms: Atom[] = [];
   const runs = runsOf(messages);
   let said: SaidAtom | undefined;
@@ -183,10 +217,18 @@ function sourceKey(source: MediaSource): string {
   }
 }
 
+/** Tools are sent again with every request. */
+const ordered = new Memo<object, { text: string }>();
+
 /** JSON with its keys in order: clients parse arguments and write them again. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const { text } = ordered.get(value) ?? ordered.keep(value, { text: inOrder(value) });
+  return text;
+}
+
+function inOrder(value: object): string {
   const fields = Object.entries(value).filter(([, each]) => each !== undefined);
   fields.sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${fields.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join(',')}}`;

@@ -226,7 +226,7 @@ function assistantTextIn(messages: readonly Message[]): string {
  * same message that differ. Later messages may use an id again: some servers count their calls.
  */
 export function refuseDuplicateToolCalls(messages: readonly Message[]): void {
-  let results = new Map<string, string>();
+  let results = new Map<string, ToolResultBlock>();
   for (const message of messages) {
     if (message.role === 'assistant') {
       results = new Map();
@@ -238,10 +238,9 @@ export function refuseDuplicateToolCalls(messages: readonly Message[]): void {
       continue;
     }
     for (const result of resultsIn([message])) {
-      const key = resultKey(result);
-      const known = results.get(result.toolUseId);
-      if (known !== undefined && known !== key) throw twoResults(result.toolUseId);
-      results.set(result.toolUseId, key);
+      const first = results.get(result.toolUseId);
+      if (first === undefined) results.set(result.toolUseId, result);
+      else if (resultKey(first) !== resultKey(result)) throw twoResults(result.toolUseId);
     }
   }
 }
