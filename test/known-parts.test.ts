@@ -13,7 +13,7 @@ import { writeJson } from '../src/dialects/shared/write-json.js';
 import { createQuirkSource } from '../src/upstreams/quirks/create-quirk-source.js';
 import { PROFILES } from '../src/upstreams/quirks/profiles.js';
 import { checksOf } from './conformance/checks.js';
-import { DIALECT_OF, WIRES } from './conformance/dialects.js';
+import { DIALECT_OF, WIRES, type WireName } from './conformance/dialects.js';
 import { loadCases } from './conformance/load.js';
 import { bodyOf } from './conformance/run.js';
 import { writeRequest } from './conformance/write-request.js';
@@ -93,9 +93,31 @@ describe('what goes upstream is the same, known or not', () => {
     expect(checks.length).toBeGreaterThan(500);
   });
 
-  it(`for ${count(150, 10_000)} random conversations, turn by turn`, { timeout: TIMEOUT_MS }, () => {
+  it('for a result that changes beside a call that is known', () => {
+    const known = new KnownParts(DEPTH, { leastBytes: 0 });
+    const bodyWith = (wire: WireName, content: string) => ({
+      model: 'm',
+      ...writeRequest(wire, {
+        turns: [
+          'Hi',
+          { assistant: [{ call: { id: 'call_1', name: 'Bash', input: { command: 'ls' } } }] },
+          { user: [{ result: { id: 'call_1', content } }] },
+          { assistant: 'Done.' },
+          'Go on',
+        ],
+        tools: ['Bash'],
+      }),
+    });
+    for (const wire of WIRES) {
+      for (let time = 0; time < 3; time += 1)
+        compare(known, DIALECT_OF[wire], bodyWith(wire, 'a.txt'), TARGETS);
+      compare(known, DIALECT_OF[wire], bodyWith(wire, '[cleared]'), TARGETS);
+    }
+  });
+
+  it(`for ${count(200, 10_000)} random conversations, turn by turn`, { timeout: TIMEOUT_MS }, () => {
     const known = new KnownParts(DEPTH, { leastBytes: 0, budget: 2_000_000 });
-    for (let index = 0; index < count(150, 10_000); index += 1) {
+    for (let index = 0; index < count(200, 10_000); index += 1) {
       const seed = SEED + index;
       const conversation = new Conversation(seed);
       const wire = WIRES[index % WIRES.length] ?? 'messages';
