@@ -179,11 +179,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
 }
 
-/** Until the returned function is called. */
-function pruneRegularly(store: Store, log: Log, ttlMs: number): () => void {
+/** Until the returned function is called, which waits for one that is under way. */
+function pruneRegularly(store: Store, log: Log, ttlMs: number): () => Promise<void> {
   let stopped = false;
+  let pruning: Promise<unknown> = Promise.resolve();
   const prune = () => {
-    store.prune().catch((error: unknown) => {
+    pruning = store.prune().catch((error: unknown) => {
       if (!stopped) log.warn({ err: error }, 'the store could not be pruned');
     });
   };
@@ -191,9 +192,10 @@ function pruneRegularly(store: Store, log: Log, ttlMs: number): () => void {
   const first = setImmediate(prune);
   const everyMs = Math.max(PRUNE_AT_MOST_EVERY_MS, Math.min(PRUNE_EVERY_MS, ttlMs));
   const timer = setInterval(prune, everyMs).unref();
-  return () => {
+  return async () => {
     stopped = true;
     clearImmediate(first);
     clearInterval(timer);
+    await pruning;
   };
 }
