@@ -132,6 +132,23 @@ export function isDeeper(value: unknown, left: number): boolean {
   return false;
 }
 
+/** What V8 takes at the most for an object or a list, for a field or an element, and for a character. */
+const OBJECT_BYTES = 320;
+const FIELD_BYTES = 16;
+const CHARACTER_BYTES = 2;
+
+/** About how much memory a parsed value takes, rather more than less. It must not nest without bound. */
+export function heapBytesOf(value: unknown): number {
+  if (typeof value === 'string') return CHARACTER_BYTES * value.length;
+  let bytes = OBJECT_BYTES;
+  if (Array.isArray(value)) {
+    for (const item of value) bytes += FIELD_BYTES + heapBytesOf(item);
+  } else if (isNested(value)) {
+    for (const key in value) bytes += FIELD_BYTES + key.length + heapBytesOf(value[key]);
+  } else return 0;
+  return bytes;
+}
+
 /** Most values are none: the cheapest question first. */
 function isNested(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;

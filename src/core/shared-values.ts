@@ -37,15 +37,27 @@ export class Memo<K extends object, V extends object> {
   }
 }
 
-/** What was made of a run of values; the same values in the same order find it again. */
+interface RunNode<K extends object, V> {
+  value: V | undefined;
+  next: WeakMap<K, RunNode<K, V>>;
+}
+
+/**
+ * What was made of a run of values; the same values in the same order find it again. It is kept only
+ * as long as all of them live: each is a weak key on the way to it.
+ */
 export class RunMemo<K extends object, V extends object> {
-  readonly #made = new WeakMap<K, { run: readonly K[]; value: V }>();
+  readonly #first = new WeakMap<K, RunNode<K, V>>();
 
   get(run: readonly K[]): V | undefined {
-    const [first] = run;
-    const known = first === undefined ? undefined : this.#made.get(first);
-    if (known === undefined || known.run.length !== run.length) return undefined;
-    return run.every((each, index) => each === known.run[index]) ? known.value : undefined;
+    let nodes = this.#first;
+    let value: V | undefined;
+    for (const each of run) {
+      const node = nodes.get(each);
+      if (node === undefined) return undefined;
+      ({ next: nodes, value } = node);
+    }
+    return value;
   }
 
   keeps(run: readonly K[]): boolean {
@@ -54,8 +66,18 @@ export class RunMemo<K extends object, V extends object> {
 
   /** Returns `value`, kept where all of `run` is shared. */
   keep(run: readonly K[], value: V): V {
-    const [first] = run;
-    if (first !== undefined && this.keeps(run)) this.#made.set(first, { run, value: share(value) });
+    if (!this.keeps(run)) return value;
+    let nodes = this.#first;
+    let last: RunNode<K, V> | undefined;
+    for (const each of run) {
+      last = nodes.get(each);
+      if (last === undefined) {
+        last = { value: undefined, next: new WeakMap() };
+        nodes.set(each, last);
+      }
+      nodes = last.next;
+    }
+    if (last !== undefined) last.value = share(value);
     return value;
   }
 }

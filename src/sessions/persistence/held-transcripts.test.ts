@@ -130,7 +130,7 @@ describe('transcripts that are held', () => {
 
   it('stay within their bytes: the one that was unused longest goes first', () => {
     const held = new HeldTranscripts(10_000);
-    for (const id of ['1', '2', '3']) held.put(owned(id), logOf('x'.repeat(4_000)));
+    for (const id of ['1', '2', '3']) held.put(owned(id), logOf('x'.repeat(1_500)));
     expect(held.bytes).toBeLessThanOrEqual(10_000);
     expect(held.take(owned('1'))).toBeUndefined();
     expect(held.take(owned('2'))).toBeDefined();

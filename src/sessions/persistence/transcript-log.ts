@@ -3,6 +3,7 @@
  * ones), so each entry is a step, and the conversation as of any step can be replayed.
  */
 import type { Message } from '../../core/conversation.js';
+import { heapBytesOf } from '../../core/json-text.js';
 import { share } from '../../core/shared-values.js';
 import type { NewTranscriptEntry, TranscriptEntry } from '../../store/sessions.js';
 import { toolCallsIn } from '../history/visible-history.js';
@@ -102,7 +103,7 @@ export class TranscriptLog {
       if (entry.kind !== 'message') continue;
       // Turns to come send it again: what is made of it is kept with it.
       share(entry.message);
-      this.#bytes += bytesOf(entry.message);
+      this.#bytes += heapBytesOf(entry.message);
       this.#steps.set(entry.message, this.#entries.length);
       for (const { id } of toolCallsIn(entry.message)) this.#ids.add(id);
     }
@@ -123,17 +124,8 @@ export class TranscriptLog {
   }
 }
 
-/** An entry in its lists, and an object or a list with its fields. */
+/** An entry in its lists. */
 const ENTRY_BYTES = 96;
-const OBJECT_BYTES = 48;
-
-function bytesOf(value: unknown): number {
-  if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null) return 0;
-  let bytes = OBJECT_BYTES;
-  for (const each of Object.values(value)) bytes += bytesOf(each);
-  return bytes;
-}
 
 /** `by` distinguishes two writers; the position distinguishes the entries of one. */
 export function toRows(entries: readonly object[], after: number, by: number): NewTranscriptEntry[] {
