@@ -138,6 +138,19 @@ describe('a body that is left to the parser', () => {
     expect(known.parse('key', LISTS, bytesOf({ messages: [message('a'.repeat(5_000))] }))).toBeDefined();
   });
 
+  it('has more elements than a conversation, or smaller ones', () => {
+    const known = fresh();
+    const bodyOf = (count: number, text: string) => ({
+      messages: Array.from({ length: count }, (_, index) => ({ a: `${text}${index}` })),
+    });
+    expect(known.parse('key', LISTS, bytesOf(bodyOf(100_000, '')))).toBeUndefined();
+    expect(known.parse('key', LISTS, bytesOf(bodyOf(5_000, 'x'.repeat(100))))).toBeUndefined();
+    expect(known.parse('key', LISTS, bytesOf(bodyOf(4_000, 'x'.repeat(100))))).toBeDefined();
+    // Long ones first make no room for many small ones.
+    const mixed = { messages: [message('x'.repeat(10_000)), ...bodyOf(2_000, '').messages] };
+    expect(known.parse('key', LISTS, bytesOf(mixed))).toBeUndefined();
+  });
+
   it('nests as deep as a body may, and no deeper', () => {
     const nested = (depth: number) => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`;
     expect(parse(fresh(), `{"messages":[${nested(DEPTH - 3)}]}`)).toBeDefined();
@@ -198,6 +211,28 @@ describe('the memory of parts', () => {
       parse(known, JSON.stringify({ messages: [long(`${index}`)] }));
     // A digest each.
     expect(known.cost).toBeLessThan(100 * 200);
+  });
+
+  it('counts the memory of small values, not their bytes', () => {
+    const known = fresh();
+    const count = 10_000;
+    learn(
+      known,
+      JSON.stringify({ messages: [{ content: Array.from({ length: count }, () => ({ 31: 0 })) }] }),
+    );
+    expect(known.cost).toBeGreaterThan(count * 300);
+  });
+
+  it('gives way evenly: the largest loses what is above the others, not all', () => {
+    const known = fresh({ budget: 2 * budget });
+    const mine = JSON.stringify({ messages: [long('mine a'), long('mine b')] });
+    const first = messagesOf(learn(known, mine, 'mine'));
+    for (let index = 0; index < 400; index += 1) {
+      parse(known, mine, 'mine');
+      learn(known, JSON.stringify({ messages: [long(`${index}`)] }), `theirs ${index % 10}`);
+    }
+    const [again] = messagesOf(parse(known, mine, 'mine'));
+    expect(again).toBe(first[0]);
   });
 
   it('holds many parts that only their middle tells apart', () => {

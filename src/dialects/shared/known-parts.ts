@@ -17,6 +17,11 @@ const BUDGET = 128 * 1024 * 1024;
 /** What goes at once when the budget is spent. */
 const GIVES_WAY = 1 / 16;
 
+/** No conversation has more elements, and none has such small ones: each costs more than its parsing. */
+const MAX_PARTS = 4_096;
+const LEAST_MEAN_BYTES = 64;
+const COUNTED_FROM = 64;
+
 /** Levels of a body above the elements of its lists. */
 const LEVELS_ABOVE = 2;
 
@@ -61,18 +66,17 @@ export class KnownParts {
     return shelf;
   }
 
-  /** Of the key that holds the most, so that nobody's many bodies push out another's few. */
+  /** Every key down to one level, so that nobody's many bodies push out another's few. */
   #giveWay(): void {
     const target = this.#budget * (1 - GIVES_WAY);
-    while (this.#cost > target) {
-      const [owner, shelf] = [...this.#shelves].reduce((one, other) =>
-        other[1].cost > one[1].cost ? other : one,
-      );
-      const before = shelf.cost;
-      shelf.shrinkTo(Math.max(0, before - (this.#cost - target)));
-      this.#cost -= before - shelf.cost;
+    let left = target;
+    const shelves = [...this.#shelves].sort(([, one], [, other]) => one.cost - other.cost);
+    for (const [index, [owner, shelf]] of shelves.entries()) {
+      shelf.shrinkTo(left / (shelves.length - index));
+      left -= shelf.cost;
       if (shelf.cost === 0) this.#shelves.delete(owner);
     }
+    this.#cost = target - left;
   }
 }
 
@@ -157,9 +161,11 @@ class BodyReader {
   }
 
   #list(name: string): boolean {
+    const from = this.#at;
     this.#at += 1;
     if (this.#takes(CLOSE_LIST)) return true;
     let part = this.#shelf.beginningOf(name);
+    let count = 0;
     do {
       this.#skipSpace();
       if (this.#bytes[this.#at] !== OPEN_OBJECT) return false;
@@ -171,6 +177,9 @@ class BodyReader {
       this.#values.push(this.#shelf.take(part));
       this.#at += part.bytes.length;
       this.#copied = this.#at;
+      count += 1;
+      if (this.#values.length > MAX_PARTS) return false;
+      if (count >= COUNTED_FROM && this.#at - from < count * LEAST_MEAN_BYTES) return false;
     } while (this.#takes(COMMA));
     return this.#takes(CLOSE_LIST);
   }

@@ -7,12 +7,14 @@ import { isAscii } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
-import { isDeeper } from '../../core/json-text.js';
+import { heapBytesOf, isDeeper } from '../../core/json-text.js';
 import { share } from '../../core/shared-values.js';
 import { endOfNested } from './scan-json.js';
 
-/** A part's own bytes, its parsed form, what was decoded from it and encoded of that. */
-const COST_PER_BYTE = 4;
+/** A part's own bytes, and what was encoded of it. */
+const COST_PER_BYTE = 2;
+/** Its parsed form, and what was decoded from that. */
+const COST_PER_HEAP_BYTE = 2;
 const COST_PER_PART = 1_024;
 /** A digest that was seen once. */
 const COST_PER_DIGEST = 160;
@@ -31,14 +33,13 @@ export class Part {
   isUsed = false;
   /** The last body that it stood in. */
   body = 0;
+  /** Of a part that is kept. */
+  digest = '';
+  cost = 0;
 
   constructor(bytes: Buffer, value: JsonObject) {
     this.bytes = bytes;
     this.value = value;
-  }
-
-  get cost(): number {
-    return COST_PER_PART + COST_PER_BYTE * this.bytes.length;
   }
 
   /** A value that begins as this one ends where it ends: no object begins with another whole one. */
@@ -165,6 +166,8 @@ export class PartShelf {
     const part = this.#parsed(own);
     if (part === undefined) return undefined;
     share(part.value);
+    part.digest = digest;
+    part.cost = COST_PER_PART + COST_PER_BYTE * own.length + COST_PER_HEAP_BYTE * heapBytesOf(part.value);
     this.#byDigest.set(digest, part);
     this.#parts.add(part);
     this.cost += part.cost;
@@ -174,7 +177,7 @@ export class PartShelf {
   #forget(part: Part): void {
     this.#parts.delete(part);
     this.cost -= part.cost;
-    this.#byDigest.delete(digestOf(part.bytes));
+    this.#byDigest.delete(part.digest);
     part.empty();
   }
 }

@@ -55,6 +55,12 @@ describe('createQuirkSource', () => {
     expect(learn('prompt is too long: 9000 tokens > 8192 maximum', 'context_overflow')).toBe(false);
   });
 
+  it('has one object for all models alike: behind a glob clients make up the names', () => {
+    const source = createQuirkSource({ upstream: 'openai', options: options('https://api.openai.com/v1') });
+    expect(source.of('made-up-1')).toBe(source.of('made-up-2'));
+    expect(source.of('made-up-1')).not.toBe(source.of('o1-mini'));
+  });
+
   it('lets the configuration win over the profile', () => {
     const given = options('https://api.openai.com/v1', { quirks: { sampling: true } });
     const source = createQuirkSource({ upstream: 'u', options: given });

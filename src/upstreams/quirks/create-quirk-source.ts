@@ -47,12 +47,14 @@ export function createQuirkSource({
     learned.set(lesson.model, { ...learned.get(lesson.model), ...change });
   }
   const inForce = new Map<string, Quirks>();
+  /** One object for all models alike: what was encoded for one of them is found for the others. */
+  const alike = new Map<string, Quirks>();
 
   function of(model: string): Quirks {
     const known = inForce.get(model);
     if (known !== undefined) return known;
     const rows = (profile?.models ?? []).filter((row) => row.name.test(model)).map((row) => row.quirks);
-    const quirks: Quirks = Object.assign(
+    const made: Quirks = Object.assign(
       {},
       STANDARD_QUIRKS,
       profile?.quirks,
@@ -60,9 +62,13 @@ export function createQuirkSource({
       configured,
       learned.get(model),
     );
+    const content = JSON.stringify(made);
+    const quirks = alike.get(content) ?? made;
     // Behind a glob the names come from clients.
     if (inForce.size >= MODEL_LIMIT) inForce.clear();
+    if (alike.size >= MODEL_LIMIT) alike.clear();
     inForce.set(model, quirks);
+    alike.set(content, quirks);
     return quirks;
   }
 
