@@ -58,7 +58,7 @@ export async function killAll(mark: ProcessMark): Promise<void> {
 }
 
 /** Resolves when all are gone, or after `withinMs`. */
-async function gone(processes: readonly ProcessId[], withinMs: number): Promise<void> {
+export async function gone(processes: readonly ProcessId[], withinMs: number): Promise<void> {
   const until = performance.now() + withinMs;
   let left = processes.filter(isAlive);
   while (left.length > 0 && performance.now() < until) {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -144,6 +144,16 @@ describe('runCommand', () => {
     expect(await command.ended).toMatchObject({ kind: 'exited', code: 0, leftovers: true });
     expect(printed(command)).toContain('up');
     expect(await left(command)).toEqual([]);
+  });
+
+  it('has ended only when the first process of its namespace has, which outlives the wrapper', async () => {
+    const first = 'env -i setsid bash -c "exec >&- 2>&- 3>&- 5>&-; sleep 0.5; : > gone"';
+    const status = `{ \\"child-pid\\": $! }`;
+    const file = join(folder, 'wrapper');
+    await writeFile(file, `#!/bin/bash\n${first} &\necho "${status}" >&$2\n`, { mode: 0o700 });
+    const command = await start('', { file, isolated: true });
+    expect(await command.ended).toMatchObject({ kind: 'exited', code: 0 });
+    expect(await readdir(folder)).toContain('gone');
   });
 
   it('does not wait for a process that is not its own and holds the output', async () => {

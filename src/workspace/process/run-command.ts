@@ -6,9 +6,15 @@ import { execFile, spawn } from 'node:child_process';
 import { closeSync, constants, openSync, readSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
-import { COMMAND_ID_VARIABLE, createCommandId, createProcessTree, type Started } from './end-processes.js';
+import {
+  COMMAND_ID_VARIABLE,
+  createCommandId,
+  createProcessTree,
+  gone,
+  type Started,
+} from './end-processes.js';
 import { createLogFile, createOutputBuffer, type LogFile, type OutputBuffer } from './output-buffer.js';
-import type { ProcessMark } from './process-list.js';
+import { type ProcessMark, readProcess } from './process-list.js';
 
 /** What one command may take of the gateway's memory, disk and patience. */
 const COMMAND_LIMITS = {
@@ -26,9 +32,14 @@ const COMMAND_LIMITS = {
   drainMs: 150,
   /** What the command can say on the extra descriptor. */
   captureBytes: 64 * 1024,
+  /** How long the kernel may take to end a namespace: it waits for a process that waits for a disk. */
+  namespaceMs: 30_000,
 } as const;
 
 type CommandLimits = { [K in keyof typeof COMMAND_LIMITS]: number };
+
+/** Where bubblewrap says who is the first in the namespace, as JSON. The command does not get it. */
+const STATUS_FD = 5;
 
 /**
  * A real pipe for a command's output. Node gives children sockets, and on a socket `> /dev/stdout`
@@ -78,7 +89,7 @@ export interface CommandOptions {
   folder: string;
   /** Keep the whole output in a file from the first byte; by default only of long outputs. */
   logAlways?: boolean;
-  /** It has its own pid namespace: what it starts ends with it. */
+  /** The file is bubblewrap, with a pid namespace of its own: what it starts ends with it. */
   isolated?: boolean;
   /** A text that it can read from descriptor 4. */
   given?: string;
@@ -117,7 +128,7 @@ export async function runCommand(options: CommandOptions): Promise<RunningComman
   const limits: CommandLimits = { ...COMMAND_LIMITS, ...options.limits };
   const id = createCommandId();
   const pipe = await openOutputPipe(join(options.folder, `output-${id}`));
-  const { captureFd, givenFd } = openFiles(options, id, pipe);
+  const files = openFiles(options, id, pipe);
   const mark: ProcessMark = { variable: `${COMMAND_ID_VARIABLE}=${id}`, output: pipe.path };
   const output = createOutputBuffer(limits);
   const listeners: (() => void)[] = [];
@@ -151,7 +162,7 @@ export async function runCommand(options: CommandOptions): Promise<RunningComman
     pipe.stream.once('error', () => pipe.stream.destroy());
   });
 
-  const child = start(options, id, pipe, { captureFd, givenFd });
+  const child = start(options, id, pipe, files);
   const tree = createProcessTree(child, mark, options.isolated === true);
   /** Of what is left when the command itself has ended. */
   let graceMs = limits.graceMs;
@@ -159,20 +170,29 @@ export async function runCommand(options: CommandOptions): Promise<RunningComman
 
   const clearUp = async (): Promise<boolean> => {
     await within(limits.drainMs, drained);
-    // Nothing outlives a pid namespace, and an end of the output says that it is gone.
-    const allGone = options.isolated === true && pipe.stream.destroyed;
-    const leftovers = allGone ? false : await (stopping ?? tree.end(graceMs));
+    // Nothing outlives a pid namespace, and with the end of the output nobody is left to be asked.
+    const isEnding = options.isolated === true && pipe.stream.destroyed;
+    const leftovers = isEnding ? false : await (stopping ?? tree.end(graceMs));
     await within(limits.drainMs, drained);
     pipe.stream.destroy();
     return leftovers;
+  };
+
+  /** The wrapper exits with the command, while the kernel still ends what the command has left. */
+  const namespaceEnd = async (): Promise<void> => {
+    if (files.statusFd === undefined) return;
+    const [, pid] = /"child-pid": (\d+)/.exec(readUnnamed(files.statusFd, limits.captureBytes)) ?? [];
+    const first = pid === undefined ? undefined : readProcess(Number(pid));
+    if (first !== undefined) await gone([first], limits.namespaceMs);
   };
 
   const finish = async (): Promise<CommandEnd> => {
     const ending = await child.exited;
     if (ending.kind === 'failed') pipe.stream.destroy();
     const leftovers = ending.kind === 'failed' ? false : await clearUp();
+    await namespaceEnd();
     await log?.close();
-    return { ...ending, captured: readCapture(captureFd, limits.captureBytes), leftovers };
+    return { ...ending, captured: readUnnamed(files.captureFd, limits.captureBytes), leftovers };
   };
 
   const ended = finish();
@@ -201,15 +221,18 @@ function start(
   options: CommandOptions,
   id: string,
   pipe: OutputPipe,
-  { captureFd, givenFd }: OpenFiles,
+  { captureFd, givenFd, statusFd }: OpenFiles,
 ): Started {
+  const given = givenFd === undefined && statusFd === undefined ? [] : [givenFd ?? ('ignore' as const)];
+  const status = statusFd === undefined ? [] : [statusFd];
+  const statusArguments = statusFd === undefined ? [] : ['--json-status-fd', String(STATUS_FD)];
   try {
-    const child = spawn(options.file, [...options.args], {
+    const child = spawn(options.file, [...statusArguments, ...options.args], {
       cwd: options.cwd,
       env: { ...options.env, [COMMAND_ID_VARIABLE]: id },
       // A session of its own: no terminal to read from, and a group that can be ended whole.
       detached: true,
-      stdio: ['ignore', pipe.writeFd, pipe.writeFd, captureFd, ...(givenFd === undefined ? [] : [givenFd])],
+      stdio: ['ignore', pipe.writeFd, pipe.writeFd, captureFd, ...given, ...status],
     });
     return {
       process: child,
@@ -234,16 +257,23 @@ function start(
 interface OpenFiles {
   captureFd: number;
   givenFd: number | undefined;
+  statusFd: number | undefined;
 }
 
-function openFiles({ folder, given }: CommandOptions, id: string, pipe: OutputPipe): OpenFiles {
-  let captureFd: number | undefined;
+function openFiles({ folder, given, isolated }: CommandOptions, id: string, pipe: OutputPipe): OpenFiles {
+  const opened: number[] = [];
+  const open = (fd: number): number => {
+    opened.push(fd);
+    return fd;
+  };
   try {
-    captureFd = openUnnamed(join(folder, `capture-${id}`));
-    const givenFd = given === undefined ? undefined : openGiven(join(folder, `given-${id}`), given);
-    return { captureFd, givenFd };
+    return {
+      captureFd: open(openUnnamed(join(folder, `capture-${id}`))),
+      statusFd: isolated === true ? open(openUnnamed(join(folder, `status-${id}`))) : undefined,
+      givenFd: given === undefined ? undefined : open(openGiven(join(folder, `given-${id}`), given)),
+    };
   } catch (error) {
-    if (captureFd !== undefined) closeSync(captureFd);
+    for (const fd of opened) closeSync(fd);
     pipe.closeWriteEnd();
     pipe.stream.destroy();
     throw error;
@@ -268,7 +298,8 @@ function openGiven(path: string, text: string): number {
   }
 }
 
-function readCapture(fd: number, maxBytes: number): string {
+/** Closes it. */
+function readUnnamed(fd: number, maxBytes: number): string {
   try {
     const bytes = Buffer.alloc(maxBytes);
     return bytes.subarray(0, readSync(fd, bytes, 0, maxBytes, 0)).toString('utf8');
