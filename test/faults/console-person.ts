@@ -1,7 +1,7 @@
 /** Somebody at a page of the console, who decides what is asked as it comes, or does not. */
 
 import { ConsoleClient } from '../../console/src/data/console-client.js';
-import type { DecisionResult } from '../../console/src/data/decision-desk.js';
+import type { DecisionResult } from '../../console/src/data/pending-decisions.js';
 import type { ApprovalWire } from '../../src/server/console-api/wire/approvals.js';
 import type { FaultNet } from './console-net.js';
 import type { Random } from './random.js';

@@ -2,8 +2,8 @@
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import type { ConsoleEvent } from '../../../src/server/console-api/wire/events.js';
 import { ApiError, type Request, requestOf } from './api.js';
-import { Decisions } from './decision-desk.js';
 import { EventTabs, type TabsPorts } from './events/event-tabs.js';
+import { Decisions } from './pending-decisions.js';
 import { applyEvent, noteApproval } from './reducer/apply-event.js';
 import { type ConsoleState, StateStore } from './reducer/console-state.js';
 

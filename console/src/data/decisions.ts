@@ -1,9 +1,9 @@
 /** A person's decisions on their way to the gateway: retried until the gateway has answered. */
 import type { AnswerWire, ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
-import type { DecisionResult } from './decision-desk.js';
 import { client } from './page.js';
+import type { DecisionResult } from './pending-decisions.js';
 
-export type { DecisionResult } from './decision-desk.js';
+export type { DecisionResult } from './pending-decisions.js';
 
 /**
  * Sends the digest of what is shown along. Never rejects: without a network it retries until there is

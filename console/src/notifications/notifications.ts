@@ -4,11 +4,11 @@ import { browserTimers } from '../data/events/ports.js';
 import { isOwnSession } from '../data/own-sessions.js';
 import { client } from '../data/page.js';
 import { language } from '../text/language.js';
-import { type Notice, NotificationDesk, type NotificationSettings } from './notification-desk.js';
+import { type Notice, type NotificationSettings, Notifier } from './notifier.js';
 import { Presence } from './presence.js';
 import { strings } from './strings.js';
 
-export type { NotificationSettings } from './notification-desk.js';
+export type { NotificationSettings } from './notifier.js';
 
 interface NotificationsView {
   /** `default`: the browser has not asked yet. */
@@ -63,7 +63,7 @@ export function startNotifications(): void {
   if (view.permission === 'unsupported') return;
   const presence = new Presence();
   presence.start();
-  new NotificationDesk({
+  new Notifier({
     now: browserTimers.now,
     after: browserTimers.after,
     store: client.store,

@@ -4,7 +4,7 @@ import type { Approval, ApprovalEvent, PersonAnswer } from '../../permissions/ap
 import { ApprovalPrompt } from './approval-prompt.js';
 import { painter } from './render.js';
 
-function deskOf({ readable = async () => {} }: { readable?: () => Promise<void> } = {}) {
+function promptOf({ readable = async () => {} }: { readable?: () => Promise<void> } = {}) {
   const terminal = typedTerminal();
   const answers: (PersonAnswer & { id: string })[] = [];
   const attended: (string | undefined)[] = [];
@@ -15,7 +15,7 @@ function deskOf({ readable = async () => {} }: { readable?: () => Promise<void> 
   ) => { outcome: 'invalid'; problem: string; part: 'updatedInput' } | undefined = () => undefined;
   const known = new Map<string, Approval>();
   let onAnswer: () => void = () => {};
-  const desk = new ApprovalPrompt({
+  const prompt = new ApprovalPrompt({
     terminal,
     paint: painter(false),
     by: 'local',
@@ -39,7 +39,7 @@ function deskOf({ readable = async () => {} }: { readable?: () => Promise<void> 
     },
   });
   return {
-    desk,
+    prompt,
     terminal,
     answers,
     attended,
@@ -58,9 +58,9 @@ function deskOf({ readable = async () => {} }: { readable?: () => Promise<void> 
   };
 }
 
-describe('the desk', () => {
+describe('the approval prompt', () => {
   it('allows with the digest that was shown', async () => {
-    const { ask, answers, answered, terminal } = deskOf();
+    const { ask, answers, answered, terminal } = promptOf();
     ask(approvalOf());
     const done = answered();
     await terminal.type('y');
@@ -69,7 +69,7 @@ describe('the desk', () => {
   });
 
   it('denies with the reason', async () => {
-    const { ask, answers, answered, terminal } = deskOf();
+    const { ask, answers, answered, terminal } = promptOf();
     ask(approvalOf());
     const done = answered();
     await terminal.type('n use pnpm');
@@ -78,7 +78,7 @@ describe('the desk', () => {
   });
 
   it('asks again after an answer that it does not understand', async () => {
-    const { ask, answers, answered, terminal } = deskOf();
+    const { ask, answers, answered, terminal } = promptOf();
     ask(approvalOf());
     await terminal.type('maybe');
     const done = answered();
@@ -90,7 +90,7 @@ describe('the desk', () => {
 
   it('asks only when the card could be read', async () => {
     let onRead = () => {};
-    const { ask, answered, terminal } = deskOf({
+    const { ask, answered, terminal } = promptOf({
       readable: () =>
         new Promise((resolve) => {
           onRead = resolve;
@@ -106,7 +106,7 @@ describe('the desk', () => {
   });
 
   it('sends the changed input, and asks again where it cannot be used', async () => {
-    const { ask, answers, answered, refuse, terminal } = deskOf();
+    const { ask, answers, answered, refuse, terminal } = promptOf();
     refuse(({ updatedInput }) =>
       updatedInput === undefined
         ? undefined
@@ -124,7 +124,7 @@ describe('the desk', () => {
   });
 
   it('asks one after the other', async () => {
-    const { ask, answers, answered, terminal } = deskOf();
+    const { ask, answers, answered, terminal } = promptOf();
     ask(approvalOf());
     ask(approvalOf({ id: 'ap_2', digest: 'd2' }));
     const first = answered();
@@ -140,7 +140,7 @@ describe('the desk', () => {
   });
 
   it('takes the card away when somebody else has decided, and says who', async () => {
-    const { ask, answers, answered, resolve, terminal } = deskOf();
+    const { ask, answers, answered, resolve, terminal } = promptOf();
     ask(approvalOf());
     ask(approvalOf({ id: 'ap_2' }));
     resolve(approvalOf({ state: 'denied', decision: { at: 1, by: 'alice', via: 'console' } }));
@@ -152,7 +152,7 @@ describe('the desk', () => {
   });
 
   it('turns answers to questions into input', async () => {
-    const { ask, answers, answered, terminal } = deskOf();
+    const { ask, answers, answered, terminal } = promptOf();
     const questions = [
       { question: 'Which one?', options: [{ label: 'Red' }, { label: 'Blue' }] },
       { question: 'Why?', options: [{ label: 'Fast' }, { label: 'Cheap' }], multiSelect: true },
@@ -174,7 +174,7 @@ describe('the desk', () => {
   });
 
   it('gives the answer to the text of the question, not to what is shown of it', async () => {
-    const { ask, answers, answered, terminal } = deskOf();
+    const { ask, answers, answered, terminal } = promptOf();
     const raw = [{ question: 'Which\u200bone?', options: [{ label: 'Re\u202ed' }, { label: 'Blue' }] }];
     const shown = [
       { question: 'Which\\u{200b}one?', options: [{ label: 'Re\\u{202e}d' }, { label: 'Blue' }] },
@@ -192,7 +192,7 @@ describe('the desk', () => {
   });
 
   it('denies when the terminal is gone', async () => {
-    const { ask, answers, answered, terminal } = deskOf();
+    const { ask, answers, answered, terminal } = promptOf();
     ask(approvalOf());
     const done = answered();
     await terminal.type(undefined);
@@ -201,9 +201,9 @@ describe('the desk', () => {
   });
 
   it('counts as somebody who is there until it is closed', () => {
-    const { desk, attended } = deskOf();
+    const { prompt, attended } = promptOf();
     expect(attended).toEqual([undefined]);
-    desk.close();
+    prompt.close();
     expect(attended).toEqual([]);
   });
 });

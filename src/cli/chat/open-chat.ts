@@ -85,10 +85,10 @@ async function openParts(stack: CloseStack, options: OpenChatOptions): Promise<O
       onText: (text) => write(plain(redact(text))),
       onThinking: (text) => write(paint('dim', plain(redact(text)))),
     });
-  const desk = terminal.interactive
+  const prompt = terminal.interactive
     ? new ApprovalPrompt({ coordinator: agents.approvals, terminal, paint, by: PERSON.name })
     : undefined;
-  stack.defer(() => desk?.close());
+  stack.defer(() => prompt?.close());
 
   return {
     async run(banner) {

@@ -15,28 +15,28 @@ type Satisfaction = NonNullable<Extract<AnswerOutcome, { outcome: 'decided' }>['
 const NOTHING_SETTLED = { released: [], refused: [] } as const;
 
 export async function decideApproval(
-  desk: ApprovalState,
-  releaser: Rejudger,
+  approvalState: ApprovalState,
+  rejudger: Rejudger,
   id: string,
   answer: PersonAnswer,
 ): Promise<AnswerOutcome> {
-  const asked = await desk.approvals.get(id);
+  const asked = await approvalState.approvals.get(id);
   if (asked === undefined) return { outcome: 'unknown' };
-  const call = desk.waiting.find(id)?.call;
+  const call = approvalState.waiting.find(id)?.call;
   // A person who is too late, or saw something else, learns that, not what is wrong with the answer.
   const counts = asked.state === 'pending' && asked.digest === answer.digest;
-  const problem = counts ? await problemOf(desk, asked, answer, call) : undefined;
+  const problem = counts ? await problemOf(approvalState, asked, answer, call) : undefined;
   if (problem !== undefined) return problem;
-  const outcome = await desk.approvals.decide(id, toStored(asked, answer));
+  const outcome = await approvalState.approvals.decide(id, toStored(asked, answer));
   if (outcome.outcome === 'unknown' || outcome.outcome === 'mismatch') return outcome;
-  desk.settle(outcome.approval);
-  if (outcome.outcome !== 'decided') return (await repeated(desk, outcome, answer)) ?? outcome;
+  approvalState.settle(outcome.approval);
+  if (outcome.outcome !== 'decided') return (await repeated(approvalState, outcome, answer)) ?? outcome;
   const { approval, rules } = outcome;
   const [first] = rules;
   if (first === undefined) return { outcome: 'decided', approval, rules, ...NOTHING_SETTLED };
-  for (const rule of rules) desk.tellRule({ type: 'added', rule });
-  const settled = await releaser.release();
-  const satisfies = call === undefined ? undefined : await satisfaction(desk, call, first.behaviour);
+  for (const rule of rules) approvalState.tellRule({ type: 'added', rule });
+  const settled = await rejudger.rejudge();
+  const satisfies = call === undefined ? undefined : await satisfaction(approvalState, call, first.behaviour);
   return {
     outcome: 'decided',
     approval,
@@ -61,7 +61,7 @@ export function problemOfRule({
 }
 
 async function problemOf(
-  desk: ApprovalState,
+  approvalState: ApprovalState,
   asked: Approval,
   answer: PersonAnswer,
   call: GatedToolCall | undefined,
@@ -75,7 +75,7 @@ async function problemOf(
   if (changed === undefined || call === undefined) return undefined;
   const revised = await reviseToolCall(call, changed);
   if ('problem' in revised) return invalid('updatedInput', revised.problem);
-  const denial = await forbidden(desk.book, revised.call);
+  const denial = await forbidden(approvalState.ruleCache, revised.call);
   return denial === undefined ? undefined : invalid('updatedInput', `it is denied: ${denial.message}`);
 }
 
@@ -141,18 +141,18 @@ function reachOf(asked: Approval, scope: RuleReach['scope']): RuleReach | undefi
 
 /** A rule may be right and yet not reach what asked: a redirection, a protected file, a stronger rule. */
 async function satisfaction(
-  desk: ApprovalState,
+  approvalState: ApprovalState,
   call: GatedToolCall,
   behaviour: NewRule['behaviour'],
 ): Promise<Satisfaction | undefined> {
   if (call.question) return undefined;
-  const decision = await desk.book.judge(call);
+  const decision = await approvalState.ruleCache.judge(call);
   return decision.behaviour === behaviour ? { satisfied: true } : { satisfied: false, why: decision.message };
 }
 
 /** The answer to one that was lost on the way: the same person, the same content. */
 async function repeated(
-  desk: ApprovalState,
+  approvalState: ApprovalState,
   { approval }: Extract<DecideOutcome, { outcome: 'already' | 'expired' }>,
   answer: PersonAnswer,
 ): Promise<AnswerOutcome | undefined> {
@@ -169,18 +169,18 @@ async function repeated(
     digestOf(decision.rules ?? []) === digestOf(asked.map(ruleName)) &&
     digestOf([decision.updatedInput]) === digestOf([changed]);
   if (!same) return undefined;
-  const rules = asked.length === 0 ? [] : await stillThere(desk, approval, asked);
+  const rules = asked.length === 0 ? [] : await stillThere(approvalState, approval, asked);
   return { outcome: 'decided', approval, rules, repeated: true, ...NOTHING_SETTLED };
 }
 
 /** Those that the first answer made, as far as they were not revoked since. */
 async function stillThere(
-  desk: ApprovalState,
+  approvalState: ApprovalState,
   approval: Approval,
   asked: readonly NewRule[],
 ): Promise<Rule[]> {
   const { root } = readAsked(approval.describe).place;
-  const known = await desk.book.rulesFor(approval.session, root);
+  const known = await approvalState.ruleCache.rulesFor(approval.session, root);
   return asked.flatMap((wanted) => {
     const name = digestOf([ruleName(wanted), wanted.createdBy]);
     return known.find((rule) => digestOf([ruleName(rule), rule.createdBy]) === name) ?? [];

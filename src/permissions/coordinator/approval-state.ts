@@ -37,13 +37,13 @@ const REMEMBERED = 20_000;
 
 interface ApprovalStateOptions {
   approvals: ApprovalStore;
-  book: RuleCache;
+  ruleCache: RuleCache;
   log: PermissionLog;
 }
 
 export class ApprovalState {
   readonly approvals: ApprovalStore;
-  readonly book: RuleCache;
+  readonly ruleCache: RuleCache;
   readonly log: PermissionLog;
   readonly waiting = new WaitingList();
   /** Approvals whose verdict a call of this process got: asked again, it is another call of that name. */
@@ -52,9 +52,9 @@ export class ApprovalState {
   readonly #listeners = new Set<(event: ApprovalEvent) => void>();
   readonly #ruleListeners = new Set<(event: RuleEvent) => void>();
 
-  constructor({ approvals, book, log }: ApprovalStateOptions) {
+  constructor({ approvals, ruleCache, log }: ApprovalStateOptions) {
     this.approvals = approvals;
-    this.book = book;
+    this.ruleCache = ruleCache;
     this.log = log;
   }
 
@@ -188,44 +188,44 @@ class WaitingList {
 
 /** Rules changed: what waits is judged again, and settled where the rules decide it now. */
 export class Rejudger {
-  readonly #desk: ApprovalState;
+  readonly #state: ApprovalState;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(desk: ApprovalState) {
-    this.#desk = desk;
+  constructor(approvalState: ApprovalState) {
+    this.#state = approvalState;
   }
 
   /** One after the other: two at once could spend two `once` rules on one call. */
-  release(waiters?: readonly Waiter[]): Promise<Settled> {
-    const next = this.#last.then(() => this.#release(waiters ?? this.#desk.waiting.all()));
+  rejudge(waiters?: readonly Waiter[]): Promise<Settled> {
+    const next = this.#last.then(() => this.#rejudge(waiters ?? this.#state.waiting.all()));
     this.#last = next.catch(() => {});
     return next;
   }
 
-  async #release(waiters: readonly Waiter[]): Promise<Settled> {
+  async #rejudge(waiters: readonly Waiter[]): Promise<Settled> {
     const released: string[] = [];
     const refused: string[] = [];
     for (const { id, approval, call } of waiters) {
       // A question is for a person, whatever the rules say.
       if (approval === undefined || call.question) continue;
-      if ((this.#desk.waiting.find(id)?.approval ?? approval).state !== 'pending') continue;
-      const judged = await this.#desk.book.judge(call);
+      if ((this.#state.waiting.find(id)?.approval ?? approval).state !== 'pending') continue;
+      const judged = await this.#state.ruleCache.judge(call);
       if (judged.behaviour === 'ask') continue;
-      const decision = judged.behaviour === 'allow' ? await this.#desk.book.admit(call) : judged;
+      const decision = judged.behaviour === 'allow' ? await this.#state.ruleCache.admit(call) : judged;
       if (decision.behaviour === 'ask') continue;
       const outcome = await this.#decide(approval, decision);
       if (outcome.outcome === 'decided') {
         (decision.behaviour === 'allow' ? released : refused).push(id);
-        this.#desk.settle(outcome.approval, decision);
+        this.#state.settle(outcome.approval, decision);
       } else if (outcome.outcome === 'already' || outcome.outcome === 'expired') {
-        this.#desk.settle(outcome.approval);
+        this.#state.settle(outcome.approval);
       }
     }
     return { released, refused };
   }
 
   #decide({ id, digest }: Approval, decision: Decision): Promise<DecideOutcome> {
-    const { approvals } = this.#desk;
+    const { approvals } = this.#state;
     const decider = { by: BY_RULE, via: VIA_GATEWAY } as const;
     return decision.behaviour === 'allow'
       ? approvals.decide(id, { state: 'covered', rule: ruleText(decision), ...decider })

@@ -17,7 +17,7 @@ export const VIA_GATEWAY = 'gateway';
 
 interface Conclusion {
   approvals: ApprovalStore;
-  book: RuleCache;
+  ruleCache: RuleCache;
   call: GatedToolCall;
   approval: Approval;
   /** The judgement of rules that settled it, where it is known. */
@@ -32,7 +32,7 @@ export async function conclude(conclusion: Conclusion): Promise<Verdict> {
       return goAhead(conclusion);
     case 'denied': {
       if (!isByRule(approval)) return refuse('denied', deniedByPerson(call, approval), personOf(approval));
-      const decision = by ?? (await conclusion.book.judge(call));
+      const decision = by ?? (await conclusion.ruleCache.judge(call));
       return refuse('denied', deniedByRules(call, decision), decision.because);
     }
     case 'expired':
@@ -67,12 +67,12 @@ export async function reviseToolCall(
 }
 
 /** Why the rules deny it in spite of a person's consent: that overrides `ask`, never `deny`. */
-export async function forbidden(book: RuleCache, call: JudgedToolCall): Promise<Decision | undefined> {
-  const decision = await book.judge(call);
+export async function forbidden(ruleCache: RuleCache, call: JudgedToolCall): Promise<Decision | undefined> {
+  const decision = await ruleCache.judge(call);
   return decision.behaviour === 'deny' ? decision : undefined;
 }
 
-async function goAhead({ approvals, book, call, approval, by }: Conclusion): Promise<Verdict> {
+async function goAhead({ approvals, ruleCache, call, approval, by }: Conclusion): Promise<Verdict> {
   const changed = approval.decision?.updatedInput;
   const revised = changed === undefined ? undefined : await reviseToolCall(call, changed);
   if (revised !== undefined && 'problem' in revised) {
@@ -80,14 +80,14 @@ async function goAhead({ approvals, book, call, approval, by }: Conclusion): Pro
   }
   const run = revised?.call ?? call;
   // Also for what was not changed: rules may have been made since it was asked.
-  const denial = await forbidden(book, run);
+  const denial = await forbidden(ruleCache, run);
   if (denial !== undefined) return refuse('denied', deniedByRules(call, denial), denial.because);
   if (call.signal.aborted) return cancelled(call);
   if (!(await approvals.use(approval.id))) return refuse('cancelled', usedBefore(call), { kind: 'used' });
   return {
     allowed: true,
     input: run.input,
-    because: approval.state === 'covered' ? await ruleOf(book, run, approval, by) : personOf(approval),
+    because: approval.state === 'covered' ? await ruleOf(ruleCache, run, approval, by) : personOf(approval),
     approval: approval.id,
     ...(revised === undefined ? {} : { describe: run.describe }),
   };
@@ -110,13 +110,13 @@ function personOf({ decision }: Approval): VerdictReason {
 
 /** The rule that covered it; it may be gone by now, and held when it was applied. */
 async function ruleOf(
-  book: RuleCache,
+  ruleCache: RuleCache,
   call: GatedToolCall,
   approval: Approval,
   by: Decision | undefined,
 ): Promise<Reason> {
   if (by !== undefined) return by.because;
-  const now = await book.judge(call);
+  const now = await ruleCache.judge(call);
   if (now.behaviour === 'allow') return now.because;
   return { kind: 'rule', rule: approval.decision?.rule ?? '', source: 'session', part: call.tool };
 }

@@ -97,9 +97,9 @@ export function createApprovalCoordinator(options: CoordinatorOptions): Approval
 class Coordinator implements ApprovalCoordinator {
   readonly #options: CoordinatorOptions;
   readonly #now: () => number;
-  readonly #desk: ApprovalState;
+  readonly #state: ApprovalState;
   readonly #locator: Locator;
-  readonly #releaser: Rejudger;
+  readonly #rejudger: Rejudger;
   readonly #attendance: Attendance;
   readonly #ticker: Ticker;
   /** Of the rules that waiting calls were judged by last. */
@@ -112,12 +112,12 @@ class Coordinator implements ApprovalCoordinator {
     const { store, policy, log, now = Date.now } = options;
     this.#options = options;
     this.#now = now;
-    const book = new RuleCache(store.rules, policy, (rule) => this.usedUp(rule));
-    this.#desk = new ApprovalState({ approvals: store.approvals, book, log });
-    this.#locator = new Locator(this.#desk);
-    this.#releaser = new Rejudger(this.#desk);
+    const ruleCache = new RuleCache(store.rules, policy, (rule) => this.usedUp(rule));
+    this.#state = new ApprovalState({ approvals: store.approvals, ruleCache, log });
+    this.#locator = new Locator(this.#state);
+    this.#rejudger = new Rejudger(this.#state);
     this.#attendance = new Attendance(now);
-    const { waiting } = this.#desk;
+    const { waiting } = this.#state;
     this.#ticker = new Ticker({
       now,
       pollMs: options.pollMs ?? POLL_MS,
@@ -142,13 +142,13 @@ class Coordinator implements ApprovalCoordinator {
       }
       const id = located.reuse?.id ?? approvalId(call, located.version);
       // Before the row can be seen: a decision that comes at once finds who waits for it.
-      const waiter = this.#desk.waiting.add(id, call);
+      const waiter = this.#state.waiting.add(id, call);
       try {
         const offered = await this.#store(call, decision, digest, located);
         if (offered?.approval.digest !== digest) continue;
         return await this.#wait(waiter, offered.approval, offered.created);
       } finally {
-        this.#desk.waiting.remove(waiter);
+        this.#state.waiting.remove(waiter);
       }
     }
   }
@@ -157,30 +157,30 @@ class Coordinator implements ApprovalCoordinator {
     query: Parameters<ApprovalCoordinator['list']>[0],
   ): Promise<{ items: Approval[]; next?: string }> {
     await this.expireDue();
-    return this.#desk.approvals.list(query);
+    return this.#state.approvals.list(query);
   }
 
   get(id: string): Promise<Approval | undefined> {
-    return this.#desk.approvals.get(id);
+    return this.#state.approvals.get(id);
   }
 
   decide(id: string, answer: PersonAnswer): Promise<AnswerOutcome> {
-    return decideApproval(this.#desk, this.#releaser, id, answer);
+    return decideApproval(this.#state, this.#rejudger, id, answer);
   }
 
   async extend(id: string, by: { name: string; via: string }): Promise<ExtendResult> {
-    const result = await this.#desk.approvals.extend(id, this.#now() + this.#options.timeoutMs, by.name);
+    const result = await this.#state.approvals.extend(id, this.#now() + this.#options.timeoutMs, by.name);
     if (result.outcome === 'extended') {
-      this.#desk.waiting.update(result.approval);
+      this.#state.waiting.update(result.approval);
       this.#ticker.plan();
-      this.#desk.tell({ type: 'updated', approval: result.approval });
-    } else if (result.outcome !== 'unknown') this.#desk.settle(result.approval);
+      this.#state.tell({ type: 'updated', approval: result.approval });
+    } else if (result.outcome !== 'unknown') this.#state.settle(result.approval);
     return result;
   }
 
   async cancelLeft(session: string, reason: string): Promise<void> {
     const until = this.#now();
-    const { approvals, waiting } = this.#desk;
+    const { approvals, waiting } = this.#state;
     let cursor: string | undefined;
     do {
       // What waits when the gateway stops is there for the next one.
@@ -201,15 +201,15 @@ class Coordinator implements ApprovalCoordinator {
       throw new GatewayError('invalid_request', `rule: ${problem}`, { param: 'rule' });
     }
     const added = await this.#options.store.rules.add(rule);
-    this.#desk.tellRule({ type: 'added', rule: added });
-    return { rule: added, ...(await this.#releaser.release()) };
+    this.#state.tellRule({ type: 'added', rule: added });
+    return { rule: added, ...(await this.#rejudger.rejudge()) };
   }
 
   async revokeRule(id: string, by: string): Promise<Rule | undefined> {
     const rule = await this.#options.store.rules.revoke(id, by);
-    if (rule !== undefined) this.#desk.tellRule({ type: 'revoked', rule });
+    if (rule !== undefined) this.#state.tellRule({ type: 'revoked', rule });
     // Without a rule that asks or denies, something that waits may be allowed.
-    if (rule !== undefined && rule.behaviour !== 'allow') await this.#releaser.release();
+    if (rule !== undefined && rule.behaviour !== 'allow') await this.#rejudger.rejudge();
     return rule;
   }
 
@@ -222,29 +222,29 @@ class Coordinator implements ApprovalCoordinator {
   }
 
   subscribe(listener: (event: ApprovalEvent) => void): () => void {
-    return this.#desk.subscribe(listener);
+    return this.#state.subscribe(listener);
   }
 
   onRule(listener: (event: RuleEvent) => void): () => void {
-    return this.#desk.onRule(listener);
+    return this.#state.onRule(listener);
   }
 
   usedUp(rule: Rule): void {
-    this.#desk.tellRule({ type: 'revoked', rule });
+    this.#state.tellRule({ type: 'revoked', rule });
   }
 
   async expireDue(): Promise<void> {
-    for (const approval of await this.#desk.approvals.expireDue()) this.#desk.settle(approval);
+    for (const approval of await this.#state.approvals.expireDue()) this.#state.settle(approval);
   }
 
   refresh(): Promise<void> {
-    return this.#refresh(this.#desk.waiting.ids());
+    return this.#refresh(this.#state.waiting.ids());
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#ticker.stop();
-    for (const waiter of this.#desk.waiting.all()) waiter.end({ kind: 'closing' });
+    for (const waiter of this.#state.waiting.all()) waiter.end({ kind: 'closing' });
   }
 
   #isAttended({ principal }: GatedToolCall): boolean {
@@ -258,7 +258,7 @@ class Coordinator implements ApprovalCoordinator {
     digest: string,
     { reuse, outdated, version, mayHaveRun }: Located,
   ): Promise<{ created: boolean; approval: Approval } | undefined> {
-    const { approvals } = this.#desk;
+    const { approvals } = this.#state;
     if (reuse !== undefined) {
       // Again, now that it is waited for: it may have been decided since it was found.
       const approval = await approvals.get(reuse.id);
@@ -293,10 +293,10 @@ class Coordinator implements ApprovalCoordinator {
     if (this.#closed) waiter.end({ kind: 'closing' });
     this.#ticker.plan();
     // After a restart it is offered again to the people present then.
-    if (created || this.#desk.waiting.countOf(id) === 1) this.#desk.tell({ type: 'requested', approval });
+    if (created || this.#state.waiting.countOf(id) === 1) this.#state.tell({ type: 'requested', approval });
     call.onWaiting?.(id);
     // A rule may have been made between the judgement and now.
-    this.#releaser.release([waiter]).catch((error: unknown) => {
+    this.#rejudger.rejudge([waiter]).catch((error: unknown) => {
       this.#options.log.error({ err: error, approval: id }, 'a waiting call could not be judged again');
     });
     try {
@@ -317,9 +317,9 @@ class Coordinator implements ApprovalCoordinator {
         await this.#cancel(id, 'The request was stopped before anyone answered.');
         return cancelled(call);
       case 'settled': {
-        const { approvals, book } = this.#desk;
-        const verdict = await conclude({ approvals, book, call, approval: end.approval, by: end.by });
-        this.#desk.delivered.add(id);
+        const { approvals, ruleCache } = this.#state;
+        const verdict = await conclude({ approvals, ruleCache, call, approval: end.approval, by: end.by });
+        this.#state.delivered.add(id);
         return verdict;
       }
     }
@@ -327,13 +327,13 @@ class Coordinator implements ApprovalCoordinator {
 
   async #cancel(id: string, reason: string): Promise<void> {
     const verdict = { state: 'cancelled', by: BY_GATEWAY, via: VIA_GATEWAY, reason } as const;
-    const outcome = await this.#desk.approvals.decide(id, verdict);
-    if ('approval' in outcome && outcome.approval.state !== 'pending') this.#desk.settle(outcome.approval);
+    const outcome = await this.#state.approvals.decide(id, verdict);
+    if ('approval' in outcome && outcome.approval.state !== 'pending') this.#state.settle(outcome.approval);
   }
 
   /** In turn: those that have waited longest to be looked at. */
   #nextRows(): readonly string[] {
-    const ids = this.#desk.waiting.ids();
+    const ids = this.#state.waiting.ids();
     if (ids.length <= ROWS_A_ROUND) return ids;
     const from = this.#round % ids.length;
     this.#round = from + ROWS_A_ROUND;
@@ -341,20 +341,20 @@ class Coordinator implements ApprovalCoordinator {
   }
 
   async #refresh(ids: readonly string[]): Promise<void> {
-    const { approvals, waiting, book } = this.#desk;
+    const { approvals, waiting, ruleCache } = this.#state;
     for (const id of ids) {
       const approval = await approvals.get(id);
       // Not there: its row is being written.
       if (approval === undefined) {
         if (waiting.find(id)?.approval !== undefined) waiting.end(id, { kind: 'gone' });
       } else if (approval.state === 'pending') waiting.update(approval);
-      else this.#desk.settle(approval);
+      else this.#state.settle(approval);
     }
     if (waiting.size === 0) return;
-    const revision = await book.revision();
+    const revision = await ruleCache.revision();
     if (revision === this.#revision) return;
     this.#revision = revision;
-    await this.#releaser.release();
+    await this.#rejudger.rejudge();
   }
 }
 

@@ -17,13 +17,13 @@ interface GateOptions {
 }
 
 export function createGate({ policy, coordinator, store, log }: GateOptions): PermissionGate {
-  const book = new RuleCache(store.rules, policy, (rule) => coordinator.usedUp?.(rule));
+  const ruleCache = new RuleCache(store.rules, policy, (rule) => coordinator.usedUp?.(rule));
 
   /** `asked`: the same call, as the coordinator is to know it. */
   async function verdictOn(call: GatedToolCall, asked: GatedToolCall): Promise<Verdict> {
     if (call.signal.aborted) return cancelled(call);
     // A question is put to a person whatever allows it, so it must not use up a rule.
-    const decision = await (call.question ? book.judge(call) : book.admit(call));
+    const decision = await (call.question ? ruleCache.judge(call) : ruleCache.admit(call));
     if (decision.behaviour === 'deny') {
       return refuse('denied', deniedByRules(call, decision), decision.because);
     }
@@ -46,9 +46,9 @@ export function createGate({ policy, coordinator, store, log }: GateOptions): Pe
   return {
     check: (call) => audited(call, call),
     checkFurther: (call) => audited(call, asFurther(call)),
-    judge: (call) => book.judge(call),
-    readable: (location, session) => book.readable(location, session),
-    hidden: (location, session, options) => book.hidden(location, session, options),
+    judge: (call) => ruleCache.judge(call),
+    readable: (location, session) => ruleCache.readable(location, session),
+    hidden: (location, session, options) => ruleCache.hidden(location, session, options),
   };
 }
 

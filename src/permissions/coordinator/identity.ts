@@ -57,20 +57,20 @@ export interface Located {
 }
 
 export class Locator {
-  readonly #desk: ApprovalState;
+  readonly #state: ApprovalState;
   /** Where to begin to look, for upstreams that use one id over and over. */
   readonly #versions = new Map<string, number>();
 
-  constructor(desk: ApprovalState) {
-    this.#desk = desk;
+  constructor(approvalState: ApprovalState) {
+    this.#state = approvalState;
   }
 
   async locate(call: GatedToolCall, digest: string): Promise<Located> {
-    const { last, version } = await this.#newest(call, this.#desk.approvals);
+    const { last, version } = await this.#newest(call, this.#state.approvals);
     if (last === undefined) return { version, mayHaveRun: false };
-    const known = this.#desk.delivered.has(last.id);
+    const known = this.#state.delivered.has(last.id);
     if (last.digest !== digest) {
-      const waits = last.state === 'pending' && this.#desk.waiting.countOf(last.id) === 0;
+      const waits = last.state === 'pending' && this.#state.waiting.countOf(last.id) === 0;
       return { version, mayHaveRun: false, ...(waits ? { outdated: last } : {}) };
     }
     if (last.state === 'cancelled' || known) return { version, mayHaveRun: false };

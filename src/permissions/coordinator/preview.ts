@@ -62,7 +62,7 @@ interface Looked {
 }
 
 export function createRulePreviews({ policy, store, now = Date.now }: PreviewOptions): RulePreviews {
-  const book = new RuleCache(store.rules, policy);
+  const ruleCache = new RuleCache(store.rules, policy);
 
   async function recent({ principal, reach }: PreviewRequest): Promise<Looked[]> {
     const whose = {
@@ -89,7 +89,7 @@ export function createRulePreviews({ policy, store, now = Date.now }: PreviewOpt
     for (const each of looked) {
       const { session, tool, location, input, effects } = each.call;
       const where = `${session} ${location.root}`;
-      const stored = rules.get(where) ?? (await book.rulesFor(session, location.root));
+      const stored = rules.get(where) ?? (await ruleCache.rulesFor(session, location.root));
       rules.set(where, stored);
       const key = JSON.stringify([session, tool, location, input, effects]);
       const matches = known.get(key) ?? (await trial(each.call, stored));
@@ -118,7 +118,7 @@ export function createRulePreviews({ policy, store, now = Date.now }: PreviewOpt
     if (!holdsFor(reach, call.session, call.location.root)) {
       return { satisfies: false, problem: 'The rule would apply to another session or folder.' };
     }
-    const rules = await book.rulesFor(call.session, call.location.root);
+    const rules = await ruleCache.rulesFor(call.session, call.location.root);
     const tried: Rule = { ...reach, rule, behaviour, id: '', createdBy: '', createdAt: now() };
     const decision = await policy.decide(call, [...rules, tried]);
     return decision.behaviour === behaviour

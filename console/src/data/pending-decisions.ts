@@ -23,7 +23,7 @@ export type DecisionResult =
   /** Nothing was decided: `message` says why. */
   | { kind: 'refused'; message: string; param: string | null };
 
-interface DeskPorts extends Timers {
+interface DecisionPorts extends Timers {
   request: Request;
   store: StateStore;
 }
@@ -48,12 +48,12 @@ const OVER: Readonly<Record<string, string>> = {
 type Decided = Extract<DecisionResult, { kind: 'decided' }>;
 
 export class Decisions {
-  readonly #ports: DeskPorts;
+  readonly #ports: DecisionPorts;
   /** One for each question: a second click is part of the first. */
   readonly #deciding = new Map<string, Promise<DecisionResult>>();
   readonly #extending = new Map<string, Promise<DecisionResult>>();
 
-  constructor(ports: DeskPorts) {
+  constructor(ports: DecisionPorts) {
     this.#ports = ports;
   }
 

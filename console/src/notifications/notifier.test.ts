@@ -3,12 +3,12 @@ import { ManualClock } from '../../../test/support/manual-world.js';
 import { approvalOf, ScriptedGateway } from '../../../test/support/scripted-gateway.js';
 import { applyEvent, noteApproval } from '../data/reducer/apply-event.js';
 import { StateStore } from '../data/reducer/console-state.js';
-import { chatRoute, INBOX, type Notice, NotificationDesk } from './notification-desk.js';
+import { chatRoute, INBOX, type Notice, Notifier } from './notifier.js';
 import { strings } from './strings.js';
 
 const MINUTE_MS = 60_000;
 
-function desk() {
+function notifierOf() {
   const clock = new ManualClock();
   const store = new StateStore();
   const open = new Map<string, Notice>();
@@ -20,7 +20,7 @@ function desk() {
     may: true,
     own: new Set(['s1']),
   };
-  const notifications = new NotificationDesk({
+  const notifications = new Notifier({
     ...clock,
     store,
     settings: () => ports.settings,
@@ -43,7 +43,7 @@ function desk() {
 
 describe('notifications', () => {
   it('call for a question once, by its tool and its title, and lead to its conversation', () => {
-    const { ask, shown, store } = desk();
+    const { ask, shown, store } = notifierOf();
     ask('q1', 30, { input: { command: 'make SECRET=1' } });
     store.update((state) => ({ ...state, skewMs: 1 }));
     expect(shown).toEqual([
@@ -53,14 +53,14 @@ describe('notifications', () => {
   });
 
   it('lead to the inbox where several wait', () => {
-    const { ask, shown } = desk();
+    const { ask, shown } = notifierOf();
     ask('q1');
     ask('q2');
     expect(shown.map(({ to }) => to)).toEqual([chatRoute('s1'), INBOX]);
   });
 
   it('say nothing to somebody who looks at it already', () => {
-    const { ask, shown, ports } = desk();
+    const { ask, shown, ports } = notifierOf();
     ports.seen.add(chatRoute('s1'));
     ask('q1');
     ports.seen = new Set([INBOX]);
@@ -69,7 +69,7 @@ describe('notifications', () => {
   });
 
   it('are not shown where they are switched off, not allowed, or for another tab to show', () => {
-    const { ask, shown, ports } = desk();
+    const { ask, shown, ports } = notifierOf();
     ports.settings = { approvals: false, turnEnds: true };
     ask('q1');
     ports.settings = { approvals: true, turnEnds: true };
@@ -79,7 +79,7 @@ describe('notifications', () => {
   });
 
   it('are taken back when the question is decided, wherever that was', () => {
-    const { ask, open, store } = desk();
+    const { ask, open, store } = notifierOf();
     ask('q1');
     ask('q2');
     store.update((state) => noteApproval(state, approvalOf('q1', { state: 'denied' })));
@@ -87,7 +87,7 @@ describe('notifications', () => {
   });
 
   it('call once more five minutes before the end, and again after an extension', async () => {
-    const { ask, clock, shown, store, inMinutes } = desk();
+    const { ask, clock, shown, store, inMinutes } = notifierOf();
     ask('q1', 30);
     await clock.pass(24 * MINUTE_MS);
     expect(shown).toHaveLength(1);
@@ -101,14 +101,14 @@ describe('notifications', () => {
   });
 
   it('do not call twice for what has little time from the beginning', async () => {
-    const { ask, clock, shown } = desk();
+    const { ask, clock, shown } = notifierOf();
     ask('q1', 5);
     await clock.pass(10 * MINUTE_MS);
     expect(shown).toHaveLength(1);
   });
 
   it('go by the clock of the gateway', async () => {
-    const { ask, clock, shown, store } = desk();
+    const { ask, clock, shown, store } = notifierOf();
     store.update((state) => ({ ...state, skewMs: 10 * MINUTE_MS }));
     ask('q1', 30);
     await clock.pass(15 * MINUTE_MS);
@@ -116,7 +116,7 @@ describe('notifications', () => {
   });
 
   it('tell of the end of a turn that was begun here, while nobody looks', () => {
-    const { store, shown, ports } = desk();
+    const { store, shown, ports } = notifierOf();
     const gateway = new ScriptedGateway();
     for (const session of ['s1', 's2']) gateway.begin(`t ${session}`, session);
     gateway.end('s1');
@@ -136,7 +136,7 @@ describe('notifications', () => {
   });
 
   it('show no signs that turn a text around', () => {
-    const { ask, shown } = desk();
+    const { ask, shown } = notifierOf();
     ask('q1', 30, { tool: 'mcp__a__b', describe: { title: 'Run \u202Eevil\nline', kind: 'command' } });
     expect(shown[0]?.body).toBe('Run evil line');
   });

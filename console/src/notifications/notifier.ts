@@ -51,7 +51,7 @@ export function chatRoute(session: string): string {
   return `#/chat/${encodeURIComponent(session)}`;
 }
 
-export class NotificationDesk {
+export class Notifier {
   readonly #ports: NotifyPorts;
   readonly #shown = new Map<string, () => void>();
   /** Known approvals, with the expiry that the second notification was for; null before it. */

@@ -3,7 +3,7 @@ import type { ApprovalWire, DecidedWire } from '../../../src/server/console-api/
 import { ManualClock, settled } from '../../../test/support/manual-world.js';
 import { approvalOf } from '../../../test/support/scripted-gateway.js';
 import { ApiError, type Request, Unreachable } from './api.js';
-import { DECISION_TIMES, Decisions } from './decision-desk.js';
+import { DECISION_TIMES, Decisions } from './pending-decisions.js';
 import { noteApproval } from './reducer/apply-event.js';
 import { INITIAL_STATE, StateStore } from './reducer/console-state.js';
 
@@ -24,7 +24,7 @@ const DECIDED: DecidedWire = {
 
 type Answer = { give: unknown } | { refuse: number; body?: object } | 'lost' | 'silent';
 
-function desk(...answers: Answer[]) {
+function decisionsOn(...answers: Answer[]) {
   const clock = new ManualClock();
   const store = new StateStore(noteApproval(INITIAL_STATE, ASKED));
   const sent: { path: string; body: unknown }[] = [];
@@ -48,7 +48,7 @@ const refusal = (code: string, approval: ApprovalWire): object => ({
 
 describe('a decision', () => {
   it('is told with the digest of what was shown, and is known before its event comes', async () => {
-    const { decisions, store, sent } = desk({ give: DECIDED });
+    const { decisions, store, sent } = decisionsOn({ give: DECIDED });
     const result = await decisions.decide(ASKED, { decision: 'allow', reason: 'fine' });
     expect(sent).toEqual([
       { path: '/api/approvals/apr_1', body: { decision: 'allow', reason: 'fine', digest: ASKED.digest } },
@@ -58,7 +58,7 @@ describe('a decision', () => {
   });
 
   it('is sent again, as it was, until there is an answer', async () => {
-    const { decisions, clock, sent } = desk(
+    const { decisions, clock, sent } = decisionsOn(
       'lost',
       'lost',
       { refuse: 503 },
@@ -72,7 +72,7 @@ describe('a decision', () => {
   });
 
   it('is sent again when no answer comes at all', async () => {
-    const { decisions, clock } = desk('silent', { give: DECIDED });
+    const { decisions, clock } = decisionsOn('silent', { give: DECIDED });
     const told = decisions.decide(ASKED, { decision: 'allow' });
     await settled();
     await clock.pass(DECISION_TIMES.answerMs + DECISION_TIMES.firstRetryMs);
@@ -80,7 +80,7 @@ describe('a decision', () => {
   });
 
   it('is on its way once, however often it is clicked', async () => {
-    const { decisions, sent } = desk({ give: DECIDED });
+    const { decisions, sent } = decisionsOn({ give: DECIDED });
     const first = decisions.decide(ASKED, { decision: 'allow' });
     expect(decisions.isDeciding('apr_1')).toBe(true);
     expect(decisions.decide(ASKED, { decision: 'deny' })).toBe(first);
@@ -90,7 +90,9 @@ describe('a decision', () => {
   });
 
   it('is sent at once when the connection is back', async () => {
-    const { decisions, store, clock, sent } = desk('lost', 'lost', 'lost', 'lost', 'lost', { give: DECIDED });
+    const { decisions, store, clock, sent } = decisionsOn('lost', 'lost', 'lost', 'lost', 'lost', {
+      give: DECIDED,
+    });
     store.set({ ...store.get(), connection: 'lost' });
     const told = decisions.decide(ASKED, { decision: 'allow' });
     await clock.pass(6_000);
@@ -105,14 +107,14 @@ describe('a decision', () => {
     [410, 'expired', 'expired'],
   ] as const)('that comes to %i %s shows how it stands', async (status, code, kind) => {
     const approval: ApprovalWire = { ...ASKED, state: kind === 'expired' ? 'expired' : 'denied' };
-    const { decisions, store } = desk({ refuse: status, body: refusal(code, approval) });
+    const { decisions, store } = decisionsOn({ refuse: status, body: refusal(code, approval) });
     expect(await decisions.decide(ASKED, { decision: 'allow' })).toEqual({ kind, approval, message: code });
     expect(store.get().approvals.get('apr_1')?.state).toBe(approval.state);
   });
 
   it('that cannot be used is refused with the reason, and can be made anew', async () => {
     const body = { error: { message: 'Not a rule.', type: 'x', param: 'rule.rule', code: null } };
-    const { decisions, store } = desk({ refuse: 400, body }, { give: DECIDED });
+    const { decisions, store } = decisionsOn({ refuse: 400, body }, { give: DECIDED });
     expect(await decisions.decide(ASKED, { decision: 'allow' })).toEqual({
       kind: 'refused',
       message: 'Not a rule.',
@@ -123,7 +125,7 @@ describe('a decision', () => {
   });
 
   it('ends with what the events say where no answer can be had', async () => {
-    const { decisions, store, clock } = desk('lost');
+    const { decisions, store, clock } = decisionsOn('lost');
     const told = decisions.decide(ASKED, { decision: 'allow' });
     await clock.pass(2_000);
     store.update((state) => noteApproval(state, { ...ASKED, state: 'expired' }));
@@ -132,7 +134,7 @@ describe('a decision', () => {
   });
 
   it('says so when the gateway fails again and again', async () => {
-    const { decisions, clock } = desk({ refuse: 500, body: { error: { message: 'Broken.' } } });
+    const { decisions, clock } = decisionsOn({ refuse: 500, body: { error: { message: 'Broken.' } } });
     const told = decisions.decide(ASKED, { decision: 'allow' });
     await clock.pass(60_000);
     expect(await told).toMatchObject({ kind: 'refused', message: 'Broken.' });
@@ -140,7 +142,7 @@ describe('a decision', () => {
 
   it('for more time gives more time, which nothing takes back', async () => {
     const later = { ...ASKED, expires_at: '2026-01-01T02:00:00.000Z' };
-    const { decisions, store, sent } = desk({ give: later });
+    const { decisions, store, sent } = decisionsOn({ give: later });
     expect(await decisions.extend(ASKED)).toMatchObject({ kind: 'decided', decided: { released: [] } });
     expect(sent[0]?.path).toBe('/api/approvals/apr_1/extend');
     store.update((state) => noteApproval(state, ASKED));
