@@ -4,7 +4,8 @@
  * broken turn can resume from its last step after any failure.
  *
  * States of a turn: running, then complete (answered), parked (its client has to run tools), broken
- * (it began and did not end) or stopped (broken on purpose, by a person).
+ * (it began and did not end), stopped (broken on purpose, by a person) or discarded (it failed before
+ * anything was said; the session that was created for it goes as well).
  *
  * Rooms, each of which imports only those after it: `lifetime` (assembly, stop, expiry, timeouts),
  * `matching` (which session a request belongs to), `turns`, `persistence`, `history` (pure).
@@ -252,7 +253,7 @@ export type SessionEvent =
   | { type: 'created'; session: string; principal: string; how: AttachKind }
   | { type: 'turn-began'; session: string; principal: string }
   | { type: 'turn-ended'; session: string; principal: string; end: 'complete' | 'parked' | 'broken' }
-  /** A broken turn will not be resumed: `by` stopped it, or the conversation continued after it. */
+  /** A broken turn resumes no more, or with its own request alone: the conversation continued after it, or `by` stopped it. */
   | { type: 'turn-left'; session: string; principal: string; by?: string }
   /** The client's results are overdue: caches for the session may be freed. */
   | { type: 'hibernated'; session: string; principal: string }
