@@ -79,7 +79,7 @@ export type AgentActivityBody = AgentActivity extends infer Activity
     : never
   : never;
 
-/** Told of everything; what it throws is logged and changes nothing. */
+/** Passes everything to `observe`; what that throws is logged and changes nothing. */
 export function safeObserver(observe: AgentObserver | undefined, log: Log): AgentObserver {
   if (observe === undefined) return () => {};
   return (activity) => {

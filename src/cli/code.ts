@@ -148,8 +148,8 @@ interface Connected {
 
 /** A gateway that listens where the configuration says is used as it is; one started here ends with Claude Code. */
 async function findOrStart(found: LoadedConfig, io: CliIo): Promise<Connected> {
-  const place = gatewayAddress(found.config.server);
-  if (await isGateway(place)) return { url: `http://${place}`, close: async () => {} };
+  const address = gatewayAddress(found.config.server);
+  if (await isGateway(address)) return { url: `http://${address}`, close: async () => {} };
   const loaded = await withOwnStore(found, io, { make: true });
   const { startGateway } = await import('../gateway/open-gateway.js');
   // Its log would be written over Claude Code's screen; requests are kept in traces.
@@ -161,7 +161,7 @@ async function findOrStart(found: LoadedConfig, io: CliIo): Promise<Connected> {
     const { config } = loaded;
     const elsewhere = { ...loaded, config: { ...config, server: { ...config.server, port: 0 } } };
     const gateway = await startGateway({ loaded: elsewhere, ...options });
-    io.err(`${place} is used by another program: this gateway listens on ${gateway.url}.`);
+    io.err(`${address} is used by another program: this gateway listens on ${gateway.url}.`);
     return gateway;
   }
 }

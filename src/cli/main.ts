@@ -128,7 +128,7 @@ function report(error: unknown, command: Command | undefined, io: CliIo): number
 
 /** What `bin/toolgate.js` calls. */
 export async function main(process: NodeJS.Process): Promise<void> {
-  // Whoever read the output may be gone (`| head`): no reason for a stack trace.
+  // The reader of the output may be gone (`| head`): no reason for a stack trace.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreBrokenPipe);
   const cwd = process.cwd();
   process.exitCode = await runCli(process.argv.slice(2), {

@@ -37,8 +37,8 @@ interface LoadOptions {
   env: Environment;
   overrides?: Overrides;
   /**
-   * Told of a file in the working folder that is not trusted. True: it was trusted just now, and
-   * what was read of it is loaded. Else nothing of it is used, and the next place is looked at.
+   * Called with a file in the working folder that is not trusted. True: it was trusted just now, and
+   * what was read of it is loaded. Else nothing of it is used, and the next file is looked for.
    */
   onUntrusted?: (found: FoundConfig, standing: Exclude<Standing, { kind: 'trusted' }>) => Promise<boolean>;
   /** Whether the engine claude-code can be used, for the models that there are without a file. */

@@ -255,7 +255,7 @@ function isPlainParameter(name: string): boolean {
   return PLAIN_PARAMETERS.has(safeDecode(name).toLowerCase());
 }
 
-/** Values of the query of an address, decoded and as they are sent. Whoever puts one there mostly means a credential. */
+/** Values of the query of an address, decoded and as they are sent. Most values there are credentials. */
 export function secretParameters(url: URL): string[] {
   const values: string[] = [];
   for (const pair of url.search.slice(1).split('&')) {

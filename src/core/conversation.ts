@@ -195,7 +195,7 @@ export interface ConversationRequest {
   sealed?: { dialect: DialectName; param: string };
   /** What was said before is kept by an upstream of this dialect; no other can continue it. */
   continues?: Continuation;
-  /** It asks for an answer that only its own wire has, so its bytes are forwarded or it is refused. */
+  /** It asks for an answer that only its own dialect has, so its bytes are forwarded or it is refused. */
   verbatim?: Verbatim;
   stream: boolean;
   /** Top-level fields that only one dialect has, as they came. */

@@ -1,4 +1,4 @@
-/** Something of the request or answer that the other side's wire cannot carry. */
+/** Something of the request or answer that the other side's dialect cannot carry. */
 export interface Loss {
   /** Path in the neutral request or answer: `messages.3.content.0`, `tools.web_search`, `thinking`. */
   path: string;

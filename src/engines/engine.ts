@@ -39,9 +39,9 @@ export interface ModelRequest {
   trace?: RequestTrace;
   /** A turn of the gateway's own keeping, which no connection waits for. */
   kept?: KeptConversation;
-  /** Told what an agent does on the way to its answer. */
+  /** Called with what an agent does on the way to its answer. */
   observe?: AgentObserver;
-  /** Told headers of the answer that are known before its first piece: the head may have to go out without it. */
+  /** Called with headers of the answer that are known before its first piece: the head may have to go out without it. */
   announce?: (headers: Readonly<Record<string, string>>) => void;
 }
 
@@ -113,7 +113,7 @@ export interface Dispatcher {
   run(call: ModelRequest): Promise<Answer>;
   /** Tokens of the request as the routed model would count them. */
   countTokens(call: ModelRequest): Promise<number>;
-  /** Another request about the same body; undefined where the routed model's upstream does not speak the client's wire. */
+  /** Another request about the same body; undefined where the routed model's upstream does not speak the client's dialect. */
   ask?(call: ModelRequest, path: string): Promise<SideAnswer | undefined>;
   /** A request to an answer that this upstream keeps; undefined where there is no such upstream any more. */
   askKeeper?(upstream: string, call: SideRequest): Promise<SideAnswer | undefined>;

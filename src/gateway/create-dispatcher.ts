@@ -20,7 +20,7 @@ interface DispatcherOptions {
   lessons?: readonly Lesson[];
   onLearned?: (lesson: Lesson) => void;
   onUpstreamFailure?: (upstream: string, error: GatewayError) => void;
-  /** Told of every turn of an agent. */
+  /** Receives every turn of an agent. */
   watcher?: TurnObserver | undefined;
   /** For all tries of one request. */
   retryBudgetMs?: number;

@@ -46,7 +46,7 @@ export async function openEngines(options: EnginesOptions): Promise<ClosableDisp
   const { quirks } = options.store;
   const { config, baseDir } = loaded;
   const engines = new Set(Object.values(config.models).map(({ engine }) => engine));
-  const place = { sessions, log, startDir: process.cwd(), home: homedir(), baseDir };
+  const shared = { sessions, log, startDir: process.cwd(), home: homedir(), baseDir };
   return createDispatcher({
     config,
     lessons: lessonsOf(await quirks.list()),
@@ -55,7 +55,7 @@ export async function openEngines(options: EnginesOptions): Promise<ClosableDisp
     ...(engines.has('native')
       ? {
           native: {
-            ...place,
+            ...shared,
             create: (await import('../engines/native/driver.js')).createNativeDriver,
             runtime: await agents.tools(),
           },
@@ -64,7 +64,7 @@ export async function openEngines(options: EnginesOptions): Promise<ClosableDisp
     ...(engines.has('claude-code')
       ? {
           claudeCode: {
-            ...place,
+            ...shared,
             ...(await import('../engines/claude-code/driver.js')).openClaudeCode(
               agents.stateDir,
               log,

@@ -36,7 +36,7 @@ const PROGRAMS: ReadonlySet<string> = new Set(
 const EXECUTABLE = 0o111;
 
 /**
- * Tools of the operator's own, and what the commands of MCP servers name. Whoever could write them
+ * Tools of the operator's own, and what the commands of MCP servers name. A tool that could write them
  * would be past every rule and the sandbox.
  */
 export function executedPaths(config: Pick<Config, 'tools' | 'mcp_servers'>, baseDir: string): string[] {

@@ -40,9 +40,9 @@ export interface ApprovalCoordinator {
   attend(principal: string | undefined): () => void;
   /** The same for a client that polls: counted for a minute. */
   seen(principal: string | undefined): void;
-  /** Told of every change, in order; a listener that throws is logged and goes on. */
+  /** Calls `listener` with every change, in order; one that throws is logged and stays. */
   subscribe(listener: (event: ApprovalEvent) => void): () => void;
-  /** Told of every rule that is made or ends in this process, also of those that calls use up. */
+  /** Calls `listener` with every rule that is made or ends in this process, also with those that calls use up. */
   onRule(listener: (event: RuleEvent) => void): () => void;
   /** A call used it up. For the gate. */
   usedUp(rule: Rule): void;

@@ -1,5 +1,5 @@
 /**
- * A repository's own say: `.toolgate-permissions.yaml` in the root of the workspace. Whoever can
+ * A repository's own say: `.toolgate-permissions.yaml` in the root of the workspace. Everyone who can
  * write the repository can write it, so it only ever narrows: `deny` and `ask` are taken, what
  * would widen is passed over with a warning. A file that cannot be understood may have meant to
  * narrow anything, so everything is asked about until it can.

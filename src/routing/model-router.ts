@@ -90,10 +90,10 @@ export class ModelRouter {
   meant(requested: string): string {
     const name = plainModelName(requested);
     if (!name.startsWith(CLAUDE_CODE_ALIAS) || this.#namesAlias(name)) return name;
-    const behind = name.slice(CLAUDE_CODE_ALIAS.length);
+    const rest = name.slice(CLAUDE_CODE_ALIAS.length);
     // Some providers name Anthropic's models so; a general glob takes those as they are.
-    if (isListedByClaudeCode(behind) && this.#find(name) !== undefined) return name;
-    return this.#find(behind) === undefined ? name : behind;
+    if (isListedByClaudeCode(rest) && this.#find(name) !== undefined) return name;
+    return this.#find(rest) === undefined ? name : rest;
   }
 
   /** A rule says the prefix itself. */

@@ -26,7 +26,7 @@ export interface SandboxOptions {
   home?: string;
   /** A folder of the gateway's own, for what the next one must look at if this one is killed. */
   pending?: string;
-  /** Told of what a gateway that was killed had left. */
+  /** Called with what a gateway that was killed had left. */
   onRecovered?(files: readonly SetAside[]): void;
   /** Of the gateway: where programs are found, and what of it commands see. */
   env?: Readonly<Record<string, string | undefined>>;
@@ -218,9 +218,9 @@ function createStandIns(pending: PendingLooks): {
           const all = [...watched, ...watchNewRepositories(searched)];
           const found = await settleWatched(all, standIns(), { approved });
           // What cannot be moved is found by every look and reported once.
-          const told = found.filter(({ path, outcome }) => outcome !== 'left' || !left.has(path));
-          for (const { path, outcome } of told) if (outcome === 'left') left.add(path);
-          return told;
+          const fresh = found.filter(({ path, outcome }) => outcome !== 'left' || !left.has(path));
+          for (const { path, outcome } of fresh) if (outcome === 'left') left.add(path);
+          return fresh;
         });
       let released: Promise<readonly SetAside[]> | undefined;
       const release = async (): Promise<readonly SetAside[]> => {

@@ -68,7 +68,7 @@ export interface StoreOptions {
   isClean?: (utf8: Uint8Array) => boolean;
   now?: () => number;
   limits?: LimitOverrides;
-  /** Told when a buffered write failed; the rows are lost, the gateway goes on. */
+  /** Called when a buffered write failed; the rows are lost, the gateway goes on. */
   onError?: (error: unknown) => void;
 }
 

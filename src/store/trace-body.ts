@@ -1,6 +1,6 @@
 /**
  * What was recorded of a request, as the store keeps it: the bytes of bodies and pieces as they were
- * read and written, behind a head that says where each begins. As JSON in JSON each of them would be
+ * read and written, after a head that says where each begins. As JSON in JSON each of them would be
  * decoded, copied for its redaction, escaped and encoded again, which took longer than the request.
  */
 import { promisify } from 'node:util';

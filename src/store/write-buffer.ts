@@ -13,7 +13,7 @@ export interface WriteBufferOptions<Row> {
   flushRows: number;
   /** With more than this unwritten, new rows push out the oldest. */
   maxRows: number;
-  /** Told once for each batch that could not be written, and for rows that were pushed out. */
+  /** Called once for each batch that could not be written, and for rows that were pushed out. */
   onError: (error: unknown) => void;
 }
 

@@ -78,7 +78,7 @@ export const askUserQuestionTool: Tool<AskUserQuestionInput> = {
     kind: 'question',
     paths: [],
     questions: input.questions,
-    // Whoever is asked must see answers that are not theirs before they let them through.
+    // The person who is asked must see answers that are not theirs before they let them through.
     ...(hasAnswers(input) ? { detail: `Answers in the input:\n${answerLines(input).join('\n')}` } : {}),
   }),
   describeRejected: (input) => ({

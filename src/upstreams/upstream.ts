@@ -20,7 +20,7 @@ export interface Upstream {
    * upstream answered in another manner than it was asked. Rejects as `call` does.
    */
   forward?(call: ForwardRequest): Promise<ForwardedAnswer | UpstreamAnswer>;
-  /** Any other request of the wire, as it came: to an answer that the upstream keeps, or about a request. Rejects as `call` does. */
+  /** Any other request of the dialect, as it came: to an answer that the upstream keeps, or about a request. Rejects as `call` does. */
   ask?(call: SideRequest): Promise<ForwardedAnswer>;
   /** False when something of this model's requests must be changed on the way. */
   forwards?(model: string): boolean;
@@ -52,7 +52,7 @@ export interface ForwardRequest extends Omit<UpstreamRequest, 'request'> {
   /** The body, with the model's name already replaced. */
   body: Uint8Array;
   stream: boolean;
-  /** It asks for what only this wire has: several answers, or one that is made in the background. */
+  /** It asks for what only this dialect has: several answers, or one that is made in the background. */
   verbatim?: boolean;
 }
 
@@ -86,7 +86,7 @@ export interface ListedModel {
   contextWindow?: number;
 }
 
-/** Told what goes out and what comes in, as bytes; keeps references only. */
+/** Records what goes out and what comes in, as bytes; keeps references only. */
 export interface RequestTrace {
   outbound(request: { upstream: string; dialect: DialectName; url: string; body: Uint8Array | string }): void;
   upstreamHead(status: number, headers: WireHeaders): void;

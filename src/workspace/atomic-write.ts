@@ -97,7 +97,7 @@ async function replaceIn(folder: HeldFolder, replacement: FileReplacement): Prom
   return versionOfBytes(bytes, stats.mtimeMs);
 }
 
-/** Whoever could not write to the file must not get around that by replacing it. */
+/** A user who could not write to the file must not get around that by replacing it. */
 async function statsToKeep(target: string, real: string): Promise<Stats> {
   const stats = await lstat(target);
   assertRegular(stats, real);

@@ -1,4 +1,4 @@
-/** Whoever sits at the terminal answers what the agent asks, one card after the other. */
+/** The person at the terminal answers what the agent asks, one card after the other. */
 import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod';
 import type {

@@ -38,7 +38,7 @@ interface OpenChat {
 /** For MCP servers to connect; one that takes longer joins a later turn. */
 const SETTLE_MS = 5_000;
 
-/** Whoever sits at the terminal may do what the operator may. */
+/** The person at the terminal may do what the operator may. */
 const PERSON: Principal = { name: 'local', scopes: ['call', 'approve', 'admin'], models: ['*'] };
 
 export function openChat(options: OpenChatOptions): Promise<OpenChat> {

@@ -51,23 +51,23 @@ function signInsBeside(store: string, baseDir: string): string | undefined {
 
 function describe({ name, type, target, state, problem = '', tools, serverInfo }: McpServerStatus): Check {
   const subject = `mcp ${name}`;
-  const place = `${target} (${type})`;
+  const server = `${target} (${type})`;
   if (state === 'connected') {
     const who = serverInfo === undefined ? '' : `${serverInfo.name} ${serverInfo.version}, `;
-    const finding = `${place}: ${who}${tools.length === 1 ? '1 tool' : `${tools.length} tools`}`;
+    const finding = `${server}: ${who}${tools.length === 1 ? '1 tool' : `${tools.length} tools`}`;
     return problem === '' ? ok(subject, finding) : warn(subject, finding, problem);
   }
   if (state === 'needs-auth') {
     return warn(
       subject,
-      `${place}: it wants a credential`,
+      `${server}: it wants a credential`,
       'sign in while the gateway runs (GET /api/mcp shows the address), or put a token into `headers`',
     );
   }
   const [what, ...rest] = problem.split('; ');
   return fail(
     subject,
-    `${place}: ${what}`,
+    `${server}: ${what}`,
     rest.length > 0 ? rest.join('; ') : `correct \`mcp_servers.${name}\`, or look at the log of the server`,
   );
 }

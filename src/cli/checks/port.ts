@@ -7,21 +7,21 @@ const ANSWER_TIMEOUT_MS = 2000;
 /** Whether `start` could listen, or a gateway listens already. */
 export async function checkPort(server: { host: string; port: number }, program: string): Promise<Check> {
   const { host, port } = server;
-  const place = gatewayAddress(server);
+  const address = gatewayAddress(server);
   const code = await tryListen(host, port);
   switch (code) {
     case undefined:
-      return ok('port', port === 0 ? `${host}: any free port` : `${place} is free`);
+      return ok('port', port === 0 ? `${host}: any free port` : `${address} is free`);
     case 'EADDRINUSE':
-      return (await isGateway(place))
-        ? ok('port', `a gateway answers on ${place}`)
-        : fail('port', `${place} is used by another program`, `stop it, or run ${program} start --port N`);
+      return (await isGateway(address))
+        ? ok('port', `a gateway answers on ${address}`)
+        : fail('port', `${address} is used by another program`, `stop it, or run ${program} start --port N`);
     case 'EACCES':
-      return fail('port', `${place} may not be used by this user`, 'take a port above 1023');
+      return fail('port', `${address} may not be used by this user`, 'take a port above 1023');
     case 'EADDRNOTAVAIL':
       return fail('port', `${host} does not belong to this machine`, 'correct `server.host`');
     default:
-      return fail('port', `cannot listen on ${place} (${code})`, 'correct `server.host` and `server.port`');
+      return fail('port', `cannot listen on ${address} (${code})`, 'correct `server.host` and `server.port`');
   }
 }
 
@@ -39,8 +39,8 @@ function tryListen(host: string, port: number): Promise<string | undefined> {
 }
 
 /** Health, with the request id that every answer of a gateway carries: other servers have /healthz too. */
-export async function isGateway(place: string): Promise<boolean> {
-  const reachable = place.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
+export async function isGateway(address: string): Promise<boolean> {
+  const reachable = address.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
   const answer = await httpGet(new URL(`http://${reachable}/healthz`), { timeoutMs: ANSWER_TIMEOUT_MS });
   return answer.kind === 'answered' && answer.status === 200 && answer.headers['x-request-id'] !== undefined;
 }

@@ -65,12 +65,12 @@ export class ThinkTags {
     // Models with thinking switched off write the tags around nothing.
     if (this.#empty) this.#held = this.#held.trimStart();
     const end = this.#held.indexOf(CLOSE);
-    const told = end < 0 ? this.#held.length - tagStart(this.#held) : end;
-    if (told > 0) {
-      out.push({ type: 'thinking', text: this.#held.slice(0, told) });
+    const length = end < 0 ? this.#held.length - tagStart(this.#held) : end;
+    if (length > 0) {
+      out.push({ type: 'thinking', text: this.#held.slice(0, length) });
       this.#empty = false;
     }
-    this.#held = this.#held.slice(end < 0 ? told : end + CLOSE.length);
+    this.#held = this.#held.slice(end < 0 ? length : end + CLOSE.length);
     if (end >= 0) this.#phase = 'between';
   }
 

@@ -17,7 +17,7 @@ interface TypedToolFunction {
   description: string;
   inputSchema: JsonObject;
   /** Fields of the definition that the description has to state, with the words for each. */
-  told?: Readonly<Record<string, (value: unknown) => string>>;
+  notes?: Readonly<Record<string, (value: unknown) => string>>;
 }
 
 const text = (description: string): JsonObject => ({ type: 'string', description });
@@ -84,7 +84,7 @@ function editor({ name, undo, inserted }: EditorVersion): TypedToolFunction {
       },
       ['command', 'path'],
     ),
-    told: { max_characters: (value) => `A view shows at most ${String(value)} characters.` },
+    notes: { max_characters: (value) => `A view shows at most ${String(value)} characters.` },
   };
 }
 
@@ -154,7 +154,7 @@ function computer(version: 1 | 2 | 3): TypedToolFunction {
       },
       ['action'],
     ),
-    told: {
+    notes: {
       display_width_px: (value) => `The screen is ${String(value)} pixels wide.`,
       display_height_px: (value) => `The screen is ${String(value)} pixels high.`,
       display_number: (value) => `It is display ${String(value)}.`,
@@ -175,7 +175,7 @@ const SHELL: TypedToolFunction = {
     },
     ['commands'],
   ),
-  told: { environment: (value) => (isObject(value) ? skillsText(value['skills']) : '') },
+  notes: { environment: (value) => (isObject(value) ? skillsText(value['skills']) : '') },
 };
 
 /** Skills are folders with instructions; the model reads them with the tool itself. */
@@ -260,7 +260,7 @@ export function typedTool(
   const made = tools[shown];
   if (made === undefined || (kind === 'shell' && !isLocal(definition['environment']))) return undefined;
   const value: JsonObject = {};
-  for (const field of ['type', 'name', ...Object.keys(tools[kind]?.told ?? {})]) {
+  for (const field of ['type', 'name', ...Object.keys(tools[kind]?.notes ?? {})]) {
     if (definition[field] !== undefined) value[field] = definition[field];
   }
   return {
@@ -277,8 +277,8 @@ function isLocal(environment: unknown): boolean {
 }
 
 /** With what the definition itself says. */
-function describe({ description, told }: TypedToolFunction, definition: JsonObject): string {
-  const words = Object.entries(told ?? {}).flatMap(([field, say]) => {
+function describe({ description, notes }: TypedToolFunction, definition: JsonObject): string {
+  const words = Object.entries(notes ?? {}).flatMap(([field, say]) => {
     const value = definition[field];
     const said = value === undefined || value === null ? '' : say(value);
     return said === '' ? [] : [said];

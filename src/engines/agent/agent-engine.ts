@@ -26,7 +26,7 @@ export interface AgentEngineOptions<Folder extends Pick<Workspace, 'root'> = Wor
   /** The caller closes them, after the engine. */
   sessions: Sessions;
   log: Log;
-  /** Told of every turn. */
+  /** Receives every turn. */
   watcher?: TurnObserver | undefined;
   pingMs?: number;
 }
@@ -191,12 +191,12 @@ class AgentTurn {
       case 'handed-back': {
         const { calls, open, results } = end;
         const inOrder = shown.inOrder(open);
-        const told = call.request.parallelToolCalls === false ? inOrder.slice(0, 1) : inOrder;
+        const inAnswer = call.request.parallelToolCalls === false ? inOrder.slice(0, 1) : inOrder;
         await this.#persistence.complete({
-          answer: { blocks: [...blocks, ...told], reason: 'tool_use' },
+          answer: { blocks: [...blocks, ...inAnswer], reason: 'tool_use' },
           handedBack: { calls, open, results },
         });
-        return [...told.flatMap((each) => shown.restOf(each)), stopEvent('tool_use')];
+        return [...inAnswer.flatMap((each) => shown.restOf(each)), stopEvent('tool_use')];
       }
       case 'max-steps': {
         const note = `paused after ${end.steps} model calls (max_turns)`;

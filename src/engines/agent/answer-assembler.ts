@@ -14,7 +14,7 @@ export class AnswerAssembler {
 
   /** `spoken`: messages from before the turn broke off, which are said again. `dialect`: the client's. */
   constructor(spoken: readonly Message[] = [], dialect?: DialectName) {
-    // That wire has one text for the whole answer.
+    // That dialect has one text for the whole answer.
     this.#separator = dialect === 'openai-chat' ? '\n\n' : '';
     for (const { role, content } of spoken) if (role === 'assistant') this.#add(content);
     this.#breakDue = this.said.length > 0;

@@ -37,7 +37,7 @@ interface TurnReporterOptions {
 export class TurnReporter {
   readonly #options: TurnReporterOptions;
   readonly #reporter: TurnSink | undefined;
-  /** Tells both; what one of them throws is logged and changes nothing. */
+  /** Notifies both; what one of them throws is logged and changes nothing. */
   readonly observe: AgentObserver;
 
   constructor(options: TurnReporterOptions) {
@@ -153,21 +153,21 @@ interface StreamedToolCall {
   readonly json: string;
 }
 
-interface Told {
+interface ReportedToolCall {
   id: string;
   name: string;
   whole: boolean;
 }
 
 /**
- * Tells of one message of a model while it streams. Ids of calls hold only once the message is
+ * Reports one message of a model while it streams. Ids of calls hold only once the message is
  * whole; until then a call has the one that it will most likely have, and is reported again if not.
  */
 export class MessageReporter {
   readonly #notify: (activity: AgentActivityBody) => void;
   readonly #taken: ReadonlySet<string>;
   readonly #plain: (name: string) => string;
-  readonly #told = new Map<Key, Told>();
+  readonly #reported = new Map<Key, ReportedToolCall>();
 
   /** `taken`: ids that the conversation has already. `plain`: the name that a tool has outside. */
   constructor(
@@ -186,34 +186,34 @@ export class MessageReporter {
 
   /** More is known of a call. It is reported once its name is there; `json` is the new part. */
   called(call: StreamedToolCall, json: string): void {
-    const told = this.#told.get(call.key);
-    if (told !== undefined) {
-      if (json !== '') this.#notify({ type: 'call-input', id: told.id, json });
+    const reported = this.#reported.get(call.key);
+    if (reported !== undefined) {
+      if (json !== '') this.#notify({ type: 'call-input', id: reported.id, json });
       return;
     }
     if (call.name === '') return;
-    const began: Told = { id: this.#free(call.id), name: this.#plain(call.name), whole: false };
-    this.#told.set(call.key, began);
+    const began: ReportedToolCall = { id: this.#free(call.id), name: this.#plain(call.name), whole: false };
+    this.#reported.set(call.key, began);
     this.#notify({ type: 'call-began', id: began.id, name: began.name });
     if (call.json !== '') this.#notify({ type: 'call-input', id: began.id, json: call.json });
   }
 
   /** The model says that it has said all of it. */
   ended({ key }: StreamedToolCall, input: JsonObject): void {
-    const told = this.#told.get(key);
-    if (told === undefined || told.whole) return;
-    told.whole = true;
-    this.#notify({ type: 'call-whole', id: told.id, name: told.name, input });
+    const reported = this.#reported.get(key);
+    if (reported === undefined || reported.whole) return;
+    reported.whole = true;
+    this.#notify({ type: 'call-whole', id: reported.id, name: reported.name, input });
   }
 
   /** The message is whole, and its calls have the ids and names that they keep. */
   settle(calls: readonly { key?: Key; block: ToolUseBlock }[]): void {
     for (const { key, block } of calls) {
-      const told = key === undefined ? undefined : this.#told.get(key);
-      if (key !== undefined) this.#told.delete(key);
+      const reported = key === undefined ? undefined : this.#reported.get(key);
+      if (key !== undefined) this.#reported.delete(key);
       const { id, name, input } = block;
-      if (told?.whole === true && told.id === id && told.name === name) continue;
-      const was = told === undefined || told.id === id ? {} : { was: told.id };
+      if (reported?.whole === true && reported.id === id && reported.name === name) continue;
+      const was = reported === undefined || reported.id === id ? {} : { was: reported.id };
       this.#notify({ type: 'call-whole', id, ...was, name, input });
     }
     this.drop();
@@ -221,15 +221,15 @@ export class MessageReporter {
 
   /** Calls that were reported and are not settled will not be made. */
   drop(): void {
-    const ids = [...this.#told.values()].map(({ id }) => id);
-    this.#told.clear();
+    const ids = [...this.#reported.values()].map(({ id }) => id);
+    this.#reported.clear();
     if (ids.length > 0) this.#notify({ type: 'calls-dropped', ids });
   }
 
   #free(id: string): string {
     const isTaken = (each: string) =>
-      this.#taken.has(each) || [...this.#told.values()].some((told) => told.id === each);
-    const base = id === '' ? `call_${this.#taken.size + this.#told.size + 1}` : id;
+      this.#taken.has(each) || [...this.#reported.values()].some((reported) => reported.id === each);
+    const base = id === '' ? `call_${this.#taken.size + this.#reported.size + 1}` : id;
     let free = base;
     for (let copy = 2; isTaken(free); copy += 1) free = `${base}-${copy}`;
     return free;

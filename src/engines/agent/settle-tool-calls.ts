@@ -20,7 +20,7 @@ interface SettleOptions {
   problems: ReadonlyMap<string, string>;
   /** Runs calls here, with everything that a call goes through. One result for each, unless it was stopped. */
   run(calls: readonly CollectedToolCall[]): Promise<ReadonlyMap<string, ToolResultBlock>>;
-  /** Told of results that are there without a run now. */
+  /** Called with results that are there without a run now. */
   notify?(activity: AgentActivityBody): void;
 }
 
@@ -37,14 +37,14 @@ export async function settleToolCalls(options: SettleOptions): Promise<SettledTo
   const { outstanding, turn, isClients, problems, run } = options;
   const { calls, started } = outstanding;
   const results = new Map(outstanding.results);
-  const tell = ({ name }: ToolUseBlock, result: ToolResultBlock) =>
+  const report = ({ name }: ToolUseBlock, result: ToolResultBlock) =>
     options.notify?.(givenResult(name, result));
   const open: ToolUseBlock[] = [];
   const here: CollectedToolCall[] = [];
   for (const block of calls) {
     const known = results.get(block.id);
     if (known !== undefined) {
-      tell(block, known);
+      report(block, known);
       continue;
     }
     const problem = problems.get(block.id);
@@ -52,7 +52,7 @@ export async function settleToolCalls(options: SettleOptions): Promise<SettledTo
       const result = mayHaveRun(block.id);
       await turn.finish(result);
       results.set(block.id, result);
-      tell(block, result);
+      report(block, result);
     } else if (problem !== undefined) here.push({ block, problem });
     else if (isClients(block)) open.push(block);
     else here.push({ block });

@@ -9,7 +9,7 @@ import type { ConversationRequest, ToolUseBlock } from '../../core/conversation.
 import { eventsOfToolCall, type ModelEvent, type ToolExtensions } from '../../core/events.js';
 
 /**
- * Whoever takes the answer whole sees nothing before its end, and then a call that cannot be read is
+ * A client that takes the answer whole sees nothing before its end, and then a call that cannot be read is
  * better written again. A call that is not wanted at all is not the client's either.
  */
 export function mayStreamToolCalls({ stream, toolChoice }: ConversationRequest): boolean {
@@ -114,8 +114,8 @@ export class ToolCallStream {
   /** In the order in which the client sees them. */
   inOrder(calls: readonly ToolUseBlock[]): ToolUseBlock[] {
     const ids = [...this.#byId.keys()];
-    const place = ({ id }: ToolUseBlock) => (this.#byId.has(id) ? ids.indexOf(id) : ids.length);
-    return calls.toSorted((a, b) => place(a) - place(b));
+    const rank = ({ id }: ToolUseBlock) => (this.#byId.has(id) ? ids.indexOf(id) : ids.length);
+    return calls.toSorted((a, b) => rank(a) - rank(b));
   }
 
   #isShown({ id, name }: WrittenToolCall): boolean {

@@ -26,7 +26,7 @@ import type { Toolbox } from '../agent/toolbox.js';
 import type { CountingEngine } from '../engine.js';
 import type { PrivateKeys } from '../private-keys.js';
 import { ClaudeConversation } from './conversation/claude-conversation.js';
-import { hotStart, type LiveConversations } from './conversation/live-conversations.js';
+import { type LiveConversations, warmStart } from './conversation/live-conversations.js';
 import { fingerprintOf, profileOf, systemOf } from './conversation/profile.js';
 import { lostWishes } from './conversation/request-shape.js';
 import type { ClaudeProcesses } from './processes/claude-processes.js';
@@ -209,9 +209,9 @@ export class ClaudeTurn implements DriverTurn {
     const turn = this.#turn;
     const kept = this.#conversation;
     if (kept !== undefined) {
-      const start = hotStart(kept, turn);
+      const start = warmStart(kept, turn);
       if (start !== undefined) {
-        this.#begin(kept, start.told);
+        this.#begin(kept, start.hasResults);
         start.go();
         return undefined;
       }
@@ -237,7 +237,7 @@ export class ClaudeTurn implements DriverTurn {
     return this.#options.route.rule.maxSteps ?? LIMITS.maxSteps;
   }
 
-  #begin(conversation: ClaudeConversation, told: ReadonlySet<string>): void {
+  #begin(conversation: ClaudeConversation, hasResults: boolean): void {
     const notify = this.#notify;
     this.#run = new TurnRun({
       ...this.#options,
@@ -247,7 +247,7 @@ export class ClaudeTurn implements DriverTurn {
       answer: this.#answer,
       shown: this.shown,
       stepsBefore: this.#stepsBefore(),
-      told,
+      hasResults,
       notify,
     });
     const options = toolOptions(this.#parts());
@@ -310,7 +310,7 @@ export class ClaudeTurn implements DriverTurn {
     );
     this.#conversation = conversation;
     this.#handedOver = true;
-    this.#begin(conversation, new Set());
+    this.#begin(conversation, false);
     conversation.send(incomingMessage(rest.length === 0 ? [GO_ON] : rest).message);
   }
 

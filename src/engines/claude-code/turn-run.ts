@@ -47,8 +47,8 @@ interface TurnRunOptions extends Pick<OpeningTurn<unknown>, 'call' | 'turn' | 'p
   shown: ToolCallStream;
   /** Steps of the turn before this process had it. */
   stepsBefore: number;
-  /** Results that the transcript has already, and Claude Code will tell of: by its own ids. */
-  told: ReadonlySet<string>;
+  /** The transcript has the results that Claude Code is about to get. */
+  hasResults: boolean;
   patience: Patience;
   notify(activity: AgentActivityBody, agentId?: string): void;
 }
@@ -101,7 +101,7 @@ export class TurnRun {
     });
     this.steps = options.stepsBefore;
     this.#stale = conversation.mailbox.size;
-    this.#answered = conversation.broker.known.all.length === 0 || options.told.size > 0;
+    this.#answered = conversation.broker.known.all.length === 0 || options.hasResults;
   }
 
   /** Yields what the client is to see. Rejects as the session does; never for what Claude Code does. */
@@ -300,7 +300,7 @@ export class TurnRun {
     const { transcript } = this.#options.turn;
     const texts = blocksOf(content).filter((block) => block.type === 'text' && block.text.trim() !== '');
     if (texts.length === 0) return;
-    this.#tellResults();
+    this.#addResults();
     const last = transcript.at(-1);
     if (last?.role === 'user')
       transcript[transcript.length - 1] = { ...last, content: [...last.content, ...texts] };
@@ -322,12 +322,12 @@ export class TurnRun {
   /** What has become possible. */
   async #advance(): Promise<RunEnd | undefined> {
     if (this.#open.length > 0) return this.#handBack();
-    this.#tellResults();
+    this.#addResults();
     if (this.#admission?.signal.aborted) this.#admission = undefined;
     const admission = this.#admission;
     if (admission === undefined) return undefined;
-    const behind = this.#stream.isOpen || !this.#answered || this.#received < this.#granted;
-    if (behind && !this.#quiet) return undefined;
+    const isBehind = this.#stream.isOpen || !this.#answered || this.#received < this.#granted;
+    if (isBehind && !this.#quiet) return undefined;
     if (!this.#answered) return this.#astray();
     const { maxSteps, call, toolbox, conversation, notify, persistence } = this.#options;
     if (this.steps >= maxSteps) {
@@ -352,7 +352,7 @@ export class TurnRun {
   }
 
   /** All results of the last message in the transcript, once they are there. */
-  #tellResults(): void {
+  #addResults(): void {
     const { turn, conversation } = this.#options;
     const { known } = conversation.broker;
     if (this.#answered || known.missing().length > 0) return;

@@ -1,5 +1,5 @@
 /**
- * A conversation with a plain model that the gateway keeps itself: the model is told all of it each
+ * A conversation with a plain model that the gateway keeps itself: the model gets all of it each
  * time, and what it says becomes part of it. No tools: there is no client that could run them.
  */
 import type {
@@ -172,7 +172,7 @@ export class PlainAnswer {
     this.#mostChars = mostChars;
   }
 
-  /** Returns what there is to tell of them. */
+  /** Returns what there is to report of them. */
   push(events: readonly ModelEvent[]): { type: 'text' | 'thinking'; text: string }[] {
     return this.#take(this.#lifecycle.push(events));
   }
@@ -197,7 +197,7 @@ export class PlainAnswer {
   }
 
   #take(events: readonly AnswerEvent[]): { type: 'text' | 'thinking'; text: string }[] {
-    const told: { type: 'text' | 'thinking'; text: string }[] = [];
+    const deltas: { type: 'text' | 'thinking'; text: string }[] = [];
     for (const event of events) {
       switch (event.type) {
         case 'block-start': {
@@ -211,7 +211,7 @@ export class PlainAnswer {
           const { delta } = event;
           if (delta.type === 'text' || delta.type === 'thinking') {
             this.#count(delta.text);
-            told.push(delta);
+            deltas.push(delta);
           }
           this.#add(delta);
           break;
@@ -229,7 +229,7 @@ export class PlainAnswer {
           this.#error = event.error;
       }
     }
-    return told;
+    return deltas;
   }
 
   /** All of it is held until it is over. */

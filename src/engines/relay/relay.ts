@@ -58,7 +58,7 @@ class CoolDown {
 
 interface RelayOptions {
   upstreams: ReadonlyMap<string, Upstream>;
-  /** Told of each failed try, for logs and metrics. */
+  /** Called with each failed try, for logs and metrics. */
   onFailure?: (upstream: string, error: GatewayError) => void;
   now?: () => number;
   retryBudgetMs?: number;
@@ -96,7 +96,7 @@ export class Relay implements Engine {
     return first.countTokens({ request, model: route.model, headers, signal });
   }
 
-  /** Another request about the same body, to the first upstream; undefined where that does not speak the client's wire. */
+  /** Another request about the same body, to the first upstream; undefined where that does not speak the client's dialect. */
   async ask(call: ModelRequest, route: ModelRoute, path: string): Promise<SideAnswer | undefined> {
     const [first] = ableUpstreams(this.#upstreamsOf(route), call.request);
     const body = first === undefined ? undefined : forwardableBody(first, call, route);
@@ -140,7 +140,7 @@ export class Relay implements Engine {
   }
 }
 
-/** What only the wire itself can say is asked for in the client's own bytes. */
+/** What only the dialect itself can say is asked for in the client's own bytes. */
 function ableToForward(
   upstreams: readonly Upstream[],
   call: ModelRequest,

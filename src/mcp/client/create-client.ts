@@ -53,7 +53,7 @@ export interface McpClientOptions {
   random?: () => number;
   /** Retries by itself after a failure; `doctor` does not. */
   retries?: boolean;
-  /** Told whenever tools have come or gone. */
+  /** Called whenever tools have come or gone. */
   onTools?: () => void;
 }
 

@@ -21,8 +21,8 @@ export interface McpClient {
    */
   finishSignIn(name: string, answer: { code: string; state: string }): Promise<McpServerStatus>;
   /**
-   * Told of each server whose state or tools have changed; one that was removed is `closed`. A
-   * listener that throws is logged and goes on.
+   * Calls `listener` with each server whose state or tools have changed; one that was removed is
+   * `closed`. A listener that throws is logged and stays.
    */
   onChange(listener: (change: McpServerChange) => void): () => void;
   /** Ends what was kept for the session. */

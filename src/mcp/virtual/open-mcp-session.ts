@@ -104,7 +104,7 @@ export class McpSession {
     this.#transport = new sdk.Transport({
       sessionIdGenerator: () => id,
       eventStore: new EventMemory(parts.limits),
-      // Whoever writes the stream does that, with one timer for all of them.
+      // The writer of the stream does that, with one timer for all of them.
       keepAliveMs: 0,
     });
     this.#transport.onerror = (error) => parts.log.debug({ err: error }, 'an MCP client was refused');

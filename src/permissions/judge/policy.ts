@@ -88,7 +88,7 @@ interface PolicyOptions {
   protectedPaths: readonly string[];
   /** Files and folders that the gateway itself runs (tools, scripts of MCP servers): no tool may change them. */
   executedPaths?: readonly string[];
-  /** Told once for each state of a repository's file that was not taken as it stands. */
+  /** Called once for each state of a repository's file that was not taken as it stands. */
   onWarning?: (message: string) => void;
   /** How long the state of a repository's file is believed. */
   repositoryRecheckMs?: number;

@@ -45,7 +45,7 @@ function oneAddress(script: string, from: number): number | undefined {
   const delimiter = script.charAt(start);
   if (!escaped && delimiter !== '/') return from;
   if (delimiter === '' || delimiter === '\n') return undefined;
-  const end = behind(script, start + 1, delimiter);
+  const end = afterDelimiter(script, start + 1, delimiter);
   if (end === undefined) return undefined;
   const flags = /[IM]*/y;
   flags.lastIndex = end;
@@ -65,8 +65,8 @@ function afterCommand(script: string, at: number): number | undefined {
   if (command !== 's' && command !== 'y') return undefined;
   const delimiter = script.charAt(at + 1);
   if (delimiter === '' || delimiter === '\n' || delimiter === '\\') return undefined;
-  const middle = behind(script, at + 2, delimiter);
-  const end = middle === undefined ? undefined : behind(script, middle, delimiter);
+  const middle = afterDelimiter(script, at + 2, delimiter);
+  const end = middle === undefined ? undefined : afterDelimiter(script, middle, delimiter);
   if (end === undefined || command === 'y') return end;
   const flags = /[gpiIMm\d]*/y;
   flags.lastIndex = end;
@@ -75,10 +75,10 @@ function afterCommand(script: string, at: number): number | undefined {
 }
 
 /**
- * Behind the next `delimiter` that is not escaped. In a bracket expression it would not count for
+ * After the next `delimiter` that is not escaped. In a bracket expression it would not count for
  * sed; here it does, so that such a script is refused and not misread.
  */
-function behind(script: string, from: number, delimiter: string): number | undefined {
+function afterDelimiter(script: string, from: number, delimiter: string): number | undefined {
   for (let at = from; at < script.length; at += 1) {
     const char = script.charAt(at);
     if (char === '\\') at += 1;

@@ -110,8 +110,8 @@ export class Auth {
   }
 
   /**
-   * A process of the gateway's own on a path that it may use. It has no rate of its own: whoever it
-   * works for was counted.
+   * A process of the gateway's own on a path that it may use. It has no rate of its own: the
+   * request that it works for was counted.
    */
   inner(path: string, headers: IncomingHttpHeaders): Principal | undefined {
     if (this.#inner === undefined || !INNER_PATHS.has(path)) return undefined;

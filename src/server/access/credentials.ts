@@ -6,7 +6,7 @@ export function digestOf(secret: string): Buffer {
 }
 
 /**
- * Finds what a secret stands for. Its digest has a salt that only this process knows: whoever measures
+ * Finds what a secret stands for. Its digest has a salt that only this process knows: an attacker who measures
  * how much of a digest agreed with another cannot tell what that digest is, nor choose one.
  */
 export class CredentialIndex<T> {

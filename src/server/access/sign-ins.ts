@@ -130,7 +130,7 @@ export class SignIns {
     return { setCookie: this.#cookie.give(value, secure), page };
   }
 
-  /** Told when one has ended before its time. */
+  /** Calls `listener` when one has ended before its time. */
   onEnd(listener: () => void): void {
     this.#listeners.add(listener);
   }
@@ -208,7 +208,7 @@ export class SignIns {
     return this.#cookie.taken;
   }
 
-  /** Tells the store what it does not know, and ends what is gone from it. Never rejects; a call while one runs joins it. */
+  /** Writes what the store does not know, and ends what is gone from it. Never rejects; a call while one runs joins it. */
   sync(now = Date.now(), slideMs: number = SIGN_IN_LIMITS.slideMs): Promise<void> {
     this.#syncing ??= this.#sync(now, slideMs).finally(() => {
       this.#syncing = undefined;
@@ -268,7 +268,7 @@ export class SignIns {
     if (known.length === 0) return;
     const stored = new Set((await this.#options.store.list()).map(({ id }) => id));
     const gone = known.filter(([key]) => !stored.has(key) && this.#sessions.delete(key));
-    if (gone.length > 0) this.#tell();
+    if (gone.length > 0) this.#emitEnd();
   }
 
   async #write(id: string, session: ConsoleSession): Promise<void> {
@@ -319,7 +319,7 @@ export class SignIns {
   #end(keys: readonly string[]): void {
     const known = keys.filter((key) => this.#sessions.delete(key));
     for (const key of keys) this.#leave(key);
-    if (known.length > 0) this.#tell();
+    if (known.length > 0) this.#emitEnd();
   }
 
   #leave(key: string): void {
@@ -335,7 +335,7 @@ export class SignIns {
     }
   }
 
-  #tell(): void {
+  #emitEnd(): void {
     for (const listener of this.#listeners) listener();
   }
 }

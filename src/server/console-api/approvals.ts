@@ -1,6 +1,6 @@
 /**
  * Questions to a person about tool calls. Everyone sees and answers their own key's, an
- * administrator all of them. Whoever looks here counts as present for a minute.
+ * administrator all of them. A person who looks here counts as present for a minute.
  */
 import { type ErrorCode, GatewayError } from '../../core/errors.js';
 import type { Log } from '../../observability/log.js';

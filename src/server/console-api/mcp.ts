@@ -89,7 +89,7 @@ async function readServer(
 
 function toWire(status: McpServerStatus, { principal }: Exchange): object {
   const { serverInfo, connectedAt, retryAt, signInUrl } = status;
-  // Whoever signs in decides with which account the gateway goes on.
+  // The person who signs in chooses the account that the gateway uses.
   const mayChange = principal.scopes.includes('admin');
   return {
     name: status.name,

@@ -65,7 +65,7 @@ export const listSessions: ConsoleApiHandler = async (exchange, context) => {
   sendJson(exchange, 200, { data: items, next: next ?? null }, NO_STORE);
 };
 
-/** The newest messages, or those in front of a place. */
+/** The newest messages, or those before a position. */
 export const getSession: ConsoleApiHandler = async (exchange, context, parameters) => {
   const query = new URLSearchParams(exchange.query);
   const limit = readInteger(query, 'limit', PAGES.messages);
@@ -98,12 +98,12 @@ export const forkSession: ConsoleApiHandler = async (exchange, context, paramete
   sendJson(exchange, 201, await sessionToWire(context, forked), NO_STORE);
 };
 
-/** Whoever began the turn: what it has said and done so far stays. */
+/** Any client may have begun the turn; what it has said and done so far stays. */
 export const stopSession: ConsoleApiHandler = async (exchange, context, parameters) => {
   const { id } = await findSession(exchange, context, parameters);
   const { name } = exchange.principal;
   const answer: StopAnswer = { stopped: await context.sessions.stop(id, name) };
-  // Whoever has stopped it finds no question of it any more.
+  // When the answer arrives, no question of the turn is pending.
   if (answer.stopped) await context.approvals.cancelLeft(id, stoppedBy(name));
   sendJson(exchange, 200, answer, NO_STORE);
 };
@@ -118,7 +118,7 @@ function readOne<T extends string>(query: URLSearchParams, name: string, known: 
 
 /**
  * The messages in front of `before`, at most `limit` of them. Instructions in the middle of a
- * conversation are not said by anyone, and are left out; places are those in the whole.
+ * conversation are not said by anyone, and are left out; positions are those in the whole.
  */
 function messagesToWire(
   messages: readonly Message[],

@@ -26,7 +26,7 @@ interface ClientConnection {
 }
 
 interface ConnectionEvents {
-  /** Told once of each exchange. */
+  /** Called once for each exchange. */
   onDone(exchange: Exchange): void;
   /** Nothing runs on the connection any more; it may be closed already. */
   onIdle(connection: ClientConnection): void;

@@ -16,7 +16,7 @@ const LAST_CHUNK = '0\r\n\r\n';
 export class SseWriter implements Ticking {
   quietTicks = 0;
   stalledTicks: number | undefined;
-  /** Told when nothing was written for a while and the reader keeps up. */
+  /** Called when nothing was written for a while and the reader keeps up. */
   onQuiet: () => void = () => {};
   readonly #response: ServerResponse;
   /** HTTP/1.0 knows no chunks: there the end of the connection is the end of the answer. */

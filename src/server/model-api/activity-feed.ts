@@ -35,13 +35,13 @@ export class ActivityFeed {
   #seq = 0;
   #closed = false;
 
-  /** For `Call.observe`. */
+  /** For `ModelRequest.observe`. */
   readonly observe = (activity: AgentActivity): void => {
     if (this.#closed) return;
     if (IN_ANSWER.has(activity.type)) return;
-    const told = { ...encodeActivity(activity, COMMENT_LIMITS), seq: this.#seq };
+    const encoded = { ...encodeActivity(activity, COMMENT_LIMITS), seq: this.#seq };
     this.#seq += 1;
-    this.#waiting.push(`: toolgate ${oneLine(JSON.stringify(told))}\n\n`);
+    this.#waiting.push(`: toolgate ${oneLine(JSON.stringify(encoded))}\n\n`);
     if (this.#waiting.length > WAITING) this.#waiting.shift();
     this.flush();
   };

@@ -40,10 +40,10 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
 
 /** The same for bodies that ask for the same answer: how it is sent is no part of it. The same words to two sessions are two requests. */
 export function requestDigest(dialect: DialectName, body: unknown, session?: string): string {
-  const place = session === undefined ? [dialect] : [dialect, session];
-  if (!isObject(body)) return digestOf([...place, body]);
+  const scope = session === undefined ? [dialect] : [dialect, session];
+  if (!isObject(body)) return digestOf([...scope, body]);
   const { stream: _stream, stream_options: _options, ...asked } = body;
-  return digestOf([...place, asked]);
+  return digestOf([...scope, asked]);
 }
 
 interface AnswerOnceOptions {

@@ -283,19 +283,19 @@ async function answerTurn(
   try {
     if (encoder === undefined) {
       const lossLog = new LossLog();
-      const turn = await collect(exchange, body, lifecycle).catch((error: unknown) => {
+      const message = await collect(exchange, body, lifecycle).catch((error: unknown) => {
         void record?.drop();
         throw error;
       });
-      await record?.finish(turn);
-      const encoded = dialect.ingress.encodeResponse(turn, answerContext, lossLog);
+      await record?.finish(message);
+      const encoded = dialect.ingress.encodeResponse(message, answerContext, lossLog);
       facts.losses = [...losses, ...lifecycle.losses.list(), ...lossLog.list()];
       sendJson(exchange, 200, encoded, answerHeaders(exchange, answer, facts.losses));
     } else {
       const headers = { ...answerHeaders(exchange, answer, losses), ...SSE_HEADERS };
       const begun = writer ?? new SseWriter(exchange.response, 200, headers);
       const recording = record === undefined ? undefined : new RecordingEncoder(encoder, record);
-      const events = { ...body, wire: dialect.name };
+      const events = { ...body, dialect: dialect.name };
       await streamEvents(exchange, context, begun, events, lifecycle, recording ?? encoder, feed);
       recording?.close();
       facts.losses = [...losses, ...lifecycle.losses.list()];

@@ -1,6 +1,6 @@
 /**
  * `/v1/responses` beside its turns: stored answers, shown, listed and deleted, and what an upstream of the
- * same wire answers itself.
+ * same dialect answers itself.
  */
 import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';

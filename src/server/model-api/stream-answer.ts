@@ -31,7 +31,7 @@ export async function streamEvents(
   exchange: Exchange,
   context: ModelApiContext,
   writer: SseWriter,
-  body: EventsBody & { wire: DialectName },
+  body: EventsBody & { dialect: DialectName },
   lifecycle: StreamLifecycle,
   encoder: StreamEncoder,
   feed?: ActivityFeed,
@@ -54,7 +54,7 @@ export async function streamEvents(
   };
   await streaming(exchange, context, writer, body.batches, {
     take: (batch) => {
-      noteForeign(batch, body.wire, lifecycle);
+      noteForeign(batch, body.dialect, lifecycle);
       return say(lifecycle.push(batch));
     },
     finished: () => lifecycle.finished,
@@ -102,10 +102,10 @@ export async function streamBytes(
   if (usage !== undefined) exchange.facts.usage = { ...NO_USAGE, ...usage };
 }
 
-/** Blocks that only another wire knows are left out of a stream whose head is already out: log and trace say so. */
-function noteForeign(batch: readonly ModelEvent[], wire: DialectName, { losses }: StreamLifecycle): void {
+/** Blocks that only another dialect knows are left out of a stream whose head is already out: log and trace say so. */
+function noteForeign(batch: readonly ModelEvent[], dialect: DialectName, { losses }: StreamLifecycle): void {
   for (const event of batch) {
-    if (event.type !== 'block' || event.block.type !== 'opaque' || event.block.dialect === wire) continue;
+    if (event.type !== 'block' || event.block.type !== 'opaque' || event.block.dialect === dialect) continue;
     losses.add('content', `${event.block.kind}: only ${event.block.dialect} has it`);
   }
 }

@@ -41,7 +41,7 @@ export type MatchDecision =
   | 'resume'
   /** The broken turn's work is kept, and the conversation continues after it. */
   | 'continue-broken'
-  /** The stored answer is replayed. */
+  /** The stored answer is repeated. */
   | 'repeat'
   /** A new session begins with the history up to that position. */
   | 'fork'

@@ -24,7 +24,7 @@ export interface ListPosition {
 export interface SessionFilter {
   where: string;
   params: readonly SqlValue[];
-  /** Behind this place. */
+  /** After this position. */
   after: ListPosition;
 }
 

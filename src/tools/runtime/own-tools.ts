@@ -13,16 +13,16 @@ import type { RuntimeLog } from './runtime.js';
 import { isToolError, type Tool, ToolError } from './tool.js';
 
 /**
- * Errors of own tools reach the model with their message, whatever their class: whoever wrote the
- * tool wrote the sentence as well. Secrets of the configuration are taken out of it.
+ * Errors of own tools reach the model with their message, whatever their class: the author of
+ * the tool wrote the sentence as well. Secrets of the configuration are taken out of it.
  */
-interface TellingOptions {
+interface OwnErrorOptions {
   redact(text: string): string;
   log: RuntimeLog;
 }
 
-function tellingErrors(tool: Tool, { redact, log }: TellingOptions): Tool {
-  const told = (thrown: unknown): unknown => {
+function withOwnErrors(tool: Tool, { redact, log }: OwnErrorOptions): Tool {
+  const toToolError = (thrown: unknown): unknown => {
     if (thrown instanceof GatewayError) return thrown;
     const known = isToolError(thrown);
     if (!known) log.error({ err: thrown, tool: tool.name }, 'an own tool failed');
@@ -36,7 +36,7 @@ function tellingErrors(tool: Tool, { redact, log }: TellingOptions): Tool {
       try {
         return await ask(...args);
       } catch (thrown) {
-        throw told(thrown);
+        throw toToolError(thrown);
       }
     };
   const { effects, validateInput } = tool;
@@ -50,7 +50,7 @@ function tellingErrors(tool: Tool, { redact, log }: TellingOptions): Tool {
         yield* tool.call(input, context);
       } catch (thrown) {
         // What a signal threw says nothing that the result does not say.
-        throw context.signal.aborted && !isToolError(thrown) ? thrown : told(thrown);
+        throw context.signal.aborted && !isToolError(thrown) ? thrown : toToolError(thrown);
       }
     },
   };
@@ -90,7 +90,7 @@ export function createOwnTools(options: OwnToolOptions): ToolSource {
       const exported = await importWithin(file, loadMs);
       return candidatesOf(exported).flatMap((candidate) => {
         try {
-          return [tellingErrors(toTool(candidate), { redact, log })];
+          return [withOwnErrors(toTool(candidate), { redact, log })];
         } catch (error) {
           report(file, `It holds something that is not a tool: ${messageOf(error)}.`);
           return [];
@@ -134,17 +134,17 @@ export function createOwnTools(options: OwnToolOptions): ToolSource {
 
 /** Files to load for one entry of `tools.paths`. Throws an Error that says what is wrong with it. */
 async function filesOf(path: string, baseDir: string, onSkipped: (file: string) => void): Promise<string[]> {
-  const place = resolve(baseDir, path);
-  const found = await stat(place).catch(() => undefined);
-  if (found?.isFile()) return [place];
+  const location = resolve(baseDir, path);
+  const found = await stat(location).catch(() => undefined);
+  if (found?.isFile()) return [location];
   if (found?.isDirectory()) {
-    const entry = await packageEntry(place);
+    const entry = await packageEntry(location);
     if (entry !== undefined) return [entry];
-    const names = (await readdir(place)).filter((name) => !NOT_A_TOOL.test(name)).toSorted();
-    for (const name of names.filter((each) => NOT_LOADED.test(each))) onSkipped(join(place, name));
-    return names.filter((name) => TOOL_FILE.test(name)).map((name) => join(place, name));
+    const names = (await readdir(location)).filter((name) => !NOT_A_TOOL.test(name)).toSorted();
+    for (const name of names.filter((each) => NOT_LOADED.test(each))) onSkipped(join(location, name));
+    return names.filter((name) => TOOL_FILE.test(name)).map((name) => join(location, name));
   }
-  if (!PACKAGE_NAME.test(path)) throw new Error(`there is nothing at ${place}`);
+  if (!PACKAGE_NAME.test(path)) throw new Error(`there is nothing at ${location}`);
   return [await resolvePackage(path, baseDir)];
 }
 

@@ -26,7 +26,7 @@ interface SchedulerOptions {
   limits: SchedulerLimits;
   /** Fires when the runtime closes. */
   closing: AbortSignal;
-  /** Told of every run, with when it is over. */
+  /** Called with every run, and when it is over. */
   onRun?: (done: Promise<void>) => void;
 }
 

@@ -31,10 +31,10 @@ const TIMES_AT_ONCE = 64;
  * In two runs, because a glob on the command line of ripgrep stands above ignore files: what
  * matches, and what of that is still there without the glob.
  */
-async function findFiles(place: ToolCallTarget, glob: string, context: ToolContext): Promise<FoundFiles> {
-  const target = openTarget(place);
+async function findFiles(searched: ToolCallTarget, glob: string, context: ToolContext): Promise<FoundFiles> {
+  const target = openTarget(searched);
   if (!target.isFolder)
-    throw new ToolError(`${place.path} is a file. Give the folder that it is in as path.`);
+    throw new ToolError(`${searched.path} is a file. Give the folder that it is in as path.`);
   const naming = namingOf(target, context);
   const matching = new Set<string>();
   const first = await list(target, [`--glob=${glob}`], context, (printed) => {
@@ -141,7 +141,7 @@ export const globTool: Tool<GlobInput> = {
   isReadOnly: () => true,
   isConcurrencySafe: () => true,
   needsPermissions: () => true,
-  effects: (input, context) => effectsOn(lookedIn(input, context).place, 'read', true),
+  effects: (input, context) => effectsOn(lookedIn(input, context).searched, 'read', true),
   prompt: 'Find files by name with Glob.',
   describe: ({ pattern, path }, context) => ({
     title: `Find ${pattern}`,
@@ -150,8 +150,8 @@ export const globTool: Tool<GlobInput> = {
   }),
   async *call(input, context) {
     const started = performance.now();
-    const { place, glob } = lookedIn(input, context);
-    const found = await findFiles(place, glob, context);
+    const { searched, glob } = lookedIn(input, context);
+    const found = await findFiles(searched, glob, context);
     const shown = found.paths
       .slice(0, GLOB_LIMITS.files)
       .map((each) => printableName(displayPath(each, context.session.cwd)));
@@ -184,8 +184,8 @@ export const globTool: Tool<GlobInput> = {
 function lookedIn(
   { pattern, path }: GlobInput,
   context: ToolContext,
-): { place: ToolCallTarget; glob: string } {
+): { searched: ToolCallTarget; glob: string } {
   const start = searchedPlace(path, context).path;
   const { folder, glob } = splitPattern(pattern, start, context.workspace.home);
-  return { place: targetOf(folder, context), glob };
+  return { searched: targetOf(folder, context), glob };
 }

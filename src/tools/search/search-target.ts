@@ -15,8 +15,6 @@ export interface SearchTarget {
   isFolder: boolean;
 }
 
-type Place = Pick<ToolContext, 'session'>;
-
 /** The same from the judging of a call to its run, whatever links lead there meanwhile. */
 export function searchedPlace(path: string | undefined, context: ToolContext): ToolCallTarget {
   return targetOf(path === undefined || path === '' ? '.' : path, context);
@@ -45,7 +43,7 @@ interface Naming {
 }
 
 /** By joining texts: a search may find a hundred thousand. */
-export function namingOf({ folder }: SearchTarget, { session }: Place): Naming {
+export function namingOf({ folder }: SearchTarget, { session }: Pick<ToolContext, 'session'>): Naming {
   const base = folder === '/' ? '/' : `${folder}/`;
   const inner = isInside(session.cwd, folder) ? relative(session.cwd, folder) : folder;
   const prefix = inner === '' ? '' : inner === '/' ? '/' : `${inner}/`;

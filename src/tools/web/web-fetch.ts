@@ -66,7 +66,7 @@ export function webFetchTool(options: WebFetchOptions = {}): Tool<WebFetchInput>
     description:
       'Fetches a page from the public web and returns it as Markdown; also text, JSON, XML, PDF and images.',
     inputSchema,
-    // Whoever owns the server learns the address, and an address can carry what was read elsewhere.
+    // The owner of the server learns the address, and an address can carry what was read elsewhere.
     isReadOnly: () => false,
     isConcurrencySafe: () => true,
     needsPermissions: () => true,

@@ -20,7 +20,7 @@ const DECODERS: Readonly<Record<string, (first: Buffer) => Transform>> = {
 };
 
 /** `encoding` is the header's value. Throws GatewayError for one that is not known; the body is then ended. */
-export function decodeContent(body: ResponseBody, encoding: string, place: RequestTarget): ResponseBody {
+export function decodeContent(body: ResponseBody, encoding: string, target: RequestTarget): ResponseBody {
   let decoded = body;
   const names = encoding.toLowerCase().split(',');
   for (const name of names.reverse()) {
@@ -31,10 +31,10 @@ export function decodeContent(body: ResponseBody, encoding: string, place: Reque
       void body.return();
       throw new GatewayError(
         'upstream_failed',
-        `${place.label} answered with content-encoding ${JSON.stringify(trimmed)}, which the gateway cannot read.`,
+        `${target.label} answered with content-encoding ${JSON.stringify(trimmed)}, which the gateway cannot read.`,
       );
     }
-    decoded = new DecodedBody(decoded, create, place);
+    decoded = new DecodedBody(decoded, create, target);
   }
   return decoded;
 }
@@ -42,7 +42,7 @@ export function decodeContent(body: ResponseBody, encoding: string, place: Reque
 class DecodedBody implements ResponseBody {
   readonly #source: ResponseBody;
   readonly #create: (first: Buffer) => Transform;
-  readonly #place: RequestTarget;
+  readonly #target: RequestTarget;
   #decoder: Transform | undefined;
   #output: Buffer[] = [];
   #outputBytes = 0;
@@ -51,10 +51,10 @@ class DecodedBody implements ResponseBody {
   /** Wakes the reader that waits for the decoder. */
   #wake: () => void = () => {};
 
-  constructor(source: ResponseBody, create: (first: Buffer) => Transform, place: RequestTarget) {
+  constructor(source: ResponseBody, create: (first: Buffer) => Transform, target: RequestTarget) {
     this.#source = source;
     this.#create = create;
-    this.#place = place;
+    this.#target = target;
   }
 
   async next(): Promise<IteratorResult<Buffer, undefined>> {
@@ -105,7 +105,7 @@ class DecodedBody implements ResponseBody {
   #fail(why: string, cause?: Error): void {
     this.#failure ??= new GatewayError(
       'upstream_failed',
-      `The answer of ${this.#place.label} cannot be read: ${why}.`,
+      `The answer of ${this.#target.label} cannot be read: ${why}.`,
       cause === undefined ? {} : { cause },
     );
     this.#decoder?.destroy();

@@ -17,7 +17,7 @@ export interface NetworkPath {
   port: number;
   secure: boolean;
   proxy: ProxyServer | undefined;
-  place: RequestTarget;
+  target: RequestTarget;
 }
 
 export function networkPathOf(url: URL, proxies: ProxySettings): NetworkPath {
@@ -35,7 +35,7 @@ export function networkPathOf(url: URL, proxies: ProxySettings): NetworkPath {
     port: portOf(url),
     secure,
     proxy,
-    place: { label: url.host, proxy: proxy?.label },
+    target: { label: url.host, proxy: proxy?.label },
   };
 }
 
@@ -76,7 +76,7 @@ interface DialOptions {
   timeoutMs: number;
   lookup: LookupFunction | undefined;
   tls: TlsState;
-  /** Told when the connection's socket has closed. */
+  /** Called when the connection's socket has closed. */
   onGone(connection: UpstreamConnection): void;
 }
 
@@ -98,7 +98,7 @@ export class Dial {
   constructor(options: DialOptions) {
     this.#options = options;
     const { route, signal, timeoutMs } = options;
-    this.#timer = startTimer(timeoutMs, () => this.stop(timedOut(route.place, 'connect', timeoutMs)));
+    this.#timer = startTimer(timeoutMs, () => this.stop(timedOut(route.target, 'connect', timeoutMs)));
     signal.addEventListener('abort', this);
     this.connection = new Promise((resolve, reject) => {
       this.#reject = reject;
@@ -106,7 +106,7 @@ export class Dial {
         (connection) => {
           if (this.#settle()) resolve(connection);
         },
-        (error: unknown) => this.stop(wireFailure(route.place, 'connect', error)),
+        (error: unknown) => this.stop(wireFailure(route.target, 'connect', error)),
       );
     });
   }

@@ -93,13 +93,13 @@ const BEGINNINGS: Readonly<Record<RequestStage, string>> = {
   body: 'The answer broke off from',
 };
 
-function nameOf(place: RequestTarget): string {
-  return place.proxy === undefined ? place.label : `${place.label} (through the proxy ${place.proxy})`;
+function nameOf(target: RequestTarget): string {
+  return target.proxy === undefined ? target.label : `${target.label} (through the proxy ${target.proxy})`;
 }
 
-export function wireFailure(place: RequestTarget, stage: RequestStage, error: unknown): GatewayError {
+export function wireFailure(target: RequestTarget, stage: RequestStage, error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  if (error instanceof ProtocolError) return malformed(place, error);
+  if (error instanceof ProtocolError) return malformed(target, error);
   const code = codeOf(error);
   const cause = CAUSES[code];
   const text = cause?.text ?? 'the connection failed';
@@ -107,7 +107,7 @@ export function wireFailure(place: RequestTarget, stage: RequestStage, error: un
   const shown = code === '' ? '' : ` (${code})`;
   return new GatewayError(
     'upstream_failed',
-    `${BEGINNINGS[stage]} ${nameOf(place)}: ${text}${shown}.${advice}`,
+    `${BEGINNINGS[stage]} ${nameOf(target)}: ${text}${shown}.${advice}`,
     { retryable: cause?.retryable ?? true, cause: error },
   );
 }
@@ -119,29 +119,29 @@ function codeOf(error: unknown): string {
   return error instanceof AggregateError ? codeOf(error.errors[0]) : '';
 }
 
-function malformed(place: RequestTarget, error: ProtocolError): GatewayError {
+function malformed(target: RequestTarget, error: ProtocolError): GatewayError {
   return new GatewayError(
     'upstream_failed',
-    `${nameOf(place)} sent something that is not a valid HTTP answer: ${error.message}. Check the upstream's base_url.`,
+    `${nameOf(target)} sent something that is not a valid HTTP answer: ${error.message}. Check the upstream's base_url.`,
     { cause: error },
   );
 }
 
 /** The connection ended without an error, but too soon. */
-export function closedEarly(place: RequestTarget, stage: 'answer' | 'body'): GatewayError {
+export function closedEarly(target: RequestTarget, stage: 'answer' | 'body'): GatewayError {
   const what =
     stage === 'answer'
       ? 'closed the connection without an answer'
       : 'closed the connection before its answer was complete';
-  return new GatewayError('upstream_failed', `${nameOf(place)} ${what}.`, { retryable: true });
+  return new GatewayError('upstream_failed', `${nameOf(target)} ${what}.`, { retryable: true });
 }
 
-export function timedOut(place: RequestTarget, stage: RequestStage, afterMs: number): GatewayError {
+export function timedOut(target: RequestTarget, stage: RequestStage, afterMs: number): GatewayError {
   const seconds = `${afterMs / 1000} s`;
   const texts: Record<RequestStage, string> = {
-    connect: `${nameOf(place)} did not accept a connection within ${seconds}.`,
-    answer: `${nameOf(place)} did not answer within ${seconds}.`,
-    body: `${nameOf(place)} fell silent for ${seconds} in the middle of its answer.`,
+    connect: `${nameOf(target)} did not accept a connection within ${seconds}.`,
+    answer: `${nameOf(target)} did not answer within ${seconds}.`,
+    body: `${nameOf(target)} fell silent for ${seconds} in the middle of its answer.`,
   };
   return new GatewayError('upstream_timeout', texts[stage], { retryable: true });
 }

@@ -99,9 +99,9 @@ export class HttpClient {
     connection: UpstreamConnection,
     reused: boolean,
   ): Promise<HttpResponse> {
-    const { place } = call.route;
+    const { target } = call.route;
     const exchange = new HttpRoundTrip(connection, {
-      place,
+      target,
       bodiless: call.bodiless,
       signal: call.signal,
       headersTimeoutMs: call.headersTimeoutMs,
@@ -113,7 +113,7 @@ export class HttpClient {
     const { status, headers } = head;
     const encoding = headers['content-encoding'];
     if (encoding === undefined) return { status, headers, body };
-    const decoded = decodeContent(body, encoding, place);
+    const decoded = decodeContent(body, encoding, target);
     delete headers['content-encoding'];
     delete headers['content-length'];
     return { status, headers, body: decoded };

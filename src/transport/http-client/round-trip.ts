@@ -18,7 +18,7 @@ export interface Outgoing {
 }
 
 interface RoundTripOptions {
-  place: RequestTarget;
+  target: RequestTarget;
   /** The request was HEAD. */
   bodiless: boolean;
   signal: AbortSignal;
@@ -87,7 +87,7 @@ export class HttpRoundTrip implements ConnectionUser, BodySource {
     try {
       part = this.#parser.push(bytes);
     } catch (error) {
-      this.#fail(wireFailure(this.#options.place, 'answer', error));
+      this.#fail(wireFailure(this.#options.target, 'answer', error));
       return;
     }
     const { head } = this.#parser;
@@ -101,7 +101,7 @@ export class HttpRoundTrip implements ConnectionUser, BodySource {
   }
 
   onClosed(error: Error | undefined): void {
-    const { place } = this.#options;
+    const { target } = this.#options;
     const { head } = this.#parser;
     if (error === undefined && head !== undefined && this.#parser.end()) {
       this.#finish(head);
@@ -113,7 +113,7 @@ export class HttpRoundTrip implements ConnectionUser, BodySource {
       return;
     }
     const stage = head === undefined ? 'answer' : 'body';
-    this.#fail(error === undefined ? closedEarly(place, stage) : wireFailure(place, stage, error));
+    this.#fail(error === undefined ? closedEarly(target, stage) : wireFailure(target, stage, error));
   }
 
   pause(): void {
@@ -144,8 +144,8 @@ export class HttpRoundTrip implements ConnectionUser, BodySource {
 
   /** On a reused connection in two steps: the first ends the time in which the body may be wanted again. */
   #startAnswerTimer(): void {
-    const { place, reused, headersTimeoutMs } = this.#options;
-    const expire = () => this.#fail(timedOut(place, 'answer', headersTimeoutMs));
+    const { target, reused, headersTimeoutMs } = this.#options;
+    const expire = () => this.#fail(timedOut(target, 'answer', headersTimeoutMs));
     if (!reused || (headersTimeoutMs > 0 && headersTimeoutMs <= STALE_WITHIN_MS)) {
       this.#timer = startTimer(headersTimeoutMs, expire);
       return;
@@ -173,8 +173,8 @@ export class HttpRoundTrip implements ConnectionUser, BodySource {
 
   #startIdleTimer(): void {
     clearTimeout(this.#timer);
-    const { place, idleTimeoutMs } = this.#options;
-    this.#timer = startTimer(idleTimeoutMs, () => this.#fail(timedOut(place, 'body', idleTimeoutMs)));
+    const { target, idleTimeoutMs } = this.#options;
+    this.#timer = startTimer(idleTimeoutMs, () => this.#fail(timedOut(target, 'body', idleTimeoutMs)));
   }
 
   #finish(head: ResponseHead): void {

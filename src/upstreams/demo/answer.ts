@@ -56,11 +56,11 @@ function ownWords(content: readonly Block[]): string {
   let words = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
   for (const tag of CLIENT_TAGS.split(' ')) {
     const [before = '', ...opened] = words.split(`<${tag}`);
-    const behind = opened.map((text) => {
+    const after = opened.map((text) => {
       const close = text.indexOf(`</${tag}>`);
       return close < 0 ? `<${tag}${text}` : text.slice(close + tag.length + 3);
     });
-    words = before + behind.join('');
+    words = before + after.join('');
   }
   return words.trim();
 }

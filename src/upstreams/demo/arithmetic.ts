@@ -88,7 +88,7 @@ function computePrefix(tokens: readonly Span[]): { value: number | undefined; le
     at += 1;
     return sign;
   };
-  /** Where no value stands behind an operator, the operator is not part of the expression. */
+  /** Where no value follows an operator, the operator is not part of the expression. */
   const chain = (signs: string, read: () => number | undefined): number | undefined => {
     let value = read();
     for (;;) {

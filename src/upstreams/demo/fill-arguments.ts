@@ -93,7 +93,7 @@ export function askOf(text: string): Ask {
   return { text, facts: [...facts.sort((a, b) => a.start - b.start), ...numbers], features };
 }
 
-/** What is written with a capital, else what stands behind a preposition; in Chinese what no table knows. */
+/** What is written with a capital, else what follows a preposition; in Chinese what no table knows. */
 function namesIn(words: string): Fact[] {
   const nameAt = (text: string, at: number): Fact => ({
     kind: 'name',
@@ -112,10 +112,10 @@ function namesIn(words: string): Fact[] {
   const pair = names.map((name) => name.text).join(', ');
   if (names.length === 2 && words.includes(pair)) return [nameAt(pair, words.indexOf(pair))];
   if (names.length > 0) return names;
-  for (const { 0: behind, index } of words.matchAll(
+  for (const { 0: found, index } of words.matchAll(
     /(?<=\b(?:in|at|near|for|of|to|from)\s+)(?:[\p{Ll}-]+\s*){1,3}/gu,
   )) {
-    const all = behind.trim().split(/\s+/);
+    const all = found.trim().split(/\s+/);
     const ends = all.findIndex(isStopWord);
     if (ends !== 0) names.push(nameAt(all.slice(0, ends < 0 ? all.length : ends).join(' '), index));
   }
@@ -147,7 +147,7 @@ const IDENTIFIER = [/(?<![\w.-])#?([A-Za-z]*-?\d[\w-]*)/];
 interface Kind {
   /** What its name says, or the first words of its description. */
   name: RegExp;
-  /** Where its value is looked for, behind the patterns. */
+  /** Where its value is looked for, after the patterns. */
   facts: readonly FactKind[];
   patterns?: readonly RegExp[];
   /** Only the user can give it: where they do not, the tool is not called. Several mean as many calls. */

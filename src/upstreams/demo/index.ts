@@ -118,7 +118,7 @@ function tokensOf(text: string): number {
   return wide + Math.ceil((text.trim().length - wide) / 4);
 }
 
-/** Words with the blank behind them, Chinese by the character. */
+/** Words with the blank after them, Chinese by the character. */
 const piecesOf = (text: string): string[] =>
   text.match(
     /\s*(?:[\p{Script=Han}\u3000-\u303f\uff00-\uffef]|[^\s\p{Script=Han}\u3000-\u303f\uff00-\uffef]+)\s*/gu,

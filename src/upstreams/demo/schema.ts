@@ -151,7 +151,7 @@ function fitsString(value: string, { minLength, maxLength, format, pattern }: Js
 
 /**
  * A client's pattern made to backtrack for hours would stop the gateway, so only plain ones are
- * run (few open-ended quantifiers, none behind a group), on short texts. Any other matches nothing.
+ * run (few open-ended quantifiers, none after a group), on short texts. Any other matches nothing.
  */
 export function matchesPattern(pattern: string, text: string): boolean {
   const bare = pattern.replace(/\\[^1-9k]/gu, 'a').replace(/\[\^?\]?[^\]]*\]/gu, 'a');

@@ -2,7 +2,7 @@
 type Language = 'en' | 'zh';
 
 /**
- * A row joins words that ask for the same thing and is called by its first word. The words behind
+ * A row joins words that ask for the same thing and is called by its first word. The words after
  * the bar hint at it, but also mean other things. English words without a synonym need no row.
  */
 const CONCEPTS: readonly string[] = [

@@ -112,7 +112,7 @@ let looking: Promise<unknown> | undefined;
 let next: { since: number; seen: Promise<SeenProcess[]> } | undefined;
 
 /**
- * Whoever asks while a look is under way shares the one after it: the one under way may have
+ * A caller that asks while a look is under way shares the one after it: the one under way may have
  * passed by what is looked for. So any number of commands that end at once cost two looks.
  */
 function lookAt(since: number): Promise<SeenProcess[]> {

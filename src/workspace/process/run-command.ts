@@ -103,7 +103,7 @@ export interface RunningCommand {
   readonly log: LogFile | undefined;
   /** Resolves once, when the command and everything that it started is gone. Never rejects. */
   readonly ended: Promise<CommandEnd>;
-  /** Told of output, and of the end. */
+  /** Calls `listener` after output, and after the end. */
   onChange(listener: () => void): void;
   /** SIGTERM, and SIGKILL after a while. Resolves when all is gone; may be called at any time. */
   stop(): Promise<void>;

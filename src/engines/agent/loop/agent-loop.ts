@@ -1,5 +1,5 @@
 /**
- * The loop of an agent: ask the model, run what it calls, tell it what came of it, until it has
+ * The loop of an agent: ask the model, run what it calls, give it the results, until it has
  * nothing more to call, a call is the client's to run, or the steps are used up. The transcript
  * grows message by message and is saved after each of them, so that it can be resumed from
  * wherever the loop ends.

@@ -138,8 +138,8 @@ class SubAgent {
     const { runtime, session: above, notify } = this.#parent;
     const label = this.#task.description.slice(0, LIMITS.subAgent.labelChars);
     const { toolUseId: call } = this.#task;
-    const tell = notifierOf(notify, above.id, { id: this.#id, label, parent: above.id, call });
-    tell({ type: 'agent-start', description: label });
+    const report = notifierOf(notify, above.id, { id: this.#id, label, parent: above.id, call });
+    report({ type: 'agent-start', description: label });
     const session = await runtime.openSession({
       id: above.id,
       principal: above.principal,
@@ -151,12 +151,12 @@ class SubAgent {
     const transcript: Message[] = [{ role: 'user', content: [{ type: 'text', text: this.#task.prompt }] }];
     let end: LoopEnd = { kind: 'aborted' };
     try {
-      end = await this.#work({ ...this.#parent, session, signal: this.#signal }, transcript, tell);
+      end = await this.#work({ ...this.#parent, session, signal: this.#signal }, transcript, report);
       return { end, text: lastText(transcript) };
     } finally {
       const cutShort = cutShortBy(end);
       const { usage, steps } = this;
-      tell({ type: 'agent-end', steps, usage, ...(cutShort === undefined ? {} : { cutShort }) });
+      report({ type: 'agent-end', steps, usage, ...(cutShort === undefined ? {} : { cutShort }) });
       await session.close();
     }
   }
@@ -164,7 +164,7 @@ class SubAgent {
   async #work(
     own: TurnParts,
     transcript: Message[],
-    tell: (activity: AgentActivityBody) => void,
+    report: (activity: AgentActivityBody) => void,
   ): Promise<LoopEnd> {
     const { runtime, relay, call, log, session, signal } = own;
     const toolbox = await this.#toolbox();
@@ -185,7 +185,7 @@ class SubAgent {
       runOnce: own.runOnce,
       onBehalfOf: this.#task.toolUseId,
       notify: (activity) => {
-        tell(activity);
+        report(activity);
         this.#report(activity);
       },
       onBug: (error) => log.error({ err: error, agent: this.#id }, 'bug while tools ran'),
@@ -202,7 +202,7 @@ class SubAgent {
         cacheKey: `${session.id}:${this.#id}`,
         signal,
         tally: this.#tally,
-        notify: tell,
+        notify: report,
         onProblem: (message, error) => log.warn({ err: error, agent: this.#id }, message),
       }),
       request,
@@ -213,7 +213,7 @@ class SubAgent {
       signal,
       answer: new AnswerAssembler(),
       claimId: (id) => id,
-      notify: tell,
+      notify: report,
     });
     return drain(this.#loop);
   }

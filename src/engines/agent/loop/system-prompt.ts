@@ -65,9 +65,9 @@ interface PromptSources {
 export async function promptOptions(
   { runtime, log, now }: PromptSources,
   toolbox: Toolbox,
-  place: { root: string; cwd: string; session: string; memoryDir?: string },
+  folders: { root: string; cwd: string; session: string; memoryDir?: string },
 ): Promise<SystemPromptOptions> {
-  const { root, cwd, session, memoryDir } = place;
+  const { root, cwd, session, memoryDir } = folders;
   const readable = await runtime.gate.readable({ root, cwd }, session);
   return {
     tools: toolbox.offer.tools,

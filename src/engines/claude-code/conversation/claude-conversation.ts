@@ -355,7 +355,7 @@ export class ClaudeConversation implements ModelProxyHost {
         const { label } = this.agents.describe(task_id);
         this.broker.notify({ type: 'agent-start', description: label }, task_id);
       }
-      this.agents.tell(task_id);
+      this.agents.reportStart(task_id);
     }
     if (message.type === 'system' && message.subtype === 'task_notification')
       this.#agentEnded(message.task_id);

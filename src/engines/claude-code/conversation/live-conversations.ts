@@ -24,7 +24,7 @@ export class LiveConversations {
   readonly #busy = new Set<ClaudeConversation>();
   readonly #closing = new Set<Promise<void>>();
   #opening = 0;
-  /** Whoever wants a process comes in one after the other. */
+  /** Openings that wait for a free process, one after the other. */
   #line: Promise<void> = Promise.resolve();
   #onChange: () => void = () => {};
   readonly #unsubscribe: () => void;
@@ -46,7 +46,7 @@ export class LiveConversations {
     return conversation;
   }
 
-  /** A new one, once there is room for it. Whoever is gone by then is not kept waiting. Rejects as `start` does. */
+  /** A new one, once there is room for it. A turn whose signal fires is not kept waiting. Rejects as `start` does. */
   async open(start: () => Promise<ClaudeConversation>, signal: AbortSignal): Promise<ClaudeConversation> {
     const admitted = this.#line.then(() => this.#makeRoom(signal));
     this.#line = admitted;
@@ -142,15 +142,15 @@ export class LiveConversations {
   }
 }
 
-interface HotStart {
-  /** Results that the transcript has already, by Claude Code's ids. */
-  told: ReadonlySet<string>;
-  /** Tells it. */
+interface WarmStart {
+  /** The transcript has the results that it gets. */
+  hasResults: boolean;
+  /** Sends it what is new. */
   go(): void;
 }
 
 /** How a waiting process continues a turn. Undefined where it does not stand where the session stands. */
-export function hotStart(conversation: ClaudeConversation, turn: Turn): HotStart | undefined {
+export function warmStart(conversation: ClaudeConversation, turn: Turn): WarmStart | undefined {
   const { stood, alive, broker } = conversation;
   if (!alive || stood === undefined || stood.steps !== turn.before) return undefined;
   const waiting = broker.known.all.filter(({ block }) => !broker.known.results.has(block.id));
@@ -164,10 +164,10 @@ function withMessage(
   conversation: ClaudeConversation,
   { outstanding }: Turn,
   fresh: readonly Message[],
-): HotStart | undefined {
+): WarmStart | undefined {
   if (outstanding !== undefined || fresh.length === 0) return undefined;
   if (fresh.some(({ role }) => role === 'assistant')) return undefined;
-  return { told: new Set(), go: () => conversation.send(incomingMessage(fresh).message) };
+  return { hasResults: false, go: () => conversation.send(incomingMessage(fresh).message) };
 }
 
 function withResults(
@@ -175,7 +175,7 @@ function withResults(
   { outstanding }: Turn,
   fresh: readonly Message[],
   waiting: readonly KnownToolCall[],
-): HotStart | undefined {
+): WarmStart | undefined {
   const results = new Map<string, ToolResultBlock>(outstanding?.results ?? []);
   const [message, ...others] = fresh;
   if (others.length > 0) return undefined;
@@ -187,7 +187,7 @@ function withResults(
   const clients = waiting.filter(({ owner, problem }) => owner === 'client' && problem === undefined);
   if (clients.some(({ block }) => !results.has(block.id))) return undefined;
   return {
-    told: new Set(message === undefined ? [] : broker.known.all.map(({ wireId }) => wireId)),
+    hasResults: message !== undefined,
     go() {
       for (const call of clients) {
         const result = results.get(call.block.id);

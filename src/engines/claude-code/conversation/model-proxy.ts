@@ -54,7 +54,7 @@ export interface ModelProxyHost {
   admit(call: AskedModelRequest): Promise<ConversationRequest>;
   opened(kind: ProxiedRequestKind, call: OpenedModelRequest): void;
   failed(kind: ProxiedRequestKind, error: GatewayError): void;
-  /** Told of a call of a sub-agent as it streams. */
+  /** A request of a sub-agent, as it streams. */
   follow(agentId: string, request: ConversationRequest): FollowedModelRequest;
 }
 
@@ -148,14 +148,14 @@ export class ModelProxy implements PinnedModel {
   #watched(
     { body, promptTokens }: Answer,
     request: ConversationRequest,
-    told: Pick<Watch, 'agentId' | 'followed' | 'failed'>,
+    watch: Pick<Watch, 'agentId' | 'followed' | 'failed'>,
   ): AnswerBody {
     if (body.kind !== 'events') throw new Error('The relay answered an agent with bytes.');
     const counter = new EventCounter(promptTokens, request);
     const meter = taken(() => counter.usage);
     this.#running.add(meter);
     const ids = new FreshIds(request.messages);
-    return { kind: 'events', batches: this.#through(body.batches, { counter, meter, ids, ...told }) };
+    return { kind: 'events', batches: this.#through(body.batches, { counter, meter, ids, ...watch }) };
   }
 
   async *#through(

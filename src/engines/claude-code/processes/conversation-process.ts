@@ -19,7 +19,7 @@ interface ConversationProcess {
   warm: boolean;
   /** Those that it was started with. */
   launchOptions: Options;
-  told: QueryOptions;
+  queryOptions: QueryOptions;
   signal: AbortSignal;
   /** For coming up. */
   startMs: number;
@@ -67,7 +67,7 @@ export async function converse(conversation: ConversationProcess): Promise<Claud
 }
 
 async function start(conversation: ConversationProcess, prompt: MessageInput): Promise<Query> {
-  const { sdk, launched, launchOptions, told } = conversation;
+  const { sdk, launched, launchOptions, queryOptions } = conversation;
   const spawnClaudeCodeProcess = ({ args }: SpawnOptions): SpawnedProcess => {
     const expected = launched.command.args;
     if (args.length !== expected.length || args.some((arg, index) => arg !== expected[index])) {
@@ -76,7 +76,7 @@ async function start(conversation: ConversationProcess, prompt: MessageInput): P
     return launched.spawned;
   };
   try {
-    const options = { ...launchOptions, ...conversationOptions(told), spawnClaudeCodeProcess };
+    const options = { ...launchOptions, ...conversationOptions(queryOptions), spawnClaudeCodeProcess };
     return sdk.query({ prompt, options });
   } catch (error) {
     await launched.close();
@@ -126,7 +126,7 @@ async function failed(exited: Promise<ProcessEnd>): Promise<never> {
   throw notStarted(await exited);
 }
 
-/** Told by the SDK first: its end, with what it wrote to stderr, follows at once. */
+/** The SDK reports it first: its end, with what it wrote to stderr, follows at once. */
 async function notUp(launched: LaunchedProcess, cause: unknown): Promise<GatewayError> {
   await launched.close();
   return notStarted(await launched.exited, cause);

@@ -101,7 +101,7 @@ export function createClaudeProcesses(options: ClaudeProcessesOptions): ClaudePr
       launched,
       launchOptions,
       warm: spare !== undefined,
-      told: { ...asked, systemPrompt: prompt },
+      queryOptions: { ...asked, systemPrompt: prompt },
       signal,
       startMs: options.startMs ?? DEFAULTS.startMs,
       // Not before: two that start at once would keep each other from the first model call.

@@ -54,7 +54,7 @@ const NO_USAGE = { input_tokens: 0, output_tokens: 0 } as const;
  */
 export function transcriptOf(
   history: readonly Message[],
-  place: ClaudeTranscriptOptions,
+  options: ClaudeTranscriptOptions,
 ): ClaudeTranscript | undefined {
   const last = history.at(-1);
   if (last === undefined) return undefined;
@@ -76,14 +76,14 @@ export function transcriptOf(
   const entries: ClaudeTranscriptEntry[] = [];
   for (const { role, content } of wire) {
     const previous = entries.at(-1)?.uuid ?? null;
-    const message = role === 'assistant' ? assistantMessage(content, place.model) : { role, content };
+    const message = role === 'assistant' ? assistantMessage(content, options.model) : { role, content };
     entries.push({
       type: role === 'assistant' ? 'assistant' : 'user',
       uuid: randomUUID(),
       parentUuid: previous,
       sessionId,
-      timestamp: new Date(place.now - (wire.length - entries.length)).toISOString(),
-      cwd: place.cwd,
+      timestamp: new Date(options.now - (wire.length - entries.length)).toISOString(),
+      cwd: options.cwd,
       version: ENTRY_VERSION,
       userType: 'external',
       isSidechain: false,

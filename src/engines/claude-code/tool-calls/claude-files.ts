@@ -77,7 +77,7 @@ async function withCopies(text: string, folder: string, session: OpenToolState):
 
 async function copyOf(path: string, session: OpenToolState): Promise<string> {
   const copy = join(await session.scratch(), basename(path));
-  // Told of before.
+  // An earlier result named the same file.
   if (existsSync(copy)) return copy;
   // A link in its place could name any other file.
   const { handle } = await openRegularFile(join(realTarget(dirname(path)), basename(path)));

@@ -15,7 +15,7 @@ interface EngineAsk {
 }
 
 /** As questions of the gateway carry it. `input`: of the call; what Claude Code only repeats of it is no hint. */
-export function askOf(options: AskOptions, input: JsonObject, place: UpdateLocation): EngineAsk {
+export function askOf(options: AskOptions, input: JsonObject, location: UpdateLocation): EngineAsk {
   const { blockedPath, decisionReason, title, description, mcpServer, matchedAskRule } = options;
   const reason = reasonOf(decisionReason, matchedAskRule);
   return {
@@ -28,7 +28,7 @@ export function askOf(options: AskOptions, input: JsonObject, place: UpdateLocat
       ...(description && !repeats(description, input) ? { description } : {}),
       ...(mcpServer === undefined ? {} : { mcpServer: { name: mcpServer.name, source: mcpServer.source } }),
     },
-    rules: readUpdates(options.suggestions ?? [], place).rules.flatMap(({ rule, behaviour, scope }) =>
+    rules: readUpdates(options.suggestions ?? [], location).rules.flatMap(({ rule, behaviour, scope }) =>
       behaviour === 'allow' ? [{ rule, scope }] : [],
     ),
   };
@@ -50,7 +50,7 @@ function reasonOf(given: string | undefined, matched: AskOptions['matchedAskRule
 }
 
 interface ReportedToolCall {
-  /** Told under this id and name. */
+  /** Reported under this id and name. */
   id: string;
   name: string;
   agentId: string | undefined;

@@ -36,7 +36,7 @@ export class SubAgents {
   readonly #kinds = new Map<string, string>();
   readonly #sessions = new Map<string, Promise<OpenToolState>>();
   /** Activities of agents that wait until their parent is known. */
-  readonly #untold = new Map<string, (() => void)[]>();
+  readonly #unreported = new Map<string, (() => void)[]>();
 
   constructor(options: SubAgentsOptions) {
     this.#options = options;
@@ -66,21 +66,21 @@ export class SubAgents {
   }
 
   /** At once, or when it is known: its model request may come before the event of its start. */
-  whenKnown(id: string, tell: () => void): void {
+  whenKnown(id: string, report: () => void): void {
     if (this.#started.has(id)) {
-      tell();
+      report();
       return;
     }
-    const untold = this.#untold.get(id) ?? [];
-    untold.push(tell);
-    this.#untold.set(id, untold);
+    const unreported = this.#unreported.get(id) ?? [];
+    unreported.push(report);
+    this.#unreported.set(id, unreported);
   }
 
   /** It has been said that it started. */
-  tell(id: string): void {
-    const untold = this.#untold.get(id) ?? [];
-    this.#untold.delete(id);
-    for (const each of untold) each();
+  reportStart(id: string): void {
+    const unreported = this.#unreported.get(id) ?? [];
+    this.#unreported.delete(id);
+    for (const each of unreported) each();
   }
 
   /** The call has its result: those that worked for it are over, and each is named once. */

@@ -30,7 +30,7 @@ export interface BrokeredTurn {
 
 interface ToolCallBrokerOptions {
   plan: ToolPlan;
-  /** Told of results that Claude Code would tell otherwise. */
+  /** Receives results that Claude Code would give its model in another form. */
   view: { note(wireId: string, result: ToolResultBlock): void };
   toolbox: Toolbox;
   runtime: ToolRuntime;
@@ -61,7 +61,7 @@ export class ToolCallBroker {
   readonly #agentOf = new Map<string, string>();
   readonly #toolEvents = new ToolCallEvents();
   /** Calls of sub-agents that were reported, by id. */
-  readonly #toldOf = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #outputs = new SavedOutputs();
   /** Where Claude Code is, by sub-agent; undefined for the main one. */
   readonly #folders = new Map<string | undefined, string>();
@@ -77,7 +77,7 @@ export class ToolCallBroker {
   set turn(turn: BrokeredTurn | undefined) {
     this.#turn = turn;
     if (turn === undefined) return;
-    this.#toldOf.clear();
+    this.#reported.clear();
     turn.runOnce.note(this.known.all.map(({ block }) => block));
     for (const resolve of this.#turnWaiters.splice(0)) resolve(turn);
   }
@@ -162,7 +162,7 @@ export class ToolCallBroker {
     try {
       if (tool.owner === 'client') {
         const result = await this.parked.wait(wireId, signal);
-        return result === undefined ? mcpError(NO_RESULT) : this.#told(wireId, result);
+        return result === undefined ? mcpError(NO_RESULT) : this.#mcpResult(wireId, result);
       }
       const block: ToolUseBlock = { type: 'tool_use', id: wireId, name: tool.plain, input };
       const agentId = this.#agentOf.get(wireId);
@@ -170,14 +170,14 @@ export class ToolCallBroker {
       if (result === undefined) return mcpError(STOPPED);
       // Claude Code rewords them; the stored result is the original.
       if (result.content.some(({ type }) => type !== 'text')) this.known.give(result);
-      return this.#told(wireId, result);
+      return this.#mcpResult(wireId, result);
     } catch (error) {
       this.#options.onBug(error);
       return mcpError('The tool failed because of an internal error in the gateway; its log says more.');
     }
   }
 
-  #told(wireId: string, result: ToolResultBlock): CallToolResult {
+  #mcpResult(wireId: string, result: ToolResultBlock): CallToolResult {
     this.#options.view.note(wireId, result);
     return toMcpResult(result);
   }
@@ -194,25 +194,25 @@ export class ToolCallBroker {
     if (call.owner === 'claude' && !this.#toolEvents.has(call.wireId)) {
       this.#toolEvents.reject(named(call), own.isError ? 'failed' : 'done');
     }
-    this.#tellEnd({ ...own, toolUseId: call.wireId });
+    this.#reportEnd({ ...own, toolUseId: call.wireId });
     if (call.owner === 'claude') await this.#turn?.runOnce.finish(own);
   }
 
   /** The same about calls of its sub-agents, which no transcript of ours has. */
   endedFor(result: ToolResultBlock): void {
-    this.#tellEnd(result);
+    this.#reportEnd(result);
   }
 
   /** A sub-agent's call is whole once its model says so, or once it is about to run. */
   notifyOnce(activity: AgentActivityBody, agentId: string): void {
     if (activity.type === 'call-whole') {
-      if (this.#toldOf.has(activity.id)) return;
-      this.#toldOf.add(activity.id);
+      if (this.#reported.has(activity.id)) return;
+      this.#reported.add(activity.id);
     }
     this.notify(activity, agentId);
   }
 
-  #tellEnd(result: ToolResultBlock): void {
+  #reportEnd(result: ToolResultBlock): void {
     const ended = this.#toolEvents.end(result);
     if (ended !== undefined) this.#turn?.notify({ type: 'tool', event: ended.event }, ended.agentId);
   }

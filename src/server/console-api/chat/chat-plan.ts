@@ -152,8 +152,8 @@ async function rootIn(
 ): Promise<string | undefined> {
   if (body.cwd !== undefined) return chosen(body, model, principal);
   if (model.root === undefined) return undefined;
-  const place = { cwd: standing.root, root: model.root, model: model.name, principal };
-  if (standing.root !== '' && (await mayStay(place))) return standing.root;
+  const folder = { cwd: standing.root, root: model.root, model: model.name, principal };
+  if (standing.root !== '' && (await mayStay(folder))) return standing.root;
   // One that is not there is the engine's to complain about.
   return realFolder(model.root);
 }
@@ -165,15 +165,15 @@ async function goOn(
   { body, sessions }: PlanOptions,
 ): Promise<ChatPlan> {
   const { model, keep } = body;
-  const place = { version: 1, model, ...(root && { root }) } as const;
+  const plan = { version: 1, model, ...(root && { root }) } as const;
   if (keep === undefined) {
     if (said === undefined) throw keepNeedsSession();
-    return { ...place, messages: [said], how: 'continue', session: session.id };
+    return { ...plan, messages: [said], how: 'continue', session: session.id };
   }
   const message = said ?? saidInTurn(await messagesOf(session.id, sessions), keep);
   const fork = await sessions.fork(session.id, { keep });
   if (fork === undefined) throw unknownSession(session.id);
-  return { ...place, messages: [message], how: 'fork', session: fork.id };
+  return { ...plan, messages: [message], how: 'fork', session: fork.id };
 }
 
 /** The whole of it becomes the beginning of another session. */

@@ -44,9 +44,9 @@ export interface ChatRunsOptions {
   store: Pick<Store, 'runs' | 'answers' | 'leases'>;
   log: Log;
   sampler: TraceSampler | undefined;
-  /** Whoever the key of a run is now; undefined where it is not known any more. */
+  /** The principal that the key of a run is now; undefined where it is not known any more. */
   principalOf(name: string): Principal | undefined;
-  /** Told of each turn that is over. */
+  /** Called with each turn that is over. */
   report(turn: ConsoleTurn): void;
 }
 
@@ -262,7 +262,7 @@ export class ChatRuns {
       { session: run.session, key: run.principal },
       principal === undefined
         ? 'a console run is not resumed: its key no longer exists'
-        : 'a turn is not gone on with: another version of the gateway wrote it',
+        : 'a console run is not resumed: another version of the gateway wrote it',
     );
     await store.runs.interrupt(run.id, this.#owner);
     return undefined;
@@ -278,7 +278,7 @@ export class ChatRuns {
     return turn;
   }
 
-  /** Whoever restores does not wait for it. */
+  /** `restore` does not wait for it. */
   #attach(run: string, turn: ConsoleTurn, plan: ChatPlan): Promise<ChatStarted> {
     const started = this.#startedAgain(run, turn, plan);
     started.catch((error: unknown) => {

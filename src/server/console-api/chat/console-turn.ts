@@ -24,7 +24,7 @@ interface ConsoleTurnOptions {
   principal: Principal;
   dispatcher: Pick<Dispatcher, 'run'>;
   recorder: TraceRecorder | undefined;
-  /** Told once, when it is over. */
+  /** Called once, when it is over. */
   report(turn: ConsoleTurn): void;
 }
 

@@ -153,7 +153,7 @@ export class EventStreams {
     for (const timer of this.#timers.splice(0)) clearInterval(timer);
   }
 
-  /** Whoever reads and may answer is there; a connection that is lost is usually back in a moment. */
+  /** A reader that may answer is present; a connection that is lost is usually back in a moment. */
   #attend({ name, scopes }: Principal): (mayComeBack: boolean) => void {
     if (!scopes.includes('approve')) return () => {};
     const { approvals } = this.#options;

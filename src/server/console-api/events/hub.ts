@@ -1,6 +1,6 @@
 /**
- * Everything that happens, in one numbered row, and who reads it. Whoever has something to tell
- * publishes it and goes on: encoding and writing happen later, once for all readers that see the
+ * Everything that happens, in one numbered row, and who reads it. A source
+ * publishes an event and continues: encoding and writing happen later, once for all readers that see the
  * same. Turns that run are kept as they stand, so that one who comes late sees them whole.
  */
 import { randomBytes } from 'node:crypto';
@@ -95,7 +95,7 @@ interface Waiting {
   event: NewEvent;
 }
 
-interface Place {
+interface ReaderPosition {
   reader: EventReader;
   /** The id of the event that it was given last. */
   last: string;
@@ -113,7 +113,7 @@ export class EventHub implements TurnObserver {
   readonly #now: () => number;
   readonly #epoch = randomBytes(6).toString('hex');
   readonly #ring: EventRing;
-  readonly #readers = new Map<EventReader, Place>();
+  readonly #readers = new Map<EventReader, ReaderPosition>();
   readonly #turns = new Map<string, TurnSnapshot>();
   /** What readers were given first, for others that come before anything else happens. */
   readonly #shared: SharedBytes;
@@ -177,9 +177,9 @@ export class EventHub implements TurnObserver {
     this.#flush();
     const missed = this.#missed(lastId);
     if (missed !== undefined && lastId !== undefined) {
-      const place = { reader, last: lastId };
-      this.#readers.set(reader, place);
-      this.#give(place, missed, this.#shared);
+      const position = { reader, last: lastId };
+      this.#readers.set(reader, position);
+      this.#give(position, missed, this.#shared);
       return;
     }
     await this.#withSnapshot(reader.viewer, (id, make) => {
@@ -206,7 +206,7 @@ export class EventHub implements TurnObserver {
     const event: NewEvent = { type: 'ping', now: this.#time() };
     const entry = { seq: this.#next(), audience: null, tail: JSON.stringify(event).slice(1) };
     const made = new SharedBytes();
-    for (const place of [...this.#readers.values()]) this.#give(place, [entry], made);
+    for (const position of [...this.#readers.values()]) this.#give(position, [entry], made);
   }
 
   /** As of the event `id`. */
@@ -303,17 +303,17 @@ export class EventHub implements TurnObserver {
       return entry;
     });
     const made = new SharedBytes();
-    for (const place of [...this.#readers.values()]) this.#give(place, entries, made);
+    for (const position of [...this.#readers.values()]) this.#give(position, entries, made);
   }
 
   /** `made`: what was made of the same entries for readers before this one. */
-  #give(place: Place, entries: readonly RingEntry[], made: SharedBytes): void {
-    const { reader, last } = place;
+  #give(position: ReaderPosition, entries: readonly RingEntry[], made: SharedBytes): void {
+    const { reader, last } = position;
     const { viewer } = reader;
     const seen = entries.filter(({ audience }) => sees(viewer, audience));
     const newest = seen.at(-1);
     if (newest === undefined) return;
-    place.last = this.#id(newest.seq);
+    position.last = this.#id(newest.seq);
     const bytes = made.of(`${last} ${classOf(viewer)}`, () =>
       Buffer.concat(
         seen.map(({ seq, tail }, index) => {

@@ -19,12 +19,12 @@ interface EventSources {
 /** Until the returned function is called. */
 export function connectSources(hub: EventHub, sources: EventSources): () => void {
   const { approvals, sessions, mcp } = sources;
-  const teller = new SessionTeller(hub, sources);
+  const changes = new SessionPublisher(hub, sources);
   const ends = [
     approvals.subscribe(({ type: what, approval }) => {
       const now = new Date().toISOString();
       hub.publish(approval.principal, { type: 'approval', what, approval: approvalToWire(approval), now });
-      teller.changed(approval.session, approval.principal);
+      changes.changed(approval.session, approval.principal);
     }),
     approvals.onRule(({ type: what, rule }) => {
       // As `GET /api/rules` lists them: those of a session are for who made them.
@@ -32,7 +32,7 @@ export function connectSources(hub: EventHub, sources: EventSources): () => void
       hub.publish(audience, { type: 'rule', what, rule: ruleToWire(rule) });
     }),
     mcp.onChange(({ name, state }) => hub.publish(null, { type: 'mcp', server: name, state })),
-    sessions.subscribe((event) => teller.on(event)),
+    sessions.subscribe((event) => changes.on(event)),
   ];
   return () => {
     for (const end of ends) end();
@@ -40,7 +40,7 @@ export function connectSources(hub: EventHub, sources: EventSources): () => void
 }
 
 /** Says how a session stands. A change during the lookup is published by the next one. */
-class SessionTeller {
+class SessionPublisher {
   readonly #hub: EventHub;
   readonly #sources: EventSources;
   /** By session: what to say, and whether it changed since the look began. */
@@ -74,10 +74,10 @@ class SessionTeller {
     }
     const entry = { what, principal, again: false };
     this.#due.set(session, entry);
-    void this.#tell(session, entry);
+    void this.#publish(session, entry);
   }
 
-  async #tell(
+  async #publish(
     session: string,
     entry: { what: 'created' | 'changed'; principal: string; again: boolean },
   ): Promise<void> {
