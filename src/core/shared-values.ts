@@ -39,7 +39,8 @@ export class Memo<K extends object, V extends object> {
 
 interface RunNode<K extends object, V> {
   value: V | undefined;
-  next: WeakMap<K, RunNode<K, V>>;
+  /** Undefined while no run goes on: most have one value. */
+  next: WeakMap<K, RunNode<K, V>> | undefined;
 }
 
 /**
@@ -50,10 +51,10 @@ export class RunMemo<K extends object, V extends object> {
   readonly #first = new WeakMap<K, RunNode<K, V>>();
 
   get(run: readonly K[]): V | undefined {
-    let nodes = this.#first;
+    let nodes: RunNode<K, V>['next'] = this.#first;
     let value: V | undefined;
     for (const each of run) {
-      const node = nodes.get(each);
+      const node: RunNode<K, V> | undefined = nodes?.get(each);
       if (node === undefined) return undefined;
       ({ next: nodes, value } = node);
     }
@@ -70,12 +71,15 @@ export class RunMemo<K extends object, V extends object> {
     let nodes = this.#first;
     let last: RunNode<K, V> | undefined;
     for (const each of run) {
+      if (last !== undefined) {
+        last.next ??= new WeakMap();
+        nodes = last.next;
+      }
       last = nodes.get(each);
       if (last === undefined) {
-        last = { value: undefined, next: new WeakMap() };
+        last = { value: undefined, next: undefined };
         nodes.set(each, last);
       }
-      nodes = last.next;
     }
     if (last !== undefined) last.value = share(value);
     return value;
