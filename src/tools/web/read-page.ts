@@ -4,6 +4,7 @@ import type { ImageBlock } from '../../core/conversation.js';
 import type { FetchedPage } from '../../transport/guarded-fetch/guarded-fetch.js';
 import { binaryKind, imageMediaType, isPdf, looksBinary, SNIFF_BYTES } from '../../workspace/binary-kind.js';
 import { ToolError } from '../runtime/tool.js';
+import { decodeEntities } from './html-entities.js';
 import type { PageWorkers } from './page-worker.js';
 
 type ContentKind = 'html' | 'text' | 'pdf' | 'image';
@@ -144,36 +145,16 @@ export function nestingDepth(html: string): number {
 const BLOCK_TAG =
   /<\/?(?:address|article|aside|blockquote|br|dd|div|dl|dt|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol|p|pre|section|table|td|th|title|tr|ul)(?=[\s/>])[^<>]*>/gi;
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-};
-
 export function htmlText(html: string): string {
-  return withoutRawElements(html)
+  const text = withoutRawElements(html)
     .replace(/<!--[^<>]{0,5000}-->/g, '')
     .replace(BLOCK_TAG, '\n')
-    .replace(/<[^<>]*>/g, '')
-    .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi, decodeEntity)
+    .replace(/<[^<>]*>/g, '');
+  return decodeEntities(text)
     .replace(/[ \t\r\f\v]+/g, ' ')
     .replace(/ ?\n ?/g, '\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
-}
-
-function decodeEntity(
-  whole: string,
-  decimal: string | undefined,
-  hex: string | undefined,
-  name: string | undefined,
-): string {
-  if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
-  const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
-  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
 }
 
 const PAGE_LIMITS = {

@@ -2,6 +2,7 @@
 import { isObject } from '../../core/is-object.js';
 import { HttpClient, readAll } from '../../transport/http-client/http-client.js';
 import { ToolError } from '../runtime/tool.js';
+import { decodeEntities } from './html-entities.js';
 
 export interface SearchProvider {
   readonly name: string;
@@ -138,27 +139,11 @@ function readHits(
   });
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  '#39': "'",
-  '#x27': "'",
-};
-
 /** One line of text: providers mark the words that matched with tags. */
 function plain(value: unknown, limit: number): string {
   if (typeof value !== 'string') return '';
-  return value
-    .slice(0, limit * 2)
-    .replace(/<\/?(?:strong|b|em|i|mark|span|br)\b[^<>]{0,200}>/gi, '')
-    .replace(/&([a-z]{2,5}|#39|#x27);/gi, (whole, name: string) => ENTITIES[name.toLowerCase()] ?? whole)
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, limit);
+  const text = value.slice(0, limit * 2).replace(/<\/?(?:strong|b|em|i|mark|span|br)\b[^<>]{0,200}>/gi, '');
+  return decodeEntities(text).replace(/\s+/g, ' ').trim().slice(0, limit);
 }
 
 /** Of a provider whose key comes with every request. */

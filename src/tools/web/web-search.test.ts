@@ -65,7 +65,11 @@ describe('providers', () => {
         web: {
           type: 'search',
           results: [
-            { title: 'A &amp; B', url: 'https://one.test/', description: 'the <strong>words</strong> found' },
+            {
+              title: 'A &amp; B&#39;s',
+              url: 'https://one.test/',
+              description: 'the <strong>words</strong> found',
+            },
           ],
         },
       }),
@@ -73,7 +77,7 @@ describe('providers', () => {
     const { text } = await search({ provider: 'brave', api_key: KEY, base_url: site.url('') });
     expect(site.seen).toEqual(['GET /res/v1/web/search?q=a+question&count=10']);
     expect(site.headers[0]?.['x-subscription-token']).toBe(KEY);
-    expect(text).toContain('1. A & B\n   https://one.test/\n   the words found');
+    expect(text).toContain("1. A & B's\n   https://one.test/\n   the words found");
   });
 
   it('brave: nothing found is no error', async () => {
