@@ -82,6 +82,8 @@ export interface Checkpoint {
   answer?: Omit<NewAnswer, 'principal' | 'session'>;
   /** The key of an answer of the principal that is not given again; one that is not there is ignored. */
   dropAnswer?: string;
+  /** The lease ends with this step. */
+  release?: true;
 }
 
 export type CheckpointOutcome =
@@ -99,6 +101,22 @@ export type CheckpointOutcome =
   /** The request has its answer already. */
   | { ok: false; reason: 'answered' };
 
+/** Who takes a session with its first step. */
+export interface Claim {
+  owner: string;
+  ttlMs: number;
+  /** As the owner has read it. */
+  metadata: JsonObject;
+}
+
+export type ClaimOutcome =
+  | { ok: true; lease: Lease }
+  /** By another node, or by another request of this one. */
+  | { ok: false; reason: 'held'; owner: string }
+  /** The metadata is no longer what the owner has read. */
+  | { ok: false; reason: 'changed' }
+  | Extract<CheckpointOutcome, { ok: false }>;
+
 export interface SessionStore {
   /** False when the id is taken. */
   create(session: NewSession): Promise<boolean>;
@@ -106,6 +124,8 @@ export interface SessionStore {
   list(query: SessionQuery): Promise<Page<ListedSession>>;
   /** `lease` is the session's own: `sessionLease(id)`. */
   checkpoint(id: string, lease: Lease, change: Checkpoint): Promise<CheckpointOutcome>;
+  /** Takes the session's lease and writes the first step under it: both, or neither. `step` may be called again. */
+  claim(id: string, claim: Claim, step: (lease: Lease) => Checkpoint): Promise<ClaimOutcome>;
   /**
    * With its transcript, index, calls and answers. Its waiting approvals are cancelled, its rules
    * go. False when there was none.

@@ -83,6 +83,7 @@ class StoredSessions implements Sessions {
     const reader = new SessionReader(store);
     const keeper = new LeaseKeeper({
       leases: store.leases,
+      sessions: store.sessions,
       owner,
       leaseMs,
       ttlMs,
@@ -279,7 +280,7 @@ class StoredSessions implements Sessions {
       if (end === 'discarded') await store.sessions.delete(id, node);
       if (end === 'broken' && turn.stopped) await this.#noteStop(leased);
       // A deleted or lost session is no longer this process's to watch.
-      if (turn.signal.aborted && !turn.stopped) await this.#keeper.release(leased.lease);
+      if (turn.signal.aborted && !turn.stopped) await leased.release();
       else await this.#park(leased);
       emit({ type: 'turn-ended', session: id, principal, end: end === 'discarded' ? 'broken' : end });
       if (end !== 'discarded') return;
@@ -300,7 +301,8 @@ class StoredSessions implements Sessions {
       const loaded = await this.#reader.load(id);
       if (loaded === undefined || !hasBrokenTurn(loaded.record)) return false;
       const { session, record, log } = loaded;
-      leased = new LeasedSession(this.#parts, session, record, log, grant.lease);
+      const { lease } = grant;
+      leased = new LeasedSession({ parts: this.#parts, keeper: this.#keeper, session, record, log, lease });
       await leased.write({ record: { turn: { ...record.turn, stopped: true } } });
       this.#parts.emit({ type: 'turn-left', session: id, principal: session.principal, by });
       return true;
@@ -321,13 +323,13 @@ class StoredSessions implements Sessions {
 
   /** Releases the lease and watches the session's expiry and pending calls. */
   async #park(leased: LeasedSession): Promise<void> {
-    const { id, principal, record, log, lease } = leased;
+    const { id, principal, record, log } = leased;
     this.#expiry.touch(id, principal);
     this.#reader.giveBack({ session: { id, principal }, log });
     if (record.pending !== undefined && record.turn === undefined) {
       this.#timeouts.watch(id, record.pending.until);
     }
-    await this.#keeper.release(lease);
+    await leased.release();
   }
 }
 

@@ -152,7 +152,8 @@ export class ToolTimeouts {
     if (!grant.granted) return;
     try {
       const { session, record, log } = loaded;
-      await new LeasedSession(parts, session, record, log, grant.lease).hibernate();
+      const { lease } = grant;
+      await new LeasedSession({ parts, keeper, session, record, log, lease }).hibernate();
       parts.emit({ type: 'hibernated', session: id, principal: session.principal });
     } finally {
       await keeper.release(grant.lease);

@@ -4,6 +4,7 @@
  * refused, because a guess would lose one.
  */
 import type { Message, ToolResultBlock } from '../../core/conversation.js';
+import type { Session } from '../../store/sessions.js';
 import {
   type FingerprintedRequest,
   isRepeat,
@@ -37,7 +38,7 @@ interface FactSources {
 export interface Evidence {
   from: AttachRequest;
   request: FingerprintedRequest;
-  loaded: LoadedSession;
+  loaded: LoadedSession & { session: Session };
   found: FoundPosition;
   /** Messages after the position up to the last assistant message that the session does not know. */
   foreign: Message[];
@@ -57,7 +58,7 @@ export interface Evidence {
 /** Throws `unknown_tool_call` for a result whose call neither the request nor the session has. */
 export async function gatherEvidence(
   sources: FactSources,
-  loaded: LoadedSession,
+  loaded: Evidence['loaded'],
   from: AttachRequest,
   request: FingerprintedRequest,
 ): Promise<Evidence> {

@@ -85,7 +85,7 @@ describe('while a request is being matched', () => {
         if (typeof value !== 'function') return value;
         return async (...args: unknown[]) => {
           const done: unknown = await value.apply(object, args);
-          if (name === 'checkpoint') {
+          if (name === 'claim') {
             deleting ??= bench.sessions.delete(id, 'alice');
             // Time enough for whoever does not wait.
             for (let reads = 0; reads < 50; reads += 1) await store.sessions.get(id);
@@ -102,13 +102,43 @@ describe('while a request is being matched', () => {
     await bench.sessions.close();
   });
 
+  it('the end of a turn that is written and not yet told keeps it waiting: no two turns of a session at once', async () => {
+    const store = await open();
+    const next = [...A, said('A'), user('b')];
+    let meanwhile: unknown;
+    const sessions = new Proxy(store.sessions, {
+      get: (object, name) => {
+        const value: unknown = Reflect.get(object, name);
+        if (typeof value !== 'function') return value;
+        return async (...args: unknown[]) => {
+          const done: unknown = await value.apply(object, args);
+          if (name === 'checkpoint') meanwhile ??= await bench.attach(next).catch((error: unknown) => error);
+          return done;
+        };
+      },
+    });
+    const bench = await SessionsBench.open({ store: { ...wholeOf(store), sessions }, now: Date.now });
+    const turn = await bench.turn(A);
+    turn.transcript.push(said('A'));
+    await turn.complete({ answer: { blocks: said('A').content, reason: 'end_turn' } });
+    expect(meanwhile).toMatchObject({ code: 'conflict', detail: 'session_busy' });
+    expect((await bench.turn(next)).id).toBe(turn.id);
+    expect(bench.events.map(({ type }) => type)).toEqual([
+      'created',
+      'turn-began',
+      'turn-ended',
+      'turn-began',
+    ]);
+    await bench.sessions.close();
+  });
+
   it('a continuation by another process makes it match again', async () => {
     const store = await open();
     const other = await SessionsBench.open({ store: await open(), owner: 'elsewhere/1/1', now: Date.now });
     const first = await other.say(A, 'A');
     const ask = [...A, said('A'), user('b')];
-    const leases = hook(store.leases, 'acquire', () => other.say(ask, 'B'));
-    const bench = await SessionsBench.open({ store: { ...wholeOf(store), leases }, now: Date.now });
+    const sessions = hook(store.sessions, 'claim', () => other.say(ask, 'B'));
+    const bench = await SessionsBench.open({ store: { ...wholeOf(store), sessions }, now: Date.now });
     const turn = await bench.turn(ask);
     expect([turn.how, turn.id === first.id]).toEqual(['fork', false]);
     expect((await other.sessions.read(first.id))?.messages.at(-1)).toEqual(said('B'));

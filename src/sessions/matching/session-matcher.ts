@@ -9,7 +9,7 @@ import {
 import { repairHistory, splitAtLastAnswer } from '../history/repair-history.js';
 import { resultsIn } from '../history/visible-history.js';
 import type { LeaseKeeper, Mutex } from '../persistence/lease-keeper.js';
-import { LeasedSession } from '../persistence/leased-session.js';
+import { LeasedSession, SessionChanged } from '../persistence/leased-session.js';
 import { type ReviewedResults, reviewResults } from '../persistence/pending-tool-calls.js';
 import { type SessionFactory, titleOf } from '../persistence/session-factory.js';
 import type { LoadedSession, SessionReader } from '../persistence/session-reader.js';
@@ -191,20 +191,18 @@ export class SessionMatcher {
   }
 
   async #continue(evidence: Evidence, decision: MatchDecision): Promise<Attachment | typeof AGAIN> {
-    const { parts, keeper, reader, starter, onLost } = this.#options;
+    const { starter } = this.#options;
     const { from, request, found, incoming, reviewed, afterBrokenTurn = [] } = evidence;
-    const { session, record, log } = evidence.loaded;
-    const grant = await keeper.acquire(session.id, () => onLost(session.id));
-    if (!grant.granted) throw keeper.isOwn(grant) ? busy(session.id) : busyElsewhere(session.id);
+    const { id } = evidence.loaded.session;
+    // It has written its end, and is about to tell it.
+    if (this.#options.running.has(id)) throw busy(id);
+    const leased = await this.#lease(evidence);
+    if (leased === undefined) return AGAIN;
     try {
-      const now = await reader.head(session.id);
-      const moved = now === undefined || JSON.stringify(now.record) !== JSON.stringify(record);
-      const recorded = !moved && (await this.#record(session.id, request.principal, reviewed));
-      if (!recorded) {
-        await keeper.release(grant.lease);
+      if (!(await this.#record(id, request.principal, reviewed))) {
+        await leased.release();
         return AGAIN;
       }
-      const leased = new LeasedSession(parts, session, record, log, grant.lease);
       const { fingerprint } = found;
       const common = { leased, from, request, fingerprint, reviewed, created: false } as const;
       switch (decision) {
@@ -216,9 +214,31 @@ export class SessionMatcher {
           return await starter.proceed({ ...common, incoming, how: 'continue' });
       }
     } catch (error) {
-      await keeper.release(grant.lease);
+      if (error instanceof SessionChanged) return AGAIN;
+      await leased.release();
       throw error;
     }
+  }
+
+  /** Undefined when another request changed the session meanwhile. */
+  async #lease({ loaded, reviewed }: Evidence): Promise<LeasedSession | undefined> {
+    const { parts, keeper, reader, onLost } = this.#options;
+    const { session, record } = loaded;
+    const { id, metadata } = session;
+    const ofLost = () => onLost(id);
+    // Results are recorded before the first step, and by the holder of the lease.
+    const recordsResults = reviewed.fresh.length > 0 || record.pending !== undefined;
+    if (!recordsResults) {
+      return new LeasedSession({ parts, keeper, ...loaded, lease: { metadata, onLost: ofLost } });
+    }
+    const grant = await keeper.acquire(id, ofLost);
+    if (!grant.granted) throw keeper.isOwn(grant) ? busy(id) : busyElsewhere(id);
+    const { lease } = grant;
+    const leased = new LeasedSession({ parts, keeper, ...loaded, lease });
+    const now = await reader.head(id);
+    if (now !== undefined && JSON.stringify(now.record) === JSON.stringify(record)) return leased;
+    await leased.release();
+    return undefined;
   }
 
   /** False when another request recorded a result meanwhile. */
@@ -269,7 +289,7 @@ export class SessionMatcher {
   }
 
   async #make(from: AttachRequest, request: FingerprintedRequest, plan: MakePlan): Promise<Attachment> {
-    const { parts, factory, starter, keeper, reader, mutex, onLost } = this.#options;
+    const { parts, factory, starter, reader, mutex, onLost } = this.#options;
     const { how, origin, base, newMessages, incoming, fingerprint } = plan;
     const last = request.messages.length - newMessages - 1;
     const { hash, position } = request.ends.findLast(({ message }) => message <= last) ?? request.seed;
@@ -303,7 +323,7 @@ export class SessionMatcher {
         });
       });
     } catch (error) {
-      await keeper.release(leased.lease);
+      await leased.release();
       await parts.store.sessions.delete(id, parts.node);
       parts.emit({ type: 'ended', session: id, principal, why: 'deleted' });
       throw error;

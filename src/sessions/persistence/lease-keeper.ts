@@ -2,10 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { type Grant, type Lease, type LeaseStore, sessionLease } from '../../store/leases.js';
+import type { Claim, ClaimOutcome, SessionStore } from '../../store/sessions.js';
 import { LIMITS, type SessionsLog } from '../session-parts.js';
 
 interface LeaseKeeperOptions {
   leases: LeaseStore;
+  sessions: Pick<SessionStore, 'claim'>;
   owner: string;
   leaseMs: number;
   /** Time to live of an unused session. */
@@ -40,6 +42,29 @@ export class LeaseKeeper {
     }
     if (grant.granted) this.#held.set(grant.lease, onLost);
     return grant;
+  }
+
+  /** Like `acquire`, with the first step under the lease in the same write. */
+  async claim(
+    session: string,
+    metadata: Claim['metadata'],
+    step: Parameters<SessionStore['claim']>[2],
+    onLost: () => void,
+  ): Promise<ClaimOutcome> {
+    const { leases, sessions, owner, leaseMs } = this.#options;
+    const claim = { owner, ttlMs: leaseMs, metadata };
+    let outcome = await sessions.claim(session, claim, step);
+    if (!outcome.ok && outcome.reason === 'held' && isGone(outcome.owner)) {
+      await leases.releaseAll(outcome.owner);
+      outcome = await sessions.claim(session, claim, step);
+    }
+    if (outcome.ok) this.#held.set(outcome.lease, onLost);
+    return outcome;
+  }
+
+  /** The last write under the lease has released it. */
+  released(lease: Lease): void {
+    this.#held.delete(lease);
   }
 
   /** Held by this process itself. */

@@ -1,8 +1,10 @@
 /** A session whose lease this process holds: every write to it goes through here. */
+import type { JsonObject } from '../../core/conversation.js';
 import type { Lease } from '../../store/leases.js';
-import { type Checkpoint, MAIN_CHANNEL, type Session } from '../../store/sessions.js';
-import { ended, lost } from '../refusals.js';
+import { type Checkpoint, type ClaimOutcome, MAIN_CHANNEL, type Session } from '../../store/sessions.js';
+import { busy, busyElsewhere, ended, lost } from '../refusals.js';
 import { LIMITS, type SessionParts } from '../session-parts.js';
+import type { LeaseKeeper } from './lease-keeper.js';
 import {
   type LogEntry,
   SETUP_CHANNEL,
@@ -11,7 +13,7 @@ import {
   TURNS_CHANNEL,
   type TurnEntry,
 } from './session-row.js';
-import { type TranscriptLog, toRows } from './transcript-log.js';
+import { entryId, type TranscriptLog, toRows } from './transcript-log.js';
 
 export interface Step extends Omit<Checkpoint, 'append' | 'metadata' | 'expiresAt'> {
   main?: readonly LogEntry[];
@@ -21,38 +23,52 @@ export interface Step extends Omit<Checkpoint, 'append' | 'metadata' | 'expiresA
   record?: Partial<SessionRow>;
 }
 
+/** The lease is taken with the first write, which is refused where the session has changed since it was read. */
+interface Unclaimed {
+  /** As it was read. */
+  metadata: JsonObject;
+  onLost(): void;
+}
+
+/** The first write is to be made anew: another request changed the session meanwhile. */
+export class SessionChanged extends Error {}
+
+interface LeasedSessionOptions {
+  parts: SessionParts;
+  keeper: LeaseKeeper;
+  session: Pick<Session, 'id' | 'principal'>;
+  record: SessionRow;
+  log: TranscriptLog;
+  lease: Lease | Unclaimed;
+}
+
 export class LeasedSession {
   readonly id: string;
   readonly principal: string;
-  readonly lease: Lease;
   readonly log: TranscriptLog;
   record: SessionRow;
   readonly #parts: SessionParts;
+  readonly #keeper: LeaseKeeper;
+  #lease: Lease | Unclaimed;
   /** Unknown until something is written. */
   #expiresAt = 0;
 
-  constructor(
-    parts: SessionParts,
-    session: Pick<Session, 'id' | 'principal'>,
-    record: SessionRow,
-    log: TranscriptLog,
-    lease: Lease,
-  ) {
+  constructor({ parts, keeper, session, record, log, lease }: LeasedSessionOptions) {
     this.#parts = parts;
+    this.#keeper = keeper;
     this.id = session.id;
     this.principal = session.principal;
     this.record = record;
     this.log = log;
-    this.lease = lease;
+    this.#lease = lease;
   }
 
   /**
-   * Atomic. Rejects with `conflict` when the session is gone or another process has the lease; false
-   * when a call was opened before.
+   * Atomic. Rejects with `conflict` when the session is gone or another process has the lease, with
+   * SessionChanged where it takes the lease and the session has changed; false when a call was opened before.
    */
   async write({ main = [], turns = [], setup = [], record, ...step }: Step): Promise<boolean> {
-    const { store, now, ttlMs } = this.#parts;
-    const { token } = this.lease;
+    const { now, ttlMs } = this.#parts;
     const before = this.record;
     const next: SessionRow = {
       ...before,
@@ -63,22 +79,19 @@ export class LeasedSession {
       { channel: MAIN_CHANNEL, entries: main, after: this.log.length },
       { channel: TURNS_CHANNEL, entries: turns, after: before.turns },
       { channel: SETUP_CHANNEL, entries: setup, after: before.setup.count },
-    ].flatMap(({ channel, entries, after }) => {
-      if (entries.length === 0) return [];
-      return [{ channel, after, entries: toRows(entries, after, token) }];
-    });
+    ].filter(({ entries }) => entries.length > 0);
     const changed = record !== undefined || turns.length > 0 || setup.length > 0;
     const expiresAt = now() + ttlMs;
-    const outcome = await store.sessions.checkpoint(this.id, this.lease, {
+    const outcome = await this.#checkpoint(({ token }) => ({
       ...step,
-      ...(append.length > 0 && { append }),
+      append: append.map((each) => ({ ...each, entries: toRows(each.entries, each.after, token) })),
       ...(changed && { metadata: next }),
       expiresAt,
-    });
+    }));
     if (outcome.ok) {
       this.#expiresAt = expiresAt;
       this.record = next;
-      this.log.push(main, append.find(({ channel }) => channel === MAIN_CHANNEL)?.entries.at(-1)?.uuid);
+      this.log.push(main, entryId(outcome.lease.token, this.log.length + main.length));
       return true;
     }
     switch (outcome.reason) {
@@ -89,6 +102,10 @@ export class LeasedSession {
       }
       case 'reopened':
         return false;
+      case 'changed':
+        throw new SessionChanged();
+      case 'held':
+        throw this.#keeper.isOwn(outcome) ? busy(this.id) : busyElsewhere(this.id);
       case 'gone':
         throw ended(this.id);
       case 'fenced':
@@ -101,17 +118,44 @@ export class LeasedSession {
 
   /** Extends the expiry for a turn that writes nothing for long. */
   async renew(): Promise<void> {
-    const { store, now, ttlMs } = this.#parts;
+    const { now, ttlMs } = this.#parts;
     const expiresAt = now() + ttlMs;
     if (this.#expiresAt - now() > ttlMs * (1 - 1 / LIMITS.beatsPerLease)) return;
-    const { ok } = await store.sessions.checkpoint(this.id, this.lease, { expiresAt });
+    const { ok } = await this.#checkpoint(() => ({ expiresAt }));
     if (ok) this.#expiresAt = expiresAt;
   }
 
   /** Does not extend the expiry. */
   async hibernate(): Promise<void> {
-    const { store } = this.#parts;
-    const outcome = await store.sessions.checkpoint(this.id, this.lease, { state: 'hibernated' });
+    const outcome = await this.#checkpoint(() => ({ state: 'hibernated' }));
     if (!outcome.ok) throw lost(this.id);
   }
+
+  /** Never rejects. Does nothing where the lease was not taken, or was released with the last write. */
+  async release(): Promise<void> {
+    if (isTaken(this.#lease)) await this.#keeper.release(this.#lease);
+  }
+
+  async #checkpoint(step: (lease: Lease) => Checkpoint): Promise<ClaimOutcome> {
+    const { sessions } = this.#parts.store;
+    const lease = this.#lease;
+    let releases = false;
+    const noted = (held: Lease): Checkpoint => {
+      const change = step(held);
+      releases = change.release === true;
+      return change;
+    };
+    const outcome = await (isTaken(lease)
+      ? sessions.checkpoint(this.id, lease, noted(lease))
+      : this.#keeper.claim(this.id, lease.metadata, noted, lease.onLost));
+    if (!outcome.ok) return outcome;
+    const held = 'lease' in outcome ? outcome.lease : lease;
+    if (!isTaken(held)) throw new Error('A step was written without a lease.');
+    this.#lease = held;
+    // At once: the next heartbeat would take it for lost.
+    if (releases) this.#keeper.released(held);
+    return { ok: true, lease: held };
+  }
 }
+
+const isTaken = (lease: Lease | Unclaimed): lease is Lease => 'token' in lease;

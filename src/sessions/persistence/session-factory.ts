@@ -4,7 +4,6 @@ import type { Message } from '../../core/conversation.js';
 import { type Ground, HistoryFingerprint, type Link, seedOf } from '../history/history-fingerprint.js';
 import { messagesIn } from '../history/user-turns.js';
 import { toolCallsIn } from '../history/visible-history.js';
-import { busyElsewhere } from '../refusals.js';
 import { LIMITS, type SessionParts } from '../session-parts.js';
 import type { AttachKind } from '../sessions.js';
 import type { LeaseKeeper } from './lease-keeper.js';
@@ -73,19 +72,18 @@ export class SessionFactory {
       ...(parent !== undefined && { parent }),
     });
     if (!created) throw new Error('An id of 16 random bytes was given twice.');
-    const grant = await this.#keeper.acquire(id, onLost);
-    if (!grant.granted) throw busyElsewhere(id);
-    const leased = new LeasedSession(
-      this.#parts,
-      { id, principal },
+    const leased = new LeasedSession({
+      parts: this.#parts,
+      keeper: this.#keeper,
+      session: { id, principal },
       record,
-      new TranscriptLog(),
-      grant.lease,
-    );
+      log: new TranscriptLog(),
+      lease: { metadata: record, onLost },
+    });
     try {
       await this.#fill(leased, options);
     } catch (error) {
-      await this.#keeper.release(grant.lease);
+      await leased.release();
       await store.sessions.delete(id, this.#parts.node);
       throw error;
     }

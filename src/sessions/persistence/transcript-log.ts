@@ -128,6 +128,8 @@ export class TranscriptLog {
 const ENTRY_BYTES = 96;
 
 /** `by` distinguishes two writers; the position distinguishes the entries of one. */
+export const entryId = (by: number, position: number): string => `${by}.${position}`;
+
 export function toRows(entries: readonly object[], after: number, by: number): NewTranscriptEntry[] {
-  return entries.map((message, index) => ({ uuid: `${by}.${after + index + 1}`, message }));
+  return entries.map((message, index) => ({ uuid: entryId(by, after + index + 1), message }));
 }

@@ -285,6 +285,7 @@ export class LeasedTurn implements Turn {
         ...(next !== undefined && { state: next }),
       },
       answer: { key: storedKey(key), digest, body, expiresAt: parts.now() + parts.ttlMs },
+      release: true,
     });
   }
 }

@@ -53,7 +53,7 @@ interface TurnStarterOptions {
   /** `reader` fires when the client disconnects. */
   onBegin(turn: LeasedTurn, leased: LeasedSession, reader: AbortSignal | undefined): void;
   onEnd(turn: LeasedTurn, leased: LeasedSession, end: LeasedTurnEnd): Promise<void>;
-  /** Releases the lease of a session whose turn stays parked. */
+  /** The session stays parked, and its lease is released. */
   onWaiting(leased: LeasedSession): Promise<void>;
 }
 
@@ -289,6 +289,7 @@ export class TurnStarter {
       state: 'parked',
       turns,
       ...(!isKnown && { index: [head] }),
+      release: true,
       record: {
         head,
         pending: {

@@ -1,47 +1,100 @@
 /** One step of a session in one transaction: all of it, or nothing and the reason. */
+import type { JsonObject } from '../../core/conversation.js';
 import { redactJson } from '../json.js';
 import { type Lease, sessionLease } from '../leases.js';
-import { type Checkpoint, type CheckpointOutcome, MAIN_CHANNEL, type TranscriptAppend } from '../sessions.js';
+import {
+  type Checkpoint,
+  type CheckpointOutcome,
+  type Claim,
+  type ClaimOutcome,
+  MAIN_CHANNEL,
+  type TranscriptAppend,
+} from '../sessions.js';
 import { dropAnswer, insertAnswer } from './answers.js';
 import type { Context } from './context.js';
-import { holds } from './leases.js';
-import { number, text, toJson, whole } from './rows.js';
+import { dropLease, holds, takeLease } from './leases.js';
+import { json, number, type Row, text, toJson, whole } from './rows.js';
+
+type Refusal = Extract<CheckpointOutcome, { ok: false }>;
 
 /** Thrown to roll back; never leaves this file. */
 class Refused extends Error {
-  readonly outcome: CheckpointOutcome;
+  readonly outcome: Refusal;
 
-  constructor(outcome: CheckpointOutcome) {
+  constructor(outcome: Refusal) {
     super('refused');
     this.outcome = outcome;
   }
 }
 
-export async function checkpoint(
+export function checkpoint(
   context: Context,
   id: string,
   lease: Lease,
   change: Checkpoint,
 ): Promise<CheckpointOutcome> {
+  const { database } = context;
+  return orRefusal(
+    database.write((): CheckpointOutcome => {
+      const session = findSession(context, id);
+      if (lease.name !== sessionLease(id) || !holds(database, lease)) {
+        throw new Refused({ ok: false, reason: 'fenced' });
+      }
+      apply(context, session, lease, change);
+      return { ok: true };
+    }),
+  );
+}
+
+export function claim(
+  context: Context,
+  id: string,
+  { owner, ttlMs, metadata }: Claim,
+  step: (lease: Lease) => Checkpoint,
+): Promise<ClaimOutcome> {
+  const { database } = context;
+  return orRefusal(
+    database.write((): ClaimOutcome => {
+      const session = findSession(context, id);
+      const grant = takeLease(context, sessionLease(id), owner, ttlMs);
+      if (!grant.granted) return { ok: false, reason: 'held', owner: grant.owner };
+      if (!hasMetadata(session, metadata)) {
+        dropLease(database, grant.lease);
+        return { ok: false, reason: 'changed' };
+      }
+      apply(context, session, grant.lease, step(grant.lease));
+      return { ok: true, lease: grant.lease };
+    }),
+  );
+}
+
+async function orRefusal<Outcome>(written: Promise<Outcome>): Promise<Outcome | Refusal> {
   try {
-    await context.database.write(() => apply(context, id, lease, change));
-    return { ok: true };
+    return await written;
   } catch (error) {
     if (error instanceof Refused) return error.outcome;
     throw error;
   }
 }
 
-function apply(context: Context, id: string, lease: Lease, change: Checkpoint): void {
-  const { database, redact } = context;
-  const at = whole(context.now());
-  const session = database.get('SELECT principal, expires_at FROM sessions WHERE id = ?', [id]);
-  if (session === undefined || number(session, 'expires_at') <= at) {
+function findSession({ database, now }: Context, id: string): Row {
+  const session = database.get('SELECT id, principal, expires_at, metadata FROM sessions WHERE id = ?', [id]);
+  if (session === undefined || number(session, 'expires_at') <= now()) {
     throw new Refused({ ok: false, reason: 'gone' });
   }
-  if (lease.name !== sessionLease(id) || !holds(database, lease)) {
-    throw new Refused({ ok: false, reason: 'fenced' });
-  }
+  return session;
+}
+
+/** Written by another version, the same JSON may be another text. */
+function hasMetadata(session: Row, expected: JsonObject): boolean {
+  const wanted = toJson(expected);
+  return text(session, 'metadata') === wanted || toJson(json(session, 'metadata')) === wanted;
+}
+
+function apply(context: Context, session: Row, lease: Lease, change: Checkpoint): void {
+  const { database, redact } = context;
+  const at = whole(context.now());
+  const id = text(session, 'id');
   const principal = text(session, 'principal');
   let size = 0;
   for (const append of change.append ?? []) size += appendEntries(context, id, append, at);
@@ -72,6 +125,7 @@ function apply(context: Context, id: string, lease: Lease, change: Checkpoint): 
     size,
     id,
   ]);
+  if (change.release) dropLease(database, lease);
 }
 
 /** Characters added. */

@@ -13,22 +13,7 @@ export class SqliteLeases implements LeaseStore {
   // Relaxed: a power cut that undoes it has ended its holder too, and every durable write that the
   // holder made with its token took this one, which is before it in the same log, to the disk.
   acquire(name: string, owner: string, ttlMs: number): Promise<Grant> {
-    const { database, now } = this.#context;
-    return database.write((): Grant => {
-      const held = database.get('SELECT owner, until FROM leases WHERE name = ?', [name]);
-      if (held !== undefined && number(held, 'until') > now()) {
-        return { granted: false, owner: text(held, 'owner'), until: number(held, 'until') };
-      }
-      const token = nextCount(database, 'lease');
-      const until = whole(now() + ttlMs);
-      database.run('INSERT OR REPLACE INTO leases (name, owner, token, until) VALUES (?, ?, ?, ?)', [
-        name,
-        owner,
-        token,
-        until,
-      ]);
-      return { granted: true, lease: { name, owner, token, until } };
-    }, 'relaxed');
+    return this.#context.database.write(() => takeLease(this.#context, name, owner, ttlMs), 'relaxed');
   }
 
   // Relaxed: a renewal that a power cut undoes was this machine's own, and the lease lapses sooner.
@@ -40,8 +25,7 @@ export class SqliteLeases implements LeaseStore {
 
   release(lease: Lease): Promise<boolean> {
     const { database } = this.#context;
-    const sql = 'DELETE FROM leases WHERE name = ? AND token = ?';
-    return database.write(() => database.run(sql, [lease.name, lease.token]) === 1, 'relaxed');
+    return database.write(() => dropLease(database, lease), 'relaxed');
   }
 
   holders(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -58,6 +42,24 @@ export class SqliteLeases implements LeaseStore {
     const { database } = this.#context;
     return database.write(() => database.run('DELETE FROM leases WHERE owner = ?', [owner]));
   }
+}
+
+/** Inside a transaction. */
+export function takeLease({ database, now }: Context, name: string, owner: string, ttlMs: number): Grant {
+  const held = database.get('SELECT owner, until FROM leases WHERE name = ?', [name]);
+  if (held !== undefined && number(held, 'until') > now()) {
+    return { granted: false, owner: text(held, 'owner'), until: number(held, 'until') };
+  }
+  const token = nextCount(database, 'lease');
+  const until = whole(now() + ttlMs);
+  const sql = 'INSERT OR REPLACE INTO leases (name, owner, token, until) VALUES (?, ?, ?, ?)';
+  database.run(sql, [name, owner, token, until]);
+  return { granted: true, lease: { name, owner, token, until } };
+}
+
+/** Inside a transaction. False when it was no longer held. */
+export function dropLease(database: Database, { name, token }: Lease): boolean {
+  return database.run('DELETE FROM leases WHERE name = ? AND token = ?', [name, token]) === 1;
 }
 
 /** Inside a transaction: whether the holder of `lease` may still write. */

@@ -4,6 +4,8 @@ import { foldedWords } from '../search-text.js';
 import type {
   Checkpoint,
   CheckpointOutcome,
+  Claim,
+  ClaimOutcome,
   ListedSession,
   NewSession,
   Session,
@@ -14,7 +16,7 @@ import type {
 } from '../sessions.js';
 import type { Page } from '../store.js';
 import { cancelPending } from './approvals.js';
-import { checkpoint } from './checkpoint.js';
+import { checkpoint, claim } from './checkpoint.js';
 import type { Context } from './context.js';
 import { badCursor, Conditions, pageSize, toPage } from './paging.js';
 import { json, number, optionalText, type Row, text, toJson, whole } from './rows.js';
@@ -85,6 +87,10 @@ export class SqliteSessions implements SessionStore {
 
   checkpoint(id: string, lease: Lease, change: Checkpoint): Promise<CheckpointOutcome> {
     return checkpoint(this.#context, id, lease, change);
+  }
+
+  claim(id: string, by: Claim, step: (lease: Lease) => Checkpoint): Promise<ClaimOutcome> {
+    return claim(this.#context, id, by, step);
   }
 
   delete(id: string, by: string): Promise<boolean> {

@@ -74,6 +74,12 @@ export async function ownSession(
   id: string,
   session: Partial<NewSession> = {},
 ): Promise<OwnedSession> {
+  await newSession(store, id, session);
+  const lease = await acquire(store, sessionLease(id));
+  return { id, lease, step: (change) => store.sessions.checkpoint(id, lease, change) };
+}
+
+export async function newSession(store: Store, id: string, session: Partial<NewSession> = {}): Promise<void> {
   const created = await store.sessions.create({
     id,
     principal: 'alice',
@@ -84,8 +90,6 @@ export async function ownSession(
     ...session,
   });
   expect(created).toBe(true);
-  const lease = await acquire(store, sessionLease(id));
-  return { id, lease, step: (change) => store.sessions.checkpoint(id, lease, change) };
 }
 
 /** `allOf(pages)`: every item, page by page, checking that none repeats a cursor. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/core/conversation.js';
 import { sessionLease } from '../../../src/store/leases.js';
 import { approval } from './approvals.js';
-import { acquire, allPages, type Bench, ownSession, START, TTL } from './place.js';
+import { acquire, allPages, type Bench, newSession, ownSession, START, TTL } from './place.js';
 
 export function sessionsContract(bench: () => Bench): void {
   describe('sessions', () => {
@@ -77,6 +78,48 @@ export function sessionsContract(bench: () => Bench): void {
       await store.leases.release(taken);
       expect(await store.sessions.checkpoint(id, taken, { state: 'live' })).toMatchObject({ ok: false });
       expect(lease.token).toBeLessThan(taken.token);
+    });
+
+    it('is taken with its first step: by one, and as it was read', async () => {
+      const store = await bench().open();
+      await newSession(store, 's1', { metadata: { a: 1, b: ['\ud800\u0000'] } });
+      const claim = (owner: string, metadata: JsonObject) =>
+        store.sessions.claim('s1', { owner, ttlMs: TTL, metadata }, ({ token }) => ({
+          metadata: { token },
+          append: [{ after: 0, entries: [{ uuid: `${token}.1`, message: owner }] }],
+        }));
+      expect(await claim('node-a', { a: 1, b: [3] })).toEqual({ ok: false, reason: 'changed' });
+      expect(await store.leases.holders([sessionLease('s1')])).toEqual(new Map());
+      const outcome = await claim('node-a', { a: 1, b: ['\ud800\u0000'] });
+      if (!outcome.ok) throw new Error(outcome.reason);
+      const { lease } = outcome;
+      expect(lease).toMatchObject({ name: sessionLease('s1'), owner: 'node-a', until: START + TTL });
+      const metadata = { token: lease.token };
+      expect(await claim('node-b', metadata)).toEqual({ ok: false, reason: 'held', owner: 'node-a' });
+      expect(await store.sessions.checkpoint('s1', lease, { state: 'parked' })).toEqual({ ok: true });
+      bench().now += TTL;
+      // Its first step is refused, and so is the lease.
+      expect(await claim('node-b', metadata)).toMatchObject({ ok: false, reason: 'moved', last: 1 });
+      expect(await store.sessions.checkpoint('s1', lease, { state: 'live' })).toEqual({ ok: true });
+      expect(await store.sessions.get('s1')).toMatchObject({ state: 'live', metadata });
+      expect((await store.transcripts.read('s1')).map(({ message }) => message)).toEqual(['node-a']);
+      expect(await store.sessions.claim('s2', { owner: 'node-a', ttlMs: TTL, metadata }, () => ({}))).toEqual(
+        {
+          ok: false,
+          reason: 'gone',
+        },
+      );
+    });
+
+    it('is free for others with the step that releases it, and only then', async () => {
+      const store = await bench().open();
+      const { id, step } = await ownSession(store, 's1');
+      expect(await step({ use: ['none'], release: true })).toMatchObject({ ok: false, reason: 'unusable' });
+      expect(await store.leases.holders([sessionLease(id)])).toEqual(new Map([[sessionLease(id), 'node-a']]));
+      expect(await step({ state: 'parked', release: true })).toEqual({ ok: true });
+      expect(await store.leases.holders([sessionLease(id)])).toEqual(new Map());
+      expect(await step({ state: 'live' })).toEqual({ ok: false, reason: 'fenced' });
+      await acquire(store, sessionLease(id), 'node-b');
     });
 
     it("does not take another session's lease", async () => {
