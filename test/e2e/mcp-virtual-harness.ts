@@ -4,6 +4,10 @@ import { realpath } from 'node:fs/promises';
 import { createServer, connect as dial, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import {
+  Client as NewestClient,
+  StreamableHTTPClientTransport as NewestTransport,
+} from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { type CallToolResult, ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -189,3 +193,113 @@ export function decide(gateway: TestGateway, approval: JsonRecord, answer: objec
 }
 
 export const inWork = ({ work }: VirtualGateway, name: string): string => join(work, name);
+
+export const NEWEST = '2026-07-28';
+
+/** SDK 2.x; `auto` finds the era out by itself. */
+export async function connectNewest(
+  { url }: Pick<TestGateway, 'url'>,
+  {
+    key = 'key-of-alice',
+    server = 'gateway',
+    query = '?model=here',
+    roots,
+    mode = { pin: NEWEST },
+  }: ClientOptions & { mode?: 'auto' | { pin: string } } = {},
+): Promise<{ client: NewestClient; seen: Response[] }> {
+  const client = new NewestClient(
+    { name: 'test', version: '2' },
+    {
+      capabilities: roots === undefined ? {} : { roots: { listChanged: true } },
+      versionNegotiation: { mode },
+    },
+  );
+  if (roots !== undefined) {
+    client.setRequestHandler('roots/list', () => ({
+      roots: roots.map((root) => ({ uri: pathToFileURL(root).href })),
+    }));
+  }
+  const seen: Response[] = [];
+  await client.connect(
+    new NewestTransport(new URL(`${url}/mcp/${server}${query}`), {
+      requestInit: { headers: { authorization: `Bearer ${key}` } },
+      fetch: async (address, init) => {
+        const response = await fetch(address, init);
+        seen.push(response);
+        return response;
+      },
+    }),
+  );
+  closeAfterTest(() => client.close());
+  return { client, seen };
+}
+
+/** A request of 2026-07-28, as a client that is written by hand sends it. */
+export function stateless(
+  method: string,
+  params: JsonRecord = {},
+  { id = 1, version = NEWEST, meta = {} }: { id?: number; version?: string; meta?: object } = {},
+): JsonRecord {
+  return {
+    jsonrpc: '2.0',
+    id,
+    method,
+    params: {
+      ...params,
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': version,
+        'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+        ...meta,
+      },
+    },
+  };
+}
+
+/** With the headers that belong to it. */
+export function sendStateless(
+  { url }: Pick<TestGateway, 'url'>,
+  message: JsonRecord,
+  options: {
+    key?: string;
+    path?: string;
+    headers?: Readonly<Record<string, string | undefined>>;
+    signal?: AbortSignal;
+  } = {},
+): Promise<Response> {
+  const params = isRecord(message['params']) ? message['params'] : {};
+  const name = params['name'] ?? params['uri'];
+  const given: Readonly<Record<string, string | undefined>> = {
+    authorization: `Bearer ${options.key ?? 'key-of-alice'}`,
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+    'mcp-protocol-version': NEWEST,
+    'mcp-method': String(message['method']),
+    ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
+    ...options.headers,
+  };
+  const headers = Object.entries(given).flatMap(([header, value]): [string, string][] =>
+    value === undefined ? [] : [[header, value]],
+  );
+  return fetch(`${url}${options.path ?? '/mcp/gateway?model=here'}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(message),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+}
+
+/** The message of a JSON answer, or the last one of a stream. */
+export async function answerOf(response: Response): Promise<JsonRecord> {
+  const text = await response.text();
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  const last = isStream
+    ? (text
+        .match(/^data: (.+)$/gm)
+        ?.at(-1)
+        ?.slice('data: '.length) ?? '')
+    : text;
+  const parsed: unknown = JSON.parse(last);
+  if (!isRecord(parsed)) throw new Error(`no message: ${text}`);
+  return parsed;
+}

@@ -196,6 +196,29 @@ describe('an MCP session', () => {
   });
 });
 
+describe('a client of an older revision', () => {
+  it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
+    'gets the one it asks for (%s)',
+    async (version) => {
+      const gateway = await startVirtual();
+      const initialize = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: version } };
+      const opened = await raw(gateway, initialize);
+      expect(await opened.text()).toContain(`"protocolVersion":"${version}"`);
+      const session = opened.headers.get('mcp-session-id') ?? '';
+      await (await raw(gateway, INITIALIZED, { session })).text();
+      const answer = await (await raw(gateway, call(2, 'Bash', { command: 'echo old' }), { session })).text();
+      expect(answer).toContain('old');
+      expect(answer).not.toContain('resultType');
+    },
+  );
+
+  it('that is not known is offered the newest that has sessions', async () => {
+    const gateway = await startVirtual();
+    const initialize = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '1999-01-01' } };
+    expect(await (await raw(gateway, initialize)).text()).toContain('"protocolVersion":"2025-11-25"');
+  });
+});
+
 describe('requests that are wrong', () => {
   it('get a parse error for what is no JSON', async () => {
     const gateway = await startVirtual();
@@ -206,7 +229,7 @@ describe('requests that are wrong', () => {
     }
     const session = await openRaw(gateway);
     const shapeless = await raw(gateway, { hello: 'world' }, { session });
-    expect(await shapeless.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32700 } });
+    expect(await shapeless.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } });
   });
 
   it('get a JSON-RPC error for every other reason too', async () => {

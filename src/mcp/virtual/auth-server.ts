@@ -6,10 +6,11 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { GatewayError } from '../../core/errors.js';
+import { isObject } from '../../core/is-object.js';
 import type { Verdict } from '../../permissions/gate.js';
-import type { McpSessionScope } from './mcp-session.js';
+import type { LentState, McpScope } from './mcp-scope.js';
 import { ProgressReporter } from './progress.js';
-import type { CallToolResult, Extra, Server, WireTool } from './sdk.js';
+import type { CallToolResult, InputRequiredResult, Server, ServerContext, WireTool } from './sdk.js';
 
 const NAME = 'approval_prompt';
 
@@ -42,25 +43,25 @@ const argumentsSchema = z.looseObject({
 /** What Claude Code reads. */
 type PromptAnswer = { behavior: 'allow'; updatedInput: unknown } | { behavior: 'deny'; message: string };
 
-export function createAuthServer(scope: McpSessionScope): Server {
+export function createAuthServer(scope: McpScope): Server {
   const { sdk, parts, calls } = scope;
   const server = new sdk.Server(
     { name: 'auth', title: 'Toolgate: permissions', version: parts.version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
   const folder = new ClientFolder(scope, server);
-  server.setNotificationHandler(sdk.RootsListChangedNotificationSchema, () => folder.forget());
-  server.setRequestHandler(sdk.ListToolsRequestSchema, () => ({ tools: [TOOL] }));
-  server.setRequestHandler(sdk.CallToolRequestSchema, ({ params }, extra) => {
+  server.setNotificationHandler('notifications/roots/list_changed', () => folder.forget());
+  server.setRequestHandler('tools/list', () => ({ tools: [TOOL] }));
+  server.setRequestHandler('tools/call', ({ params }, context) => {
     if (params.name !== NAME) {
-      throw new sdk.McpError(
+      throw new sdk.ProtocolError(
         sdk.ErrorCode.InvalidParams,
         `There is no tool called ${JSON.stringify(params.name.slice(0, 200))}, only ${NAME}.`,
       );
     }
     const asked = argumentsSchema.safeParse(params.arguments ?? {});
     if (!asked.success) {
-      throw new sdk.McpError(
+      throw new sdk.ProtocolError(
         sdk.ErrorCode.InvalidParams,
         `${NAME} takes tool_name (a text), input (an object) and tool_use_id (a text, may be left out).`,
       );
@@ -71,28 +72,30 @@ export function createAuthServer(scope: McpSessionScope): Server {
         message: `${asked.data.tool_name} was not run: ${calls.size} questions of this session wait already, which is the limit. That is not a refusal. Wait for one of them.`,
       });
     }
-    return calls.run(extra.requestId, extra.signal, (signal) =>
-      prompt(scope, folder, asked.data, extra, signal),
-    );
+    const { id, signal } = context.mcpReq;
+    return calls.run(id, signal, (running) => prompt(scope, folder, asked.data, context, running));
   });
   return server;
 }
 
 async function prompt(
-  scope: McpSessionScope,
+  scope: McpScope,
   folder: ClientFolder,
   asked: z.output<typeof argumentsSchema>,
-  extra: Extra,
+  context: ServerContext,
   signal: AbortSignal,
-): Promise<CallToolResult> {
+): Promise<CallToolResult | InputRequiredResult> {
   const { runtime, parts, place } = scope;
   const { tool_name: name, input, tool_use_id: id } = asked;
-  const progress = new ProgressReporter(extra, parts.limits, `${name} is being looked at`);
+  const found = await folder.root(context);
+  if (found.kind === 'ask-client') return found.question;
+  const progress = new ProgressReporter(context, parts.limits, `${name} is being looked at`);
+  let state: LentState | undefined;
   try {
-    const session = await scope.toolSession(await folder.root(extra));
+    state = await scope.lendState({ kind: 'folder', root: found.root });
     const { verdict } = await runtime.review({
       call: { type: 'tool_use', id: id ?? `call_${randomUUID().replaceAll('-', '')}`, name, input },
-      session,
+      session: state.tools,
       signal,
       options: { model: place.model ?? '' },
       onWaiting: (approval) => progress.say(`Waiting for approval ${approval}`, { urgent: true }),
@@ -109,6 +112,7 @@ async function prompt(
     });
   } finally {
     progress.end();
+    state?.giveBack();
   }
 }
 
@@ -122,13 +126,21 @@ function asResult(answer: PromptAnswer): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(answer) }] };
 }
 
+type FoundFolder =
+  /** Undefined where it does not say, or the operator has chosen by a model entry. */
+  | { kind: 'known'; root: string | undefined }
+  /** The request comes again, with the answer in it. */
+  | { kind: 'ask-client'; question: InputRequiredResult };
+
+const ROOTS = 'roots';
+
 /** Where the client works, by its own word: the calls run there, and rules for the workspace mean that folder. */
 class ClientFolder {
-  readonly #scope: McpSessionScope;
+  readonly #scope: McpScope;
   readonly #server: Server;
   #asked: Promise<string | undefined> | undefined;
 
-  constructor(scope: McpSessionScope, server: Server) {
+  constructor(scope: McpScope, server: Server) {
     this.#scope = scope;
     this.#server = server;
   }
@@ -137,28 +149,46 @@ class ClientFolder {
     this.#asked = undefined;
   }
 
-  /** Undefined where it does not say, or the operator has chosen by a model entry. */
-  root(extra: Extra): Promise<string | undefined> {
-    const { place } = this.#scope;
+  async root({ mcpReq }: ServerContext): Promise<FoundFolder> {
+    const { place, sdk, session } = this.#scope;
     if (place.model !== undefined || this.#server.getClientCapabilities()?.roots === undefined) {
-      return Promise.resolve(undefined);
+      return { kind: 'known', root: undefined };
     }
-    this.#asked ??= this.#ask(extra);
-    return this.#asked;
+    if (session !== undefined) {
+      this.#asked ??= this.#ask(mcpReq);
+      return { kind: 'known', root: await this.#asked };
+    }
+    if (mcpReq.inputResponses === undefined) {
+      const question = sdk.inputRequired({ inputRequests: { [ROOTS]: sdk.inputRequired.listRoots() } });
+      return { kind: 'ask-client', question };
+    }
+    const answer = sdk.inputResponse(mcpReq.inputResponses, ROOTS);
+    return { kind: 'known', root: answer.kind === 'roots' ? folderOf(answer.roots) : undefined };
   }
 
-  async #ask(extra: Extra): Promise<string | undefined> {
-    const { sdk, parts } = this.#scope;
+  async #ask({ send }: ServerContext['mcpReq']): Promise<string | undefined> {
+    const { parts } = this.#scope;
     try {
-      const { roots } = await extra.sendRequest({ method: 'roots/list' }, sdk.ListRootsResultSchema, {
-        timeout: parts.limits.rootsMs,
-      });
-      const root = roots.find(({ uri }) => uri.startsWith('file://'));
-      return root === undefined ? undefined : fileURLToPath(root.uri);
+      const { roots } = await send({ method: 'roots/list' }, { timeout: parts.limits.rootsMs });
+      return folderOf(roots);
     } catch (error) {
       this.forget();
       parts.log.info({ err: error }, 'a client did not say which folder it works in');
       return undefined;
     }
   }
+}
+
+/** Of the client's word: nothing of it is believed but that it is a local folder. */
+function folderOf(roots: readonly unknown[]): string | undefined {
+  for (const root of roots) {
+    const uri = isObject(root) ? root['uri'] : undefined;
+    if (typeof uri !== 'string' || !uri.startsWith('file://')) continue;
+    try {
+      return fileURLToPath(uri);
+    } catch {
+      // Of a host, or with an escaped slash: no folder that a rule could mean.
+    }
+  }
+  return undefined;
 }

@@ -1,6 +1,6 @@
 /** Every bound on what a client of the virtual servers can cost. Tests shrink some; nothing else changes them. */
 export const VIRTUAL_LIMITS = {
-  /** Of all keys, and of one. Beyond that the longest idle session of the key ends. */
+  /** Of all keys, and of one; states of tools without a session as well. Beyond that the longest idle one of the key ends. */
   sessions: 1024,
   sessionsOfKey: 64,
   /** Without a request, an open stream or a running call. */
@@ -8,6 +8,11 @@ export const VIRTUAL_LIMITS = {
   sweepMs: 60 * 1000,
   /** Calls of one session at once. */
   calls: 64,
+  /** Requests of one key without a session, at once; streams that wait for news count as well. */
+  exchangesOfKey: 256,
+  /** A client may keep the list of tools for so long; it can also listen for changes. */
+  listTtlMs: 10_000,
+  discoverTtlMs: 60 * 60 * 1000,
   /** A client whose connection broke may come back for the answers that it waits for. */
   reconnectMs: 20_000,
   /** Kept for it, of one session. */

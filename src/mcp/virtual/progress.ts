@@ -3,10 +3,10 @@
  * then that it still runs. Clients that time a silent call start their clock again with each.
  */
 import type { VirtualLimits } from './limits.js';
-import type { Extra } from './sdk.js';
+import type { ServerContext } from './sdk.js';
 
 export class ProgressReporter {
-  readonly #extra: Extra;
+  readonly #request: ServerContext['mcpReq'];
   readonly #limits: VirtualLimits;
   readonly #token: string | number | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
@@ -17,10 +17,10 @@ export class ProgressReporter {
   #sentAt = 0;
 
   /** Without a token in the request nothing is sent. The caller ends it. */
-  constructor(extra: Extra, limits: VirtualLimits, message: string) {
-    this.#extra = extra;
+  constructor({ mcpReq }: ServerContext, limits: VirtualLimits, message: string) {
+    this.#request = mcpReq;
     this.#limits = limits;
-    this.#token = extra._meta?.progressToken;
+    this.#token = mcpReq._meta?.progressToken;
     this.#message = message;
     if (this.#token !== undefined) this.#timer = setInterval(() => this.#send(), limits.progressMs);
     this.#timer?.unref();
@@ -42,11 +42,11 @@ export class ProgressReporter {
   #send(): void {
     clearTimeout(this.#later);
     this.#later = undefined;
-    if (this.#token === undefined || this.#extra.signal.aborted) return;
+    if (this.#token === undefined || this.#request.signal.aborted) return;
     this.#count += 1;
     this.#sentAt = performance.now();
     const params = { progressToken: this.#token, progress: this.#count, message: this.#message };
     // The connection may be gone: the answer itself finds that out.
-    this.#extra.sendNotification({ method: 'notifications/progress', params }).catch(() => {});
+    this.#request.notify({ method: 'notifications/progress', params }).catch(() => {});
   }
 }

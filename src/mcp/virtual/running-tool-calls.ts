@@ -28,6 +28,10 @@ export class RunningToolCalls {
     return this.#running.has(id);
   }
 
+  ids(): readonly RequestId[] {
+    return [...this.#running.keys()];
+  }
+
   get size(): number {
     return this.#running.size;
   }

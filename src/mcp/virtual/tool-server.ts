@@ -1,15 +1,20 @@
 /** The gateway's tools for any MCP client, under the permissions and approvals of its key. */
 import { randomUUID } from 'node:crypto';
 import type { JsonObject, ToolDefinition, ToolResultContent } from '../../core/conversation.js';
+import { GatewayError } from '../../core/errors.js';
 import type { ToolOffer, ToolRunEvent, ToolRunResult } from '../../tools/runtime/runtime.js';
 import type { Tool } from '../../tools/runtime/tool.js';
 import type { McpTool } from '../client/mcp-client.js';
-import { guarded, type McpSessionScope } from './mcp-session.js';
+import { guarded, type LentState, type McpScope } from './mcp-scope.js';
 import { ProgressReporter } from './progress.js';
-import type { CallToolResult, ContentBlock, Extra, Server, WireTool } from './sdk.js';
+import type { CallToolResult, ContentBlock, Server, ServerContext, WireTool } from './sdk.js';
 
 /** Lets a client distinguish a denial from a failure without reading the text. */
 const OUTCOME = 'toolgate/outcome';
+/** The handle of the state that a call without a session went on with or began. */
+const STATE = 'toolgate/state';
+/** The argument that names it. */
+const STATE_ARGUMENT = 'toolgate_state';
 
 export function encodeResult(result: ToolRunResult, changedInputChars: number): CallToolResult {
   const { content, isError, outcome, input } = result;
@@ -59,6 +64,8 @@ function text(words: string): ContentBlock {
 const INSTRUCTIONS =
   'Tools that run on the gateway, in its folder and under its permissions. A call may wait until a person has approved it.';
 
+const STATELESS_INSTRUCTIONS = `${INSTRUCTIONS} Where a result names a ${STATE_ARGUMENT}, give it with the next calls to go on with the same shell, to-do list and read files.`;
+
 /** They start an agent of their own, which needs a model. */
 const NEED_A_MODEL: ReadonlySet<string> = new Set(['Task', 'Architect']);
 /** They reach systems outside of the gateway's control. */
@@ -68,45 +75,82 @@ const OPEN_WORLD: ReadonlySet<string> = new Set(['WebFetch', 'WebSearch']);
 const TOOL_USE_ID = 'claudecode/toolUseId';
 const ID = /^[\w-]{1,128}$/;
 
-export function createToolServer(scope: McpSessionScope): Server {
-  const { sdk, parts, calls } = scope;
+export function createToolServer(scope: McpScope): Server {
+  const { sdk, parts, calls, session } = scope;
+  const { listTtlMs, discoverTtlMs } = parts.limits;
   const server = new sdk.Server(
     { name: 'gateway', title: 'Toolgate: tools', version: parts.version },
-    { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS },
+    {
+      capabilities: { tools: { listChanged: true } },
+      instructions: session === undefined ? STATELESS_INSTRUCTIONS : INSTRUCTIONS,
+      // Which tools there are depends on the key.
+      cacheHints: {
+        'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' },
+        'server/discover': { ttlMs: discoverTtlMs, cacheScope: 'private' },
+      },
+    },
   );
-  server.setRequestHandler(sdk.ListToolsRequestSchema, () =>
+  server.setRequestHandler('tools/list', () =>
     guarded(scope, async () => ({ tools: await listTools(scope) })),
   );
-  server.setRequestHandler(sdk.CallToolRequestSchema, ({ params }, extra) => {
+  server.setRequestHandler('tools/call', ({ params }, context) => {
     if (calls.size >= parts.limits.calls) {
-      throw new sdk.McpError(
+      throw new sdk.ProtocolError(
         sdk.ErrorCode.InvalidRequest,
         `${calls.size} calls of this session run already, which is the limit. Wait for one of them.`,
       );
     }
-    return calls.run(extra.requestId, extra.signal, (signal) =>
+    const { id, signal } = context.mcpReq;
+    return calls.run(id, signal, (running) =>
       guarded(scope, () =>
-        callTool(scope, { name: params.name, input: params.arguments ?? {} }, extra, signal),
+        callTool(scope, { name: params.name, input: params.arguments ?? {} }, context, running),
       ),
     );
   });
   return server;
 }
 
-async function offerOf({ runtime, place, id, principal }: McpSessionScope): Promise<ToolOffer> {
+async function offerOf({ runtime, place, principal }: McpScope, session?: string): Promise<ToolOffer> {
   // What a request names is what this client picks by calling it.
   const selection = place.selection === 'requested' ? 'all' : place.selection;
-  return runtime.offer({ selection, requested: [], session: id, key: principal });
+  return runtime.offer({
+    selection,
+    requested: [],
+    ...(session === undefined ? {} : { session }),
+    key: principal,
+  });
 }
 
-async function listTools(scope: McpSessionScope): Promise<WireTool[]> {
-  const { tools, definitions } = await offerOf(scope);
-  const servers = new Map(scope.parts.mcp.tools(scope.id).map((tool) => [tool.name, tool]));
+async function listTools(scope: McpScope): Promise<WireTool[]> {
+  const { tools, definitions } = await offerOf(scope, scope.session);
+  const servers = new Map(scope.parts.mcp.tools(scope.session).map((tool) => [tool.name, tool]));
+  const remembers = rememberingTools(scope);
   return tools.flatMap((tool, index) => {
     const definition = definitions[index];
     if (definition === undefined || NEED_A_MODEL.has(tool.name)) return [];
-    return [encodeTool(tool, definition, servers.get(tool.name))];
+    const listed = encodeTool(tool, definition, servers.get(tool.name));
+    return [scope.session === undefined && remembers(tool.name) ? withHandle(listed) : listed];
   });
+}
+
+/** Those of a server that all share one connection are given nothing to remember. */
+function rememberingTools({ parts: { mcp } }: McpScope): (name: string) => boolean {
+  const shared = new Set(mcp.status().flatMap((server) => (server.shared ? [server.name] : [])));
+  const forgetful = new Set(mcp.tools().flatMap((tool) => (shared.has(tool.server) ? [tool.name] : [])));
+  return (name) => !forgetful.has(name);
+}
+
+function withHandle(tool: WireTool): WireTool {
+  const { inputSchema } = tool;
+  const handle = {
+    type: 'string',
+    description:
+      'Which shell, to-do list and read files to go on with: what an earlier result named. Leave it out to begin anew.',
+  };
+  return {
+    ...tool,
+    inputSchema: { ...inputSchema, properties: { ...inputSchema.properties, [STATE_ARGUMENT]: handle } },
+  };
 }
 
 function encodeTool(tool: Tool, definition: ToolDefinition, fromServer: McpTool | undefined): WireTool {
@@ -147,31 +191,99 @@ function serverHints({ annotations: { readOnly, destructive, openWorld } }: McpT
   };
 }
 
+interface WantedCall {
+  name: string;
+  input: JsonObject;
+}
+
 async function callTool(
-  scope: McpSessionScope,
-  { name, input }: { name: string; input: JsonObject },
-  extra: Extra,
+  scope: McpScope,
+  wanted: WantedCall,
+  context: ServerContext,
   signal: AbortSignal,
 ): Promise<CallToolResult> {
-  const { sdk, runtime, id, place, parts } = scope;
-  const offer = await offerOf(scope);
-  if (NEED_A_MODEL.has(name) || offer.find(name) === undefined) {
-    const why = offer.whyOff?.(name);
-    throw new sdk.McpError(
-      sdk.ErrorCode.InvalidParams,
-      why === undefined
-        ? `There is no tool called ${JSON.stringify(name.slice(0, 200))}. tools/list has those that there are.`
-        : `${name} is not on offer. ${why}`,
+  if (scope.session !== undefined) {
+    const state = await scope.lendState({ kind: 'handle', handle: undefined });
+    return runTool(scope, wanted, state, context, signal);
+  }
+  if (!rememberingTools(scope)(wanted.name)) {
+    return withState(await scope.lendState({ kind: 'once' }), (state) =>
+      runTool(scope, wanted, state, context, signal),
     );
   }
+  const { [STATE_ARGUMENT]: handle, ...input } = wanted.input;
+  if (handle !== undefined && typeof handle !== 'string') {
+    return refused(`${STATE_ARGUMENT} must be a text: the handle that an earlier result named.`);
+  }
+  // Before a state is opened for it.
+  findTool(scope, await offerOf(scope), wanted.name);
+  let lent: LentState;
+  try {
+    lent = await scope.lendState({ kind: 'handle', handle });
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'not_found') return refused(error.message);
+    throw error;
+  }
+  return withState(lent, async (state) =>
+    namingState(await runTool(scope, { name: wanted.name, input }, state, context, signal), state),
+  );
+}
+
+async function withState<T>(state: LentState, work: (state: LentState) => Promise<T>): Promise<T> {
+  try {
+    return await work(state);
+  } finally {
+    state.giveBack();
+  }
+}
+
+/** The model reads the content; `_meta` is for the client. */
+function namingState(result: CallToolResult, { id, isNew }: LentState): CallToolResult {
+  const note = text(
+    `[${STATE_ARGUMENT}: ${id} (give it with the next calls to go on with the same shell, to-do list and read files)]`,
+  );
+  return {
+    ...result,
+    content: isNew ? [...result.content, note] : result.content,
+    _meta: { ...result._meta, [STATE]: id },
+  };
+}
+
+/** For the model, which can mend it. */
+function refused(message: string): CallToolResult {
+  return { content: [text(message)], isError: true, _meta: { [OUTCOME]: 'invalid' } };
+}
+
+/** Throws where there is none. */
+function findTool({ sdk }: McpScope, offer: ToolOffer, name: string): void {
+  if (!NEED_A_MODEL.has(name) && offer.find(name) !== undefined) return;
+  const why = offer.whyOff?.(name);
+  throw new sdk.ProtocolError(
+    sdk.ErrorCode.InvalidParams,
+    why === undefined
+      ? `There is no tool called ${JSON.stringify(name.slice(0, 200))}. tools/list has those that there are.`
+      : `${name} is not on offer. ${why}`,
+  );
+}
+
+async function runTool(
+  scope: McpScope,
+  { name, input }: WantedCall,
+  state: LentState,
+  context: ServerContext,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
+  const { runtime, place, parts } = scope;
+  const offer = await offerOf(scope, state.id);
+  findTool(scope, offer, name);
   const running = runtime.run({
-    calls: [{ type: 'tool_use', id: callId(extra), name, input }],
+    calls: [{ type: 'tool_use', id: callId(context), name, input }],
     offer,
-    session: await scope.toolSession(),
-    options: { commands: [], model: place.model ?? '', forkNumber: 0, logName: id },
+    session: state.tools,
+    options: { commands: [], model: place.model ?? '', forkNumber: 0, logName: state.id },
     signal,
   });
-  const progress = new ProgressReporter(extra, parts.limits, `${name} is being looked at`);
+  const progress = new ProgressReporter(context, parts.limits, `${name} is being looked at`);
   try {
     for await (const event of running) {
       if (event.type === 'tool-result') return encodeResult(event, parts.limits.changedInputChars);
@@ -189,7 +301,7 @@ function report(progress: ProgressReporter, event: Exclude<ToolRunEvent, { type:
   else progress.say(`Waiting for approval: ${event.describe.title}`, { urgent: true });
 }
 
-function callId({ _meta }: Extra): string {
+function callId({ mcpReq: { _meta } }: ServerContext): string {
   const given = _meta?.[TOOL_USE_ID];
   return typeof given === 'string' && ID.test(given) ? given : `call_${randomUUID().replaceAll('-', '')}`;
 }

@@ -1,5 +1,5 @@
 import type { Principal } from '../../engines/engine.js';
-import type { VirtualWorkspace } from '../../mcp/virtual/mcp-session.js';
+import type { VirtualWorkspace } from '../../mcp/virtual/mcp-scope.js';
 
 /**
  * The workspace of a client that brings its own model: the folder of an agent's entry, with its tools.

@@ -1,12 +1,12 @@
 /** `/mcp/gateway` and `/mcp/auth`: streamable HTTP from a request of ours to the virtual servers and back. */
 import { GatewayError } from '../../core/errors.js';
+import type { VirtualMcp } from '../../mcp/virtual/virtual-mcp.js';
 import {
   type AnswerEnd,
   VIRTUAL_SERVERS,
   type VirtualAnswer,
-  type VirtualMcp,
   type VirtualServerName,
-} from '../../mcp/virtual/virtual-mcp.js';
+} from '../../mcp/virtual/virtual-request.js';
 import type { Metrics } from '../../observability/metrics.js';
 import type { Auth } from '../access/auth.js';
 import type { FindWorkspace } from '../access/find-workspace.js';
@@ -35,7 +35,15 @@ const ALLOW = METHODS.join(', ');
 const KEEP_ALIVE = ': keep-alive\n\n';
 
 /** All that the servers go by; credentials end here. */
-const PASSED = ['accept', 'content-type', 'mcp-session-id', 'mcp-protocol-version', 'last-event-id'] as const;
+const PASSED = [
+  'accept',
+  'content-type',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'mcp-session-id',
+] as const;
 
 /** What a client of the virtual servers needs: a key, or the console's token. */
 const ACCESS = { area: 'console', scope: 'call' } as const;

@@ -1,0 +1,146 @@
+/**
+ * The era without sessions, from 2026-07-28: each request says which revision it speaks and what its
+ * client can do, and is answered by a server made for it alone.
+ */
+import { GatewayError } from '../../core/errors.js';
+import { isObject } from '../../core/is-object.js';
+import type { ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { VirtualParts } from './mcp-scope.js';
+import { RunningToolCalls } from './running-tool-calls.js';
+import type { ServerSdk } from './sdk.js';
+import { StateHandles } from './state-handles.js';
+import {
+  type AnswerEnd,
+  SERVERS,
+  stopping,
+  type VirtualAnswer,
+  type VirtualRequest,
+} from './virtual-request.js';
+
+type Handler = ReturnType<ServerSdk['createMcpHandler']>;
+
+interface Exchange {
+  readonly principal: string;
+  /** A stream that waits for news, and ends with a word of its own. */
+  readonly listens: boolean;
+  readonly handler: Handler;
+  readonly calls: RunningToolCalls;
+}
+
+/** What is answered at once; everything else may take its time and is streamed from the start. */
+const QUICK = /^(?:server\/discover|\w+(?:\/templates)?\/list)$/;
+
+export class StatelessExchanges {
+  readonly #parts: VirtualParts;
+  readonly #states: StateHandles;
+  readonly #open = new Set<Exchange>();
+  #bus: InstanceType<ServerSdk['EventBus']> | undefined;
+  #draining = false;
+
+  constructor(parts: VirtualParts) {
+    this.#parts = parts;
+    this.#states = new StateHandles(parts);
+  }
+
+  async handle(request: VirtualRequest, sdk: ServerSdk): Promise<VirtualAnswer> {
+    if (this.#draining) throw stopping();
+    const place = request.place();
+    const runtime = await this.#parts.tools();
+    const method = methodOf(request.body);
+    this.#refuseTooMany(request.principal, method);
+    const gone = new AbortController();
+    const calls = new RunningToolCalls(0);
+    const exchange: Exchange = {
+      principal: request.principal,
+      listens: method === LISTEN,
+      handler: this.#handlerOf({ request, place, runtime, sdk, calls, method }),
+      calls,
+    };
+    this.#open.add(exchange);
+    const end = (why: AnswerEnd): void => {
+      if (!this.#open.delete(exchange)) return;
+      if (why === 'stopping') calls.abort(calls.ids(), stopping());
+      // The older era lets a client come back for its answer. Here a closed connection is the wish to stop.
+      if (why === 'gone') gone.abort();
+      if (why !== 'stopping') void exchange.handler.close().catch(() => {});
+    };
+    try {
+      const { server, headers, body } = request;
+      const wire = new Request(`http://gateway/mcp/${server}`, {
+        method: 'POST',
+        headers,
+        signal: gone.signal,
+      });
+      return { response: await exchange.handler.fetch(wire, { parsedBody: body }), end };
+    } catch (error) {
+      end('gone');
+      throw error;
+    }
+  }
+
+  toolsChanged(): void {
+    this.#bus?.publish({ kind: 'tools_list_changed' });
+  }
+
+  drain(): void {
+    this.#draining = true;
+    for (const { listens, handler } of this.#open) if (listens) void handler.close().catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    this.drain();
+    await Promise.all([...this.#open].map(({ calls }) => calls.stop(stopping())));
+    await this.#states.close(stopping());
+  }
+
+  #handlerOf(options: {
+    request: VirtualRequest;
+    place: ReturnType<VirtualRequest['place']>;
+    runtime: ToolRuntime;
+    sdk: ServerSdk;
+    calls: RunningToolCalls;
+    method: string;
+  }): Handler {
+    const { request, place, runtime, sdk, calls, method } = options;
+    const { log } = this.#parts;
+    const { principal } = request;
+    this.#bus ??= new sdk.EventBus((error) => log.warn({ err: error }, 'bug: an MCP client was not told'));
+    const scope = {
+      session: undefined,
+      principal,
+      place,
+      parts: this.#parts,
+      sdk,
+      runtime,
+      calls,
+      lendState: (wanted: Parameters<StateHandles['lend']>[0]) =>
+        this.#states.lend(wanted, { principal, place }, runtime),
+    };
+    return sdk.createMcpHandler(() => SERVERS[request.server](scope), {
+      legacy: 'reject',
+      bus: this.#bus,
+      responseMode: QUICK.test(method) ? 'auto' : 'sse',
+      // The writer of the stream does that, with one timer for all of them.
+      keepAliveMs: 0,
+      onerror: (error) => log.debug({ err: error }, 'an MCP client was refused'),
+    });
+  }
+
+  #refuseTooMany(principal: string, method: string): void {
+    const { exchangesOfKey } = this.#parts.limits;
+    const own = [...this.#open].filter((each) => each.principal === principal).length;
+    if (own < exchangesOfKey) return;
+    throw new GatewayError(
+      'rate_limited',
+      `${own} MCP requests of this key run already, which is the limit. Wait for one of them before the next ${method.slice(0, 100)}.`,
+      { retryable: true, retryAfter: 5 },
+    );
+  }
+}
+
+const LISTEN = 'subscriptions/listen';
+
+function methodOf(body: unknown): string {
+  const method = isObject(body) ? body['method'] : undefined;
+  return typeof method === 'string' ? method : '';
+}

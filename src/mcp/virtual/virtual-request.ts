@@ -1,0 +1,43 @@
+/** A request to one of the virtual servers, and what comes of it, whichever era it is of. */
+import { StopError } from '../../core/stopping.js';
+import { createAuthServer } from './auth-server.js';
+import type { ServerMaker, VirtualWorkspace } from './mcp-scope.js';
+import { createToolServer } from './tool-server.js';
+
+export const SERVERS = { gateway: createToolServer, auth: createAuthServer } as const satisfies Record<
+  string,
+  ServerMaker
+>;
+
+export type VirtualServerName = keyof typeof SERVERS;
+
+export const VIRTUAL_SERVERS: readonly VirtualServerName[] = ['gateway', 'auth'];
+
+export interface VirtualRequest {
+  server: VirtualServerName;
+  principal: string;
+  method: 'GET' | 'POST' | 'DELETE';
+  headers: Headers;
+  /** Of a POST, parsed. */
+  body?: unknown;
+  /** Asked for a new session and for each request without one. May throw GatewayError. */
+  place(): VirtualWorkspace;
+}
+
+export interface VirtualAnswer {
+  response: Response;
+  /** Must be called once, when the answer is sent or its reader is gone. */
+  end(why: AnswerEnd): void;
+}
+
+/** `gone`: the connection broke. `stopping`: the gateway ends it. */
+export type AnswerEnd = 'whole' | 'gone' | 'stopping';
+
+export function stopping(): StopError {
+  return new StopError(
+    'gateway-stops',
+    'unavailable',
+    'The gateway is shutting down. Send the request again.',
+    { retryable: true, retryAfter: 5 },
+  );
+}
