@@ -40,7 +40,7 @@ export interface ActiveAgent {
 }
 
 /** Receives every turn, whatever client asked for it and wherever the answer goes. */
-export interface TurnObserver {
+export interface TurnWatcher {
   /** Never throws, and never keeps the turn waiting. */
   begin(turn: ObservedTurn): TurnSink;
 }

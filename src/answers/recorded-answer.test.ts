@@ -8,12 +8,12 @@ import { anthropicMessages } from '../dialects/anthropic-messages/index.js';
 import { openaiChat } from '../dialects/openai-chat/index.js';
 import {
   BytesRecorder,
+  EventsRecorder,
   KEPT_LIMIT,
   keepBytes,
   type Recorded,
   readRecorded,
   replay,
-  TurnRecorder,
 } from './recorded-answer.js';
 
 const FACTS = { upstream: 'u', losses: [], headers: { 'x-session-id': 's' }, created: 7 };
@@ -78,7 +78,7 @@ describe('a recorded answer', () => {
 });
 
 function turn(...batches: ModelEvent[][]) {
-  const recorder = new TurnRecorder({ id: 'msg_1', model: 'm' }, FACTS);
+  const recorder = new EventsRecorder({ id: 'msg_1', model: 'm' }, FACTS);
   for (const batch of batches) recorder.take(batch);
   return recorder.finish();
 }

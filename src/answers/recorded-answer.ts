@@ -189,7 +189,7 @@ export interface AnswerRecorder<T> {
   finish(): { recorded: Recorded; turn?: AssistantMessage } | undefined;
 }
 
-export class TurnRecorder implements AnswerRecorder<readonly ModelEvent[]> {
+export class EventsRecorder implements AnswerRecorder<readonly ModelEvent[]> {
   readonly #lifecycle: StreamLifecycle;
   readonly #facts: AnswerFacts;
   #collector: AnswerCollector | undefined = new AnswerCollector();

@@ -1,5 +1,5 @@
 /** Configuration into something that answers: upstreams, routes and engines put together. */
-import type { TurnObserver } from '../activity/activity.js';
+import type { TurnWatcher } from '../activity/activity.js';
 import type { Config } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
 import { AgentEngine, type AgentEngineOptions } from '../engines/agent/agent-engine.js';
@@ -21,7 +21,7 @@ interface DispatcherOptions {
   onLearned?: (lesson: Lesson) => void;
   onUpstreamFailure?: (upstream: string, error: GatewayError) => void;
   /** Receives every turn of an agent. */
-  watcher?: TurnObserver | undefined;
+  watcher?: TurnWatcher | undefined;
   /** For all tries of one request. */
   retryBudgetMs?: number;
   /** By which upstreams that failed are left alone for a while. */

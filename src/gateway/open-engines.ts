@@ -1,6 +1,6 @@
 /** Sessions and engines as the configuration wants them. */
 import { homedir } from 'node:os';
-import type { TurnObserver } from '../activity/activity.js';
+import type { TurnWatcher } from '../activity/activity.js';
 import type { LoadedConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import type { Patience } from '../engines/claude-code/turn-run.js';
@@ -32,7 +32,7 @@ interface EnginesOptions {
   sessions: Sessions;
   metrics: Metrics;
   log: Log;
-  watcher: TurnObserver;
+  watcher: TurnWatcher;
   /** Of processes of the gateway's own. */
   innerKeys: PrivateKeys;
   /** The gateway's own address, once it listens. */

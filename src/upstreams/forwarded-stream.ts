@@ -12,7 +12,7 @@ import type { Dialect } from '../dialects/shared/dialect.js';
 import { ToolNames } from '../dialects/shared/tool-names.js';
 import { SseReader } from '../transport/sse-reader.js';
 import type { CredentialConcealer } from './conceal-credential.js';
-import { isPrelude } from './first-chunk-gate.js';
+import { isPrelude } from './first-chunk.js';
 import { errorTextOf, isWholeEvent, lastWordOf, type Stage, stageOf } from './forwarded-end.js';
 import type { RequestTrace } from './upstream.js';
 

@@ -15,7 +15,7 @@ import type { HttpRequest } from '../transport/http-client/types.js';
 import { SseReader } from '../transport/sse-reader.js';
 import { CredentialConcealer } from './conceal-credential.js';
 import { type Endpoint, endpointHeaders, endpointUrl, modelListRequest } from './endpoint.js';
-import { gateStream } from './first-chunk-gate.js';
+import { untilFirstChunk } from './first-chunk.js';
 import { ForwardedStream, OWN_NAMES, usageIn } from './forwarded-stream.js';
 import { withinOutputLimit } from './quirks/output-limit.js';
 import type { QuirkSource } from './quirks/quirk-source.js';
@@ -208,7 +208,7 @@ export class HttpUpstream implements Upstream {
   ): Promise<UpstreamAnswer['batches']> {
     const { egress } = this.#options.dialect;
     if (isEventStream(response.headers)) {
-      return gateStream(
+      return untilFirstChunk(
         decodeStream(response.body, egress.createStreamDecoder(names), this.#concealer, trace, extensions),
       );
     }

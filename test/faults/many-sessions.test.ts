@@ -74,7 +74,7 @@ it(
     const talks: Talk[] = await Promise.all(
       Array.from({ length: SESSIONS }, async (_, number) => ({
         number,
-        session: await runtime.openSession({
+        session: await runtime.openToolState({
           id: `session-${number}`,
           principal: `person-${number % 10}`,
           workspace: { root, home: join(base, 'home') },
@@ -147,7 +147,7 @@ async function calls(
       input: JSON.parse(JSON.stringify(input)),
     })),
     offer,
-    session,
+    toolState: session,
     options: { commands: [], model: 'test', forkNumber: 0, logName: 'test' },
     signal: new AbortController().signal,
   });

@@ -23,7 +23,7 @@ async function world(options: Partial<ToolWorldOptions> = {}) {
 async function open({ runtime, base }: ToolWorld & { base: string }, name: string): Promise<OpenToolState> {
   const root = join(base, name);
   await mkdir(root);
-  return runtime.openSession({ id: name, principal: name, workspace: { root, home: base } });
+  return runtime.openToolState({ id: name, principal: name, workspace: { root, home: base } });
 }
 
 type Wanted = readonly [tool: string, input: Record<string, unknown>];
@@ -34,7 +34,7 @@ async function call({ runtime }: ToolWorld, session: OpenToolState, ...wanted: W
   const events = runtime.run({
     calls: wanted.map(([name, input], index) => ({ type: 'tool_use', id: `toolu_${index}`, name, input })),
     offer,
-    session,
+    toolState: session,
     options: { commands: [], model: 'test', forkNumber: 0, logName: session.id },
     signal: new AbortController().signal,
   });
@@ -128,7 +128,7 @@ describe('a result that is too long', () => {
     const parent = await open(here, 'parent');
     const [cut = ''] = await call(here, parent, ['Long', {}]);
     const path = /The whole text is in (\S+):/.exec(cut)?.[1] ?? '';
-    const child = await here.runtime.openSession({
+    const child = await here.runtime.openToolState({
       id: 'parent',
       principal: 'parent',
       workspace: parent.workspace,

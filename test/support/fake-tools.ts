@@ -76,7 +76,7 @@ export async function fakeWorld(
     log: { debug() {}, info() {}, warn: keep, error: keep },
     ...options,
   });
-  const session = await runtime.openSession({
+  const session = await runtime.openToolState({
     id: 'session-1',
     principal: 'tester',
     workspace: { root: folder, home: folder },
@@ -86,7 +86,7 @@ export async function fakeWorld(
     runtime.run({
       calls,
       offer,
-      session,
+      toolState: session,
       options: { commands: [], model: 'test', forkNumber: 0, logName: 'test' },
       signal: new AbortController().signal,
       ...request,

@@ -136,7 +136,7 @@ export class FakeRuntime implements ToolRuntime {
     return [];
   }
 
-  async openSession(options: Parameters<ToolRuntime['openSession']>[0]) {
+  async openToolState(options: Parameters<ToolRuntime['openToolState']>[0]) {
     const { id, principal, workspace, agent } = options;
     const restored = options.restore === undefined ? undefined : readSnapshot(options.restore);
     const session: OpenToolState = {
@@ -167,7 +167,7 @@ export class FakeRuntime implements ToolRuntime {
 
   async *#one(
     call: ToolUseBlock,
-    { signal, runAgent, session, offer, onStart, onResult }: RunRequest,
+    { signal, runAgent, toolState: session, offer, onStart, onResult }: RunRequest,
   ): AsyncGenerator<ToolRunEvent, void, void> {
     const { id, name, input } = call;
     const tool = offer.find(name) === undefined ? undefined : this.#tools[name];

@@ -111,7 +111,7 @@ async function runIn(base: string, scenario: Scenario): Promise<string[]> {
     tools,
   });
   try {
-    const session = await runtime.openSession({
+    const session = await runtime.openToolState({
       id: 'scenario',
       principal: scenario.principal,
       workspace: { root: world.root, home: world.home },
@@ -195,7 +195,7 @@ async function callTools(
   const events = runtime.run({
     calls,
     offer,
-    session,
+    toolState: session,
     options: { commands: [], model: 'scenario', forkNumber: 0, logName: 'scenario' },
     signal: new AbortController().signal,
   });

@@ -16,9 +16,13 @@ type WireAnswer = Pick<
   'id' | 'type' | 'role' | 'model' | 'stop_reason' | 'stop_sequence' | 'stop_details'
 > & { content: JsonObject[]; usage: WireUsage };
 
-export function encodeResponse(turn: AssistantMessage, answer: AnswerContext, losses: LossLog): JsonObject {
+export function encodeResponse(
+  answer: AssistantMessage,
+  context: AnswerContext,
+  losses: LossLog,
+): JsonObject {
   const content: JsonObject[] = [];
-  for (const [index, block] of turn.content.entries()) {
+  for (const [index, block] of answer.content.entries()) {
     const wire = encodeAnswerBlock(block);
     if (wire !== undefined) content.push(wire);
     else losses.add(`content.${index}`, `an answer on this wire has no ${nameOf(block)}`);
@@ -26,15 +30,15 @@ export function encodeResponse(turn: AssistantMessage, answer: AnswerContext, lo
   // Clients read content[0] without asking.
   if (content.length === 0) content.push({ type: 'text', text: '' });
   return {
-    id: turn.id,
+    id: answer.id,
     type: 'message',
     role: 'assistant',
-    model: answer.model,
+    model: context.model,
     content,
-    stop_reason: STOP_REASONS[turn.stopReason],
-    stop_sequence: turn.stopSequence ?? null,
+    stop_reason: STOP_REASONS[answer.stopReason],
+    stop_sequence: answer.stopSequence ?? null,
     stop_details: null,
-    usage: encodeUsage(turn.usage),
+    usage: encodeUsage(answer.usage),
   } satisfies WireAnswer;
 }
 

@@ -15,20 +15,24 @@ import { DIALECT, encodeUsage, FINISH_REASONS } from './wire.js';
 
 export const REFUSED = 'The model declined to answer.';
 
-export function encodeResponse(turn: AssistantMessage, answer: AnswerContext, losses: LossLog): JsonObject {
-  const form = readForm(answer.form);
+export function encodeResponse(
+  answer: AssistantMessage,
+  context: AnswerContext,
+  losses: LossLog,
+): JsonObject {
+  const form = readForm(context.form);
   const message: JsonObject = { role: 'assistant', content: null, refusal: null };
   const choice: JsonObject = {
     index: 0,
     message,
     logprobs: null,
-    finish_reason: finishReason(turn.stopReason, form),
+    finish_reason: finishReason(answer.stopReason, form),
   };
-  if (turn.stopSequence !== undefined) choice['stop_reason'] = turn.stopSequence;
+  if (answer.stopSequence !== undefined) choice['stop_reason'] = answer.stopSequence;
   const calls: ToolUseBlock[] = [];
   const texts: TextBlock[] = [];
   let thinking = '';
-  for (const [index, block] of turn.content.entries()) {
+  for (const [index, block] of answer.content.entries()) {
     switch (block.type) {
       case 'text':
         texts.push(block);
@@ -52,18 +56,18 @@ export function encodeResponse(turn: AssistantMessage, answer: AnswerContext, lo
   }
   const text = texts.map((block) => block.text).join('');
   if (text !== '') message['content'] = text;
-  else if (turn.stopReason === 'refusal') message['refusal'] = REFUSED;
+  else if (answer.stopReason === 'refusal') message['refusal'] = REFUSED;
   else if (calls.length === 0) message['content'] = '';
   if (thinking !== '') message['reasoning_content'] = thinking;
-  if (turn.content.some(hasProof)) message['reasoning_details'] = encodeDetails(turn.content, 'client');
-  encodeCalls(calls, form, answer, message, losses);
+  if (answer.content.some(hasProof)) message['reasoning_details'] = encodeDetails(answer.content, 'client');
+  encodeCalls(calls, form, context, message, losses);
   return {
-    id: completionId(turn.id, answer.requestId),
+    id: completionId(answer.id, context.requestId),
     object: 'chat.completion',
-    created: answer.created,
-    model: answer.model,
+    created: context.created,
+    model: context.model,
     choices: [choice],
-    usage: encodeUsage(turn.usage),
+    usage: encodeUsage(answer.usage),
   };
 }
 

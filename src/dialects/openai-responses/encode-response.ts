@@ -17,11 +17,15 @@ import {
 import { type ResponseEnd, responseId, responseObject } from './response-object.js';
 import { DIALECT, INCOMPLETE } from './wire.js';
 
-export function encodeResponse(turn: AssistantMessage, answer: AnswerContext, losses: LossLog): JsonObject {
-  const form = readForm(answer.form);
-  const id = responseId(turn.id);
-  const output = encodeOutput(turn, id, form, losses);
-  return responseObject({ id, model: answer.model, created: answer.created }, endOf(turn), output, form);
+export function encodeResponse(
+  answer: AssistantMessage,
+  context: AnswerContext,
+  losses: LossLog,
+): JsonObject {
+  const form = readForm(context.form);
+  const id = responseId(answer.id);
+  const output = encodeOutput(answer, id, form, losses);
+  return responseObject({ id, model: context.model, created: context.created }, endOf(answer), output, form);
 }
 
 export function endOf({ stopReason, usage }: Pick<AssistantMessage, 'stopReason' | 'usage'>): ResponseEnd {
@@ -29,17 +33,17 @@ export function endOf({ stopReason, usage }: Pick<AssistantMessage, 'stopReason'
   return reason === undefined ? { status: 'completed', usage } : { status: 'incomplete', reason, usage };
 }
 
-function encodeOutput(turn: AssistantMessage, id: string, form: AnswerForm, losses: LossLog): JsonObject[] {
+function encodeOutput(answer: AssistantMessage, id: string, form: AnswerForm, losses: LossLog): JsonObject[] {
   const output: JsonObject[] = [];
-  for (const [index, block] of turn.content.entries()) {
+  for (const [index, block] of answer.content.entries()) {
     const item = encodeItem(block, id, output.length, form);
     if (item !== undefined) output.push(item);
     else if (block.type !== 'text')
       losses.add(`content.${index}`, `an answer on this wire has no ${nameOf(block)}`);
   }
   const says = output.some(({ type }) => type === 'message');
-  if (turn.stopReason === 'refusal' ? !says : output.length === 0) {
-    const content = turn.stopReason === 'refusal' ? refusalContent(REFUSED) : textContent('');
+  if (answer.stopReason === 'refusal' ? !says : output.length === 0) {
+    const content = answer.stopReason === 'refusal' ? refusalContent(REFUSED) : textContent('');
     output.push(messageItem(itemId('message', id, output.length), content));
   }
   return output;

@@ -28,8 +28,8 @@ export interface Ingress {
   readonly lists: ReadonlySet<string>;
   /** Throws GatewayError `invalid_request` with the path of the first field that is wrong. Unknown keys pass. */
   decodeRequest(body: unknown): ConversationRequest;
-  /** The whole answer. What `turn` holds and this wire cannot carry goes to `losses`. */
-  encodeResponse(turn: AssistantMessage, answer: AnswerContext, losses: LossLog): JsonObject;
+  /** The whole answer. What `answer` holds and this dialect cannot carry goes to `losses`. */
+  encodeResponse(answer: AssistantMessage, context: AnswerContext, losses: LossLog): JsonObject;
   /** Must not keep a reference to `request`: streams live long, bodies should not. */
   createStreamEncoder(request: ConversationRequest, answer: AnswerContext): StreamEncoder;
   encodeError(error: GatewayError, requestId: string): JsonObject;

@@ -3,7 +3,7 @@
  * and ends the turn. Nothing else completes, abandons or discards a turn. However a turn ends, its
  * observers get the end first, then the driver ends what it has under way, then the turn is abandoned.
  */
-import type { TurnObserver } from '../../activity/activity.js';
+import type { TurnWatcher } from '../../activity/activity.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import { type ModelEvent, stopEvent } from '../../core/events.js';
 import type { Loss } from '../../core/losses.js';
@@ -27,7 +27,7 @@ export interface AgentEngineOptions<Folder extends Pick<Workspace, 'root'> = Wor
   sessions: Sessions;
   log: Log;
   /** Receives every turn. */
-  watcher?: TurnObserver | undefined;
+  watcher?: TurnWatcher | undefined;
   pingMs?: number;
 }
 

@@ -35,7 +35,7 @@ function setUp(max?: number) {
   const use = async (id: string) => {
     const held = await hold(id);
     held.release(0);
-    return held.session;
+    return held.toolState;
   };
   return { runtime, tools, hold, use, tell: (event: SessionEvent) => tell(event), problems };
 }
@@ -70,22 +70,22 @@ describe('the tool state of a conversation', () => {
 
   it('begins with what the conversation saved', async () => {
     const { hold } = setUp();
-    const { session } = await hold('a', { restore: { cwd: '/w/sub' } });
+    const { toolState: session } = await hold('a', { restore: { cwd: '/w/sub' } });
     expect(session.cwd).toBe('/w/sub');
   });
 
   it('is reloaded where another process has saved one, and only then', async () => {
     const { hold } = setUp();
     const first = await hold('a');
-    first.session.cwd = '/w/mine';
+    first.toolState.cwd = '/w/mine';
     first.release(4);
     const second = await hold('a', { before: 4, restore: { cwd: '/w/old' } });
-    expect(second.session.cwd).toBe('/w/mine');
-    second.session.files.set('/x', { size: 1, mtimeMs: 1, sha256: '', readAt: 1 });
+    expect(second.toolState.cwd).toBe('/w/mine');
+    second.toolState.files.set('/x', { size: 1, mtimeMs: 1, sha256: '', readAt: 1 });
     second.release(6);
     const third = await hold('a', { before: 9, restore: { cwd: '/w/theirs' } });
-    expect(third.session.cwd).toBe('/w/theirs');
-    expect(third.session.files.get('/x')).toBeUndefined();
+    expect(third.toolState.cwd).toBe('/w/theirs');
+    expect(third.toolState.files.get('/x')).toBeUndefined();
   });
 
   it('is closed with its conversation, but never during a turn', async () => {
@@ -133,11 +133,11 @@ describe('the tool state of a conversation', () => {
 
   it('leaves nothing behind where it cannot be opened', async () => {
     const { runtime, hold, tools } = setUp();
-    const open = runtime.openSession.bind(runtime);
-    runtime.openSession = () => Promise.reject(new Error('no'));
+    const open = runtime.openToolState.bind(runtime);
+    runtime.openToolState = () => Promise.reject(new Error('no'));
     await expect(hold('a')).rejects.toThrow('no');
     expect(tools.size).toBe(0);
-    runtime.openSession = open;
+    runtime.openToolState = open;
     await hold('a');
   });
 

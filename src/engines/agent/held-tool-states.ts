@@ -14,7 +14,7 @@ import { LIMITS } from './limits.js';
 import { savedTools } from './turn-persistence.js';
 
 interface HeldToolStatesOptions {
-  runtime: Pick<ToolRuntime, 'openSession'>;
+  runtime: Pick<ToolRuntime, 'openToolState'>;
   sessions: Pick<Sessions, 'subscribe'>;
   /** Awake at once, those of running turns not counted. */
   max?: number;
@@ -36,13 +36,13 @@ interface HoldOptions {
 
 /** A tool session while a turn uses it. */
 export interface HeldToolState {
-  readonly session: OpenToolState;
+  readonly toolState: OpenToolState;
   /** `steps`: `Turn.steps()` at the end of the turn. What comes second does nothing. */
   release(steps: number): void;
 }
 
 interface Awake {
-  session: Promise<OpenToolState>;
+  toolState: Promise<OpenToolState>;
   open: OpenToolState | undefined;
   /** Turns that use it: one, but for the moment in which one ends and the next begins. */
   holders: number;
@@ -78,7 +78,7 @@ export class HeldToolStates {
     const { id, principal, user, workspace, restore, before } = options;
     const known = this.#awake.get(id);
     const awake: Awake = known ?? {
-      session: this.#options.runtime.openSession({
+      toolState: this.#options.runtime.openToolState({
         id,
         principal,
         user,
@@ -94,7 +94,7 @@ export class HeldToolStates {
     this.#awake.set(id, awake);
     awake.holders += 1;
     try {
-      awake.open = await awake.session;
+      awake.open = await awake.toolState;
     } catch (error) {
       awake.holders -= 1;
       if (this.#awake.get(id) === awake) this.#awake.delete(id);
@@ -104,7 +104,7 @@ export class HeldToolStates {
     if (awake.holders === 1 && awake.steps !== before && restore !== undefined) take(awake.open, restore);
     let held = true;
     return {
-      session: awake.open,
+      toolState: awake.open,
       release: (steps) => {
         if (!held) return;
         held = false;
@@ -145,7 +145,7 @@ export class HeldToolStates {
 
   #close(id: string, awake: Awake): void {
     if (this.#awake.get(id) === awake) this.#awake.delete(id);
-    const closed = awake.session
+    const closed = awake.toolState
       .then((session) => session.close())
       .catch((error: unknown) => this.#options.onProblem(error))
       .finally(() => this.#closing.delete(closed));
@@ -158,12 +158,12 @@ function wouldLose({ open }: Awake): boolean {
   return open.jobs.list().length > 0 || (open.ownPaths?.() ?? []).length > 0;
 }
 
-function take(session: OpenToolState, restore: JsonObject): void {
+function take(toolState: OpenToolState, restore: JsonObject): void {
   const { cwd, todos, files } = readSnapshot(restore);
-  if (cwd !== undefined) session.cwd = cwd;
-  session.todos.replace(todos);
-  for (const [path] of [...session.files.entries()]) session.files.delete(path);
-  for (const [path, record] of files) session.files.set(path, record);
+  if (cwd !== undefined) toolState.cwd = cwd;
+  toolState.todos.replace(todos);
+  for (const [path] of [...toolState.files.entries()]) toolState.files.delete(path);
+  for (const [path, record] of files) toolState.files.set(path, record);
 }
 
 /** `startDir`: the folder of a model whose entry names none. */

@@ -3,8 +3,8 @@ import type {
   AgentActivity,
   AgentActivityBody,
   ObservedTurn,
-  TurnObserver,
   TurnOutcome,
+  TurnWatcher,
 } from '../../activity/activity.js';
 import type { Message } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
@@ -16,7 +16,7 @@ import { MessageReporter, newBlocks, TurnReporter } from './reporters.js';
 const LOG = { debug() {}, info() {}, warn() {}, error() {}, fatal() {} };
 const says = (role: Message['role'], text: string): Message => ({ role, content: [{ type: 'text', text }] });
 
-class Recorder implements TurnObserver {
+class Recorder implements TurnWatcher {
   began: ObservedTurn | undefined;
   readonly heard: AgentActivity[] = [];
   readonly ends: TurnOutcome[] = [];

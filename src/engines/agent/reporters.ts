@@ -4,9 +4,9 @@ import {
   type AgentObserver,
   notifierOf,
   safeObserver,
-  type TurnObserver,
   type TurnOutcome,
   type TurnSink,
+  type TurnWatcher,
 } from '../../activity/activity.js';
 import type {
   Block,
@@ -24,7 +24,7 @@ import type { Turn } from '../../sessions/sessions.js';
 import type { ToolRunResult } from '../../tools/runtime/runtime.js';
 
 interface TurnReporterOptions {
-  watcher: TurnObserver | undefined;
+  watcher: TurnWatcher | undefined;
   call: { id: string; request: Pick<ConversationRequest, 'model' | 'messages'>; signal: AbortSignal };
   turn: Pick<Turn, 'id' | 'principal' | 'transcript' | 'began' | 'signal'>;
   /** Of those who wait for the answer. */

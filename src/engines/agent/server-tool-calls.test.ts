@@ -25,7 +25,7 @@ async function run(runtime: FakeRuntime) {
   const calls = new ServerToolCalls({
     runtime,
     toolbox: await openToolbox(runtime, { selection: 'all', requested: [] }, []),
-    session: await runtime.openSession({
+    toolState: await runtime.openToolState({
       id: 's',
       principal: 'p',
       workspace: { root: '/', home: '/' },

@@ -65,7 +65,7 @@ export class RunOnceLog {
 interface ServerToolCallsOptions {
   runtime: ToolRuntime;
   toolbox: Toolbox;
-  session: OpenToolState;
+  toolState: OpenToolState;
   options: Omit<ToolOptions, 'tools'>;
   signal: AbortSignal;
   /** Runs a sub-agent for the call of this id. */
@@ -115,12 +115,12 @@ export class ServerToolCalls {
     messageId: string | undefined,
     results: Map<string, ToolResultBlock>,
   ): Promise<void> {
-    const { runtime, toolbox, session, options, signal, runAgent, notify, onBug } = this.#options;
+    const { runtime, toolbox, toolState, options, signal, runAgent, notify, onBug } = this.#options;
     try {
       const running = runtime.run({
         calls,
         offer: toolbox.offer,
-        session,
+        toolState,
         options,
         signal,
         ...(messageId === undefined ? {} : { messageId }),
@@ -175,11 +175,11 @@ export function changedInput(input: unknown): TextBlock {
 /** Of the model request that made a tool call. */
 export function toolOptions({
   request,
-  session,
+  toolState,
   forkNumber,
 }: {
   request: ConversationRequest;
-  session: OpenToolState;
+  toolState: OpenToolState;
   forkNumber: number;
 }) {
   const { model, thinking, effort } = request;
@@ -189,6 +189,6 @@ export function toolOptions({
     ...(thinking?.type === 'enabled' ? { thinkingBudget: thinking.budgetTokens } : {}),
     ...(effort === undefined ? {} : { effort }),
     forkNumber,
-    logName: session.id,
+    logName: toolState.id,
   };
 }

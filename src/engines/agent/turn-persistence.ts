@@ -74,7 +74,7 @@ export class TurnPersistence {
 
   #changed(): JsonObject | undefined {
     if (this.#tools === undefined) return undefined;
-    const tools = this.#tools.session.snapshot();
+    const tools = this.#tools.toolState.snapshot();
     const problems = this.#problems.size === 0 ? undefined : Object.fromEntries(this.#problems);
     const state = {
       ...(tools === undefined ? {} : { tools }),

@@ -27,7 +27,7 @@ import type { CountingEngine } from '../engine.js';
 import type { PrivateKeys } from '../private-keys.js';
 import { ClaudeConversation } from './conversation/claude-conversation.js';
 import { type LiveConversations, warmStart } from './conversation/live-conversations.js';
-import { fingerprintOf, profileOf, systemOf } from './conversation/profile.js';
+import { compatibilityKey, profileOf, systemOf } from './conversation/profile.js';
 import { lostWishes } from './conversation/request-shape.js';
 import type { ClaudeProcesses } from './processes/claude-processes.js';
 import { incomingMessage } from './processes/transcript-entries.js';
@@ -84,7 +84,7 @@ export class ClaudeTurn implements DriverTurn {
     toolbox.choice(call.request.toolChoice);
     const plan = planTools(toolbox, options);
     const kept = live.take(turn.id);
-    const conversation = kept?.fingerprint === fingerprintOf(options, plan) ? kept : undefined;
+    const conversation = kept?.compatibility === compatibilityKey(options, plan) ? kept : undefined;
     if (kept !== undefined && conversation === undefined) await live.drop(kept);
     const held = conversation?.tools ?? (await tools.holdFor(turn, workspace));
     return new ClaudeTurn(options, plan, held, conversation);
@@ -112,7 +112,7 @@ export class ClaudeTurn implements DriverTurn {
     });
     this.#answer = new AnswerAssembler(turn.spoken, call.clientDialect.name);
     // They go with the process, which may outlive the turn.
-    persistence.keepTools({ session: held.session, release: () => {} });
+    persistence.keepTools({ toolState: held.toolState, release: () => {} });
     this.#runOnce = new RunOnceLog(turn);
     const main = notifierOf(observe, turn.id);
     this.#notify = (activity, agentId) => {
@@ -264,7 +264,7 @@ export class ClaudeTurn implements DriverTurn {
       request: call.request,
       now: Date.now,
       routeOf: () => undefined,
-      session: this.#held.session,
+      toolState: this.#held.toolState,
       forkNumber: this.#turn.forkNumber,
       tally: this.#tally,
       runOnce: this.#runOnce,
@@ -304,7 +304,7 @@ export class ClaudeTurn implements DriverTurn {
           profile: profileOf(this.#options, this.#plan),
           system: systemOf(this.#options),
           history: transcript.slice(0, split),
-          fingerprint: fingerprintOf(this.#options, this.#plan),
+          compatibility: compatibilityKey(this.#options, this.#plan),
         }),
       signal,
     );
@@ -357,7 +357,7 @@ export class ClaudeTurn implements DriverTurn {
     const server = new ServerToolCalls({
       runtime,
       toolbox,
-      session: this.#held.session,
+      toolState: this.#held.toolState,
       options: toolOptions(this.#parts()),
       signal,
       runOnce: this.#runOnce,

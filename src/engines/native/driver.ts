@@ -90,7 +90,7 @@ class NativeDriver implements AgentDriver {
       call,
       route,
       request,
-      session: held.session,
+      toolState: held.toolState,
       forkNumber: turn.forkNumber,
       toolbox,
       tally,
@@ -100,7 +100,7 @@ class NativeDriver implements AgentDriver {
     };
     const notify = notifierOf(observe, turn.id);
     const names = { id: call.id, session: turn.id };
-    const { cwd, memoryDir } = held.session;
+    const { cwd, memoryDir } = held.toolState;
     const place = { root: turn.root, cwd, memoryDir, session: turn.id };
     const model = new ModelStep({
       relay,
@@ -122,7 +122,7 @@ class NativeDriver implements AgentDriver {
     const calls = new ServerToolCalls({
       runtime,
       toolbox,
-      session: held.session,
+      toolState: held.toolState,
       options: toolOptions(parts),
       signal,
       runAgent: (task) => runSubAgent(parts, task),

@@ -95,7 +95,7 @@ async function prompt(
     state = await scope.lendState({ kind: 'folder', root: found.root });
     const { verdict } = await runtime.review({
       call: { type: 'tool_use', id: id ?? `call_${randomUUID().replaceAll('-', '')}`, name, input },
-      session: state.tools,
+      toolState: state.tools,
       signal,
       options: { model: place.model ?? '' },
       onWaiting: (approval) => progress.say(`Waiting for approval ${approval}`, { urgent: true }),

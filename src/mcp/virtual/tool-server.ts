@@ -279,7 +279,7 @@ async function runTool(
   const running = runtime.run({
     calls: [{ type: 'tool_use', id: callId(context), name, input }],
     offer,
-    session: state.tools,
+    toolState: state.tools,
     options: { commands: [], model: place.model ?? '', forkNumber: 0, logName: state.id },
     signal,
   });

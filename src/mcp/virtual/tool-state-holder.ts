@@ -53,7 +53,7 @@ export class ToolStateHolder {
 
   #open(root: string | undefined): Promise<OpenToolState> {
     const { principal, place, runtime, home } = this.#options;
-    return runtime.openSession({
+    return runtime.openToolState({
       id: this.id,
       principal,
       workspace: root === undefined ? openWorkspace(place.root, home) : elsewhere(root, home),

@@ -34,7 +34,7 @@ export const SIGN_IN_LIMITS = {
   unknown: 1000,
 } as const;
 
-interface ConsoleSession {
+interface HeldSignIn {
   /** Of the key; that of earlier until its cookie comes. */
   name: string;
   binding: string;
@@ -79,7 +79,7 @@ export class SignIns {
   readonly #cookie: SignInCookie;
   readonly #names: ReadonlySet<string>;
   /** By the digest of their id, the one unused for longest first. */
-  readonly #sessions = new Map<string, ConsoleSession>();
+  readonly #held = new Map<string, HeldSignIn>();
   /** Ended, but perhaps still in the store. No more than the store keeps. */
   readonly #leaving = new Set<string>();
   /** Who has ended all of theirs, and when: none that began before is good. */
@@ -112,7 +112,7 @@ export class SignIns {
   ): Promise<NewSignIn> {
     const { id, value, page } = this.#cookie.make(presented);
     const { name } = credential.principal;
-    const session: ConsoleSession = {
+    const signIn: HeldSignIn = {
       name,
       binding: bindingOf(id, credential),
       principal: credential.principal,
@@ -121,8 +121,8 @@ export class SignIns {
       expiresAt: now + SIGN_IN_LIMITS.lifetimeMs,
       storedUntil: undefined,
     };
-    await this.#patiently('a sign-in will end with this process', () => this.#write(keyOf(id), session));
-    this.#put(keyOf(id), session);
+    await this.#patiently('a sign-in will end with this process', () => this.#write(keyOf(id), signIn));
+    this.#put(keyOf(id), signIn);
     const before = this.#cookie.idIn(presented);
     if (before !== undefined) this.#end([keyOf(before)]);
     // Also what had to make room: the store must not fill up with it.
@@ -139,22 +139,22 @@ export class SignIns {
     const id = this.#cookie.idIn(presented);
     if (id === undefined) return undefined;
     const key = keyOf(id);
-    const session = this.#sessions.get(key);
-    if (session === undefined) return undefined;
-    this.#sessions.delete(key);
-    if (session.expiresAt <= now) return undefined;
-    if (session.principal === undefined) {
-      session.principal = boundTo(id, session.binding, this.#options.credentials)?.principal;
-      session.name = session.principal?.name ?? session.name;
+    const signIn = this.#held.get(key);
+    if (signIn === undefined) return undefined;
+    this.#held.delete(key);
+    if (signIn.expiresAt <= now) return undefined;
+    if (signIn.principal === undefined) {
+      signIn.principal = boundTo(id, signIn.binding, this.#options.credentials)?.principal;
+      signIn.name = signIn.principal?.name ?? signIn.name;
     }
-    if (session.principal === undefined || this.#isOver(session)) {
+    if (signIn.principal === undefined || this.#isOver(signIn)) {
       // Its key is gone, and so is it: it does not come back with the key.
       this.#leave(key);
       return undefined;
     }
-    session.expiresAt = Math.min(now + SIGN_IN_LIMITS.lifetimeMs, session.beganAt + SIGN_IN_LIMITS.longestMs);
-    this.#sessions.set(key, session);
-    return session.principal;
+    signIn.expiresAt = Math.min(now + SIGN_IN_LIMITS.lifetimeMs, signIn.beganAt + SIGN_IN_LIMITS.longestMs);
+    this.#held.set(key, signIn);
+    return signIn.principal;
   }
 
   /** There is a cookie that only the store may know. */
@@ -199,7 +199,7 @@ export class SignIns {
   async closeAll({ name }: Principal, now = Date.now()): Promise<void> {
     this.#everywhere.set(name, now);
     this.#sweeping = true;
-    this.#end([...this.#sessions].filter(([, session]) => this.#isOver(session)).map(([key]) => key));
+    this.#end([...this.#held].filter(([, signIn]) => this.#isOver(signIn)).map(([key]) => key));
     await this.#removeLeaving();
   }
 
@@ -228,7 +228,7 @@ export class SignIns {
   }
 
   async #sync(now: number, slideMs: number): Promise<void> {
-    for (const [key, { expiresAt }] of this.#sessions) if (expiresAt <= now) this.#sessions.delete(key);
+    for (const [key, { expiresAt }] of this.#held) if (expiresAt <= now) this.#held.delete(key);
     this.#unknown.clear();
     let problem = 'sign-ins that were ended could not be removed; this process refuses them';
     try {
@@ -243,38 +243,38 @@ export class SignIns {
   }
 
   async #writeBehind(now: number, slideMs: number): Promise<void> {
-    const slid: { id: string; expiresAt: number; session: ConsoleSession }[] = [];
-    for (const [id, session] of [...this.#sessions]) {
-      const { expiresAt, storedUntil } = session;
+    const slid: { id: string; expiresAt: number; signIn: HeldSignIn }[] = [];
+    for (const [id, signIn] of [...this.#held]) {
+      const { expiresAt, storedUntil } = signIn;
       if (storedUntil === undefined) {
-        await this.#write(id, session);
+        await this.#write(id, signIn);
         // It has ended meanwhile, before the store knew of it.
-        if (!this.#sessions.has(id)) this.#leave(id);
+        if (!this.#held.has(id)) this.#leave(id);
         continue;
       }
       const slide = expiresAt - storedUntil;
       if (slide >= slideMs || (slide > 0 && storedUntil - now <= slideMs))
-        slid.push({ id, expiresAt, session });
+        slid.push({ id, expiresAt, signIn });
     }
     await this.#removeLeaving();
     if (slid.length === 0) return;
     await this.#options.store.extend(slid.map(({ id, expiresAt }) => ({ id, expiresAt })));
-    for (const { expiresAt, session } of slid) session.storedUntil = expiresAt;
+    for (const { expiresAt, signIn } of slid) signIn.storedUntil = expiresAt;
   }
 
   /** A sign-out at another gateway. Sign-ins that are expired only in the store are renewed there first. */
   async #endRemoved(): Promise<void> {
-    const known = [...this.#sessions].filter(([, { storedUntil }]) => storedUntil !== undefined);
+    const known = [...this.#held].filter(([, { storedUntil }]) => storedUntil !== undefined);
     if (known.length === 0) return;
     const stored = new Set((await this.#options.store.list()).map(({ id }) => id));
-    const gone = known.filter(([key]) => !stored.has(key) && this.#sessions.delete(key));
+    const gone = known.filter(([key]) => !stored.has(key) && this.#held.delete(key));
     if (gone.length > 0) this.#emitEnd();
   }
 
-  async #write(id: string, session: ConsoleSession): Promise<void> {
-    const { name, binding, beganAt, expiresAt } = session;
+  async #write(id: string, signIn: HeldSignIn): Promise<void> {
+    const { name, binding, beganAt, expiresAt } = signIn;
     await this.#options.store.add({ id, name, binding, beganAt, expiresAt });
-    session.storedUntil = expiresAt;
+    signIn.storedUntil = expiresAt;
   }
 
   async #removeLeaving(): Promise<void> {
@@ -298,11 +298,11 @@ export class SignIns {
   }
 
   /** A new sign-in evicts one of its own key, never one of another key. */
-  #put(key: string, session: ConsoleSession): void {
-    this.#sessions.set(key, session);
-    const own = [...this.#sessions].filter(([, { name }]) => name === session.name);
-    if (own.length <= SIGN_IN_LIMITS.perKey && this.#sessions.size <= this.#options.store.most) return;
-    const [first] = own.length > 1 ? own : this.#sessions;
+  #put(key: string, signIn: HeldSignIn): void {
+    this.#held.set(key, signIn);
+    const own = [...this.#held].filter(([, { name }]) => name === signIn.name);
+    if (own.length <= SIGN_IN_LIMITS.perKey && this.#held.size <= this.#options.store.most) return;
+    const [first] = own.length > 1 ? own : this.#held;
     if (first !== undefined) this.#end([first[0]]);
   }
 
@@ -313,11 +313,11 @@ export class SignIns {
   }
 
   #knows(key: string): boolean {
-    return this.#sessions.has(key) || this.#leaving.has(key);
+    return this.#held.has(key) || this.#leaving.has(key);
   }
 
   #end(keys: readonly string[]): void {
-    const known = keys.filter((key) => this.#sessions.delete(key));
+    const known = keys.filter((key) => this.#held.delete(key));
     for (const key of keys) this.#leave(key);
     if (known.length > 0) this.#emitEnd();
   }

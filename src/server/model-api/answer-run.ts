@@ -7,12 +7,12 @@ import {
   type AnswerFacts,
   type AnswerRecorder,
   BytesRecorder,
+  EventsRecorder,
   type Identity,
   KEPT_LIMIT,
   type Recorded,
   replay,
   sizeOfBatch,
-  TurnRecorder,
 } from '../../answers/recorded-answer.js';
 import { SharedStream, type StreamReader } from '../../answers/shared-stream.js';
 import type { AssistantMessage } from '../../core/conversation.js';
@@ -43,7 +43,9 @@ export interface RunOptions {
   /** Never rejects. */
   put(recorded: Recorded, session: string | undefined): Promise<void>;
   /** Where the answer is remembered under its own id as well. */
-  keep?(answer: Answer): { finish(turn: AssistantMessage): Promise<void>; drop(): Promise<void> } | undefined;
+  keep?(
+    answer: Answer,
+  ): { finish(message: AssistantMessage): Promise<void>; drop(): Promise<void> } | undefined;
 }
 
 /** One reader of a run. */
@@ -175,7 +177,7 @@ export class AnswerRun {
     const { id, created } = this.#identity;
     const facts: AnswerFacts = { upstream, losses, headers, created };
     if (body.kind === 'events') {
-      const recorder = new TurnRecorder(lifecycleOptions(options, answer), facts);
+      const recorder = new EventsRecorder(lifecycleOptions(options, answer), facts);
       return this.#recorded(body.batches[Symbol.asyncIterator](), recorder, options, answer);
     }
     const { status, contentType } = body;

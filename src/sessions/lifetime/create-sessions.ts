@@ -148,8 +148,8 @@ class StoredSessions implements Sessions {
     const { session, record, log } = loaded;
     let open: ToolUseBlock[] = [];
     if (record.turn === undefined) {
-      const batch = await this.#reader.pending(loaded);
-      if (batch !== undefined) open = openIn(batch);
+      const toolCalls = await this.#reader.pending(loaded);
+      if (toolCalls !== undefined) open = openIn(toolCalls);
     }
     return { session, messages: log.messages, open, settled: await this.#reader.settledEnd(loaded) };
   }
@@ -236,8 +236,8 @@ class StoredSessions implements Sessions {
     try {
       // Pending calls belong to the last answer alone.
       const isWhole = point.turnEnd === turnEnds.last && point.base.length === 0;
-      const batch = isWhole ? await this.#reader.pending(parent) : undefined;
-      const results = [...(batch?.recorded.values() ?? [])].flatMap(({ id: call, runBy, result }) =>
+      const toolCalls = isWhole ? await this.#reader.pending(parent) : undefined;
+      const results = [...(toolCalls?.recorded.values() ?? [])].flatMap(({ id: call, runBy, result }) =>
         runBy === 'client' && result !== undefined ? [{ id: call, ...result }] : [],
       );
       if (results.length > 0) await this.#parts.store.toolCalls.record(leased.id, results, principal);

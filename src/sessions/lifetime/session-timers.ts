@@ -119,8 +119,8 @@ export class ToolTimeouts {
     const { pending, turn } = loaded.record;
     if (parts.onToolTimeout !== 'fail' || pending === undefined || turn !== undefined) return false;
     if (parts.now() < pending.until) return false;
-    const batch = await reader.pending(loaded);
-    const open = batch === undefined ? [] : openIn(batch);
+    const toolCalls = await reader.pending(loaded);
+    const open = toolCalls === undefined ? [] : openIn(toolCalls);
     if (open.length === 0) return false;
     const results = open.map(({ id }) => {
       const { content, isError } = errorResult(id, NO_RESULT.late);

@@ -64,9 +64,9 @@ export async function gatherEvidence(
 ): Promise<Evidence> {
   const { record, session } = loaded;
   const found = await sources.lookup.locate(loaded, request, from.id !== undefined || !request.hasHistory);
-  const { base: foreign, incoming } = splitAtLastAnswer(found.rest, found.batch?.calls);
+  const { base: foreign, incoming } = splitAtLastAnswer(found.rest, found.pending?.calls);
   await refuseUnknownResults(sources, loaded, request, found);
-  const reviewed = reviewResults(found.batch, resultsIn(incoming), request.principal);
+  const reviewed = reviewResults(found.pending, resultsIn(incoming), request.principal);
   const hashes = [request.fingerprint.end.hash, found.fingerprint.end.hash];
   const keys = hashes.map((hash) => requestKey(hash, request.asks));
   const undelivered = await sources.deliveries.answerTo(session, record, request, hashes);
@@ -130,7 +130,7 @@ const isAnsweredBefore = (evidence: Evidence): boolean =>
   evidence.answer !== undefined && isPartOf(evidence, evidence.answer.turn);
 
 function countOpenCalls({ found, reviewed }: Evidence): number {
-  return found.batch === undefined ? 0 : openIn(found.batch).length - reviewed.fresh.length;
+  return found.pending === undefined ? 0 : openIn(found.pending).length - reviewed.fresh.length;
 }
 
 const saidBesideResults = ({ incoming }: Evidence): string[] => saidKeys(saidIn(incoming));
@@ -145,14 +145,14 @@ const currentOrLastTurn = ({ loaded: { record } }: Evidence): TurnRow | undefine
 function isPartOf(evidence: Evidence, turn: TurnRow): boolean {
   const { found, foreign, reviewed, request } = evidence;
   return (
-    found.batch !== undefined &&
-    turn.batch === found.batch.turnEnd.mark &&
+    found.pending !== undefined &&
+    turn.batch === found.pending.turnEnd.mark &&
     foreign.length === 0 &&
     reviewed.fresh.length === 0 &&
     reviewed.other.length === 0 &&
     saidBesideResults(evidence).every((each) => turn.said.includes(each)) &&
     sameAsks(request.asks, turn.asks) &&
-    sameIdempotency(request.asks, turn.asks, givenResults(reviewed) < found.batch.clients.length)
+    sameIdempotency(request.asks, turn.asks, givenResults(reviewed) < found.pending.clients.length)
   );
 }
 
@@ -162,7 +162,7 @@ async function refuseUnknownResults(
   { messages }: FingerprintedRequest,
   found: FoundPosition,
 ): Promise<void> {
-  const known = new Set(found.batch?.turnEnd.open);
+  const known = new Set(found.pending?.turnEnd.open);
   const unknown = resultsWithoutToolCall(messages).filter(({ toolUseId }) => !known.has(toolUseId));
   if (unknown.length === 0) return;
   const turnEnds = found.turnEnds ?? (await reader.turnEnds(session.id));

@@ -9,7 +9,7 @@ import {
   unansweredKey,
 } from '../history/history-fingerprint.js';
 import { toolCallKey, toolCallsIn } from '../history/visible-history.js';
-import type { Batch } from '../persistence/pending-tool-calls.js';
+import type { PendingToolCalls } from '../persistence/pending-tool-calls.js';
 import { hasSessionForm } from '../persistence/session-factory.js';
 import type { LoadedSession, SessionHead, SessionReader, TurnEnds } from '../persistence/session-reader.js';
 import type { SessionRow, TurnEndEntry } from '../persistence/session-row.js';
@@ -30,7 +30,7 @@ export interface FoundPosition {
   turnEnd: TurnEndEntry | undefined;
   /** Present where the lookup had to read them. */
   turnEnds: TurnEnds | undefined;
-  batch: Batch | undefined;
+  pending: PendingToolCalls | undefined;
   /** The request's messages after that position. */
   rest: Message[];
   fingerprint: HistoryFingerprint;
@@ -170,15 +170,15 @@ export class HistoryLookup {
       ? await this.#byPositions(loaded, request)
       : await this.#withoutHistory(loaded, request);
     if (found !== undefined) return found;
-    const batch = named ? await this.#reader.pending(loaded) : undefined;
-    if (batch !== undefined && repeatsCallsOf(request, batch)) return this.#new(loaded, request, batch);
+    const pending = named ? await this.#reader.pending(loaded) : undefined;
+    if (pending !== undefined && repeatsCallsOf(request, pending)) return this.#new(loaded, request, pending);
     const turnEnds = await this.#reader.turnEnds(loaded.session.id);
     return {
       // A session without an answer has no position but its beginning.
       position: turnEnds.byHash.size === 0 ? 'head' : 'earlier',
       turnEnd: undefined,
       turnEnds,
-      batch: undefined,
+      pending: undefined,
       rest: [...request.messages],
       fingerprint: request.fingerprint,
     };
@@ -193,19 +193,28 @@ export class HistoryLookup {
     let turnEnds: TurnEnds | undefined;
     for (const position of request.positions.toReversed()) {
       if (isHead(record, position.hash)) {
-        const batch = await this.#reader.pending(loaded);
-        return { position: 'head', turnEnd: undefined, turnEnds, batch, rest: position.rest(), fingerprint };
+        const pending = await this.#reader.pending(loaded);
+        return {
+          position: 'head',
+          turnEnd: undefined,
+          turnEnds,
+          pending,
+          rest: position.rest(),
+          fingerprint,
+        };
       }
       turnEnds ??= await this.#reader.turnEnds(session.id);
       const turnEnd = turnEnds.byHash.get(position.hash);
       if (turnEnd === undefined) continue;
       const isLast = turnEnd === turnEnds.last;
-      const batch = await (isLast ? this.#reader.pending(loaded) : this.#reader.batch(loaded, turnEnd));
+      const pending = await (isLast
+        ? this.#reader.pending(loaded)
+        : this.#reader.pendingAfter(loaded, turnEnd));
       return {
         position: isLast ? 'head' : 'earlier',
         turnEnd,
         turnEnds,
-        batch,
+        pending,
         rest: position.rest(),
         fingerprint,
       };
@@ -215,21 +224,21 @@ export class HistoryLookup {
 
   /** For a request with only new messages. Its results find their calls at any position. */
   async #withoutHistory(loaded: LoadedSession, request: FingerprintedRequest): Promise<FoundPosition> {
-    const batch = await this.#reader.pending(loaded);
+    const pending = await this.#reader.pending(loaded);
     const ids = request.results.map(({ toolUseId }) => toolUseId);
     const isFor = (open: readonly string[]) => ids.every((id) => open.includes(id));
-    if (ids.length === 0 || (batch !== undefined && isFor(batch.turnEnd.open)))
-      return this.#new(loaded, request, batch);
+    if (ids.length === 0 || (pending !== undefined && isFor(pending.turnEnd.open)))
+      return this.#new(loaded, request, pending);
     const turnEnds = await this.#reader.turnEnds(loaded.session.id);
     const turnEnd = [...turnEnds.byHash.values()].findLast(({ open }) => isFor(open));
     if (turnEnd === undefined)
-      throw unknownToolCall(ids.find((id) => !batch?.turnEnd.open.includes(id)) ?? '');
+      throw unknownToolCall(ids.find((id) => !pending?.turnEnd.open.includes(id)) ?? '');
     const { hash, position } = turnEnd;
     return {
       position: 'earlier',
       turnEnd,
       turnEnds,
-      batch: await this.#reader.batch(loaded, turnEnd),
+      pending: await this.#reader.pendingAfter(loaded, turnEnd),
       rest: [...request.messages],
       fingerprint: HistoryFingerprint.from({ hash, position }, request.messages),
     };
@@ -249,14 +258,14 @@ export class HistoryLookup {
   #new(
     { record }: LoadedSession,
     { incoming }: FingerprintedRequest,
-    batch: Batch | undefined,
+    pending: PendingToolCalls | undefined,
   ): FoundPosition {
     const fingerprint = HistoryFingerprint.from(record.head, incoming);
     return {
       position: 'head',
       turnEnd: undefined,
       turnEnds: undefined,
-      batch,
+      pending,
       rest: [...incoming],
       fingerprint,
     };
@@ -286,7 +295,7 @@ function isHead({ head, pending }: SessionRow, hash: string): boolean {
 }
 
 /** Some clients that send only new messages repeat the calls before their results. */
-function repeatsCallsOf({ messages }: FingerprintedRequest, { clients }: Batch): boolean {
+function repeatsCallsOf({ messages }: FingerprintedRequest, { clients }: PendingToolCalls): boolean {
   const known = new Set(clients.map(toolCallKey));
   const sent = messages.flatMap(toolCallsIn);
   return sent.length > 0 && sent.every((call) => known.has(toolCallKey(call)));

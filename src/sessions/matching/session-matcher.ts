@@ -260,9 +260,9 @@ export class SessionMatcher {
     const origin = { parent: loaded, turnEnds, turnEnd, setup: await reader.setup(loaded) };
     const base = repairHistory(
       foreign,
-      found.batch && {
-        calls: found.batch.calls,
-        results: new Map(found.batch.turnEnd.results.map((result) => [result.toolUseId, result])),
+      found.pending && {
+        calls: found.pending.calls,
+        results: new Map(found.pending.turnEnd.results.map((result) => [result.toolUseId, result])),
       },
     );
     return this.#make(from, request, {
@@ -308,8 +308,8 @@ export class SessionMatcher {
     try {
       return await mutex.run(id, async () => {
         const { record, log } = leased;
-        const batch = await reader.pending({ session: { id, principal }, record, log });
-        const reviewed = reviewResults(batch, resultsIn(incoming), principal);
+        const pending = await reader.pending({ session: { id, principal }, record, log });
+        const reviewed = reviewResults(pending, resultsIn(incoming), principal);
         if (!(await this.#record(id, principal, reviewed))) throw ended(id);
         return starter.proceed({
           leased,

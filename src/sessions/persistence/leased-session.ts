@@ -15,7 +15,7 @@ import {
 } from './session-row.js';
 import { entryId, type TranscriptLog, toRows } from './transcript-log.js';
 
-export interface Step extends Omit<Checkpoint, 'append' | 'metadata' | 'expiresAt'> {
+export interface SessionWrite extends Omit<Checkpoint, 'append' | 'metadata' | 'expiresAt'> {
   main?: readonly LogEntry[];
   turns?: readonly TurnEntry[];
   setup?: readonly SetupEntry[];
@@ -67,7 +67,7 @@ export class LeasedSession {
    * Atomic. Rejects with `conflict` when the session is gone or another process has the lease, with
    * SessionChanged where it takes the lease and the session has changed; false when a call was opened before.
    */
-  async write({ main = [], turns = [], setup = [], record, ...step }: Step): Promise<boolean> {
+  async write({ main = [], turns = [], setup = [], record, ...step }: SessionWrite): Promise<boolean> {
     const { now, ttlMs } = this.#parts;
     const before = this.record;
     const next: SessionRow = {

@@ -7,7 +7,7 @@ import type { SessionsStore } from '../session-parts.js';
 import type { OutstandingToolCalls } from '../sessions.js';
 import type { TurnEndEntry } from './session-row.js';
 
-export interface Batch {
+export interface PendingToolCalls {
   turnEnd: TurnEndEntry;
   /** All calls of the message. */
   calls: readonly ToolUseBlock[];
@@ -20,12 +20,12 @@ export interface Batch {
 }
 
 /** Undefined where the turn ended without calls for the client. */
-export async function readBatch(
+export async function readPendingToolCalls(
   store: Pick<SessionsStore, 'toolCalls'>,
   session: { id: string; principal: string },
   turnEnd: TurnEndEntry | undefined,
   message: Message | undefined,
-): Promise<Batch | undefined> {
+): Promise<PendingToolCalls | undefined> {
   if (turnEnd === undefined || turnEnd.open.length === 0) return undefined;
   const calls = toolCallsIn(message);
   const recorded = await recordedToolCalls(store, session, calls);
@@ -55,12 +55,12 @@ function resultOf({ id, result }: PendingToolCall): ToolResultBlock | undefined 
   return { type: 'tool_result', toolUseId: id, content, isError };
 }
 
-export function openIn({ clients, results }: Batch): ToolUseBlock[] {
+export function openIn({ clients, results }: PendingToolCalls): ToolUseBlock[] {
   return clients.filter(({ id }) => !results.has(id));
 }
 
 /** Calls whose results are recorded and not yet in the transcript. */
-export function unusedIn({ recorded }: Pick<Batch, 'recorded'>): string[] {
+export function unusedIn({ recorded }: Pick<PendingToolCalls, 'recorded'>): string[] {
   return [...recorded.values()].filter(({ state }) => state === 'answered').map(({ id }) => id);
 }
 
@@ -102,7 +102,7 @@ export interface ReviewedResults {
 }
 
 export function reviewResults(
-  batch: Batch | undefined,
+  pending: PendingToolCalls | undefined,
   given: readonly ToolResultBlock[],
   principal: string,
 ): ReviewedResults {
@@ -110,9 +110,9 @@ export function reviewResults(
   const seen = new Set<string>();
   for (const result of given) {
     const { toolUseId } = result;
-    const known = batch?.results.get(toolUseId);
-    const by = batch?.recorded.get(toolUseId)?.result?.recordedBy;
-    const isClients = batch?.clients.some(({ id }) => id === toolUseId) === true;
+    const known = pending?.results.get(toolUseId);
+    const by = pending?.recorded.get(toolUseId)?.result?.recordedBy;
+    const isClients = pending?.clients.some(({ id }) => id === toolUseId) === true;
     if (!isClients || seen.has(toolUseId)) reviewed.stray.push(result);
     else if (known === undefined) reviewed.fresh.push(result);
     else if (resultKey(known) === resultKey(result)) reviewed.repeated.push(result);

@@ -5,7 +5,13 @@ import { answerOf, NO_RESULT } from '../history/repair-history.js';
 import { toolCallsIn } from '../history/visible-history.js';
 import { LIMITS, type SessionsStore } from '../session-parts.js';
 import { HeldTranscripts } from './held-transcripts.js';
-import { type Batch, outstandingOf, readBatch, recordedToolCalls, settled } from './pending-tool-calls.js';
+import {
+  outstandingOf,
+  type PendingToolCalls,
+  readPendingToolCalls,
+  recordedToolCalls,
+  settled,
+} from './pending-tool-calls.js';
 import {
   readSessionRow,
   readSetupEntry,
@@ -103,18 +109,18 @@ export class SessionReader {
   }
 
   /** The calls that are pending at the client. */
-  async pending({ session, record, log }: LoadedSession): Promise<Batch | undefined> {
+  async pending({ session, record, log }: LoadedSession): Promise<PendingToolCalls | undefined> {
     if (record.pending === undefined) return undefined;
     const turnEnd = await this.#turnEntry(session.id, record.pending.entry);
     if (turnEnd?.kind !== 'mark') return undefined;
-    return this.batch({ session, log }, turnEnd);
+    return this.pendingAfter({ session, log }, turnEnd);
   }
 
-  batch(
+  pendingAfter(
     { session, log }: Pick<LoadedSession, 'session' | 'log'>,
     turnEnd: TurnEndEntry | undefined,
-  ): Promise<Batch | undefined> {
-    return readBatch(this.#store, session, turnEnd, turnEnd && log.asOf(turnEnd.step).at(-1));
+  ): Promise<PendingToolCalls | undefined> {
+    return readPendingToolCalls(this.#store, session, turnEnd, turnEnd && log.asOf(turnEnd.step).at(-1));
   }
 
   /** What the user said while calls were pending. */
@@ -132,12 +138,12 @@ export class SessionReader {
     const { session, record, log } = loaded;
     const calls = toolCallsIn(log.messages.at(-1));
     if (calls.length === 0) return undefined;
-    const batch = await this.pending(loaded);
-    if (batch !== undefined && record.turn === undefined) {
-      return answerOf(batch, NO_RESULT.wentOn, await this.saidMeanwhile(loaded));
+    const pending = await this.pending(loaded);
+    if (pending !== undefined && record.turn === undefined) {
+      return answerOf(pending, NO_RESULT.wentOn, await this.saidMeanwhile(loaded));
     }
     const recorded = await recordedToolCalls(this.#store, session, calls);
-    const outstanding = outstandingOf(calls, recorded, batch?.results);
+    const outstanding = outstandingOf(calls, recorded, pending?.results);
     return outstanding && settled(outstanding);
   }
 

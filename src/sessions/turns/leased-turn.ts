@@ -13,7 +13,7 @@ import { deferred } from '../../core/deferred.js';
 import type { GatewayError } from '../../core/errors.js';
 import type { Loss } from '../../core/losses.js';
 import type { HistoryFingerprint } from '../history/history-fingerprint.js';
-import type { LeasedSession, Step } from '../persistence/leased-session.js';
+import type { LeasedSession, SessionWrite } from '../persistence/leased-session.js';
 import type { LogEntry, TurnEntry, TurnRow } from '../persistence/session-row.js';
 import { ended, lost } from '../refusals.js';
 import { LIMITS, type SessionParts } from '../session-parts.js';
@@ -213,7 +213,7 @@ export class LeasedTurn implements Turn {
     return mine;
   }
 
-  async #write(step: Step): Promise<void> {
+  async #write(step: SessionWrite): Promise<void> {
     const main = this.#leased.log.difference(this.transcript);
     if (main.length === 0 && Object.keys(step).length === 0) return;
     const use = this.#usedIn(main);

@@ -14,12 +14,12 @@ import {
 } from '../history/history-fingerprint.js';
 import { answerOf, errorResult, NO_RESULT, repairHistory } from '../history/repair-history.js';
 import { canonical, saidKey, toolCallsIn } from '../history/visible-history.js';
-import type { LeasedSession, Step } from '../persistence/leased-session.js';
+import type { LeasedSession, SessionWrite } from '../persistence/leased-session.js';
 import {
-  type Batch,
   mergeSaid,
   openIn,
   outstandingOf,
+  type PendingToolCalls,
   type ReviewedResults,
   recordedToolCalls,
   settled,
@@ -62,8 +62,8 @@ interface Beginning extends StartOptions {
   transcript: Message[];
   fingerprints: readonly HistoryFingerprint[];
   /** The last message's calls, not all of which have a result. */
-  unsettled?: Batch;
-  step: Step;
+  unsettled?: PendingToolCalls;
+  write: SessionWrite;
 }
 
 export class TurnStarter {
@@ -76,13 +76,13 @@ export class TurnStarter {
   /** From the head: the request starts a turn, or the session stays parked. */
   async proceed(options: ProceedOptions): Promise<Attachment> {
     const { leased, incoming, reviewed } = options;
-    const batch = await this.#options.reader.pending(loadedOf(leased));
-    if (batch === undefined) return this.#runFresh(options);
+    const toolCalls = await this.#options.reader.pending(loadedOf(leased));
+    if (toolCalls === undefined) return this.#runFresh(options);
     const given = reviewed.fresh.length + reviewed.repeated.length + reviewed.late.length;
     const saysMore = saidKeys(saidIn(incoming)).length > 0;
-    if (openIn(batch).length === 0) return this.#runResults(options, batch);
-    if (given > 0 || !saysMore) return this.#wait(options, batch);
-    return this.#runWithout(options, batch);
+    if (openIn(toolCalls).length === 0) return this.#runResults(options, toolCalls);
+    if (given > 0 || !saysMore) return this.#wait(options, toolCalls);
+    return this.#runWithout(options, toolCalls);
   }
 
   /** The broken turn continues at its last step. */
@@ -92,7 +92,7 @@ export class TurnStarter {
     if (turn === undefined) throw new Error('There is no broken turn to resume.');
     const transcript = [...leased.log.messages];
     const fingerprints = [fingerprint, ...(await this.#plainFingerprints(leased, turn))];
-    return this.#begin({ ...options, turn, transcript, fingerprints, step: {} });
+    return this.#begin({ ...options, turn, transcript, fingerprints, write: {} });
   }
 
   /** The broken turn's work is kept, and the conversation continues after it. */
@@ -116,7 +116,7 @@ export class TurnStarter {
       turn,
       transcript,
       fingerprints: [fingerprint, ...(broken === undefined ? [] : [fingerprintAfter(broken, head, rest)])],
-      step: { ...(use.length > 0 && { use }) },
+      write: { ...(use.length > 0 && { use }) },
     });
   }
 
@@ -125,16 +125,17 @@ export class TurnStarter {
     leased: LeasedSession,
     { batch: turnEnd, step }: TurnRow,
   ): Promise<HistoryFingerprint[]> {
-    const batch = turnEnd === undefined ? undefined : await this.#options.reader.pending(loadedOf(leased));
-    if (batch === undefined) return [];
-    const ids = new Set(batch.calls.map(({ id }) => id));
+    const toolCalls =
+      turnEnd === undefined ? undefined : await this.#options.reader.pending(loadedOf(leased));
+    if (toolCalls === undefined) return [];
+    const ids = new Set(toolCalls.calls.map(({ id }) => id));
     const given = leased.log
       .asOf(step)
       .findLast(({ content }) =>
         content.some((block) => block.type === 'tool_result' && ids.has(block.toolUseId)),
       );
     const said = given?.content.filter(({ type }) => type !== 'tool_result') ?? [];
-    return [plainFingerprint(batch, said)];
+    return [plainFingerprint(toolCalls, said)];
   }
 
   lossesOf({ late, stray }: ReviewedResults): Loss[] {
@@ -161,64 +162,65 @@ export class TurnStarter {
   }
 
   /** All results have come. */
-  async #runResults(options: ProceedOptions, batch: Batch): Promise<Attachment> {
+  async #runResults(options: ProceedOptions, toolCalls: PendingToolCalls): Promise<Attachment> {
     const { incoming, leased } = options;
     const meanwhile = await this.#options.reader.saidMeanwhile(loadedOf(leased));
     const said = mergeSaid(meanwhile, saidIn(incoming), saidKey);
     const instructions = incoming.filter(({ role }) => role === 'system');
-    const isWhole = batch.calls.every(({ id }) => batch.results.has(id));
+    const isWhole = toolCalls.calls.every(({ id }) => toolCalls.results.has(id));
     // The gateway's own calls of the message, which had not run when the client's were handed back, run first.
-    if (!isWhole && said.length === 0 && instructions.length === 0) return this.#run(options, [], batch);
-    const added = [answerOf(batch, NO_RESULT.stopped, said), ...instructions];
-    return this.#run(options, added, batch, said);
+    if (!isWhole && said.length === 0 && instructions.length === 0) return this.#run(options, [], toolCalls);
+    const added = [answerOf(toolCalls, NO_RESULT.stopped, said), ...instructions];
+    return this.#run(options, added, toolCalls, said);
   }
 
   /** The user continues without running the calls. */
-  async #runWithout(options: ProceedOptions, batch: Batch): Promise<Attachment> {
+  async #runWithout(options: ProceedOptions, toolCalls: PendingToolCalls): Promise<Attachment> {
     const { leased, incoming } = options;
     const { store, node } = this.#options.parts;
-    const results = openIn(batch).map(({ id }) => {
+    const results = openIn(toolCalls).map(({ id }) => {
       const { content, isError } = errorResult(id, NO_RESULT.wentOn);
       return { id, content, isError };
     });
     await store.toolCalls.record(leased.id, results, node);
     const meanwhile = await this.#options.reader.saidMeanwhile(loadedOf(leased));
-    const settledBatch = (await this.#options.reader.pending(loadedOf(leased))) ?? batch;
-    const added = [answerOf(settledBatch, NO_RESULT.wentOn, meanwhile), ...withoutResults(incoming)];
-    const use = unusedIn(settledBatch);
+    const settledToolCalls = (await this.#options.reader.pending(loadedOf(leased))) ?? toolCalls;
+    const added = [answerOf(settledToolCalls, NO_RESULT.wentOn, meanwhile), ...withoutResults(incoming)];
+    const use = unusedIn(settledToolCalls);
     return this.#run(options, added, undefined, [], use);
   }
 
   async #run(
     options: Omit<ProceedOptions, 'incoming'>,
     added: readonly Message[],
-    batch: Batch | undefined,
+    toolCalls: PendingToolCalls | undefined,
     said: readonly Block[] = [],
-    use: readonly string[] = batch === undefined || added.length === 0 ? [] : unusedIn(batch),
+    use: readonly string[] = toolCalls === undefined || added.length === 0 ? [] : unusedIn(toolCalls),
   ): Promise<Attachment> {
     const { leased, fingerprint, how } = options;
     const transcript = [...leased.log.asOf(leased.record.step), ...added];
     const turn = turnOf(options, how, transcript, {
       said: saidKeys(said),
-      ...(batch !== undefined && { batch: batch.turnEnd.mark }),
+      ...(toolCalls !== undefined && { batch: toolCalls.turnEnd.mark }),
     });
-    const fingerprints = batch === undefined ? [fingerprint] : [fingerprint, plainFingerprint(batch, said)];
+    const fingerprints =
+      toolCalls === undefined ? [fingerprint] : [fingerprint, plainFingerprint(toolCalls, said)];
     return this.#begin({
       ...options,
       turn,
       transcript,
       fingerprints,
-      ...(batch !== undefined && added.length === 0 && { unsettled: batch }),
-      step: {
+      ...(toolCalls !== undefined && added.length === 0 && { unsettled: toolCalls }),
+      write: {
         ...(use.length > 0 && { use }),
         // Without an answer the session is found by its request.
-        ...(options.created && batch === undefined && { index: foundBy(turn) }),
+        ...(options.created && toolCalls === undefined && { index: foundBy(turn) }),
       },
     });
   }
 
   async #begin(options: Beginning): Promise<Attachment> {
-    const { leased, from, request, turn: asked, transcript, step, unsettled } = options;
+    const { leased, from, request, turn: asked, transcript, write, unsettled } = options;
     const { parts, reader, onBegin, onEnd } = this.#options;
     const { stopped: _, ...rest } = asked;
     const turn = { ...rest, exact: request.exact };
@@ -230,7 +232,7 @@ export class TurnStarter {
     const { entries, record } = newSetup(leased.record, from);
     const main = leased.log.difference(transcript);
     await this.#write(leased, {
-      ...step,
+      ...write,
       state: 'live',
       model: from.model,
       main,
@@ -261,22 +263,22 @@ export class TurnStarter {
   }
 
   /** A request that continues the session confirms the delivery of its last answer. */
-  async #write(leased: LeasedSession, step: Step): Promise<void> {
+  async #write(leased: LeasedSession, write: SessionWrite): Promise<void> {
     const { undelivered } = leased.record;
     const key = undelivered && undeliveredKey(leased.id, undelivered.mark);
     await leased.write({
-      ...step,
+      ...write,
       ...(key !== undefined && { dropAnswer: storedKey(key) }),
-      record: { ...step.record, undelivered: undefined },
+      record: { ...write.record, undelivered: undefined },
     });
   }
 
-  async #wait(options: ProceedOptions, batch: Batch): Promise<Attachment> {
+  async #wait(options: ProceedOptions, toolCalls: PendingToolCalls): Promise<Attachment> {
     const { leased, from, incoming, fingerprint, how, reviewed } = options;
     const { parts, reader, onWaiting } = this.#options;
     const { pending } = leased.record;
     if (pending === undefined) throw new Error('No call of this session is pending.');
-    const all = openIn(batch);
+    const all = openIn(toolCalls);
     const open = from.request.parallelToolCalls === false ? all.slice(0, 1) : all;
     const meanwhile = await reader.saidMeanwhile(loadedOf(leased));
     const blocks = mergeSaid(meanwhile, saidIn(incoming), saidKey).slice(meanwhile.length);
@@ -332,7 +334,10 @@ const foundBy = ({ key, tail }: TurnRow): Link[] =>
   [key, unansweredKey(tail)].map((hash) => ({ hash, position: 0 }));
 
 /** All results in the order of the calls: how a client that sent them one by one sends the history later. */
-function plainFingerprint({ turnEnd, clients, results }: Batch, said: readonly Block[]): HistoryFingerprint {
+function plainFingerprint(
+  { turnEnd, clients, results }: PendingToolCalls,
+  said: readonly Block[],
+): HistoryFingerprint {
   const { hash, position } = turnEnd;
   const message = answerOf({ calls: clients, results }, NO_RESULT.wentOn, said);
   return HistoryFingerprint.from({ hash, position }, [message]);

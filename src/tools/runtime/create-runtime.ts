@@ -26,7 +26,7 @@ export interface ToolRuntimeOptions {
 export function createToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
   const { sources, gate, sandbox, stateDir, log = SILENT } = options;
   const registry = createRegistry({ sources, log });
-  const sessions = createToolStates(stateDir);
+  const states = createToolStates(stateDir);
   const closing = new AbortController();
   // Every run listens to it.
   setMaxListeners(0, closing.signal);
@@ -40,8 +40,8 @@ export function createToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
     gate,
     offer: (request) => registry.offer(request),
     list: (asker) => registry.list(asker),
-    openSession: (session) =>
-      sessions.open(session, async (id) => {
+    openToolState: (wanted) =>
+      states.open(wanted, async (id) => {
         await Promise.all(sources.map((source) => source.closeSession?.(id)));
       }),
     run: (request) => runToolCalls({ gate, sandbox, log, limits, closing: closing.signal, onRun }, request),
@@ -61,7 +61,7 @@ export function createToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
     async examine(request) {
       const { principal, root, session: id = '' } = request;
       // Under a name of its own: closing it ends nothing that is kept for the real one.
-      const opened = await sessions.open({
+      const opened = await states.open({
         id: `examined-${randomUUID()}`,
         principal,
         workspace: openWorkspace(root),
@@ -71,7 +71,7 @@ export function createToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
         return offer.find(name) ?? registry.builtIn(name);
       };
       try {
-        return await examineToolCall({ gate, sandbox, limits, find, session: { ...opened, id } }, request);
+        return await examineToolCall({ gate, sandbox, limits, find, toolState: { ...opened, id } }, request);
       } finally {
         await opened.close();
       }
@@ -79,7 +79,7 @@ export function createToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
     async close() {
       closing.abort();
       await Promise.all(running);
-      await sessions.close();
+      await states.close();
     },
   };
 }

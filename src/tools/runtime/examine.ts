@@ -39,7 +39,7 @@ export type Examined =
 
 interface ExamineParts {
   /** Opened for this alone; the caller closes it. */
-  session: OpenToolState;
+  toolState: OpenToolState;
   gate: PermissionGate;
   sandbox: Sandbox;
   find(name: string): Promise<Tool | undefined>;
@@ -48,19 +48,19 @@ interface ExamineParts {
 
 /** Rejects for bugs of a tool and a store that is down. */
 export async function examineToolCall(parts: ExamineParts, request: ExamineRequest): Promise<Examined> {
-  const { gate, sandbox, limits, session } = parts;
+  const { gate, sandbox, limits, toolState } = parts;
   const { signal } = request;
   const tool = (await parts.find(request.tool)) ?? strangerTool(request.tool);
   const run: RunRequest = {
     calls: [],
     offer: toOffer([]),
-    session,
-    options: { commands: [], model: '', forkNumber: 0, logName: session.id },
+    toolState,
+    options: { commands: [], model: '', forkNumber: 0, logName: toolState.id },
     signal,
   };
   const scope: ToolCallScope = {
     ...{ request: run, toolUseId: '', tool, gate, sandbox, signal },
-    readable: await gate.readable(locationOf(run), session.id),
+    readable: await gate.readable(locationOf(run), toolState.id),
     plan: () => undefined,
     clock: () => undefined,
     onWaiting: () => {},

@@ -67,7 +67,7 @@ export interface ForeignInput {
 export function readForeignInput(
   tool: Tool,
   input: JsonObject,
-  session: OpenToolState,
+  toolState: OpenToolState,
 ): ForeignInput | { problem: string } {
   const { name } = tool;
   const moving = ELSEWHERE[name]?.find((field) => (input[field] ?? undefined) !== undefined);
@@ -80,7 +80,7 @@ export function readForeignInput(
   const classified = 'problem' in whole ? classify(tool, known) : whole;
   if (!('problem' in classified)) {
     const more = Object.keys(rest).length > 0;
-    const effects = fieldEffects(name, rest, session);
+    const effects = fieldEffects(name, rest, toolState);
     if (effects.length >= MOST_EFFECTS) return TOO_MANY;
     return {
       classified,
@@ -91,9 +91,9 @@ export function readForeignInput(
       ...objection,
     };
   }
-  const effects = fieldEffects(name, input, session);
+  const effects = fieldEffects(name, input, toolState);
   if (effects.length >= MOST_EFFECTS) return TOO_MANY;
-  if (SEARCHES.has(name)) effects.push({ kind: 'read', path: session.cwd, tree: true });
+  if (SEARCHES.has(name)) effects.push({ kind: 'read', path: toolState.cwd, tree: true });
   if (effects.length === 0 && EFFECT_TOOLS.has(name)) return { problem: classified.problem };
   return { classified: undefined, effects, readOnly: false, needsPermissions: true, rest: {}, ...objection };
 }
@@ -137,7 +137,7 @@ function splitFields(tool: Tool, input: JsonObject): [known: JsonObject, rest: J
   return [known, rest];
 }
 
-function fieldEffects(tool: string, input: JsonObject, session: OpenToolState): Effect[] {
+function fieldEffects(tool: string, input: JsonObject, toolState: OpenToolState): Effect[] {
   const isFileTool = READ_TOOLS.has(tool) || EDIT_TOOLS.has(tool);
   const effects: Effect[] = [];
   const look = (value: unknown, depth: number): void => {
@@ -146,9 +146,9 @@ function fieldEffects(tool: string, input: JsonObject, session: OpenToolState): 
       const kind = fieldKind(name, isFileTool);
       for (const text of textsIn(field, name)) {
         if (effects.length >= MOST_EFFECTS) return;
-        if (kind === 'command') effects.push({ kind, command: text, cwd: session.cwd });
+        if (kind === 'command') effects.push({ kind, command: text, cwd: toolState.cwd });
         else if (kind === 'url') effects.push({ kind: 'fetch', url: text });
-        else if (kind === 'file') effects.push(...fileEffects(tool, text, session));
+        else if (kind === 'file') effects.push(...fileEffects(tool, text, toolState));
       }
       look(field, depth + 1);
     }
@@ -170,9 +170,12 @@ function fieldKind(name: string, isFileTool: boolean): 'file' | 'command' | 'url
   return isFileTool && Object.hasOwn(FILE_TOOL_FIELDS, name) ? FILE_TOOL_FIELDS[name] : undefined;
 }
 
-function fileEffects(tool: string, given: string, session: OpenToolState): Effect[] {
+function fileEffects(tool: string, given: string, toolState: OpenToolState): Effect[] {
   // No file has such a name; the other side refuses it or cuts it, and neither is ours to guess.
-  const path = resolvePath(given.replaceAll('\0', ''), { cwd: session.cwd, home: session.workspace.home });
+  const path = resolvePath(given.replaceAll('\0', ''), {
+    cwd: toolState.cwd,
+    home: toolState.workspace.home,
+  });
   const real = realTarget(path);
   const paths = path === real ? [path] : [path, real];
   const tree = SEARCHES.has(tool) ? { tree: true } : {};

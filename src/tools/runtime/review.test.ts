@@ -20,7 +20,7 @@ async function world(permissions: JsonObject) {
   });
   closeAfterTest(() => opened.close());
   const { runtime, coordinator } = opened;
-  const session = await runtime.openSession({
+  const session = await runtime.openToolState({
     id: 'outside-1',
     principal: 'alice',
     workspace: { root, home: path },
@@ -33,7 +33,7 @@ async function world(permissions: JsonObject) {
   ): Promise<ReviewOutcome> =>
     runtime.review({
       call: { type: 'tool_use', id: `toolu_${++count}`, name, input },
-      session,
+      toolState: session,
       signal: new AbortController().signal,
       ...more,
     });

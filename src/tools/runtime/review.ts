@@ -42,14 +42,14 @@ async function hiddenInTrees(
 ): Promise<string | undefined> {
   const trees = effects.flatMap((effect) => (effect.kind === 'read' && effect.tree ? [effect.path] : []));
   if (trees.length === 0) return undefined;
-  const { session } = request;
+  const { toolState } = request;
   const folders = [...new Set(trees.flatMap((tree) => [tree, realTarget(tree)]))];
-  const hidden = await gate.hidden(locationOf(request), session.id, { own: true });
+  const hidden = await gate.hidden(locationOf(request), toolState.id, { own: true });
   const first = hidden.find((path) =>
     folders.some((folder) => isInside(folder, path) || isInside(folder, realTarget(path))),
   );
   if (first === undefined) return undefined;
-  const { root } = session.workspace;
+  const { root } = toolState.workspace;
   const name = isInside(root, first) ? `./${relative(root, first)}` : 'a file outside of the workspace';
   return `It would look through ${name}, which must not be read. Search in a narrower folder that does not have it.`;
 }
@@ -57,7 +57,7 @@ async function hiddenInTrees(
 export interface ReviewRequest {
   call: ToolUseBlock;
   /** `cwd` is where the other side is now, as far as that is known. */
-  session: OpenToolState;
+  toolState: OpenToolState;
   signal: AbortSignal;
   /** A person is asked from now on, under this id, and is shown this. */
   onWaiting?(approval: string, describe: Description): void;
@@ -122,12 +122,12 @@ async function openReview(
   signal: AbortSignal,
 ): Promise<Review> {
   const { gate, sandbox } = parts;
-  const { call, session, options } = request;
+  const { call, toolState, options } = request;
   const run: RunRequest = {
     calls: [call],
     offer: toOffer([]),
-    session,
-    options: { commands: [], model: '', forkNumber: 0, logName: session.id, ...options },
+    toolState,
+    options: { commands: [], model: '', forkNumber: 0, logName: toolState.id, ...options },
     signal,
   };
   const scope: ToolCallScope = {
@@ -137,7 +137,7 @@ async function openReview(
     gate,
     sandbox,
     signal,
-    readable: await gate.readable(locationOf(run), session.id),
+    readable: await gate.readable(locationOf(run), toolState.id),
     plan: () => undefined,
     clock: () => undefined,
     onWaiting: () => {},
@@ -227,7 +227,7 @@ async function planWithin(review: Review, input: JsonObject): Promise<Planned> {
 async function replan(review: Review, raw: unknown, exact: boolean): Promise<Planned> {
   if (!isObject(raw)) return { problem: 'The input must be an object.' };
   const { scope } = review;
-  const read = readForeignInput(scope.tool, raw, scope.request.session);
+  const read = readForeignInput(scope.tool, raw, scope.request.toolState);
   if ('problem' in read) return read;
   if (exact && read.objection !== undefined) return { problem: read.objection };
   const again = await planWithin(review, raw);
@@ -238,8 +238,8 @@ async function replan(review: Review, raw: unknown, exact: boolean): Promise<Pla
 
 async function planFor(review: Review, input: JsonObject): Promise<Planned> {
   const { tool, gate, request, signal } = review.scope;
-  const { session } = request;
-  const read = readForeignInput(tool, input, session);
+  const { toolState } = request;
+  const read = readForeignInput(tool, input, toolState);
   if ('problem' in read) return read;
   const leaving = leavesSandbox(input, review.parts.sandbox);
   if (leaving !== undefined) return { problem: leaving };

@@ -27,7 +27,7 @@ export interface ToolRuntime {
   /** Everything that is known, with why it is off; for people. */
   list(asker?: Asker): Promise<readonly ListedTool[]>;
   /** State of one conversation. The caller closes it: background jobs end, private files go. */
-  openSession(options: ToolStateOptions): Promise<OpenToolState>;
+  openToolState(options: ToolStateOptions): Promise<OpenToolState>;
   /**
    * Runs the calls of one assistant message. Yields what happens while it happens, and exactly one
    * `tool-result` for each call, whatever becomes of it; results come in the order of the calls.
@@ -107,7 +107,7 @@ export interface OpenToolState extends ToolState {
 export interface RunRequest {
   calls: readonly ToolUseBlock[];
   offer: ToolOffer;
-  session: OpenToolState;
+  toolState: OpenToolState;
   options: Omit<ToolOptions, 'tools'>;
   messageId?: string;
   signal: AbortSignal;

@@ -158,7 +158,7 @@ class Run {
       gate,
       sandbox,
       signal: current.signal,
-      readable: await gate.readable(locationOf(request), request.session.id),
+      readable: await gate.readable(locationOf(request), request.toolState.id),
       plan: () => current.plan,
       clock: () => current.clock,
       onWaiting: (describe, approval) =>
@@ -251,10 +251,10 @@ class Run {
   }
 
   #bound(tool: Tool, content: Parameters<typeof boundResult>[0]): ReturnType<typeof boundResult> {
-    const { session } = this.#request;
+    const { toolState } = this.#request;
     return boundResult(content, {
       limit: charsOf(tool),
-      scratch: () => session.scratch(),
+      scratch: () => toolState.scratch(),
       tool: tool.name,
       log: this.#options.log,
     });

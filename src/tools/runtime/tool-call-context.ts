@@ -39,30 +39,34 @@ export interface ToolCallScope {
 
 export function createToolCallContext(scope: ToolCallScope): ToolContext {
   const { request, toolUseId, sandbox, signal, readable } = scope;
-  const { session, options, offer, messageId, runAgent } = request;
+  const { toolState, options, offer, messageId, runAgent } = request;
   const context: ToolContext = {
     signal,
     toolUseId,
     ...(messageId === undefined ? {} : { messageId }),
-    session,
-    shell: { cwd: session.cwd, variables: new Map(session.variables) },
+    session: toolState,
+    shell: { cwd: toolState.cwd, variables: new Map(toolState.variables) },
     options: { ...options, tools: offer.tools.map(({ name }) => name) },
-    workspace: session.workspace,
-    files: session.files,
+    workspace: toolState.workspace,
+    files: toolState.files,
     sandbox,
     require: (effects) => requireFurther(scope, effects),
     canUseTool: (tool, input) =>
       permissionFor(scope, context, typeof tool === 'string' ? tool : tool.name, input),
     readable,
-    hidden: () => scope.gate.hidden(locationOf(request), session.id),
+    hidden: () => scope.gate.hidden(locationOf(request), toolState.id),
     ...(runAgent === undefined ? {} : { runAgent }),
   };
   return context;
 }
 
-export function locationOf({ session }: RunRequest): JudgedToolCall['location'] {
-  const ownPaths = session.ownPaths?.() ?? [];
-  return { root: session.workspace.root, cwd: session.cwd, ...(ownPaths.length === 0 ? {} : { ownPaths }) };
+export function locationOf({ toolState }: RunRequest): JudgedToolCall['location'] {
+  const ownPaths = toolState.ownPaths?.() ?? [];
+  return {
+    root: toolState.workspace.root,
+    cwd: toolState.cwd,
+    ...(ownPaths.length === 0 ? {} : { ownPaths }),
+  };
 }
 
 export function judgedToolCall(
@@ -70,11 +74,11 @@ export function judgedToolCall(
   plan: Omit<ToolCallPlan, 'describe' | 'concurrencySafe'>,
 ): JudgedToolCall {
   const { request, toolUseId, tool, hints, engineRules } = scope;
-  const { session } = request;
+  const { toolState } = request;
   return {
-    principal: session.principal,
-    session: session.id,
-    ...(session.agent === undefined ? {} : { agent: session.agent.id }),
+    principal: toolState.principal,
+    session: toolState.id,
+    ...(toolState.agent === undefined ? {} : { agent: toolState.agent.id }),
     toolUseId,
     tool: tool.name,
     input: plan.input,
@@ -108,7 +112,7 @@ export function gatedToolCall(
   };
 }
 
-function attributed(describe: Description, { session: { agent } }: RunRequest): Description {
+function attributed(describe: Description, { toolState: { agent } }: RunRequest): Description {
   return agent === undefined ? describe : { ...describe, agent: safeLine(agent.label) };
 }
 

@@ -198,14 +198,14 @@ export function createToolStates(stateDir: string): ToolStates {
     let closing: Promise<void> | undefined;
 
     const close = async (): Promise<void> => {
-      open.delete(session);
+      open.delete(toolState);
       if (parent !== undefined) return;
       await Promise.all([jobs.close(), onClose?.(id)]);
       const made = await scratch?.catch(() => undefined);
       if (made !== undefined) await folders.remove(made);
     };
 
-    const session: OpenToolState = {
+    const toolState: OpenToolState = {
       id,
       principal,
       ...(agent === undefined ? {} : { agent }),
@@ -224,15 +224,15 @@ export function createToolStates(stateDir: string): ToolStates {
       workspace,
       files: createFileState(),
       ownPaths: () => parent?.ownPaths?.() ?? (scratchPath === undefined ? [] : [scratchPath]),
-      snapshot: () => takeSnapshot(session),
+      snapshot: () => takeSnapshot(toolState),
       close: () => (closing ??= close()),
     };
     if (restored !== undefined) {
-      session.todos.replace(restored.todos);
-      for (const [path, record] of restored.files) session.files.set(path, record);
+      toolState.todos.replace(restored.todos);
+      for (const [path, record] of restored.files) toolState.files.set(path, record);
     }
-    open.add(session);
-    return session;
+    open.add(toolState);
+    return toolState;
   };
 
   return {

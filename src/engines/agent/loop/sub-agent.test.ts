@@ -112,7 +112,7 @@ describe('a sub-agent', () => {
     expect(below?.id).toBe(above?.id);
     expect(below?.agent?.label).toBe('look around');
     expect(runtime.closed).toEqual([below?.agent?.id]);
-    expect(runtime.runs[1]?.session).toBe(below);
+    expect(runtime.runs[1]?.toolState).toBe(below);
   });
 
   it('costs its parent what it costs', async () => {

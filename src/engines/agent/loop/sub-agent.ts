@@ -31,7 +31,7 @@ export interface TurnParts {
   call: ModelRequest;
   route: ModelRoute;
   request: ConversationRequest;
-  session: OpenToolState;
+  toolState: OpenToolState;
   forkNumber: number;
   toolbox: Toolbox;
   tally: UsageTally;
@@ -116,7 +116,7 @@ class SubAgent {
   ) {
     this.#parent = parent;
     this.#task = task;
-    this.#id = agentId(parent.session.id, task.toolUseId);
+    this.#id = agentId(parent.toolState.id, task.toolUseId);
     this.#tally = new UsageTally(parent.tally);
     this.#signal = signal;
     this.#onStep = onStep;
@@ -135,12 +135,12 @@ class SubAgent {
   }
 
   async run(): Promise<{ end: LoopEnd; text: string }> {
-    const { runtime, session: above, notify } = this.#parent;
+    const { runtime, toolState: above, notify } = this.#parent;
     const label = this.#task.description.slice(0, LIMITS.subAgent.labelChars);
     const { toolUseId: call } = this.#task;
     const report = notifierOf(notify, above.id, { id: this.#id, label, parent: above.id, call });
     report({ type: 'agent-start', description: label });
-    const session = await runtime.openSession({
+    const toolState = await runtime.openToolState({
       id: above.id,
       principal: above.principal,
       workspace: above.workspace,
@@ -151,13 +151,13 @@ class SubAgent {
     const transcript: Message[] = [{ role: 'user', content: [{ type: 'text', text: this.#task.prompt }] }];
     let end: LoopEnd = { kind: 'aborted' };
     try {
-      end = await this.#work({ ...this.#parent, session, signal: this.#signal }, transcript, report);
+      end = await this.#work({ ...this.#parent, toolState, signal: this.#signal }, transcript, report);
       return { end, text: lastText(transcript) };
     } finally {
       const cutShort = cutShortBy(end);
       const { usage, steps } = this;
       report({ type: 'agent-end', steps, usage, ...(cutShort === undefined ? {} : { cutShort }) });
-      await session.close();
+      await toolState.close();
     }
   }
 
@@ -166,20 +166,20 @@ class SubAgent {
     transcript: Message[],
     report: (activity: AgentActivityBody) => void,
   ): Promise<LoopEnd> {
-    const { runtime, relay, call, log, session, signal } = own;
+    const { runtime, relay, call, log, toolState, signal } = own;
     const toolbox = await this.#toolbox();
     const { route, model } = this.#model();
     const request = requestOf(own.request, model);
     const options = await promptOptions(own, toolbox, {
-      root: session.workspace.root,
-      cwd: session.cwd,
-      session: session.id,
-      memoryDir: session.memoryDir,
+      root: toolState.workspace.root,
+      cwd: toolState.cwd,
+      session: toolState.id,
+      memoryDir: toolState.memoryDir,
     });
     this.#calls = new ServerToolCalls({
       runtime,
       toolbox,
-      session,
+      toolState,
       options: toolOptions({ ...own, request }),
       signal,
       runOnce: own.runOnce,
@@ -199,7 +199,7 @@ class SubAgent {
         request,
         system: await subAgentPrompt(options, this.#task.systemPrompt),
         toolbox,
-        cacheKey: `${session.id}:${this.#id}`,
+        cacheKey: `${toolState.id}:${this.#id}`,
         signal,
         tally: this.#tally,
         notify: report,
@@ -219,7 +219,7 @@ class SubAgent {
   }
 
   async #toolbox() {
-    const { runtime, route, toolbox, session } = this.#parent;
+    const { runtime, route, toolbox, toolState } = this.#parent;
     const agents = new Set(AGENT_TOOLS.map((name) => toolbox.offer.find(name)));
     const wished = this.#task.tools?.map((name) => toolbox.offer.find(name));
     const within = toolbox.offer.tools
@@ -228,7 +228,7 @@ class SubAgent {
     const selection = route.rule.tools ?? 'all';
     // What the parent was offered has been selected already.
     const request = { selection: selection === 'requested' ? within : selection, requested: [] };
-    return openToolbox(runtime, { ...request, session: session.id, key: session.principal, within }, []);
+    return openToolbox(runtime, { ...request, session: toolState.id, key: toolState.principal, within }, []);
   }
 
   /** The task's own where the caller may use it, else its parent's. */

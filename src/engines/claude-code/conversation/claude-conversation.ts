@@ -117,14 +117,14 @@ interface ClaudeConversationOptions {
   /** In plain names; empty, or ends with the assistant. */
   history: readonly Message[];
   /** Equal for turns that the same process can serve. */
-  fingerprint: string;
+  compatibility: string;
   /** Of opening alone. */
   signal: AbortSignal;
 }
 
 export class ClaudeConversation implements ModelProxyHost {
   readonly id: string;
-  readonly fingerprint: string;
+  readonly compatibility: string;
   readonly plan: ToolPlan;
   readonly tools: HeldToolState;
   readonly broker: ToolCallBroker;
@@ -151,20 +151,20 @@ export class ClaudeConversation implements ModelProxyHost {
 
   private constructor(options: ClaudeConversationOptions) {
     const { id, plan, tools, runtime, toolbox, route, relay, log } = options;
-    const { session } = tools;
+    const { toolState } = tools;
     this.id = id;
-    this.fingerprint = options.fingerprint;
+    this.compatibility = options.compatibility;
     this.plan = plan;
     this.tools = tools;
     this.#log = log;
-    this.agents = new SubAgents({ runtime, session });
+    this.agents = new SubAgents({ runtime, toolState });
     const view = new ModelView(plan, this.agents);
     this.broker = new ToolCallBroker({
       plan,
       view,
       toolbox,
       runtime,
-      session,
+      toolState,
       agents: this.agents,
       signal: this.#stop.signal,
       onChange: () => this.mailbox.push({ kind: 'calls' }),
@@ -182,7 +182,7 @@ export class ClaudeConversation implements ModelProxyHost {
     const { runtime, tools, id } = options;
     const conversation = new ClaudeConversation(options);
     const { broker } = conversation;
-    const cwd = workingFolder(tools.session, profile, plan);
+    const cwd = workingFolder(tools.toolState, profile, plan);
     try {
       const process = await processes.open({
         profile,

@@ -50,9 +50,9 @@ export function systemOf({ route, turn }: ProfileOptions): OpenOptions['system']
 }
 
 /** Two turns with the same one can use the same process. */
-export function fingerprintOf(options: ProfileOptions, plan: ToolPlan): string {
+export function compatibilityKey(options: ProfileOptions, plan: ToolPlan): string {
   return JSON.stringify([
-    plan.fingerprint,
+    plan.compatibility,
     profileOf(options, plan),
     systemOf(options),
     options.route.pattern,

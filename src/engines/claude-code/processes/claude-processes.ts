@@ -1,6 +1,6 @@
 /**
  * Processes of Claude Code, one for each conversation that is awake. Everything about the Agent SDK
- * that is about processes is behind this: starting warm or cold, a folder and a credential of their
+ * that is about processes is hidden here: spares and new ones, a folder and a credential of their
  * own, going on from a transcript, ending, and cleaning up after a gateway that died.
  */
 import type {
@@ -20,7 +20,7 @@ export interface ClaudeProcesses {
    */
   open(options: OpenOptions): Promise<ClaudeProcess>;
   /** Starts a spare for the next conversation of this profile where none is there; never rejects. */
-  warm(profile: ProcessProfile): void;
+  prepare(profile: ProcessProfile): void;
   /** Ends all of them, spares included, and removes their files. */
   close(): Promise<void>;
 }
@@ -87,7 +87,7 @@ export interface ClaudeProcess {
   /** It has not ended and is not being ended. */
   readonly alive: boolean;
   /** Whether it was waiting when it was asked for. */
-  readonly warm: boolean;
+  readonly fromSpare: boolean;
   send(message: SDKUserMessage): void;
   /** One reader. Ends when the process does. */
   readonly messages: AsyncIterator<SDKMessage, void>;

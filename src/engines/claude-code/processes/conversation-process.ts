@@ -16,7 +16,7 @@ import type { LaunchedProcess, ProcessEnd } from './start-process.js';
 interface ConversationProcess {
   sdk: ClaudeSdk;
   launched: LaunchedProcess;
-  warm: boolean;
+  fromSpare: boolean;
   /** Those that it was started with. */
   launchOptions: Options;
   queryOptions: QueryOptions;
@@ -29,7 +29,7 @@ interface ConversationProcess {
 
 /** Rejects with GatewayError where it does not come up, or the signal's reason; it is closed then. */
 export async function converse(conversation: ConversationProcess): Promise<ClaudeProcess> {
-  const { launched, signal, warm, startMs, onBusy } = conversation;
+  const { launched, signal, fromSpare, startMs, onBusy } = conversation;
   const input = new MessageInput();
   const query = await start(conversation, input);
   const end = async (): Promise<void> => {
@@ -54,7 +54,7 @@ export async function converse(conversation: ConversationProcess): Promise<Claud
     get alive() {
       return launched.running;
     },
-    warm,
+    fromSpare,
     send: (message: SDKUserMessage) => input.send(message),
     messages: readerOf(query, () => busy()),
     exited: launched.exited.then((gone) => {

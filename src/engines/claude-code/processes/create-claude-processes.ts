@@ -33,7 +33,7 @@ const DEFAULTS = {
   totalSpares: 2,
   spareIdleMs: 30 * 60_000,
   /** Ten times what a busy machine needs. */
-  warmUpMs: 20_000,
+  wakeUpMs: 20_000,
   startMs: 60_000,
 } as const;
 
@@ -78,7 +78,7 @@ export function createClaudeProcesses(options: ClaudeProcessesOptions): ClaudePr
     count: spares,
     total: options.totalSpares ?? Math.max(spares, DEFAULTS.totalSpares),
     idleMs: options.spareIdleMs ?? DEFAULTS.spareIdleMs,
-    warmUpMs: DEFAULTS.warmUpMs,
+    wakeUpMs: DEFAULTS.wakeUpMs,
     start: (profile) => start(profile, []),
     log,
   });
@@ -100,7 +100,7 @@ export function createClaudeProcesses(options: ClaudeProcessesOptions): ClaudePr
       sdk: await load(),
       launched,
       launchOptions,
-      warm: spare !== undefined,
+      fromSpare: spare !== undefined,
       queryOptions: { ...asked, systemPrompt: prompt },
       signal,
       startMs: options.startMs ?? DEFAULTS.startMs,
@@ -122,7 +122,7 @@ export function createClaudeProcesses(options: ClaudeProcessesOptions): ClaudePr
         opening.delete(opened);
       }
     },
-    warm(profile) {
+    prepare(profile) {
       if (spares > 0 && closed === undefined) pool.fill(profile);
     },
     close() {

@@ -9,7 +9,7 @@ interface SparePoolOptions {
   /** For all profiles together; the one that was wanted longest ago goes. */
   total: number;
   idleMs: number;
-  warmUpMs: number;
+  wakeUpMs: number;
   start: (profile: ProcessProfile) => Promise<StartedProcess>;
   log: RuntimeLog;
 }
@@ -71,12 +71,12 @@ export class SparePool {
   }
 
   async #start(spare: Spare, profile: ProcessProfile): Promise<StartedProcess | undefined> {
-    const { start, log, warmUpMs } = this.#options;
+    const { start, log, wakeUpMs } = this.#options;
     let started: StartedProcess | undefined;
     try {
       started = await start(profile);
       void started.launched.exited.then(() => this.#remove(spare));
-      await warmUp(started.launched, warmUpMs);
+      await wakeUp(started.launched, wakeUpMs);
       return started;
     } catch (error) {
       this.#remove(spare);
@@ -138,7 +138,7 @@ const QUESTIONS: readonly Fields[] = [
  *
  * Resolves when it has answered, with its output silent and untouched; rejects when it ends before.
  */
-async function warmUp(process: LaunchedProcess, timeoutMs: number): Promise<void> {
+async function wakeUp(process: LaunchedProcess, timeoutMs: number): Promise<void> {
   const { stdin, stdout } = process;
   const write = (message: Fields): void => void stdin.write(`${JSON.stringify(message)}\n`);
   let rest = '';
@@ -158,7 +158,7 @@ async function warmUp(process: LaunchedProcess, timeoutMs: number): Promise<void
         const message = parse(line);
         const answer = serverAnswer(message);
         if (answer !== undefined) write(answer);
-        // An error warms as well: another version of Claude Code need not know every question.
+        // An error counts as well: another version of Claude Code need not know every question.
         if (fieldsOf(message['response'])['request_id'] !== String(asked)) continue;
         asked += 1;
         ask();

@@ -29,17 +29,17 @@ export class SavedOutputs {
   #folder: string | undefined;
 
   /** The same session, whose tools may read them as well. */
-  readableIn(session: OpenToolState): OpenToolState {
+  readableIn(toolState: OpenToolState): OpenToolState {
     return {
-      ...session,
+      ...toolState,
       get cwd() {
-        return session.cwd;
+        return toolState.cwd;
       },
       set cwd(cwd) {
-        session.cwd = cwd;
+        toolState.cwd = cwd;
       },
       ownPaths: () => [
-        ...(session.ownPaths?.() ?? []),
+        ...(toolState.ownPaths?.() ?? []),
         ...(this.#folder === undefined ? [] : [this.#folder]),
       ],
     };
@@ -52,31 +52,31 @@ export class SavedOutputs {
   }
 
   /** The result with files of the session in the place of the process's. Never rejects. */
-  async keep(result: ToolResultBlock, session: OpenToolState): Promise<ToolResultBlock> {
+  async keep(result: ToolResultBlock, toolState: OpenToolState): Promise<ToolResultBlock> {
     const folder = this.#folder;
     if (folder === undefined) return result;
     const content: ToolResultContent[] = [];
     for (const part of result.content) {
       content.push(
-        part.type === 'text' ? { ...part, text: await withCopies(part.text, folder, session) } : part,
+        part.type === 'text' ? { ...part, text: await withCopies(part.text, folder, toolState) } : part,
       );
     }
     return { ...result, content };
   }
 }
 
-async function withCopies(text: string, folder: string, session: OpenToolState): Promise<string> {
+async function withCopies(text: string, folder: string, toolState: OpenToolState): Promise<string> {
   let kept = text;
   const named = text.match(new RegExp(`${escaped(`${folder}/`)}${NAME}`, 'g')) ?? [];
   for (const path of new Set(named)) {
-    const copy = await copyOf(path, session).catch(() => undefined);
+    const copy = await copyOf(path, toolState).catch(() => undefined);
     if (copy !== undefined) kept = kept.replaceAll(path, copy);
   }
   return kept;
 }
 
-async function copyOf(path: string, session: OpenToolState): Promise<string> {
-  const copy = join(await session.scratch(), basename(path));
+async function copyOf(path: string, toolState: OpenToolState): Promise<string> {
+  const copy = join(await toolState.scratch(), basename(path));
   // An earlier result named the same file.
   if (existsSync(copy)) return copy;
   // A link in its place could name any other file.
@@ -103,11 +103,11 @@ const FILE_FIELDS: Readonly<Record<string, string>> = {
  * to them a file that was just read must count as read. After a call of the main agent that went well.
  * Never rejects.
  */
-export async function mirrorToolCall(input: HookInput, session: OpenToolState, now: number): Promise<void> {
+export async function mirrorToolCall(input: HookInput, toolState: OpenToolState, now: number): Promise<void> {
   if (input.hook_event_name !== 'PostToolUse' || input.agent_id !== undefined) return;
   const given = isObject(input.tool_input) ? input.tool_input : {};
   if (input.tool_name === 'TodoWrite') {
-    session.todos.replace(readSnapshot({ todos: given['todos'] }).todos);
+    toolState.todos.replace(readSnapshot({ todos: given['todos'] }).todos);
     return;
   }
   const path = given[FILE_FIELDS[input.tool_name] ?? ''];
@@ -117,7 +117,7 @@ export async function mirrorToolCall(input: HookInput, session: OpenToolState, n
     const file = await readTextFile(real);
     if (file === undefined) return;
     const lines = input.tool_name === 'Read' ? linesOf(given) : undefined;
-    session.files.set(real, { ...file.version, readAt: now, ...(lines === undefined ? {} : { lines }) });
+    toolState.files.set(real, { ...file.version, readAt: now, ...(lines === undefined ? {} : { lines }) });
   } catch {
     // No text, too large, gone again: then it is read once more before it is changed.
   }

@@ -4,9 +4,9 @@ import { LIMITS } from '../../agent/limits.js';
 import type { ToolOwner } from './tool-plan.js';
 
 interface SubAgentsOptions {
-  runtime: Pick<ToolRuntime, 'openSession'>;
+  runtime: Pick<ToolRuntime, 'openToolState'>;
   /** Of the main agent. */
-  session: OpenToolState;
+  toolState: OpenToolState;
 }
 
 interface Started {
@@ -34,7 +34,7 @@ export class SubAgents {
   readonly #options: SubAgentsOptions;
   readonly #started = new Map<string, Started>();
   readonly #kinds = new Map<string, string>();
-  readonly #sessions = new Map<string, Promise<OpenToolState>>();
+  readonly #toolStates = new Map<string, Promise<OpenToolState>>();
   /** Activities of agents that wait until their parent is known. */
   readonly #unreported = new Map<string, (() => void)[]>();
 
@@ -114,26 +114,26 @@ export class SubAgents {
     return { id, label, parent: call ?? id };
   }
 
-  session(id: string): Promise<OpenToolState> {
-    const known = this.#sessions.get(id);
+  toolState(id: string): Promise<OpenToolState> {
+    const known = this.#toolStates.get(id);
     if (known !== undefined) return known;
-    const { runtime, session } = this.#options;
+    const { runtime, toolState } = this.#options;
     const { label } = this.describe(id);
-    const opened = runtime.openSession({
-      id: session.id,
-      principal: session.principal,
-      workspace: session.workspace,
-      cwd: session.cwd,
+    const opened = runtime.openToolState({
+      id: toolState.id,
+      principal: toolState.principal,
+      workspace: toolState.workspace,
+      cwd: toolState.cwd,
       agent: { id, label },
-      parent: session,
+      parent: toolState,
     });
-    this.#sessions.set(id, opened);
+    this.#toolStates.set(id, opened);
     return opened;
   }
 
   async close(): Promise<void> {
-    const sessions = [...this.#sessions.values()];
-    this.#sessions.clear();
+    const sessions = [...this.#toolStates.values()];
+    this.#toolStates.clear();
     await Promise.allSettled(sessions.map(async (session) => (await session).close()));
   }
 }

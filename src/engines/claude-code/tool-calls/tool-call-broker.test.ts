@@ -29,7 +29,7 @@ async function open(walled = false) {
   const permissions = configSchema.shape.permissions.parse({ mode: 'allow', deny: ['Read(./secret.txt)'] });
   const { runtime, close } = await openToolWorld({ base: path, home: path, permissions });
   closeAfterTest(close);
-  const session = await runtime.openSession({
+  const session = await runtime.openToolState({
     id: 'one',
     principal: 'alice',
     workspace: { root, home: path },
@@ -40,8 +40,8 @@ async function open(walled = false) {
     view: { note: () => {} },
     toolbox,
     runtime,
-    session,
-    agents: new SubAgents({ runtime, session }),
+    toolState: session,
+    agents: new SubAgents({ runtime, toolState: session }),
     signal,
     onChange: () => {},
     onBug: (error) => expect.unreachable(String(error)),

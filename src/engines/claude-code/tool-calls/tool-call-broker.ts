@@ -34,7 +34,7 @@ interface ToolCallBrokerOptions {
   view: { note(wireId: string, result: ToolResultBlock): void };
   toolbox: Toolbox;
   runtime: ToolRuntime;
-  session: OpenToolState;
+  toolState: OpenToolState;
   agents: SubAgents;
   /** Fires when the process ends. */
   signal: AbortSignal;
@@ -115,7 +115,7 @@ export class ToolCallBroker {
 
   readonly postToolUse: HookCallback = async (input, id) => {
     this.#moved(input);
-    await mirrorToolCall(input, this.#options.session, Date.now());
+    await mirrorToolCall(input, this.#options.toolState, Date.now());
     const changed = id === undefined ? undefined : this.#changed.get(id);
     if (changed === undefined) return {};
     const additionalContext = changedInput(changed).text;
@@ -187,7 +187,7 @@ export class ToolCallBroker {
     const changed = this.#changed.get(result.toolUseId);
     // A hook adds it to the result; it is not stored.
     const content = changed === undefined ? result.content : [changedInput(changed), ...result.content];
-    const found = this.known.end(await this.#outputs.keep({ ...result, content }, this.#options.session));
+    const found = this.known.end(await this.#outputs.keep({ ...result, content }, this.#options.toolState));
     if (found === undefined) return;
     const { call, result: own } = found;
     // What Claude Code refuses by itself never came here.
@@ -218,8 +218,8 @@ export class ToolCallBroker {
   }
 
   async #review(call: KnownToolCall, input: JsonObject, options: AskOptions): Promise<PermissionResult> {
-    const { session } = this.#options;
-    const asked = await this.#judge({ ...call.block, input }, session, options, (waiting) => {
+    const { toolState } = this.#options;
+    const asked = await this.#judge({ ...call.block, input }, toolState, options, (waiting) => {
       call.state = waiting ? 'asked' : 'begun';
       this.#options.onChange();
     });
@@ -258,7 +258,7 @@ export class ToolCallBroker {
       this.#agentOf.set(wireId, agentId);
       return { behavior: 'allow', updatedInput: input };
     }
-    const session = await this.#sessionOf(agentId);
+    const session = await this.#toolStateOf(agentId);
     const asked = await this.#judge(block, session, options, () => {}, agentId);
     if (!asked.verdict.allowed) {
       this.#toolEvents.refuse(call, asked.verdict, asked);
@@ -287,19 +287,19 @@ export class ToolCallBroker {
 
   async #judge(
     call: ToolUseBlock,
-    session: OpenToolState,
+    toolState: OpenToolState,
     given: AskOptions,
     onWaiting: (waiting: boolean) => void,
     agentId?: string,
   ): Promise<ReviewOutcome> {
     const { runtime, signal } = this.#options;
     const options = this.#turn?.options;
-    const placed = this.#placed(session, agentId);
+    const placed = this.#placed(toolState, agentId);
     const { root, home } = placed.workspace;
     const { hints, rules } = askOf(given, call.input, { root, home, cwd: placed.cwd });
     return runtime.review({
       call,
-      session: placed,
+      toolState: placed,
       signal: AbortSignal.any([signal, given.signal]),
       hints,
       engineRules: rules,
@@ -338,7 +338,7 @@ export class ToolCallBroker {
     const calls = new ServerToolCalls({
       runtime,
       toolbox,
-      session: this.#outputs.readableIn(await this.#sessionOf(agentId)),
+      toolState: this.#outputs.readableIn(await this.#toolStateOf(agentId)),
       options: turn.options,
       signal: AbortSignal.any([signal, given]),
       ...(agentId === undefined || parent !== undefined ? { runOnce: turn.runOnce } : {}),
@@ -356,7 +356,7 @@ export class ToolCallBroker {
 
   #moved({ agent_id, cwd }: HookInput): void {
     this.#folders.set(agent_id, cwd);
-    if (agent_id === undefined && this.#ownCommands) this.#options.session.cwd = cwd;
+    if (agent_id === undefined && this.#ownCommands) this.#options.toolState.cwd = cwd;
   }
 
   /** Otherwise the gateway's commands move the sessions of its tools. */
@@ -364,16 +364,16 @@ export class ToolCallBroker {
     return this.#options.plan.ownerOf('Bash') === 'claude';
   }
 
-  async #sessionOf(agentId: string | undefined): Promise<OpenToolState> {
-    if (agentId === undefined) return this.#options.session;
-    const session = await this.#options.agents.session(agentId);
+  async #toolStateOf(agentId: string | undefined): Promise<OpenToolState> {
+    if (agentId === undefined) return this.#options.toolState;
+    const session = await this.#options.agents.toolState(agentId);
     if (this.#ownCommands) session.cwd = this.#folders.get(agentId) ?? session.cwd;
     return session;
   }
 
   /** Claude Code's own tools are judged from where it is. */
-  #placed(session: OpenToolState, agentId: string | undefined): OpenToolState {
-    return { ...this.#outputs.readableIn(session), cwd: this.#folders.get(agentId) ?? session.cwd };
+  #placed(toolState: OpenToolState, agentId: string | undefined): OpenToolState {
+    return { ...this.#outputs.readableIn(toolState), cwd: this.#folders.get(agentId) ?? toolState.cwd };
   }
 
   #follow(call: KnownToolCall, event: string): void {

@@ -84,7 +84,7 @@ export interface ToolPlan {
   /** The choice in names that the model knows. */
   choice(choice: ToolChoice | undefined): ToolChoice | undefined;
   /** Equal for two conversations whose processes could be the same. */
-  readonly fingerprint: string;
+  readonly compatibility: string;
 }
 
 const NO_INPUT: JsonObject = { type: 'object', properties: {} };
@@ -177,7 +177,7 @@ class PlanBuilder {
         const known = toolbox.choice(choice);
         return known?.type === 'tool' ? { type: 'tool', name: wire(known.name) } : known;
       },
-      fingerprint: JSON.stringify([claude, [...servers]]),
+      compatibility: JSON.stringify([claude, [...servers]]),
     };
   }
 

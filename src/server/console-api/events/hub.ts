@@ -7,9 +7,9 @@ import { randomBytes } from 'node:crypto';
 import type {
   AgentActivity,
   ObservedTurn,
-  TurnObserver,
   TurnOutcome,
   TurnSink,
+  TurnWatcher,
 } from '../../../activity/activity.js';
 import { encodeActivity, encodeMessage } from '../../../activity/encode.js';
 import type { ActivityWire } from '../../../activity/wire.js';
@@ -107,7 +107,7 @@ const SHARED_MS = 1_000;
 /** Snapshots, each as large as it may be. */
 const SHARED = 4;
 
-export class EventHub implements TurnObserver {
+export class EventHub implements TurnWatcher {
   readonly limits: EventLimits;
   readonly #options: EventHubOptions;
   readonly #now: () => number;

@@ -51,7 +51,7 @@ describe('a conversation with Claude Code', () => {
     const server = { command: 'touch', args: [join(cwd, 'SERVER')] };
     await writeFile(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { evil: server } }));
     await writeFile(join(cwd, 'CLAUDE.md'), 'OLD INSTRUCTIONS');
-    bench.processes.warm(bench.profile);
+    bench.processes.prepare(bench.profile);
     const first = await bench.open();
     await first.close();
     await writeFile(join(cwd, 'CLAUDE.md'), 'NEW INSTRUCTIONS');
@@ -123,7 +123,7 @@ describe('a spare process', () => {
       spares: 1,
       script: once(calls('mcp__gateway__weather', { city: 'Bern' })),
     });
-    bench.processes.warm(bench.profile);
+    bench.processes.prepare(bench.profile);
     const asked: string[] = [];
     const note = (what: string) => async () => {
       asked.push(what);
@@ -150,7 +150,7 @@ describe('a spare process', () => {
         return { behavior: 'allow', updatedInput: { ...input, city: 'Basel' } };
       },
     });
-    expect(process.warm).toBe(true);
+    expect(process.fromSpare).toBe(true);
     const messages = await say(process, user('hello'));
     const [first] = bench.calls();
     expect(first?.headers['x-api-key']).toBe(process.credential);
@@ -168,10 +168,10 @@ describe('a spare process', () => {
   it('is replaced when the one before has begun to work, and is another', async () => {
     const bench = await createBench({ spares: 1 });
     const first = await bench.open();
-    expect(first.warm).toBe(false);
+    expect(first.fromSpare).toBe(false);
     await say(first, user('hello'));
     const second = await bench.open();
-    expect(second.warm).toBe(true);
+    expect(second.fromSpare).toBe(true);
     await say(second, user('hello'));
     expect(second.pid).not.toBe(first.pid);
     expect(second.credential).not.toBe(first.credential);
@@ -181,7 +181,7 @@ describe('a spare process', () => {
 
   it('is not for a conversation that goes on, nor for another folder', async () => {
     const bench = await createBench({ spares: 1 });
-    bench.processes.warm(bench.profile);
+    bench.processes.prepare(bench.profile);
     const { cwd } = bench.profile;
     await mkdir(join(cwd, 'sub'));
     const history = [user('a'), { ...user('b'), role: 'assistant' as const }];
@@ -189,7 +189,7 @@ describe('a spare process', () => {
       bench.open({ history }),
       bench.open({ profile: { ...bench.profile, cwd: join(cwd, 'sub') } }),
     ]);
-    expect(opened.map(({ warm }) => warm)).toEqual([false, false]);
+    expect(opened.map(({ fromSpare: warm }) => warm)).toEqual([false, false]);
   });
 });
 

@@ -71,7 +71,7 @@ describe('close', () => {
 
   it('of all ends conversations and spares, and refuses new ones', async () => {
     const bench = await createBench({ spares: 1 });
-    bench.processes.warm(bench.profile);
+    bench.processes.prepare(bench.profile);
     const history = [user('a'), { ...user('b'), role: 'assistant' as const }];
     await bench.open({ history });
     expect(await bench.folders()).toHaveLength(2);
@@ -84,7 +84,7 @@ describe('close', () => {
 describe('a spare that nobody takes', () => {
   it('is let go after a while', async () => {
     const bench = await createBench({ spares: 1, spareIdleMs: 1 });
-    bench.processes.warm(bench.profile);
+    bench.processes.prepare(bench.profile);
     await until(async () => (await bench.folders()).length > 0);
     await until(async () => (await bench.folders()).length === 0);
     await expectNothingLeft(bench);
@@ -92,11 +92,11 @@ describe('a spare that nobody takes', () => {
 
   it('makes room for the spares of models that were used later', async () => {
     const bench = await createBench({ spares: 1 });
-    for (const model of ['one', 'two', 'three']) bench.processes.warm({ ...bench.profile, model });
+    for (const model of ['one', 'two', 'three']) bench.processes.prepare({ ...bench.profile, model });
     const opened = await Promise.all(
       ['one', 'three'].map((model) => bench.open({ profile: { ...bench.profile, model } })),
     );
-    expect(opened.map(({ warm }) => warm)).toEqual([false, true]);
+    expect(opened.map(({ fromSpare: warm }) => warm)).toEqual([false, true]);
   });
 });
 

@@ -16,7 +16,7 @@ export function isPrelude(event: ModelEvent): boolean {
 }
 
 /** Rejects with the error of a stream that begins with one, or that ends without a word. */
-export async function gateStream(
+export async function untilFirstChunk(
   batches: AsyncGenerator<readonly ModelEvent[]>,
 ): Promise<AsyncIterable<readonly ModelEvent[]>> {
   const held: ModelEvent[] = [];
