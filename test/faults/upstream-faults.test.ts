@@ -183,17 +183,34 @@ describe.each(PAIRS)('$upstream.name to $client.name', ({ upstream, client }) =>
 });
 
 describe.each(WIRES)('$name and time', (wire) => {
-  it('is tried again after the time that it asks for', async () => {
-    const first = [429, 500, 529].map((status) => failing(wire, status, 'api_error', { 'retry-after': '0' }));
-    const server = await startUpstream([...first, good(wire)]);
+  it.each([429, 500, 529])('is tried again after the time that it asks for with %d', async (status) => {
+    const server = await startUpstream([]);
     const upstreams = { up: server.config(wire.name) };
     const { url } = await startFaultGateway({ upstreams, retryBudgetMs: 10_000 });
     for (const client of WIRES) {
+      server.reply(failing(wire, status, 'api_error', { 'retry-after': '0' }), good(wire));
       const response = await ask(url, client, { stream: true });
       expect(held(client, response)).toMatchObject({ failed: false, text: TEXT });
-      server.reply(good(wire));
     }
-    expect(server.requests).toHaveLength(first.length + WIRES.length);
+    expect(server.requests).toHaveLength(2 * WIRES.length);
+  });
+
+  it('is tried twice at most, and its error keeps its status', async () => {
+    const server = await startUpstream(() => failing(wire, 529, 'overloaded_error', { 'retry-after': '0' }));
+    const upstreams = { up: server.config(wire.name) };
+    const { url } = await startFaultGateway({ upstreams, retryBudgetMs: 10_000 });
+    const response = await ask(url, wire, { stream: false });
+    expect([response.status, response.headers['retry-after']]).toEqual([529, '0']);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('is not asked again for what is no answer', async () => {
+    const page = answer('<html>Sign in</html>', { headers: { 'content-type': 'text/html' } });
+    const server = await startUpstream(() => page);
+    const upstreams = { up: server.config(wire.name) };
+    const { url } = await startFaultGateway({ upstreams, retryBudgetMs: 10_000 });
+    for (const client of WIRES) expect((await ask(url, client, { stream: false })).status).toBe(502);
+    expect(server.requests).toHaveLength(WIRES.length);
   });
 
   it('is not waited for longer than a client would wait', async () => {

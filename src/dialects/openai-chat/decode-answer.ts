@@ -59,11 +59,11 @@ export class AnswerDecoder {
       this.#read(body, out);
     } catch (cause) {
       // Values nested deeper than the stack: nothing else here can throw.
-      const message = 'The upstream sent something that cannot be read. Retry the request.';
+      const message = 'The upstream sent something that cannot be read: it nests too deep.';
       this.#failed = true;
       out.push({
         type: 'error',
-        error: new GatewayError('upstream_failed', message, { retryable: true, cause }),
+        error: new GatewayError('upstream_failed', message, { cause }),
       });
     }
   }

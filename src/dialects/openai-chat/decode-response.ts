@@ -11,12 +11,11 @@ export function decodeResponse(body: unknown, names: ToolNames): ModelEvent[] {
   const out: ModelEvent[] = [];
   const answer = new AnswerDecoder(names);
   if (!isObject(body)) {
-    const error = readErrorBody(body);
-    answer.fail(error === undefined ? notAnAnswer() : embeddedError(error), out);
+    answer.fail(notAnAnswer(body), out);
     return out;
   }
   answer.push(body, out);
-  if (!answer.failed && !hasChoice(body['choices'])) answer.fail(notAnAnswer(), out);
+  if (!answer.failed && !hasChoice(body['choices'])) answer.fail(notAnAnswer(undefined), out);
   answer.end(out);
   return out;
 }
@@ -25,10 +24,13 @@ function hasChoice(choices: unknown): boolean {
   return Array.isArray(choices) && isObject(choices[0]);
 }
 
-function notAnAnswer(): GatewayError {
+function notAnAnswer(body: unknown): GatewayError {
+  const said = readErrorBody(body);
+  if (said !== undefined && typeof body !== 'string') return embeddedError(said);
+  // Not worth another try: a page stays a page. What it says is passed on.
+  if (said !== undefined) return new GatewayError('upstream_failed', embeddedError(said).message);
   return new GatewayError(
     'upstream_failed',
     'The upstream answered with something that is not a chat completion. Check that its base_url ends where /chat/completions begins.',
-    { retryable: true },
   );
 }

@@ -27,10 +27,11 @@ function isResponse(body: unknown): body is JsonObject {
 
 function notAnAnswer(body: unknown): GatewayError {
   const error = isObject(body) && body['object'] === 'response' ? undefined : readErrorBody(body);
-  if (error !== undefined) return embeddedError(error);
+  if (error !== undefined && typeof body !== 'string') return embeddedError(error);
+  // Not worth another try: a page stays a page. What it says is passed on.
+  if (error !== undefined) return new GatewayError('upstream_failed', embeddedError(error).message);
   return new GatewayError(
     'upstream_failed',
     'The upstream answered with something that is not a finished response. Check that its base_url ends where /responses begins.',
-    { retryable: true },
   );
 }

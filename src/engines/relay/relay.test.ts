@@ -77,8 +77,9 @@ function relayOf(upstreams: Upstream[], retryBudgetMs = 10_000) {
 }
 
 const down = new GatewayError('upstream_failed', 'refused', { retryable: true });
-const busy = new GatewayError('rate_limited', 'slow down', { retryAfter: 30 });
-const soon = new GatewayError('overloaded', 'busy', { retryAfter: 0 });
+const busy = new GatewayError('rate_limited', 'slow down', { retryable: true, retryAfter: 30 });
+const soon = new GatewayError('overloaded', 'busy', { retryable: true, retryAfter: 0 });
+const page = new GatewayError('upstream_failed', 'This is a page.');
 const wrong = new GatewayError('invalid_request', 'no such field');
 const noKey = new GatewayError('unauthenticated', 'bad key');
 
@@ -122,10 +123,34 @@ describe('Relay', () => {
   });
 
   it('tries again when asked to come back soon', async () => {
-    const one = new FakeUpstream('one', soon, soon, 'ok');
+    const one = new FakeUpstream('one', soon, 'ok');
     const { relay } = relayOf([one]);
     expect((await relay.run(callWith(), route('one'))).upstream).toBe('one');
-    expect(one.calls).toHaveLength(3);
+    expect(one.calls).toHaveLength(2);
+  });
+
+  it('tries each upstream of the list twice at most', async () => {
+    const [one, two] = [new FakeUpstream('one', soon), new FakeUpstream('two', soon)];
+    const { relay } = relayOf([one, two]);
+    await expect(relay.run(callWith(), route('one', 'two'))).rejects.toBe(soon);
+    expect([one.calls.length, two.calls.length]).toEqual([2, 2]);
+  });
+
+  it('asks the next, but not the same again, for what is no answer', async () => {
+    const [one, two] = [new FakeUpstream('one', page), new FakeUpstream('two', page)];
+    const { relay } = relayOf([one, two]);
+    await expect(relay.run(callWith(), route('one', 'two'))).rejects.toBe(page);
+    expect([one.calls.length, two.calls.length]).toEqual([1, 1]);
+  });
+
+  it('does not repeat every request of an outage: a fifth of them, and ten', async () => {
+    const one = new FakeUpstream('one', soon);
+    const { relay } = relayOf([one]);
+    for (let i = 0; i < 100; i++) {
+      await expect(relay.run(callWith(), route('one'))).rejects.toBe(soon);
+    }
+    expect(one.calls.length).toBeGreaterThan(100 + 10);
+    expect(one.calls.length).toBeLessThanOrEqual(100 + 10 + 100 / 5);
   });
 
   it('does not wait longer than the budget: the last error keeps its status and retry-after', async () => {
@@ -137,7 +162,7 @@ describe('Relay', () => {
 
   it('stops waiting when the client goes', async () => {
     const controller = new AbortController();
-    const patient = new GatewayError('overloaded', 'busy', { retryAfter: 9 });
+    const patient = new GatewayError('overloaded', 'busy', { retryable: true, retryAfter: 9 });
     const one = new FakeUpstream('one', patient);
     const { relay } = relayOf([one]);
     const running = relay.run(callWith(controller.signal), route('one'));
@@ -202,10 +227,9 @@ describe('Relay', () => {
     expect(forwarded).toBe(forwards);
   });
 
-  it('leaves time between tries, whatever the upstream says', () => {
-    expect(retryDelay(0, soon)).toBe(0);
-    expect([1, 2, 3].map((round) => retryDelay(round, soon))).toEqual([400, 800, 1600]);
-    expect(retryDelay(3, busy)).toBe(30_000);
+  it('waits before the second try as long as the upstream asks for, else for a moment', () => {
+    expect([retryDelay(soon), retryDelay(busy)]).toEqual([0, 30_000]);
+    expect([retryDelay(down, () => 0), retryDelay(down, () => 1)]).toEqual([200, 400]);
   });
 
   it('translates even its own dialect when the upstream wants something changed', async () => {

@@ -11,50 +11,7 @@ import type { Upstream } from '../../upstreams/upstream.js';
 import { ableUpstreams, notForwarded } from '../demands.js';
 import type { Answer, Engine, ModelRequest, SideAnswer } from '../engine.js';
 import { spliceModel } from './splice-model.js';
-
-const FIRST_MS = 2_000;
-const LONGEST_MS = 60_000;
-
-interface Entry {
-  failures: number;
-  until: number;
-}
-
-/**
- * Which upstreams failed a moment ago, so that a list is not tried from its dead end each time.
- * Advice, not truth: it lives in this process, and when all are cooling they are all tried.
- */
-class CoolDown {
-  readonly #entries = new Map<string, Entry>();
-  readonly #now: () => number;
-
-  constructor(now: () => number = Date.now) {
-    this.#now = now;
-  }
-
-  failed(upstream: string, retryAfterSeconds?: number): void {
-    const failures = (this.#entries.get(upstream)?.failures ?? 0) + 1;
-    const own = Math.min(FIRST_MS * 2 ** (failures - 1), LONGEST_MS);
-    const asked = retryAfterSeconds === undefined ? 0 : Math.min(retryAfterSeconds * 1000, LONGEST_MS);
-    this.#entries.set(upstream, { failures, until: this.#now() + Math.max(own, asked) });
-  }
-
-  succeeded(upstream: string): void {
-    this.#entries.delete(upstream);
-  }
-
-  isCooling(upstream: string): boolean {
-    const entry = this.#entries.get(upstream);
-    return entry !== undefined && entry.until > this.#now();
-  }
-
-  /** The same upstreams, those that failed lately last. */
-  order<T extends { name: string }>(upstreams: readonly T[]): readonly T[] {
-    if (upstreams.length < 2 || !upstreams.some((each) => this.isCooling(each.name))) return upstreams;
-    const ready = upstreams.filter((each) => !this.isCooling(each.name));
-    return [...ready, ...upstreams.filter((each) => this.isCooling(each.name))];
-  }
-}
+import { UpstreamHealth } from './upstream-health.js';
 
 interface RelayOptions {
   upstreams: ReadonlyMap<string, Upstream>;
@@ -66,26 +23,30 @@ interface RelayOptions {
 
 export class Relay implements Engine {
   readonly #options: RelayOptions;
-  readonly #coolDown: CoolDown;
+  readonly #health: UpstreamHealth;
   readonly #now: () => number;
 
   constructor(options: RelayOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
-    this.#coolDown = new CoolDown(this.#now);
+    this.#health = new UpstreamHealth(this.#now);
   }
 
-  /** Rejects with the last error when every upstream of the route has failed. */
+  /** Rejects with the last error when every upstream of the route has failed, twice at most. */
   async run(call: ModelRequest, route: ModelRoute): Promise<Answer> {
     const upstreams = ableToForward(ableUpstreams(this.#upstreamsOf(route), call.request), call, route);
+    const { name: key } = call.principal;
     const deadline = this.#now() + (this.#options.retryBudgetMs ?? RETRY_BUDGET_MS);
-    for (let round = 0; ; round++) {
-      const last = await this.#tryEach(this.#coolDown.order(upstreams), call, route);
-      if (!(last instanceof GatewayError)) return last;
-      const delay = retryDelay(round, last);
-      if (!isRetryable(last) || this.#now() + delay > deadline) throw last;
-      await waitFor(delay, call.signal);
-    }
+    const first = await this.#tryEach(this.#health.order(upstreams, key), call, route, false);
+    if (!(first instanceof GatewayError)) return first;
+    const delay = retryDelay(first);
+    if (!first.retryable || this.#now() + delay > deadline) throw first;
+    const again = upstreams.filter(({ name }) => this.#health.mayRetry(name, key));
+    if (again.length === 0) throw first;
+    await waitFor(delay, call.signal);
+    const second = await this.#tryEach(this.#health.order(again, key), call, route, true);
+    if (second instanceof GatewayError) throw second;
+    return second;
   }
 
   /** As the first upstream of the route would count. */
@@ -120,19 +81,29 @@ export class Relay implements Engine {
     upstreams: readonly Upstream[],
     call: ModelRequest,
     route: ModelRoute,
+    isRetry: boolean,
   ): Promise<Answer | GatewayError> {
+    const { name: key } = call.principal;
     let last: GatewayError | undefined;
     for (const upstream of upstreams) {
+      const { name } = upstream;
+      const refusal = this.#health.refusal(name, key, isRetry);
+      if (refusal !== undefined) {
+        last = refusal;
+        continue;
+      }
       try {
         const answer = await attempt(upstream, call, route);
-        this.#coolDown.succeeded(upstream.name);
+        this.#health.succeeded(name, key);
         return answer;
       } catch (error) {
-        if (call.signal.aborted) throw clientGone();
         const failure = toGatewayError(error);
-        this.#options.onFailure?.(upstream.name, failure);
-        if (!mayFallBack(failure)) throw failure;
-        this.#coolDown.failed(upstream.name, failure.retryAfter);
+        const isVerdict = !call.signal.aborted && mayFallBack(failure);
+        if (isVerdict) this.#health.failed(name, key, failure);
+        else this.#health.abandoned(name, key);
+        if (call.signal.aborted) throw clientGone();
+        this.#options.onFailure?.(name, failure);
+        if (!isVerdict) throw failure;
         last = failure;
       }
     }
@@ -199,36 +170,26 @@ function forwardableBody(upstream: Upstream, call: ModelRequest, route: ModelRou
   return isAsAsked ? raw : spliceModel(raw, route.model);
 }
 
-/** All tries of one request together. */
+/** Both tries of one request together. */
 const RETRY_BUDGET_MS = 10_000;
-const FIRST_DELAY_MS = 400;
-const LONGEST_DELAY_MS = 4_000;
-
-const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529]);
-/** This upstream will not serve the request, but the next of the list may: wrong key, no such model, no credit. */
-const ELSEWHERE = new Set([401, 402, 403, 404]);
-
-function isRetryable(error: GatewayError): boolean {
-  return error.retryable || (isFromUpstream(error) && RETRYABLE.has(error.status));
-}
-
-function mayFallBack(error: GatewayError): boolean {
-  return isRetryable(error) || ELSEWHERE.has(error.status);
-}
-
-/** A bug in the gateway fails the same way everywhere. */
-function isFromUpstream(error: GatewayError): boolean {
-  return error.code !== 'internal' || error.cause === undefined;
-}
+const RETRY_DELAY_MS = 400;
 
 /**
- * Milliseconds to wait before round `round` (0 is the first retry). `retry-after` is obeyed; from the
- * second round on no wait is shorter than ours, or an upstream that says 0 would be asked without pause.
+ * This upstream will not serve the request, but the next of the list may: it is down or answers with
+ * something that is no answer; or the key is wrong, there is no such model, no credit.
  */
-export function retryDelay(round: number, error: GatewayError, random: () => number = Math.random): number {
-  const full = Math.min(FIRST_DELAY_MS * 2 ** round, LONGEST_DELAY_MS);
-  if (error.retryAfter !== undefined) return Math.max(error.retryAfter * 1000, round === 0 ? 0 : full / 2);
-  return full / 2 + (full / 2) * random();
+function mayFallBack(error: GatewayError): boolean {
+  if (error.retryable) return true;
+  // A bug in the gateway fails the same way everywhere.
+  const isOwn = error.code === 'internal' && error.cause !== undefined;
+  return ELSEWHERE.has(error.status) || (error.status >= 500 && !isOwn);
+}
+
+const ELSEWHERE = new Set([401, 402, 403, 404, 408, 425, 429]);
+
+/** Milliseconds to wait before the second try: what the upstream asks for, else about a moment. */
+export function retryDelay({ retryAfter }: GatewayError, random: () => number = Math.random): number {
+  return retryAfter === undefined ? (RETRY_DELAY_MS / 2) * (1 + random()) : retryAfter * 1000;
 }
 
 /** Rejects at once when `signal` fires. */

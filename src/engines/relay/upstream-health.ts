@@ -1,0 +1,147 @@
+/**
+ * How each upstream did lately, as one key saw it: what one key breaks is no outage for another. Decides
+ * who is asked first, whether a try may be repeated, and when nobody is asked at all. It lives in this
+ * process and is bounded.
+ */
+import { GatewayError } from '../../core/errors.js';
+
+export const HEALTH_LIMITS = {
+  /** After its first failure an upstream is asked after the others, for twice as long with each further one. */
+  coolMs: 2_000,
+  longestCoolMs: 15_000,
+  /** As long as an upstream may ask for. */
+  longestAskedMs: 60_000,
+  /** One of so many first tries may be repeated… */
+  triesARetry: 5,
+  /** …and so many may be at once, after a quiet time. */
+  retryBurst: 10,
+  /** An outage: so many failures in a row, over so long. Then only one request at a time tries. */
+  outageFailures: 10,
+  outageMs: 5_000,
+  entries: 10_000,
+} as const;
+
+const MOST_TRIES = HEALTH_LIMITS.triesARetry * HEALTH_LIMITS.retryBurst;
+
+interface Health {
+  /** In a row, of any kind. */
+  failures: number;
+  /** In a row, of those that say that the upstream is down. */
+  outages: number;
+  firstOutageAt: number;
+  coolUntil: number;
+  /** First tries that none was repeated for yet, as far as they count. */
+  tries: number;
+  /** A request is finding out whether the outage is over. */
+  probing: boolean;
+  last: GatewayError | undefined;
+}
+
+/** Not that it has had enough of this key, or does not know it. */
+const isOutage = ({ status }: GatewayError): boolean => status >= 500;
+
+export class UpstreamHealth {
+  /** By upstream and key; the one that was used longest ago comes first. */
+  readonly #entries = new Map<string, Health>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** The same upstreams, those that failed lately last. */
+  order<T extends { name: string }>(upstreams: readonly T[], key: string): readonly T[] {
+    const now = this.#now();
+    const isCooling = ({ name }: T): boolean => (this.#find(name, key)?.coolUntil ?? 0) > now;
+    if (upstreams.length < 2 || !upstreams.some(isCooling)) return upstreams;
+    return [...upstreams.filter((each) => !isCooling(each)), ...upstreams.filter(isCooling)];
+  }
+
+  /** Before each try. The error where the upstream is not asked, because it is down. */
+  refusal(upstream: string, key: string, isRetry: boolean): GatewayError | undefined {
+    const health = this.#take(upstream, key);
+    if (!isRetry) health.tries = Math.min(health.tries + 1, MOST_TRIES);
+    const { last } = health;
+    if (last === undefined || !this.#isDown(health)) return undefined;
+    const waitMs = health.coolUntil - this.#now();
+    if (waitMs <= 0 && !health.probing) {
+      health.probing = true;
+      return undefined;
+    }
+    const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+    return new GatewayError(
+      last.code,
+      `The upstream ${upstream} has failed ${health.outages} times in a row and is asked again in ${seconds} s. Its last error: ${last.message}`,
+      {
+        status: last.status,
+        retryAfter: seconds,
+        ...(last.detail === undefined ? {} : { detail: last.detail }),
+      },
+    );
+  }
+
+  /** Takes from what may be repeated, where there is something left. */
+  mayRetry(upstream: string, key: string): boolean {
+    const health = this.#take(upstream, key);
+    if (health.tries < HEALTH_LIMITS.triesARetry) return false;
+    health.tries -= HEALTH_LIMITS.triesARetry;
+    return true;
+  }
+
+  succeeded(upstream: string, key: string): void {
+    const health = this.#find(upstream, key);
+    if (health !== undefined) Object.assign(health, { ...HEALTHY, tries: health.tries });
+  }
+
+  failed(upstream: string, key: string, error: GatewayError): void {
+    const now = this.#now();
+    const health = this.#take(upstream, key);
+    health.probing = false;
+    health.failures += 1;
+    health.outages = isOutage(error) ? health.outages + 1 : 0;
+    if (health.outages === 1) health.firstOutageAt = now;
+    health.last = error;
+    const { coolMs, longestCoolMs, longestAskedMs } = HEALTH_LIMITS;
+    const own = Math.min(coolMs * 2 ** (health.failures - 1), longestCoolMs);
+    const asked = Math.min((error.retryAfter ?? 0) * 1000, longestAskedMs);
+    health.coolUntil = now + Math.max(own, asked);
+  }
+
+  /** Nothing was found out: the client left, or the request was wrong. */
+  abandoned(upstream: string, key: string): void {
+    const health = this.#find(upstream, key);
+    if (health !== undefined) health.probing = false;
+  }
+
+  #isDown({ outages, firstOutageAt }: Health): boolean {
+    const { outageFailures, outageMs } = HEALTH_LIMITS;
+    return outages >= outageFailures && this.#now() - firstOutageAt >= outageMs;
+  }
+
+  #find(upstream: string, key: string): Health | undefined {
+    return this.#entries.get(nameOf(upstream, key));
+  }
+
+  #take(upstream: string, key: string): Health {
+    const name = nameOf(upstream, key);
+    const health = this.#entries.get(name) ?? { ...HEALTHY, tries: MOST_TRIES };
+    this.#entries.delete(name);
+    this.#entries.set(name, health);
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= HEALTH_LIMITS.entries) break;
+      this.#entries.delete(oldest);
+    }
+    return health;
+  }
+}
+
+const HEALTHY = {
+  failures: 0,
+  outages: 0,
+  firstOutageAt: 0,
+  coolUntil: 0,
+  probing: false,
+  last: undefined,
+} as const satisfies Omit<Health, 'tries'>;
+
+const nameOf = (upstream: string, key: string): string => `${upstream}\0${key}`;
