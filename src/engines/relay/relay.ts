@@ -10,8 +10,8 @@ import type { ModelRoute, ModelRule } from '../../routing/model-router.js';
 import type { Upstream } from '../../upstreams/upstream.js';
 import { ableUpstreams, notForwarded } from '../demands.js';
 import type { Answer, Engine, ModelRequest, SideAnswer } from '../engine.js';
+import { CircuitBreakers } from './circuit-breakers.js';
 import { spliceModel } from './splice-model.js';
-import { UpstreamHealth } from './upstream-health.js';
 
 interface RelayOptions {
   upstreams: ReadonlyMap<string, Upstream>;
@@ -23,13 +23,13 @@ interface RelayOptions {
 
 export class Relay implements Engine {
   readonly #options: RelayOptions;
-  readonly #health: UpstreamHealth;
+  readonly #breakers: CircuitBreakers;
   readonly #now: () => number;
 
   constructor(options: RelayOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
-    this.#health = new UpstreamHealth(this.#now);
+    this.#breakers = new CircuitBreakers(this.#now);
   }
 
   /** Rejects with the last error when every upstream of the route has failed, twice at most. */
@@ -37,14 +37,14 @@ export class Relay implements Engine {
     const upstreams = ableToForward(ableUpstreams(this.#upstreamsOf(route), call.request), call, route);
     const { name: key } = call.principal;
     const deadline = this.#now() + (this.#options.retryBudgetMs ?? RETRY_BUDGET_MS);
-    const first = await this.#tryEach(this.#health.order(upstreams, key), call, route, false);
+    const first = await this.#tryEach(this.#breakers.order(upstreams, key), call, route, false);
     if (!(first instanceof GatewayError)) return first;
     const delay = retryDelay(first);
     if (!first.retryable || this.#now() + delay > deadline) throw first;
-    const again = upstreams.filter(({ name }) => this.#health.mayRetry(name, key));
+    const again = upstreams.filter(({ name }) => this.#breakers.mayRetry(name, key));
     if (again.length === 0) throw first;
     await waitFor(delay, call.signal);
-    const second = await this.#tryEach(this.#health.order(again, key), call, route, true);
+    const second = await this.#tryEach(this.#breakers.order(again, key), call, route, true);
     if (second instanceof GatewayError) throw second;
     return second;
   }
@@ -87,20 +87,20 @@ export class Relay implements Engine {
     let last: GatewayError | undefined;
     for (const upstream of upstreams) {
       const { name } = upstream;
-      const refusal = this.#health.refusal(name, key, isRetry);
+      const refusal = this.#breakers.refusal(name, key, isRetry);
       if (refusal !== undefined) {
         last = refusal;
         continue;
       }
       try {
         const answer = await attempt(upstream, call, route);
-        this.#health.succeeded(name, key);
+        this.#breakers.succeeded(name, key);
         return answer;
       } catch (error) {
         const failure = toGatewayError(error);
         const isVerdict = !call.signal.aborted && mayFallBack(failure);
-        if (isVerdict) this.#health.failed(name, key, failure);
-        else this.#health.abandoned(name, key);
+        if (isVerdict) this.#breakers.failed(name, key, failure);
+        else this.#breakers.abandoned(name, key);
         if (call.signal.aborted) throw clientGone();
         this.#options.onFailure?.(name, failure);
         if (!isVerdict) throw failure;

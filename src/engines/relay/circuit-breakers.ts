@@ -5,7 +5,7 @@
  */
 import { GatewayError } from '../../core/errors.js';
 
-export const HEALTH_LIMITS = {
+export const BREAKER_LIMITS = {
   /** After its first failure an upstream is asked after the others, for twice as long with each further one. */
   coolMs: 2_000,
   longestCoolMs: 15_000,
@@ -21,9 +21,9 @@ export const HEALTH_LIMITS = {
   entries: 10_000,
 } as const;
 
-const MOST_TRIES = HEALTH_LIMITS.triesARetry * HEALTH_LIMITS.retryBurst;
+const MOST_TRIES = BREAKER_LIMITS.triesARetry * BREAKER_LIMITS.retryBurst;
 
-interface Health {
+interface Breaker {
   /** In a row, of any kind. */
   failures: number;
   /** In a row, of those that say that the upstream is down. */
@@ -40,9 +40,9 @@ interface Health {
 /** Not that it has had enough of this key, or does not know it. */
 const isOutage = ({ status }: GatewayError): boolean => status >= 500;
 
-export class UpstreamHealth {
+export class CircuitBreakers {
   /** By upstream and key; the one that was used longest ago comes first. */
-  readonly #entries = new Map<string, Health>();
+  readonly #entries = new Map<string, Breaker>();
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -59,19 +59,19 @@ export class UpstreamHealth {
 
   /** Before each try. The error where the upstream is not asked, because it is down. */
   refusal(upstream: string, key: string, isRetry: boolean): GatewayError | undefined {
-    const health = this.#take(upstream, key);
-    if (!isRetry) health.tries = Math.min(health.tries + 1, MOST_TRIES);
-    const { last } = health;
-    if (last === undefined || !this.#isDown(health)) return undefined;
-    const waitMs = health.coolUntil - this.#now();
-    if (waitMs <= 0 && !health.probing) {
-      health.probing = true;
+    const breaker = this.#take(upstream, key);
+    if (!isRetry) breaker.tries = Math.min(breaker.tries + 1, MOST_TRIES);
+    const { last } = breaker;
+    if (last === undefined || !this.#isDown(breaker)) return undefined;
+    const waitMs = breaker.coolUntil - this.#now();
+    if (waitMs <= 0 && !breaker.probing) {
+      breaker.probing = true;
       return undefined;
     }
     const seconds = Math.max(1, Math.ceil(waitMs / 1000));
     return new GatewayError(
       last.code,
-      `The upstream ${upstream} has failed ${health.outages} times in a row and is asked again in ${seconds} s. Its last error: ${last.message}`,
+      `The upstream ${upstream} has failed ${breaker.outages} times in a row and is asked again in ${seconds} s. Its last error: ${last.message}`,
       {
         status: last.status,
         retryAfter: seconds,
@@ -82,66 +82,66 @@ export class UpstreamHealth {
 
   /** Takes from what may be repeated, where there is something left. */
   mayRetry(upstream: string, key: string): boolean {
-    const health = this.#take(upstream, key);
-    if (health.tries < HEALTH_LIMITS.triesARetry) return false;
-    health.tries -= HEALTH_LIMITS.triesARetry;
+    const breaker = this.#take(upstream, key);
+    if (breaker.tries < BREAKER_LIMITS.triesARetry) return false;
+    breaker.tries -= BREAKER_LIMITS.triesARetry;
     return true;
   }
 
   succeeded(upstream: string, key: string): void {
-    const health = this.#find(upstream, key);
-    if (health !== undefined) Object.assign(health, { ...HEALTHY, tries: health.tries });
+    const breaker = this.#find(upstream, key);
+    if (breaker !== undefined) Object.assign(breaker, { ...CLOSED, tries: breaker.tries });
   }
 
   failed(upstream: string, key: string, error: GatewayError): void {
     const now = this.#now();
-    const health = this.#take(upstream, key);
-    health.probing = false;
-    health.failures += 1;
-    health.outages = isOutage(error) ? health.outages + 1 : 0;
-    if (health.outages === 1) health.firstOutageAt = now;
-    health.last = error;
-    const { coolMs, longestCoolMs, longestAskedMs } = HEALTH_LIMITS;
-    const own = Math.min(coolMs * 2 ** (health.failures - 1), longestCoolMs);
+    const breaker = this.#take(upstream, key);
+    breaker.probing = false;
+    breaker.failures += 1;
+    breaker.outages = isOutage(error) ? breaker.outages + 1 : 0;
+    if (breaker.outages === 1) breaker.firstOutageAt = now;
+    breaker.last = error;
+    const { coolMs, longestCoolMs, longestAskedMs } = BREAKER_LIMITS;
+    const own = Math.min(coolMs * 2 ** (breaker.failures - 1), longestCoolMs);
     const asked = Math.min((error.retryAfter ?? 0) * 1000, longestAskedMs);
-    health.coolUntil = now + Math.max(own, asked);
+    breaker.coolUntil = now + Math.max(own, asked);
   }
 
   /** Nothing was found out: the client left, or the request was wrong. */
   abandoned(upstream: string, key: string): void {
-    const health = this.#find(upstream, key);
-    if (health !== undefined) health.probing = false;
+    const breaker = this.#find(upstream, key);
+    if (breaker !== undefined) breaker.probing = false;
   }
 
-  #isDown({ outages, firstOutageAt }: Health): boolean {
-    const { outageFailures, outageMs } = HEALTH_LIMITS;
+  #isDown({ outages, firstOutageAt }: Breaker): boolean {
+    const { outageFailures, outageMs } = BREAKER_LIMITS;
     return outages >= outageFailures && this.#now() - firstOutageAt >= outageMs;
   }
 
-  #find(upstream: string, key: string): Health | undefined {
+  #find(upstream: string, key: string): Breaker | undefined {
     return this.#entries.get(nameOf(upstream, key));
   }
 
-  #take(upstream: string, key: string): Health {
+  #take(upstream: string, key: string): Breaker {
     const name = nameOf(upstream, key);
-    const health = this.#entries.get(name) ?? { ...HEALTHY, tries: MOST_TRIES };
+    const breaker = this.#entries.get(name) ?? { ...CLOSED, tries: MOST_TRIES };
     this.#entries.delete(name);
-    this.#entries.set(name, health);
+    this.#entries.set(name, breaker);
     for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= HEALTH_LIMITS.entries) break;
+      if (this.#entries.size <= BREAKER_LIMITS.entries) break;
       this.#entries.delete(oldest);
     }
-    return health;
+    return breaker;
   }
 }
 
-const HEALTHY = {
+const CLOSED = {
   failures: 0,
   outages: 0,
   firstOutageAt: 0,
   coolUntil: 0,
   probing: false,
   last: undefined,
-} as const satisfies Omit<Health, 'tries'>;
+} as const satisfies Omit<Breaker, 'tries'>;
 
 const nameOf = (upstream: string, key: string): string => `${upstream}\0${key}`;
