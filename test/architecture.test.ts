@@ -119,10 +119,22 @@ const RETIRED = [
   ...['CallDesk', 'KnownCalls', 'ParkedCalls', 'CallCourses', 'ModelHop', 'HopOwner', 'AnswerVoice'],
   ...['TurnKeeper', 'CallLedger', 'RuleBook', 'Releaser', 'AssistantTurn', 'TurnCollector', 'SessionTurn'],
   ...['TurnRecord', 'RunningTurn', 'SharedTurn', 'ConsoleSession', 'ConsoleSessions', 'OpenToolSession'],
-  ...['TurnObserver', 'TurnRecorder', 'HotStart', 'Told'],
+  ...['TurnObserver', 'TurnRecorder', 'HotStart', 'Told', 'Attendance'],
 ];
 /** These mean several things alone; as a part of a longer name they say which. */
-const RETIRED_ALONE = ['Place', 'TurnEvent', 'StreamEvent', 'Call', 'Conversation', 'Desk', 'Batch', 'Step'];
+const RETIRED_ALONE = [
+  'Place',
+  'TurnEvent',
+  'StreamEvent',
+  'Call',
+  'Conversation',
+  'Desk',
+  'Batch',
+  'Step',
+  'Remembered',
+  'Edition',
+  'Locator',
+];
 
 const MAX_LINES = 450;
 

@@ -13,7 +13,7 @@ import { createLog, type Log } from '../observability/log.js';
 import { Metrics } from '../observability/metrics.js';
 import { TraceSampler } from '../observability/trace-recorder.js';
 import { principalNamed } from '../server/access/auth.js';
-import { cancelLeftQuestions } from '../server/console-api/approvals.js';
+import { cancelAbandonedQuestions } from '../server/console-api/approvals.js';
 import { ChatRuns } from '../server/console-api/chat/chat-runs.js';
 import { EventHub } from '../server/console-api/events/hub.js';
 import type { EventLimits } from '../server/console-api/events/limits.js';
@@ -98,7 +98,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const facts = { sessions, store };
     const describe = (id: string) => describeSession(facts, id);
     stack.defer(connectSources(events, { approvals, sessions, mcp, log, describeSession: describe }));
-    stack.defer(cancelLeftQuestions({ sessions, approvals, log }));
+    stack.defer(cancelAbandonedQuestions({ sessions, approvals, log }));
 
     const innerKeys = new PrivateKeys();
     const shared = { loaded, store, agents, sessions, metrics, log, innerKeys };

@@ -26,7 +26,7 @@ export interface ApprovalCoordinator {
    * What the session asked before now is abandoned: those of its questions that no call in this
    * process waits for are cancelled.
    */
-  cancelLeft(session: string, reason: string): Promise<void>;
+  cancelAbandoned(session: string, reason: string): Promise<void>;
   /**
    * Rules that people made, now; making one settles whatever waits and is decided by it. Rejects
    * with GatewayError `invalid_request` where the rule cannot be read.

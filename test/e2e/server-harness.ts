@@ -191,7 +191,7 @@ const NO_APPROVALS: ApprovalCoordinator = {
   get: async () => undefined,
   decide: async () => ({ outcome: 'unknown' }),
   extend: async () => ({ outcome: 'unknown' }),
-  cancelLeft: async () => {},
+  cancelAbandoned: async () => {},
   addRule: () => Promise.reject(new Error('no rules are made here')),
   revokeRule: async () => undefined,
   attend: () => () => {},

@@ -5,8 +5,9 @@ import { digestOf } from '../../store/json.js';
 import type { NewRule, Rule, RuleReach } from '../../store/rules.js';
 import type { AnsweredRule, AnswerOutcome, PersonAnswer } from '../approvals.js';
 import type { GatedToolCall } from '../gate.js';
-import type { ApprovalState, Rejudger } from './approval-state.js';
+import type { ApprovalState } from './approval-state.js';
 import { forbidden, NO_RULE_OF_IT, reviseToolCall, sentence } from './conclude.js';
+import type { Rejudger } from './rejudger.js';
 import { readAsked } from './shown.js';
 
 type Invalid = Extract<AnswerOutcome, { outcome: 'invalid' }>;
@@ -34,7 +35,7 @@ export async function decideApproval(
   const { approval, rules } = outcome;
   const [first] = rules;
   if (first === undefined) return { outcome: 'decided', approval, rules, ...NOTHING_SETTLED };
-  for (const rule of rules) approvalState.tellRule({ type: 'added', rule });
+  for (const rule of rules) approvalState.emitRule({ type: 'added', rule });
   const settled = await rejudger.rejudge();
   const satisfies = call === undefined ? undefined : await satisfaction(approvalState, call, first.behaviour);
   return {

@@ -1,14 +1,13 @@
 /** What the parts of the coordinator share: the store, the rules, the waiting calls, the listeners. */
 import { deferred } from '../../core/deferred.js';
-import type { Approval, ApprovalStore, DecideOutcome } from '../../store/approvals.js';
-import type { ApprovalEvent, RuleEvent, Settled } from '../approvals.js';
+import type { Approval, ApprovalStore } from '../../store/approvals.js';
+import type { ApprovalEvent, RuleEvent } from '../approvals.js';
 import type { Decision } from '../decision.js';
 import type { GatedToolCall } from '../gate.js';
-import { BY_RULE, VIA_GATEWAY } from './conclude.js';
 import type { PermissionLog, RuleCache } from './rule-cache.js';
 
 /** A set that forgets its oldest members: bounded, whatever a long-lived process sees. */
-class Remembered {
+class BoundedSet {
   readonly #most: number;
   readonly #members = new Set<string>();
 
@@ -47,8 +46,8 @@ export class ApprovalState {
   readonly log: PermissionLog;
   readonly waiting = new WaitingList();
   /** Approvals whose verdict a call of this process got: asked again, it is another call of that name. */
-  readonly delivered = new Remembered(REMEMBERED);
-  readonly #announced = new Remembered(REMEMBERED);
+  readonly delivered = new BoundedSet(REMEMBERED);
+  readonly #announced = new BoundedSet(REMEMBERED);
   readonly #listeners = new Set<(event: ApprovalEvent) => void>();
   readonly #ruleListeners = new Set<(event: RuleEvent) => void>();
 
@@ -65,7 +64,7 @@ export class ApprovalState {
     return () => void this.#listeners.delete(own);
   }
 
-  tell(event: ApprovalEvent): void {
+  emit(event: ApprovalEvent): void {
     for (const listener of this.#listeners) {
       try {
         listener(event);
@@ -81,7 +80,7 @@ export class ApprovalState {
     return () => void this.#ruleListeners.delete(own);
   }
 
-  tellRule(event: RuleEvent): void {
+  emitRule(event: RuleEvent): void {
     for (const listener of this.#ruleListeners) {
       try {
         listener(event);
@@ -95,7 +94,7 @@ export class ApprovalState {
   settle(approval: Approval, by?: Decision): void {
     this.waiting.update(approval);
     this.waiting.end(approval.id, { kind: 'settled', approval, ...(by === undefined ? {} : { by }) });
-    if (this.#announced.add(approval.id)) this.tell({ type: 'resolved', approval });
+    if (this.#announced.add(approval.id)) this.emit({ type: 'resolved', approval });
   }
 }
 
@@ -166,7 +165,7 @@ class WaitingList {
     return [...this.#waiters.values()].flatMap((waiters) => [...waiters]);
   }
 
-  /** Puts what the store says in the place of what was known. */
+  /** What the store says replaces what was known. */
   update(approval: Approval): void {
     for (const waiter of this.#waiters.get(approval.id) ?? []) waiter.approval = approval;
   }
@@ -184,55 +183,4 @@ class WaitingList {
     }
     return due;
   }
-}
-
-/** Rules changed: what waits is judged again, and settled where the rules decide it now. */
-export class Rejudger {
-  readonly #state: ApprovalState;
-  #last: Promise<unknown> = Promise.resolve();
-
-  constructor(approvalState: ApprovalState) {
-    this.#state = approvalState;
-  }
-
-  /** One after the other: two at once could spend two `once` rules on one call. */
-  rejudge(waiters?: readonly Waiter[]): Promise<Settled> {
-    const next = this.#last.then(() => this.#rejudge(waiters ?? this.#state.waiting.all()));
-    this.#last = next.catch(() => {});
-    return next;
-  }
-
-  async #rejudge(waiters: readonly Waiter[]): Promise<Settled> {
-    const released: string[] = [];
-    const refused: string[] = [];
-    for (const { id, approval, call } of waiters) {
-      // A question is for a person, whatever the rules say.
-      if (approval === undefined || call.question) continue;
-      if ((this.#state.waiting.find(id)?.approval ?? approval).state !== 'pending') continue;
-      const judged = await this.#state.ruleCache.judge(call);
-      if (judged.behaviour === 'ask') continue;
-      const decision = judged.behaviour === 'allow' ? await this.#state.ruleCache.admit(call) : judged;
-      if (decision.behaviour === 'ask') continue;
-      const outcome = await this.#decide(approval, decision);
-      if (outcome.outcome === 'decided') {
-        (decision.behaviour === 'allow' ? released : refused).push(id);
-        this.#state.settle(outcome.approval, decision);
-      } else if (outcome.outcome === 'already' || outcome.outcome === 'expired') {
-        this.#state.settle(outcome.approval);
-      }
-    }
-    return { released, refused };
-  }
-
-  #decide({ id, digest }: Approval, decision: Decision): Promise<DecideOutcome> {
-    const { approvals } = this.#state;
-    const decider = { by: BY_RULE, via: VIA_GATEWAY } as const;
-    return decision.behaviour === 'allow'
-      ? approvals.decide(id, { state: 'covered', rule: ruleText(decision), ...decider })
-      : approvals.decide(id, { state: 'denied', digest, reason: decision.message, ...decider });
-  }
-}
-
-function ruleText({ because }: Decision): string {
-  return because.kind === 'rule' ? because.rule : because.kind;
 }

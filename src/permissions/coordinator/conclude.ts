@@ -29,7 +29,7 @@ export async function conclude(conclusion: Conclusion): Promise<Verdict> {
   switch (approval.state) {
     case 'allowed':
     case 'covered':
-      return goAhead(conclusion);
+      return allowOnce(conclusion);
     case 'denied': {
       if (!isByRule(approval)) return refuse('denied', deniedByPerson(call, approval), personOf(approval));
       const decision = by ?? (await conclusion.ruleCache.judge(call));
@@ -72,7 +72,7 @@ export async function forbidden(ruleCache: RuleCache, call: JudgedToolCall): Pro
   return decision.behaviour === 'deny' ? decision : undefined;
 }
 
-async function goAhead({ approvals, ruleCache, call, approval, by }: Conclusion): Promise<Verdict> {
+async function allowOnce({ approvals, ruleCache, call, approval, by }: Conclusion): Promise<Verdict> {
   const changed = approval.decision?.updatedInput;
   const revised = changed === undefined ? undefined : await reviseToolCall(call, changed);
   if (revised !== undefined && 'problem' in revised) {

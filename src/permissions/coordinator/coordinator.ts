@@ -16,9 +16,11 @@ import type {
 import type { Decision } from '../decision.js';
 import type { GatedToolCall, Verdict } from '../gate.js';
 import { decideApproval, problemOfRule } from './answer.js';
-import { ApprovalState, Rejudger, type WaitEnd, type Waiter } from './approval-state.js';
+import { ApprovalLocator, type Located } from './approval-locator.js';
+import { ApprovalState, type WaitEnd, type Waiter } from './approval-state.js';
 import { BY_GATEWAY, cancelled, closing, conclude, nobodyThere, refuse, VIA_GATEWAY } from './conclude.js';
-import { approvalId, digestOfToolCall, type Located, Locator, versionedId } from './identity.js';
+import { approvalId, digestOfToolCall, versionedId } from './identity.js';
+import { Rejudger } from './rejudger.js';
 import { type Judge, type PermissionLog, RuleCache } from './rule-cache.js';
 import { toShown } from './shown.js';
 import { Ticker } from './ticker.js';
@@ -32,7 +34,7 @@ const EVERYONE = Symbol('everyone');
 type Whose = string | typeof EVERYONE;
 
 /** Who is there to answer. Presence is counted; a look at the list counts for a while. */
-class Attendance {
+class Presence {
   readonly #present = new Map<Whose, number>();
   readonly #seenAt = new Map<Whose, number>();
   readonly #now: () => number;
@@ -59,7 +61,7 @@ class Attendance {
     this.#seenAt.set(principal ?? EVERYONE, this.#now());
   }
 
-  someoneFor(principal: string): boolean {
+  isAttended(principal: string): boolean {
     return this.#isThere(principal) || this.#isThere(EVERYONE);
   }
 
@@ -98,9 +100,9 @@ class Coordinator implements ApprovalCoordinator {
   readonly #options: CoordinatorOptions;
   readonly #now: () => number;
   readonly #state: ApprovalState;
-  readonly #locator: Locator;
+  readonly #locator: ApprovalLocator;
   readonly #rejudger: Rejudger;
-  readonly #attendance: Attendance;
+  readonly #presence: Presence;
   readonly #ticker: Ticker;
   /** Of the rules that waiting calls were judged by last. */
   #revision: number | undefined;
@@ -114,15 +116,15 @@ class Coordinator implements ApprovalCoordinator {
     this.#now = now;
     const ruleCache = new RuleCache(store.rules, policy, (rule) => this.usedUp(rule));
     this.#state = new ApprovalState({ approvals: store.approvals, ruleCache, log });
-    this.#locator = new Locator(this.#state);
+    this.#locator = new ApprovalLocator(this.#state);
     this.#rejudger = new Rejudger(this.#state);
-    this.#attendance = new Attendance(now);
+    this.#presence = new Presence(now);
     const { waiting } = this.#state;
     this.#ticker = new Ticker({
       now,
       pollMs: options.pollMs ?? POLL_MS,
       sweepMs: SWEEP_MS,
-      load: () => ({ due: waiting.nextDue(), busy: waiting.size > 0 }),
+      nextDue: () => ({ due: waiting.nextDue(), busy: waiting.size > 0 }),
       work: async () => {
         await this.expireDue();
         await this.#refresh(this.#nextRows());
@@ -173,12 +175,12 @@ class Coordinator implements ApprovalCoordinator {
     if (result.outcome === 'extended') {
       this.#state.waiting.update(result.approval);
       this.#ticker.plan();
-      this.#state.tell({ type: 'updated', approval: result.approval });
+      this.#state.emit({ type: 'updated', approval: result.approval });
     } else if (result.outcome !== 'unknown') this.#state.settle(result.approval);
     return result;
   }
 
-  async cancelLeft(session: string, reason: string): Promise<void> {
+  async cancelAbandoned(session: string, reason: string): Promise<void> {
     const until = this.#now();
     const { approvals, waiting } = this.#state;
     let cursor: string | undefined;
@@ -201,24 +203,24 @@ class Coordinator implements ApprovalCoordinator {
       throw new GatewayError('invalid_request', `rule: ${problem}`, { param: 'rule' });
     }
     const added = await this.#options.store.rules.add(rule);
-    this.#state.tellRule({ type: 'added', rule: added });
+    this.#state.emitRule({ type: 'added', rule: added });
     return { rule: added, ...(await this.#rejudger.rejudge()) };
   }
 
   async revokeRule(id: string, by: string): Promise<Rule | undefined> {
     const rule = await this.#options.store.rules.revoke(id, by);
-    if (rule !== undefined) this.#state.tellRule({ type: 'revoked', rule });
+    if (rule !== undefined) this.#state.emitRule({ type: 'revoked', rule });
     // Without a rule that asks or denies, something that waits may be allowed.
     if (rule !== undefined && rule.behaviour !== 'allow') await this.#rejudger.rejudge();
     return rule;
   }
 
   attend(principal: string | undefined): () => void {
-    return this.#attendance.attend(principal);
+    return this.#presence.attend(principal);
   }
 
   seen(principal: string | undefined): void {
-    this.#attendance.seen(principal);
+    this.#presence.seen(principal);
   }
 
   subscribe(listener: (event: ApprovalEvent) => void): () => void {
@@ -230,7 +232,7 @@ class Coordinator implements ApprovalCoordinator {
   }
 
   usedUp(rule: Rule): void {
-    this.#state.tellRule({ type: 'revoked', rule });
+    this.#state.emitRule({ type: 'revoked', rule });
   }
 
   async expireDue(): Promise<void> {
@@ -248,7 +250,7 @@ class Coordinator implements ApprovalCoordinator {
   }
 
   #isAttended({ principal }: GatedToolCall): boolean {
-    return this.#options.unattended === 'wait' || this.#attendance.someoneFor(principal);
+    return this.#options.unattended === 'wait' || this.#presence.isAttended(principal);
   }
 
   /** The row of the call: found, or made. Undefined where it has gone meanwhile. */
@@ -293,7 +295,7 @@ class Coordinator implements ApprovalCoordinator {
     if (this.#closed) waiter.end({ kind: 'closing' });
     this.#ticker.plan();
     // After a restart it is offered again to the people present then.
-    if (created || this.#state.waiting.countOf(id) === 1) this.#state.tell({ type: 'requested', approval });
+    if (created || this.#state.waiting.countOf(id) === 1) this.#state.emit({ type: 'requested', approval });
     call.onWaiting?.(id);
     // A rule may have been made between the judgement and now.
     this.#rejudger.rejudge([waiter]).catch((error: unknown) => {

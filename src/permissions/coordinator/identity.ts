@@ -2,10 +2,8 @@
  * Which question it is, and what it is about. The id comes from the call, so that the same call
  * asked again after a restart finds its row; the digest binds a decision to what was shown.
  */
-import type { Approval, ApprovalStore } from '../../store/approvals.js';
 import { digestOf } from '../../store/json.js';
 import type { GatedToolCall } from '../gate.js';
-import type { ApprovalState } from './approval-state.js';
 
 /** Ids that an upstream uses twice, and questions asked anew, get a number after this sign. */
 const VERSION_SIGN = '#';
@@ -40,63 +38,3 @@ export function digestOfToolCall(call: GatedToolCall): string {
   const put = hints === undefined || Object.keys(hints).length === 0 ? {} : { hints };
   return digestOf({ session, principal, agent, tool, input, root, cwd, describe, ...put });
 }
-
-/**
- * Finds the row of a call that is asked. The newest question about it counts, if it is about the
- * same thing and was not used yet: while pending it is awaited again, once decided the decision holds.
- */
-export interface Located {
-  /** Which question about this call the next one would be. */
-  version: number;
-  /** The row that stands for the call. */
-  reuse?: Approval;
-  /** Still waits, but about something that has changed since. */
-  outdated?: Approval;
-  /** It was allowed and begun, and what became of it is not known. */
-  mayHaveRun: boolean;
-}
-
-export class Locator {
-  readonly #state: ApprovalState;
-  /** Where to begin to look, for upstreams that use one id over and over. */
-  readonly #versions = new Map<string, number>();
-
-  constructor(approvalState: ApprovalState) {
-    this.#state = approvalState;
-  }
-
-  async locate(call: GatedToolCall, digest: string): Promise<Located> {
-    const { last, version } = await this.#newest(call, this.#state.approvals);
-    if (last === undefined) return { version, mayHaveRun: false };
-    const known = this.#state.delivered.has(last.id);
-    if (last.digest !== digest) {
-      const waits = last.state === 'pending' && this.#state.waiting.countOf(last.id) === 0;
-      return { version, mayHaveRun: false, ...(waits ? { outdated: last } : {}) };
-    }
-    if (last.state === 'cancelled' || known) return { version, mayHaveRun: false };
-    if (last.usedAt !== undefined) return { version, mayHaveRun: true };
-    return { version, reuse: last, mayHaveRun: false };
-  }
-
-  async #newest(
-    call: GatedToolCall,
-    approvals: ApprovalStore,
-  ): Promise<{ last: Approval | undefined; version: number }> {
-    const first = approvalId(call, 0);
-    let version = this.#versions.get(first) ?? 0;
-    let last: Approval | undefined;
-    for (;;) {
-      const row = await approvals.get(approvalId(call, version));
-      if (row === undefined) break;
-      last = row;
-      version += 1;
-    }
-    if (version > 1) {
-      if (this.#versions.size >= MAX_VERSIONS) this.#versions.clear();
-      this.#versions.set(first, version - 1);
-    }
-    return { last, version };
-  }
-}
-
-const MAX_VERSIONS = 10_000;

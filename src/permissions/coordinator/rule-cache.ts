@@ -21,7 +21,7 @@ const USED_UP = 'use';
 /** Sessions come and go while no rule changes; beyond this many their lists are made again. */
 const MAX_SELECTIONS = 5_000;
 
-interface Edition {
+interface RuleSnapshot {
   revision: number;
   rules: readonly Rule[];
   /** By session and project. The same list each time, so that a judge can keep what it compiled of it. */
@@ -32,7 +32,7 @@ export class RuleCache {
   readonly #store: RuleStore;
   readonly #judge: Judge;
   readonly #onUsedUp: (rule: Rule) => void;
-  #edition: Edition = { revision: Number.NaN, rules: [], selections: new Map() };
+  #snapshot: RuleSnapshot = { revision: Number.NaN, rules: [], selections: new Map() };
 
   constructor(store: RuleStore, judge: Judge, onUsedUp: (rule: Rule) => void = () => {}) {
     this.#store = store;
@@ -45,13 +45,13 @@ export class RuleCache {
   }
 
   async rulesFor(session: string, root: string): Promise<readonly Rule[]> {
-    const edition = await this.#current();
+    const snapshot = await this.#current();
     const key = JSON.stringify([session, root]);
-    const known = edition.selections.get(key);
+    const known = snapshot.selections.get(key);
     if (known !== undefined) return known;
-    const selected = edition.rules.filter((rule) => holdsFor(rule, session, root));
-    if (edition.selections.size >= MAX_SELECTIONS) edition.selections.clear();
-    edition.selections.set(key, selected);
+    const selected = snapshot.rules.filter((rule) => holdsFor(rule, session, root));
+    if (snapshot.selections.size >= MAX_SELECTIONS) snapshot.selections.clear();
+    snapshot.selections.set(key, selected);
     return selected;
   }
 
@@ -103,13 +103,13 @@ export class RuleCache {
     return true;
   }
 
-  async #current(): Promise<Edition> {
-    // Before the list is read: a change in between makes this edition old, never a later one wrong.
+  async #current(): Promise<RuleSnapshot> {
+    // Before the list is read: a change in between makes this snapshot old, never a later one wrong.
     const revision = await this.#store.revision();
-    if (this.#edition.revision !== revision) {
-      this.#edition = { revision, rules: await this.#store.list(), selections: new Map() };
+    if (this.#snapshot.revision !== revision) {
+      this.#snapshot = { revision, rules: await this.#store.list(), selections: new Map() };
     }
-    return this.#edition;
+    return this.#snapshot;
   }
 }
 

@@ -7,7 +7,7 @@ interface TickerOptions {
   /** While nothing is due: rows without a waiting call expire too. */
   sweepMs: number;
   /** The next expiry, and whether anything waits. */
-  load: () => { due: number | undefined; busy: boolean };
+  nextDue: () => { due: number | undefined; busy: boolean };
   work: () => Promise<void>;
   onError: (error: unknown) => void;
 }
@@ -31,8 +31,8 @@ export class Ticker {
   /** Something was added or extended. */
   plan(): void {
     if (this.#stopped || this.#working) return;
-    const { now, pollMs, sweepMs, load } = this.#options;
-    const { due, busy } = load();
+    const { now, pollMs, sweepMs, nextDue } = this.#options;
+    const { due, busy } = nextDue();
     const most = busy ? pollMs : sweepMs;
     const wait = due === undefined ? most : Math.min(most, Math.max(LEAST_MS, due - now()));
     const at = performance.now() + wait;

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { call, handBack, SessionsBench, said, speak, user } from '../../../test/support/sessions-bench.js';
-import { cancelLeftQuestions } from './approvals.js';
+import { cancelAbandonedQuestions } from './approvals.js';
 
 const WENT_ON = 'The conversation went on without this call.';
 
@@ -10,10 +10,10 @@ async function open() {
   const cancelled: string[][] = [];
   const warned: string[] = [];
   let problem: Error | undefined;
-  const end = cancelLeftQuestions({
+  const end = cancelAbandonedQuestions({
     sessions: bench.sessions,
     approvals: {
-      cancelLeft: async (session, reason) => {
+      cancelAbandoned: async (session, reason) => {
         if (problem !== undefined) throw problem;
         cancelled.push([session, reason]);
       },

@@ -198,7 +198,7 @@ export const stoppedBy = (name: string): string => `Stopped by ${name}.`;
 
 interface LeftQuestionsOptions {
   sessions: Pick<Sessions, 'subscribe'>;
-  approvals: Pick<ApprovalCoordinator, 'cancelLeft'>;
+  approvals: Pick<ApprovalCoordinator, 'cancelAbandoned'>;
   log: Pick<Log, 'warn'>;
 }
 
@@ -206,12 +206,12 @@ interface LeftQuestionsOptions {
  * Until the returned function is called. A question is left where a turn broke before its answer, and
  * then was stopped, or the conversation went on: allowed, it would run nothing.
  */
-export function cancelLeftQuestions({ sessions, approvals, log }: LeftQuestionsOptions): () => void {
+export function cancelAbandonedQuestions({ sessions, approvals, log }: LeftQuestionsOptions): () => void {
   return sessions.subscribe((event) => {
     const reason = reasonOf(event);
     if (reason === undefined) return;
     const { session } = event;
-    approvals.cancelLeft(session, reason).catch((error: unknown) => {
+    approvals.cancelAbandoned(session, reason).catch((error: unknown) => {
       log.warn({ err: error, session }, 'abandoned approvals could not be cancelled');
     });
   });

@@ -104,7 +104,7 @@ export const stopSession: ConsoleApiHandler = async (exchange, context, paramete
   const { name } = exchange.principal;
   const answer: StopAnswer = { stopped: await context.sessions.stop(id, name) };
   // When the answer arrives, no question of the turn is pending.
-  if (answer.stopped) await context.approvals.cancelLeft(id, stoppedBy(name));
+  if (answer.stopped) await context.approvals.cancelAbandoned(id, stoppedBy(name));
   sendJson(exchange, 200, answer, NO_STORE);
 };
 

@@ -9,7 +9,7 @@ it('cancels what nobody waits for any more, tells of it, and takes no answer the
   const { approval: sub } = await before.ask(callOf('npm ci', { agent: 'sub-1' }));
   const { approval: other } = await before.ask(callOf('npm test', { session: 's2' }));
   const { coordinator, events, store } = before.another();
-  await coordinator.cancelLeft('s1', REASON);
+  await coordinator.cancelAbandoned('s1', REASON);
   const cancelled = { state: 'cancelled', decision: { by: 'gateway', via: 'gateway', reason: REASON } };
   expect(await store.approvals.get(approval.id)).toMatchObject(cancelled);
   expect(await store.approvals.get(sub.id)).toMatchObject(cancelled);
@@ -31,7 +31,7 @@ it('leaves what a call waits for, also one that goes on with an old question', a
   const { approval: again } = await ask(callOf('npm test', { toolUseId: 'old' }));
   const { approval: fresh } = await ask(callOf('npm ci', { toolUseId: 'fresh' }));
   expect(again.id).toBe(old.id);
-  await coordinator.cancelLeft('s1', REASON);
+  await coordinator.cancelAbandoned('s1', REASON);
   expect((await store.approvals.get(again.id))?.state).toBe('pending');
   expect((await store.approvals.get(fresh.id))?.state).toBe('pending');
 });
@@ -47,7 +47,7 @@ it('leaves what was asked later, elsewhere', async () => {
     asked = (await elsewhere.ask(callOf('npm test'))).approval.id;
     return list(query);
   });
-  await here.coordinator.cancelLeft('s1', REASON);
+  await here.coordinator.cancelAbandoned('s1', REASON);
   expect((await approvals.get(asked))?.state).toBe('pending');
 });
 
@@ -56,7 +56,7 @@ it('cancels as many as there are', async () => {
   const asked = Array.from({ length: 230 }, (_, n) => callOf('npm test', { toolUseId: `c${n}` }));
   await Promise.all(asked.map((call) => before.ask(call)));
   const { coordinator, store } = before.another();
-  await coordinator.cancelLeft('s1', REASON);
+  await coordinator.cancelAbandoned('s1', REASON);
   expect((await store.approvals.waiting(['s1'])).size).toBe(0);
 });
 
@@ -65,6 +65,6 @@ it('leaves everything to the next gateway once it stops', async () => {
   const { approval, verdict } = await ask(callOf('npm test'));
   await coordinator.close();
   await verdict;
-  await coordinator.cancelLeft('s1', REASON);
+  await coordinator.cancelAbandoned('s1', REASON);
   expect((await store.approvals.get(approval.id))?.state).toBe('pending');
 });
