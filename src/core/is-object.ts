@@ -4,3 +4,8 @@ import type { JsonObject } from './conversation.js';
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Lists as well: what has fields. */
+export function isObjectOrList(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null;
+}

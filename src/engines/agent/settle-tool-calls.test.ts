@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import type { CollectedToolCall } from './message-collector.js';
-import { RunOnceLog } from './server-tool-calls.js';
+import { RunOnceLog } from './run-once-log.js';
 import { inOrder, settleToolCalls } from './settle-tool-calls.js';
 
 const call = (id: string, name = 'Edit'): ToolUseBlock => ({ type: 'tool_use', id, name, input: {} });

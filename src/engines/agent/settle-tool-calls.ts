@@ -9,7 +9,7 @@ import type { OutstandingToolCalls, Turn } from '../../sessions/sessions.js';
 import type { HandedBack, StepsEnd } from './driver.js';
 import type { CollectedToolCall } from './message-collector.js';
 import { givenResult } from './reporters.js';
-import { mayHaveRun } from './server-tool-calls.js';
+import { mayHaveRun } from './run-once-log.js';
 
 interface SettleOptions {
   outstanding: OutstandingToolCalls;

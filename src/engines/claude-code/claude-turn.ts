@@ -19,7 +19,8 @@ import type { HeldToolState, HeldToolStates } from '../agent/held-tool-states.js
 import { LIMITS } from '../agent/limits.js';
 import { runSubAgent, type TurnParts } from '../agent/loop/sub-agent.js';
 import type { CollectedToolCall } from '../agent/message-collector.js';
-import { RunOnceLog, ServerToolCalls, toolOptions } from '../agent/server-tool-calls.js';
+import { RunOnceLog } from '../agent/run-once-log.js';
+import { ServerToolCalls, toolOptions } from '../agent/server-tool-calls.js';
 import { settleBrokenTurn } from '../agent/settle-tool-calls.js';
 import { ToolCallStream } from '../agent/tool-call-stream.js';
 import type { Toolbox } from '../agent/toolbox.js';

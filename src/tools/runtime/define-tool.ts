@@ -6,6 +6,7 @@
  */
 import type * as z from 'zod';
 import type { JsonObject, ToolResultContent } from '../../core/conversation.js';
+import { isObjectOrList } from '../../core/is-object.js';
 import { linkSignals } from '../../core/stopping.js';
 import type { Effect } from '../../permissions/decision.js';
 import type { Description } from '../../permissions/gate.js';
@@ -213,7 +214,8 @@ function completeTool<Input>(definition: OwnTool<Input>): Tool<Input> {
 
 /** Whatever a file exports, as far as it is recognisable as a tool. Throws as `completeTool` does. */
 export function toTool(value: unknown): Tool {
-  if (!isObject(value)) throw new TypeError(`expected a tool, got ${value === null ? 'null' : typeof value}`);
+  if (!isObjectOrList(value))
+    throw new TypeError(`expected a tool, got ${value === null ? 'null' : typeof value}`);
   if (isOwnTool(value)) return completeTool(value);
   throw new TypeError(problemOf(value));
 }
@@ -251,12 +253,14 @@ function isContentList(value: unknown): value is readonly ToolResultContent[] {
   return (
     Array.isArray(value) &&
     value.length > 0 &&
-    value.every((block) => isObject(block) && ['text', 'image', 'document'].includes(String(block['type'])))
+    value.every(
+      (block) => isObjectOrList(block) && ['text', 'image', 'document'].includes(String(block['type'])),
+    )
   );
 }
 
 function isGenerator(value: unknown): value is AsyncGenerator<ToolYield, unknown, void> {
-  return isObject(value) && Symbol.asyncIterator in value;
+  return isObjectOrList(value) && Symbol.asyncIterator in value;
 }
 
 /** One that is made for a call alone (`description({ command })`) is asked with an empty input for the list. */
@@ -328,7 +332,7 @@ function problemOf(definition: object): string | undefined {
 }
 
 function schemaProblem(name: string, schema: unknown, jsonSchema: unknown): string | undefined {
-  if (jsonSchema !== undefined && (!isObject(jsonSchema) || jsonSchema['type'] !== 'object')) {
+  if (jsonSchema !== undefined && (!isObjectOrList(jsonSchema) || jsonSchema['type'] !== 'object')) {
     return `\`inputJSONSchema\` of ${name} must be a JSON Schema with type "object"`;
   }
   if (schema === undefined) return undefined;
@@ -345,11 +349,7 @@ function schemaProblem(name: string, schema: unknown, jsonSchema: unknown): stri
 
 /** Any copy of zod 4 marks its schemas so. */
 function isZodSchema(value: unknown): value is z.ZodType {
-  return isObject(value) && '_zod' in value && typeof value['safeParse'] === 'function';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+  return isObjectOrList(value) && '_zod' in value && typeof value['safeParse'] === 'function';
 }
 
 function isOwnTool(value: object): value is OwnTool {

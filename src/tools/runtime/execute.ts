@@ -4,6 +4,7 @@
  */
 import type { ToolResultContent } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
+import { isObjectOrList } from '../../core/is-object.js';
 import type { ToolContext } from './context.js';
 import { type RunClock, settleWithin } from './run-clock.js';
 import type { RuntimeLog, ToolRunResult } from './runtime.js';
@@ -178,28 +179,24 @@ function seconds(ms: number | undefined): string {
 }
 
 function isProgress(value: unknown): value is ToolProgress {
-  return isObject(value) && value['type'] === 'progress' && typeof value['content'] === 'string';
+  return isObjectOrList(value) && value['type'] === 'progress' && typeof value['content'] === 'string';
 }
 
 function isResult(value: unknown): value is ToolResult {
-  if (!isObject(value) || value['type'] !== 'result') return false;
+  if (!isObjectOrList(value) || value['type'] !== 'result') return false;
   const content = value['resultForAssistant'];
   return typeof content === 'string' || (Array.isArray(content) && content.every(isContent));
 }
 
 function isContent(value: unknown): value is ToolResultContent {
-  if (!isObject(value)) return false;
+  if (!isObjectOrList(value)) return false;
   switch (value['type']) {
     case 'text':
       return typeof value['text'] === 'string';
     case 'image':
     case 'document':
-      return isObject(value['source']);
+      return isObjectOrList(value['source']);
     default:
       return value['type'] === 'opaque';
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

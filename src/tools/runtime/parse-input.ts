@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import type { JsonObject } from '../../core/conversation.js';
+import { isObject, isObjectOrList } from '../../core/is-object.js';
 import { wellFormed } from './clean-text.js';
 import type { Tool } from './tool.js';
 
@@ -114,7 +115,7 @@ function withoutAnnotations(schema: JsonObject): JsonObject {
 }
 
 function strip(this: unknown, key: string, value: unknown): unknown {
-  if (!isObject(value) || Array.isArray(value)) return value;
+  if (!isObject(value)) return value;
   // In `properties` the keys are names of fields, whatever they are called.
   if (NAMES_BELOW.has(key)) return value;
   const { format: _format, default: _default, ...rest } = value;
@@ -133,9 +134,9 @@ const NAMES_BELOW: ReadonlySet<string> = new Set([
 function mend(input: unknown, issues: readonly Issue[]): unknown {
   if (issues.some(({ path }) => path.length === 0) && typeof input === 'string') {
     const value = fromJson(input);
-    return isObject(value) ? value : undefined;
+    return isObjectOrList(value) ? value : undefined;
   }
-  if (!isObject(input)) return undefined;
+  if (!isObjectOrList(input)) return undefined;
   let copy: JsonObject | undefined;
   for (const issue of issues) {
     if (issue.path.length === 0) continue;
@@ -181,7 +182,7 @@ function changeFor(expected: string, value: unknown): Change | undefined {
     case 'object':
     case 'record': {
       const parsed = fromJson(text);
-      return isObject(parsed) && !Array.isArray(parsed) ? { set: parsed } : undefined;
+      return isObject(parsed) ? { set: parsed } : undefined;
     }
     default:
       return undefined;
@@ -191,7 +192,7 @@ function changeFor(expected: string, value: unknown): Change | undefined {
 function apply(root: JsonObject, path: Path, change: Change): void {
   const parent = valueAt(root, path.slice(0, -1));
   const key = path.at(-1);
-  if (!isObject(parent) || key === undefined) return;
+  if (!isObjectOrList(parent) || key === undefined) return;
   if ('set' in change) Reflect.set(parent, key, change.set);
   // An item of a list cannot be left out without moving the others.
   else if (!Array.isArray(parent)) Reflect.deleteProperty(parent, key);
@@ -221,7 +222,7 @@ function describeIssue(input: unknown, issue: Issue): string {
 function fieldsOf(tool: Tool): string {
   const schema = inputSchemaOf(tool);
   const properties = schema['properties'];
-  if (!isObject(properties)) return '';
+  if (!isObjectOrList(properties)) return '';
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const names = Object.keys(properties);
   if (names.length === 0) return 'It takes no fields.';
@@ -254,7 +255,10 @@ function lowerFirst(text: string): string {
 }
 
 function valueAt(root: unknown, path: Path): unknown {
-  return path.reduce<unknown>((value, key) => (isObject(value) ? Reflect.get(value, key) : undefined), root);
+  return path.reduce<unknown>(
+    (value, key) => (isObjectOrList(value) ? Reflect.get(value, key) : undefined),
+    root,
+  );
 }
 
 function fromJson(text: string): unknown {
@@ -263,10 +267,6 @@ function fromJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null;
 }
 
 /** Parsed, and with the tool's own account of it; false where the tool has none. */

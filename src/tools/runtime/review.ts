@@ -1,3 +1,9 @@
+/**
+ * Whether a call may be made that another program runs: Claude Code with its own tools, here or elsewhere.
+ * The same classification, effects, rules, people and audit as for our own calls, and no run. What
+ * only the other side can know (whether a file was read before, whether a text occurs in it) is
+ * left to it.
+ */
 import { setMaxListeners } from 'node:events';
 import { relative } from 'node:path';
 import type { JsonObject, ToolUseBlock } from '../../core/conversation.js';
@@ -27,13 +33,6 @@ import {
   type ToolCallPlan,
   type ToolCallScope,
 } from './tool-call-context.js';
-
-/**
- * Whether a call may be made that another program runs: Claude Code with its own tools, here or elsewhere.
- * The same classification, effects, rules, people and audit as for our own calls, and no run. What
- * only the other side can know (whether a file was read before, whether a text occurs in it) is
- * left to it.
- */
 
 /** Why none of these may be searched as a whole, or undefined. */
 async function hiddenInTrees(

@@ -14,7 +14,8 @@ import type { OpenToolState, ToolRuntime } from '../../../tools/runtime/runtime.
 import type { Engine, ModelRequest } from '../../engine.js';
 import { AnswerAssembler, UsageTally } from '../answer-assembler.js';
 import { LIMITS } from '../limits.js';
-import { type RunOnceLog, ServerToolCalls, toolOptions } from '../server-tool-calls.js';
+import type { RunOnceLog } from '../run-once-log.js';
+import { ServerToolCalls, toolOptions } from '../server-tool-calls.js';
 import { openToolbox, type Toolbox } from '../toolbox.js';
 import { AgentLoop, type LoopEnd } from './agent-loop.js';
 import { ModelStep } from './model-step.js';

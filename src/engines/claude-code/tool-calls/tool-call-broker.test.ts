@@ -6,7 +6,7 @@ import { closeAfterTest, tempFolder } from '../../../../test/support/cleanup.js'
 import { openToolWorld } from '../../../../test/support/tool-world.js';
 import { configSchema } from '../../../config/schema.js';
 import { toOffer } from '../../../tools/runtime/registry.js';
-import { RunOnceLog } from '../../agent/server-tool-calls.js';
+import { RunOnceLog } from '../../agent/run-once-log.js';
 import type { Toolbox } from '../../agent/toolbox.js';
 import { SubAgents } from './sub-agents.js';
 import { ToolCallBroker } from './tool-call-broker.js';

@@ -10,7 +10,8 @@ import type { JsonObject, ToolResultBlock, ToolUseBlock } from '../../../core/co
 import { isObject } from '../../../core/is-object.js';
 import type { ReviewOutcome } from '../../../tools/runtime/review.js';
 import type { OpenToolState, RunRequest, ToolRuntime } from '../../../tools/runtime/runtime.js';
-import { changedInput, type RunOnceLog, ServerToolCalls } from '../../agent/server-tool-calls.js';
+import type { RunOnceLog } from '../../agent/run-once-log.js';
+import { changedInput, ServerToolCalls } from '../../agent/server-tool-calls.js';
 import type { Toolbox } from '../../agent/toolbox.js';
 import { mirrorToolCall, SavedOutputs } from './claude-files.js';
 import { type AskOptions, askOf, type NamedToolCall, ToolCallEvents } from './own-tool-calls.js';
