@@ -79,12 +79,26 @@ describe('over HTTP', () => {
       }
       if (body.method === 'tools/list') return { body: say(body.id, tools) };
       if (body.method === 'tools/call') return call(body);
+      if (body.method === 'server/discover') return { status: 400, body: 'there is no session' };
       return { status: 202 };
     };
 
   function* endless(): Generator<string> {
     for (;;) yield 'z'.repeat(64 * 1024);
   }
+
+  it.each([
+    ['says nothing to', { status: 202 }],
+    ['fails at', { status: 500, body: 'oops' }],
+    ['does not understand', { status: 200, body: '<html>', headers: { 'content-type': 'text/html' } }],
+    ['has no place for', { status: 404, body: 'Not found' }],
+  ])('a server that %s the question what it speaks is of the older era', async (_what, asked) => {
+    const older = standard(({ id }) => ({ body: say(id, { content: [{ type: 'text', text: 'old' }] }) }));
+    const { url } = await serve((body) => (body.method === 'server/discover' ? asked : older(body)));
+    const client = await connected({ small: httpServer(url) }, { limits: { probeMs: 50 } });
+    expect(client.status()).toMatchObject([{ state: 'connected', protocol: '2025-06-18' }]);
+    expect(textOf(await client.call('small', 'big'))).toBe('old');
+  });
 
   it.each([
     ['application/json', ''],

@@ -134,6 +134,11 @@ function onMessage(message) {
     answer(asked.get(id), JSON.stringify(message.error ?? message.result));
     return;
   }
+  if (method === 'server/discover') {
+    if (mode === 'ends-when-asked') process.exit(3);
+    if (mode !== 'silent-when-asked') write({ id, error: { code: -32601, message: 'Method not found' } });
+    return;
+  }
   if (method === 'initialize') {
     if (mode === 'wrong-version') {
       write({

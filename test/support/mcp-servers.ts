@@ -18,6 +18,7 @@ import { closeAfterTest, tempFolder } from './cleanup.js';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const ODD = at('./mcp-odd-server.mjs');
+const NEWEST = at('./mcp-newest-server.mjs');
 const OAUTH = at('./mcp-oauth-server.mjs');
 const EVERYTHING = at('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 const FILESYSTEM = at('../../node_modules/@modelcontextprotocol/server-filesystem/dist/index.js');
@@ -40,6 +41,10 @@ export function stdioServer(args: readonly string[], more: Partial<StdioConfig> 
 /** Misbehaves as `mode` and its tools say. */
 export const oddServer = (mode = 'plain', more: Partial<StdioConfig> = {}): StdioConfig =>
   stdioServer([ODD, mode], more);
+
+/** On SDK 2.x; `only`: it speaks 2026-07-28 and nothing else. */
+export const newestServer = (eras: 'both' | 'only' = 'both', more: Partial<StdioConfig> = {}): StdioConfig =>
+  stdioServer([NEWEST, 'stdio', eras], more);
 
 export const everythingServer = (): StdioConfig => stdioServer([EVERYTHING, 'stdio']);
 
@@ -91,6 +96,21 @@ export async function startEverything(transport: 'streamableHttp' | 'sse'): Prom
   await once(proxy, 'listening');
   closeAfterTest(() => proxy.close());
   return { url: `http://127.0.0.1:${portOf(proxy.address())}`, kill, received: () => received };
+}
+
+/** The same over HTTP; a `port` of an earlier one to come back at its address. */
+export async function startNewest(
+  eras: 'both' | 'only' = 'both',
+  port = 0,
+): Promise<{ url: string; port: number; kill(): Promise<void> }> {
+  const child = spawn(process.execPath, [NEWEST, 'http', eras, `${port}`], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const kill = killer(child);
+  closeAfterTest(kill);
+  const [line] = await once(child.stdout.setEncoding('utf8'), 'data');
+  const url = String(line).trim();
+  return { url, port: Number(new URL(url).port), kill };
 }
 
 /** A server behind a sign-in. */

@@ -1,73 +1,18 @@
 /**
- * One live connection to a server: initialised, its tools listed, ready for calls. It ends once and
- * for all; a caller that wants another opens another.
+ * One live connection to a server: its revision agreed on, its tools listed, ready for calls. It ends
+ * once and for all; a caller that wants another opens another.
  */
 import type { McpServerConfig } from '../../config/schema.js';
 import type { JsonObject } from '../../core/conversation.js';
+import { CallClock } from './call-clock.js';
 import { decodeResult, toolCallResultSchema } from './decode-result.js';
-import { type Listing, listTools } from './list-tools.js';
+import { type Listing, listTools, NO_TOOLS } from './list-tools.js';
 import type { McpToolCallOptions, McpToolCallResult } from './mcp-client.js';
-import { describeFailure, statusOf } from './problems.js';
+import { describeFailure, isClosed, isRefusedQuestion, statusOf } from './problems.js';
 import type { McpLimits } from './wire/limits.js';
 import type { McpLog } from './wire/log.js';
 import { type Client, loadSdk, type Sdk } from './wire/sdk.js';
 import type { Wire, WireContext } from './wire/wire.js';
-
-/**
- * The time of one call: it ends when the caller ends it, when the server was silent for too long,
- * or when the whole took too long; progress counts as a sign of life.
- */
-const LONGEST_MS = 2_147_483_647;
-
-class CallClock {
-  readonly #control = new AbortController();
-  readonly #caller: AbortSignal;
-  readonly #silentMs: number;
-  readonly #total: NodeJS.Timeout;
-  #silence: NodeJS.Timeout;
-  #expired: number | undefined;
-
-  constructor(caller: AbortSignal, { silentMs, totalMs }: { silentMs: number; totalMs: number }) {
-    this.#caller = caller;
-    this.#silentMs = Math.min(silentMs, LONGEST_MS);
-    this.#total = setTimeout(() => this.#expire(totalMs), Math.min(totalMs, LONGEST_MS));
-    this.#silence = this.#startSilence();
-    caller.addEventListener('abort', this.#onCaller);
-  }
-
-  /** A signal of its own: what listens to it is let go with the call, also where the caller's lives on. */
-  get signal(): AbortSignal {
-    return this.#control.signal;
-  }
-
-  /** The time that was exceeded. */
-  get expired(): number | undefined {
-    return this.#expired;
-  }
-
-  progress(): void {
-    if (this.#control.signal.aborted) return;
-    clearTimeout(this.#silence);
-    this.#silence = this.#startSilence();
-  }
-
-  stop(): void {
-    clearTimeout(this.#total);
-    clearTimeout(this.#silence);
-    this.#caller.removeEventListener('abort', this.#onCaller);
-  }
-
-  readonly #onCaller = (): void => this.#control.abort('The call was cancelled');
-
-  #startSilence(): NodeJS.Timeout {
-    return setTimeout(() => this.#expire(this.#silentMs), this.#silentMs);
-  }
-
-  #expire(ms: number): void {
-    this.#expired = ms;
-    this.#control.abort('The call took too long');
-  }
-}
 
 interface ConnectionOptions {
   name: string;
@@ -76,11 +21,22 @@ interface ConnectionOptions {
   limits: McpLimits;
   log: McpLog;
   redact(text: string): string;
+  /** What earlier connections have found out about the server. */
+  known: KnownEra;
   openWire(context: WireContext, sdk: Sdk): Promise<Wire>;
   /** Once, after `open` has resolved; never after `close`. */
   onLost(problem: string): void;
   onListing(listing: Listing): void;
 }
+
+export interface KnownEra {
+  /** A program that ends when it is asked what it speaks has to be started twice; once is enough to know. */
+  endsWhenAsked: boolean;
+  /** How many times `probeMs` it is given: a program that starts slowly may have been taken for an older one. */
+  patience: number;
+}
+
+const MOST_PATIENCE = 4;
 
 /** Why `open` rejected. */
 export class ConnectFailure extends Error {
@@ -102,10 +58,10 @@ const NO_TIMEOUT_MS = 2_147_483_647;
 export class McpConnection {
   readonly #options: ConnectionOptions;
   readonly #sdk: Sdk;
-  readonly #client: Client;
   readonly #ended = new AbortController();
+  #client: Client | undefined;
   #wire: Wire | undefined;
-  #listing: Listing = { tools: [], problem: undefined };
+  #listing: Listing = NO_TOOLS;
   #state: 'opening' | 'open' | 'over' = 'opening';
   #broken: string | undefined;
   /** By token. The SDK's own forgets a call before the last progress that came with its answer. */
@@ -117,23 +73,37 @@ export class McpConnection {
   private constructor(sdk: Sdk, options: ConnectionOptions) {
     this.#sdk = sdk;
     this.#options = options;
-    this.#client = new sdk.Client({ name: 'toolgate', version: options.version }, { capabilities: {} });
-    this.#client.onerror = (error) => {
-      options.log.debug(
-        { server: options.name, error: options.redact(error.message.slice(0, 500)) },
-        'MCP trouble',
-      );
+  }
+
+  /** The newest revision first, unless it is known to be of no use. */
+  #makeClient(wire: Wire, asksFirst: boolean): Client {
+    const { version, limits, log, name, redact, known } = this.#options;
+    const client = new this.#sdk.Client(
+      { name: 'toolgate', version },
+      {
+        capabilities: {},
+        versionNegotiation: {
+          mode: asksFirst ? 'auto' : 'legacy',
+          probe: { timeoutMs: limits.probeMs * known.patience },
+        },
+      },
+    );
+    client.onerror = (error) => {
+      log.debug({ server: name, error: redact(error.message.slice(0, 500)) }, 'MCP trouble');
     };
-    this.#client.onclose = () => this.#lose('the connection was closed');
-    this.#client.setNotificationHandler(sdk.ProgressNotificationSchema, ({ params }) => {
+    client.onclose = () => {
+      if (this.#wire === wire) this.#lose('the connection was closed');
+    };
+    client.setNotificationHandler('notifications/progress', ({ params }) => {
       const { progress, total, message } = params;
       this.#progress.get(params.progressToken)?.({
         progress,
         ...(total === undefined ? {} : { total }),
-        ...(message === undefined ? {} : { message: message.slice(0, options.limits.problemChars) }),
+        ...(message === undefined ? {} : { message: message.slice(0, limits.problemChars) }),
       });
     });
-    this.#client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, () => void this.#relist());
+    client.setNotificationHandler('notifications/tools/list_changed', () => void this.#relist());
+    return client;
   }
 
   /** Rejects with ConnectFailure; nothing is left open then. */
@@ -148,14 +118,23 @@ export class McpConnection {
   }
 
   get serverInfo(): { name: string; version: string } | undefined {
-    const info = this.#client.getServerVersion();
+    const info = this.#client?.getServerVersion();
     return info === undefined
       ? undefined
       : { name: info.name.slice(0, 200), version: info.version.slice(0, 100) };
   }
 
+  /** The revision that both sides speak. */
+  get protocol(): string | undefined {
+    return this.#client?.getNegotiatedProtocolVersion();
+  }
+
+  get #isStateless(): boolean {
+    return this.#client?.getProtocolEra() === 'modern';
+  }
+
   async #open(signal: AbortSignal): Promise<void> {
-    const { limits, config, redact } = this.#options;
+    const { limits, config, redact, known } = this.#options;
     const stop = new AbortController();
     let timedOutMs: number | undefined;
     const giveUp = (): void => stop.abort();
@@ -171,15 +150,19 @@ export class McpConnection {
     signal.addEventListener('abort', giveUp);
     try {
       within(limits.initialiseMs);
-      const wire = await this.#options.openWire(this.#wireContext(giveUp), this.#sdk);
-      this.#wire = wire;
-      await untilAborted(stop.signal, this.#client.connect(wire.transport, { timeout: NO_TIMEOUT_MS }));
+      const client = await this.#agree(giveUp, stop.signal);
+      this.#client = client;
       within(limits.listMs);
-      this.#listing = await untilAborted(stop.signal, this.#list(stop.signal));
+      this.#listing = await untilAborted(stop.signal, this.#list(client, stop.signal));
       if (this.#state === 'over') throw new Error(this.#broken ?? 'the connection was closed');
       this.#state = 'open';
+      known.patience = 1;
+      if (this.#isStateless && client.getServerCapabilities()?.tools?.listChanged === true) {
+        void this.#listen(client);
+      }
     } catch (error) {
       this.#state = 'over';
+      known.patience = Math.min(known.patience * 2, MOST_PATIENCE);
       this.#ended.abort();
       await this.#wire?.close().catch(() => {});
       const ending = this.#broken ?? this.#wire?.ending();
@@ -197,6 +180,37 @@ export class McpConnection {
       clearTimeout(timer);
       signal.removeEventListener('abort', giveUp);
     }
+  }
+
+  /**
+   * A server of the older era answers the question for the newer one with an error. Some end or fail
+   * instead; those are connected to once more, without the question.
+   */
+  async #agree(giveUp: () => void, signal: AbortSignal): Promise<Client> {
+    const { config, known } = this.#options;
+    const asks = config.type !== 'sse' && !known.endsWhenAsked;
+    try {
+      return await this.#connect(asks, giveUp, signal);
+    } catch (error) {
+      if (!asks || signal.aborted || !isRefusedQuestion(error, this.#sdk)) throw error;
+      await this.#wire?.close().catch(() => {});
+      this.#broken = undefined;
+      const client = await this.#connect(false, giveUp, signal);
+      known.endsWhenAsked = config.type === 'stdio';
+      return client;
+    }
+  }
+
+  async #connect(asksFirst: boolean, giveUp: () => void, signal: AbortSignal): Promise<Client> {
+    const wire = await this.#options.openWire(this.#wireContext(giveUp), this.#sdk);
+    this.#wire = undefined;
+    const client = this.#makeClient(wire, asksFirst);
+    try {
+      await untilAborted(signal, client.connect(wire.transport, { timeout: NO_TIMEOUT_MS }));
+    } finally {
+      this.#wire = wire;
+    }
+    return client;
   }
 
   #wireContext(giveUp: () => void): WireContext {
@@ -224,6 +238,8 @@ export class McpConnection {
   ): Promise<CallOutcome> {
     const { name, limits } = this.#options;
     signal.throwIfAborted();
+    const client = this.#client;
+    if (client === undefined) return { kind: 'not-run', problem: 'it is not connected' };
     const clock = new CallClock(signal, { silentMs: timeoutMs, totalMs: timeoutMs * limits.callTimes });
     this.#lastToken += 1;
     const progressToken = this.#lastToken;
@@ -232,11 +248,16 @@ export class McpConnection {
       onProgress?.(step);
     });
     try {
-      const answer = await this.#client.request(
-        { method: 'tools/call', params: { name: tool, arguments: input, _meta: { progressToken } } },
-        toolCallResultSchema,
-        { signal: clock.signal, timeout: NO_TIMEOUT_MS },
-      );
+      const params = { name: tool, arguments: input, _meta: { progressToken } };
+      const options = { signal: clock.signal, timeout: NO_TIMEOUT_MS };
+      const mirrored = this.#isStateless ? this.#listing.mirrored.get(tool) : undefined;
+      const answer =
+        mirrored === undefined
+          ? await client.request({ method: 'tools/call', params }, toolCallResultSchema, options)
+          : toolCallResultSchema.parse(
+              // Only this way of calling puts arguments into headers as well.
+              await client.callTool(params, { ...options, toolDefinition: mirrored }),
+            );
       return { kind: 'answered', result: decodeResult(answer, limits) };
     } catch (error) {
       signal.throwIfAborted();
@@ -256,21 +277,17 @@ export class McpConnection {
   #failedCall(error: unknown): CallOutcome {
     const { name, limits, config, redact } = this.#options;
     const status = config.type === 'http' ? statusOf(error) : undefined;
-    if (status === 404) {
+    if (status === 404 && !this.#isStateless) {
       this.#lose('it has forgotten the session');
       return { kind: 'not-run', problem: 'it has forgotten the session' };
     }
     if (status === 401) this.#lose('it wants a new sign-in');
-    // The SDK's own code for a closed connection is one that servers use as well.
-    const answered =
-      error instanceof this.#sdk.McpError &&
-      (error.code !== this.#sdk.ErrorCode.ConnectionClosed || this.#state === 'open');
-    if (answered) {
+    if (error instanceof this.#sdk.ProtocolError) {
       return failed(
         `The MCP server "${name}" answered with an error: ${redact(error.message).slice(0, limits.errorTextChars)}`,
       );
     }
-    if (this.#state === 'over' || error instanceof this.#sdk.McpError) {
+    if (this.#state === 'over' || isClosed(error, this.#sdk)) {
       const why = this.#whyLost('the connection was closed');
       return failed(
         `The MCP server "${name}" went away while the call ran (${redact(why).slice(0, limits.problemChars)}). Whether the call took effect is not known.`,
@@ -279,7 +296,7 @@ export class McpConnection {
     void this.#ping();
     const why = describeFailure(error, { config });
     return failed(
-      `The call to the MCP server "${name}" failed: ${redact(why).slice(0, limits.errorTextChars)}`,
+      `The call to the MCP server "${name}" failed: ${redact(why).slice(0, limits.errorTextChars)}. Whether it took effect is not known.`,
     );
   }
 
@@ -287,9 +304,9 @@ export class McpConnection {
   async close(): Promise<void> {
     this.#state = 'over';
     this.#ended.abort();
-    this.#client.onclose = () => {};
+    if (this.#client !== undefined) this.#client.onclose = () => {};
     await this.#wire?.close();
-    await this.#client.close().catch(() => {});
+    await this.#client?.close().catch(() => {});
   }
 
   #lose(problem: string): void {
@@ -301,7 +318,7 @@ export class McpConnection {
     const { redact, limits, onLost } = this.#options;
     const why = this.#whyLost(problem);
     void this.#wire?.close().catch(() => {});
-    void this.#client.close().catch(() => {});
+    void this.#client?.close().catch(() => {});
     onLost(redact(why).slice(0, limits.problemChars));
   }
 
@@ -316,11 +333,11 @@ export class McpConnection {
     if (this.#doubting || this.#state !== 'open') return;
     this.#doubting = true;
     try {
-      await this.#client.ping({ timeout: this.#options.limits.pingMs });
+      const options = { timeout: this.#options.limits.pingMs };
+      await (this.#isStateless ? this.#client?.discover(options) : this.#client?.ping(options));
     } catch (error) {
       // An error that the server itself sends is an answer.
-      const alive = error instanceof this.#sdk.McpError && error.code === this.#sdk.ErrorCode.MethodNotFound;
-      if (!alive)
+      if (!(error instanceof this.#sdk.ProtocolError))
         this.#lose(
           `it does not answer any more (${describeFailure(error, { config: this.#options.config })})`,
         );
@@ -329,9 +346,34 @@ export class McpConnection {
     }
   }
 
-  #list(signal: AbortSignal): Promise<Listing> {
+  #list(client: Client, signal: AbortSignal): Promise<Listing> {
     const { name, limits } = this.#options;
-    return listTools(this.#client, { server: name, limits, signal });
+    return listTools(client, { server: name, limits, signal });
+  }
+
+  /** News of the tools, which a server without sessions sends only to those who listen. */
+  async #listen(client: Client): Promise<void> {
+    const { limits, log, name } = this.#options;
+    const { signal } = this.#ended;
+    let missed = false;
+    while (!signal.aborted) {
+      const started = performance.now();
+      try {
+        const { closed } = await client.listen(
+          { toolsListChanged: true },
+          { signal: AbortSignal.any([signal]), timeout: limits.listMs },
+        );
+        if (missed) void this.#relist();
+        missed = true;
+        await closed;
+      } catch (error) {
+        if (signal.aborted) return;
+        log.debug({ server: name, err: error }, 'an MCP server does not tell of changed tools');
+        if (error instanceof this.#sdk.ProtocolError) return;
+      }
+      await pause(limits.refreshEveryMs - (performance.now() - started), signal);
+      await this.#ping();
+    }
   }
 
   /** Changes that come while the list is read, or too often, are followed by one more reading. */
@@ -341,13 +383,16 @@ export class McpConnection {
       return;
     }
     const refresh = { again: false };
-    this.#refresh = refresh;
     const { limits, log, name, onListing } = this.#options;
+    const client = this.#client;
+    if (client === undefined) return;
+    this.#refresh = refresh;
     do {
       refresh.again = false;
       const started = performance.now();
       try {
         const listing = await this.#list(
+          client,
           AbortSignal.any([this.#ended.signal, AbortSignal.timeout(limits.listMs)]),
         );
         if (this.#state === 'over') break;

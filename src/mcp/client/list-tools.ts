@@ -49,7 +49,19 @@ export interface Listing {
   tools: readonly ListedMcpTool[];
   /** What was left out and why; undefined where nothing was. */
   problem: string | undefined;
+  /** Those that want some of their arguments in headers as well, by the server's own names. */
+  mirrored: ReadonlyMap<string, MirroredTool>;
 }
+
+interface MirroredTool {
+  name: string;
+  inputSchema: JsonObject & { type: 'object' };
+}
+
+export const NO_TOOLS: Listing = { tools: [], problem: undefined, mirrored: new Map() };
+
+/** In the schema of an argument: the header that repeats it, for whoever routes the request. */
+const MIRRORED = '"x-mcp-header":';
 
 const pageSchema = z.looseObject({
   tools: z.array(z.unknown()),
@@ -80,7 +92,7 @@ export async function listTools(
   { server, limits, signal }: { server: string; limits: McpLimits; signal: AbortSignal },
 ): Promise<Listing> {
   // A server without this capability answers the request with an error.
-  if (client.getServerCapabilities()?.tools === undefined) return { tools: [], problem: undefined };
+  if (client.getServerCapabilities()?.tools === undefined) return NO_TOOLS;
   const found: unknown[] = [];
   const cursors = new Set<string>();
   let cursor: string | undefined;
@@ -112,6 +124,7 @@ function decodeListing(
   { server, limits, more }: { server: string; limits: McpLimits; more: boolean },
 ): Listing {
   const tools = new Map<string, Omit<ListedMcpTool, 'name'>>();
+  const mirrored = new Map<string, MirroredTool>();
   const left = { invalid: 0, large: [] as string[], task: [] as string[], cut: 0 };
   for (const each of found) {
     const parsed = toolSchema.safeParse(each);
@@ -125,10 +138,12 @@ function decodeListing(
       left.task.push(name);
       continue;
     }
-    if (JSON.stringify(inputSchema).length > limits.schemaChars) {
+    const schema = JSON.stringify(inputSchema);
+    if (schema.length > limits.schemaChars) {
       left.large.push(name);
       continue;
     }
+    if (schema.includes(MIRRORED)) mirrored.set(name, { name, inputSchema: asObjectSchema(inputSchema) });
     if (description.length > limits.descriptionChars) left.cut += 1;
     const shownTitle = (title ?? annotations?.title)?.slice(0, limits.titleChars);
     tools.set(name, {
@@ -154,12 +169,13 @@ function decodeListing(
   return {
     tools: [...tools.values()].map((tool) => ({ ...tool, name: names.get(tool.rawName) ?? tool.rawName })),
     problem: notes.length === 0 ? undefined : `Not all of its tools can be used: ${notes.join('; ')}.`,
+    mirrored,
   };
 }
 
 /** Models take nothing but an object; some servers leave the type out where there are no parameters. */
-function asObjectSchema(schema: JsonObject): JsonObject {
-  return schema['type'] === 'object' ? schema : { ...schema, type: 'object' };
+function asObjectSchema(schema: JsonObject): JsonObject & { type: 'object' } {
+  return { ...schema, type: 'object' };
 }
 
 function cut(text: string, limit: number): string {

@@ -3,6 +3,7 @@
  * holds up a turn; a server that hangs, dies or floods costs its own tools and nothing else.
  */
 import type { JsonObject, ToolResultContent } from '../../core/conversation.js';
+import type { SignInAnswer } from './oauth/sign-in.js';
 
 export interface McpClient {
   /** Tools of every server that is connected, under `mcp__server__tool`. `session` for servers kept for each. */
@@ -19,7 +20,7 @@ export interface McpClient {
    * The person came back from the sign-in. Throws `not_found`, `forbidden` for a state that is not
    * of this sign-in, `upstream_failed` where the server does not take it.
    */
-  finishSignIn(name: string, answer: { code: string; state: string }): Promise<McpServerStatus>;
+  finishSignIn(name: string, answer: SignInAnswer): Promise<McpServerStatus>;
   /**
    * Calls `listener` with each server whose state or tools have changed; one that was removed is
    * `closed`. A listener that throws is logged and stays.
@@ -73,6 +74,8 @@ export interface McpServerStatus {
   retryAt?: number;
   tools: readonly string[];
   serverInfo?: { name: string; version: string };
+  /** The revision of MCP that it is spoken to in. */
+  protocol?: string;
   connectedAt?: number;
   shared: boolean;
   /** In the configuration; one that was added while the gateway runs is gone with it. */

@@ -5,7 +5,7 @@ import type { HttpClient } from '../../transport/http-client/http-client.js';
 import { commandEnvironment } from '../../workspace/process/command-environment.js';
 import type { ServerSignIn } from './oauth/sign-in.js';
 import { openHttp } from './wire/http-wire.js';
-import { loadHttpSdk, type Sdk } from './wire/sdk.js';
+import type { Sdk } from './wire/sdk.js';
 import { openStdio } from './wire/stdio-wire.js';
 import type { Wire, WireContext } from './wire/wire.js';
 
@@ -32,7 +32,7 @@ export async function openWire(setup: WireSetup, context: WireContext, sdk: Sdk)
   const url = new URL(config.url);
   const signIn = hasCredential(config) ? undefined : await setup.signIn();
   return openHttp(
-    await loadHttpSdk(),
+    sdk,
     {
       type: config.type,
       url,

@@ -1,6 +1,7 @@
 /** Why a server is not connected, as a sentence that says what to do. */
 import type { McpServerConfig } from '../../config/schema.js';
 import { GatewayError } from '../../core/errors.js';
+import type { Sdk } from './wire/sdk.js';
 
 /** By the code of the system or of the TLS library. */
 const CODES: Readonly<Record<string, string>> = {
@@ -39,6 +40,8 @@ const STATUSES: Readonly<Record<number, Readonly<Record<'http' | 'sse', string>>
 
 const STATUS_TEXT = /\b(?:HTTP|Non-200 status code) ?\(?([1-5]\d\d)\)?/;
 
+const PROBE = 'Version negotiation probe failed';
+
 interface FailureFacts {
   config: McpServerConfig;
   /** What the wire knows about its own end. */
@@ -76,8 +79,8 @@ function reasonOf(error: unknown, { config, ending, timedOutMs }: FailureFacts):
 /** Node's codes, also as causes of the errors of the gateway's own HTTP client. */
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
-  if ('code' in error && typeof error.code === 'string' && !(error instanceof GatewayError))
-    return error.code;
+  // The SDK's errors have codes of their own, and Node's as a cause.
+  if ('code' in error && typeof error.code === 'string' && error.code in CODES) return error.code;
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   return error instanceof Error && error.cause !== undefined ? codeOf(error.cause) : '';
 }
@@ -85,6 +88,10 @@ function codeOf(error: unknown): string {
 /** The SDK's own errors carry it as a number, or in the text. */
 export function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
+  // The status of a GatewayError is the one that our own clients would get.
+  if ('status' in error && typeof error.status === 'number' && !(error instanceof GatewayError)) {
+    return error.status;
+  }
   if ('code' in error && typeof error.code === 'number' && error.code >= 100 && error.code < 600)
     return error.code;
   const found = STATUS_TEXT.exec(error.message)?.[1];
@@ -94,5 +101,26 @@ export function statusOf(error: unknown): number | undefined {
 function messageOf(error: unknown): string {
   if (error instanceof GatewayError)
     return error.message.replaceAll('base_url', 'url').replaceAll('upstream', 'server');
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  // What the SDK says of a question that got no answer ends with what it was told itself.
+  return error.message.startsWith(PROBE) && error.cause !== undefined
+    ? messageOf(error.cause)
+    : error.message;
+}
+
+/** The server is there, and could make nothing of the question what it speaks. */
+export function isRefusedQuestion(error: unknown, { SdkError, SdkErrorCode, SdkHttpError }: Sdk): boolean {
+  if (!(error instanceof SdkError)) return false;
+  // No other clock of the SDK's runs while it connects.
+  if (error.code === SdkErrorCode.RequestTimeout) return true;
+  if (error.code !== SdkErrorCode.EraNegotiationFailed) return false;
+  // Nobody was there: a second try would find nobody either.
+  return error instanceof SdkHttpError || codeOf(error) === '';
+}
+
+export function isClosed(error: unknown, { SdkError, SdkErrorCode }: Sdk): boolean {
+  return (
+    error instanceof SdkError &&
+    (error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.NotConnected)
+  );
 }

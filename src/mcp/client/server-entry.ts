@@ -5,17 +5,17 @@ import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { untilAborted } from '../../core/stopping.js';
 import type { HttpClient } from '../../transport/http-client/http-client.js';
-import { McpConnection } from './connection.js';
+import { type KnownEra, McpConnection } from './connection.js';
 import type { ListedMcpTool } from './list-tools.js';
 import type { McpServerStatus, McpTool, McpToolCallOptions, McpToolCallResult } from './mcp-client.js';
-import { ServerSignIn } from './oauth/sign-in.js';
+import { ServerSignIn, type SignInAnswer } from './oauth/sign-in.js';
 import type { TokenFile } from './oauth/token-file.js';
 import { hasCredential, openWire } from './open-wire.js';
 import { type LinkState, ServerLink } from './server-link.js';
 import { createBoundedFetch } from './wire/bounded-fetch.js';
 import type { McpLimits } from './wire/limits.js';
 import type { McpLog } from './wire/log.js';
-import { loadHttpSdk } from './wire/sdk.js';
+import { loadSdk } from './wire/sdk.js';
 
 export interface EntryContext {
   version: string;
@@ -49,6 +49,7 @@ export class ServerEntry {
   readonly #link: ServerLink;
   readonly #sessions = new Map<string, ServerLink>();
   #tools: readonly McpTool[] = [];
+  readonly #known: KnownEra = { endsWhenAsked: false, patience: 1 };
   #signIn: ServerSignIn | undefined;
   #signingIn: Promise<ServerSignIn | undefined> | undefined;
   #closed = false;
@@ -84,6 +85,7 @@ export class ServerEntry {
 
   /** Also those of sessions, with the next call of each. */
   async reconnect(): Promise<void> {
+    this.#known.endsWhenAsked = false;
     await this.#endSessions();
     await this.#link.reconnect();
   }
@@ -116,13 +118,14 @@ export class ServerEntry {
       ...(state.kind === 'failed' && state.retryAt !== undefined ? { retryAt: state.retryAt } : {}),
       tools: this.#tools.map((tool) => tool.name),
       ...(info === undefined ? {} : { serverInfo: info }),
+      ...(connection?.protocol === undefined ? {} : { protocol: connection.protocol }),
       ...(state.kind === 'connected' ? { connectedAt: state.at } : {}),
       shared: config.shared,
       persistent,
     };
   }
 
-  async finishSignIn(answer: { code: string; state: string }): Promise<void> {
+  async finishSignIn(answer: SignInAnswer): Promise<void> {
     const { config, name } = this.#options;
     const signIn = this.#signIn;
     if (signIn === undefined || config.type === 'stdio') {
@@ -172,6 +175,7 @@ export class ServerEntry {
             limits,
             log,
             redact: this.#redact,
+            known: this.#known,
             openWire: (context, sdk) =>
               openWire(
                 { config, environment, baseDir, http, signIn: () => this.#openSignIn() },
@@ -199,7 +203,7 @@ export class ServerEntry {
     const back =
       callbackUrl === undefined ? await this.#earlierCallback(config.url) : await callbackUrl(name);
     if (back === undefined) return undefined;
-    return new ServerSignIn(await loadHttpSdk(), {
+    return new ServerSignIn(await loadSdk(), {
       name,
       url: config.url,
       file: tokens,

@@ -54,7 +54,9 @@ export const finishMcpSignIn: ConsoleApiHandler = async (exchange, { mcp }, { na
   if (code === null || state === null) {
     throw new GatewayError('invalid_request', 'code, state: expected both, as the sign-in sends them.');
   }
-  const status = await exchange.untilAborted(mcp.finishSignIn(name, { code, state }));
+  const iss = query.get('iss');
+  const answer = { code, state, ...(iss === null ? {} : { iss }) };
+  const status = await exchange.untilAborted(mcp.finishSignIn(name, answer));
   const outcome =
     status.state === 'connected'
       ? `Signed in: the MCP server "${status.name}" is connected.`
@@ -101,6 +103,7 @@ function toWire(status: McpServerStatus, { principal }: Exchange): object {
     retry_at: retryAt === undefined ? null : new Date(retryAt).toISOString(),
     tools: status.tools,
     server_info: serverInfo ?? null,
+    protocol: status.protocol ?? null,
     connected_at: connectedAt === undefined ? null : new Date(connectedAt).toISOString(),
     shared: status.shared,
     persistent: status.persistent,

@@ -3,11 +3,46 @@
  * keeps the tokens, and hands the address of the sign-in to a person.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { OAuthClientProvider, OAuthDiscoveryState } from '@modelcontextprotocol/sdk/client/auth.js';
-import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+import * as z from 'zod';
 import { GatewayError } from '../../../core/errors.js';
-import type { FetchLike, HttpSdk } from '../wire/sdk.js';
+import type {
+  FetchLike,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  Sdk,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '../wire/sdk.js';
 import type { TokenFile } from './token-file.js';
+
+/** What the browser came back with. */
+export interface SignInAnswer {
+  code: string;
+  state: string;
+  /** Who says that it signed the person in: it must be whom they were sent to. */
+  iss?: string;
+}
+
+/** `issuer` is the SDK's stamp: what one authorisation server gave is not sent to another. */
+const tokensSchema = z.object({
+  access_token: z.string(),
+  token_type: z.string(),
+  id_token: z.string().optional(),
+  expires_in: z.number().optional(),
+  scope: z.string().optional(),
+  refresh_token: z.string().optional(),
+  issuer: z.string().optional(),
+});
+
+const registrationSchema = z.object({
+  client_id: z.string(),
+  client_secret: z.string().optional(),
+  client_id_issued_at: z.number().optional(),
+  client_secret_expires_at: z.number().optional(),
+  redirect_uris: z.array(z.string()).optional(),
+  token_endpoint_auth_method: z.string().optional(),
+  issuer: z.string().optional(),
+});
 
 interface SignInOptions {
   name: string;
@@ -28,12 +63,12 @@ interface Pending {
 }
 
 export class ServerSignIn implements OAuthClientProvider {
-  readonly #sdk: HttpSdk;
+  readonly #sdk: Sdk;
   readonly #options: SignInOptions;
   #pending: Pending | undefined;
   #discovery: OAuthDiscoveryState | undefined;
 
-  constructor(sdk: HttpSdk, options: SignInOptions) {
+  constructor(sdk: Sdk, options: SignInOptions) {
     this.#sdk = sdk;
     this.#options = options;
   }
@@ -65,26 +100,24 @@ export class ServerSignIn implements OAuthClientProvider {
     return this.#pending.state;
   }
 
-  async clientInformation(): Promise<OAuthClientInformationMixed | undefined> {
+  async clientInformation(): Promise<StoredOAuthClientInformation | undefined> {
     const { client } = (await this.#read()) ?? {};
-    const full = this.#sdk.OAuthClientInformationFullSchema.safeParse(client);
+    const { data } = registrationSchema.safeParse(client);
     // A registration is for one address to come back to; with another port there is another one.
-    if (full.success)
-      return full.data.redirect_uris.includes(this.#options.callbackUrl) ? full.data : undefined;
-    const short = this.#sdk.OAuthClientInformationSchema.safeParse(client);
-    return short.success ? short.data : undefined;
+    const isOfAnother = data?.redirect_uris?.includes(this.#options.callbackUrl) === false;
+    return isOfAnother ? undefined : data;
   }
 
-  saveClientInformation(client: OAuthClientInformationMixed): Promise<void> {
+  saveClientInformation(client: StoredOAuthClientInformation): Promise<void> {
     return this.#update((current) => ({ ...current, client: { ...client } }));
   }
 
-  async tokens(): Promise<OAuthTokens | undefined> {
-    const parsed = this.#sdk.OAuthTokensSchema.safeParse((await this.#read())?.tokens);
-    return parsed.success ? parsed.data : undefined;
+  async tokens(): Promise<StoredOAuthTokens | undefined> {
+    const parsed = tokensSchema.safeParse((await this.#read())?.tokens);
+    return parsed.data;
   }
 
-  saveTokens(tokens: OAuthTokens): Promise<void> {
+  saveTokens(tokens: StoredOAuthTokens): Promise<void> {
     return this.#update((current) => ({ ...current, tokens: { ...tokens } }));
   }
 
@@ -123,7 +156,7 @@ export class ServerSignIn implements OAuthClientProvider {
   }
 
   /** Throws `forbidden` for a state that is not of this sign-in, `upstream_failed` for a code that is not taken. */
-  async finish({ code, state }: { code: string; state: string }, fetchFn: FetchLike): Promise<void> {
+  async finish({ code, state, iss }: SignInAnswer, fetchFn: FetchLike): Promise<void> {
     const pending = this.#pending;
     if (pending === undefined || !same(pending.state, state) || this.#options.now() > pending.expiresAt) {
       throw new GatewayError(
@@ -134,7 +167,12 @@ export class ServerSignIn implements OAuthClientProvider {
     // For one use, whatever comes of it; the verifier is needed for the exchange.
     this.#pending = { ...pending, state: randomBytes(32).toString('base64url') };
     try {
-      await this.#sdk.auth(this, { serverUrl: this.#options.url, authorizationCode: code, fetchFn });
+      await this.#sdk.auth(this, {
+        serverUrl: this.#options.url,
+        authorizationCode: code,
+        ...(iss === undefined ? {} : { iss }),
+        fetchFn,
+      });
     } catch (error) {
       throw new GatewayError(
         'upstream_failed',

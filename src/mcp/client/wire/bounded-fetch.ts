@@ -63,7 +63,7 @@ export function createBoundedFetch(options: BoundedFetchOptions): FetchLike {
       throw new Error(`The server sends us to ${url.origin}, which is not https`);
     }
     const body = textOf(init.body);
-    const { request: id, cancelled } = readIds(body);
+    const { request: id, cancelled, isAnswered } = readIds(body);
     if (cancelled !== undefined) open.get(cancelled)?.abort();
 
     const given = new AbortController();
@@ -72,7 +72,7 @@ export function createBoundedFetch(options: BoundedFetchOptions): FetchLike {
     const forget = (): void => {
       if (id !== undefined && open.get(id) === given) open.delete(id);
     };
-    const waits = id !== undefined || method === 'GET';
+    const waits = isAnswered || method === 'GET';
     try {
       const response = await client.request({
         method,
@@ -87,7 +87,15 @@ export function createBoundedFetch(options: BoundedFetchOptions): FetchLike {
       onStatus(response.status, url);
       const answer = { status: response.status, headers: response.headers };
       if (isEventStream(response.headers) && response.status === 200) {
-        const events = boundedEvents({ body: response.body, limits, brake, given: given.signal, id, forget });
+        const events = boundedEvents({
+          body: response.body,
+          limits,
+          brake,
+          given: given.signal,
+          id,
+          forget,
+          isResumable: !new Headers(init.headers).has('mcp-method'),
+        });
         return new Response(events, answer);
       }
       const ok = response.status < 300;
@@ -117,6 +125,8 @@ interface EventsOptions {
   given: AbortSignal;
   id: number | undefined;
   forget: () => void;
+  /** Of the older era: the SDK asks for the rest of a stream that broke. */
+  isResumable: boolean;
 }
 
 /**
@@ -124,7 +134,7 @@ interface EventsOptions {
  * one the SDK would take it for a broken connection and ask the server for the rest.
  */
 function boundedEvents(options: EventsOptions): ReadableStream<Uint8Array> {
-  const { body, limits, brake, given, id, forget } = options;
+  const { body, limits, brake, given, id, forget, isResumable } = options;
   const bounds = new EventBounds();
   const finish = (
     controller: ReadableStreamDefaultController<Uint8Array>,
@@ -143,10 +153,13 @@ function boundedEvents(options: EventsOptions): ReadableStream<Uint8Array> {
           next = await body.next();
         } catch (error) {
           if (given.aborted && id !== undefined) return finish(controller, [emptyResult(id)]);
+          if (!isResumable && id !== undefined) return finish(controller, [brokenOff(id)]);
           forget();
           throw error;
         }
         if (next.done) {
+          // Behind the answer, where it came, this one is for nobody.
+          if (!isResumable && id !== undefined) return finish(controller, [brokenOff(id)]);
           forget();
           controller.close();
           return;
@@ -194,6 +207,17 @@ function refusalOf(id: number, limits: McpLimits): object {
   };
 }
 
+function brokenOff(id: number): object {
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: {
+      code: -32_603,
+      message: 'The connection ended before the answer. Whether the call took effect is not known.',
+    },
+  };
+}
+
 function emptyResult(id: number): object {
   return { jsonrpc: '2.0', id, result: {} };
 }
@@ -224,14 +248,23 @@ function textOf(body: RequestInit['body']): string | undefined {
 }
 
 /** What the message is about, so that a request that is given up does not leave its stream open. */
-function readIds(body: string | undefined): { request?: number; cancelled?: number } {
-  if (body === undefined || !body.startsWith('{')) return {};
+function readIds(body: string | undefined): Ids {
+  const none: Ids = { isAnswered: false };
+  if (body === undefined || !body.startsWith('{')) return none;
   const message: unknown = JSON.parse(body);
-  if (typeof message !== 'object' || message === null) return {};
-  if (!('method' in message)) return {};
-  if ('id' in message && typeof message.id === 'number') return { request: message.id };
-  if (message.method !== 'notifications/cancelled' || !('params' in message)) return {};
+  if (typeof message !== 'object' || message === null || !('method' in message)) return none;
+  if ('id' in message) {
+    return { isAnswered: true, ...(typeof message.id === 'number' ? { request: message.id } : {}) };
+  }
+  if (message.method !== 'notifications/cancelled' || !('params' in message)) return none;
   const { params } = message;
-  if (typeof params !== 'object' || params === null || !('requestId' in params)) return {};
-  return typeof params.requestId === 'number' ? { cancelled: params.requestId } : {};
+  if (typeof params !== 'object' || params === null || !('requestId' in params)) return none;
+  return typeof params.requestId === 'number' ? { ...none, cancelled: params.requestId } : none;
+}
+
+interface Ids {
+  /** Of a request. Those of the SDK's own, which it knows when they end, are texts and left out. */
+  request?: number;
+  cancelled?: number;
+  isAnswered: boolean;
 }

@@ -6,7 +6,7 @@ import { deferred } from '../../../../test/support/gate.js';
 import { HttpClient } from '../../../transport/http-client/http-client.js';
 import { openHttp } from './http-wire.js';
 import { MCP_LIMITS } from './limits.js';
-import { loadHttpSdk } from './sdk.js';
+import { loadSdk } from './sdk.js';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -21,7 +21,7 @@ it('of an SSE server that hangs up does not wait to connect again once it is clo
   closeAfterTest(() => server.close());
   const { port } = server.address() as AddressInfo;
   const client = new HttpClient({ env: {} });
-  const sdk = await loadHttpSdk();
+  const sdk = await loadSdk();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const closed = deferred();
   const wire = openHttp(

@@ -1,9 +1,8 @@
 /** A server somewhere on the network: streamable HTTP, or the older transport with SSE. */
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { atMost } from '../../../core/deferred.js';
 import type { HttpClient } from '../../../transport/http-client/http-client.js';
 import { createBoundedFetch } from './bounded-fetch.js';
-import type { FetchLike, HttpSdk } from './sdk.js';
+import type { FetchLike, OAuthClientProvider, Sdk } from './sdk.js';
 import type { Wire, WireContext } from './wire.js';
 
 interface HttpOptions {
@@ -18,7 +17,7 @@ interface HttpOptions {
 /** What the SDK says of a listening stream that it could not keep. */
 const STREAM_TROUBLE = /SSE stream|reconnect/i;
 
-export function openHttp(sdk: HttpSdk, options: HttpOptions, context: WireContext): Wire {
+export function openHttp(sdk: Sdk, options: HttpOptions, context: WireContext): Wire {
   const { url, headers, client } = options;
   let refused = false;
   let failure: unknown;
@@ -44,7 +43,7 @@ export function openHttp(sdk: HttpSdk, options: HttpOptions, context: WireContex
 type Made = Pick<Wire, 'transport' | 'close'>;
 
 function streamable(
-  sdk: HttpSdk,
+  sdk: Sdk,
   { url, authProvider }: HttpOptions,
   fetch: FetchLike,
   context: WireContext,
@@ -74,7 +73,7 @@ function streamable(
 }
 
 function sse(
-  sdk: HttpSdk,
+  sdk: Sdk,
   { url, authProvider }: HttpOptions,
   fetch: FetchLike,
   context: WireContext,

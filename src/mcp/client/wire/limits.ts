@@ -1,7 +1,9 @@
 /** Every bound on what a server can cost the gateway. Tests shrink some; nothing else changes them. */
 export const MCP_LIMITS = {
-  /** From the start of a connection to the answer to `initialize`. */
+  /** From the start of a connection until both sides know what they speak. */
   initialiseMs: 30_000,
+  /** A program that says nothing for so long to the question for the newest revision is of the older era. */
+  probeMs: 5_000,
   /** For the whole list of tools, all pages. */
   listMs: 60_000,
   /** Answers that nothing waits for, such as those to notifications. */

@@ -2,51 +2,47 @@
  * The official SDK, loaded when the first server is connected: a gateway without MCP servers never
  * pays for it.
  */
-export type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-export type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-export type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+export type {
+  Client,
+  FetchLike,
+  JSONRPCMessage,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+  Transport,
+} from '@modelcontextprotocol/client';
 
-export type Sdk = Awaited<ReturnType<typeof load>>;
-export type HttpSdk = Awaited<ReturnType<typeof loadHttp>>;
+export type Sdk = Awaited<ReturnType<typeof loadSdk>>;
 
-async function load() {
-  const [{ Client }, { deserializeMessage, serializeMessage }, { ErrorCode, McpError, ...types }] =
-    await Promise.all([
-      import('@modelcontextprotocol/sdk/client/index.js'),
-      import('@modelcontextprotocol/sdk/shared/stdio.js'),
-      import('@modelcontextprotocol/sdk/types.js'),
-    ]);
+/** Node caches modules: a second call costs a few promises. */
+export async function loadSdk() {
+  const {
+    Client,
+    ProtocolError,
+    ProtocolErrorCode,
+    SSEClientTransport,
+    SdkError,
+    SdkErrorCode,
+    SdkHttpError,
+    SseError,
+    StreamableHTTPClientTransport,
+    auth,
+    deserializeMessage,
+    serializeMessage,
+  } = await import('@modelcontextprotocol/client');
   return {
     Client,
-    ErrorCode,
-    McpError,
-    ProgressNotificationSchema: types.ProgressNotificationSchema,
-    ToolListChangedNotificationSchema: types.ToolListChangedNotificationSchema,
+    ProtocolError,
+    ProtocolErrorCode,
+    SSEClientTransport,
+    SdkError,
+    SdkErrorCode,
+    SdkHttpError,
+    SseError,
+    StreamableHTTPClientTransport,
+    auth,
     deserializeMessage,
     serializeMessage,
   };
 }
-
-async function loadHttp() {
-  const [streamable, sse, auth, schemas] = await Promise.all([
-    import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
-    import('@modelcontextprotocol/sdk/client/sse.js'),
-    import('@modelcontextprotocol/sdk/client/auth.js'),
-    import('@modelcontextprotocol/sdk/shared/auth.js'),
-  ]);
-  return {
-    StreamableHTTPClientTransport: streamable.StreamableHTTPClientTransport,
-    StreamableHTTPError: streamable.StreamableHTTPError,
-    SSEClientTransport: sse.SSEClientTransport,
-    SseError: sse.SseError,
-    UnauthorizedError: auth.UnauthorizedError,
-    auth: auth.auth,
-    OAuthTokensSchema: schemas.OAuthTokensSchema,
-    OAuthClientInformationSchema: schemas.OAuthClientInformationSchema,
-    OAuthClientInformationFullSchema: schemas.OAuthClientInformationFullSchema,
-  };
-}
-
-/** Node caches modules: a second call costs a few promises. */
-export const loadSdk = load;
-export const loadHttpSdk = loadHttp;

@@ -5,7 +5,7 @@ import { ProcessGroup, type ProcessOptions } from './process-group.js';
 import type { JSONRPCMessage, Sdk, Transport } from './sdk.js';
 import type { Wire, WireContext } from './wire.js';
 
-type Codec = Pick<Sdk, 'deserializeMessage' | 'serializeMessage' | 'ErrorCode'>;
+type Codec = Pick<Sdk, 'deserializeMessage' | 'serializeMessage' | 'ProtocolErrorCode'>;
 
 class StdioTransport implements Transport {
   onclose?: () => void;
@@ -33,6 +33,15 @@ class StdioTransport implements Transport {
     this.#frames = new FrameReader(context.limits.messageBytes);
     this.#brake = new FloodBrake(context.limits);
     this.#stderr = new StderrTail(context);
+  }
+
+  /** By `pid` and `stderr` the SDK knows a program, whose silence means the older era. */
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  get stderr(): undefined {
+    return undefined;
   }
 
   async start(): Promise<void> {
@@ -139,7 +148,10 @@ class StdioTransport implements Transport {
     this.onmessage?.({
       jsonrpc: '2.0',
       id,
-      error: { code: this.#codec.ErrorCode.InternalError, message: `The answer was thrown away: ${problem}` },
+      error: {
+        code: this.#codec.ProtocolErrorCode.InternalError,
+        message: `The answer was thrown away: ${problem}`,
+      },
     });
   }
 

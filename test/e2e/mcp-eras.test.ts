@@ -1,0 +1,157 @@
+/** Both eras of MCP on both sides of the gateway: who speaks what, and what changes with it. */
+import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { describe, expect, it } from 'vitest';
+import { closeAfterTest } from '../support/cleanup.js';
+import {
+  everythingServer,
+  httpServer,
+  newestServer,
+  startEverything,
+  startNewest,
+  testClient,
+  textOf,
+} from '../support/mcp-servers.js';
+import { until } from '../support/until.js';
+import { api, connectNewest, NEWEST, startVirtual, textOf as wordsOf } from './mcp-virtual-harness.js';
+
+const settle = (): AbortSignal => AbortSignal.timeout(15_000);
+
+async function connected(...args: Parameters<typeof testClient>) {
+  const client = testClient(...args);
+  await client.settled(settle());
+  return client;
+}
+
+interface Caller {
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+}
+
+async function older(gateway: { url: string }): Promise<Caller> {
+  const client = new OlderClient({ name: 'older', version: '1' });
+  const url = new URL(`${gateway.url}/mcp/gateway?model=here`);
+  const requestInit = { headers: { authorization: 'Bearer key-of-alice' } };
+  await client.connect(new OlderTransport(url, { requestInit }));
+  closeAfterTest(() => client.close());
+  return client;
+}
+
+describe('clients and servers of both eras', () => {
+  it('reach each other through the gateway, in every combination', async () => {
+    const [http, sse] = [await startEverything('streamableHttp'), await startEverything('sse')];
+    const [both, only] = [await startNewest('both'), await startNewest('only')];
+    const gateway = await startVirtual({
+      mcpServers: {
+        stdio1: everythingServer(),
+        http1: { type: 'http', url: `${http.url}/mcp` },
+        sse1: { type: 'sse', url: `${sse.url}/sse` },
+        stdio2: newestServer('both'),
+        only2: newestServer('only'),
+        http2: { type: 'http', url: both.url },
+        newest2: { type: 'http', url: only.url },
+      },
+    });
+    const expected: Readonly<Record<string, string>> = {
+      stdio1: '2025-11-25',
+      http1: '2025-11-25',
+      sse1: '2025-11-25',
+      stdio2: NEWEST,
+      only2: NEWEST,
+      http2: NEWEST,
+      newest2: NEWEST,
+    };
+    const listed = await until(async () => {
+      const { json } = await api(gateway, '/api/mcp');
+      const servers = Array.isArray(json['data']) ? json['data'] : [];
+      return servers.every(({ state }) => state === 'connected') && servers;
+    });
+    expect(Object.fromEntries(listed.map(({ name, protocol }) => [name, protocol]))).toEqual(expected);
+    const clients: readonly Caller[] = [
+      await older(gateway),
+      (await connectNewest(gateway)).client,
+      (await connectNewest(gateway, { mode: 'auto' })).client,
+    ];
+    for (const [index, client] of clients.entries()) {
+      for (const server of Object.keys(expected)) {
+        const message = `${index} to ${server}`;
+        const result = await client.callTool({ name: `mcp__${server}__echo`, arguments: { message } });
+        expect(wordsOf(result)).toBe(`Echo: ${message}`);
+      }
+    }
+  });
+});
+
+describe.each([
+  ['a program', async () => newestServer('only')],
+  ['an address', async () => httpServer((await startNewest('only')).url)],
+])('a server of 2026-07-28, %s,', (_kind, start) => {
+  it('reports progress, and is told of changed tools without a session', async () => {
+    const client = await connected({ new: await start() }, { limits: { refreshEveryMs: 1 } });
+    expect(client.status()).toMatchObject([
+      { state: 'connected', protocol: NEWEST, serverInfo: { name: 'newest' } },
+    ]);
+    const steps: number[] = [];
+    const done = await client.call(
+      'new',
+      'progress',
+      {},
+      { onProgress: ({ progress }) => steps.push(progress) },
+    );
+    expect([textOf(done), steps]).toEqual(['done', [1, 2]]);
+    // The first one may come before the server knows that we listen.
+    await until(async () => {
+      await client.call('new', 'add');
+      return client.tools().some(({ name }) => name.startsWith('mcp__new__added'));
+    });
+  });
+
+  it('is told when a call is given up, and serves the next', async () => {
+    const client = await connected({ new: await start() });
+    const control = new AbortController();
+    const hanging = client.call('new', 'hang', {}, { signal: control.signal });
+    await client.call('new', 'echo', { message: 'first' });
+    control.abort(new Error('stopped'));
+    await expect(hanging).rejects.toThrow('stopped');
+    await until(async () => textOf(await client.call('new', 'cancelled')) === '1');
+  });
+
+  it('that dies in a call is noticed, and the call says so', async () => {
+    const client = await connected({ new: await start() }, { retries: false });
+    const result = await client.call('new', 'die');
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toMatch(/Whether (?:it|the call) took effect is not known/);
+    await until(() => client.status()[0]?.state === 'failed');
+  });
+});
+
+describe('a server of 2026-07-28 over HTTP', () => {
+  it('gets an argument in a header as well, where its schema says so', async () => {
+    const { url } = await startNewest('only');
+    const client = await connected({ new: httpServer(url) });
+    expect(textOf(await client.call('new', 'region', { where: 'north' }))).toBe('north north');
+  });
+
+  it('whose connection breaks in a call is still there', async () => {
+    const { url } = await startNewest('only');
+    const client = await connected({ new: httpServer(url) });
+    const result = await client.call('new', 'cut');
+    expect(result.isError).toBe(true);
+    await until(async () => {
+      const echoed = await client.call('new', 'echo', { message: 'again' }).catch(() => undefined);
+      return echoed !== undefined && textOf(echoed) === 'Echo: again';
+    });
+  });
+
+  it('that is restarted is connected to again', async () => {
+    const first = await startNewest('only');
+    const client = await connected(
+      { new: httpServer(first.url) },
+      { limits: { retryFirstMs: 1, retryMaxMs: 50, refreshEveryMs: 1 } },
+    );
+    await first.kill();
+    await until(() => client.status()[0]?.state !== 'connected');
+    await startNewest('only', first.port);
+    await until(() => client.status()[0]?.state === 'connected');
+    expect(textOf(await client.call('new', 'echo', { message: 'back' }))).toBe('Echo: back');
+  });
+});
