@@ -189,6 +189,24 @@ describe('a server that wants a sign-in', () => {
     expect(mcp.status()).toMatchObject([{ state: 'needs-auth' }]);
   });
 
+  it('takes no answer of another authorisation server, and stamps what it keeps with its own', async () => {
+    const { ask, mcp, tokenFile } = await signedOut();
+    const signIn = async () => {
+      const { json } = await ask('GET', '/api/mcp');
+      const consent = await fetch(json.data[0].sign_in_url, { redirect: 'manual' });
+      return consent.headers.get('location') ?? '';
+    };
+    const mixedUp = await arrive(`${await signIn()}&iss=${encodeURIComponent('https://evil.example')}`);
+    expect(mixedUp.status).toBe(502);
+    await expect(
+      readFile(tokenFile, 'utf8').then((kept) => JSON.parse(kept).servers.vault.tokens),
+    ).resolves.toBe(undefined);
+    await mcp.reconnect('vault');
+    expect((await arrive(await signIn())).status).toBe(200);
+    const { tokens, client } = JSON.parse(await readFile(tokenFile, 'utf8')).servers.vault;
+    expect([tokens.issuer, client.issuer]).toEqual([expect.any(String), tokens.issuer]);
+  });
+
   it('is the only way in from another site, and only by going there', async () => {
     const { url } = await signedOut();
     expect((await arrive(`${url}/api/mcp`)).status).toBe(403);
