@@ -52,6 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'core',
     'config',
     'dialects',
+    'transport',
     'store',
     'observability',
     'permissions',

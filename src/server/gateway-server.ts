@@ -1,21 +1,25 @@
 /** The HTTP server: raw node:http, the route table, and what holds for every request. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { GatewayError, toGatewayError } from '../core/errors.js';
 import { StopError } from '../core/stopping.js';
 import { Metrics } from '../observability/metrics.js';
 import type { SignIn } from '../store/sign-ins.js';
-import { Auth, type InnerKeys, type KeyOptions } from './access/auth.js';
+import { type Access, Auth, type InnerKeys, type KeyOptions } from './access/auth.js';
 import { loadSignIns } from './access/sign-ins.js';
 import { EventStreams } from './console-api/events/event-streams.js';
 import { EventHub } from './console-api/events/hub.js';
 import { Connections, onClientError, refuseConnect, sayLastWords } from './http/connections.js';
-import { Exchange } from './http/exchange.js';
+import { Exchange, type SocketMessage } from './http/exchange.js';
+import { OpenSockets } from './http/open-sockets.js';
 import { OriginGuard } from './http/origin-guard.js';
 import { errorShapeOf, sendError } from './http/respond.js';
 import { type BoundRoute, RouteTable } from './http/route-table.js';
 import { StaticFiles } from './http/static-files.js';
+import { asksForWebSocket, ignoreUpgrade, responseOn } from './http/upgrades.js';
 import { reportExchange } from './observe/report.js';
 import { openSurfaces, type SurfaceOptions } from './surfaces.js';
 
@@ -41,6 +45,8 @@ const ABORT_GRACE_MS = 1000;
 const DRAIN_RETRY_AFTER_S = 5;
 /** Where browsers come to from other sites on purpose: the way back from a sign-in, which proves itself. */
 const NAVIGABLE = /^\/api\/mcp\/[^/]+\/callback$/;
+/** Messages of WebSockets, as requests of their own. */
+const MESSAGES: Access = { area: 'models', scope: 'call' };
 const OWN_PATHS = /^\/(?:v1|api|mcp)(?:\/|$)/;
 
 export class GatewayServer {
@@ -56,6 +62,7 @@ export class GatewayServer {
   readonly #guard: OriginGuard;
   readonly #routes: RouteTable;
   readonly #connections: Connections;
+  readonly #sockets = new OpenSockets();
   #draining = false;
 
   /** Rejects with the error of `listen` as Node says it. */
@@ -105,7 +112,14 @@ export class GatewayServer {
     this.#guard = new OriginGuard({ host, port: this.port, loopback, publicHosts });
     const metrics = this.#metrics;
     const isDraining = () => this.#draining;
-    const parts = { auth, events, streams, metrics, url: this.url, files: this.#files, isDraining };
+    const messages: Pick<Parameters<typeof openSurfaces>[1], 'sockets' | 'serveMessage'> = {
+      sockets: this.#sockets,
+      serveMessage: (opened, message, work) => this.#serveMessage(opened, message, work),
+    };
+    const parts = {
+      ...{ auth, events, streams, metrics, url: this.url, files: this.#files, isDraining },
+      ...messages,
+    };
     this.#routes = new RouteTable(openSurfaces(options, parts));
     this.#connections = new Connections(limits.stallMs, {
       onDone: (exchange) => {
@@ -123,6 +137,7 @@ export class GatewayServer {
         const connection = this.#connections.of(socket);
         if (connection !== undefined) onClientError(connection, error, newRequestId(), limits.lingerMs);
       })
+      .on('upgrade', (request, socket, behind) => this.#upgrade(request, socket, behind))
       .on('connect', (_request, socket) => refuseConnect(socket, newRequestId(), limits.lingerMs));
   }
 
@@ -138,6 +153,7 @@ export class GatewayServer {
     this.#draining = true;
     this.#streams.close();
     this.#options.virtualMcp.drain();
+    this.#sockets.drain();
     await this.#connections.idle(graceMs);
     for (const exchange of this.#connections.running) exchange.abort(shuttingDown());
     await this.#connections.idle(ABORT_GRACE_MS);
@@ -151,14 +167,29 @@ export class GatewayServer {
     const closed = once(this.#server, 'close');
     this.#server.close();
     this.#server.closeAllConnections();
+    this.#sockets.terminate();
     await closed;
     await this.#auth.signIns.stop();
   }
 
-  #accept(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
+  #upgrade(request: IncomingMessage, socket: Duplex, behind: Buffer): void {
+    const isBusy = (this.#connections.of(socket)?.exchanges.size ?? 0) > 0;
+    // Answers to what was sent before would come into the middle of the other protocol.
+    if (isBusy || !(socket instanceof Socket)) socket.destroy();
+    else if (asksForWebSocket(request) && this.#routes.opensWebSocket(pathOf(request)))
+      this.#accept(request, responseOn(socket, request), false, behind);
+    else ignoreUpgrade(this.#server, request, socket, behind);
+  }
+
+  #accept(
+    request: IncomingMessage,
+    response: ServerResponse,
+    awaitsContinue: boolean,
+    upgrade?: Buffer,
+  ): void {
     const url = request.url ?? '';
-    const mark = url.indexOf('?');
-    const path = mark < 0 ? url : url.slice(0, mark);
+    const path = pathOf(request);
+    const mark = path.length < url.length ? path.length : -1;
     const exchange = new Exchange({
       id: newRequestId(),
       request,
@@ -167,12 +198,43 @@ export class GatewayServer {
       query: mark < 0 ? '' : url.slice(mark + 1),
       encodeError: errorShapeOf(path, request.headers),
       awaitsContinue,
+      ...(upgrade === undefined ? {} : { upgrade }),
     });
-    exchange.closeAfter = this.#draining;
+    exchange.closeAfter = this.#draining || upgrade !== undefined;
     this.#metrics.openRequests.add(1);
     this.#connections.begin(exchange, () =>
       this.#serve(exchange).catch((error: unknown) => this.#fail(exchange, error)),
     );
+  }
+
+  #serveMessage(
+    { request, path, query, encodeError, facts }: Exchange,
+    message: SocketMessage,
+    work: (exchange: Exchange) => Promise<void>,
+  ): Promise<void> {
+    const exchange = new Exchange({
+      ...{ id: newRequestId(), request, path, query, encodeError, message, awaitsContinue: false },
+      response: new ServerResponse(request),
+    });
+    exchange.facts.route = `${facts.route} (message)`;
+    this.#metrics.openRequests.add(1);
+    const serve = async () => {
+      if (this.#draining) throw shuttingDown();
+      exchange.principal = await this.#admit(exchange, MESSAGES);
+      await work(exchange);
+    };
+    return new Promise((resolve) => {
+      this.#connections.begin(exchange, () =>
+        serve()
+          .catch((error: unknown) => this.#fail(exchange, error))
+          .finally(resolve),
+      );
+    });
+  }
+
+  async #admit({ request: { headers } }: Exchange, access: Access): Promise<Exchange['principal']> {
+    if (this.#auth.isStranger(access, headers)) await this.#auth.signIns.recall(headers);
+    return this.#auth.admit(access, headers);
   }
 
   async #serve(exchange: Exchange): Promise<void> {
@@ -197,10 +259,7 @@ export class GatewayServer {
     // Also while it drains: an answer that may still be finished needs its agent's model calls.
     const inner = auth.inner(route.path, request.headers);
     if (inner === undefined) this.#refuseWhileDraining(route);
-    if (inner === undefined && auth.isStranger(route.access, request.headers)) {
-      await auth.signIns.recall(request.headers);
-    }
-    exchange.principal = inner ?? auth.admit(route.access, request.headers);
+    exchange.principal = inner ?? (await this.#admit(exchange, route.access));
     await route.handle(exchange, parameters);
   }
 
@@ -219,16 +278,12 @@ export class GatewayServer {
 
   #refuseMethod(exchange: Exchange, allow: readonly string[]): void {
     const names = allow.join(', ');
-    // Codex tries a WebSocket first: after this status it goes on with HTTP at once, after any other it tries again.
-    const socket = exchange.request.headers.upgrade?.toLowerCase() === 'websocket';
-    const message = socket
-      ? `${exchange.path} is not served over a WebSocket. Send a ${names} request and stream its answer.`
-      : `${exchange.path} does not take ${exchange.method}. Use ${names}.`;
-    const error = new GatewayError('method_not_allowed', message, socket ? { status: 426 } : {});
+    const error = new GatewayError(
+      'method_not_allowed',
+      `${exchange.path} does not take ${exchange.method}. Use ${names}.`,
+    );
     exchange.facts.error = error;
-    // A 426 has to name a protocol that is spoken instead (RFC 9110, 15.5.22).
-    const headers = socket ? { upgrade: 'HTTP/1.1' } : {};
-    sendError(exchange, error, this.#options.limits.lingerMs, { allow: names, ...headers });
+    sendError(exchange, error, this.#options.limits.lingerMs, { allow: names });
   }
 
   #refuseWhileDraining(route: BoundRoute): void {
@@ -242,6 +297,10 @@ export class GatewayServer {
     exchange.facts.error = error;
     if (error !== thrown) this.#options.log.error({ id: exchange.id, err: thrown }, 'bug');
     if (exchange.clientGone || response.destroyed) return;
+    if (exchange.message !== undefined) {
+      exchange.message.fail(exchange, error);
+      return;
+    }
     if (response.headersSent) {
       response.destroy();
       return;
@@ -262,6 +321,12 @@ function shuttingDown(): StopError {
       retryable: true,
     },
   );
+}
+
+/** Without its query. */
+function pathOf({ url = '' }: IncomingMessage): string {
+  const mark = url.indexOf('?');
+  return mark < 0 ? url : url.slice(0, mark);
 }
 
 function newRequestId(): string {

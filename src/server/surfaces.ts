@@ -17,6 +17,7 @@ import { PAGE_ROUTES, type PageContext } from './http/static-files.js';
 import { MCP_ROUTES, type McpApiContext } from './mcp-api/mcp-routes.js';
 import { AnswerOnce } from './model-api/answer-once.js';
 import type { ModelApiContext } from './model-api/context.js';
+import { LocalAnswers } from './model-api/local-answers.js';
 import { MODEL_ROUTES } from './model-api/routes.js';
 import { OBSERVE_ROUTES, type ObserveContext } from './observe/health.js';
 
@@ -45,8 +46,12 @@ export interface SurfaceOptions
 
 /** What the server itself makes for them. */
 type ServerParts = Pick<ConsoleApiContext, 'auth' | 'events' | 'streams' | 'metrics' | 'url'> &
+  Pick<ModelApiContext, 'sockets' | 'serveMessage'> &
   Pick<PageContext, 'files'> &
   Pick<ObserveContext, 'isDraining'>;
+
+/** How many of the largest bodies a key may have held for its WebSockets. */
+const LOCAL_BODIES = 8;
 
 const SURFACES = [
   surface('model', MODEL_ROUTES),
@@ -75,7 +80,7 @@ function surface<Name extends keyof SurfaceContexts>(
 function contextsOf(options: SurfaceOptions, parts: ServerParts): SurfaceContexts {
   const { dispatcher, limits, store, log, findWorkspace, virtualMcp } = options;
   const { approvals, mcp, tools, previews, about, sessions, chat, models, permissions } = options;
-  const { auth, events, streams, metrics, url, files, isDraining } = parts;
+  const { auth, events, streams, metrics, url, files, isDraining, sockets, serveMessage } = parts;
   const answers = new AnswerMemory(store.answers);
   const clock = new StreamClock(limits.pingMs, limits.stallMs);
   return {
@@ -87,6 +92,10 @@ function contextsOf(options: SurfaceOptions, parts: ServerParts): SurfaceContext
       limits,
       known: new KnownParts(limits.jsonDepth),
       clock,
+      sockets,
+      local: new LocalAnswers(LOCAL_BODIES * limits.bodyBytes),
+      serveMessage,
+      isDraining,
       metrics,
       log,
     },

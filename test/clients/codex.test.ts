@@ -3,7 +3,7 @@ import { gate } from '../support/gate.js';
 import { call, cut } from '../support/wire.js';
 import { CodexRun, codexHome } from './codex.js';
 import { freeCall, namespacedCall } from './codex-calls.js';
-import { openLane, sampleOf } from './lanes.js';
+import { LANES, type Lane, openGateway, openLane, sampleOf } from './lanes.js';
 import { overflow } from './overflow.js';
 import { assistantTurns, resultsOf, sortedResults } from './read-request.js';
 import { heldAfter, say, use } from './scripted-model.js';
@@ -217,15 +217,82 @@ describe.each(sampleOf('openai-chat', 'openai-responses'))('Codex on %s', (diale
   });
 });
 
-describe('Codex with its own provider at the address of the gateway', () => {
-  it('tries a WebSocket once and goes on with HTTP, without a word of reconnecting', async () => {
-    const workspace = await makeWorkspace();
-    const lane = await openLane('openai-chat', { 'Say hello': [say('Hello.')] });
+describe.each(LANES)('Codex in the place of OpenAI on %s', (dialect) => {
+  it('talks over one WebSocket, sends only what is new, and says no word of reconnecting', async () => {
+    const workspace = await makeWorkspace({ 'greeting.txt': 'hello world\n' });
+    const lane = await openLane(dialect, {
+      'Read it': [
+        {
+          parts: [
+            { type: 'thinking', text: cut('First I look.', 4), signature: 'c2VhbC0x' },
+            shell('call_read', 'cat greeting.txt'),
+          ],
+        },
+        use([shell('call_copy', 'cp greeting.txt copy.txt')]),
+        say('It says hello world.'),
+      ],
+    });
     const home = await codexHome(lane, 'openai');
-    const run = new CodexRun(lane, workspace, { home, model: MODELS.patching, prompt: 'Say hello' });
-    expect(await run.ends()).toBe('Hello.');
-    const metrics = await fetch(`${lane.gateway.url}/metrics`);
-    const refused = (await metrics.text()).split('\n').filter((line) => /_total\{.*status="4/.test(line));
-    expect(refused).toEqual([expect.stringMatching(/status="426".* 1$/)]);
+    const run = new CodexRun(lane, workspace, { home, model: MODELS.patching, prompt: 'Read it' });
+    expect(await run.ends()).toBe('It says hello world.');
+    expect(run.report()).not.toMatch(/reconnect|falling back/i);
+    expect(await workspace.read('copy.txt')).toBe('hello world\n');
+
+    const last = lane.model.played.at(-1)?.seen;
+    expect(last && sortedResults(last).map(({ id }) => id)).toEqual(['call_copy', 'call_read']);
+    const beginnings = lane.model.played.map(({ seen }) => [seen.instructions, seen.turns[0]]);
+    expect(beginnings).toEqual([beginnings[0], beginnings[0], beginnings[0]]);
+    expect(await served(lane)).toEqual({ sockets: 1, posts: 0, refused: 0 });
   });
 });
+
+describe('Codex in the place of OpenAI', () => {
+  it('works over a WebSocket with an agent', async () => {
+    const workspace = await makeWorkspace({ 'greeting.txt': 'hello world\n' });
+    const conversations = {
+      'Read it': [use([shell('call_read', 'cat greeting.txt')]), say('It says hello world.')],
+    };
+    const agent = { engine: 'native', upstream: 'scripted', model: 'm', tools: 'none', cwd: workspace.path };
+    const lane = await openGateway(
+      'openai-chat',
+      conversations,
+      { '*': agent },
+      { config: { sandbox: 'off' } },
+    );
+    const home = await codexHome(lane, 'openai');
+    const run = new CodexRun(lane, workspace, { home, model: MODELS.patching, prompt: 'Read it' });
+    expect(await run.ends()).toBe('It says hello world.');
+    const last = lane.model.played.at(-1)?.seen;
+    expect(last && resultsOf(last)).toMatchObject([
+      { id: 'call_read', text: expect.stringContaining('hello world') },
+    ]);
+    expect(await served(lane)).toEqual({ sockets: 1, posts: 0, refused: 0 });
+  });
+
+  it('learns over a WebSocket that the conversation did not fit any more', async () => {
+    const workspace = await makeWorkspace();
+    const lane = await openLane('openai-chat', { 'Long task': [overflow('openai-chat')] });
+    const home = await codexHome(lane, 'openai');
+    const run = new CodexRun(lane, workspace, { home, model: MODELS.patching, prompt: 'Long task' });
+    await run.exited;
+    expect(run.troubles.join()).toContain('ran out of room');
+    expect(lane.model.played).toHaveLength(1);
+  });
+});
+
+/** What the gateway served of `/v1/responses`, by its own figures. */
+async function served(lane: Lane): Promise<{ sockets: number; posts: number; refused: number }> {
+  const lines = (await (await fetch(`${lane.gateway.url}/metrics`)).text()).split('\n');
+  const count = (...labels: RegExp[]) =>
+    lines
+      .filter(
+        (line) => line.startsWith('toolgate_requests_total{') && labels.every((label) => label.test(line)),
+      )
+      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  const responses = /route="\/v1\/responses"/;
+  return {
+    sockets: count(responses, /status="101"/),
+    posts: count(responses, /method="POST"/),
+    refused: count(/status="4/),
+  };
+}

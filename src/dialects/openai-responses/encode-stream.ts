@@ -3,7 +3,12 @@
  * escaped, and a stream is thousands of them. Finished items are kept as JSON text, for the last
  * event repeats them all.
  */
-import type { ConversationRequest, JsonObject, OpaqueBlock } from '../../core/conversation.js';
+import {
+  type ConversationRequest,
+  type JsonObject,
+  NO_USAGE,
+  type OpaqueBlock,
+} from '../../core/conversation.js';
 import type { GatewayError } from '../../core/errors.js';
 import type { AnswerEvent, BlockDelta, BlockStart } from '../../core/events.js';
 import { isObject } from '../../core/is-object.js';
@@ -30,6 +35,11 @@ const PING = ': ping\n\n';
 
 export function createStreamEncoder(request: ConversationRequest, answer: AnswerContext): StreamEncoder {
   return new ResponseEventEncoder(answer, readForm(answerForm(request)));
+}
+
+/** The stream of an answer in which nothing is said, and nobody was asked. */
+export function encodeSilence(request: ConversationRequest, answer: AnswerContext, id: string): string {
+  return new ResponseEventEncoder(answer, readForm(answerForm(request))).silence(id);
 }
 
 /** The text of every delta event of an item, before and after the delta itself. */
@@ -84,6 +94,10 @@ class ResponseEventEncoder implements StreamEncoder {
     let text = '';
     for (const event of events) text += this.#encode(event);
     return text;
+  }
+
+  silence(id: string): string {
+    return this.#begin(id) + this.#end({ status: 'completed', usage: NO_USAGE });
   }
 
   #encode(event: AnswerEvent): string {

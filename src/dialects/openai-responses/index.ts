@@ -12,6 +12,7 @@ import { DIALECT } from './wire.js';
 
 export { referenceOf } from './decode-input.js';
 export { responseOfItem } from './encode-items.js';
+export { encodeSilence } from './encode-stream.js';
 
 export const openaiResponses: Dialect = {
   name: DIALECT,

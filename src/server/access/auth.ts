@@ -19,8 +19,8 @@ export type Access =
   | { area: 'public' }
   /** A key where there are keys. */
   | { area: 'metrics' }
-  /** `/v1`: the scope and the rate of a key; anyone where there are no keys. */
-  | { area: 'models'; scope: Scope }
+  /** `/v1`: the scope and, unless `uncounted`, the rate of a key; anyone where there are no keys. */
+  | { area: 'models'; scope: Scope; uncounted?: true }
   /** `/api` and `/mcp`: a key, or the console's token or cookie. `counted`: the rate of the key as well. */
   | { area: 'console'; scope?: Scope; counted?: true };
 
@@ -93,7 +93,9 @@ export class Auth {
         `The key "${principal.name}" does not have the scope "${scope}". Use a key that has it, or add it under server.keys.`,
       );
     }
-    const isCounted = access.area === 'models' || (access.area === 'console' && access.counted === true);
+    const isCounted =
+      (access.area === 'models' && access.uncounted !== true) ||
+      (access.area === 'console' && access.counted === true);
     if (isCounted) this.countAgainstRate(principal);
     return principal;
   }

@@ -79,12 +79,14 @@ export class Connections {
     if (connection === undefined) return;
     connection.exchanges.set(exchange, { worked: false, written: false });
     this.#running.add(exchange);
-    exchange.response.once('finish', () => {
-      // Node says so too when the socket was destroyed under what was still to be written.
-      if (connection.socket.destroyed) exchange.abort(clientClosed());
+    exchange.onSent((taken) => {
+      if (!taken) exchange.abort(clientClosed());
       this.#progress(connection, exchange, 'written');
     });
-    void work().then(() => this.#progress(connection, exchange, 'worked'));
+    void work().then(() => {
+      if (exchange.upgraded) this.#progress(connection, exchange, 'written');
+      this.#progress(connection, exchange, 'worked');
+    });
   }
 
   /** Resolves when nothing runs any more, or after `ms`. */
@@ -105,6 +107,8 @@ export class Connections {
     progress[step] = true;
     if (!progress.worked) return;
     if (!progress.written) {
+      // A WebSocket has its own clock.
+      if (exchange.message !== undefined) return;
       // Node ends the socket then, and sets its own time-out when the answer is out.
       connection.socket.setTimeout(this.#stallMs);
       return;
@@ -113,7 +117,7 @@ export class Connections {
     this.#running.delete(exchange);
     this.#events.onDone(exchange);
     if (connection.exchanges.size === 0) this.#events.onIdle(connection);
-    else connection.socket.setTimeout(0);
+    else if (exchange.message === undefined) connection.socket.setTimeout(0);
     if (this.#running.size > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }

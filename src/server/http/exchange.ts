@@ -1,5 +1,5 @@
 /** One request and its answer, from the first byte to the log line. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { JsonObject, Usage } from '../../core/conversation.js';
 import type { GatewayError } from '../../core/errors.js';
 import type { Loss } from '../../core/losses.js';
@@ -7,6 +7,7 @@ import type { Price } from '../../core/price.js';
 import { causeOf, StopError } from '../../core/stopping.js';
 import type { Principal } from '../../engines/engine.js';
 import type { TraceRecorder } from '../../observability/trace-recorder.js';
+import { SseWriter, type StreamWriter } from './sse-writer.js';
 
 /** An error in the shape that the client's own library reads. */
 export type EncodeError = (error: GatewayError, requestId: string) => JsonObject;
@@ -32,6 +33,18 @@ export interface Facts {
   error?: GatewayError;
 }
 
+/** A request that came as a message of a WebSocket, and not as one of HTTP. Its answer goes there too. */
+export interface SocketMessage {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** Begins an answer that is streamed; `headers` are those of its head over HTTP. */
+  stream(exchange: Exchange, headers: OutgoingHttpHeaders): StreamWriter;
+  /** Answers with an error. */
+  fail(exchange: Exchange, error: GatewayError): void;
+  /** As `Exchange.onSent`. */
+  onSent(told: (taken: boolean) => void): void;
+}
+
 /** Until someone is admitted. */
 const NOBODY: Principal = { name: '', scopes: [], models: [] };
 const NO_REPAIRS: ReadonlyMap<string, number> = new Map();
@@ -45,12 +58,18 @@ interface ExchangeOptions {
   encodeError: EncodeError;
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
+  /** Where it came as one: `request` is the one that opened the WebSocket, `response` goes nowhere. */
+  message?: SocketMessage;
+  /** Where the client asks for a WebSocket: what it has sent behind its request. */
+  upgrade?: Buffer;
 }
 
 export class Exchange {
   readonly id: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly message: SocketMessage | undefined;
+  readonly upgrade: Buffer | undefined;
   /** Without the query, as it came. */
   readonly path: string;
   readonly query: string;
@@ -67,6 +86,8 @@ export class Exchange {
   announced: Readonly<Record<string, string>> = {};
   /** The answer says `connection: close`. */
   closeAfter = false;
+  /** The connection is a WebSocket from now on: there is no response to wait for. */
+  upgraded = false;
   readonly #abort = new AbortController();
   readonly #waiting = new Set<(error: GatewayError) => void>();
   #failure: StopError | undefined;
@@ -75,6 +96,8 @@ export class Exchange {
     this.id = options.id;
     this.request = options.request;
     this.response = options.response;
+    this.message = options.message;
+    this.upgrade = options.upgrade;
     this.path = options.path;
     this.query = options.query;
     this.encodeError = options.encodeError;
@@ -82,7 +105,27 @@ export class Exchange {
   }
 
   get method(): string {
-    return this.request.method ?? '';
+    return this.message === undefined ? (this.request.method ?? '') : 'POST';
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.message?.headers ?? this.request.headers;
+  }
+
+  /** Begins an answer that is streamed. */
+  stream(status: number, headers: OutgoingHttpHeaders): StreamWriter {
+    return this.message?.stream(this, headers) ?? new SseWriter(this.response, status, headers);
+  }
+
+  /** Told once, when the whole answer was handed to the connection; `taken` is false where the client was gone. */
+  onSent(told: (taken: boolean) => void): void {
+    if (this.message !== undefined) {
+      this.message.onSent(told);
+      return;
+    }
+    const { response, request } = this;
+    // A response whose client leaves also finishes, and drops the unsent rest.
+    response.once('finish', () => told(!request.socket.destroyed));
   }
 
   /** Fires when the client is gone or the gateway stops. */

@@ -23,6 +23,8 @@ export interface Limits {
   pingMs: number;
   /** A reader that takes nothing for this long is given up. */
   stallMs: number;
+  /** A WebSocket is open for at most this long. */
+  socketMs: number;
 }
 
 export const DEFAULT_LIMITS: Limits = Object.freeze({
@@ -38,4 +40,5 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   lingerMs: 5_000,
   pingMs: 15_000,
   stallMs: 300_000,
+  socketMs: 3_600_000,
 });

@@ -29,6 +29,7 @@ export function checkContentType(header: string | undefined): void {
 
 /** Rejects with `too_large`, `timeout`, `unsupported_media_type` or `client_closed`. */
 export async function readBody(exchange: Exchange, limits: Limits, maxBytes: number): Promise<Buffer> {
+  if (exchange.message !== undefined) return exchange.message.body;
   const { headers } = exchange.request;
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   const decode = encoding === '' || encoding === 'identity' ? undefined : decoderOf(encoding);

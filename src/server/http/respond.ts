@@ -112,7 +112,7 @@ function sessionHeaders({ announced }: Exchange): Readonly<Record<string, string
   return announced['x-toolgate-attach'] === 'continue' ? announced : {};
 }
 
-function errorHeaders(error: GatewayError): Record<string, string> {
+export function errorHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.retryAfter !== undefined)
     headers['retry-after'] = String(Math.max(0, Math.ceil(error.retryAfter)));

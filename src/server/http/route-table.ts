@@ -24,6 +24,8 @@ export interface HttpRoute<Context> {
   encodeError?: EncodeError;
   /** Answered while the gateway drains. */
   whileDraining?: boolean;
+  /** It opens a WebSocket where the client asks for one. On any other route that offer is ignored. */
+  webSocket?: true;
 }
 
 /** A route whose handler has its context. */
@@ -70,6 +72,11 @@ export class RouteTable {
     }
   }
 
+  /** Of an exact path. */
+  opensWebSocket(path: string): boolean {
+    return this.#exact.get(path)?.some(({ webSocket }) => webSocket === true) ?? false;
+  }
+
   /** Undefined: no such path. `allow`: another method. Throws `invalid_request` for a path that cannot be decoded. */
   find(method: string, path: string): Lookup {
     const exact = this.#exact.get(path);
@@ -88,7 +95,8 @@ function choose(routes: readonly BoundRoute[], method: string, parameters: PathP
     // HEAD is GET without the body.
     (method === 'HEAD' ? routes.find((each) => each.method === 'GET') : undefined);
   if (route !== undefined) return { route, parameters };
-  const allow = new Set(routes.flatMap((each) => (each.method === 'GET' ? ['GET', 'HEAD'] : [each.method])));
+  const plain = routes.filter((each) => each.webSocket !== true);
+  const allow = new Set(plain.flatMap((each) => (each.method === 'GET' ? ['GET', 'HEAD'] : [each.method])));
   return { allow: [...allow] };
 }
 

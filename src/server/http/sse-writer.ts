@@ -13,10 +13,23 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 const COPY_LIMIT = 4096;
 const LAST_CHUNK = '0\r\n\r\n';
 
-export class SseWriter implements Ticking {
+/** Takes a streamed answer as the text of its events. */
+export interface StreamWriter extends Ticking {
+  /** Called when nothing was written for a while and the reader keeps up. */
+  onQuiet: () => void;
+  /** The reader has yet to take what was written. */
+  readonly behind: boolean;
+  /** False when the reader is behind: await `drained` before the next. */
+  write(text: string): boolean;
+  writeBytes(bytes: Uint8Array): boolean;
+  /** Resolves when the reader has caught up. Never when it goes away: the exchange is aborted then. */
+  drained(): Promise<void>;
+  end(): void;
+}
+
+export class SseWriter implements StreamWriter {
   quietTicks = 0;
   stalledTicks: number | undefined;
-  /** Called when nothing was written for a while and the reader keeps up. */
   onQuiet: () => void = () => {};
   readonly #response: ServerResponse;
   /** HTTP/1.0 knows no chunks: there the end of the connection is the end of the answer. */
@@ -40,12 +53,10 @@ export class SseWriter implements Ticking {
     return this.#begun;
   }
 
-  /** The reader has yet to take what was written. */
   get behind(): boolean {
     return (this.#response.socket ?? this.#response).writableNeedDrain;
   }
 
-  /** False when the reader is behind: await `drained` before the next. */
   write(text: string): boolean {
     const size = Buffer.byteLength(text);
     const frame = this.#chunked ? `${size.toString(16)}\r\n${text}\r\n` : text;
@@ -72,7 +83,6 @@ export class SseWriter implements Ticking {
     return keepsUp;
   }
 
-  /** Resolves when the reader has caught up. Never when it goes away: the exchange is aborted then. */
   drained(): Promise<void> {
     this.stalledTicks = 0;
     return new Promise((resolve) => {

@@ -5,10 +5,13 @@ import type { Dispatcher } from '../../engines/engine.js';
 import type { Log } from '../../observability/log.js';
 import type { Metrics } from '../../observability/metrics.js';
 import type { TraceSampler } from '../../observability/trace-recorder.js';
+import type { Exchange, SocketMessage } from '../http/exchange.js';
 import type { Limits } from '../http/limits.js';
+import type { OpenSockets } from '../http/open-sockets.js';
 import type { Handler } from '../http/route-table.js';
 import type { StreamClock } from '../http/sse-writer.js';
 import type { AnswerOnce } from './answer-once.js';
+import type { LocalAnswers } from './local-answers.js';
 
 export interface ModelApiContext {
   dispatcher: Dispatcher;
@@ -22,6 +25,19 @@ export interface ModelApiContext {
   /** Parts of bodies that were parsed before. */
   known: KnownParts;
   clock: StreamClock;
+  sockets: OpenSockets;
+  /** Answers that only the connection knows which they were given on. */
+  local: LocalAnswers;
+  /**
+   * Serves a message of the WebSocket that `opened` has opened as a request of its own, with the same
+   * credentials. Resolves when it was answered; never rejects.
+   */
+  serveMessage(
+    opened: Exchange,
+    message: SocketMessage,
+    work: (exchange: Exchange) => Promise<void>,
+  ): Promise<void>;
+  isDraining(): boolean;
   metrics: Metrics;
   log: Log;
 }

@@ -15,7 +15,7 @@ import type { Exchange } from '../http/exchange.js';
 import { parseJsonBody } from '../http/json-body.js';
 import { checkContentType, clientHeaders, readBody } from '../http/read-request.js';
 import { baseHeaders, sendJson } from '../http/respond.js';
-import { SseWriter } from '../http/sse-writer.js';
+import type { StreamWriter } from '../http/sse-writer.js';
 import { type ActivityFeed, feedFor } from './activity-feed.js';
 import { idempotencyKeyOf, requestDigest } from './answer-once.js';
 import type { SharedAnswer } from './answer-run.js';
@@ -70,7 +70,7 @@ interface OpenTurn {
   /** Where the client asked for a stream. */
   encoder: StreamEncoder | undefined;
   /** Where the head had to go out before the engine said anything. */
-  writer: SseWriter | undefined;
+  writer: StreamWriter | undefined;
   /** Where the answer is to be remembered. */
   record: AnswerRecording | undefined;
   /** Where the client asked for an agent's activities. */
@@ -101,7 +101,7 @@ async function openTurn(
     ...(form === undefined ? {} : { form }),
   };
   const encoder = request.stream ? dialect.ingress.createStreamEncoder(request, answerContext) : undefined;
-  const feed = encoder === undefined ? undefined : feedFor(exchange.request.headers);
+  const feed = encoder === undefined ? undefined : feedFor(exchange.headers);
   if (feed !== undefined) call.observe = feed.observe;
   const early = encoder === undefined ? undefined : new EarlyStream(exchange, encoder, feed);
   call.announce = (headers) => {
@@ -150,14 +150,6 @@ function noteSession({ facts }: Exchange, headers: Readonly<Record<string, strin
   if (session !== undefined) facts.session = session;
 }
 
-/** A response whose client leaves also finishes, and drops the unsent rest. */
-function onceTaken({ response }: Exchange, delivered: () => void): void {
-  const { socket } = response;
-  response.once('finish', () => {
-    if (socket?.destroyed === false) delivered();
-  });
-}
-
 /** Asks the engines, or for the answer under the client's `Idempotency-Key`. */
 function askOf(
   { dispatcher, once }: ModelApiContext,
@@ -181,7 +173,7 @@ export async function readModelRequest(
   memory?: ResponseMemory,
 ): Promise<{ call: ModelRequest; body: unknown }> {
   const { limits } = context;
-  const { headers } = exchange.request;
+  const { headers } = exchange;
   checkContentType(headers['content-type']);
   const key = idempotencyKeyOf(headers);
   const raw = await readBody(exchange, limits, limits.bodyBytes);
@@ -192,7 +184,7 @@ export async function readModelRequest(
     parseJsonBody(raw, limits.jsonDepth);
   const recalled =
     memory === undefined ? undefined : await memory.recall(body, exchange.principal.name, context);
-  const request = decode(recalled ?? body);
+  const request = decode(recalled?.body ?? body);
   if (request.model.length > MODEL_LIMIT) {
     throw new GatewayError(
       'invalid_request',
@@ -209,7 +201,7 @@ export async function readModelRequest(
     clientDialect: dialect,
     request,
     // The client's bytes no longer say what is asked once more was recalled.
-    raw: recalled === undefined ? raw : NO_BYTES,
+    raw: recalled === undefined || recalled.saysRaw ? raw : NO_BYTES,
     headers: own,
     ...(key === undefined ? {} : { idempotencyKey: key }),
     principal: exchange.principal,
@@ -269,12 +261,15 @@ async function answerTurn(
   noteSession(exchange, answer.headers);
   facts.losses = losses;
   const { delivered } = answer;
-  if (delivered !== undefined) onceTaken(exchange, delivered);
+  if (delivered !== undefined) {
+    exchange.onSent((taken) => {
+      if (taken) delivered();
+    });
+  }
   if (body.kind === 'bytes') {
     const headers = { ...answerHeaders(exchange, answer, losses), 'content-type': body.contentType };
     const stream = { ...SSE_HEADERS, ...headers };
-    const begun =
-      writer ?? new SseWriter(exchange.response, body.status, encoder === undefined ? headers : stream);
+    const begun = writer ?? exchange.stream(body.status, encoder === undefined ? headers : stream);
     await streamBytes(exchange, context, begun, body, encoder);
     if (!counts()) delete facts.usage;
     return;
@@ -293,7 +288,7 @@ async function answerTurn(
       sendJson(exchange, 200, encoded, answerHeaders(exchange, answer, facts.losses));
     } else {
       const headers = { ...answerHeaders(exchange, answer, losses), ...SSE_HEADERS };
-      const begun = writer ?? new SseWriter(exchange.response, 200, headers);
+      const begun = writer ?? exchange.stream(200, headers);
       const recording = record === undefined ? undefined : new RecordingEncoder(encoder, record);
       const events = { ...body, dialect: dialect.name };
       await streamEvents(exchange, context, begun, events, lifecycle, recording ?? encoder, feed);

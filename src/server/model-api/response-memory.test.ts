@@ -66,6 +66,9 @@ const said = (value: string): JsonObject => ({
   content: [{ type: 'input_text', text: value }],
 });
 
+const recallBody = async (...asked: Parameters<typeof responseMemory.recall>) =>
+  (await responseMemory.recall(...asked))?.body;
+
 describe('a conversation by previous_response_id', () => {
   it('is unknown to another end user of the key', async () => {
     const context = await open();
@@ -73,7 +76,7 @@ describe('a conversation by previous_response_id', () => {
     for (const [index, who] of alices.entries()) {
       await answer(context, `resp_${index}`, { input: 'hi', ...who }, [text('ok')]);
       const recall = (other: JsonObject) =>
-        responseMemory.recall(
+        recallBody(
           { model: 'm', input: 'more', previous_response_id: `resp_${index}`, ...other },
           'alice',
           context,
@@ -82,7 +85,7 @@ describe('a conversation by previous_response_id', () => {
       const [item] = Array.isArray(kept?.response['output']) ? kept.response['output'] : [];
       const refer = (other: JsonObject) => {
         const input = [{ type: 'item_reference', id: item.id }];
-        return responseMemory.recall({ model: 'm', input, ...other }, 'alice', context);
+        return recallBody({ model: 'm', input, ...other }, 'alice', context);
       };
       for (const same of alices) {
         expect(await recall(same)).toMatchObject({ $previous: `resp_${index}` });
@@ -102,7 +105,7 @@ describe('a conversation by previous_response_id', () => {
       text('second'),
     ]);
     const body = { model: 'm', input: 'three', previous_response_id: 'resp_2', instructions: 'Be brief.' };
-    const recalled = await responseMemory.recall(body, 'alice', context);
+    const recalled = await recallBody(body, 'alice', context);
     expect(recalled).toMatchObject({
       model: 'm',
       instructions: 'Be brief.',
@@ -132,7 +135,7 @@ describe('a conversation by previous_response_id', () => {
     const context = await open();
     const thinking: Block = { type: 'thinking', thinking: 'Hm', signature: 'c2ln' };
     await answer(context, 'resp_1', { input: 'one' }, [thinking, text('first')]);
-    const recalled = await responseMemory.recall(
+    const recalled = await recallBody(
       { model: 'm', input: 'two', previous_response_id: 'resp_1' },
       'alice',
       context,
@@ -146,7 +149,7 @@ describe('a conversation by previous_response_id', () => {
     await answer(context, 'resp_2', { input: 'two', previous_response_id: 'resp_upstream' }, [
       text('second'),
     ]);
-    const recalled = await responseMemory.recall(
+    const recalled = await recallBody(
       { model: 'm', input: 'three', previous_response_id: 'resp_2' },
       'alice',
       context,
@@ -162,7 +165,7 @@ describe('a conversation by previous_response_id', () => {
   ])('%s is left to others', async (_kind, body) => {
     const context = await open();
     await keep(context, 'resp_bob', { input: 'one' }, 'bob')?.finish(turn('resp_bob', [text('a')]));
-    expect(await responseMemory.recall(body, 'alice', context)).toBeUndefined();
+    expect(await recallBody(body, 'alice', context)).toBeUndefined();
   });
 
   it('ends at a circle of references', async () => {

@@ -33,9 +33,9 @@ export interface StoredResponse {
   previous: string | undefined;
 }
 
-type MemoryContext = Pick<ModelApiContext, 'answers' | 'log'>;
+export type MemoryContext = Pick<ModelApiContext, 'answers' | 'log'>;
 
-interface AskedOf {
+export interface AskedOf {
   principal: string;
   /** The answer's. */
   id: string;
@@ -43,7 +43,7 @@ interface AskedOf {
   body: unknown;
 }
 
-interface KeptAnswer extends AskedOf {
+export interface KeptAnswer extends AskedOf {
   request: ConversationRequest;
   answer: AnswerContext;
 }
@@ -56,40 +56,44 @@ export interface AnswerRecording {
   drop(): Promise<void>;
 }
 
-/** What a route remembers, for clients that need not send the whole history. */
-export type ResponseMemory = typeof responseMemory;
+export interface Recalled {
+  body: JsonObject;
+  /** The bytes that came ask for the same already. */
+  saysRaw?: boolean;
+}
 
-export const responseMemory = {
+/** What a route remembers, for clients that need not send the whole history. */
+export interface ResponseMemory {
   /**
    * The body with everything that was said before, where it names an answer of this principal that
    * is kept here; undefined for any other body. Throws GatewayError where it names one that is known
    * to be another principal's or another end user's.
    */
-  async recall(
-    body: unknown,
-    principal: string,
-    { answers }: MemoryContext,
-  ): Promise<JsonObject | undefined> {
+  recall(body: unknown, principal: string, context: MemoryContext): Promise<Recalled | undefined>;
+  /** Undefined when the answer is not to be kept. What it needs of the request is written, not held. */
+  keep(turn: KeptAnswer, context: MemoryContext): AnswerRecording | undefined;
+  /** The upstream keeps the answer itself, under its own id: its owner has to be known when a client asks for it. */
+  keepForwarded(answer: AskedOf & { upstream: string }, context: MemoryContext): Promise<void>;
+}
+
+export const responseMemory: ResponseMemory = {
+  async recall(body, principal, { answers }) {
     if (!isObject(body)) return undefined;
     const chained = await recallChain(body, principal, answers);
     const { input } = chained ?? body;
     const resolved = Array.isArray(input)
       ? await resolveReferences(input, (id) => itemsFor(id, body, principal, answers))
       : undefined;
-    return resolved === undefined ? chained : { ...(chained ?? body), input: resolved };
+    const recalled = resolved === undefined ? chained : { ...(chained ?? body), input: resolved };
+    return recalled && { body: recalled };
   },
 
-  /** Undefined when the answer is not to be kept. What it needs of the request is written, not held. */
-  keep(turn: KeptAnswer, context: MemoryContext): AnswerRecording | undefined {
+  keep(turn, context) {
     if (!isObject(turn.body) || turn.body['store'] === false) return undefined;
     return new ResponseRecord(turn, turn.body, context);
   },
 
-  /** The upstream keeps the answer itself, under its own id: its owner has to be known when a client asks for it. */
-  async keepForwarded(
-    { principal, id, upstream, body }: AskedOf & { upstream: string },
-    { answers, log }: MemoryContext,
-  ): Promise<void> {
+  async keepForwarded({ principal, id, upstream, body }, { answers, log }) {
     if (!isObject(body) || body['store'] === false) return;
     await keepOwner(id, { principal, user: endUserIn(body), upstream }, answers, KEPT_MS).catch(
       (err: unknown) => log.warn({ id, err }, 'an answer could not be kept'),
@@ -219,7 +223,7 @@ export async function forgetStoredResponse(
 }
 
 /** `input` as items: a text is one message. */
-function itemsOf(input: unknown): JsonObject[] {
+export function itemsOf(input: unknown): JsonObject[] {
   if (Array.isArray(input)) return input.filter(isObject);
   if (typeof input !== 'string' || input === '') return [];
   return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];

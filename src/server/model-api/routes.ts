@@ -17,8 +17,11 @@ import {
   getResponse,
   listInputItems,
 } from './responses.js';
+import { openResponsesSocket } from './responses-socket.js';
 
 const CALL: Access = { area: 'models', scope: 'call' };
+/** The messages are counted. */
+const OPEN: Access = { area: 'models', scope: 'call', uncounted: true };
 
 /** Of the dialects whose clients may go on from an answer by its id. */
 const MEMORIES: Readonly<Partial<Record<DialectName, ResponseMemory>>> = {
@@ -41,6 +44,7 @@ export const MODEL_ROUTES: readonly HttpRoute<ModelApiContext>[] = [
     access: CALL,
     handle: countTokensHandler(anthropicMessages, decodeCountTokensRequest),
   },
+  { method: 'GET', path: '/v1/responses', access: OPEN, handle: openResponsesSocket, webSocket: true },
   { method: 'POST', path: '/v1/responses/input_tokens', access: CALL, handle: countInputTokens },
   { method: 'POST', path: '/v1/responses/compact', access: CALL, handle: compactResponse },
   { method: 'GET', path: '/v1/responses/:id', access: CALL, handle: getResponse },

@@ -7,7 +7,7 @@ import type { StreamEncoder } from '../../dialects/shared/dialect.js';
 import type { AnswerBody } from '../../engines/engine.js';
 import type { Exchange } from '../http/exchange.js';
 import { baseHeaders } from '../http/respond.js';
-import { SseWriter, type Ticking } from '../http/sse-writer.js';
+import type { StreamWriter, Ticking } from '../http/sse-writer.js';
 import type { ActivityFeed } from './activity-feed.js';
 import type { ModelApiContext } from './context.js';
 
@@ -30,7 +30,7 @@ type BytesBody = Extract<AnswerBody, { kind: 'bytes' }>;
 export async function streamEvents(
   exchange: Exchange,
   context: ModelApiContext,
-  writer: SseWriter,
+  writer: StreamWriter,
   body: EventsBody & { dialect: DialectName },
   lifecycle: StreamLifecycle,
   encoder: StreamEncoder,
@@ -67,7 +67,7 @@ export async function streamEvents(
 export async function streamBytes(
   exchange: Exchange,
   context: ModelApiContext,
-  writer: SseWriter,
+  writer: StreamWriter,
   body: BytesBody,
   encoder: StreamEncoder | undefined,
 ): Promise<void> {
@@ -122,7 +122,7 @@ interface Sink<T> {
 async function streaming<T>(
   exchange: Exchange,
   { clock, metrics, log }: ModelApiContext,
-  writer: SseWriter,
+  writer: StreamWriter,
   source: AsyncIterable<T>,
   sink: Sink<T>,
 ): Promise<void> {
@@ -145,7 +145,7 @@ async function streaming<T>(
 
 async function pump<T>(
   exchange: Exchange,
-  writer: SseWriter,
+  writer: StreamWriter,
   iterator: AsyncIterator<T>,
   sink: Sink<T>,
 ): Promise<void> {
@@ -188,7 +188,7 @@ export class EarlyStream implements Ticking {
   readonly #exchange: Exchange;
   readonly #encoder: StreamEncoder;
   readonly #feed: ActivityFeed | undefined;
-  #writer: SseWriter | undefined;
+  #writer: StreamWriter | undefined;
   #headers: Readonly<Record<string, string>> = {};
 
   constructor(exchange: Exchange, encoder: StreamEncoder, feed?: ActivityFeed) {
@@ -198,7 +198,7 @@ export class EarlyStream implements Ticking {
   }
 
   /** Set once the head is out: the answer goes on there. */
-  get writer(): SseWriter | undefined {
+  get writer(): StreamWriter | undefined {
     return this.#writer;
   }
 
@@ -226,11 +226,11 @@ export class EarlyStream implements Ticking {
     return true;
   }
 
-  #begin(): SseWriter {
+  #begin(): StreamWriter {
     if (this.#writer !== undefined) return this.#writer;
-    const { response, recorder } = this.#exchange;
+    const { recorder } = this.#exchange;
     const headers = { ...baseHeaders(this.#exchange), ...this.#headers, ...SSE_HEADERS };
-    this.#writer = new SseWriter(response, 200, headers);
+    this.#writer = this.#exchange.stream(200, headers);
     this.#feed?.open(this.#writer, (text) => recorder?.emitted(text));
     return this.#writer;
   }

@@ -39,10 +39,10 @@ export interface ReportContext {
 }
 
 export function reportExchange(exchange: Exchange, context: ReportContext): void {
-  const { id, method, path, principal, facts, startedAt, recorder, request, response } = exchange;
+  const { id, method, path, principal, facts, startedAt, recorder, headers, response } = exchange;
   const { traced, clientGone } = exchange;
   const answered = response.statusCode;
-  const requestId = request.headers['x-request-id'];
+  const requestId = headers['x-request-id'];
   report(
     { id, method, path, principal, facts, startedAt, recorder, traced, clientGone, answered, requestId },
     context,

@@ -1,7 +1,8 @@
-/** A socket that is opened from any page, because only requests are checked. There is none to open. */
+/** A socket that is opened from any page, because only requests are checked. The one that there is checks them too. */
 import { describe, expect, it } from 'vitest';
 import { startTestGateway } from '../../support/gateway.js';
 import { openRaw } from '../../support/raw-http.js';
+import { openResponsesSocket, refusedSocket } from '../../support/responses-socket.js';
 import { OWN_ROUTES, send, tokenOf } from '../every-route.js';
 
 describe('a socket in place of a request', () => {
@@ -22,6 +23,21 @@ describe('a socket in place of a request', () => {
       ];
       expect([route.path, ...statuses]).toEqual([route.path, 401, 403, false]);
     }
+  });
+
+  it.each([
+    ['another origin', { origin: 'https://evil.example' }],
+    ['a file', { origin: 'null' }],
+    ['another port', { origin: 'http://127.0.0.1:1' }],
+    ['a page that hides its origin', { 'sec-fetch-site': 'cross-site' }],
+    ['a name that was rebound', { host: 'evil.example' }],
+  ])('is not opened to a model by %s', async (_who, headers: Record<string, string>) => {
+    const gateway = await startTestGateway();
+    expect((await refusedSocket(gateway.url, headers)).status).toBe(403);
+    const own = await openResponsesSocket(gateway.url, { origin: gateway.url });
+    expect((await own.ask({ model: 'demo', input: 'Hello' })).at(-1)).toMatchObject({
+      type: 'response.completed',
+    });
   });
 
   it('is not opened by CONNECT', async () => {
