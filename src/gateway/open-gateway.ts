@@ -117,6 +117,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const virtualMcp = createVirtualMcp({
       tools: () => agents.tools(),
       mcp,
+      approvals,
       version,
       log,
       home: homedir(),

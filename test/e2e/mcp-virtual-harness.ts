@@ -196,6 +196,11 @@ export const inWork = ({ work }: VirtualGateway, name: string): string => join(w
 
 export const NEWEST = '2026-07-28';
 
+interface FormAnswer {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, string>;
+}
+
 /** SDK 2.x; `auto` finds the era out by itself. */
 export async function connectNewest(
   { url }: Pick<TestGateway, 'url'>,
@@ -205,15 +210,28 @@ export async function connectNewest(
     query = '?model=here',
     roots,
     mode = { pin: NEWEST },
-  }: ClientOptions & { mode?: 'auto' | { pin: string } } = {},
+    answerForm,
+  }: ClientOptions & {
+    mode?: 'auto' | { pin: string };
+    /** The person at the client. */
+    answerForm?: (message: string) => Promise<FormAnswer>;
+  } = {},
 ): Promise<{ client: NewestClient; seen: Response[] }> {
   const client = new NewestClient(
     { name: 'test', version: '2' },
     {
-      capabilities: roots === undefined ? {} : { roots: { listChanged: true } },
+      capabilities: {
+        ...(roots === undefined ? {} : { roots: { listChanged: true } }),
+        ...(answerForm === undefined ? {} : { elicitation: { form: {} } }),
+      },
       versionNegotiation: { mode },
     },
   );
+  if (answerForm !== undefined) {
+    client.setRequestHandler('elicitation/create', async ({ params }) => ({
+      ...(await answerForm(params.message)),
+    }));
+  }
   if (roots !== undefined) {
     client.setRequestHandler('roots/list', () => ({
       roots: roots.map((root) => ({ uri: pathToFileURL(root).href })),

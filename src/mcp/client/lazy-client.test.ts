@@ -27,7 +27,7 @@ describe('a client that is loaded when it is needed', () => {
 
   it('connects to the servers of the configuration by itself', async () => {
     const client = clientOf({ docs: missing });
-    await client.settled(AbortSignal.timeout(5000));
+    await client.settled(AbortSignal.timeout(30_000));
     expect(client.status()).toMatchObject([{ name: 'docs', state: 'failed' }]);
     await client.close();
   });

@@ -26,6 +26,8 @@ export const VIRTUAL_LIMITS = {
   /** For a client to say which folder it works in. */
   rootsMs: 10_000,
   changedInputChars: 4000,
+  /** What a form at the client may have to show; longer questions are answered elsewhere. */
+  questionChars: 4000,
 } as const;
 
 export type VirtualLimits = { readonly [K in keyof typeof VIRTUAL_LIMITS]: number };

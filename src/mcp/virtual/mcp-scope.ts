@@ -1,16 +1,19 @@
 /** What a virtual server sees of its client: a session of the older era, or one request of the stateless one. */
 import { GatewayError } from '../../core/errors.js';
+import type { ApprovalCoordinator } from '../../permissions/approvals.js';
 import type { OpenToolState, ToolRuntime, ToolSelection } from '../../tools/runtime/runtime.js';
 import type { McpClient } from '../client/mcp-client.js';
 import type { McpLog } from '../client/wire/log.js';
 import type { VirtualLimits } from './limits.js';
 import type { RunningToolCalls } from './running-tool-calls.js';
 import type { Server, ServerSdk } from './sdk.js';
+import type { SuspendedCalls } from './suspended-calls.js';
 
 export interface VirtualParts {
   /** Loaded with the first client. */
   tools(): Promise<ToolRuntime>;
   mcp: Pick<McpClient, 'tools' | 'status'>;
+  approvals: Pick<ApprovalCoordinator, 'get' | 'decide' | 'attend'>;
   version: string;
   log: McpLog;
   /** Of the person, for `~/` in rules. */
@@ -36,6 +39,8 @@ export interface McpScope {
   readonly sdk: ServerSdk;
   readonly runtime: ToolRuntime;
   readonly calls: RunningToolCalls;
+  /** Where calls wait whose client may answer for its key; undefined where it may not. */
+  readonly suspended: SuspendedCalls | undefined;
   /** Throws `not_found` for a handle that is unknown, another key's or of another workspace. */
   lendState(request: StateRequest): Promise<LentState>;
 }

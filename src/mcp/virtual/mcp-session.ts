@@ -113,6 +113,7 @@ export class McpSession implements Kept {
       sdk,
       runtime,
       calls: this.calls,
+      suspended: undefined,
       lendState: async (request) => ({
         id: tools.id,
         tools: await tools.at(request.kind === 'folder' ? request.root : undefined),

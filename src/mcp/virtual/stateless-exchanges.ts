@@ -5,10 +5,11 @@
 import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
-import type { VirtualParts } from './mcp-scope.js';
+import type { McpScope, VirtualParts } from './mcp-scope.js';
 import { RunningToolCalls } from './running-tool-calls.js';
 import type { ServerSdk } from './sdk.js';
 import { StateHandles } from './state-handles.js';
+import { SuspendedCalls } from './suspended-calls.js';
 import {
   type AnswerEnd,
   SERVERS,
@@ -33,6 +34,7 @@ const QUICK = /^(?:server\/discover|\w+(?:\/templates)?\/list)$/;
 export class StatelessExchanges {
   readonly #parts: VirtualParts;
   readonly #states: StateHandles;
+  readonly #suspended: SuspendedCalls;
   readonly #open = new Set<Exchange>();
   #bus: InstanceType<ServerSdk['EventBus']> | undefined;
   #draining = false;
@@ -40,6 +42,7 @@ export class StatelessExchanges {
   constructor(parts: VirtualParts) {
     this.#parts = parts;
     this.#states = new StateHandles(parts);
+    this.#suspended = new SuspendedCalls(parts);
   }
 
   async handle(request: VirtualRequest, sdk: ServerSdk): Promise<VirtualAnswer> {
@@ -90,6 +93,7 @@ export class StatelessExchanges {
   async close(): Promise<void> {
     this.drain();
     await Promise.all([...this.#open].map(({ calls }) => calls.stop(stopping())));
+    await this.#suspended.close(stopping());
     await this.#states.close(stopping());
   }
 
@@ -105,7 +109,7 @@ export class StatelessExchanges {
     const { log } = this.#parts;
     const { principal } = request;
     this.#bus ??= new sdk.EventBus((error) => log.warn({ err: error }, 'bug: an MCP client was not told'));
-    const scope = {
+    const scope: McpScope = {
       session: undefined,
       principal,
       place,
@@ -113,8 +117,8 @@ export class StatelessExchanges {
       sdk,
       runtime,
       calls,
-      lendState: (wanted: Parameters<StateHandles['lend']>[0]) =>
-        this.#states.lend(wanted, { principal, place }, runtime),
+      suspended: request.mayApprove ? this.#suspended : undefined,
+      lendState: (wanted) => this.#states.lend(wanted, { principal, place }, runtime),
     };
     return sdk.createMcpHandler(() => SERVERS[request.server](scope), {
       legacy: 'reject',

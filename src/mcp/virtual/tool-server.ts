@@ -1,13 +1,22 @@
 /** The gateway's tools for any MCP client, under the permissions and approvals of its key. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { JsonObject, ToolDefinition, ToolResultContent } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ToolOffer, ToolRunEvent, ToolRunResult } from '../../tools/runtime/runtime.js';
 import type { Tool } from '../../tools/runtime/tool.js';
 import type { McpTool } from '../client/mcp-client.js';
+import { questionFor, takeAnswer, takesForms } from './ask-client.js';
 import { guarded, type LentState, type McpScope } from './mcp-scope.js';
 import { ProgressReporter } from './progress.js';
-import type { CallToolResult, ContentBlock, Server, ServerContext, WireTool } from './sdk.js';
+import type {
+  CallToolResult,
+  ContentBlock,
+  InputRequiredResult,
+  Server,
+  ServerContext,
+  WireTool,
+} from './sdk.js';
+import type { SuspendedCall, SuspendedCalls } from './suspended-calls.js';
 
 /** Lets a client distinguish a denial from a failure without reading the text. */
 const OUTCOME = 'toolgate/outcome';
@@ -101,9 +110,13 @@ export function createToolServer(scope: McpScope): Server {
       );
     }
     const { id, signal } = context.mcpReq;
+    const wanted = { name: params.name, input: params.arguments ?? {} };
+    const suspended = takesForms(server) ? scope.suspended : undefined;
     return calls.run(id, signal, (running) =>
       guarded(scope, () =>
-        callTool(scope, { name: params.name, input: params.arguments ?? {} }, context, running),
+        suspended === undefined
+          ? callTool(scope, wanted, context, running)
+          : callAskingClient(scope, suspended, wanted, context, running),
       ),
     );
   });
@@ -191,6 +204,9 @@ function serverHints({ annotations: { readOnly, destructive, openWorld } }: McpT
   };
 }
 
+/** In place of progress to the request that began the call. */
+type Tell = (event: Exclude<ToolRunEvent, { type: 'tool-result' }>) => void;
+
 interface WantedCall {
   name: string;
   input: JsonObject;
@@ -201,14 +217,15 @@ async function callTool(
   wanted: WantedCall,
   context: ServerContext,
   signal: AbortSignal,
+  tell?: Tell,
 ): Promise<CallToolResult> {
   if (scope.session !== undefined) {
     const state = await scope.lendState({ kind: 'handle', handle: undefined });
-    return runTool(scope, wanted, state, context, signal);
+    return runTool(scope, wanted, state, context, signal, tell);
   }
   if (!rememberingTools(scope)(wanted.name)) {
     return withState(await scope.lendState({ kind: 'once' }), (state) =>
-      runTool(scope, wanted, state, context, signal),
+      runTool(scope, wanted, state, context, signal, tell),
     );
   }
   const { [STATE_ARGUMENT]: handle, ...input } = wanted.input;
@@ -225,7 +242,7 @@ async function callTool(
     throw error;
   }
   return withState(lent, async (state) =>
-    namingState(await runTool(scope, { name: wanted.name, input }, state, context, signal), state),
+    namingState(await runTool(scope, { name: wanted.name, input }, state, context, signal, tell), state),
   );
 }
 
@@ -272,6 +289,7 @@ async function runTool(
   state: LentState,
   context: ServerContext,
   signal: AbortSignal,
+  tell?: Tell,
 ): Promise<CallToolResult> {
   const { runtime, place, parts } = scope;
   const offer = await offerOf(scope, state.id);
@@ -283,17 +301,82 @@ async function runTool(
     options: { commands: [], model: place.model ?? '', forkNumber: 0, logName: state.id },
     signal,
   });
-  const progress = new ProgressReporter(context, parts.limits, `${name} is being looked at`);
+  const progress =
+    tell === undefined
+      ? new ProgressReporter(context, parts.limits, `${name} is being looked at`)
+      : undefined;
   try {
     for await (const event of running) {
       if (event.type === 'tool-result') return encodeResult(event, parts.limits.changedInputChars);
-      report(progress, event);
+      if (progress === undefined) tell?.(event);
+      else report(progress, event);
     }
   } finally {
-    progress.end();
+    progress?.end();
   }
   throw new Error(`${name} ended without a result`);
 }
+
+/**
+ * The person at the client may decide for its key: they are asked by `input_required`, and the call
+ * waits for the request that brings their answer.
+ */
+async function callAskingClient(
+  scope: McpScope,
+  suspended: SuspendedCalls,
+  wanted: WantedCall,
+  context: ServerContext,
+  signal: AbortSignal,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { sdk, parts, principal, place } = scope;
+  const likeness = likenessOf([wanted.name, wanted.input, place.root, place.model]);
+  const requestState = context.mcpReq.requestState<string>();
+  let call: SuspendedCall | undefined;
+  if (requestState === undefined) {
+    call = suspended.start(principal, likeness, async (ends, tell) => {
+      const leave = parts.approvals.attend(principal);
+      try {
+        return await callTool(scope, wanted, context, ends, tell);
+      } finally {
+        leave();
+      }
+    });
+  } else {
+    call = suspended.find(requestState, principal);
+    if (call === undefined || call.likeness !== likeness) return refused(LOST);
+    if (call.shown !== undefined) {
+      await takeAnswer(sdk, context, { ...call.shown, by: principal }, parts.approvals);
+    }
+  }
+  const progress = new ProgressReporter(context, parts.limits, `${wanted.name} is being looked at`);
+  try {
+    for (;;) {
+      const next = await call.follow(signal, (event) => report(progress, event));
+      if (next.kind === 'done') {
+        suspended.forget(call);
+        return next.result;
+      }
+      const approval = await parts.approvals.get(next.approval);
+      const question =
+        approval && questionFor(sdk, approval, { requestState: call.id, chars: parts.limits.questionChars });
+      if (approval === undefined || question === undefined) continue;
+      call.shown = { approval: approval.id, digest: approval.digest };
+      return question;
+    }
+  } catch (error) {
+    suspended.forget(call);
+    throw error;
+  } finally {
+    progress.end();
+  }
+}
+
+function likenessOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}
+
+const LOST =
+  'The gateway does not know this call any more: it was restarted, the answer came too late, or the call is another one. Whether it ran is not known; look before it is called again.';
 
 function report(progress: ProgressReporter, event: Exclude<ToolRunEvent, { type: 'tool-result' }>): void {
   if (event.type === 'tool-progress') progress.say(event.content);

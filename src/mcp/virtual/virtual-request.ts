@@ -16,6 +16,8 @@ export const VIRTUAL_SERVERS: readonly VirtualServerName[] = ['gateway', 'auth']
 export interface VirtualRequest {
   server: VirtualServerName;
   principal: string;
+  /** The key may decide about its own approvals. */
+  mayApprove: boolean;
   method: 'GET' | 'POST' | 'DELETE';
   headers: Headers;
   /** Of a POST, parsed. */

@@ -82,6 +82,7 @@ function serve(server: VirtualServerName): Handler<McpApiContext> {
     const answer = await context.virtualMcp.handle({
       server,
       principal: principal.name,
+      mayApprove: principal.scopes.includes('approve'),
       method,
       headers: passedHeaders(exchange),
       ...(body === undefined ? {} : { body }),

@@ -1,0 +1,85 @@
+/** A question about a call as a form for the person at the client, and their answer as a decision. */
+import * as z from 'zod';
+import type { Approval, ApprovalCoordinator } from '../../permissions/approvals.js';
+import type { InputRequiredResult, Server, ServerContext, ServerSdk } from './sdk.js';
+
+/** Of the embedded question. */
+const QUESTION = 'approval';
+
+/** Of `elicitation/create`; what is not said counts as a form, as in the revisions before. */
+export function takesForms(server: Server): boolean {
+  const elicitation = server.getClientCapabilities()?.elicitation;
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+}
+
+/** As the store has it. */
+const describedSchema = z.object({
+  title: z.string(),
+  command: z.string().optional(),
+  diff: z.string().optional(),
+  url: z.string().optional(),
+  detail: z.string().optional(),
+  /** A yes is no answer to these. */
+  questions: z.undefined().optional(),
+});
+
+/** Undefined where a form cannot show all of it, or a yes would not be an answer. */
+export function questionFor(
+  sdk: ServerSdk,
+  { tool, describe, input }: Approval,
+  { requestState, chars }: { requestState: string; chars: number },
+): InputRequiredResult | undefined {
+  const { data } = describedSchema.safeParse(describe);
+  if (data === undefined) return undefined;
+  const shown = data.command ?? data.diff ?? data.url ?? data.detail ?? JSON.stringify(input);
+  const message = `May ${tool} be run? ${data.title}\n\n${shown}`;
+  if (message.length > chars) return undefined;
+  return sdk.inputRequired({
+    requestState,
+    inputRequests: {
+      [QUESTION]: sdk.inputRequired.elicit({
+        message,
+        requestedSchema: {
+          type: 'object',
+          properties: {
+            decision: { type: 'string', title: 'Decision', enum: ['allow', 'deny'] },
+            reason: { type: 'string', title: 'Reason', description: 'The model reads it.', maxLength: 2000 },
+          },
+          required: ['decision'],
+        },
+      }),
+    },
+  });
+}
+
+const answerSchema = z.object({
+  decision: z.enum(['allow', 'deny']),
+  reason: z.string().max(2000).optional(),
+});
+
+/**
+ * Only a clear word decides. A form that was closed, or filled in wrongly, leaves the question to the
+ * others who may answer it.
+ */
+export async function takeAnswer(
+  sdk: ServerSdk,
+  { mcpReq }: ServerContext,
+  shown: { approval: string; digest: string; by: string },
+  approvals: Pick<ApprovalCoordinator, 'decide'>,
+): Promise<void> {
+  const { approval, digest, by } = shown;
+  const answer = sdk.inputResponse(mcpReq.inputResponses, QUESTION);
+  if (answer.kind !== 'elicit' || answer.action === 'cancel') return;
+  const { data } = answerSchema.safeParse(
+    answer.action === 'decline' ? { decision: 'deny' } : answer.content,
+  );
+  if (data === undefined) return;
+  const { decision, reason = '' } = data;
+  await approvals.decide(approval, {
+    decision,
+    digest,
+    by,
+    via: 'mcp',
+    ...(reason === '' ? {} : { reason }),
+  });
+}

@@ -1,0 +1,111 @@
+/**
+ * Calls whose client was asked something and is to come back with the answer. They go on while no
+ * connection waits for them; a client that does not come back ends them.
+ */
+import { randomUUID } from 'node:crypto';
+import type { ToolRunEvent } from '../../tools/runtime/runtime.js';
+import type { McpLog } from '../client/wire/log.js';
+import { type Kept, KeptByKey } from './kept-by-key.js';
+import type { VirtualLimits } from './limits.js';
+import type { CallToolResult } from './sdk.js';
+
+type CallEvent = Exclude<ToolRunEvent, { type: 'tool-result' }>;
+
+/** What runs; it reports while it does. */
+type Work = (signal: AbortSignal, report: (event: CallEvent) => void) => Promise<CallToolResult>;
+
+type Followed =
+  | { kind: 'done'; result: CallToolResult }
+  /** A person is asked, and this client was not yet. */
+  | { kind: 'asks'; approval: string };
+
+export class SuspendedCalls {
+  readonly #calls: KeptByKey<SuspendedCall>;
+
+  constructor({ limits, log }: { limits: VirtualLimits; log: McpLog }) {
+    this.#calls = new KeptByKey<SuspendedCall>({
+      most: limits.sessions,
+      mostOfKey: limits.sessionsOfKey,
+      idleMs: limits.idleMs,
+      sweepMs: limits.sweepMs,
+      words: { many: 'calls that wait for their client', remedy: 'Answer one' },
+      log,
+    });
+  }
+
+  /** `likeness`: what the client has to send again with its answer. */
+  start(principal: string, likeness: string, work: Work): SuspendedCall {
+    const id = randomUUID();
+    return this.#calls.add(id, principal, () => new SuspendedCall(id, principal, likeness, work));
+  }
+
+  find(id: string, principal: string): SuspendedCall | undefined {
+    return this.#calls.find(id, principal);
+  }
+
+  forget(call: SuspendedCall): void {
+    void this.#calls.end(call.id, undefined);
+  }
+
+  close(reason: unknown): Promise<void> {
+    return this.#calls.endAll(reason);
+  }
+}
+
+export class SuspendedCall implements Kept {
+  usedAt = performance.now();
+  readonly #control = new AbortController();
+  readonly #done: Promise<CallToolResult>;
+  readonly #listeners = new Set<(event: CallEvent) => void>();
+  /** What the client was asked about last, and the digest of what it was shown. */
+  shown: { approval: string; digest: string } | undefined;
+  /** Approvals that the client was asked about. */
+  readonly #asked = new Set<string>();
+
+  constructor(
+    readonly id: string,
+    readonly principal: string,
+    readonly likeness: string,
+    work: Work,
+  ) {
+    this.#done = work(this.#control.signal, (event) => {
+      for (const listener of this.#listeners) listener(event);
+    });
+    // Whoever follows gets it; nobody may.
+    this.#done.catch(() => {});
+  }
+
+  get isIdle(): boolean {
+    return this.#listeners.size === 0;
+  }
+
+  /** Until it is done or asks. A signal that fires meanwhile ends the call. */
+  async follow(signal: AbortSignal, report: (event: CallEvent) => void): Promise<Followed> {
+    const end = (): void => this.#control.abort(signal.reason);
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end);
+    let listener: ((event: CallEvent) => void) | undefined;
+    const asks = new Promise<Followed>((resolve) => {
+      listener = (event) => {
+        report(event);
+        const approval = event.type === 'tool-waiting' ? event.approval : undefined;
+        if (approval === undefined || this.#asked.has(approval)) return;
+        this.#asked.add(approval);
+        resolve({ kind: 'asks', approval });
+      };
+      this.#listeners.add(listener);
+    });
+    try {
+      return await Promise.race([asks, this.#done.then((result) => ({ kind: 'done' as const, result }))]);
+    } finally {
+      signal.removeEventListener('abort', end);
+      if (listener !== undefined) this.#listeners.delete(listener);
+      this.usedAt = performance.now();
+    }
+  }
+
+  async close(reason: unknown): Promise<void> {
+    if (reason !== undefined) this.#control.abort(reason);
+    await this.#done.catch(() => {});
+  }
+}
