@@ -44,10 +44,11 @@ export class EventRing {
 
   /** Events up to this number were not kept: no reader can resume from before it. */
   lose(seq: number): void {
+    this.#after = seq;
+    if (this.#entries.length === 0) return;
     this.#entries = [];
     this.#first = 0;
     this.#bytes = 0;
-    this.#after = seq;
   }
 
   /** Undefined where an event after `seq` is gone. */

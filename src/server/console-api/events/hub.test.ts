@@ -92,6 +92,39 @@ describe('EventHub', () => {
     }
   });
 
+  it.each([false, true])(
+    'shows one who comes late all that was said, watched before: %s',
+    async (watched) => {
+      const { hub, open } = start({ turnChars: 2_000 });
+      if (watched) await open();
+      const turn = begin(hub);
+      const sub = { id: 'a1', label: 'sub', parent: 't1' };
+      const say = (type: 'text' | 'thinking', text: string, agent?: typeof sub) =>
+        turn.observe({ type, text, session: 's1', ...(agent && { agent }) });
+      say('thinking', 'h');
+      say('thinking', 'm');
+      for (const piece of ['o', 'n', 'e']) say('text', piece);
+      say('text', 'su', sub);
+      say('text', ' two');
+      say('text', 'b', sub);
+      turn.observe({ type: 'call-began', id: 'c1', name: 'Read', session: 's1' });
+      say('text', 'three');
+      const [snapshot] = (await open(new FakeReader())).events;
+      const said = (event: ConsoleEvent | undefined) =>
+        event?.type === 'snapshot' ? event.turns.flatMap(({ chunks }) => chunks) : [];
+      expect(said(snapshot).map((chunk) => ('text' in chunk ? chunk.text : chunk.type))).toEqual([
+        'hm',
+        'one two',
+        'sub',
+        'tool_use',
+        'three',
+      ]);
+      for (let pieces = 0; pieces < 300; pieces += 1) say('text', 'x'.repeat(10));
+      const [later] = (await open(new FakeReader())).events;
+      expect(JSON.stringify(said(later)).length).toBeLessThan(3_000);
+    },
+  );
+
   it.each(Array.from({ length: 12 }, (_, ticks) => ticks))(
     'loses no question that comes up while a reader connects, %i steps in',
     async (ticks) => {

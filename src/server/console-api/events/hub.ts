@@ -155,8 +155,7 @@ export class EventHub implements TurnWatcher {
   /** Never throws. `audience`: the key that it is of; null for everyone. */
   publish(audience: Audience, event: NewEvent): void {
     if (!this.watched) {
-      this.#waiting = [];
-      this.#ring.lose(this.#next());
+      this.#lose();
       return;
     }
     const last = this.#waiting.at(-1);
@@ -273,6 +272,11 @@ export class EventHub implements TurnWatcher {
 
   #observe(live: TurnSnapshot, activity: AgentActivity): void {
     if (this.#turns.get(live.id) !== live) return;
+    // Most of what happens is one more piece of a text, and mostly nobody reads it.
+    if (!this.watched && live.extend(activity)) {
+      this.#lose();
+      return;
+    }
     const { agent, ...body } = encodeActivity(activity, this.limits);
     const chunk = { ...body, turn: live.id, agent, at: this.#time() };
     live.add(chunk);
@@ -291,6 +295,12 @@ export class EventHub implements TurnWatcher {
       stop_reason: stopReason ?? null,
       error: error === undefined ? null : { type: error.code, message: error.message },
     });
+  }
+
+  /** Nobody reads what happens now, nor may come back to it. */
+  #lose(): void {
+    this.#waiting = [];
+    this.#ring.lose(this.#next());
   }
 
   #flush(): void {

@@ -2,6 +2,7 @@
  * A turn that runs, as it stands: what a reader from its beginning would know, in as few chunks as
  * say it, and never more than a bound.
  */
+import type { AgentActivity } from '../../../activity/activity.js';
 import { boundInput } from '../../../activity/encode.js';
 import type { ActivityWire, BlockWire } from '../../../activity/wire.js';
 import { headOf } from '../../../tools/runtime/clean-text.js';
@@ -14,6 +15,10 @@ type Limits = Pick<EventLimits, 'inputChars' | 'progressChars' | 'turnChars'>;
 interface Kept {
   chunk: ActivityWire;
   chars: number;
+}
+
+interface OpenText extends Kept {
+  chunk: Extract<ActivityWire, { type: 'text' | 'thinking' }>;
 }
 
 /** What is kept about one call. */
@@ -61,6 +66,16 @@ export class TurnSnapshot {
     if (this.#chars > this.#limits.turnChars) this.#shrink();
   }
 
+  /** Like `add`, for the next piece of a text that goes on. False where it is anything else. */
+  extend(activity: AgentActivity): boolean {
+    if (activity.type !== 'text' && activity.type !== 'thinking') return false;
+    const open = this.#open.get(activity.agent?.id ?? '');
+    if (open === undefined || !this.#goesOn(open, activity.type)) return false;
+    this.#append(open, activity.text);
+    if (this.#chars > this.#limits.turnChars) this.#shrink();
+    return true;
+  }
+
   toWire(): LiveTurnWire {
     const chunks = [...this.#kept].map(({ chunk }) => chunk);
     return { ...this.#began, chunks, ...(this.#truncated ? { truncated: true } : {}) };
@@ -68,10 +83,17 @@ export class TurnSnapshot {
 
   #addText(agent: string, chunk: Extract<ActivityWire, { type: 'text' | 'thinking' }>): void {
     const open = this.#open.get(agent);
-    if (open !== undefined && open.chunk.type === chunk.type && this.#kept.has(open)) {
-      open.chunk.text += chunk.text;
-      this.#grow(open, chunk.text.length);
-    } else this.#open.set(agent, this.#keep({ ...chunk }));
+    if (open !== undefined && this.#goesOn(open, chunk.type)) this.#append(open, chunk.text);
+    else this.#open.set(agent, this.#keep({ ...chunk }));
+  }
+
+  #goesOn(open: Kept, type: 'text' | 'thinking'): open is OpenText {
+    return open.chunk.type === type && this.#kept.has(open);
+  }
+
+  #append(open: OpenText, text: string): void {
+    open.chunk.text += text;
+    this.#grow(open, text.length);
   }
 
   #addOther(agent: string, chunk: Exclude<ActivityWire, { type: 'text' | 'thinking' }>): void {
