@@ -1,7 +1,7 @@
 /** The system prompt of one turn: the agent's own, the project's instructions, and what the client wrote. */
 
-import { constants } from 'node:fs';
-import { lstat, open, realpath } from 'node:fs/promises';
+import { constants, lstatSync } from 'node:fs';
+import { open, realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { TextBlock } from '../../../core/conversation.js';
 import type { Log } from '../../../observability/log.js';
@@ -102,9 +102,9 @@ export async function subAgentPrompt(
 
 async function ownPrompt(identity: string, options: SystemPromptOptions): Promise<string> {
   const { root, cwd, now, platform, readable } = options;
-  const [tools, environment, instructions] = await Promise.all([
+  const environment = environmentBlock({ root, platform, now });
+  const [tools, instructions] = await Promise.all([
     toolPrompts(options),
-    environmentBlock({ root, platform, now }),
     readInstructions({ root, cwd, readable }),
   ]);
   return [identity, ...tools, environment, instructionsBlock(instructions)]
@@ -134,27 +134,37 @@ async function toolPrompts({ tools, root, memoryDir, onProblem }: SystemPromptOp
 }
 
 /** Where the agent works, as facts for the model. Nothing in it changes within a day. */
-async function environmentBlock({
+function environmentBlock({
   root,
   platform,
   now,
-}: Pick<SystemPromptOptions, 'root' | 'platform' | 'now'>): Promise<string> {
+}: Pick<SystemPromptOptions, 'root' | 'platform' | 'now'>): string {
   const day = new Date(now).toISOString().slice(0, 10);
   return [
     '# Environment',
     `- Working folder: ${root}`,
-    `- Git repository: ${(await isInRepository(root)) ? 'yes' : 'no'}`,
+    `- Git repository: ${isInRepository(root) ? 'yes' : 'no'}`,
     `- Platform: ${platform}`,
     `- Date: ${day}`,
   ].join('\n');
 }
 
 /** A worktree has a file of that name. */
-async function isInRepository(root: string): Promise<boolean> {
+function isInRepository(root: string): boolean {
   for (let folder = root; ; folder = dirname(folder)) {
-    const found = await lstat(join(folder, '.git')).catch(() => undefined);
-    if (found !== undefined) return true;
+    if (isThere(join(folder, '.git'))) return true;
     if (dirname(folder) === folder) return false;
+  }
+}
+
+/**
+ * Every turn asks, mostly for what is not there: a rejection from the thread pool costs twenty times as much.
+ */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
   }
 }
 
@@ -191,7 +201,7 @@ export async function readInstructions({
   for (const folder of chain(root, cwd)) {
     for (const name of INSTRUCTION_FILES) {
       const path = join(folder, name);
-      const real = await realpath(path).catch(() => undefined);
+      const real = isThere(path) ? await realpath(path).catch(() => undefined) : undefined;
       // A link out of the workspace, or a second name of the same file.
       if (real === undefined || !isInside(root, real) || seen.has(real)) continue;
       seen.add(real);
