@@ -1,5 +1,5 @@
 /** Fingerprints of a request: its history, its new messages, and the settings that distinguish it. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { withoutBillingHeader } from '../../core/billing-header.js';
 import type { Block, Message, TextBlock, ToolResultBlock } from '../../core/conversation.js';
 import { Memo } from '../../core/shared-values.js';
@@ -77,9 +77,9 @@ function hashesOf(from: string, message: Message | undefined, keys: readonly str
 }
 
 export function digest(...parts: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(`${part.length}:`).update(part);
-  return hash.digest('base64url');
+  let whole = '';
+  for (const part of parts) whole += `${part.length}:${part}`;
+  return hash('sha256', whole, 'base64url');
 }
 
 /** What a request asks for beside its history: two requests with other settings are two requests. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { call, result, said, user } from '../../../test/support/sessions-bench.js';
 import type { Message, TextBlock } from '../../core/conversation.js';
 import { share } from '../../core/shared-values.js';
-import { fingerprintRequest } from './history-fingerprint.js';
+import { digest, fingerprintRequest } from './history-fingerprint.js';
 
 const thinking: Message = { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm' }] };
 /** Of every kind that a message may have, and of those that join their neighbours. */
@@ -70,4 +70,8 @@ describe('a history of shared messages', () => {
     hashesOf([...messages, user('more')]);
     expect([before > 0, reads]).toEqual([true, before]);
   });
+});
+
+it('a digest is the one that earlier versions have stored, whatever the text', () => {
+  expect(digest('a\ud83d', '\ude00 é 修', '')).toBe('cTMrtS8bnry2U3r5iyokfKcUxcfZpygNMhipjoW30iY');
 });

@@ -114,14 +114,17 @@ const spoken = (texts: readonly string[]): string => texts.join('').replace(/\s+
  * that join texts. The indentation of a line is part of the text.
  */
 function written(texts: readonly string[]): string {
-  return texts
-    .join('\n')
-    .trim()
-    .replace(/\s+/g, (run) => {
-      const line = run.lastIndexOf('\n');
-      const depth = line < 0 ? '' : run.slice(line + 1);
-      return depth === '' ? ' ' : `\n${depth}`;
-    });
+  return (
+    texts
+      .join('\n')
+      .trim()
+      // One blank stays as it is: most runs are.
+      .replace(/\s{2,}|[^\S ]/g, (run) => {
+        const line = run.lastIndexOf('\n');
+        const depth = line < 0 ? '' : run.slice(line + 1);
+        return depth === '' ? ' ' : `\n${depth}`;
+      })
+  );
 }
 
 /**
