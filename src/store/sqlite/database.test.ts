@@ -68,6 +68,18 @@ describe('Database', () => {
     database.close();
   });
 
+  it('logs 4 MB before it writes them into the file, also in one of an earlier version, which keeps its pages', async () => {
+    const pagesOf = (database: Database) =>
+      ['page_size', 'wal_autocheckpoint'].map((name) => pragma(database, name));
+    const made = await open();
+    expect(pagesOf(made)).toEqual([1024, 4096]);
+    made.exec('PRAGMA journal_mode = DELETE; PRAGMA page_size = 4096; VACUUM');
+    made.close();
+    const earlier = await open();
+    expect(pagesOf(earlier)).toEqual([4096, 1024]);
+    earlier.close();
+  });
+
   it('rolls back what throws, and goes on', async () => {
     const database = await open();
     const failed = database.write(() => {

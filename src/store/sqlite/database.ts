@@ -13,7 +13,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type LibsqlDatabase from 'libsql';
 import { GatewayError } from '../../core/errors.js';
 import { isBusy, storeError } from './errors.js';
-import { isRow, type Row } from './rows.js';
+import { isRow, number, type Row } from './rows.js';
 
 export type SqlValue = string | number | null | Uint8Array;
 export type Params = readonly SqlValue[];
@@ -30,6 +30,15 @@ interface Prepared {
   statement: LibsqlDatabase.Statement;
   parameters: number;
 }
+
+/**
+ * A change is logged in whole pages, and a turn changes some dozens of them by a few bytes each: with
+ * SQLite's usual 4096 it logs 145 KB. Smaller pages make it slower to read what is long (a scan takes
+ * 1.6 times as long), which is rare. A file that exists keeps its own.
+ */
+const PAGE_BYTES = 1024;
+/** The log is written into the file when it has grown to this, as with SQLite's usual pages. */
+const LOG_BYTES = 4 * 1024 * 1024;
 
 const BUSY_TIMEOUT_MS = 20;
 const RETRY_MS = { first: 2, most: 50 };
@@ -61,9 +70,10 @@ export class Database {
     const connection = new Libsql(options.path, { timeout: BUSY_TIMEOUT_MS });
     const database = new Database(connection, options);
     await database.#retry(() => {
-      // Takes effect only before the first table, and lets prune give space back to the disk. Not
-      // synced, for the next line writes the same page again and is.
+      // These take effect only before the first table; the second lets prune give space back to the
+      // disk. Not synced, for the next line writes the same page again and is.
       connection.exec('PRAGMA synchronous = OFF');
+      connection.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
       connection.exec('PRAGMA auto_vacuum = INCREMENTAL');
       connection.exec('PRAGMA synchronous = FULL');
       if (!options.memory) connection.exec('PRAGMA journal_mode = WAL');
@@ -71,6 +81,8 @@ export class Database {
     connection.exec('PRAGMA foreign_keys = ON');
     connection.exec('PRAGMA temp_store = MEMORY');
     connection.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`);
+    const pageBytes = number(database.get('PRAGMA page_size') ?? {}, 'page_size');
+    connection.exec(`PRAGMA wal_autocheckpoint = ${Math.round(LOG_BYTES / pageBytes)}`);
     return database;
   }
 

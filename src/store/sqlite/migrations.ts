@@ -74,6 +74,16 @@ CREATE INDEX traces_by_session ON traces (json_extract(summary, '$.session'), se
   WHERE json_extract(summary, '$.session') IS NOT NULL;
 `;
 
+/**
+ * Indexes that every turn wrote to, for the sake of prune, which walks over these rows anyway, and of
+ * one owner's leases, which are few.
+ */
+const SCHEMA_7 = `
+DROP INDEX leases_by_owner;
+DROP INDEX sessions_by_expiry;
+DROP INDEX answers_by_expiry;
+`;
+
 export interface Migration {
   version: number;
   sql: string;
@@ -86,6 +96,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, sql: SCHEMA_4 },
   { version: 5, sql: SCHEMA_5 },
   { version: 6, sql: SCHEMA_6 },
+  { version: 7, sql: SCHEMA_7 },
 ];
 
 /** `TGAT`: distinguishes our file from any other program's database. */

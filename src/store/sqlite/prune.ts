@@ -7,7 +7,7 @@ import type { PruneReport } from '../store.js';
 import type { Context } from './context.js';
 import type { Params } from './database.js';
 import { nextCount } from './leases.js';
-import { number, text } from './rows.js';
+import { number, optionalNumber, text } from './rows.js';
 import { deleteSession } from './sessions.js';
 
 const BATCH_ROWS = 250;
@@ -45,8 +45,7 @@ export async function prune(context: Context, now: number): Promise<PruneReport>
   const report = {
     sessions: await pruneSessions(context, now),
     answers:
-      (await deleteRows(context, ANSWERS, 'expires_at <= ?', [now])) +
-      (await deleteBeyond(context, ANSWERS, limits.answers)),
+      (await deleteExpired(context, ANSWERS, now)) + (await deleteBeyond(context, ANSWERS, limits.answers)),
     approvals:
       (await aged('decided_at', APPROVALS, limits.approvals.maxAgeMs)) +
       (await deleteBeyond(context, APPROVALS, limits.approvals)),
@@ -90,6 +89,23 @@ async function deleteRows(
   }
 }
 
+/** Walks over all rows: an index by expiry would be written with each of them. */
+async function deleteExpired(context: Context, { table, key }: CappedTable, now: number): Promise<number> {
+  const { database } = context;
+  const step = `SELECT max(key) AS last FROM
+    (SELECT ${key} AS key FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ${WALK_ROWS})`;
+  const sql = `DELETE FROM ${table} WHERE ${key} > ? AND ${key} <= ? AND expires_at <= ?`;
+  let deleted = 0;
+  for (let after = 0; ; ) {
+    const from = after;
+    const last = await database.read(() => optionalNumber(database.get(step, [from]) ?? {}, 'last'));
+    if (last === undefined) return deleted;
+    deleted += await database.write(() => database.run(sql, [from, last, now]), 'relaxed');
+    after = last;
+    await nextTurn();
+  }
+}
+
 async function deleteBeyond(context: Context, table: CappedTable, cap: Cap): Promise<number> {
   const last = await findCut(context, table, cap);
   return last === undefined ? 0 : deleteRows(context, table, `${table.key} <= ?`, [last]);
@@ -119,28 +135,31 @@ async function findCut(context: Context, table: CappedTable, cap: Cap): Promise<
 
 async function pruneSessions(context: Context, now: number): Promise<number> {
   const { database, limits } = context;
-  await evictSessions(context, now);
-  const sql = `SELECT id FROM sessions WHERE expires_at <= ? AND NOT EXISTS
-      (SELECT 1 FROM leases WHERE name = 'session:' || sessions.id AND until > ?) LIMIT 1`;
+  const over = now - limits.sessions.graceMs;
+  const sql = `SELECT id FROM sessions WHERE id = ? AND expires_at <= ? AND NOT EXISTS
+      (SELECT 1 FROM leases WHERE name = 'session:' || sessions.id AND until > ?)`;
   const chunk = `DELETE FROM transcript WHERE rowid IN
     (SELECT rowid FROM transcript WHERE session = ? LIMIT ${BATCH_ROWS})`;
   let deleted = 0;
-  for (;;) {
-    const row = await database.read(() => database.get(sql, [now - limits.sessions.graceMs, now]));
-    if (row === undefined) return deleted;
-    const id = text(row, 'id');
+  for (const id of await evictSessions(context, now, over)) {
+    const row = await database.read(() => database.get(sql, [id, over, now]));
+    if (row === undefined) continue;
     // Long transcripts go piece by piece before the rest follows at once.
     while ((await database.write(() => database.run(chunk, [id]), 'relaxed')) === BATCH_ROWS)
       await nextTurn();
     if (await database.write(() => deleteSession(context, id, 'expiry'), 'relaxed')) deleted += 1;
     await nextTurn();
   }
+  return deleted;
 }
 
-/** Beyond the cap the sessions unused for longest expire at once, except those under a lease. */
-async function evictSessions(context: Context, now: number): Promise<void> {
+/**
+ * Beyond the cap the sessions unused for longest expire at once, except those under a lease. Gives those
+ * that have expired, now or before `over`.
+ */
+async function evictSessions(context: Context, now: number, over: number): Promise<string[]> {
   const { database, limits } = context;
-  const walk = `SELECT id, size, updated_at FROM sessions WHERE expires_at > 0 AND (updated_at, id) < (?, ?)
+  const walk = `SELECT id, size, updated_at, expires_at FROM sessions WHERE (updated_at, id) < (?, ?)
     ORDER BY updated_at DESC, id DESC LIMIT ${WALK_ROWS}`;
   const expire = `UPDATE sessions SET expires_at = 0 WHERE id = ? AND NOT EXISTS
     (SELECT 1 FROM leases WHERE name = 'session:' || sessions.id AND until > ?)`;
@@ -148,22 +167,28 @@ async function evictSessions(context: Context, now: number): Promise<void> {
   let last = '';
   let rows = 0;
   let size = 0;
+  const expired: string[] = [];
   for (;;) {
     const step = await database.read(() => database.all(walk, [at, last]));
     const beyond: string[] = [];
     for (const row of step) {
-      rows += 1;
-      size += number(row, 'size');
       at = number(row, 'updated_at');
       last = text(row, 'id');
-      if (rows > limits.sessions.maxRows || size > limits.sessions.maxBytes) beyond.push(last);
+      const expiresAt = number(row, 'expires_at');
+      if (expiresAt > 0) {
+        rows += 1;
+        size += number(row, 'size');
+      }
+      const isBeyond = rows > limits.sessions.maxRows || size > limits.sessions.maxBytes;
+      if (isBeyond) beyond.push(last);
+      if (isBeyond || expiresAt <= over) expired.push(last);
     }
     if (beyond.length > 0) {
       await database.write(() => {
         for (const id of beyond) database.run(expire, [id, now]);
       }, 'relaxed');
     }
-    if (step.length < WALK_ROWS) return;
+    if (step.length < WALK_ROWS) return expired;
     await nextTurn();
   }
 }

@@ -104,7 +104,10 @@ describe('the size of a session', () => {
 /** As the version before the search left a store: with transcripts, and nothing beside them. */
 const forget = () =>
   inside((database) => {
-    database.exec(`DROP INDEX traces_by_session;
+    database.exec(`CREATE INDEX leases_by_owner ON leases (owner);
+      CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+      CREATE INDEX answers_by_expiry ON answers (expires_at);
+      DROP INDEX traces_by_session;
       DROP TRIGGER spoken_goes; DROP TABLE spoken; DROP TABLE spoken_up_to;
       PRAGMA user_version = 4;`);
   });
