@@ -31,6 +31,8 @@ export const LIMITS = {
   beatsPerLease: 3,
   /** Transcripts in memory between turns. */
   heldTranscriptBytes: 32 * 1024 * 1024,
+  /** Answers that are about to be delivered; of more, the session is read again. */
+  dueAnswers: 1_000,
   titleChars: 80,
   /** How long `stop` waits for the turn to end. */
   stopMs: 10_000,

@@ -134,12 +134,17 @@ export class HeldToolStates {
 
   #evict(): void {
     const max = this.#options.max ?? LIMITS.toolSessions;
+    if (this.#awake.size <= max) return;
     const idle = [...this.#awake].filter(([, { holders }]) => holders === 0);
+    let beyond = idle.length - max;
     // What cannot be had back goes only when nothing else is left.
-    const cheap = idle.filter(([, awake]) => !wouldLose(awake));
-    const dear = idle.filter(([, awake]) => wouldLose(awake));
-    for (const [id, awake] of [...cheap, ...dear].slice(0, Math.max(0, idle.length - max))) {
-      this.#close(id, awake);
+    for (const mayLose of [false, true]) {
+      for (const [id, awake] of idle) {
+        if (beyond <= 0) return;
+        if (this.#awake.get(id) !== awake || (!mayLose && wouldLose(awake))) continue;
+        this.#close(id, awake);
+        beyond -= 1;
+      }
     }
   }
 

@@ -275,6 +275,7 @@ class StoredSessions implements Sessions {
     const { store, node, emit } = this.#parts;
     return this.#mutex.run(id, async () => {
       if (this.#running.get(id) === turn) this.#running.delete(id);
+      this.#deliveries.expect(leased, leased.record);
       // The readers of a complete answer are still to receive it.
       if (end === 'broken' || end === 'discarded') this.#readers.clear(id, turn.key);
       if (end === 'discarded') await store.sessions.delete(id, node);

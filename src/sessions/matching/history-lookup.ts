@@ -69,11 +69,30 @@ export class HistoryLookup {
     return (await this.#reader.head(id))?.record.user;
   }
 
+  /** The session of this very request; else, with `histories`, those that share the longest part of its history. */
+  async bySaid(
+    request: FingerprintedRequest,
+    key: string,
+    histories: boolean,
+  ): Promise<readonly SessionCandidate[]> {
+    const { index } = this.#store;
+    const { principal } = request;
+    const hashes = histories ? request.positions.map(({ hash }) => hash) : [];
+    // Both are looked for at once: mostly no session was created for this very request.
+    let match = await index.longestPrefix(principal, [...hashes, key]);
+    if (match?.hash === key) {
+      const begun = await this.#begun(request, key);
+      if (begun !== undefined) return [{ by: 'request', id: begun }];
+      match = await index.longestPrefix(principal, hashes);
+    }
+    return histories ? this.#byHistory(request, key, match?.hash) : [];
+  }
+
   /**
    * A session that was created for this very request and whose answer is not delivered. Without a
    * common answer only the system prompt distinguishes the conversations.
    */
-  async begun(request: FingerprintedRequest, key: string): Promise<string | undefined> {
+  async #begun(request: FingerprintedRequest, key: string): Promise<string | undefined> {
     for (const head of await this.#knowing(request, key)) {
       if (isPromptOf(head, request) && (await this.#hasTurn(head, key, request))) return head.session.id;
     }
@@ -81,19 +100,18 @@ export class HistoryLookup {
   }
 
   /**
-   * The sessions that share the longest part of the history. Before them come sessions whose first
-   * turn broke off after a longer part: they have no answer in the index.
+   * The sessions that share the history up to `longest`. Before them come sessions whose first turn
+   * broke off after a longer part: they have no answer in the index.
    */
-  async byHistory(request: FingerprintedRequest, key: string): Promise<SessionCandidate[]> {
-    const { principal, positions, ends } = request;
-    const { index } = this.#store;
-    const match = await index.longestPrefix(
-      principal,
-      positions.map(({ hash }) => hash),
-    );
-    const known = positions.findLastIndex(({ hash }) => hash === match?.hash);
+  async #byHistory(
+    request: FingerprintedRequest,
+    key: string,
+    longest: string | undefined,
+  ): Promise<SessionCandidate[]> {
+    const { positions, ends } = request;
+    const known = positions.findLastIndex(({ hash }) => hash === longest);
     const broken = await this.#brokenOff(request, ends.slice(known + 1, -1));
-    const sharing = match === undefined ? [] : await this.#sharing(request, match.hash, key);
+    const sharing = longest === undefined ? [] : await this.#sharing(request, longest, key);
     return [
       ...broken.map((id): SessionCandidate => ({ by: 'unanswered-request', id })),
       ...sharing.map((id): SessionCandidate => ({ by: 'history', id })),

@@ -114,18 +114,19 @@ export class SessionMatcher {
   }
 
   /** Sessions that the request may belong to, the best first. */
-  async #find(from: AttachRequest, request: FingerprintedRequest, key: string): Promise<SessionCandidate[]> {
+  async #find(
+    from: AttachRequest,
+    request: FingerprintedRequest,
+    key: string,
+  ): Promise<readonly SessionCandidate[]> {
     const { lookup, running, readers } = this.#options;
     if (from.id !== undefined) return [{ by: 'name', id: await lookup.named(from.id, from) }];
     for (const { id, principal, prompt, key: other, record } of running.values()) {
       const isSame = principal === request.principal && prompt === request.prompt && other === key;
       if (isSame && (!readers.has(id, key) || isRepeat(request, record))) return [{ by: 'request', id }];
     }
-    const begun = await lookup.begun(request, key);
-    if (begun !== undefined) return [{ by: 'request', id: begun }];
-    if (from.parent !== undefined) return [];
-    const known = await lookup.byHistory(request, key);
-    if (known.length > 0) return known;
+    const known = await lookup.bySaid(request, key, from.parent === undefined);
+    if (known.length > 0 || from.parent !== undefined) return known;
     const waiting = await lookup.byCalls(request, from);
     return waiting === undefined ? [] : [{ by: 'calls', id: waiting }];
   }

@@ -13,6 +13,7 @@ import type {
   ToolResultBlock,
 } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
+import { Memo } from '../../core/shared-values.js';
 import type { Session } from '../../store/sessions.js';
 
 /** Client tools and system prompts, one entry for each that differs from the one before. */
@@ -98,10 +99,14 @@ export type SessionRow = z.infer<typeof record>;
 export type TurnRow = z.infer<typeof turnRow>;
 export type Undelivered = z.infer<typeof undelivered>;
 
-/** Undefined for a session of another kind or of a later version. */
-export function readSessionRow(session: Pick<Session, 'metadata'>): SessionRow | undefined {
-  const read = record.safeParse(session.metadata);
-  return read.success ? read.data : undefined;
+const known = new Memo<JsonObject, SessionRow>();
+
+/** Undefined for a session of another kind or of a later version. Nobody changes it. */
+export function readSessionRow({ metadata }: Pick<Session, 'metadata'>): SessionRow | undefined {
+  const before = known.get(metadata);
+  if (before !== undefined) return before;
+  const read = record.safeParse(metadata);
+  return read.success ? known.keep(metadata, read.data) : undefined;
 }
 
 const isListOf = <T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] =>

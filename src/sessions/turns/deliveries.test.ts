@@ -189,6 +189,16 @@ describe('a delivered answer', () => {
     expect(await answersKept()).toBe(0);
   });
 
+  it('leaves no row where another process wrote it, after an answer of this one that nobody received', async () => {
+    const [one, other] = [await open(), await open()];
+    const { id } = await one.say(A, 'A');
+    await other.say(ON, 'B');
+    const again = await one.attach(ON);
+    if (again.kind !== 'answered') throw new Error(again.kind);
+    one.sessions.delivered(id, again.key);
+    expect(await answersKept()).toBe(0);
+  });
+
   it('is not changed by the delivery of another turn or of a deleted session', async () => {
     const bench = await open();
     const { id, key } = await bench.say(A, 'A');

@@ -18,7 +18,7 @@ import {
 } from '../history/history-fingerprint.js';
 import type { SessionReader } from '../persistence/session-reader.js';
 import { type SessionRow, type TurnRow, turnRow } from '../persistence/session-row.js';
-import type { SessionParts } from '../session-parts.js';
+import { LIMITS, type SessionParts } from '../session-parts.js';
 import type { AttachRequest, GivenAnswer } from '../sessions.js';
 
 /** Enough to recognize the request, and its answer. */
@@ -77,6 +77,8 @@ export class Deliveries {
   readonly #reader: SessionReader;
   /** Delivered turns by session, until the delivery is written. */
   readonly #noted = new Map<string, string>();
+  /** What this process wrote last for a session and is to deliver, so that it need not be read. */
+  readonly #due = new Map<string, DueAnswer>();
   readonly #writes = new Set<Promise<void>>();
 
   constructor({ store, log }: Pick<SessionParts, 'store' | 'log'>, reader: SessionReader) {
@@ -124,6 +126,15 @@ export class Deliveries {
     return isSame ? this.#answer(session, record) : undefined;
   }
 
+  /** The session has this answer, which somebody is about to receive. */
+  expect({ id, principal }: Owner, { undelivered }: SessionRow): void {
+    this.#due.delete(id);
+    if (undelivered === undefined) return;
+    this.#due.set(id, { principal, key: undelivered.turn.key, mark: undelivered.mark });
+    const [oldest] = this.#due.keys();
+    if (oldest !== undefined && this.#due.size > LIMITS.dueAnswers) this.#due.delete(oldest);
+  }
+
   /** Never throws. This process knows of the delivery at once. */
   delivered(session: string, key: string): void {
     this.#noted.set(session, key);
@@ -142,20 +153,35 @@ export class Deliveries {
     return readAnswer(await this.#answers.get(principal, undeliveredKey(id, undelivered.mark)));
   }
 
+  async #dueIn(id: string): Promise<DueAnswer | undefined> {
+    const head = await this.#reader.head(id);
+    const undelivered = head?.record.undelivered;
+    if (head === undefined || undelivered === undefined) return undefined;
+    return { principal: head.session.principal, key: undelivered.turn.key, mark: undelivered.mark };
+  }
+
   async #write(id: string, key: string): Promise<void> {
     try {
-      const head = await this.#reader.head(id);
-      const undelivered = head?.record.undelivered;
-      if (head === undefined || undelivered?.turn.key !== key) return;
-      const { principal } = head.session;
+      const known = this.#due.get(id);
+      // Another process may have written the answer that this one delivers.
+      const due = known?.key === key ? known : await this.#dueIn(id);
+      if (due?.key !== key) return;
+      this.#due.delete(id);
       // After a power cut the same request gets the same answer once more: not worth an fsync.
-      await this.#answers.delete(principal, undeliveredKey(id, undelivered.mark), 'relaxed');
+      await this.#answers.delete(due.principal, undeliveredKey(id, due.mark), 'relaxed');
     } catch (error) {
       this.#log.warn({ err: error, session: id }, 'a delivery could not be written');
     } finally {
       if (this.#noted.get(id) === key) this.#noted.delete(id);
     }
   }
+}
+
+interface DueAnswer {
+  principal: string;
+  /** Of the turn. */
+  key: string;
+  mark: number;
 }
 
 /**

@@ -22,6 +22,7 @@ interface Written {
   relaxed: number;
   statements: number;
   bytes: number;
+  reads: number;
 }
 
 /** Of a turn without tools that continues a conversation of so many messages, up to its delivery. */
@@ -41,6 +42,7 @@ async function writtenByTurn(messages: number): Promise<Written> {
   const before = await logged();
   const writes = vi.spyOn(Database.prototype, 'write');
   const runs = vi.spyOn(Database.prototype, 'run');
+  const reads = vi.spyOn(Database.prototype, 'read');
   const turn = await next.turn([...history, said('A'), user('b')]);
   expect([turn.id, turn.how]).toEqual([first.id, 'continue']);
   turn.transcript.push(said('B'));
@@ -52,6 +54,7 @@ async function writtenByTurn(messages: number): Promise<Written> {
     durable: writes.mock.calls.length - relaxed,
     relaxed,
     statements: runs.mock.calls.length,
+    reads: reads.mock.calls.length,
     bytes: (await logged()) - before,
   };
   vi.restoreAllMocks();
@@ -68,7 +71,8 @@ it('a turn writes as much to a long conversation as to a short one', async () =>
   const long = await writtenByTurn(400);
   // Pages of 1 KB with a few bytes that are new in each; with SQLite's usual ones it was 140 KB.
   expect(short.bytes).toBeLessThan(64 * 1024);
-  expect(long).toMatchObject({ durable: short.durable, statements: short.statements });
+  expect(long).toMatchObject({ durable: short.durable, statements: short.statements, reads: short.reads });
+  expect(short).toMatchObject({ statements: 11, reads: 5 });
   // A longer table has a few pages more on the way to a row.
   expect(long.bytes).toBeLessThan(short.bytes * 1.5);
 });

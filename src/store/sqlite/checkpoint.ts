@@ -12,7 +12,7 @@ import {
 } from '../sessions.js';
 import { dropAnswer, insertAnswer } from './answers.js';
 import type { Context } from './context.js';
-import { dropLease, holds, takeLease } from './leases.js';
+import { dropLease, takeLease } from './leases.js';
 import { json, number, type Row, text, toJson, whole } from './rows.js';
 
 type Refusal = Extract<CheckpointOutcome, { ok: false }>;
@@ -36,8 +36,8 @@ export function checkpoint(
   const { database } = context;
   return orRefusal(
     database.write((): CheckpointOutcome => {
-      const session = findSession(context, id);
-      if (lease.name !== sessionLease(id) || !holds(database, lease)) {
+      const session = findSession(context, id, HOLDER);
+      if (lease.name !== sessionLease(id) || session['holder'] !== lease.token) {
         throw new Refused({ ok: false, reason: 'fenced' });
       }
       apply(context, session, lease, change);
@@ -55,7 +55,7 @@ export function claim(
   const { database } = context;
   return orRefusal(
     database.write((): ClaimOutcome => {
-      const session = findSession(context, id);
+      const session = findSession(context, id, 'metadata');
       const grant = takeLease(context, sessionLease(id), owner, ttlMs);
       if (!grant.granted) return { ok: false, reason: 'held', owner: grant.owner };
       if (!hasMetadata(session, metadata)) {
@@ -77,8 +77,11 @@ async function orRefusal<Outcome>(written: Promise<Outcome>): Promise<Outcome | 
   }
 }
 
-function findSession({ database, now }: Context, id: string): Row {
-  const session = database.get('SELECT id, principal, expires_at, metadata FROM sessions WHERE id = ?', [id]);
+/** The token of the lease that is there, whether or not it has lapsed: nobody else took it. */
+const HOLDER = `(SELECT token FROM leases WHERE name = 'session:' || sessions.id) AS holder`;
+
+function findSession({ database, now }: Context, id: string, more: typeof HOLDER | 'metadata'): Row {
+  const session = database.get(`SELECT id, principal, expires_at, ${more} FROM sessions WHERE id = ?`, [id]);
   if (session === undefined || number(session, 'expires_at') <= now()) {
     throw new Refused({ ok: false, reason: 'gone' });
   }

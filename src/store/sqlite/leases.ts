@@ -62,14 +62,6 @@ export function dropLease(database: Database, { name, token }: Lease): boolean {
   return database.run('DELETE FROM leases WHERE name = ? AND token = ?', [name, token]) === 1;
 }
 
-/** Inside a transaction: whether the holder of `lease` may still write. */
-export function holds(database: Database, lease: Lease): boolean {
-  return (
-    database.get('SELECT 1 AS held FROM leases WHERE name = ? AND token = ?', [lease.name, lease.token]) !==
-    undefined
-  );
-}
-
 /** Inside a transaction. */
 export function nextCount(database: Database, counter: 'lease' | 'rules'): number {
   const sql = 'UPDATE counters SET value = value + 1 WHERE name = ? RETURNING value';

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/conversation.js';
+import { share } from '../../core/shared-values.js';
 import { type Lease, sessionLease } from '../leases.js';
 import { foldedWords } from '../search-text.js';
 import type {
@@ -19,7 +20,7 @@ import { cancelPending } from './approvals.js';
 import { checkpoint, claim } from './checkpoint.js';
 import type { Context } from './context.js';
 import { badCursor, Conditions, pageSize, toPage } from './paging.js';
-import { json, number, optionalText, type Row, text, toJson, whole } from './rows.js';
+import { number, optionalText, type Row, text, toJson, whole } from './rows.js';
 import { dropSessionRules } from './rules.js';
 import { type ListPosition, type SessionFilter, searchSessions } from './session-search.js';
 
@@ -27,6 +28,7 @@ const STATES: readonly WritableState[] = ['live', 'parked', 'hibernated'];
 
 export class SqliteSessions implements SessionStore {
   readonly #context: Context;
+  readonly #read = new ReadMetadata();
 
   constructor(context: Context) {
     this.#context = context;
@@ -62,7 +64,7 @@ export class SqliteSessions implements SessionStore {
     const { database, now } = this.#context;
     return database.read(() => {
       const row = database.get('SELECT * FROM sessions WHERE id = ?', [id]);
-      return row && readSession(row, now());
+      return row && readSession(row, now(), (text) => this.#read.parse(id, text));
     });
   }
 
@@ -145,7 +147,31 @@ function readCursor(cursor: string): ListPosition {
   return { at: Number(at), id };
 }
 
-function readSession(row: Row, now: number): Session {
+/** Sessions whose metadata is kept as it was parsed last. */
+const READ_MOST = 32;
+
+/** A turn reads its session more than once: the same text is the same object, which nobody changes. */
+class ReadMetadata {
+  /** The one that was read longest ago first. */
+  readonly #known = new Map<string, { text: string; metadata: JsonObject }>();
+
+  parse(id: string, text: string): JsonObject {
+    const before = this.#known.get(id);
+    if (before?.text === text) return before.metadata;
+    const metadata: JsonObject = JSON.parse(text);
+    this.#known.delete(id);
+    this.#known.set(id, { text, metadata: share(metadata) });
+    const [oldest] = this.#known.keys();
+    if (oldest !== undefined && this.#known.size > READ_MOST) this.#known.delete(oldest);
+    return metadata;
+  }
+}
+
+function readSession(
+  row: Row,
+  now: number,
+  parse: (text: string) => JsonObject = (text) => JSON.parse(text),
+): Session {
   const title = optionalText(row, 'title');
   const parent = optionalText(row, 'parent');
   return {
@@ -159,7 +185,7 @@ function readSession(row: Row, now: number): Session {
     createdAt: number(row, 'created_at'),
     updatedAt: number(row, 'updated_at'),
     expiresAt: number(row, 'expires_at'),
-    metadata: json<JsonObject>(row, 'metadata'),
+    metadata: parse(text(row, 'metadata')),
   };
 }
 
