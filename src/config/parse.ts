@@ -1,6 +1,7 @@
 /** From the plain values of a file to a checked Config, with every problem reported at once. */
 import * as z from 'zod';
 import { checkConfig } from './check.js';
+import { readCommonForm } from './common-mcp-form.js';
 import { type KeyPath, type Locate, type PathProblem, placedError } from './config-error.js';
 import { describeIssue, describeUnknownKey } from './describe-issue.js';
 import { type Environment, expandReferences, pathKey, type References } from './environment-references.js';
@@ -28,16 +29,22 @@ interface ParsedConfig {
 
 /** Throws ConfigError. */
 export function parseConfig(input: unknown, options: ParseOptions): ParsedConfig {
+  const common = readCommonForm(input);
   const fail = (problems: readonly PathProblem[]): never => {
     const redact = createRedactor([]);
-    const shown = problems.map((problem) => ({ ...problem, message: redact(problem.message) }));
+    const shown = problems.map((problem) => ({
+      ...problem,
+      path: common.placeOf(problem.path),
+      message: redact(problem.message),
+    }));
     throw placedError(options.file, shown, options.locate);
   };
 
   if (input !== null && input !== undefined && (typeof input !== 'object' || Array.isArray(input))) {
     return fail([{ path: [], message: 'expected sections with keys (server, upstreams, models, …)' }]);
   }
-  const expanded = expandReferences(input ?? {}, options.env);
+  if (common.problems.length > 0) return fail(common.problems);
+  const expanded = expandReferences(common.value ?? {}, options.env);
   if (expanded.problems.length > 0) return fail(expanded.problems);
 
   const result = validate(expanded.value, expanded.references);

@@ -81,6 +81,19 @@ describe('/api/mcp', () => {
     expect(await ask('DELETE', '/api/mcp')).toMatchObject({ status: 400 });
   });
 
+  it('takes one server as other programs write it', async () => {
+    const { ask } = await start({});
+    const { command, args } = oddServer();
+    const pasted = { mcpServers: { odd: { command, args } } };
+    expect(await ask('POST', '/api/mcp', ADMIN, pasted)).toMatchObject({
+      status: 201,
+      json: { name: 'odd', type: 'stdio', state: 'connected' },
+    });
+    const two = { mcpServers: { a: { command }, b: { command } } };
+    expect(await ask('POST', '/api/mcp', ADMIN, two)).toMatchObject({ status: 400 });
+    expect(await ask('POST', '/api/mcp', ADMIN, { mcpServers: {} })).toMatchObject({ status: 400 });
+  });
+
   it.each([
     [{ name: 'x' }, 'x: '],
     [

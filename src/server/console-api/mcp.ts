@@ -1,4 +1,5 @@
 /** MCP servers: which there are, how they are, and changes by an administrator. Nothing of it shows a credential. */
+import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
 import type { McpServerStatus } from '../../mcp/client/mcp-client.js';
@@ -74,7 +75,7 @@ async function readServer(
   const body = await readJsonBody(exchange, limits);
   if (!isObject(body))
     throw new GatewayError('invalid_request', 'Expected an object with `name` and `config`.');
-  const { name, config, ...others } = body;
+  const { name, config, ...others } = pasted(body);
   if (typeof name !== 'string') {
     throw new GatewayError('invalid_request', 'name: expected the name of the server.', { param: 'name' });
   }
@@ -87,6 +88,19 @@ async function readServer(
     );
   }
   return { name, config };
+}
+
+/** JSON as other programs have it: one server under `mcpServers`. */
+function pasted(body: JsonObject): JsonObject {
+  const servers = body['mcpServers'];
+  if (!isObject(servers) || Object.keys(body).length > 1) return body;
+  const [first, second] = Object.entries(servers);
+  if (first !== undefined && second === undefined) return { name: first[0], config: first[1] };
+  throw new GatewayError(
+    'invalid_request',
+    'mcpServers: expected one server. Add several one after the other, or put them into toolgate.yaml.',
+    { param: 'mcpServers' },
+  );
 }
 
 function toWire(status: McpServerStatus, { principal }: Exchange): object {
