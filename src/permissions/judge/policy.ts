@@ -23,7 +23,7 @@ import { type ShellParser, shellParser } from '../shell/analyse.js';
 import { type PreparedCommand, prepareCommand } from './command.js';
 import { fileRule, isCredential, judgedFile, judgeFile, ownFile } from './files.js';
 import { judgeToolCall, type PreparedCommands } from './judge-tool-call.js';
-import type { Finding, Judging, RuleSet } from './judging.js';
+import type { Judging, RuleSet } from './judging.js';
 
 /** Whether a rule has nothing to do with a call, by its form alone: reading commands is most of what a judgement costs. */
 function cannotMatch(target: RuleTarget, { tool, effects }: JudgedToolCall): boolean {
@@ -129,76 +129,37 @@ interface TriedRule {
 type RuleTrial = (call: JudgedToolCall, stored: readonly Rule[]) => boolean | Promise<boolean>;
 
 export function createPolicy(options: PolicyOptions): Policy {
-  const { config, home } = options;
-  const fixed = {
-    mode: config.mode,
-    home,
-    realHome: realTarget(home),
-    own: ownFiles(options.protectedPaths, options.executedPaths),
-  };
-  const configured = ruleSet(
-    entries(config.deny, 'configuration'),
-    entries(config.ask, 'configuration'),
-    entries(config.allow, 'configuration'),
-  );
-  const repositories = new RepositoryFiles(
-    options.onWarning ?? (() => undefined),
-    options.repositoryRecheckMs,
-  );
-  const compiledRepositories = new WeakMap<RepositoryRules, RuleSet>();
-  const recentCommands = new RecentCommands();
-  const compiledStored = new WeakMap<readonly Rule[], RuleSet>();
+  return new RulePolicy(options);
+}
 
-  function setsFor(root: string, stored: readonly Rule[]): RuleSet[] {
-    const sets = [configured];
-    const repository = repositories.of(root);
-    if (repository.deny.length > 0 || repository.ask.length > 0 || repository.problem !== undefined) {
-      sets.push(kept(compiledRepositories, repository, repositorySet));
-    }
-    if (stored.length > 0) sets.push(kept(compiledStored, stored, storedSet));
-    return sets;
+class RulePolicy implements Policy {
+  readonly #options: PolicyOptions;
+  readonly #realHome: string;
+  readonly #own: Judging['own'];
+  readonly #configured: RuleSet;
+  readonly #repositories: RepositoryFiles;
+  readonly #compiledRepositories = new WeakMap<RepositoryRules, RuleSet>();
+  readonly #compiledStored = new WeakMap<readonly Rule[], RuleSet>();
+  readonly #recentCommands = new RecentCommands();
+
+  constructor(options: PolicyOptions) {
+    const { config, home, protectedPaths, executedPaths, onWarning, repositoryRecheckMs } = options;
+    this.#options = options;
+    this.#realHome = realTarget(home);
+    this.#own = ownFiles(protectedPaths, executedPaths);
+    this.#configured = ruleSet(
+      entries(config.deny, 'configuration'),
+      entries(config.ask, 'configuration'),
+      entries(config.allow, 'configuration'),
+    );
+    this.#repositories = new RepositoryFiles(onWarning ?? (() => undefined), repositoryRecheckMs);
   }
 
-  // Written out: this is made for every call, and spreading costs more than the rest of it.
-  const judgingOf = (call: JudgedToolCall, sets: readonly RuleSet[]): Judging => ({
-    mode: fixed.mode,
-    home: fixed.home,
-    realHome: fixed.realHome,
-    own: fixed.own,
-    call,
-    sets,
-    where: { session: call.session, location: call.location },
-    targets: undefined,
-  });
-
-  function conclude(judging: Judging, commands: PreparedCommands): Decision {
-    const finding = judgeToolCall(judging, commands);
-    const suggestions = finding.behaviour === 'ask' ? suggest(judging, commands) : [];
-    return decision(finding, suggestions);
+  decide(call: JudgedToolCall, stored: readonly Rule[]): Decision | Promise<Decision> {
+    return prepared(this.#judging(call, stored), (judging, commands) => this.#conclude(judging, commands));
   }
 
-  /** Only rules that, if they had been there, would have let this call through. */
-  function suggest(judging: Judging, commands: PreparedCommands): RuleSuggestion[] {
-    return candidateRules(judging.call, fixed.realHome).filter(({ rule }) => {
-      const extra = ruleSet([], [], [{ text: rule, source: 'session' }]);
-      return judgeToolCall({ ...judging, sets: [...judging.sets, extra] }, commands).behaviour === 'allow';
-    });
-  }
-
-  /** With the commands of the call read: a promise only until the parser is loaded. */
-  function prepared<T>(
-    judging: Judging,
-    then: (judging: Judging, commands: PreparedCommands) => T,
-    recent?: RecentCommands,
-  ): T | Promise<T> {
-    if (!judging.call.effects.some(({ kind }) => kind === 'command')) return then(judging, NO_COMMANDS);
-    const parser = shellParser();
-    return parser instanceof Promise
-      ? parser.then((loaded) => then(judging, prepareAll(judging, loaded, recent)))
-      : then(judging, prepareAll(judging, parser, recent));
-  }
-
-  function tryRule({ rule, behaviour }: TriedRule): RuleTrial {
+  tryRule({ rule, behaviour }: TriedRule): RuleTrial {
     const target = readRule(rule, behaviour !== 'allow');
     const entry: RuleEntry = { text: rule, source: 'session' };
     const of = (wanted: Rule['behaviour']): RuleEntry[] => (wanted === behaviour ? [entry] : []);
@@ -212,36 +173,84 @@ export function createPolicy(options: PolicyOptions): Policy {
       return judgeToolCall({ ...judging, sets: [...judging.sets, extra] }, commands).behaviour === 'allow';
     };
     return (call, stored) =>
-      !cannotMatch(target, call) &&
-      prepared(judgingOf(call, setsFor(call.location.root, stored)), decides, recentCommands);
+      !cannotMatch(target, call) && prepared(this.#judging(call, stored), decides, this.#recentCommands);
   }
 
-  return {
-    decide: (call, stored) => prepared(judgingOf(call, setsFor(call.location.root, stored)), conclude),
+  readable(location: ToolCallLocation, session: string, stored: readonly Rule[]): (path: string) => boolean {
+    const judging = this.#judging(searchIn(location, session), stored);
+    const known = new Map<string, boolean>();
+    return (path) => {
+      const before = known.get(path);
+      if (before !== undefined) return before;
+      const answer = mayBeShown(judging, path);
+      if (known.size < MAX_REMEMBERED) known.set(path, answer);
+      return answer;
+    };
+  }
 
-    tryRule,
+  async hidden(
+    { root }: ToolCallLocation,
+    session: string,
+    stored: readonly Rule[],
+    { own = false }: { own?: boolean } = {},
+  ): Promise<readonly string[]> {
+    const { config, home, protectedPaths } = this.#options;
+    const made = stored.filter((rule) => rule.behaviour === 'deny' && holdsFor(rule, session, root));
+    const deny = [...config.deny, ...this.#repositories.of(root).deny, ...made.map(({ rule }) => rule)];
+    const denied = await hiddenFiles(deny, { root, home });
+    return own ? [...denied, ...(await existing(protectedPaths))] : denied;
+  }
 
-    readable(location, session, stored) {
-      const judging = judgingOf(searchIn(location, session), setsFor(location.root, stored));
-      const known = new Map<string, boolean>();
-      return (path) => {
-        const before = known.get(path);
-        if (before !== undefined) return before;
-        const answer = mayBeShown(judging, path);
-        if (known.size < MAX_REMEMBERED) known.set(path, answer);
-        return answer;
-      };
-    },
+  // Written out: this is made for every call, and spreading costs more than the rest of it.
+  #judging(call: JudgedToolCall, stored: readonly Rule[]): Judging {
+    return {
+      mode: this.#options.config.mode,
+      home: this.#options.home,
+      realHome: this.#realHome,
+      own: this.#own,
+      call,
+      sets: this.#setsFor(call.location.root, stored),
+      where: { session: call.session, location: call.location },
+      targets: undefined,
+    };
+  }
 
-    async hidden(location, session, stored, { own = false } = {}) {
-      const made = stored.filter(
-        (rule) => rule.behaviour === 'deny' && holdsFor(rule, session, location.root),
-      );
-      const deny = [...config.deny, ...repositories.of(location.root).deny, ...made.map(({ rule }) => rule)];
-      const denied = await hiddenFiles(deny, { root: location.root, home });
-      return own ? [...denied, ...(await existing(options.protectedPaths))] : denied;
-    },
-  };
+  #setsFor(root: string, stored: readonly Rule[]): RuleSet[] {
+    const sets = [this.#configured];
+    const repository = this.#repositories.of(root);
+    if (repository.deny.length > 0 || repository.ask.length > 0 || repository.problem !== undefined) {
+      sets.push(kept(this.#compiledRepositories, repository, repositorySet));
+    }
+    if (stored.length > 0) sets.push(kept(this.#compiledStored, stored, storedSet));
+    return sets;
+  }
+
+  #conclude(judging: Judging, commands: PreparedCommands): Decision {
+    const { behaviour, because, message } = judgeToolCall(judging, commands);
+    const suggestions = behaviour === 'ask' ? this.#suggest(judging, commands) : [];
+    return { behaviour, because, message, suggestions };
+  }
+
+  /** Only rules that, if they had been there, would have let this call through. */
+  #suggest(judging: Judging, commands: PreparedCommands): RuleSuggestion[] {
+    return candidateRules(judging.call, this.#realHome).filter(({ rule }) => {
+      const extra = ruleSet([], [], [{ text: rule, source: 'session' }]);
+      return judgeToolCall({ ...judging, sets: [...judging.sets, extra] }, commands).behaviour === 'allow';
+    });
+  }
+}
+
+/** With the commands of the call read: a promise only until the parser is loaded. */
+function prepared<T>(
+  judging: Judging,
+  then: (judging: Judging, commands: PreparedCommands) => T,
+  recent?: RecentCommands,
+): T | Promise<T> {
+  if (!judging.call.effects.some(({ kind }) => kind === 'command')) return then(judging, NO_COMMANDS);
+  const parser = shellParser();
+  return parser instanceof Promise
+    ? parser.then((loaded) => then(judging, prepareAll(judging, loaded, recent)))
+    : then(judging, prepareAll(judging, parser, recent));
 }
 
 const NO_COMMANDS: PreparedCommands = new Map();
@@ -283,13 +292,6 @@ const searchIn = (location: ToolCallLocation, session: string): JudgedToolCall =
   needsPermissions: true,
   effects: [],
   location,
-});
-
-const decision = ({ behaviour, because, message }: Finding, suggestions: RuleSuggestion[]): Decision => ({
-  behaviour,
-  because,
-  message,
-  suggestions,
 });
 
 function entries(rules: readonly string[], source: RuleEntry['source']): RuleEntry[] {
