@@ -40,7 +40,7 @@ async function listed(key?: string): Promise<Map<string, unknown>> {
     log: SILENT,
   });
   const { url, token } = await startServer({
-    tools: { ...NO_TOOLS, list: tools.list },
+    tools: { ...NO_TOOLS, list: (asker) => tools.list(asker) },
     about: { ...ABOUT, agents: AGENTS },
     ...(key === undefined ? {} : { keys: KEYS }),
   });

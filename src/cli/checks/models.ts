@@ -100,8 +100,8 @@ export async function checkOwnTools(config: Config['tools'], baseDir: string): P
     import('../../tools/runtime/runtime.js'),
   ]);
   const own = createOwnTools({ paths: config.paths, baseDir, log: SILENT, loadMs: LOAD_MS });
-  const { list } = createRegistry({ sources: [createBuiltIns(config), own], log: SILENT });
-  const listed = (await list()).filter(({ source }) => source === 'own');
+  const registry = createRegistry({ sources: [createBuiltIns(config), own], log: SILENT });
+  const listed = (await registry.list()).filter(({ source }) => source === 'own');
   const problems = (await own.problems?.()) ?? [];
   const broken = new Set(problems.map(({ name }) => name));
   const loaded = listed.filter(({ name }) => !broken.has(name));

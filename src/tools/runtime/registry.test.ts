@@ -17,7 +17,8 @@ function registry(...sources: ToolSource[]) {
   const made = createRegistry({ sources, log, enablementMs: 20 });
   const offered = async (request: Partial<OfferRequest> = {}) =>
     (await made.offer({ selection: 'all', requested: [], ...request })).tools.map(({ name }) => name);
-  return { ...made, offered, warned };
+  const offer = (request: OfferRequest) => made.offer(request);
+  return { offer, list: () => made.list(), offered, warned };
 }
 
 const NOTEBOOK = fakeTool('NotebookEdit', { aliases: ['Jupyter'] });

@@ -97,39 +97,80 @@ interface State {
   reason?: string;
 }
 
-export function createRegistry({
-  sources,
-  log,
-  enablementMs = ENABLEMENT_MS,
-}: RegistryOptions): ToolRegistry {
-  const ordered = PRECEDENCE.flatMap((origin) => sources.filter(({ source }) => source === origin));
-  const discovered = new Map<ToolSource, Promise<readonly Tool[]>>();
-  const warned = new Set<string>();
+export function createRegistry(options: RegistryOptions): ToolRegistry {
+  return new SourcedTools(options);
+}
 
-  const warnOnce = (key: string, facts: object, message: string): void => {
-    if (warned.has(key)) return;
-    warned.add(key);
-    log.warn(facts, message);
-  };
+class SourcedTools implements ToolRegistry {
+  readonly #sources: readonly ToolSource[];
+  readonly #log: RuntimeLog;
+  readonly #enablementMs: number;
+  readonly #discovered = new Map<ToolSource, Promise<readonly Tool[]>>();
+  readonly #warned = new Set<string>();
+
+  constructor({ sources, log, enablementMs = ENABLEMENT_MS }: RegistryOptions) {
+    this.#sources = PRECEDENCE.flatMap((origin) => sources.filter(({ source }) => source === origin));
+    this.#log = log;
+    this.#enablementMs = enablementMs;
+  }
+
+  async offer({ selection, requested, session, key, within: parent }: OfferRequest): Promise<ToolOffer> {
+    const all = await this.#known(session);
+    const selected = all.filter((entry) => isSelected(entry, selection, requested));
+    if (Array.isArray(selection)) this.#warnOfUnknown(selection, all);
+    const held = selected.filter(
+      ({ tool }) => parent === undefined || parent.some((name) => hasName(tool, name)),
+    );
+    const off = new Map<Tool, string>();
+    const offered = await Promise.all(
+      held.map(async (entry) => {
+        const asker = key === undefined ? {} : { key };
+        const { enabled, reason = 'It is off.' } = await this.#stateOf(entry, asker);
+        if (!enabled) {
+          off.set(entry.tool, reason);
+          return undefined;
+        }
+        const definition = await this.#define(entry);
+        return definition === undefined ? undefined : { tool: entry.tool, definition };
+      }),
+    );
+    return {
+      ...toOffer(offered.filter((entry) => entry !== undefined)),
+      whyOff: (name) => [...off].find(([tool]) => hasName(tool, name))?.[1],
+    };
+  }
+
+  async list(asker: Asker = {}): Promise<ListedTool[]> {
+    const all = await this.#known(undefined);
+    const listed = await Promise.all(all.map((entry) => this.#listed(entry, asker)));
+    const problems = await Promise.all(this.#sources.map(listedProblems));
+    return [...listed, ...problems.flat()];
+  }
+
+  async builtIn(name: string): Promise<Tool | undefined> {
+    const built = this.#sources.filter(({ source }) => source === 'built-in');
+    const tools = (await Promise.all(built.map((source) => this.#ask(source, undefined)))).flat();
+    return tools.find((tool) => tool.name === name) ?? tools.find((tool) => hasName(tool, name));
+  }
 
   /** A source that fails has no tools; it is asked again next time. */
-  const ask = async (source: ToolSource, session: string | undefined): Promise<readonly Tool[]> => {
+  async #ask(source: ToolSource, session: string | undefined): Promise<readonly Tool[]> {
     if (source.source === 'mcp') return source.tools(session);
-    let found = discovered.get(source);
+    let found = this.#discovered.get(source);
     if (found === undefined) {
       found = Promise.resolve(source.tools());
-      discovered.set(source, found);
-      found.catch(() => discovered.delete(source));
+      this.#discovered.set(source, found);
+      found.catch(() => this.#discovered.delete(source));
     }
     return found;
-  };
+  }
 
-  const known = async (session: string | undefined): Promise<Known[]> => {
+  async #known(session: string | undefined): Promise<Known[]> {
     const taken = new Map<string, ToolOrigin>();
     const all: Known[] = [];
-    for (const source of ordered) {
-      const tools = await ask(source, session).catch((error: unknown) => {
-        log.error({ err: error, source: source.source }, 'tools could not be found');
+    for (const source of this.#sources) {
+      const tools = await this.#ask(source, session).catch((error: unknown) => {
+        this.#log.error({ err: error, source: source.source }, 'tools could not be found');
         return [];
       });
       // Servers connect in any order; what the model is shown must not change with it.
@@ -145,28 +186,28 @@ export function createRegistry({
       }
     }
     return all;
-  };
+  }
 
-  const stateOf = async ({ tool, shadowedBy }: Known, asker: Asker): Promise<State> => {
+  async #stateOf({ tool, shadowedBy }: Known, asker: Asker): Promise<State> {
     if (shadowedBy !== undefined) {
       const reason = takenReason(tool.name, shadowedBy);
-      warnOnce(`shadowed:${tool.name}`, { tool: tool.name }, reason);
+      this.#warnOnce(`shadowed:${tool.name}`, { tool: tool.name }, reason);
       return { enabled: false, reason };
     }
     try {
       const { isEnabled = true } = tool;
       const asked = typeof isEnabled === 'function' ? isEnabled(asker) : isEnabled;
-      const answer = asked instanceof Promise ? await within(enablementMs, asked) : asked;
+      const answer = asked instanceof Promise ? await within(this.#enablementMs, asked) : asked;
       if (answer === 'late') return { enabled: false, reason: 'It did not say in time whether it is on.' };
       if (answer === true) return { enabled: true };
       return { enabled: false, reason: answer === false ? 'It is off.' : answer.reason };
     } catch (error) {
-      log.error({ err: error, tool: tool.name }, 'a tool failed when asked whether it is on');
+      this.#log.error({ err: error, tool: tool.name }, 'a tool failed when asked whether it is on');
       return { enabled: false, reason: 'It failed when asked whether it is on; the log has the error.' };
     }
-  };
+  }
 
-  const define = async ({ tool }: Known): Promise<ToolDefinition | undefined> => {
+  async #define({ tool }: Known): Promise<ToolDefinition | undefined> {
     try {
       const { description } = tool;
       return {
@@ -175,93 +216,59 @@ export function createRegistry({
         inputSchema: inputSchemaOf(tool),
       };
     } catch (error) {
-      log.error({ err: error, tool: tool.name }, 'a tool could not be described and is left out');
+      this.#log.error({ err: error, tool: tool.name }, 'a tool could not be described and is left out');
       return undefined;
     }
-  };
+  }
 
-  const list = async (asker: Asker = {}): Promise<ListedTool[]> => {
-    const all = await known(undefined);
-    const listed = await Promise.all(
-      all.map(async (entry): Promise<ListedTool> => {
-        const { tool, origin } = entry;
-        const [state, definition] = await Promise.all([stateOf(entry, asker), define(entry)]);
-        const server = origin === 'mcp' ? serverOf(tool.name) : undefined;
-        return {
-          name: tool.name,
-          userFacingName: attempt(() => tool.userFacingName()) ?? tool.name,
-          description: definition?.description ?? '',
-          inputSchema: definition?.inputSchema ?? {},
-          source: origin,
-          ...(server === undefined ? {} : { server }),
-          ...readOnlyOf(tool),
-          ...(definition === undefined
-            ? { enabled: false, reason: 'It could not be described; the log has the error.' }
-            : state),
-        };
-      }),
-    );
-    const problems = await Promise.all(
-      ordered.map(async (origin) =>
-        ((await origin.problems?.()) ?? []).map(
-          ({ name, reason }): ListedTool => ({
-            name,
-            userFacingName: name,
-            description: '',
-            inputSchema: {},
-            source: origin.source,
-            enabled: false,
-            reason,
-          }),
-        ),
-      ),
-    );
-    return [...listed, ...problems.flat()];
-  };
-
-  const offer = async ({
-    selection,
-    requested,
-    session,
-    key,
-    within: parent,
-  }: OfferRequest): Promise<ToolOffer> => {
-    const all = await known(session);
-    const selected = all.filter((entry) => isSelected(entry, selection, requested));
-    if (Array.isArray(selection)) {
-      for (const name of selection) {
-        if (all.some(({ tool }) => hasName(tool, name)) || name.startsWith('mcp__')) continue;
-        warnOnce(`unknown:${name}`, { tool: name }, 'the configuration offers a tool that does not exist');
-      }
-    }
-    const held = selected.filter(
-      ({ tool }) => parent === undefined || parent.some((name) => hasName(tool, name)),
-    );
-    const off = new Map<Tool, string>();
-    const offered = await Promise.all(
-      held.map(async (entry) => {
-        const { enabled, reason = 'It is off.' } = await stateOf(entry, key === undefined ? {} : { key });
-        if (!enabled) {
-          off.set(entry.tool, reason);
-          return undefined;
-        }
-        const definition = await define(entry);
-        return definition === undefined ? undefined : { tool: entry.tool, definition };
-      }),
-    );
+  async #listed(entry: Known, asker: Asker): Promise<ListedTool> {
+    const { tool, origin } = entry;
+    const [state, definition] = await Promise.all([this.#stateOf(entry, asker), this.#define(entry)]);
+    const server = origin === 'mcp' ? serverOf(tool.name) : undefined;
     return {
-      ...toOffer(offered.filter((entry) => entry !== undefined)),
-      whyOff: (name) => [...off].find(([tool]) => hasName(tool, name))?.[1],
+      name: tool.name,
+      userFacingName: attempt(() => tool.userFacingName()) ?? tool.name,
+      description: definition?.description ?? '',
+      inputSchema: definition?.inputSchema ?? {},
+      source: origin,
+      ...(server === undefined ? {} : { server }),
+      ...readOnlyOf(tool),
+      ...(definition === undefined
+        ? { enabled: false, reason: 'It could not be described; the log has the error.' }
+        : state),
     };
-  };
+  }
 
-  const builtIn = async (name: string): Promise<Tool | undefined> => {
-    const built = ordered.filter(({ source }) => source === 'built-in');
-    const tools = (await Promise.all(built.map((source) => ask(source, undefined)))).flat();
-    return tools.find((tool) => tool.name === name) ?? tools.find((tool) => hasName(tool, name));
-  };
+  #warnOfUnknown(names: readonly string[], all: readonly Known[]): void {
+    for (const name of names) {
+      if (all.some(({ tool }) => hasName(tool, name)) || name.startsWith('mcp__')) continue;
+      this.#warnOnce(
+        `unknown:${name}`,
+        { tool: name },
+        'the configuration offers a tool that does not exist',
+      );
+    }
+  }
 
-  return { offer, list, builtIn };
+  #warnOnce(key: string, facts: object, message: string): void {
+    if (this.#warned.has(key)) return;
+    this.#warned.add(key);
+    this.#log.warn(facts, message);
+  }
+}
+
+/** What should have been a tool of the source and is not. */
+async function listedProblems(origin: ToolSource): Promise<ListedTool[]> {
+  const problems = (await origin.problems?.()) ?? [];
+  return problems.map(({ name, reason }) => ({
+    name,
+    userFacingName: name,
+    description: '',
+    inputSchema: {},
+    source: origin.source,
+    enabled: false,
+    reason,
+  }));
 }
 
 /** An offer of exactly these. */
