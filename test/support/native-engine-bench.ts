@@ -25,7 +25,7 @@ import type {
   ToolRuntime,
 } from '../../src/tools/runtime/runtime.js';
 import type { Tool } from '../../src/tools/runtime/tool.js';
-import { readSnapshot, takeSnapshot } from '../../src/tools/runtime/tool-states.js';
+import { readSnapshot, takeSnapshot } from '../../src/tools/runtime/tool-state-snapshot.js';
 import { createFileState } from '../../src/workspace/file-state.js';
 
 type Script =

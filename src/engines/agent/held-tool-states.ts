@@ -8,7 +8,7 @@ import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { ModelRoute } from '../../routing/model-router.js';
 import type { SessionEvent, Sessions, Turn } from '../../sessions/sessions.js';
 import type { OpenToolState, ToolRuntime } from '../../tools/runtime/runtime.js';
-import { readSnapshot } from '../../tools/runtime/tool-states.js';
+import { readSnapshot } from '../../tools/runtime/tool-state-snapshot.js';
 import { openWorkspace, type Workspace } from '../../workspace/workspace.js';
 import { LIMITS } from './limits.js';
 import { savedTools } from './turn-persistence.js';

@@ -5,7 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { closeAfterTest, tempFolder } from '../../../test/support/cleanup.js';
 import type { Job } from './context.js';
 import type { ToolStateOptions } from './runtime.js';
-import { createToolStates, memoryFolder, readSnapshot, sweep } from './tool-states.js';
+import { sweep } from './scratch-folders.js';
+import { readSnapshot } from './tool-state-snapshot.js';
+import { createToolStates, memoryFolder } from './tool-states.js';
 
 async function sessions() {
   const { path } = await tempFolder();

@@ -10,7 +10,7 @@ import type { HookInput } from '@anthropic-ai/claude-agent-sdk';
 import type { JsonObject, ToolResultBlock, ToolResultContent } from '../../../core/conversation.js';
 import { isObject } from '../../../core/is-object.js';
 import type { OpenToolState } from '../../../tools/runtime/runtime.js';
-import { readSnapshot } from '../../../tools/runtime/tool-states.js';
+import { readSnapshot } from '../../../tools/runtime/tool-state-snapshot.js';
 import { realTarget } from '../../../workspace/real-path.js';
 import { openRegularFile } from '../../../workspace/regular-file.js';
 import { readTextFile } from '../../../workspace/text-file.js';
