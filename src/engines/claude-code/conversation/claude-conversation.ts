@@ -32,10 +32,10 @@ import {
   ModelProxy,
   type ModelProxyHost,
   type ModelProxyOptions,
-  ModelView,
   type OpenedModelRequest,
   type ProxiedRequestKind,
 } from './model-proxy.js';
+import { ModelView } from './model-view.js';
 import { workingFolder } from './profile.js';
 import { tidyRequest } from './request-shape.js';
 

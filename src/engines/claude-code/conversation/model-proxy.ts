@@ -3,26 +3,16 @@
  * turn that runs is asked before each call, counts what all of them cost, those of sub-agents
  * included, and gets the upstream's error when a request failed.
  */
-import {
-  type Block,
-  type ConversationRequest,
-  type Message,
-  NO_USAGE,
-  type ToolResultBlock,
-  type ToolResultContent,
-  type Usage,
-} from '../../../core/conversation.js';
+import { type ConversationRequest, type Message, NO_USAGE, type Usage } from '../../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
-import { estimateRequestTokens } from '../../../core/estimate-tokens.js';
 import type { ModelEvent } from '../../../core/events.js';
-import { CHARS_PER_TOKEN } from '../../../core/lifecycle.js';
 import type { Loss } from '../../../core/losses.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
 import { UsageTally } from '../../agent/answer-assembler.js';
 import { toolCallIds } from '../../agent/message-collector.js';
 import type { Answer, AnswerBody, CountingEngine, ModelRequest, PinnedModel } from '../../engine.js';
-import type { SubAgents } from '../tool-calls/sub-agents.js';
-import type { ToolPlan } from '../tool-calls/tool-plan.js';
+import type { ModelView } from './model-view.js';
+import { EventCounter, type Meter, sinceLast } from './usage-meter.js';
 
 /** Set by Claude Code on the calls of sub-agents. */
 const AGENT_HEADER = 'x-claude-code-agent-id';
@@ -73,9 +63,6 @@ export interface ModelProxyOptions {
   /** Between Claude Code and its model. */
   view: Pick<ModelView, 'request' | 'events'>;
 }
-
-/** Tokens of one call so far. */
-type Meter = () => Usage;
 
 export class ModelProxy implements PinnedModel {
   readonly session: string;
@@ -152,7 +139,7 @@ export class ModelProxy implements PinnedModel {
   ): AnswerBody {
     if (body.kind !== 'events') throw new Error('The relay answered an agent with bytes.');
     const counter = new EventCounter(promptTokens, request);
-    const meter = taken(() => counter.usage);
+    const meter = sinceLast(() => counter.usage);
     this.#running.add(meter);
     const ids = new FreshIds(request.messages);
     return { kind: 'events', batches: this.#through(body.batches, { counter, meter, ids, ...watch }) };
@@ -223,128 +210,6 @@ class FreshIds {
   }
 }
 
-/** Each time, what is new since the last. */
-function taken(total: () => Usage): Meter {
-  let before: Usage = NO_USAGE;
-  return () => {
-    const now = total();
-    const fresh: Usage = {
-      inputTokens: now.inputTokens - before.inputTokens,
-      outputTokens: now.outputTokens - before.outputTokens,
-      cacheReadTokens: now.cacheReadTokens - before.cacheReadTokens,
-      cacheWriteTokens: now.cacheWriteTokens - before.cacheWriteTokens,
-      ...(now.reasoningTokens === undefined
-        ? {}
-        : { reasoningTokens: now.reasoningTokens - (before.reasoningTokens ?? 0) }),
-    };
-    before = now;
-    return fresh;
-  };
-}
-
-/** What the events of one answer say about its tokens, estimated where they say nothing. */
-class EventCounter {
-  readonly #prompt: number;
-  #usage: Partial<Usage> = {};
-  #chars = 0;
-  error: GatewayError | undefined;
-
-  constructor(promptTokens: number | undefined, request: ConversationRequest) {
-    this.#prompt = promptTokens ?? estimateRequestTokens(request);
-  }
-
-  push(batch: readonly ModelEvent[]): void {
-    for (const event of batch) {
-      if (event.type === 'text' || event.type === 'thinking') this.#chars += event.text.length;
-      else if (event.type === 'tool-input') this.#chars += event.json.length;
-      else if (event.type === 'error') this.error = event.error;
-      else if ((event.type === 'start' || event.type === 'usage') && event.usage !== undefined) {
-        this.#usage = { ...this.#usage, ...event.usage };
-      }
-    }
-  }
-
-  get usage(): Usage {
-    const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = this.#usage;
-    const prompt = (inputTokens ?? 0) + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0);
-    return {
-      ...NO_USAGE,
-      ...this.#usage,
-      ...(prompt > 0 ? {} : { inputTokens: this.#prompt }),
-      ...(outputTokens === undefined ? { outputTokens: Math.ceil(this.#chars / CHARS_PER_TOKEN) } : {}),
-    };
-  }
-}
-
 function over(): GatewayError {
   return new GatewayError('conflict', 'The conversation that this key belongs to makes no model calls now.');
-}
-
-type Names = Pick<ToolPlan, 'toModel' | 'fromModel' | 'ownerOf' | 'plain'>;
-
-/**
- * What the model behind Claude Code sees of what the gateway serves to it. Claude Code knows these
- * tools as those of an MCP server and sends their results in the shape of that protocol; models
- * know the tools by their plain names, and documents as documents. Claude Code's own prompt names
- * them plainly too.
- */
-export class ModelView {
-  readonly #plan: Names;
-  readonly #agents: Pick<SubAgents, 'mayUse'>;
-  /** What MCP has no shape for, by the id of the call. */
-  readonly #documents = new Map<string, readonly ToolResultContent[]>();
-
-  constructor(plan: Names, agents: Pick<SubAgents, 'mayUse'>) {
-    this.#plan = plan;
-    this.#agents = agents;
-  }
-
-  /** A result that Claude Code is about to get. */
-  note(wireId: string, { content }: ToolResultBlock): void {
-    if (content.some(({ type }) => type === 'document')) this.#documents.set(wireId, content);
-  }
-
-  /** `agentId`: the sub-agent that asks. */
-  request(request: ConversationRequest, agentId: string | undefined): ConversationRequest {
-    const { toModel } = this.#plan;
-    const { tools, messages, toolChoice } = request;
-    return {
-      ...request,
-      tools: tools
-        .filter(({ name }) => this.#isFor(agentId, name))
-        .map((tool) => ({ ...tool, name: toModel(tool.name) })),
-      messages: messages.map((message) => this.#message(message)),
-      ...(toolChoice?.type === 'tool'
-        ? { toolChoice: { ...toolChoice, name: toModel(toolChoice.name) } }
-        : {}),
-    };
-  }
-
-  /** In Claude Code's names again. */
-  events(batch: readonly ModelEvent[]): readonly ModelEvent[] {
-    if (!batch.some((event) => event.type === 'tool' && event.name !== undefined)) return batch;
-    return batch.map((event) =>
-      event.type === 'tool' && event.name !== undefined
-        ? { ...event, name: this.#plan.fromModel(event.name) }
-        : event,
-    );
-  }
-
-  #isFor(agentId: string | undefined, wire: string): boolean {
-    const owner = this.#plan.ownerOf(wire);
-    if (agentId === undefined || owner === undefined) return true;
-    return this.#agents.mayUse(agentId, owner, this.#plan.plain(wire));
-  }
-
-  #message(message: Message): Message {
-    if (!message.content.some(({ type }) => type === 'tool_use' || type === 'tool_result')) return message;
-    return { ...message, content: message.content.map((block) => this.#block(block)) };
-  }
-
-  #block(block: Block): Block {
-    if (block.type === 'tool_use') return { ...block, name: this.#plan.toModel(block.name) };
-    if (block.type !== 'tool_result') return block;
-    const content = this.#documents.get(block.toolUseId);
-    return content === undefined ? block : { ...block, content: [...content] };
-  }
 }
