@@ -9,6 +9,7 @@ import type { AgentActivityBody } from '../../activity/activity.js';
 import type { Message, StopReason, ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
+import { onAbort } from '../../core/stopping.js';
 import type { AnswerAssembler, UsageTally } from '../agent/answer-assembler.js';
 import type { AnsweredEnd, OpeningTurn, StepsEnd } from '../agent/driver.js';
 import { type CollectedMessage, isCutInSight, toolCallIds } from '../agent/message-collector.js';
@@ -108,8 +109,7 @@ export class TurnRun {
   async *run(): AsyncGenerator<readonly ModelEvent[], RunEnd, void> {
     const { mailbox } = this.#options.conversation;
     const { signal } = this.#options;
-    const onAbort = () => mailbox.push({ kind: 'aborted' });
-    signal.addEventListener('abort', onAbort, { once: true });
+    const release = onAbort(signal, () => mailbox.push({ kind: 'aborted' }));
     try {
       for (;;) {
         if (signal.aborted) return { kind: 'aborted' };
@@ -123,7 +123,7 @@ export class TurnRun {
         if (settled !== undefined) return settled;
       }
     } finally {
-      signal.removeEventListener('abort', onAbort);
+      release();
       this.#admission?.refuse();
       this.#stream.drop();
       for (const item of mailbox.remove(({ kind }) => OVER.has(kind))) {

@@ -9,6 +9,7 @@
  */
 import * as z from 'zod';
 import { type AnswerKey, AnswerMemory } from '../../answers/answer-memory.js';
+import { onAbort } from '../../core/stopping.js';
 import type { RecordedAnswer } from '../../store/answers.js';
 import {
   digest,
@@ -197,11 +198,10 @@ export class TurnReaders {
     const name = nameOf(session, turn);
     const waiting = this.#waiting.get(name) ?? new Set();
     this.#waiting.set(name, waiting.add(signal));
-    const leave = () => {
+    onAbort(signal, () => {
       waiting.delete(signal);
       if (waiting.size === 0 && this.#waiting.get(name) === waiting) this.#waiting.delete(name);
-    };
-    signal.addEventListener('abort', leave, { once: true });
+    });
   }
 
   has(session: string, turn: string): boolean {

@@ -8,6 +8,7 @@ import type { ActiveAgent } from '../../../activity/activity.js';
 import type { ConversationRequest, Message } from '../../../core/conversation.js';
 import { deferred } from '../../../core/deferred.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
+import { onAbort } from '../../../core/stopping.js';
 import type { Log } from '../../../observability/log.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
 import type { ToolRuntime } from '../../../tools/runtime/runtime.js';
@@ -266,8 +267,7 @@ export class ClaudeConversation implements ModelProxyHost {
     if (kind !== 'main') return tidyRequest(request);
     return new Promise((grant, reject) => {
       const refuse = () => reject(stopped());
-      if (signal.aborted) refuse();
-      signal.addEventListener('abort', refuse, { once: true });
+      onAbort(signal, refuse);
       this.mailbox.push({ kind: 'admission', admission: { request, signal, grant, refuse } });
     });
   }

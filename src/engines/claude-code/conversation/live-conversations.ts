@@ -4,6 +4,7 @@
  * runs. Where all of them run, a turn waits.
  */
 import type { Message, ToolResultBlock } from '../../../core/conversation.js';
+import { onAbort } from '../../../core/stopping.js';
 import type { Log } from '../../../observability/log.js';
 import type { SessionEvent, Sessions, Turn } from '../../../sessions/sessions.js';
 import { incomingMessage } from '../processes/transcript-entries.js';
@@ -106,8 +107,7 @@ export class LiveConversations {
   }
 
   async #makeRoom(signal: AbortSignal): Promise<void> {
-    const wake = (): void => this.#onChange();
-    signal.addEventListener('abort', wake);
+    const release = onAbort(signal, () => this.#onChange());
     while (!signal.aborted && this.size + this.#closing.size >= this.#options.max) {
       const changed = new Promise<void>((resolve) => {
         this.#onChange = resolve;
@@ -119,7 +119,7 @@ export class LiveConversations {
         await this.#close(oldest);
       }
     }
-    signal.removeEventListener('abort', wake);
+    release();
     // Before anybody else looks.
     this.#opening += 1;
   }

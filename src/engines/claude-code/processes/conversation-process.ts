@@ -7,7 +7,9 @@ import type {
   SpawnedProcess,
   SpawnOptions,
 } from '@anthropic-ai/claude-agent-sdk';
+import { deferred } from '../../../core/deferred.js';
 import { GatewayError } from '../../../core/errors.js';
+import { untilAborted } from '../../../core/stopping.js';
 import type { ClaudeProcess } from './claude-processes.js';
 import type { ClaudeSdk } from './load-sdk.js';
 import { conversationOptions, type QueryOptions } from './query-options.js';
@@ -90,27 +92,18 @@ async function comesUp(
   signal: AbortSignal,
   startMs: number,
 ): Promise<void> {
-  let stop: () => void = () => undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLate(startMs)), startMs);
-  });
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-  });
+  const late = deferred<never>();
+  const timer = setTimeout(() => late.reject(tooLate(startMs)), startMs);
   const initialized = query.initializationResult();
   // Rejects as well when the process ends first.
   initialized.catch(() => undefined);
   try {
-    signal.throwIfAborted();
-    await Promise.race([initialized, failed(launched.exited), aborted, late]);
+    await untilAborted(Promise.race([initialized, failed(launched.exited), late.promise]), signal);
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     throw cause instanceof GatewayError ? cause : await notUp(launched, cause);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
   }
 }
 

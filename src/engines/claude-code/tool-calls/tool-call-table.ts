@@ -1,5 +1,6 @@
 /** The tool calls of the message that Claude Code works on, and those of them that wait for the client. */
 import type { ToolResultBlock, ToolUseBlock } from '../../../core/conversation.js';
+import { onAbort } from '../../../core/stopping.js';
 import type { ToolOwner } from './tool-plan.js';
 
 export interface KnownToolCall {
@@ -114,10 +115,9 @@ export class ClientToolCalls {
     }
     if (this.#closed || signal.aborted) return undefined;
     return new Promise((resolve) => {
-      const onAbort = () => this.#settle(wireId, undefined);
-      signal.addEventListener('abort', onAbort, { once: true });
+      const release = onAbort(signal, () => this.#settle(wireId, undefined));
       this.#waiting.set(wireId, (result) => {
-        signal.removeEventListener('abort', onAbort);
+        release();
         resolve(result);
       });
     });
