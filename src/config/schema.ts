@@ -58,6 +58,19 @@ const rules = (description: string) =>
     .default([])
     .meta({ description });
 
+const budget = z
+  .strictObject({
+    usd: z.number().positive().meta({ description: 'US dollars.' }),
+    per: z.enum(['day', 'week', 'month']).meta({
+      description: 'When it begins anew, in UTC; weeks begin on Monday.',
+    }),
+    on_unknown: z
+      .enum(['allow', 'deny'])
+      .default('deny')
+      .meta({ description: 'For models without a price, and while the store cannot be asked.' }),
+  })
+  .meta({ description: 'What the key may spend. Left out: no limit.' });
+
 const key = z
   .strictObject({
     key: credential(`The key itself. Take it from the environment: "\${TOOLGATE_KEY}".`),
@@ -81,7 +94,17 @@ const key = z
       .min(1)
       .default([...DEFAULTS.key.models])
       .meta({ description: 'Names and globs of the models that the key may call.' }),
+    team: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/, {
+        error: 'expected a name of letters, digits and . _ @ - (at most 64)',
+      })
+      .exactOptional()
+      .meta({ description: 'Who the key belongs to. Stands in the log lines of its requests.' }),
     rpm: count('Requests a minute. Left out: no limit.').exactOptional(),
+    tpm: count('Tokens a minute, without those that a cache gave. Left out: no limit.').exactOptional(),
+    max_streams: count('Answers that may be open at once. Left out: no limit.').exactOptional(),
+    budget: budget.exactOptional(),
   })
   .transform((given) => ({ ...given, name: given.name ?? fingerprint(given.key) }))
   .meta({ description: 'An API key of a client.' });

@@ -34,6 +34,8 @@ export interface GatewayErrorOptions {
   retryable?: boolean;
   /** Seconds, for `retry-after`. */
   retryAfter?: number;
+  /** When a budget begins anew, in seconds of Unix time. */
+  resetAt?: number;
   /** Where in the body, as a path (`messages.2.content.0.source`). */
   param?: string;
   /** A provider's own finer code (`context_length_exceeded`), passed on where the dialect has a place. */
@@ -51,6 +53,7 @@ export class GatewayError extends Error {
   readonly status: number;
   readonly retryable: boolean;
   readonly retryAfter: number | undefined;
+  readonly resetAt: number | undefined;
   readonly param: string | undefined;
   readonly detail: string | undefined;
 
@@ -60,6 +63,7 @@ export class GatewayError extends Error {
     this.status = options.status ?? STATUS_OF[code];
     this.retryable = options.retryable ?? false;
     this.retryAfter = options.retryAfter;
+    this.resetAt = options.resetAt;
     this.param = options.param;
     this.detail = options.detail;
   }

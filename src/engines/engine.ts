@@ -58,6 +58,8 @@ export type Scope = 'call' | 'approve' | 'admin';
 export interface Principal {
   /** Names the key in logs, sessions and usage; `local` without keys. */
   name: string;
+  /** Who the key belongs to, for the log. */
+  team?: string;
   scopes: readonly Scope[];
   /** Names and globs of the models that it may call. */
   models: readonly string[];

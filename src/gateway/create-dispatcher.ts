@@ -13,6 +13,7 @@ import { Relay } from '../engines/relay/relay.js';
 import { type ModelRoute, ModelRouter } from '../routing/model-router.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
+import type { KeyLimits } from './key-limits.js';
 
 interface DispatcherOptions {
   config: Config;
@@ -26,6 +27,8 @@ interface DispatcherOptions {
   retryBudgetMs?: number;
   /** By which upstreams that failed are left alone for a while. */
   now?: () => number;
+  /** Of the keys that have some. */
+  limits?: KeyLimits;
   /** For models with `engine: native`; without it they are refused. */
   native?: NativeOptions;
   /** For models with `engine: claude-code`; without it they are refused. */
@@ -118,8 +121,9 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
       const { pinned } = call.principal;
       if (pinned !== undefined) return pinned.run(call);
       const route = placed(routeOf(call), call);
-      const answer = await engineOf(call, route).run(call, route);
       const { price } = route.rule;
+      const run = () => engineOf(call, route).run(call, route);
+      const answer = await (options.limits?.within(call, price !== undefined, run) ?? run());
       return price === undefined ? answer : { ...answer, price };
     },
     async countTokens(call: ModelRequest): Promise<number> {

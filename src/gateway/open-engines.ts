@@ -13,6 +13,7 @@ import type { LearnedQuirk, Store } from '../store/store.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
 import type { AgentParts } from './agent-parts.js';
 import { type ClosableDispatcher, createDispatcher } from './create-dispatcher.js';
+import type { KeyLimits } from './key-limits.js';
 
 /** The caller closes them, after the engines and before the store. */
 export function openSessions({ sessions }: Pick<Config, 'sessions'>, store: Store, log: Log): Sessions {
@@ -33,6 +34,7 @@ interface EnginesOptions {
   metrics: Metrics;
   log: Log;
   watcher: TurnWatcher;
+  keyLimits: KeyLimits;
   /** Of processes of the gateway's own. */
   innerKeys: PrivateKeys;
   /** The gateway's own address, once it listens. */
@@ -49,6 +51,7 @@ export async function openEngines(options: EnginesOptions): Promise<ClosableDisp
   const shared = { sessions, log, startDir: process.cwd(), home: homedir(), baseDir };
   return createDispatcher({
     config,
+    limits: options.keyLimits,
     lessons: lessonsOf(await quirks.list()),
     watcher,
     plain: { sessions, log },

@@ -23,9 +23,11 @@ import type { Limits } from '../server/http/limits.js';
 import { reportTurn } from '../server/observe/report.js';
 import { openStore } from '../store/sqlite/open.js';
 import type { Store } from '../store/store.js';
+import type { UsageRecord } from '../store/usage.js';
 import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
 import { openAgentParts } from './agent-parts.js';
 import { openAll } from './close-stack.js';
+import { KeyLimits } from './key-limits.js';
 import { openEngines, openSessions } from './open-engines.js';
 import { openServer } from './open-server.js';
 import { superviseProcess } from './process.js';
@@ -100,6 +102,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     stack.defer(connectSources(events, { approvals, sessions, mcp, log, describeSession: describe }));
     stack.defer(cancelAbandonedQuestions({ sessions, approvals, log }));
 
+    const keyLimits = new KeyLimits(serverConfig.keys, store.usage);
+    const onUsage = (row: UsageRecord) => keyLimits.count(row);
     const innerKeys = new PrivateKeys();
     const shared = { loaded, store, agents, sessions, metrics, log, innerKeys };
     const dispatcher =
@@ -108,6 +112,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         await openEngines({
           ...shared,
           watcher: events,
+          keyLimits,
           selfUrl: () => listening.promise,
           patience: options.patience,
         }),
@@ -135,7 +140,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log,
       sampler: traces.bodies ? new TraceSampler() : undefined,
       principalOf: (name) => principalNamed(serverConfig.keys, name),
-      report: (turn) => reportTurn(turn, { store, metrics, events, log }),
+      report: (turn) => reportTurn(turn, { store, metrics, events, log, onUsage }),
     });
     stack.defer(() => chat.close());
 
@@ -150,6 +155,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       dispatcher,
       chat,
       models,
+      onUsage,
       limits: options.limits,
     });
     stack.defer(() => server.drain(serverConfig.drain_s * 1000));

@@ -30,6 +30,7 @@ interface ServerOptions
     | 'metrics'
     | 'innerKeys'
     | 'log'
+    | 'onUsage'
   > {
   loaded: LoadedConfig;
   version: string;

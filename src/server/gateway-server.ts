@@ -20,7 +20,7 @@ import { errorShapeOf, sendError } from './http/respond.js';
 import { type BoundRoute, RouteTable } from './http/route-table.js';
 import { StaticFiles } from './http/static-files.js';
 import { asksForWebSocket, ignoreUpgrade, responseOn } from './http/upgrades.js';
-import { reportExchange } from './observe/report.js';
+import { type ReportContext, reportExchange } from './observe/report.js';
 import { openSurfaces, type SurfaceOptions } from './surfaces.js';
 
 export interface GatewayServerOptions extends SurfaceOptions {
@@ -36,6 +36,7 @@ export interface GatewayServerOptions extends SurfaceOptions {
   /** The event hub; without it there are only the server's own events. */
   events?: EventHub;
   metrics?: Metrics;
+  onUsage?: ReportContext['onUsage'];
   /** The folder of the built console; it may be missing. */
   consoleDir: string;
 }
@@ -90,7 +91,7 @@ export class GatewayServer {
 
   private constructor(server: Server, options: GatewayServerOptions, found: readonly SignIn[]) {
     const { host, loopback, publicHosts, keys, limits } = options;
-    const { store, log } = options;
+    const { store, log, onUsage } = options;
     const address = server.address();
     this.port = typeof address === 'object' && address !== null ? address.port : options.port;
     this.url = addressOf(host, this.port);
@@ -124,7 +125,7 @@ export class GatewayServer {
     this.#connections = new Connections(limits.stallMs, {
       onDone: (exchange) => {
         metrics.openRequests.add(-1);
-        reportExchange(exchange, { store, events, metrics, log });
+        reportExchange(exchange, { store, events, metrics, log, onUsage });
       },
       onIdle: (connection) => sayLastWords(connection, limits.lingerMs),
     });

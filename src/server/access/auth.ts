@@ -29,6 +29,7 @@ export interface KeyOptions {
   name: string;
   scopes: readonly Scope[];
   models: readonly string[];
+  team?: string;
   rpm?: number;
 }
 
@@ -71,8 +72,8 @@ export class Auth {
   constructor({ keys, inner, ...signIns }: AuthOptions) {
     this.#inner = inner;
     this.consoleToken = keys.length > 0 ? undefined : randomBytes(32).toString('base64url');
-    const known: [string, Credential][] = keys.map(({ key, name, scopes, models, rpm }) => {
-      const principal: Principal = { name, scopes, models };
+    const known: [string, Credential][] = keys.map(({ key, name, team, scopes, models, rpm }) => {
+      const principal: Principal = { name, ...(team === undefined ? {} : { team }), scopes, models };
       if (rpm !== undefined) this.#rates.set(principal, new RateLimit(rpm));
       return [key, { tie: digestOf(key), principal }];
     });

@@ -118,12 +118,17 @@ export function errorHeaders(error: GatewayError): Record<string, string> {
     headers['retry-after'] = String(Math.max(0, Math.ceil(error.retryAfter)));
   if (error.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer realm="toolgate"';
   if (isLasting(error)) headers['x-should-retry'] = 'false';
+  if (error.resetAt !== undefined) {
+    // Claude Code shows its user from these when it may go on.
+    headers['anthropic-ratelimit-unified-status'] = 'rejected';
+    headers['anthropic-ratelimit-unified-reset'] = String(error.resetAt);
+  }
   return headers;
 }
 
-/** The official clients retry every 5xx and every 409. Of these only a busy session gets better by itself. */
+/** The official clients retry every 5xx, 409 and 429. Of these neither a budget nor a conflict gets better by itself, but for a busy session. */
 function isLasting({ code, detail, retryable }: GatewayError): boolean {
-  if (code === 'not_implemented') return true;
+  if (code === 'not_implemented' || code === 'billing') return true;
   return code === 'conflict' && !retryable && detail !== 'session_busy';
 }
 

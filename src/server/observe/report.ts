@@ -4,6 +4,7 @@ import type { Log } from '../../observability/log.js';
 import type { Metrics } from '../../observability/metrics.js';
 import type { Store } from '../../store/store.js';
 import type { Trace } from '../../store/traces.js';
+import type { UsageRecord } from '../../store/usage.js';
 import type { Exchange } from '../http/exchange.js';
 
 /** Asked every few seconds by machines: not worth a line at the usual level. */
@@ -36,6 +37,8 @@ export interface ReportContext {
   };
   metrics: Metrics;
   log: Log;
+  /** For what limits keys. */
+  onUsage?: ((row: UsageRecord) => void) | undefined;
 }
 
 export function reportExchange(exchange: Exchange, context: ReportContext): void {
@@ -63,7 +66,8 @@ export function reportTurn(
   );
 }
 
-function report(finished: Finished, { log, metrics, store, events }: ReportContext): void {
+function report(finished: Finished, context: ReportContext): void {
+  const { log, metrics } = context;
   const { facts, id, method, startedAt, requestId: clientId } = finished;
   const now = performance.now();
   const durationMs = round(now - startedAt);
@@ -81,6 +85,7 @@ function report(finished: Finished, { log, metrics, store, events }: ReportConte
     stream: facts.stream,
     upstream: facts.upstream,
     key: finished.principal.name === '' ? undefined : finished.principal.name,
+    team: finished.principal.team,
     input_tokens: facts.usage?.inputTokens,
     output_tokens: facts.usage?.outputTokens,
     cache_read_tokens: facts.usage?.cacheReadTokens || undefined,
@@ -106,7 +111,7 @@ function report(finished: Finished, { log, metrics, store, events }: ReportConte
     repairs: facts.repairs,
     errorCode: facts.error?.code,
   });
-  if (finished.traced) keepTurn(finished, { store, events }, durationMs, firstTokenMs);
+  if (finished.traced) keepTurn(finished, context, durationMs, firstTokenMs);
 }
 
 /** A model call of an agent: its tokens are counted with the answer that the agent gives. */
@@ -116,7 +121,7 @@ function isInner({ principal }: Finished): boolean {
 
 function keepTurn(
   finished: Finished,
-  { store, events }: Pick<ReportContext, 'store' | 'events'>,
+  { store, events, onUsage }: Pick<ReportContext, 'store' | 'events' | 'onUsage'>,
   durationMs: number,
   firstTokenMs: number | undefined,
 ): void {
@@ -125,7 +130,11 @@ function keepTurn(
   // An answer that failed after its head was out is a failure all the same.
   const status = facts.error?.status ?? finished.answered;
   const model = facts.model ?? '';
-  if (!isInner(finished)) recordUsage(finished, store, { at, status, durationMs, firstTokenMs });
+  if (!isInner(finished)) {
+    const row = usageOf(finished, { at, status, durationMs, firstTokenMs });
+    store.usage.record(row);
+    onUsage?.(row);
+  }
   const trace = {
     id,
     principal: principal.name,
@@ -167,13 +176,12 @@ export function traceToWire(trace: Omit<Trace, 'payloadSize'> & { payloadSize?: 
   };
 }
 
-function recordUsage(
+function usageOf(
   { facts, principal }: Finished,
-  store: ReportContext['store'],
   times: { at: number; status: number; durationMs: number; firstTokenMs: number | undefined },
-): void {
+): UsageRecord {
   const { at, status, durationMs, firstTokenMs } = times;
-  store.usage.record({
+  return {
     at,
     principal: principal.name,
     model: facts.model ?? '',
@@ -190,7 +198,7 @@ function recordUsage(
       ? {}
       : { costUsd: costOf(facts.usage, facts.price) }),
     ...(facts.usage?.reasoningTokens === undefined ? {} : { reasoningTokens: facts.usage.reasoningTokens }),
-  });
+  };
 }
 
 function round(ms: number): number {

@@ -1,0 +1,136 @@
+/** What a key may use: tokens a minute, answers at once, money. One key's limits are nothing to another. */
+import { expect, it } from 'vitest';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { gate, json, type Script, sse, startUpstream } from '../support/scripted-upstream.js';
+
+const answerWith = (tokens: number) =>
+  json({
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens },
+  });
+
+interface World {
+  gateway: TestGateway;
+  ask(
+    key: string,
+    more?: { path?: string; stream?: boolean; model?: string; signal?: AbortSignal },
+  ): Promise<Response>;
+}
+
+async function open(limits: object, script: Script, folder?: string): Promise<World> {
+  const upstream = await startUpstream(script);
+  const gateway = await startTestGateway({
+    ...(folder === undefined ? {} : { folder }),
+    config: {
+      server: {
+        keys: [
+          { key: 'k-alice', name: 'alice', team: 'web', ...limits },
+          { key: 'k-bob', name: 'bob' },
+        ],
+      },
+      upstreams: { up: upstream.config('openai-chat') },
+      // A dollar a token.
+      models: {
+        priced: { upstream: 'up', price: { input: 1_000_000, output: 1_000_000 } },
+        unpriced: { upstream: 'up' },
+      },
+    },
+  });
+  return {
+    gateway,
+    ask: (key, { path = '/v1/messages', stream = false, model = 'priced', signal } = {}) =>
+      fetch(gateway.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer k-${key}` },
+        body: JSON.stringify({ model, stream, max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] }),
+        ...(signal === undefined ? {} : { signal }),
+      }),
+  };
+}
+
+it('a key with all its answers open gets a 429 until one of them has ended', async () => {
+  const held = gate();
+  const { ask } = await open({ max_streams: 1 }, [sse([held]), answerWith(1), answerWith(1)]);
+  const leaving = new AbortController();
+  const first = ask('alice', { stream: true, signal: leaving.signal }).catch(() => undefined);
+  await held.reached;
+  const refused = await ask('alice');
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+  expect(await refused.json()).toMatchObject({
+    error: { type: 'rate_limit_error', message: expect.stringContaining('has 1 answers open at once') },
+  });
+  expect((await ask('bob')).status).toBe(200);
+  leaving.abort();
+  await first;
+  await expect.poll(async () => (await ask('alice')).status).toBe(200);
+});
+
+it('a key that has used its tokens a minute gets a 429 that says when to come back', async () => {
+  const { ask } = await open({ tpm: 1000 }, () => answerWith(600));
+  expect([(await ask('alice')).status, (await ask('alice')).status]).toEqual([200, 200]);
+  const refused = await ask('alice');
+  expect(refused.status).toBe(429);
+  const wait = Number(refused.headers.get('retry-after'));
+  expect(wait).toBeGreaterThan(0);
+  expect(wait).toBeLessThanOrEqual(60);
+  expect((await ask('bob')).status).toBe(200);
+});
+
+it('a spent budget is a 429 that clients do not repeat, in the shape of each dialect, also after a restart', async () => {
+  const limits = { budget: { usd: 100, per: 'month' } };
+  const { ask, gateway } = await open(limits, () => answerWith(60));
+  const first = await ask('alice');
+  expect(first.headers.get('x-toolgate-budget')).toMatch(
+    /^0\.0000 of 100 USD a month; resets \d{4}-\d\d-01T00:00:00Z$/,
+  );
+  expect(first.headers.get('anthropic-ratelimit-unified-status')).toBe('allowed');
+  expect((await ask('alice')).status).toBe(200);
+  const check = async (world: World): Promise<void> => {
+    const refused = await world.ask('alice');
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('x-should-retry')).toBe('false');
+    expect(refused.headers.get('anthropic-ratelimit-unified-status')).toBe('rejected');
+    expect(Number(refused.headers.get('anthropic-ratelimit-unified-reset')) * 1000).toBeGreaterThan(
+      Date.now(),
+    );
+    expect(await refused.json()).toMatchObject({
+      error: {
+        type: 'billing_error',
+        message: expect.stringContaining('has spent its budget of 100 USD a month'),
+      },
+    });
+    const chat = await world.ask('alice', { path: '/v1/chat/completions' });
+    expect([chat.status, await chat.json()]).toMatchObject([429, { error: { code: 'insufficient_quota' } }]);
+    expect((await world.ask('bob')).status).toBe(200);
+  };
+  await check({ ask, gateway });
+  await gateway.close();
+  await check(await open(limits, () => answerWith(60), gateway.folder));
+});
+
+it('warns with the answer when most of a budget is spent', async () => {
+  const { ask } = await open({ budget: { usd: 100, per: 'day' } }, () => answerWith(85));
+  await ask('alice');
+  const second = await ask('alice');
+  expect([second.status, second.headers.get('anthropic-ratelimit-unified-status')]).toEqual([
+    200,
+    'allowed_warning',
+  ]);
+});
+
+it('a model without a price is not free for a key with a budget', async () => {
+  const denied = await open({ budget: { usd: 1, per: 'week' } }, () => answerWith(1));
+  const refused = await denied.ask('alice', { model: 'unpriced' });
+  expect([refused.status, await refused.json()]).toMatchObject([
+    403,
+    { error: { message: expect.stringContaining('on_unknown: allow') } },
+  ]);
+  expect((await denied.ask('bob', { model: 'unpriced' })).status).toBe(200);
+  const allowed = await open({ budget: { usd: 1, per: 'week', on_unknown: 'allow' } }, () => answerWith(1));
+  const answer = await allowed.ask('alice', { model: 'unpriced' });
+  expect([answer.status, answer.headers.get('x-toolgate-budget')]).toEqual([200, 'unknown; allowed']);
+});
