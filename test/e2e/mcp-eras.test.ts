@@ -1,5 +1,7 @@
 /** Both eras of MCP on both sides of the gateway: who speaks what, and what changes with it. */
+import { Client as NewestClient, SSEClientTransport as NewestSse } from '@modelcontextprotocol/client';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport as OlderSse } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it } from 'vitest';
 import { closeAfterTest } from '../support/cleanup.js';
@@ -12,6 +14,7 @@ import {
   testClient,
   textOf,
 } from '../support/mcp-servers.js';
+import { descendants } from '../support/processes.js';
 import { until } from '../support/until.js';
 import { api, connectNewest, NEWEST, startVirtual, textOf as wordsOf } from './mcp-virtual-harness.js';
 
@@ -25,6 +28,7 @@ async function connected(...args: Parameters<typeof testClient>) {
 
 interface Caller {
   callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+  close(): Promise<void>;
 }
 
 async function older(gateway: { url: string }): Promise<Caller> {
@@ -78,6 +82,72 @@ describe('clients and servers of both eras', () => {
         expect(wordsOf(result)).toBe(`Echo: ${message}`);
       }
     }
+  });
+});
+
+describe('a client of HTTP with SSE (2024-11-05)', () => {
+  const headers = { authorization: 'Bearer key-of-alice' };
+  const withKey: typeof fetch = (url, init) =>
+    fetch(url, { ...init, headers: { ...Object.fromEntries(new Headers(init?.headers)), ...headers } });
+  const open = {
+    '1': async (url: URL): Promise<Caller> => {
+      const client = new OlderClient({ name: 'old', version: '1' });
+      await client.connect(
+        new OlderSse(url, { eventSourceInit: { fetch: withKey }, requestInit: { headers } }),
+      );
+      return client;
+    },
+    '2': async (url: URL): Promise<Caller> => {
+      const client = new NewestClient({ name: 'old', version: '1' });
+      await client.connect(
+        new NewestSse(url, { eventSourceInit: { fetch: withKey }, requestInit: { headers } }),
+      );
+      return client;
+    },
+  };
+
+  it.each(['1', '2'] as const)(
+    'calls tools, and its session ends with its stream (SDK %s.x)',
+    async (sdk) => {
+      const gateway = await startVirtual();
+      const client = await open[sdk](new URL(`${gateway.url}/mcp/gateway?model=here`));
+      const bash = (command: string, more: object = {}) =>
+        client.callTool({ name: 'Bash', arguments: { command, ...more } });
+      await bash('mkdir sub && cd sub');
+      expect(wordsOf(await bash('pwd'))).toContain(`${gateway.work}/sub`);
+      const command = 'sleep 64.2';
+      await bash(command, { run_in_background: true });
+      const runs = () => descendants(process.pid).filter((each) => each.command.includes(command));
+      expect(runs()).not.toEqual([]);
+      await client.close();
+      await until(() => runs().length === 0);
+    },
+  );
+
+  it('is found by its own key alone, and says what is no message', async () => {
+    const gateway = await startVirtual();
+    const stop = new AbortController();
+    const stream = await fetch(`${gateway.url}/mcp/gateway?model=here`, {
+      headers: { ...headers, accept: 'text/event-stream' },
+      signal: stop.signal,
+    });
+    const reader = stream.body?.getReader();
+    const { value } = (await reader?.read()) ?? {};
+    const endpoint = /data: (\S+)/.exec(new TextDecoder().decode(value))?.[1] ?? '';
+    const send = (body: unknown, key = 'key-of-alice') =>
+      fetch(`${gateway.url}${endpoint}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    expect((await send(ping, 'key-of-bob')).status).toBe(404);
+    expect((await send({ hello: 1 })).status).toBe(400);
+    expect((await send([ping])).status).toBe(400);
+    expect((await send(ping)).status).toBe(202);
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('"id":1');
+    stop.abort();
+    await until(async () => (await send(ping)).status === 404);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { EventMemory } from './event-memory.js';
 import { VIRTUAL_LIMITS } from './limits.js';
-import { EventMemory } from './mcp-session.js';
 import type { JSONRPCMessage } from './sdk.js';
 
 const message = (id: number, text = ''): JSONRPCMessage => ({ jsonrpc: '2.0', id, result: { text } });

@@ -9,6 +9,7 @@ import { clientLeft, KeptByKey } from './kept-by-key.js';
 import type { VirtualParts } from './mcp-scope.js';
 import { McpSession } from './mcp-session.js';
 import type { RequestId, ServerSdk } from './sdk.js';
+import { type SessionWire, sseWire, streamableWire } from './session-wires.js';
 import {
   type AnswerEnd,
   SERVERS,
@@ -18,6 +19,8 @@ import {
 } from './virtual-request.js';
 
 const SESSION_HEADER = 'mcp-session-id';
+/** In the address that a client of HTTP with SSE is given. */
+export const SESSION_PARAMETER = 'sessionId';
 
 export class LegacySessions {
   readonly #parts: VirtualParts;
@@ -39,7 +42,11 @@ export class LegacySessions {
 
   async handle(request: VirtualRequest, sdk: ServerSdk): Promise<VirtualAnswer> {
     const { method, body } = request;
-    if (method === 'POST' && messagesOf(body).some(isInitialize)) return this.#initialise(request, sdk);
+    const isInSession = request.sessionId !== undefined;
+    if (method === 'POST' && !isInSession && messagesOf(body).some(isInitialize)) {
+      return this.#initialise(request, sdk);
+    }
+    if (opensStream(request)) return this.#openStream(request, sdk);
     const key = keyOf(request);
     const session = this.#sessions.find(key, request.principal);
     if (session === undefined) throw unknownSession();
@@ -59,7 +66,7 @@ export class LegacySessions {
 
   drain(): void {
     this.#draining = true;
-    for (const [, session] of this.#sessions.entries()) session.endStandaloneStream();
+    for (const [, session] of this.#sessions.entries()) void session.endStream(stopping());
   }
 
   async close(): Promise<void> {
@@ -68,22 +75,47 @@ export class LegacySessions {
   }
 
   async #initialise(request: VirtualRequest, sdk: ServerSdk): Promise<VirtualAnswer> {
+    const id = randomUUID();
+    const { key, session } = await this.#open(request, sdk, id, streamableWire(sdk, { id, ...this.#parts }));
+    const answer = await this.#respond(session, request, [], false);
+    if (!answer.response.ok || this.#draining) await this.#sessions.end(key, stopping());
+    return answer;
+  }
+
+  /** HTTP with SSE: the session is as long as its stream. */
+  async #openStream(request: VirtualRequest, sdk: ServerSdk): Promise<VirtualAnswer> {
+    const id = randomUUID();
+    const wire = sseWire(sdk, `/mcp/${request.server}?${SESSION_PARAMETER}=${id}`);
+    const { key, session } = await this.#open(request, sdk, id, wire);
+    const { response, end } = await this.#respond(session, request, [], false);
+    return {
+      response,
+      end: (why) => {
+        end(why);
+        void this.#sessions.end(key, this.#draining ? stopping() : clientLeft());
+      },
+    };
+  }
+
+  async #open(
+    request: VirtualRequest,
+    sdk: ServerSdk,
+    id: string,
+    wire: SessionWire,
+  ): Promise<{ key: string; session: McpSession }> {
     if (this.#draining) throw stopping();
     const { server, principal } = request;
     const place = request.place();
     const runtime = await this.#parts.tools();
-    const id = randomUUID();
     const key = keyFor(server, id);
-    const options = { id, principal, place, make: SERVERS[server] };
+    const options = { id, principal, place, make: SERVERS[server], wire };
     const session = this.#sessions.add(
       key,
       principal,
       () => new McpSession(options, this.#parts, sdk, runtime),
     );
     await session.connect();
-    const answer = await this.#respond(session, request, [], false);
-    if (!answer.response.ok || this.#draining) await this.#sessions.end(key, stopping());
-    return answer;
+    return { key, session };
   }
 
   async #respond(
@@ -95,7 +127,7 @@ export class LegacySessions {
     session.open += 1;
     session.usedAt = performance.now();
     let ended = false;
-    let waitsFor = ids;
+    let waitsFor = session.answersInPlace ? ids : [];
     const end = (why: AnswerEnd): void => {
       if (ended) return;
       ended = true;
@@ -119,9 +151,15 @@ export class LegacySessions {
 const keyFor = (server: string, id: string): string => `${server} ${id}`;
 const serverOf = (key: string): string => key.slice(0, key.indexOf(' '));
 
-function keyOf({ server, headers }: VirtualRequest): string {
-  const id = headers.get(SESSION_HEADER);
-  if (id !== null && id !== '') return keyFor(server, id);
+/** A stream without a session: only the transport of 2024-11-05 begins with it. */
+function opensStream({ method, headers, sessionId }: VirtualRequest): boolean {
+  const accepts = headers.get('accept')?.includes('text/event-stream') ?? false;
+  return method === 'GET' && accepts && sessionId === undefined && !headers.has(SESSION_HEADER);
+}
+
+function keyOf({ server, headers, sessionId }: VirtualRequest): string {
+  const id = headers.get(SESSION_HEADER) ?? sessionId ?? '';
+  if (id !== '') return keyFor(server, id);
   throw new GatewayError(
     'invalid_request',
     'There is no Mcp-Session-Id header. Send an initialize request first, and the id from its answer with every other one; or speak 2026-07-28, which has no sessions.',

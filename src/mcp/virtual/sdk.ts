@@ -25,10 +25,11 @@ export async function loadServerSdk() {
     createMcpHandler,
     inputRequired,
     inputResponse,
+    parseJSONRPCMessage,
   } = await import('@modelcontextprotocol/server');
   return {
     Server,
-    Transport: WebStandardStreamableHTTPServerTransport,
+    StreamableTransport: WebStandardStreamableHTTPServerTransport,
     EventBus: InMemoryServerEventBus,
     ProtocolError,
     ErrorCode: ProtocolErrorCode,
@@ -36,5 +37,6 @@ export async function loadServerSdk() {
     createMcpHandler,
     inputRequired,
     inputResponse,
+    parseMessage: parseJSONRPCMessage,
   };
 }

@@ -51,7 +51,6 @@ export class StatelessExchanges {
     const runtime = await this.#parts.tools();
     const method = methodOf(request.body);
     this.#refuseTooMany(request.principal, method);
-    const gone = new AbortController();
     const calls = new RunningToolCalls(0);
     const exchange: Exchange = {
       principal: request.principal,
@@ -64,16 +63,11 @@ export class StatelessExchanges {
       if (!this.#open.delete(exchange)) return;
       if (why === 'stopping') calls.abort(calls.ids(), stopping());
       // The older era lets a client come back for its answer. Here a closed connection is the wish to stop.
-      if (why === 'gone') gone.abort();
-      if (why !== 'stopping') void exchange.handler.close().catch(() => {});
+      else void exchange.handler.close().catch(() => {});
     };
     try {
       const { server, headers, body } = request;
-      const wire = new Request(`http://gateway/mcp/${server}`, {
-        method: 'POST',
-        headers,
-        signal: gone.signal,
-      });
+      const wire = new Request(`http://gateway/mcp/${server}`, { method: 'POST', headers });
       return { response: await exchange.handler.fetch(wire, { parsedBody: body }), end };
     } catch (error) {
       end('gone');

@@ -20,6 +20,8 @@ export interface VirtualRequest {
   mayApprove: boolean;
   method: 'GET' | 'POST' | 'DELETE';
   headers: Headers;
+  /** In the address, as HTTP with SSE has it. */
+  sessionId?: string;
   /** Of a POST, parsed. */
   body?: unknown;
   /** Asked for a new session and for each request without one. May throw GatewayError. */

@@ -1,5 +1,6 @@
 /** `/mcp/gateway` and `/mcp/auth`: streamable HTTP from a request of ours to the virtual servers and back. */
 import { GatewayError } from '../../core/errors.js';
+import { SESSION_PARAMETER } from '../../mcp/virtual/legacy-sessions.js';
 import type { VirtualMcp } from '../../mcp/virtual/virtual-mcp.js';
 import {
   type AnswerEnd,
@@ -72,7 +73,9 @@ function serve(server: VirtualServerName): Handler<McpApiContext> {
     const method = METHODS.find((each) => each === exchange.method);
     if (method === undefined) return refuseMethod(exchange, context);
     const body = method === 'POST' ? await readMessages(exchange, context) : undefined;
-    const model = new URLSearchParams(exchange.query).get('model') ?? undefined;
+    const query = new URLSearchParams(exchange.query);
+    const model = query.get('model') ?? undefined;
+    const sessionId = query.get(SESSION_PARAMETER);
     const { principal } = exchange;
     // A batch is as many requests as it has messages; the first was counted on the way in.
     if (server === 'gateway' && Array.isArray(body)) {
@@ -85,6 +88,7 @@ function serve(server: VirtualServerName): Handler<McpApiContext> {
       mayApprove: principal.scopes.includes('approve'),
       method,
       headers: passedHeaders(exchange),
+      ...(sessionId === null ? {} : { sessionId }),
       ...(body === undefined ? {} : { body }),
       place: () => context.findWorkspace(model, principal, server === 'auth' ? 'judge' : 'run'),
     });
