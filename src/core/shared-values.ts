@@ -8,8 +8,10 @@ const freezes = process.env['TOOLGATE_FREEZE_SHARED'] === '1';
 
 export function share<T extends object>(value: T): T {
   shared.add(value);
-  return freezes ? freeze(value) : value;
+  return unchanged(value);
 }
+
+const unchanged = <T extends object>(value: T): T => (freezes ? freeze(value) : value);
 
 export function isShared(value: object): boolean {
   return shared.has(value);
@@ -25,6 +27,12 @@ function freeze<T extends object>(value: T): T {
 /** What was made of one value, for as long as that value lives. */
 export class Memo<K extends object, V extends object> {
   readonly #made = new WeakMap<K, V>();
+  readonly #isLast: boolean;
+
+  /** `last`: nothing is kept with its values, so that they need not be known as shared. Weak entries are dear. */
+  constructor(options: { last?: boolean } = {}) {
+    this.#isLast = options.last === true;
+  }
 
   get(key: K): V | undefined {
     return this.#made.get(key);
@@ -32,7 +40,7 @@ export class Memo<K extends object, V extends object> {
 
   /** Returns `value`, kept where `key` is shared. */
   keep(key: K, value: V): V {
-    if (shared.has(key)) this.#made.set(key, share(value));
+    if (shared.has(key)) this.#made.set(key, this.#isLast ? unchanged(value) : share(value));
     return value;
   }
 }

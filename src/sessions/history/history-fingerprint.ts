@@ -45,7 +45,7 @@ interface KnownLinks {
 }
 
 /** The links of messages, by the link before them: a history that is sent again is hashed once. */
-const known = new Memo<Message, KnownLinks>();
+const known = new Memo<Message, KnownLinks>({ last: true });
 
 /** Like `chainOf`, for the atoms of these messages. */
 function chainOfMessages(start: Link, messages: readonly Message[], atoms: readonly Atom[]): Link[] {
@@ -205,11 +205,14 @@ function endsIn(
   chain: readonly Link[],
 ): HistoryPosition[] {
   const ends: HistoryPosition[] = [];
-  for (const [index, { message }] of atoms.entries()) {
+  for (let index = 0; index < atoms.length; index += 1) {
     const link = chain[index];
+    const message = atoms[index]?.message;
     // A turn cannot begin in the middle of a message.
-    if (link === undefined || atoms[index + 1]?.message === message) continue;
-    ends.push({ ...link, message, rest: () => messagesAfter(messages, atoms, index + 1) });
+    if (link === undefined || message === undefined || atoms[index + 1]?.message === message) continue;
+    const { hash, position } = link;
+    const rest = () => messagesAfter(messages, atoms, index + 1);
+    ends.push({ hash, position, message, rest });
   }
   return ends;
 }

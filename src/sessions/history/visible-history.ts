@@ -23,7 +23,7 @@ export interface Atom {
 }
 
 /** The keys of messages whose atoms no other message touches. */
-const known = new Memo<Message, readonly string[]>();
+const known = new Memo<Message, readonly string[]>({ last: true });
 
 function keysAlone(message: Message): readonly string[] {
   return (
@@ -221,7 +221,7 @@ function sourceKey(source: MediaSource): string {
 }
 
 /** Tools are sent again with every request. */
-const ordered = new Memo<object, { text: string }>();
+const ordered = new Memo<object, { text: string }>({ last: true });
 
 /** JSON with its keys in order: clients parse arguments and write them again. */
 export function canonical(value: unknown): string {

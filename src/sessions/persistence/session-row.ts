@@ -99,7 +99,7 @@ export type SessionRow = z.infer<typeof record>;
 export type TurnRow = z.infer<typeof turnRow>;
 export type Undelivered = z.infer<typeof undelivered>;
 
-const known = new Memo<JsonObject, SessionRow>();
+const known = new Memo<JsonObject, SessionRow>({ last: true });
 
 /** Undefined for a session of another kind or of a later version. Nobody changes it. */
 export function readSessionRow({ metadata }: Pick<Session, 'metadata'>): SessionRow | undefined {
