@@ -39,13 +39,13 @@ export function ConnectionBanner() {
   const text = useText(strings).connection;
   const connection = useConsole((state) => state.connection);
   const since = useLostSince(connection);
-  const told = useRef(false);
+  const announced = useRef(false);
   useEffect(() => {
     if (connection === 'lost') {
-      told.current = true;
+      announced.current = true;
       announce(`${text.lost}. ${text.lostHint}`);
-    } else if (connection === 'live' && told.current) {
-      told.current = false;
+    } else if (connection === 'live' && announced.current) {
+      announced.current = false;
       announce(text.live);
     }
   }, [connection, text]);

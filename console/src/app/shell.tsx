@@ -119,7 +119,7 @@ function useTitle(page: string, waiting: number, shown: boolean): void {
   useEffect(() => {
     // Only an installed app has a badge; elsewhere the call rejects.
     if (!('setAppBadge' in navigator)) return;
-    const told = waiting === 0 ? navigator.clearAppBadge() : navigator.setAppBadge(waiting);
-    told.catch(() => {});
+    const badge = waiting === 0 ? navigator.clearAppBadge() : navigator.setAppBadge(waiting);
+    badge.catch(() => {});
   }, [waiting]);
 }

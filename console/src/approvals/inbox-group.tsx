@@ -44,8 +44,8 @@ export function InboxGroupView({ group, opened, looked, onToggle }: InboxGroupVi
   const decideAll = async (decision: 'allow' | 'deny') => {
     if (busy) return;
     setBusy(true);
-    const told = await Promise.all(chosen.map((approval) => decideOne(approval, decision)));
-    setFailures(new Map(told.flatMap(([id, message]) => (message === undefined ? [] : [[id, message]]))));
+    const outcomes = await Promise.all(chosen.map((approval) => decideOne(approval, decision)));
+    setFailures(new Map(outcomes.flatMap(([id, message]) => (message === undefined ? [] : [[id, message]]))));
     setSelection(new Set());
     setBusy(false);
   };
@@ -123,9 +123,9 @@ const MOST = 500;
 
 /** Undefined while it is not known, and where it is gone. */
 function useSessionInfo(id: string): SessionWire | undefined {
-  const told = useConsole((state) => state.sessions.get(id));
+  const shared = useConsole((state) => state.sessions.get(id));
   const [own, setOwn] = useState<SessionWire>();
-  const known = told !== undefined;
+  const known = shared !== undefined;
   useEffect(() => {
     if (known) return;
     let wanted = true;
@@ -136,7 +136,7 @@ function useSessionInfo(id: string): SessionWire | undefined {
       wanted = false;
     };
   }, [id, known]);
-  return told ?? own;
+  return shared ?? own;
 }
 
 function load(id: string): Promise<SessionWire | undefined> {

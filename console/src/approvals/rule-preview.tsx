@@ -71,12 +71,12 @@ export function RulePreviewView({ preview: state }: { preview: PreviewState }) {
           {text.previewFailed}: {failure}
         </p>
       )}
-      {preview !== undefined && <Told preview={preview} />}
+      {preview !== undefined && <PreviewText preview={preview} />}
     </section>
   );
 }
 
-function Told({ preview }: { preview: RulePreview }) {
+function PreviewText({ preview }: { preview: RulePreview }) {
   const text = useText(strings);
   const more = preview.matched - Math.min(preview.calls.length, SHOWN_CALLS);
   return (

@@ -41,15 +41,15 @@ export function useDecision(given: ApprovalWire): Deciding {
   const [sent, setSent] = useState<Answer>();
   const [problem, setProblem] = useState<Problem>();
   const [done, setDone] = useState<DecidedWire>();
-  const [told, setToldOf] = useState<{ approval: ApprovalWire; over: string }>();
-  const setTold = (next: ApprovalWire) => setToldOf({ approval: next, over: given.digest });
+  const [newer, setNewerOf] = useState<{ approval: ApprovalWire; over: string }>();
+  const setNewer = (next: ApprovalWire) => setNewerOf({ approval: next, over: given.digest });
   const [extending, setExtending] = useState(false);
   const [extendProblem, setExtendProblem] = useState<string>();
   // Two presses within one frame see the same state of the component.
   const underway = useRef(false);
 
   // An event after the answer is newer.
-  const approval = newest(given, told?.over === given.digest ? told.approval : undefined, done);
+  const approval = newest(given, newer?.over === given.digest ? newer.approval : undefined, done);
 
   const send = async (answer: Answer): Promise<DecisionResult | undefined> => {
     if (underway.current || approval.state !== 'pending') return undefined;
@@ -70,12 +70,12 @@ export function useDecision(given: ApprovalWire): Deciding {
         break;
       case 'changed':
         setSent(undefined);
-        setTold(result.approval);
+        setNewer(result.approval);
         setProblem({ kind: 'changed', message: result.message, param: null });
         break;
       case 'already':
       case 'expired':
-        setTold(result.approval);
+        setNewer(result.approval);
         break;
       case 'refused':
         setSent(undefined);
@@ -91,8 +91,8 @@ export function useDecision(given: ApprovalWire): Deciding {
     const result = await extend(approval);
     setExtending(false);
     setExtendProblem(result.kind === 'refused' ? result.message : undefined);
-    if (result.kind === 'decided') setTold(result.decided);
-    else if (result.kind !== 'refused') setTold(result.approval);
+    if (result.kind === 'decided') setNewer(result.decided);
+    else if (result.kind !== 'refused') setNewer(result.approval);
   };
 
   return { approval, busy, sent, problem, done, send, extending, extendNow, extendProblem };

@@ -31,10 +31,10 @@ export function useWaitingCount(): number {
 export function useApprovalAnnouncements(): void {
   const waiting = useWaitingApprovals();
   const text = useText(waitingStrings);
-  const told = useRef(new Set<string>());
+  const announced = useRef(new Set<string>());
   useEffect(() => {
-    const fresh = waiting.filter(({ id }) => !told.current.has(id));
-    for (const { id } of fresh) told.current.add(id);
+    const fresh = waiting.filter(({ id }) => !announced.current.has(id));
+    for (const { id } of fresh) announced.current.add(id);
     const [first] = fresh;
     if (first === undefined) return;
     announce(fresh.length === 1 ? text.asks(makeVisible(first.describe.title)) : text.ask(fresh.length));

@@ -22,7 +22,7 @@ export function WhatItDoes({ approval }: { approval: ApprovalWire }) {
   const { describe, hints } = approval;
   const { command, diff, url, detail, paths = [] } = describe;
   const rows = useMemo(() => (diff === undefined ? [] : rowsOfUnified(diff)), [diff]);
-  const told = command !== undefined || diff !== undefined || url !== undefined;
+  const hasDetail = command !== undefined || diff !== undefined || url !== undefined;
   const others = paths.filter((path) => path !== approval.cwd);
   return (
     <>
@@ -47,7 +47,7 @@ export function WhatItDoes({ approval }: { approval: ApprovalWire }) {
           </ScrollArea>
         </Labelled>
       )}
-      {told ? (
+      {hasDetail ? (
         <Disclosure summary={<span className="text-xs text-muted">{text.allArguments}</span>}>
           <Arguments approval={approval} />
         </Disclosure>

@@ -57,10 +57,10 @@ export function useTalk(
       regenerate: (turn) => orSay(say('', turn)),
       resume: () => orSay(resume(id, () => say(now.current.text.goOnText), now.current.onSent)),
       retry: () => {
-        const { conversation: shown, choice: chosen, onSent: told } = now.current;
+        const { conversation: shown, choice: chosen, onSent: sent } = now.current;
         const again = (): Promise<void> => sayAgain(shown.parts, say);
         const isOther = chosen.model !== shown.session?.model;
-        orSay(isOther ? again() : resume(id, again, told));
+        orSay(isOther ? again() : resume(id, again, sent));
       },
       goOn: () => orSay(say(now.current.text.goOnText)),
     };

@@ -114,12 +114,12 @@ function onSnapshot(state: ConsoleState, { approvals: pending, turns }: Snapshot
 function onChunk(state: ConsoleState, chunk: ActivityWire): ConsoleState {
   const turn = state.turns.get(chunk.session);
   if (turn === undefined) return state;
-  const told = applyChunk(turn, chunk);
-  if (told === turn) return state;
+  const applied = applyChunk(turn, chunk);
+  if (applied === turn) return state;
   const next =
     'tool_use_id' in chunk && MAKES_CARD.has(chunk.type)
-      ? withQuestions(told, state.approvals, chunk.tool_use_id)
-      : told;
+      ? withQuestions(applied, state.approvals, chunk.tool_use_id)
+      : applied;
   return { ...state, turns: put(state.turns, chunk.session, next) };
 }
 

@@ -27,14 +27,14 @@ export function withPending(approvals: Approvals, pending: readonly ApprovalWire
   return next;
 }
 
-export function mergeApproval(known: ApprovalWire, told: ApprovalWire): ApprovalWire {
+export function mergeApproval(known: ApprovalWire, received: ApprovalWire): ApprovalWire {
   if (known.state !== 'pending') {
-    if (told.state === 'pending' || told.used_at === null || known.used_at !== null) return known;
-    return { ...known, used_at: told.used_at };
+    if (received.state === 'pending' || received.used_at === null || known.used_at !== null) return known;
+    return { ...known, used_at: received.used_at };
   }
-  if (told.state !== 'pending') return told;
+  if (received.state !== 'pending') return received;
   // A late event must not undo an extension.
-  return { ...told, expires_at: later(known.expires_at, told.expires_at) };
+  return { ...received, expires_at: later(known.expires_at, received.expires_at) };
 }
 
 /** Null is without end. */

@@ -20,19 +20,19 @@ export function SearchField({
 }) {
   const text = useText(strings);
   const [typed, setTyped] = useState(value);
-  const told = useRef(value);
+  const reported = useRef(value);
   const tell = useRef(onChange);
   tell.current = onChange;
   useEffect(() => {
     // Changed from elsewhere: the address.
-    if (value !== told.current) {
-      told.current = value;
+    if (value !== reported.current) {
+      reported.current = value;
       setTyped(value);
     }
   }, [value]);
   const say = (next: string) => {
-    if (next === told.current) return;
-    told.current = next;
+    if (next === reported.current) return;
+    reported.current = next;
     tell.current(next);
   };
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
