@@ -10,7 +10,7 @@ import { TraceSampler } from '../observability/trace-recorder.js';
 import type { Store } from '../store/store.js';
 import type { ConsoleApiContext, ConsoleStore } from './console-api/context.js';
 import { CONSOLE_ROUTES } from './console-api/routes.js';
-import { Searches } from './console-api/searches.js';
+import { SearchLimit } from './console-api/search-limit.js';
 import { type BoundRoute, bindRoutes, type HttpRoute } from './http/route-table.js';
 import { StreamClock } from './http/sse-writer.js';
 import { PAGE_ROUTES, type PageContext } from './http/static-files.js';
@@ -104,7 +104,7 @@ function contextsOf(options: SurfaceOptions, parts: ServerParts): SurfaceContext
     console: {
       ...{ store, approvals, mcp, findWorkspace, tools, previews, about, url, sessions },
       ...{ events, streams, chat, dispatcher, models, permissions, auth, limits, metrics },
-      searches: new Searches(),
+      searchLimit: new SearchLimit(),
     },
     mcp: { virtualMcp, findWorkspace, auth, limits, clock, metrics },
   };

@@ -21,7 +21,7 @@ import type { Handler } from '../http/route-table.js';
 import type { ChatRuns } from './chat/chat-runs.js';
 import type { EventStreams } from './events/event-streams.js';
 import type { EventHub } from './events/hub.js';
-import type { Searches } from './searches.js';
+import type { SearchLimit } from './search-limit.js';
 import type { StatusWire } from './wire/status.js';
 
 export interface ConsoleApiContext {
@@ -39,7 +39,7 @@ export interface ConsoleApiContext {
   url: string;
   sessions: Pick<Sessions, 'list' | 'get' | 'read' | 'fork' | 'delete' | 'running' | 'standing' | 'stop'>;
   /** Bounds the searches that run at one time. */
-  searches: Searches;
+  searchLimit: SearchLimit;
   /** The gateway's events and their readers. */
   events: EventHub;
   streams: EventStreams;

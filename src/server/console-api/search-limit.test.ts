@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { gate } from '../../../test/support/gate.js';
-import { Searches } from './searches.js';
+import { SearchLimit } from './search-limit.js';
 
 it('a key runs two searches at once, and another when one of them has ended', async () => {
-  const searches = new Searches();
+  const searches = new SearchLimit();
   const held = gate();
   const hold = async () => {
     await held.pass();

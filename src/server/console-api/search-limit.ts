@@ -3,7 +3,7 @@ import { GatewayError } from '../../core/errors.js';
 
 const MOST_OF_A_KEY = 2;
 
-export class Searches {
+export class SearchLimit {
   readonly #running = new Map<string, number>();
 
   /** Rejects where the key has as many as it may. */

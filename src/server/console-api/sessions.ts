@@ -61,7 +61,7 @@ export const listSessions: ConsoleApiHandler = async (exchange, context) => {
   const list = () => (status === undefined ? listAll(context, asked) : listByStatus(context, asked, status));
   const { items, next } = await (search === null
     ? list()
-    : context.searches.run(exchange.principal.name, list));
+    : context.searchLimit.run(exchange.principal.name, list));
   sendJson(exchange, 200, { data: items, next: next ?? null }, NO_STORE);
 };
 

@@ -26,7 +26,7 @@ import type {
 import { blocksOf, serveTools } from '../tool-calls/served-tools.js';
 import { SubAgents } from '../tool-calls/sub-agents.js';
 import { type BrokeredTurn, ToolCallBroker } from '../tool-calls/tool-call-broker.js';
-import { type ToolPlan, wireMessages } from '../tool-calls/tool-plan.js';
+import { claudeMessages, type ToolPlan } from '../tool-calls/tool-plan.js';
 import { AgentStep } from './message-streams.js';
 import {
   type AskedModelRequest,
@@ -199,7 +199,7 @@ export class ClaudeConversation implements ModelProxyHost {
           subagentStart: broker.subagentStart,
           ...conversation.#compaction,
         },
-        history: wireMessages(history, plan),
+        history: claudeMessages(history, plan),
         signal,
       });
       const remove = keys.add(process.credential, { name: principal }, conversation.proxy);

@@ -59,10 +59,10 @@ export class ModelView {
     );
   }
 
-  #isFor(agentId: string | undefined, wire: string): boolean {
-    const owner = this.#plan.ownerOf(wire);
+  #isFor(agentId: string | undefined, name: string): boolean {
+    const owner = this.#plan.ownerOf(name);
     if (agentId === undefined || owner === undefined) return true;
-    return this.#agents.mayUse(agentId, owner, this.#plan.plain(wire));
+    return this.#agents.mayUse(agentId, owner, this.#plan.plain(name));
   }
 
   #message(message: Message): Message {

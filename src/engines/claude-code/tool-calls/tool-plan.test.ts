@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Message, ToolDefinition } from '../../../core/conversation.js';
 import { toOffer } from '../../../tools/runtime/registry.js';
 import type { Toolbox } from '../../agent/toolbox.js';
-import { planTools, wireMessages } from './tool-plan.js';
+import { claudeMessages, planTools } from './tool-plan.js';
 
 function plan(own: readonly string[], clients: readonly string[] = [], walled = false) {
   const definition = (name: string): ToolDefinition => ({
@@ -27,7 +27,7 @@ describe('the tools of a conversation', () => {
       ['gateway', ['LS', 'get_weather']],
       ['docs', ['search']],
     ]);
-    const names = ['Read', 'Task', 'LS', 'mcp__docs__search', 'get_weather'].map(tools.wire);
+    const names = ['Read', 'Task', 'LS', 'mcp__docs__search', 'get_weather'].map(tools.claudeName);
     expect(names).toEqual([
       'Read',
       'Agent',
@@ -49,8 +49,8 @@ describe('the tools of a conversation', () => {
     const tools = plan([...own, 'TodoWrite'], [], true);
     expect(tools.claude).toEqual(['TodoWrite']);
     expect(tools.servers.get('gateway')?.map(({ name }) => name)).toEqual(own);
-    expect(own.map(tools.wire).map(tools.toModel)).toEqual(own);
-    expect(own.map(tools.fromModel)).toEqual(own.map(tools.wire));
+    expect(own.map(tools.claudeName).map(tools.toModel)).toEqual(own);
+    expect(own.map(tools.fromModel)).toEqual(own.map(tools.claudeName));
   });
 
   it('are shown to the model by plain names, those of the client and of MCP servers apart', () => {
@@ -67,7 +67,7 @@ describe('the tools of a conversation', () => {
 
   it('stay apart where two names fit into one', () => {
     const tools = plan([], ['a.b', 'a_b']);
-    expect(['a.b', 'a_b'].map(tools.wire)).toEqual(['mcp__gateway__a_b', 'mcp__gateway__a_b_2']);
+    expect(['a.b', 'a_b'].map(tools.claudeName)).toEqual(['mcp__gateway__a_b', 'mcp__gateway__a_b_2']);
     expect(tools.plain('mcp__gateway__a_b_2')).toBe('a_b');
   });
 
@@ -75,7 +75,7 @@ describe('the tools of a conversation', () => {
     const history: Message[] = [
       { role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'get_weather', input: {} }] },
     ];
-    expect(wireMessages(history, plan([], ['get_weather']))[0]?.content).toMatchObject([
+    expect(claudeMessages(history, plan([], ['get_weather']))[0]?.content).toMatchObject([
       { name: 'mcp__gateway__get_weather' },
     ]);
   });

@@ -14,7 +14,7 @@ interface ClaudeTool {
   /** The name in Claude Code's list of tools. */
   option: string;
   /** The name that its model calls, where that is another. */
-  wire?: string;
+  name?: string;
   /**
    * The gateway's to run where there is a wall around commands. Claude Code opens a path some time after
    * it was judged, and a command can put a link in its place meanwhile; the gateway opens what was judged.
@@ -32,7 +32,7 @@ const CLAUDE_TOOLS: Readonly<Record<string, ClaudeTool>> = {
   Write: { option: 'Write', behindWall: true },
   Edit: { option: 'Edit', behindWall: true },
   Bash: { option: 'Bash', behindWall: true },
-  Task: { option: 'Task', wire: 'Agent' },
+  Task: { option: 'Task', name: 'Agent' },
   TodoWrite: { option: 'TodoWrite' },
   AskUserQuestion: { option: 'AskUserQuestion' },
 };
@@ -73,13 +73,13 @@ export interface ToolPlan {
   /** The rest, by the MCP server that serves them. */
   readonly servers: ReadonlyMap<string, readonly ServedTool[]>;
   /** Undefined where no one runs a tool of this name. */
-  ownerOf(wire: string): ToolOwner | undefined;
+  ownerOf(name: string): ToolOwner | undefined;
   served(server: string, name: string): ServedTool | undefined;
   /** The plain name of what Claude Code calls. */
-  plain(wire: string): string;
-  wire(plain: string): string;
+  plain(name: string): string;
+  claudeName(plain: string): string;
   /** The name that the model is shown for Claude Code's; and back, from any name of the tool. */
-  toModel(wire: string): string;
+  toModel(name: string): string;
   fromModel(name: string): string;
   /** The choice in names that the model knows. */
   choice(choice: ToolChoice | undefined): ToolChoice | undefined;
@@ -102,13 +102,13 @@ export function planTools(toolbox: Toolbox, { walled }: { walled: boolean }): To
 }
 
 /** In the names that Claude Code's model knows. */
-export function wireMessages(messages: readonly Message[], plan: ToolPlan): Message[] {
+export function claudeMessages(messages: readonly Message[], plan: ToolPlan): Message[] {
   return messages.map((message) => {
     if (message.role !== 'assistant') return message;
     return {
       ...message,
       content: message.content.map((block) =>
-        block.type === 'tool_use' ? { ...block, name: plan.wire(block.name) } : compactionAsText(block),
+        block.type === 'tool_use' ? { ...block, name: plan.claudeName(block.name) } : compactionAsText(block),
       ),
     };
   });
@@ -119,11 +119,11 @@ class PlanBuilder {
   readonly #servers = new Map<string, ServedTool[]>();
   readonly #owners = new Map<string, ToolOwner>();
   readonly #plain = new Map<string, string>();
-  readonly #wire = new Map<string, string>();
+  readonly #claudeNames = new Map<string, string>();
 
-  claude(plain: string, { option, wire = plain }: ClaudeTool): void {
+  claude(plain: string, { option, name = plain }: ClaudeTool): void {
     this.#options.push(option);
-    this.#name(plain, wire, 'claude');
+    this.#name(plain, name, 'claude');
   }
 
   serve(definition: ToolDefinition, owner: ServedTool['owner']): void {
@@ -141,7 +141,7 @@ class PlanBuilder {
       // Calls that wait for the client must not keep others from running.
       readOnly: owner === 'client' || READS_ONLY.has(plain),
     });
-    this.#name(plain, wireName(server, name), owner);
+    this.#name(plain, mcpName(server, name), owner);
   }
 
   plan(toolbox: Toolbox): ToolPlan {
@@ -149,20 +149,20 @@ class PlanBuilder {
     const servers = this.#servers;
     const owners = this.#owners;
     const plains = this.#plain;
-    const wires = this.#wire;
+    const claudeNames = this.#claudeNames;
     const shown = new Map<string, string>();
     const heard = new Map<string, string>();
     for (const { owner, name } of servers.get(GATEWAY_SERVER) ?? []) {
       // A tool of Claude Code's own cannot be hidden by another.
       if (owner !== 'gateway' || owners.has(name)) continue;
-      shown.set(wireName(GATEWAY_SERVER, name), name);
-      heard.set(name, wireName(GATEWAY_SERVER, name));
+      shown.set(mcpName(GATEWAY_SERVER, name), name);
+      heard.set(name, mcpName(GATEWAY_SERVER, name));
     }
-    const wire = (plain: string): string => wires.get(plain) ?? plain;
+    const claudeName = (plain: string): string => claudeNames.get(plain) ?? plain;
     /** `Task` is Claude Code's `Agent`; other built-ins have several names as well. */
     const aliased = (name: string): string => {
       const plain = toolbox.offer.find(name)?.name;
-      return plain === undefined || toolbox.isClients(plain) ? name : (wires.get(plain) ?? name);
+      return plain === undefined || toolbox.isClients(plain) ? name : (claudeNames.get(plain) ?? name);
     };
     return {
       claude,
@@ -170,26 +170,26 @@ class PlanBuilder {
       ownerOf: (name) => owners.get(name),
       served: (server, name) => servers.get(server)?.find((tool) => tool.name === name),
       plain: (name) => plains.get(name) ?? name,
-      wire,
+      claudeName,
       toModel: (name) => shown.get(name) ?? name,
       fromModel: (name) => heard.get(name) ?? (owners.has(name) ? name : aliased(name)),
       choice(choice) {
         const known = toolbox.choice(choice);
-        return known?.type === 'tool' ? { type: 'tool', name: wire(known.name) } : known;
+        return known?.type === 'tool' ? { type: 'tool', name: claudeName(known.name) } : known;
       },
       compatibility: JSON.stringify([claude, [...servers]]),
     };
   }
 
-  #name(plain: string, wire: string, owner: ToolOwner): void {
-    this.#owners.set(wire, owner);
-    this.#plain.set(wire, plain);
-    this.#wire.set(plain, wire);
+  #name(plain: string, name: string, owner: ToolOwner): void {
+    this.#owners.set(name, owner);
+    this.#plain.set(name, plain);
+    this.#claudeNames.set(plain, name);
   }
 
   #free(server: string, name: string): string {
     let free = name;
-    for (let copy = 2; this.#owners.has(wireName(server, free)); copy += 1) free = `${name}_${copy}`;
+    for (let copy = 2; this.#owners.has(mcpName(server, free)); copy += 1) free = `${name}_${copy}`;
     return free;
   }
 }
@@ -200,7 +200,7 @@ function placeOf(plain: string): [string, string] {
   return server === undefined || name === undefined ? [GATEWAY_SERVER, plain] : [server, name];
 }
 
-function wireName(server: string, name: string): string {
+function mcpName(server: string, name: string): string {
   return `mcp__${server}__${name}`;
 }
 
