@@ -192,8 +192,12 @@ export class McpConnection {
     try {
       return await this.#connect(asks, giveUp, signal);
     } catch (error) {
-      if (!asks || signal.aborted || !isRefusedQuestion(error, this.#sdk)) throw error;
-      await this.#wire?.close().catch(() => {});
+      // A program that starts slowly may get to the question only after we have stopped waiting for its answer.
+      const ended = config.type === 'stdio' && isClosed(error, this.#sdk);
+      if (!asks || signal.aborted || !(ended || isRefusedQuestion(error, this.#sdk))) throw error;
+      const first = this.#wire;
+      this.#wire = undefined;
+      await first?.close().catch(() => {});
       this.#broken = undefined;
       const client = await this.#connect(false, giveUp, signal);
       known.endsWhenAsked = config.type === 'stdio';
