@@ -1,6 +1,6 @@
 /**
  * MCP servers as other programs write them: a section `mcpServers`, whose entries say by `command` or
- * `url` what they are. They become entries of `mcp_servers`; what is wrong with one is told where it stands.
+ * `url` what they are. They become entries of `mcp_servers`; what is wrong with one is reported where it stands.
  */
 import { isObject } from '../core/is-object.js';
 import type { KeyPath, PathProblem } from './config-error.js';

@@ -23,10 +23,10 @@ function parseServer(name: string, given: unknown): McpServerConfig {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const [first] = error.problems;
-    const told = error.problems.map(
+    const problems = error.problems.map(
       ({ path, message }) => `${path.replace(/^mcp_servers\./, '')}: ${message}`,
     );
-    throw new GatewayError('invalid_request', `${told.join('; ')}.`, {
+    throw new GatewayError('invalid_request', `${problems.join('; ')}.`, {
       ...(first === undefined ? {} : { param: first.path }),
       cause: error,
     });

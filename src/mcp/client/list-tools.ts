@@ -60,7 +60,7 @@ interface MirroredTool {
 
 export const NO_TOOLS: Listing = { tools: [], problem: undefined, mirrored: new Map() };
 
-/** In the schema of an argument: the header that repeats it, for whoever routes the request. */
+/** In the schema of an argument: the header that repeats it, for the router of the request. */
 const MIRRORED = '"x-mcp-header":';
 
 const pageSchema = z.looseObject({

@@ -71,7 +71,7 @@ export class SuspendedCall implements Kept {
     this.#done = work(this.#control.signal, (event) => {
       for (const listener of this.#listeners) listener(event);
     });
-    // Whoever follows gets it; nobody may.
+    // A client that follows gets it; there may be none.
     this.#done.catch(() => {});
   }
 

@@ -42,7 +42,7 @@ export interface SocketMessage {
   /** Answers with an error. */
   fail(exchange: Exchange, error: GatewayError): void;
   /** As `Exchange.onSent`. */
-  onSent(told: (taken: boolean) => void): void;
+  onSent(listener: (taken: boolean) => void): void;
 }
 
 /** Until someone is admitted. */
@@ -117,15 +117,15 @@ export class Exchange {
     return this.message?.stream(this, headers) ?? new SseWriter(this.response, status, headers);
   }
 
-  /** Told once, when the whole answer was handed to the connection; `taken` is false where the client was gone. */
-  onSent(told: (taken: boolean) => void): void {
+  /** Calls `listener` once, when the whole answer was handed to the connection; `taken` is false where the client was gone. */
+  onSent(listener: (taken: boolean) => void): void {
     if (this.message !== undefined) {
-      this.message.onSent(told);
+      this.message.onSent(listener);
       return;
     }
     const { response, request } = this;
     // A response whose client leaves also finishes, and drops the unsent rest.
-    response.once('finish', () => told(!request.socket.destroyed));
+    response.once('finish', () => listener(!request.socket.destroyed));
   }
 
   /** Fires when the client is gone or the gateway stops. */

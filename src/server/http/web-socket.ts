@@ -20,7 +20,7 @@ const CONTROL_BYTES = 6;
 
 interface SocketEvents {
   onMessage(data: Buffer, isBinary: boolean): void;
-  /** Told once. */
+  /** Called once. */
   onClose(): void;
 }
 
@@ -125,14 +125,14 @@ export class MessageSocket implements Ticking {
     return this.#drained.promise;
   }
 
-  /** Told when everything that was sent so far was handed to the connection; false where the peer is gone. */
-  onSent(told: (taken: boolean) => void): void {
+  /** Calls `listener` when everything that was sent so far was handed to the connection; false where the peer is gone. */
+  onSent(listener: (taken: boolean) => void): void {
     if (!this.isOpen) {
-      told(false);
+      listener(false);
       return;
     }
     // An empty write comes behind all others.
-    this.#socket.write('', () => told(!this.#socket.destroyed));
+    this.#socket.write('', () => listener(!this.#socket.destroyed));
   }
 
   /** While `held`, nothing is read: what the peer sends waits on its own side. */

@@ -23,7 +23,7 @@ interface LaneReplyOptions {
   body: Buffer;
   /** Undefined on the lane without a name. */
   streamId: string | undefined;
-  /** Told the response of an answer that came to its end, before its client is. */
+  /** Called with the response of an answer that came to its end, before its client gets it. */
   onEnd(response: unknown): void;
 }
 
@@ -31,7 +31,7 @@ export class LaneReply implements SocketMessage {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   readonly #options: LaneReplyOptions;
-  #told: ((taken: boolean) => void)[] = [];
+  #onSent: ((taken: boolean) => void)[] = [];
   /** Once the answer is whole. */
   #sent = false;
 
@@ -48,9 +48,9 @@ export class LaneReply implements SocketMessage {
     });
   }
 
-  onSent(told: (taken: boolean) => void): void {
-    if (this.#sent) told(this.#options.socket.isOpen);
-    else this.#told.push(told);
+  onSent(listener: (taken: boolean) => void): void {
+    if (this.#sent) listener(this.#options.socket.isOpen);
+    else this.#onSent.push(listener);
   }
 
   fail(exchange: Exchange, error: GatewayError): void {
@@ -64,11 +64,11 @@ export class LaneReply implements SocketMessage {
   }
 
   #end(): void {
-    const told = this.#told;
-    this.#told = [];
+    const listeners = this.#onSent;
+    this.#onSent = [];
     this.#sent = true;
     this.#options.socket.onSent((taken) => {
-      for (const each of told) each(taken);
+      for (const each of listeners) each(taken);
     });
   }
 
