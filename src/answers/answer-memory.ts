@@ -17,6 +17,8 @@ export type AnswerKey =
   | { kind: 'undelivered'; session: string; mark: number }
   /** An answer of `/v1/responses`, what its request added to the conversation, and whose it is where its upstream keeps it. */
   | { kind: 'response' | 'response-input' | 'response-owner'; id: string }
+  /** The events of one that was made in the background. */
+  | { kind: 'response-events'; id: string }
   /** The console's answer to the request that began a run. */
   | { kind: 'console-run'; run: string };
 
@@ -33,6 +35,8 @@ export function storedKey(key: AnswerKey): string {
       return `response:${key.id}`;
     case 'response-input':
       return `response:${key.id}:input`;
+    case 'response-events':
+      return `response:${key.id}:events`;
     case 'response-owner':
       return `response:${key.id}:upstream`;
     case 'console-run':

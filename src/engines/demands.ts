@@ -83,8 +83,10 @@ const KINDS: Readonly<Record<string, { kind: string; detail: string }>> = {
 const ITEM = { kind: 'the item', detail: 'item_not_found' } as const;
 
 /** The answer to a request whose bytes would have to be forwarded and cannot be. */
-export function notForwarded({ param, message }: Verbatim): GatewayError {
-  return new GatewayError('invalid_request', message, { param });
+export class NotForwardedError extends GatewayError {}
+
+export function notForwarded({ param, message }: Verbatim): NotForwardedError {
+  return new NotForwardedError('invalid_request', message, { param });
 }
 
 export function unknownHistory({ id, param }: Continuation, advice: string): GatewayError {

@@ -164,6 +164,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     listening.resolve(url);
     log.info({ url, version, config: loaded.file ?? null }, 'listening');
     await chat.restore();
+    await server.restore();
     stack.defer(pruneRegularly(store, log, config.sessions.ttl_s * 1000));
 
     const finished = deferred();

@@ -1,14 +1,16 @@
 /** The HTTP server: raw node:http, the route table, and what holds for every request. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { atMost } from '../core/deferred.js';
 import { GatewayError, toGatewayError } from '../core/errors.js';
 import { StopError } from '../core/stopping.js';
+import type { Principal } from '../engines/engine.js';
 import { Metrics } from '../observability/metrics.js';
 import type { SignIn } from '../store/sign-ins.js';
-import { type Access, Auth, type InnerKeys, type KeyOptions } from './access/auth.js';
+import { type Access, Auth, type InnerKeys, type KeyOptions, principalNamed } from './access/auth.js';
 import { loadSignIns } from './access/sign-ins.js';
 import { EventStreams } from './console-api/events/event-streams.js';
 import { EventHub } from './console-api/events/hub.js';
@@ -21,7 +23,7 @@ import { type BoundRoute, RouteTable } from './http/route-table.js';
 import { StaticFiles } from './http/static-files.js';
 import { asksForWebSocket, ignoreUpgrade, responseOn } from './http/upgrades.js';
 import { type ReportContext, reportExchange } from './observe/report.js';
-import { openSurfaces, type SurfaceOptions } from './surfaces.js';
+import { openSurfaces, type SurfaceOptions, type Surfaces } from './surfaces.js';
 
 export interface GatewayServerOptions extends SurfaceOptions {
   host: string;
@@ -64,6 +66,10 @@ export class GatewayServer {
   readonly #routes: RouteTable;
   readonly #connections: Connections;
   readonly #sockets = new OpenSockets();
+  readonly #surfaces: Surfaces;
+  /** Work that no connection waits for. */
+  readonly #detached = new Map<Exchange, Promise<void>>();
+  readonly #report: (exchange: Exchange) => void;
   #draining = false;
 
   /** Rejects with the error of `listen` as Node says it. */
@@ -113,20 +119,27 @@ export class GatewayServer {
     this.#guard = new OriginGuard({ host, port: this.port, loopback, publicHosts });
     const metrics = this.#metrics;
     const isDraining = () => this.#draining;
-    const messages: Pick<Parameters<typeof openSurfaces>[1], 'sockets' | 'serveMessage'> = {
+    const messages: Pick<
+      Parameters<typeof openSurfaces>[1],
+      'sockets' | 'serveMessage' | 'serve' | 'principalOf'
+    > = {
       sockets: this.#sockets,
       serveMessage: (opened, message, work) => this.#serveMessage(opened, message, work),
+      serve: (asked, work) => this.#serveDetached(asked, work),
+      principalOf: (name) => principalNamed(keys, name),
     };
     const parts = {
       ...{ auth, events, streams, metrics, url: this.url, files: this.#files, isDraining },
       ...messages,
     };
-    this.#routes = new RouteTable(openSurfaces(options, parts));
+    this.#surfaces = openSurfaces(options, parts);
+    this.#routes = new RouteTable(this.#surfaces.routes);
+    this.#report = (exchange) => {
+      metrics.openRequests.add(-1);
+      reportExchange(exchange, { store, events, metrics, log, onUsage });
+    };
     this.#connections = new Connections(limits.stallMs, {
-      onDone: (exchange) => {
-        metrics.openRequests.add(-1);
-        reportExchange(exchange, { store, events, metrics, log, onUsage });
-      },
+      onDone: this.#report,
       onIdle: (connection) => sayLastWords(connection, limits.lingerMs),
     });
     server
@@ -146,6 +159,11 @@ export class GatewayServer {
     return this.#auth.consoleToken;
   }
 
+  /** Goes on with what a predecessor was making in the background. Never rejects. */
+  restore(): Promise<void> {
+    return this.#surfaces.restore();
+  }
+
   /**
    * New work is refused, running work has `graceMs` and is then aborted. It keeps
    * listening meanwhile, so that clients get an answer. Resolves when everything is closed.
@@ -155,9 +173,10 @@ export class GatewayServer {
     this.#streams.close();
     this.#options.virtualMcp.drain();
     this.#sockets.drain();
-    await this.#connections.idle(graceMs);
+    await Promise.all([this.#connections.idle(graceMs), atMost(graceMs, this.#detachedOver())]);
     for (const exchange of this.#connections.running) exchange.abort(shuttingDown());
-    await this.#connections.idle(ABORT_GRACE_MS);
+    for (const exchange of this.#detached.keys()) exchange.abort(shuttingDown());
+    await Promise.all([this.#connections.idle(ABORT_GRACE_MS), atMost(ABORT_GRACE_MS, this.#detachedOver())]);
     await this.close();
   }
 
@@ -170,6 +189,8 @@ export class GatewayServer {
     this.#server.closeAllConnections();
     this.#sockets.terminate();
     await closed;
+    for (const exchange of this.#detached.keys()) exchange.abort(shuttingDown());
+    await this.#surfaces.close();
     await this.#auth.signIns.stop();
   }
 
@@ -231,6 +252,32 @@ export class GatewayServer {
           .finally(resolve),
       );
     });
+  }
+
+  #serveDetached(
+    { id, principal, message }: { id: string; principal: Principal; message: SocketMessage },
+    work: (exchange: Exchange) => Promise<void>,
+  ): { exchange: Exchange; over: Promise<void> } {
+    const request = new IncomingMessage(new Socket());
+    const exchange = new Exchange({
+      ...{ id, request, response: new ServerResponse(request), path: '/v1/responses', query: '', message },
+      ...{ encodeError: errorShapeOf('/v1/responses', {}), awaitsContinue: false },
+    });
+    exchange.principal = principal;
+    exchange.facts.route = '/v1/responses (background)';
+    this.#metrics.openRequests.add(1);
+    const over = work(exchange)
+      .catch((error: unknown) => this.#fail(exchange, error))
+      .finally(() => {
+        this.#detached.delete(exchange);
+        this.#report(exchange);
+      });
+    this.#detached.set(exchange, over);
+    return { exchange, over };
+  }
+
+  async #detachedOver(): Promise<void> {
+    await Promise.all(this.#detached.values());
   }
 
   async #admit({ request: { headers } }: Exchange, access: Access): Promise<Exchange['principal']> {

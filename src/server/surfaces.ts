@@ -16,6 +16,7 @@ import { StreamClock } from './http/sse-writer.js';
 import { PAGE_ROUTES, type PageContext } from './http/static-files.js';
 import { MCP_ROUTES, type McpApiContext } from './mcp-api/mcp-routes.js';
 import { AnswerOnce } from './model-api/answer-once.js';
+import { BackgroundRuns, type BackgroundRunsOptions } from './model-api/background-runs.js';
 import type { ModelApiContext } from './model-api/context.js';
 import { LocalAnswers } from './model-api/local-answers.js';
 import { MODEL_ROUTES } from './model-api/routes.js';
@@ -36,7 +37,7 @@ export interface SurfaceOptions
       ConsoleApiContext,
       'approvals' | 'mcp' | 'tools' | 'previews' | 'about' | 'sessions' | 'chat' | 'models' | 'permissions'
     > {
-  store: ConsoleStore & Pick<Store, 'answers' | 'signIns'>;
+  store: ConsoleStore & Pick<Store, 'answers' | 'signIns' | 'runs'>;
   virtualMcp: VirtualMcp;
   findWorkspace: ConsoleApiContext['findWorkspace'];
   log: Log;
@@ -47,6 +48,7 @@ export interface SurfaceOptions
 /** What the server itself makes for them. */
 type ServerParts = Pick<ConsoleApiContext, 'auth' | 'events' | 'streams' | 'metrics' | 'url'> &
   Pick<ModelApiContext, 'sockets' | 'serveMessage'> &
+  Pick<BackgroundRunsOptions, 'serve' | 'principalOf'> &
   Pick<PageContext, 'files'> &
   Pick<ObserveContext, 'isDraining'>;
 
@@ -64,9 +66,25 @@ const SURFACES = [
 /** Every route of the gateway. */
 export const ROUTES = SURFACES.flatMap(({ listed }) => listed);
 
-export function openSurfaces(options: SurfaceOptions, parts: ServerParts): BoundRoute[] {
-  const contexts = contextsOf(options, parts);
-  return SURFACES.flatMap(({ bind }) => bind(contexts));
+export interface Surfaces {
+  routes: BoundRoute[];
+  /** Goes on with the answers in the background that a predecessor was making. Never rejects. */
+  restore(): Promise<void>;
+  /** When nothing is served any more. */
+  close(): Promise<void>;
+}
+
+export function openSurfaces(options: SurfaceOptions, parts: ServerParts): Surfaces {
+  const { log, store } = options;
+  const { serve, principalOf } = parts;
+  const answers = new AnswerMemory(store.answers);
+  const background = new BackgroundRuns({ runs: store.runs, answers, log, principalOf, serve });
+  const contexts = contextsOf(options, parts, answers, background);
+  return {
+    routes: SURFACES.flatMap(({ bind }) => bind(contexts)),
+    restore: () => background.restore(contexts.model),
+    close: () => background.close(),
+  };
 }
 
 function surface<Name extends keyof SurfaceContexts>(
@@ -77,28 +95,35 @@ function surface<Name extends keyof SurfaceContexts>(
   return { listed, bind: (contexts: SurfaceContexts) => bindRoutes(routes, contexts[name]) };
 }
 
-function contextsOf(options: SurfaceOptions, parts: ServerParts): SurfaceContexts {
+function contextsOf(
+  options: SurfaceOptions,
+  parts: ServerParts,
+  answers: AnswerMemory,
+  background: BackgroundRuns,
+): SurfaceContexts {
   const { dispatcher, limits, store, log, findWorkspace, virtualMcp } = options;
   const { approvals, mcp, tools, previews, about, sessions, chat, models, permissions } = options;
   const { auth, events, streams, metrics, url, files, isDraining, sockets, serveMessage } = parts;
-  const answers = new AnswerMemory(store.answers);
   const clock = new StreamClock(limits.pingMs, limits.stallMs);
+  const model: ModelApiContext = {
+    background,
+    answerInBackground: (exchange, body) => background.answer(exchange, body, model),
+    dispatcher,
+    answers,
+    once: new AnswerOnce({ answers, leases: store.leases, log }),
+    sampler: options.recordBodies ? new TraceSampler() : undefined,
+    limits,
+    known: new KnownParts(limits.jsonDepth),
+    clock,
+    sockets,
+    local: new LocalAnswers(LOCAL_BODIES * limits.bodyBytes),
+    serveMessage,
+    isDraining,
+    metrics,
+    log,
+  };
   return {
-    model: {
-      dispatcher,
-      answers,
-      once: new AnswerOnce({ answers, leases: store.leases, log }),
-      sampler: options.recordBodies ? new TraceSampler() : undefined,
-      limits,
-      known: new KnownParts(limits.jsonDepth),
-      clock,
-      sockets,
-      local: new LocalAnswers(LOCAL_BODIES * limits.bodyBytes),
-      serveMessage,
-      isDraining,
-      metrics,
-      log,
-    },
+    model,
     page: { files },
     observe: { store, metrics, log, isDraining },
     console: {

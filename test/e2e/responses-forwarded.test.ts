@@ -112,13 +112,6 @@ describe('an answer in the background', () => {
     }
     expect(text).toBe('It is blue.');
   });
-
-  it('is refused on any other wire', async () => {
-    const { alice, upstream } = await setUp('openai-chat', []);
-    const answer = alice.responses.create({ model: 'm', input: 'q', background: true });
-    await expect(answer).rejects.toMatchObject({ status: 400, param: 'background' });
-    expect(upstream.requests).toEqual([]);
-  });
 });
 
 describe('a forwarded answer', () => {

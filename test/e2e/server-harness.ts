@@ -141,7 +141,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       rules: { list: async () => [] },
       sessions: { get: async () => undefined },
       approvals: { waiting: async () => new Map() },
-      runs: { ofSessions: async () => new Map() },
+      runs: NO_RUNS,
       ...parts,
     },
   });
@@ -165,6 +165,20 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     },
   };
 }
+
+const NO_RUNS: GatewayServerOptions['store']['runs'] = {
+  create: async () => true,
+  get: async () => undefined,
+  attach: async () => true,
+  ofSession: async () => undefined,
+  ofSessions: async () => new Map(),
+  running: async () => [],
+  claim: async () => undefined,
+  interrupt: async () => false,
+  release: async () => 0,
+  delete: async () => true,
+  deleteOthers: async () => 0,
+};
 
 /** Of a gateway without tools. */
 export const NO_TOOLS: GatewayServerOptions['tools'] = {

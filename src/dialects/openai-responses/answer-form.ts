@@ -68,6 +68,7 @@ function echoOf(request: ConversationRequest, own: JsonObject): JsonObject {
     top_p: request.topP ?? null,
     user: request.userId ?? null,
   };
+  if (own['$background'] === true) echo['background'] = true;
   for (const key of ECHOED) if (own[key] !== undefined) echo[key] = own[key];
   return echo;
 }

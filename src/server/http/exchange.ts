@@ -88,6 +88,8 @@ export class Exchange {
   closeAfter = false;
   /** The connection is a WebSocket from now on: there is no response to wait for. */
   upgraded = false;
+  /** Told the conversation that the request is a turn of, as soon as it is known. */
+  onSession: (session: string) => void = () => {};
   readonly #abort = new AbortController();
   readonly #waiting = new Set<(error: GatewayError) => void>();
   #failure: StopError | undefined;

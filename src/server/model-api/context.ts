@@ -1,5 +1,6 @@
 /** What the handlers of `/v1` work with. */
 import type { AnswerMemory } from '../../answers/answer-memory.js';
+import type { JsonObject } from '../../core/conversation.js';
 import type { KnownParts } from '../../dialects/shared/known-parts.js';
 import type { Dispatcher } from '../../engines/engine.js';
 import type { Log } from '../../observability/log.js';
@@ -12,6 +13,24 @@ import type { Handler } from '../http/route-table.js';
 import type { StreamClock } from '../http/sse-writer.js';
 import type { AnswerOnce } from './answer-once.js';
 import type { LocalAnswers } from './local-answers.js';
+
+/** Answers that are made without a reader. */
+export interface BackgroundAnswers {
+  /** One of this key that is under way. */
+  find(id: string, principal: string): Promise<BackgroundAnswer | undefined>;
+  cancel(id: string): Promise<void>;
+}
+
+export interface BackgroundAnswer {
+  readonly id: string;
+  /** As far as it has come. */
+  readonly response: JsonObject;
+  readonly streams: boolean;
+  /** Undefined where its events were too many to hold. */
+  readonly log: object | undefined;
+  /** The text of the events behind `after`, as they come. */
+  read(after: number): AsyncIterable<Uint8Array>;
+}
 
 export interface ModelApiContext {
   dispatcher: Dispatcher;
@@ -38,6 +57,9 @@ export interface ModelApiContext {
     work: (exchange: Exchange) => Promise<void>,
   ): Promise<void>;
   isDraining(): boolean;
+  background: BackgroundAnswers;
+  /** Begins the answer to a request that asks for it in the background, and says so. */
+  answerInBackground(exchange: Exchange, body: JsonObject): Promise<void>;
   metrics: Metrics;
   log: Log;
 }

@@ -7,9 +7,11 @@ import { AnswerCollector } from '../../core/answer-collector.js';
 import type { AssistantMessage, DialectName } from '../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
+import { isObject } from '../../core/is-object.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { type Loss, LossLog, lossesHeader } from '../../core/losses.js';
 import type { AnswerContext, Dialect, Ingress, StreamEncoder } from '../../dialects/shared/dialect.js';
+import { NotForwardedError } from '../../engines/demands.js';
 import type { Answer, ModelRequest } from '../../engines/engine.js';
 import type { Exchange } from '../http/exchange.js';
 import { parseJsonBody } from '../http/json-body.js';
@@ -77,7 +79,7 @@ interface OpenTurn {
   feed: ActivityFeed | undefined;
 }
 
-/** Undefined when the answer failed after its head was out: the client has the error. */
+/** Undefined when the client has its answer: an error after the head was out, or that it is made in the background. */
 async function openTurn(
   exchange: Exchange,
   context: ModelApiContext,
@@ -113,7 +115,11 @@ async function openTurn(
   const principal = exchange.principal.name;
   const keep = () => memory?.keep({ principal, id: own, body, request, answer: answerContext }, context);
   const ask = askOf(context, call, body, { id: own, created: answerContext.created }, keep);
-  const answer = await runEarly(exchange, context, call, early, ask);
+  const answer = await runEarly(exchange, context, call, early, ask).catch(async (error: unknown) => {
+    if (!(error instanceof NotForwardedError) || error.param !== 'background' || !isObject(body)) throw error;
+    await context.answerInBackground(exchange, body);
+    return undefined;
+  });
   if (answer === undefined) return undefined;
   // An engine may hold on to the call; the body has been sent by now.
   call.raw = NO_BYTES;
@@ -145,9 +151,11 @@ async function openTurn(
 }
 
 /** Which conversation it is about is known before it is known whether it fails. */
-function noteSession({ facts }: Exchange, headers: Readonly<Record<string, string>>): void {
+function noteSession(exchange: Exchange, headers: Readonly<Record<string, string>>): void {
   const session = headers['x-session-id'];
-  if (session !== undefined) facts.session = session;
+  if (session === undefined || session === exchange.facts.session) return;
+  exchange.facts.session = session;
+  exchange.onSession(session);
 }
 
 /** Asks the engines, or for the answer under the client's `Idempotency-Key`. */

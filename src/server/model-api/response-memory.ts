@@ -212,6 +212,51 @@ export async function findStoredResponse(
   };
 }
 
+/** Of an answer in the background that has come to its end, also where it failed. What is written already stands. */
+export async function keepEndedResponse(
+  {
+    id,
+    principal,
+    body,
+    response,
+    events,
+  }: {
+    id: string;
+    principal: string;
+    body: JsonObject;
+    response: JsonObject;
+    events: unknown;
+  },
+  answers: AnswerMemory,
+): Promise<void> {
+  const previous = body['previous_response_id'];
+  const asked = { input: itemsOf(body['input']), ...(typeof previous === 'string' ? { previous } : {}) };
+  if (events !== undefined) {
+    await answers.put(principal, { kind: 'response-events', id }, { body: { events }, keptMs: KEPT_MS });
+  }
+  await answers.put(principal, { kind: 'response-input', id }, { body: asked, keptMs: KEPT_MS });
+  await answers.put(
+    principal,
+    { kind: 'response', id },
+    { body: { response, encrypted: false }, keptMs: KEPT_MS },
+  );
+}
+
+/** The text of the events of an answer that was made in the background, behind `after`; undefined where none are kept. */
+export async function findEvents(
+  id: string,
+  principal: string,
+  after: number,
+  answers: AnswerMemory,
+): Promise<string[] | undefined> {
+  const body = (await answers.get(principal, { kind: 'response-events', id }))?.body;
+  if (!isObject(body) || !Array.isArray(body['events'])) return undefined;
+  return body['events'].flatMap((event: unknown) => {
+    if (!isObject(event) || typeof event['text'] !== 'string') return [];
+    return Number(event['sequence']) > after ? [event['text']] : [];
+  });
+}
+
 export async function forgetStoredResponse(
   id: string,
   principal: string,
@@ -219,6 +264,7 @@ export async function forgetStoredResponse(
 ): Promise<boolean> {
   const deleted = await answers.delete(principal, { kind: 'response', id });
   await answers.delete(principal, { kind: 'response-input', id });
+  await answers.delete(principal, { kind: 'response-events', id });
   return deleted;
 }
 

@@ -12,11 +12,12 @@ import type { Exchange } from '../http/exchange.js';
 import { clientHeaders, readInteger } from '../http/read-request.js';
 import { baseHeaders, sendJson } from '../http/respond.js';
 import { SseWriter } from '../http/sse-writer.js';
-import type { ModelApiContext, ModelApiHandler } from './context.js';
+import type { BackgroundAnswer, ModelApiContext, ModelApiHandler } from './context.js';
 import { readModelRequest } from './endpoint.js';
 import { forgetKeeper, keeperOf } from './forwarded-owners.js';
 import {
   chainOf,
+  findEvents,
   findStoredResponse,
   forgetStoredResponse,
   resolveOwn,
@@ -30,19 +31,26 @@ const ENCRYPTED = 'reasoning.encrypted_content';
 
 export const getResponse: ModelApiHandler = async (exchange, context, { id = '' }) => {
   const query = new URLSearchParams(exchange.query);
-  const turn = await findStoredResponse(id, exchange.principal.name, context.answers);
+  const principal = exchange.principal.name;
+  const running = await context.background.find(id, principal);
+  if (running !== undefined) {
+    if (query.get('stream') === 'true') return sendEvents(exchange, context, running, afterIn(query));
+    return sendJson(exchange, 200, running.response);
+  }
+  const turn = await findStoredResponse(id, principal, context.answers);
   if (turn === undefined) return sendKept(exchange, context, id, 'GET');
   if (query.get('stream') === 'true') {
-    throw new GatewayError('invalid_request', 'stream: a stored response is sent whole. Leave it out.', {
-      param: 'stream',
-    });
+    const events = await findEvents(id, principal, afterIn(query), context.answers);
+    if (events === undefined) throw notStreamed();
+    return sendEventText(exchange, context, once(Buffer.from(events.join(''))));
   }
   sendJson(exchange, 200, shown(turn, turn.encrypted || wantsEncrypted(query)));
 };
 
 export const deleteResponse: ModelApiHandler = async (exchange, context, { id = '' }) => {
-  const { answers } = context;
+  const { answers, background } = context;
   const principal = exchange.principal.name;
+  if ((await background.find(id, principal)) !== undefined) await background.cancel(id);
   if (await forgetStoredResponse(id, principal, answers)) {
     sendJson(exchange, 200, { id, object: 'response', deleted: true });
     return;
@@ -52,14 +60,56 @@ export const deleteResponse: ModelApiHandler = async (exchange, context, { id = 
 };
 
 export const cancelResponse: ModelApiHandler = async (exchange, context, { id = '' }) => {
-  if ((await findStoredResponse(id, exchange.principal.name, context.answers)) === undefined) {
-    return sendKept(exchange, context, id, 'POST', '/cancel');
-  }
+  const { answers, background } = context;
+  const principal = exchange.principal.name;
+  if ((await background.find(id, principal)) !== undefined) await background.cancel(id);
+  const turn = await findStoredResponse(id, principal, answers);
+  if (turn === undefined) return sendKept(exchange, context, id, 'POST', '/cancel');
+  // What has come to its end stays as it is, and is said again.
+  if (turn.response['background'] === true) return sendJson(exchange, 200, shown(turn, turn.encrypted));
   throw new GatewayError(
     'invalid_request',
     'Only an answer in the background can be cancelled. End the request instead.',
   );
 };
+
+/** The events behind the one that the client has read last. */
+const afterIn = (query: URLSearchParams): number =>
+  readInteger(query, 'starting_after', { default: -1, min: -1, max: Number.MAX_SAFE_INTEGER });
+
+function notStreamed(): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    'stream: the events of this response were not kept, for it was not asked for with background and stream. Leave stream out to get the whole.',
+    { param: 'stream' },
+  );
+}
+
+/** To the request that began it, or to one that comes back. */
+export function sendEvents(
+  exchange: Exchange,
+  context: ModelApiContext,
+  answer: BackgroundAnswer,
+  after: number,
+): Promise<void> {
+  if (!answer.streams || answer.log === undefined) throw notStreamed();
+  return sendEventText(exchange, context, answer.read(after));
+}
+
+async function sendEventText(
+  exchange: Exchange,
+  context: ModelApiContext,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const writer = exchange.stream(200, { ...baseHeaders(exchange), ...SSE_HEADERS });
+  const contentType = 'text/event-stream';
+  const body = { kind: 'bytes', status: 200, contentType, chunks, usage: () => undefined } as const;
+  await streamBytes(exchange, context, writer, body, undefined);
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
 
 /** Everything that the answer was made from, the turns before it included. */
 export const listInputItems: ModelApiHandler = async (exchange, context, { id = '' }) => {

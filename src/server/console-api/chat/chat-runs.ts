@@ -28,6 +28,9 @@ import {
 } from './chat-plan.js';
 import { type ChatEnd, ConsoleTurn } from './console-turn.js';
 
+/** Answers in the background are in the same table. */
+const PREFIX = 'run_';
+
 /** Every bound of turns that the console begins. */
 const CHAT_LIMITS = {
   /** How often a turn is begun or resumed automatically. */
@@ -137,7 +140,7 @@ export class ChatRuns {
     const { store, log } = this.#options;
     try {
       for (const run of await store.runs.running()) {
-        if (mayTakeOver(run.owner)) await this.#restore(run);
+        if (run.id.startsWith(PREFIX) && mayTakeOver(run.owner)) await this.#restore(run);
       }
     } catch (error) {
       log.error({ err: error }, 'interrupted console runs could not be resumed');
