@@ -143,6 +143,17 @@ describe('Relay', () => {
     expect([one.calls.length, two.calls.length]).toEqual([1, 1]);
   });
 
+  it.each([
+    ['gave no answer', page],
+    ['asks for more time than that', busy],
+    ['does not know the key', noKey],
+  ])('tries only those of the list again that may answer then: not one that %s', async (_name, error) => {
+    const [one, two] = [new FakeUpstream('one', error), new FakeUpstream('two', soon)];
+    const { relay } = relayOf([one, two]);
+    await expect(relay.run(callWith(), route('one', 'two'))).rejects.toBe(soon);
+    expect([one.calls.length, two.calls.length]).toEqual([1, 2]);
+  });
+
   it('does not repeat every request of an outage: a fifth of them, and ten', async () => {
     const one = new FakeUpstream('one', soon);
     const { relay } = relayOf([one]);

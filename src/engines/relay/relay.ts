@@ -37,14 +37,19 @@ export class Relay implements Engine {
     const upstreams = ableToForward(ableUpstreams(this.#upstreamsOf(route), call.request), call, route);
     const { name: key } = call.principal;
     const deadline = this.#now() + (this.#options.retryBudgetMs ?? RETRY_BUDGET_MS);
-    const first = await this.#tryEach(this.#breakers.order(upstreams, key), call, route, false);
+    const failures = new Map<Upstream, GatewayError>();
+    const first = await this.#tryEach(this.#breakers.order(upstreams, key), call, route, failures);
     if (!(first instanceof GatewayError)) return first;
     const delay = retryDelay(first);
     if (!first.retryable || this.#now() + delay > deadline) throw first;
-    const again = upstreams.filter(({ name }) => this.#breakers.mayRetry(name, key));
+    const again = upstreams.filter((upstream) => {
+      const failure = failures.get(upstream);
+      const isReady = failure?.retryable === true && (failure.retryAfter ?? 0) * 1000 <= delay;
+      return isReady && this.#breakers.mayRetry(upstream.name, key);
+    });
     if (again.length === 0) throw first;
     await waitFor(delay, call.signal);
-    const second = await this.#tryEach(this.#breakers.order(again, key), call, route, true);
+    const second = await this.#tryEach(this.#breakers.order(again, key), call, route);
     if (second instanceof GatewayError) throw second;
     return second;
   }
@@ -76,14 +81,15 @@ export class Relay implements Engine {
     });
   }
 
-  /** The first answer, or the last error once no upstream is left. */
+  /** The first answer, or the last error once no upstream is left. Of first tries it notes the `failures`. */
   async #tryEach(
     upstreams: readonly Upstream[],
     call: ModelRequest,
     route: ModelRoute,
-    isRetry: boolean,
+    failures?: Map<Upstream, GatewayError>,
   ): Promise<Answer | GatewayError> {
     const { name: key } = call.principal;
+    const isRetry = failures === undefined;
     let last: GatewayError | undefined;
     for (const upstream of upstreams) {
       const { name } = upstream;
@@ -104,6 +110,7 @@ export class Relay implements Engine {
         if (call.signal.aborted) throw clientGone();
         this.#options.onFailure?.(name, failure);
         if (!isVerdict) throw failure;
+        failures?.set(upstream, failure);
         last = failure;
       }
     }
