@@ -23,6 +23,8 @@ export interface AnswerStore {
   get(principal: string, key: string): Promise<RecordedAnswer | undefined>;
   /** The first one stands; `existing` is it. */
   put(answer: NewAnswer): Promise<{ recorded: true } | { recorded: false; existing: RecordedAnswer }>;
+  /** Kept until then, whatever was said before. False where there is none. */
+  extend(principal: string, key: string, expiresAt: number): Promise<boolean>;
   /** `DELETE /v1/responses/:id`. `relaxed`: a power cut may undo it, the death of the process does not. */
   delete(principal: string, key: string, durability?: 'durable' | 'relaxed'): Promise<boolean>;
 }

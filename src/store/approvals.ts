@@ -39,7 +39,7 @@ export interface ApprovalDecision {
   at: number;
   /** A principal, or the gateway's own name for what decided (`expiry`, a rule). */
   by: string;
-  /** Where it was decided: console, api, mcp, terminal, gateway. */
+  /** Where it was decided: console, api, mcp, terminal, gateway, or a provider of messages. */
   via: string;
   reason?: string;
   updatedInput?: unknown;

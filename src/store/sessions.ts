@@ -15,10 +15,13 @@ export interface Session {
   model: string;
   engine: string;
   state: SessionState;
-  /** For people; redacted. */
+  /** For people; redacted. What a person called it, else its own. */
   title?: string;
   /** The session this one was forked from. */
   parent?: string;
+  /** Since when; left out where it is not. */
+  pinnedAt?: number;
+  archivedAt?: number;
   createdAt: number;
   updatedAt: number;
   expiresAt: number;
@@ -42,6 +45,9 @@ export interface SessionQuery {
   except?: readonly string[];
   /** Whether questions of it wait for a person. */
   waiting?: boolean;
+  /** Whether people have pinned or archived it; left out: both. */
+  pinned?: boolean;
+  archived?: boolean;
   /** A turn has begun (`turn` in the metadata), and neither come to its end nor been stopped. */
   turnOpen?: true;
   /**
@@ -55,6 +61,14 @@ export interface SessionQuery {
   signal?: AbortSignal;
   cursor?: string;
   limit: number;
+}
+
+/** What people make of a session in their lists; what is left out stays. */
+export interface SessionLabels {
+  /** Null: its own again. */
+  title?: string | null;
+  pinned?: boolean;
+  archived?: boolean;
 }
 
 export interface ListedSession extends Session {
@@ -126,6 +140,11 @@ export interface SessionStore {
   checkpoint(id: string, lease: Lease, change: Checkpoint): Promise<CheckpointOutcome>;
   /** Takes the session's lease and writes the first step under it: both, or neither. `step` may be called again. */
   claim(id: string, claim: Claim, step: (lease: Lease) => Checkpoint): Promise<ClaimOutcome>;
+  /**
+   * Needs no lease, also while a turn runs, and is no use of the session: its place in the list stays.
+   * False when it is gone.
+   */
+  label(id: string, labels: SessionLabels): Promise<boolean>;
   /**
    * With its transcript, index, calls and answers. Its waiting approvals are cancelled, its rules
    * go. False when there was none.

@@ -11,16 +11,32 @@
  *   else thrown is a bug. Refusals that a caller has to handle are values, not errors.
  * - Times are milliseconds since the epoch, by the clock given at open.
  */
+import type { GatewayError } from '../core/errors.js';
 import type { AnswerStore } from './answers.js';
 import type { ApprovalStore } from './approvals.js';
 import type { AuditLog } from './audit.js';
+import type { Bus } from './bus.js';
+import type { KeyStore } from './keys.js';
 import type { LeaseStore } from './leases.js';
 import type { LimitOverrides } from './limits.js';
+import type { McpStore } from './mcp.js';
+import type { NodeStore } from './nodes.js';
+import type { OutboxStore, SecretStore } from './outbox.js';
+import type { PresenceStore } from './presence.js';
+import type { PushStore } from './push.js';
 import type { RuleStore } from './rules.js';
 import type { RunStore } from './runs.js';
-import type { HistoryIndex, SessionStore, ToolCallStore, TranscriptStore } from './sessions.js';
+import type {
+  HistoryIndex,
+  SessionStore,
+  ToolCallStore,
+  TranscriptStore,
+  WritableState,
+} from './sessions.js';
 import type { SignInStore } from './sign-ins.js';
 import type { TraceStore } from './traces.js';
+import type { TransferStore } from './transfer.js';
+import type { UpstreamStore } from './upstreams.js';
 import type { UsageStore } from './usage.js';
 
 export interface Store {
@@ -38,13 +54,35 @@ export interface Store {
   readonly usage: UsageStore;
   readonly runs: RunStore;
   readonly signIns: SignInStore;
+  readonly keys: KeyStore;
+  readonly upstreams: UpstreamStore;
+  readonly mcp: McpStore;
+  readonly outbox: OutboxStore;
+  readonly secrets: SecretStore;
+  readonly push: PushStore;
+  /** What is moved to another store. */
+  readonly transfer: TransferStore;
+  /**
+   * A copy of the store as it is now, whole, in a file that is there and empty. Absent where the database has
+   * programs of its own for that.
+   */
+  backup?(file: string): Promise<void>;
+  /** What any process on this store has changed. */
+  readonly bus: Bus;
+  /** Only where several machines can share the store. */
+  readonly nodes?: NodeStore;
+  readonly presence?: PresenceStore;
   /**
    * Deletes what is too old or too much, in steps that each take a few milliseconds. Safe to call
    * from several nodes at once; a call while one runs in this process joins it. Rejects when the
    * store is closed meanwhile.
    */
   prune(now?: number): Promise<PruneReport>;
-  /** What `doctor` and `/readyz` ask; rejects when the store does not answer. */
+  /** Writes something, as `/readyz` wants to know; rejects with what is wrong where the store cannot be used. */
+  probe(): Promise<void>;
+  /** For metrics. */
+  figures(): Promise<StoreFigures>;
+  /** What `doctor` asks; rejects when the store does not answer. */
   info(): Promise<StoreInfo>;
   /** Writes what is buffered, then closes. Later calls reject; closing twice is harmless. */
   close(): Promise<void>;
@@ -70,6 +108,8 @@ export interface StoreOptions {
   limits?: LimitOverrides;
   /** Called when a buffered write failed; the rows are lost, the gateway goes on. */
   onError?: (error: unknown) => void;
+  /** Called once where a database on another machine is waited for at the start. */
+  onWait?: (error: GatewayError) => void;
 }
 
 /** Newest first. `next` continues after the last item and is absent on the last page. */
@@ -79,16 +119,27 @@ export interface Page<T> {
 }
 
 export interface StoreInfo {
-  kind: 'sqlite';
-  /** A path, or `:memory:`. */
+  kind: 'sqlite' | 'postgres';
+  /** A path, `:memory:`, or a database and its host. */
   location: string;
   schemaVersion: number;
   sizeBytes: number;
 }
 
+export interface StoreFigures {
+  /** How many sessions are in which state. */
+  sessions: Record<WritableState, number>;
+  /** Approvals that wait for a person. */
+  approvalsWaiting: number;
+  /** Leases that are held. */
+  leases: number;
+}
+
 /** Rows deleted, by area. */
 export interface PruneReport {
   sessions: number;
+  /** Sessions that were ended before their time, because there are too many. They are deleted later. */
+  evicted: number;
   answers: number;
   approvals: number;
   rules: number;
@@ -99,6 +150,10 @@ export interface PruneReport {
   leases: number;
   runs: number;
   signIns: number;
+  keys: number;
+  /** Tools that were pinned by a rule that is gone. */
+  pins: number;
+  outbox: number;
 }
 
 /** What an upstream's own errors taught us. */

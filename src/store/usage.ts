@@ -33,11 +33,11 @@ export interface UsageQuery {
   histograms?: boolean;
 }
 
-export interface UsageSum extends Required<Usage> {
+export interface UsageSum extends Required<Omit<Usage, 'webSearches' | 'webFetches'>> {
   /** The dimensions asked for; `day` is `YYYY-MM-DD`, `hour` is `YYYY-MM-DDTHH`, `session` empty where there was none. */
   group: { [D in UsageDimension]?: string };
   requests: number;
-  /** Answered with 400 or more. */
+  /** Answered with 400 or more; not those that their reader stopped or left (499). */
   errors: number;
   /** Of the requests with a known price. */
   costUsd: number;
@@ -46,6 +46,8 @@ export interface UsageSum extends Required<Usage> {
   meanLatencyMs: number;
   maxLatencyMs: number;
   latencies: Histogram;
+  /** In how many of them the model said something before the end. */
+  streamed: number;
   /** Of the requests that streamed; absent where none did. */
   meanFirstTokenMs?: number;
   /** Of the requests that streamed. */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { WriteBuffer, type WriteBufferOptions } from './write-buffer.js';
+import { deferred } from '../core/deferred.js';
+import { GatewayError } from '../core/errors.js';
+import { isStoreAway, WriteBuffer, type WriteBufferOptions } from './write-buffer.js';
 
 const HOUR = 3_600_000;
 
@@ -78,6 +80,72 @@ describe('WriteBuffer', () => {
     void buffer.add(2);
     await buffer.flush();
     expect(written).toEqual([[2]]);
+  });
+
+  it('writes the rows of a failed batch first in the next where they are to be kept', async () => {
+    let fail = true;
+    const written: number[][] = [];
+    const { buffer, errors } = setUp({
+      keeps: () => true,
+      write: async (rows) => {
+        if (fail) throw new Error('away');
+        written.push(rows);
+      },
+    });
+    for (const row of [1, 2]) {
+      void buffer.add(row);
+      await buffer.flush();
+    }
+    expect(errors).toHaveLength(2);
+    fail = false;
+    void buffer.add(3);
+    await buffer.flush();
+    expect(written).toEqual([[1, 2, 3]]);
+  });
+
+  it('keeps no more than fits, drops the oldest, and tells how many went', async () => {
+    let fail = true;
+    const written: number[][] = [];
+    const { buffer, errors } = setUp({
+      maxRows: 3,
+      keeps: () => true,
+      write: async (rows) => {
+        if (fail) throw new Error('away');
+        written.push(rows);
+      },
+    });
+    for (let row = 0; row < 5; row++) {
+      void buffer.add(row);
+      await buffer.flush();
+    }
+    fail = false;
+    await buffer.flush();
+    expect(written).toEqual([[2, 3, 4]]);
+    const told = errors.filter((error) => error instanceof Error && /1 rows/.test(error.message));
+    expect(told).toHaveLength(2);
+  });
+
+  it('tries what it kept again by the clock', async () => {
+    let tries = 0;
+    const written = deferred<number[]>();
+    const { buffer } = setUp({
+      delayMs: 1,
+      keeps: () => true,
+      write: async (rows) => {
+        tries += 1;
+        if (tries < 3) throw new Error('away');
+        written.resolve(rows);
+      },
+    });
+    void buffer.add(1);
+    expect(await written.promise).toEqual([1]);
+  });
+
+  it('keeps rows while the store is away, not those that it refuses and not once it is closed', () => {
+    const unavailable = { detail: 'store_unavailable' };
+    const away = new GatewayError('unavailable', 'Away.', { ...unavailable, cause: new Error('refused') });
+    const closed = new GatewayError('unavailable', 'Closed.', unavailable);
+    expect([away, closed, new Error('bad row')].map(isStoreAway)).toEqual([true, false, false]);
   });
 
   it('keeps the newest when it is full, and tells how many went', async () => {

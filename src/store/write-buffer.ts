@@ -3,6 +3,7 @@
  * Batches are written one after the other, so rows keep their order.
  */
 import { type Deferred, deferred } from '../core/deferred.js';
+import { GatewayError } from '../core/errors.js';
 
 export interface WriteBufferOptions<Row> {
   /** Writes a batch, whole or not at all. */
@@ -13,6 +14,8 @@ export interface WriteBufferOptions<Row> {
   flushRows: number;
   /** With more than this unwritten, new rows push out the oldest. */
   maxRows: number;
+  /** Whether a batch that failed so is not written for certain, and comes first in the next; without it none does. */
+  keeps?: (error: unknown) => boolean;
   /** Called once for each batch that could not be written, and for rows that were pushed out. */
   onError: (error: unknown) => void;
 }
@@ -33,21 +36,18 @@ export class WriteBuffer<Row> {
     this.#options = options;
   }
 
-  /** Resolves when the row is written; may be ignored. */
+  /** Resolves when the row is written, rejects when that failed, also where the row is kept; may be ignored. */
   add(row: Row): Promise<void> {
     this.#batch ??= this.#open();
     const { rows, written } = this.#batch;
     rows.push(row);
-    if (rows.length > this.#options.maxRows) {
-      rows.shift();
-      this.#lost += 1;
-    }
+    this.#pushOut(rows);
     if (this.#cancelTimer === undefined) this.#schedule(this.#options.delayMs);
     else if (rows.length === this.#options.flushRows && this.#options.delayMs > 0) this.#schedule(0);
     return written.promise;
   }
 
-  /** Resolves when everything added so far is written or given up. Never rejects. */
+  /** Resolves when everything added so far is written, kept for the next batch or given up. Never rejects. */
   flush(): Promise<void> {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
@@ -74,7 +74,24 @@ export class WriteBuffer<Row> {
       batch.written.resolve();
     } catch (error) {
       batch.written.reject(error);
+      if (this.#options.keeps?.(error)) this.#putBack(batch.rows);
     }
+  }
+
+  #putBack(rows: Row[]): void {
+    this.#batch ??= this.#open();
+    this.#batch.rows.unshift(...rows);
+    this.#pushOut(this.#batch.rows);
+    // Without a delay it would try without a pause: the next row or flush does.
+    const { delayMs } = this.#options;
+    if (this.#cancelTimer === undefined && delayMs > 0) this.#schedule(delayMs);
+  }
+
+  #pushOut(rows: Row[]): void {
+    const beyond = rows.length - this.#options.maxRows;
+    if (beyond <= 0) return;
+    rows.splice(0, beyond);
+    this.#lost += beyond;
   }
 
   #schedule(delayMs: number): void {
@@ -89,4 +106,9 @@ export class WriteBuffer<Row> {
       this.#cancelTimer = () => clearTimeout(timer);
     }
   }
+}
+
+/** The store cannot be used just now, whatever is written; not so one that is closed. */
+export function isStoreAway(error: unknown): boolean {
+  return error instanceof GatewayError && error.detail === 'store_unavailable' && error.cause !== undefined;
 }

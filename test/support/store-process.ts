@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { sessionLease } from '../../src/store/leases.js';
-import { openStore } from '../../src/store/sqlite/open.js';
+import { openStore } from '../../src/store/open/open-store.js';
 import type { Store } from '../../src/store/store.js';
 
 const FAR = 8_000_000_000_000;

@@ -1,5 +1,5 @@
 /** Requests that a gateway counts without having answered them, for what sums them up. */
-import { openStore } from '../../src/store/sqlite/open.js';
+import { openStore } from '../../src/store/open/open-store.js';
 import type { UsageRecord } from '../../src/store/usage.js';
 import type { TestGateway } from './gateway.js';
 

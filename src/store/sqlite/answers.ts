@@ -1,7 +1,8 @@
 import type { AnswerStore, NewAnswer, RecordedAnswer } from '../answers.js';
+import { readAnswer } from '../sql/answers.js';
+import { toJson, whole } from '../sql/rows.js';
 import type { Context } from './context.js';
 import type { Database, Durability } from './database.js';
-import { json, number, optionalText, type Row, text, toJson, whole } from './rows.js';
 
 export class SqliteAnswers implements AnswerStore {
   readonly #context: Context;
@@ -21,6 +22,12 @@ export class SqliteAnswers implements AnswerStore {
       if (existing === undefined) throw new Error('An answer was neither written nor there.');
       return { recorded: false, existing };
     });
+  }
+
+  extend(principal: string, key: string, expiresAt: number): Promise<boolean> {
+    const { database, now } = this.#context;
+    const sql = 'UPDATE answers SET expires_at = ? WHERE principal = ? AND key = ? AND expires_at > ?';
+    return database.write(() => database.run(sql, [whole(expiresAt), principal, key, whole(now())]) === 1);
   }
 
   delete(principal: string, key: string, durability: Durability = 'durable'): Promise<boolean> {
@@ -55,17 +62,4 @@ function findAnswer({ database, now }: Context, principal: string, key: string):
   const sql = 'SELECT * FROM answers WHERE principal = ? AND key = ? AND expires_at > ?';
   const row = database.get(sql, [principal, key, whole(now())]);
   return row && readAnswer(row);
-}
-
-function readAnswer(row: Row): RecordedAnswer {
-  const session = optionalText(row, 'session');
-  return {
-    principal: text(row, 'principal'),
-    key: text(row, 'key'),
-    digest: text(row, 'digest'),
-    ...(session !== undefined && { session }),
-    body: json<unknown>(row, 'body'),
-    createdAt: number(row, 'created_at'),
-    expiresAt: number(row, 'expires_at'),
-  };
 }

@@ -2,33 +2,30 @@ import type {
   Approval,
   ApprovalDecision,
   ApprovalQuery,
-  ApprovalStatus,
   ApprovalStore,
   ApprovalVerdict,
   DecideOutcome,
   ExtendOutcome,
   NewApproval,
 } from '../approvals.js';
-import type { Rule } from '../rules.js';
+import { pageSize } from '../pages.js';
+import {
+  APPROVAL_COLUMNS,
+  approvalValues,
+  EXPIRE_BATCH,
+  extension,
+  readApproval,
+  type Settlement,
+  settled,
+  settlementOf,
+  UNANSWERED,
+} from '../sql/approvals.js';
+import { Conditions, numberCursor, toPage } from '../sql/paging.js';
+import { number, text, toJson, whole } from '../sql/rows.js';
 import type { Page } from '../store.js';
 import { insertAudit } from './audit.js';
 import type { Context } from './context.js';
-import { Conditions, numberCursor, pageSize, toPage } from './paging.js';
-import { json, number, optionalJson, optionalNumber, type Row, text, toJson, whole } from './rows.js';
 import { insertRule } from './rules.js';
-
-const FINAL_STATES: readonly ApprovalStatus[] = ['allowed', 'denied', 'expired', 'cancelled', 'covered'];
-
-/** How many are expired in one transaction. */
-const EXPIRE_BATCH = 100;
-
-const UNANSWERED: Omit<ApprovalDecision, 'at'> = {
-  by: 'expiry',
-  via: 'gateway',
-  reason: 'Nobody answered in time.',
-};
-
-type Settlement = { state: ApprovalStatus } & Omit<ApprovalDecision, 'at'>;
 
 export class SqliteApprovals implements ApprovalStore {
   readonly #context: Context;
@@ -40,25 +37,11 @@ export class SqliteApprovals implements ApprovalStore {
   create(approval: NewApproval): Promise<{ created: boolean; approval: Approval }> {
     const { database, now } = this.#context;
     return database.write(() => {
-      const { id, session, principal, agent = '', toolUseId, tool, digest, expiresAt } = approval;
-      const sql = `INSERT INTO approvals (id, session, principal, agent, tool_use_id, tool, digest, state,
-          created_at, expires_at, input, describe, suggestions)
-        VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?)
+      const { session, agent = '', toolUseId } = approval;
+      const sql = `INSERT INTO approvals (${APPROVAL_COLUMNS})
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (session, agent, tool_use_id) DO NOTHING`;
-      const created = database.run(sql, [
-        id,
-        session,
-        principal,
-        agent,
-        toolUseId,
-        tool,
-        digest,
-        whole(now()),
-        expiresAt === undefined ? null : whole(expiresAt),
-        toJson(approval.input),
-        toJson(approval.describe),
-        toJson(approval.suggestions),
-      ]);
+      const created = database.run(sql, approvalValues(approval, now()));
       const row = database.get(
         'SELECT * FROM approvals WHERE session = ? AND agent = ? AND tool_use_id = ?',
         [session, agent, toolUseId],
@@ -100,12 +83,9 @@ export class SqliteApprovals implements ApprovalStore {
       const settled = this.#settled(approval);
       if (settled !== undefined) return settled;
       if ('digest' in verdict && verdict.digest !== approval.digest) return { outcome: 'mismatch', approval };
-      if (verdict.state === 'cancelled' || verdict.state === 'covered') {
-        return { outcome: 'decided', approval: settle(this.#context, approval, verdict), rules: [] };
-      }
-      const { rules: made = [], digest: _, ...decided } = verdict;
+      const made = 'rules' in verdict ? (verdict.rules ?? []) : [];
       const rules = made.map((rule) => insertRule(this.#context, rule));
-      const after = settle(this.#context, approval, { ...decided, ...accountOf(rules) });
+      const after = settle(this.#context, approval, settlementOf(verdict, rules));
       return { outcome: 'decided', approval: after, rules };
     });
   }
@@ -117,11 +97,11 @@ export class SqliteApprovals implements ApprovalStore {
       if (approval === undefined) return { outcome: 'unknown' };
       const settled = this.#settled(approval);
       if (settled !== undefined) return settled;
-      if (approval.expiresAt === undefined) return { outcome: 'extended', approval };
-      const until = Math.max(approval.expiresAt, whole(expiresAt));
+      const extended = extension(approval, expiresAt, by);
+      if (extended === undefined) return { outcome: 'extended', approval };
+      const { until, entry } = extended;
       database.run('UPDATE approvals SET expires_at = ? WHERE id = ?', [until, id]);
-      const why = `until ${new Date(until).toISOString()}`;
-      insertAudit(this.#context, { ...about(approval), event: 'approval.extended', by, why });
+      insertAudit(this.#context, entry);
       return { outcome: 'extended', approval: { ...approval, expiresAt: until } };
     });
   }
@@ -164,14 +144,6 @@ export class SqliteApprovals implements ApprovalStore {
   }
 }
 
-function accountOf(made: readonly Rule[]): Pick<ApprovalDecision, 'rule' | 'rules'> {
-  if (made.length === 0) return {};
-  return {
-    rule: made.map(({ rule }) => rule).join(', '),
-    rules: made.map(({ rule, scope, behaviour }) => ({ rule, scope, behaviour })),
-  };
-}
-
 /** Inside a transaction: cancels whatever waits in a session. */
 export function cancelPending(
   context: Context,
@@ -186,47 +158,11 @@ export function cancelPending(
 
 /** Inside a transaction that has seen it pending. */
 function settle(context: Context, approval: Approval, settlement: Settlement): Approval {
-  const { state, ...rest } = settlement;
-  const decision: ApprovalDecision = { at: whole(context.now()), ...rest };
+  const { after, decision, entry } = settled(approval, settlement, context.now());
   context.database.run(
     `UPDATE approvals SET state = ?, decided_at = ?, decision = ? WHERE id = ? AND state = 'pending'`,
-    [state, decision.at, toJson(decision), approval.id],
+    [after.state, decision.at, toJson(decision), approval.id],
   );
-  insertAudit(context, {
-    ...about(approval),
-    event: `approval.${state}`,
-    by: decision.by,
-    what: approval.id,
-    ...(decision.reason !== undefined && { why: decision.reason }),
-    ...(decision.rule !== undefined && { rule: decision.rule }),
-  });
-  return { ...approval, state, decision };
-}
-
-function about({ principal, session, tool, toolUseId }: Approval) {
-  return { principal, session, tool, toolUseId };
-}
-
-function readApproval(row: Row): Approval {
-  const agent = text(row, 'agent');
-  const expiresAt = optionalNumber(row, 'expires_at');
-  const usedAt = optionalNumber(row, 'used_at');
-  const decision = optionalJson<ApprovalDecision>(row, 'decision');
-  return {
-    id: text(row, 'id'),
-    session: text(row, 'session'),
-    principal: text(row, 'principal'),
-    ...(agent !== '' && { agent }),
-    toolUseId: text(row, 'tool_use_id'),
-    tool: text(row, 'tool'),
-    input: json<unknown>(row, 'input'),
-    describe: json<unknown>(row, 'describe'),
-    suggestions: json<unknown>(row, 'suggestions'),
-    digest: text(row, 'digest'),
-    ...(expiresAt !== undefined && { expiresAt }),
-    state: FINAL_STATES.find((state) => state === row['state']) ?? 'pending',
-    createdAt: number(row, 'created_at'),
-    ...(decision !== undefined && { decision }),
-    ...(usedAt !== undefined && { usedAt }),
-  };
+  insertAudit(context, entry);
+  return after;
 }

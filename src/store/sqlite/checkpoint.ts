@@ -10,10 +10,10 @@ import {
   MAIN_CHANNEL,
   type TranscriptAppend,
 } from '../sessions.js';
+import { json, number, type Row, text, toJson, whole } from '../sql/rows.js';
 import { dropAnswer, insertAnswer } from './answers.js';
 import type { Context } from './context.js';
 import { dropLease, takeLease } from './leases.js';
-import { json, number, type Row, text, toJson, whole } from './rows.js';
 
 type Refusal = Extract<CheckpointOutcome, { ok: false }>;
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bytes, number, text } from '../sql/rows.js';
 import { Database } from './database.js';
-import { bytes, number, text } from './rows.js';
 
 let folder = '';
 beforeEach(async () => {

@@ -12,10 +12,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type LibsqlDatabase from 'libsql';
 import { GatewayError } from '../../core/errors.js';
+import { isRow, number, type Row, type SqlValue } from '../sql/rows.js';
 import { isBusy, storeError } from './errors.js';
-import { isRow, number, type Row } from './rows.js';
 
-export type SqlValue = string | number | null | Uint8Array;
 export type Params = readonly SqlValue[];
 
 /**

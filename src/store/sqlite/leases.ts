@@ -1,7 +1,7 @@
 import type { Grant, Lease, LeaseStore } from '../leases.js';
+import { number, type Row, text, whole } from '../sql/rows.js';
 import type { Context } from './context.js';
 import type { Database } from './database.js';
-import { number, type Row, text, whole } from './rows.js';
 
 export class SqliteLeases implements LeaseStore {
   readonly #context: Context;
@@ -63,7 +63,7 @@ export function dropLease(database: Database, { name, token }: Lease): boolean {
 }
 
 /** Inside a transaction. */
-export function nextCount(database: Database, counter: 'lease' | 'rules'): number {
+export function nextCount(database: Database, counter: 'lease' | 'rules' | 'keys'): number {
   const sql = 'UPDATE counters SET value = value + 1 WHERE name = ? RETURNING value';
   return number(database.get(sql, [counter]) ?? {}, 'value');
 }

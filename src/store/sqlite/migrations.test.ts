@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from '../open/open-store.js';
+import { number } from '../sql/rows.js';
 import { Database } from './database.js';
 import { MIGRATIONS, type Migration, migrate } from './migrations.js';
-import { openStore } from './open.js';
-import { number } from './rows.js';
 import { listSql } from './traces.js';
 
 const FIRST: Migration = { version: 1, sql: 'CREATE TABLE a (x INTEGER); INSERT INTO a VALUES (1);' };

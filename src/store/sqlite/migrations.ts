@@ -3,8 +3,8 @@
  * released is never edited: the next one corrects it.
  */
 import { GatewayError } from '../../core/errors.js';
+import { number } from '../sql/rows.js';
 import type { Database } from './database.js';
-import { number } from './rows.js';
 import { SCHEMA_1 } from './schema-1.js';
 
 /** What a call was judged by, beside the line that says so: a rule can be tried on calls of the past. */
@@ -84,6 +84,110 @@ DROP INDEX sessions_by_expiry;
 DROP INDEX answers_by_expiry;
 `;
 
+/** Keys that were made at run time. Their revision is a counter as that of rules. */
+const SCHEMA_8 = `
+CREATE TABLE keys (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  start TEXT NOT NULL,
+  grants TEXT NOT NULL,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  rotated_at INTEGER,
+  previous_digest TEXT,
+  previous_until INTEGER,
+  revoked_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX keys_by_name ON keys (name) WHERE revoked_at IS NULL;
+INSERT INTO counters (name, value) VALUES ('keys', 0);
+`;
+
+/** Tools of MCP servers as they were approved, and servers that were added at run time. */
+const SCHEMA_9 = `
+CREATE TABLE tool_pins (
+  subject TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  summary TEXT NOT NULL,
+  pinned_at INTEGER NOT NULL,
+  PRIMARY KEY (subject, tool)
+) STRICT;
+CREATE TABLE mcp_servers (
+  name TEXT PRIMARY KEY,
+  config TEXT NOT NULL,
+  added_at INTEGER NOT NULL
+) STRICT;
+`;
+
+/** Messages to people and programs outside, and secrets that the gateway makes for them. */
+const SCHEMA_10 = `
+CREATE TABLE outbox (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  target TEXT NOT NULL,
+  event TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  principal TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'failed', 'dropped')),
+  attempts INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  due_at INTEGER NOT NULL,
+  claimed_by TEXT,
+  claimed_until INTEGER NOT NULL DEFAULT 0,
+  ended_at INTEGER,
+  error TEXT,
+  reference TEXT,
+  payload TEXT NOT NULL
+) STRICT;
+CREATE INDEX outbox_by_due ON outbox (due_at) WHERE state = 'waiting';
+CREATE INDEX outbox_by_subject ON outbox (subject, target);
+CREATE TABLE secrets (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT;
+`;
+
+/** Browsers that are sent notifications while no page is open. */
+const SCHEMA_11 = `
+CREATE TABLE push_subscriptions (
+  id TEXT PRIMARY KEY,
+  principal TEXT NOT NULL,
+  endpoint TEXT NOT NULL,
+  p256dh TEXT NOT NULL,
+  auth TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX push_by_principal ON push_subscriptions (principal);
+`;
+
+/** Of the key that subscribed a browser. Those of before have none, and subscribe again. */
+const SCHEMA_12 = `
+ALTER TABLE push_subscriptions ADD COLUMN credential TEXT NOT NULL DEFAULT '';
+`;
+
+/** What people call a session, and where they keep it. */
+const SCHEMA_13 = `
+ALTER TABLE sessions ADD COLUMN given_title TEXT;
+ALTER TABLE sessions ADD COLUMN pinned_at INTEGER;
+ALTER TABLE sessions ADD COLUMN archived_at INTEGER;
+CREATE INDEX sessions_pinned ON sessions (updated_at, id) WHERE pinned_at IS NOT NULL;
+`;
+
+/** Upstreams that were connected at run time. */
+const SCHEMA_14 = `
+CREATE TABLE upstreams (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL UNIQUE,
+  settings TEXT NOT NULL,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+`;
+
 export interface Migration {
   version: number;
   sql: string;
@@ -97,6 +201,13 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, sql: SCHEMA_5 },
   { version: 6, sql: SCHEMA_6 },
   { version: 7, sql: SCHEMA_7 },
+  { version: 8, sql: SCHEMA_8 },
+  { version: 9, sql: SCHEMA_9 },
+  { version: 10, sql: SCHEMA_10 },
+  { version: 11, sql: SCHEMA_11 },
+  { version: 12, sql: SCHEMA_12 },
+  { version: 13, sql: SCHEMA_13 },
+  { version: 14, sql: SCHEMA_14 },
 ];
 
 /** `TGAT`: distinguishes our file from any other program's database. */

@@ -11,7 +11,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ownSession } from '../../../test/contracts/store/place.js';
-import { openStore } from './open.js';
+import { openStore } from '../open/open-store.js';
 
 type Said = Record<string, unknown>;
 

@@ -3,11 +3,13 @@
  * Caps count from the newest row back, so nothing has to keep running totals.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { PRUNE_PINS_SQL } from '../sql/mcp.js';
+import { number, optionalNumber, text } from '../sql/rows.js';
+import { SESSION_WAITS } from '../sql/sessions.js';
 import type { PruneReport } from '../store.js';
 import type { Context } from './context.js';
 import type { Params } from './database.js';
 import { nextCount } from './leases.js';
-import { number, optionalNumber, text } from './rows.js';
 import { deleteSession } from './sessions.js';
 
 const BATCH_ROWS = 250;
@@ -36,6 +38,8 @@ const USAGE: CappedTable = { table: 'usage', key: 'seq', size: '0', where: '1' }
 const ANSWERS: CappedTable = { table: 'answers', key: 'number', size: 'size', where: '1' };
 const QUIRKS: CappedTable = { table: 'quirks', key: 'rowid', size: '0', where: '1' };
 const RUNS: CappedTable = { table: 'runs', key: 'rowid', size: '0', where: 'session IS NULL' };
+const KEYS: CappedTable = { table: 'keys', key: 'number', size: '0', where: 'revoked_at IS NOT NULL' };
+const OUTBOX: CappedTable = { table: 'outbox', key: 'number', size: '0', where: `state <> 'waiting'` };
 const APPROVALS: CappedTable = { table: 'approvals', key: 'number', size: '0', where: `state <> 'pending'` };
 
 export async function prune(context: Context, now: number): Promise<PruneReport> {
@@ -43,7 +47,7 @@ export async function prune(context: Context, now: number): Promise<PruneReport>
   const aged = (column: string, table: CappedTable, maxAgeMs: number) =>
     deleteRows(context, table, `${column} < ?`, [now - maxAgeMs]);
   const report = {
-    sessions: await pruneSessions(context, now),
+    ...(await pruneSessions(context, now)),
     answers:
       (await deleteExpired(context, ANSWERS, now)) + (await deleteBeyond(context, ANSWERS, limits.answers)),
     approvals:
@@ -59,13 +63,19 @@ export async function prune(context: Context, now: number): Promise<PruneReport>
       (await aged('learned_at', QUIRKS, limits.quirks.maxAgeMs)) +
       (await deleteBeyond(context, QUIRKS, limits.quirks)),
     usage:
-      (await aged('at', USAGE, limits.usage.maxAgeMs)) + (await deleteBeyond(context, USAGE, limits.usage)),
+      (await aged('at', USAGE, limits.usage.maxAgeMs)) +
+      (await pruneUsage(context, now - limits.usage.budgetMs)),
     leases: await context.database.write(
       () => context.database.run('DELETE FROM leases WHERE until < ?', [now - limits.leases.maxAgeMs]),
       'relaxed',
     ),
     runs: await aged('started_at', RUNS, limits.runs.maxAgeMs),
     signIns: await pruneSignIns(context, now),
+    keys: await deleteBeyond(context, KEYS, limits.keys),
+    pins: await context.database.write(() => context.database.run(PRUNE_PINS_SQL), 'relaxed'),
+    outbox:
+      (await aged('ended_at', OUTBOX, limits.outbox.maxAgeMs)) +
+      (await deleteBeyond(context, OUTBOX, limits.outbox)),
   };
   await giveSpaceBack(context);
   return report;
@@ -111,6 +121,12 @@ async function deleteBeyond(context: Context, table: CappedTable, cap: Cap): Pro
   return last === undefined ? 0 : deleteRows(context, table, `${table.key} <= ?`, [last]);
 }
 
+/** Of the rows beyond the cap those from before `before`, found by time: `+` keeps SQLite from walking over the others. */
+async function pruneUsage(context: Context, before: number): Promise<number> {
+  const last = await findCut(context, USAGE, context.limits.usage);
+  return last === undefined ? 0 : deleteRows(context, USAGE, 'at < ? AND +seq <= ?', [before, last]);
+}
+
 /** The newest row that is beyond the cap; it and all older ones go. */
 async function findCut(context: Context, table: CappedTable, cap: Cap): Promise<number | undefined> {
   const { database } = context;
@@ -133,7 +149,10 @@ async function findCut(context: Context, table: CappedTable, cap: Cap): Promise<
   }
 }
 
-async function pruneSessions(context: Context, now: number): Promise<number> {
+async function pruneSessions(
+  context: Context,
+  now: number,
+): Promise<Pick<PruneReport, 'sessions' | 'evicted'>> {
   const { database, limits } = context;
   const over = now - limits.sessions.graceMs;
   const sql = `SELECT id FROM sessions WHERE id = ? AND expires_at <= ? AND NOT EXISTS
@@ -141,7 +160,8 @@ async function pruneSessions(context: Context, now: number): Promise<number> {
   const chunk = `DELETE FROM transcript WHERE rowid IN
     (SELECT rowid FROM transcript WHERE session = ? LIMIT ${BATCH_ROWS})`;
   let deleted = 0;
-  for (const id of await evictSessions(context, now, over)) {
+  const { expired, evicted } = await evictSessions(context, now, over);
+  for (const id of expired) {
     const row = await database.read(() => database.get(sql, [id, over, now]));
     if (row === undefined) continue;
     // Long transcripts go piece by piece before the rest follows at once.
@@ -150,24 +170,30 @@ async function pruneSessions(context: Context, now: number): Promise<number> {
     if (await database.write(() => deleteSession(context, id, 'expiry'), 'relaxed')) deleted += 1;
     await nextTurn();
   }
-  return deleted;
+  return { sessions: deleted, evicted };
 }
 
 /**
- * Beyond the cap the sessions unused for longest expire at once, except those under a lease. Gives those
+ * Beyond the cap the sessions unused for longest expire at once, except those under a lease and those that wait: for
+ * results of the client, or for a person. Gives how many, and those
  * that have expired, now or before `over`.
  */
-async function evictSessions(context: Context, now: number, over: number): Promise<string[]> {
+async function evictSessions(
+  context: Context,
+  now: number,
+  over: number,
+): Promise<{ expired: string[]; evicted: number }> {
   const { database, limits } = context;
   const walk = `SELECT id, size, updated_at, expires_at FROM sessions WHERE (updated_at, id) < (?, ?)
     ORDER BY updated_at DESC, id DESC LIMIT ${WALK_ROWS}`;
-  const expire = `UPDATE sessions SET expires_at = 0 WHERE id = ? AND NOT EXISTS
-    (SELECT 1 FROM leases WHERE name = 'session:' || sessions.id AND until > ?)`;
+  const expire = `UPDATE sessions SET expires_at = 0 WHERE id = ? AND expires_at > 0 AND NOT ${SESSION_WAITS}
+    AND NOT EXISTS (SELECT 1 FROM leases WHERE name = 'session:' || sessions.id AND until > ?)`;
   let at = Number.MAX_SAFE_INTEGER;
   let last = '';
   let rows = 0;
   let size = 0;
   const expired: string[] = [];
+  let evicted = 0;
   for (;;) {
     const step = await database.read(() => database.all(walk, [at, last]));
     const beyond: string[] = [];
@@ -184,11 +210,13 @@ async function evictSessions(context: Context, now: number, over: number): Promi
       if (isBeyond || expiresAt <= over) expired.push(last);
     }
     if (beyond.length > 0) {
-      await database.write(() => {
-        for (const id of beyond) database.run(expire, [id, now]);
+      evicted += await database.write(() => {
+        let changed = 0;
+        for (const id of beyond) changed += database.run(expire, [id, now]);
+        return changed;
       }, 'relaxed');
     }
-    if (step.length < WALK_ROWS) return expired;
+    if (step.length < WALK_ROWS) return { expired, evicted };
     await nextTurn();
   }
 }

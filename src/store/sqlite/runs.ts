@@ -1,8 +1,7 @@
 import type { NewRun, Run, RunClaim, RunStore } from '../runs.js';
+import { text, toJson, whole } from '../sql/rows.js';
+import { RUN_HEAD, readRun, readRunHead } from '../sql/runs.js';
 import type { Context } from './context.js';
-import { json, number, optionalText, type Row, text, toJson, whole } from './rows.js';
-
-const HEAD = 'id, principal, session, state, attempts, owner, started_at';
 
 export class SqliteRuns implements RunStore {
   readonly #context: Context;
@@ -36,19 +35,19 @@ export class SqliteRuns implements RunStore {
 
   ofSessions(sessions: readonly string[]): Promise<ReadonlyMap<string, Omit<Run, 'request'>>> {
     const { database } = this.#context;
-    const sql = `SELECT ${HEAD} FROM runs
+    const sql = `SELECT ${RUN_HEAD} FROM runs
       WHERE session IN (SELECT value FROM json_each(?)) ORDER BY started_at, rowid`;
     return database.read(() => {
       const rows = database.all(sql, [JSON.stringify(sessions)]);
       // The last of a session takes the place of those before it.
-      return new Map(rows.map((row) => [text(row, 'session'), readHead(row)]));
+      return new Map(rows.map((row) => [text(row, 'session'), readRunHead(row)]));
     });
   }
 
   running(): Promise<Omit<Run, 'request'>[]> {
     const { database } = this.#context;
-    const sql = `SELECT ${HEAD} FROM runs WHERE state = 'running' ORDER BY started_at, rowid`;
-    return database.read(() => database.all(sql).map(readHead));
+    const sql = `SELECT ${RUN_HEAD} FROM runs WHERE state = 'running' ORDER BY started_at, rowid`;
+    return database.read(() => database.all(sql).map(readRunHead));
   }
 
   claim(id: string, { from, to, attempts }: RunClaim): Promise<Run | undefined> {
@@ -90,21 +89,4 @@ export class SqliteRuns implements RunStore {
       return row && readRun(row);
     });
   }
-}
-
-function readRun(row: Row): Run {
-  return { ...readHead(row), request: json<unknown>(row, 'request') };
-}
-
-function readHead(row: Row): Omit<Run, 'request'> {
-  const session = optionalText(row, 'session');
-  return {
-    id: text(row, 'id'),
-    principal: text(row, 'principal'),
-    ...(session !== undefined && { session }),
-    state: row['state'] === 'running' ? 'running' : 'interrupted',
-    attempts: number(row, 'attempts'),
-    owner: text(row, 'owner'),
-    startedAt: number(row, 'started_at'),
-  };
 }

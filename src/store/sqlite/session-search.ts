@@ -3,23 +3,17 @@
  * Between its steps other work has its turn: 100,000 entries take one or two tenths of a second.
  */
 import { GatewayError } from '../../core/errors.js';
+import { pageSize } from '../pages.js';
 import { type Excerpt, fold } from '../search-text.js';
 import { MAIN_CHANNEL } from '../sessions.js';
+import { number, optionalNumber, optionalText, type Row, type SqlValue, text } from '../sql/rows.js';
+import { type ListPosition, SHOWN_TITLE } from '../sql/sessions.js';
 import type { Context } from './context.js';
-import type { SqlValue } from './database.js';
-import { pageSize } from './paging.js';
-import { number, optionalNumber, optionalText, type Row, text } from './rows.js';
 import { excerptFrom, fillSpoken, findSpoken, Slices } from './spoken.js';
 
 const BATCH_ROWS = 200;
 /** Reading a transcript takes so many times as long as looking through what was said in it. */
 const FILL_COST = 8;
-
-/** Of `sessions`, in the order of the list. */
-export interface ListPosition {
-  at: number;
-  id: string;
-}
 
 export interface SessionFilter {
   where: string;
@@ -45,7 +39,7 @@ export async function searchSessions(
   { words, limit, signal }: SearchOptions,
 ): Promise<FoundSession> {
   const { database, limits } = context;
-  const sql = `SELECT id, title, model, updated_at, spoken_up_to.seq AS noted, spoken_up_to.size AS size,
+  const sql = `SELECT id, ${SHOWN_TITLE}, model, updated_at, spoken_up_to.seq AS noted, spoken_up_to.size AS size,
       (SELECT max(seq) FROM transcript WHERE session = sessions.id AND channel = ?) AS written
     FROM sessions LEFT JOIN spoken_up_to ON spoken_up_to.session = sessions.id
     WHERE ${filter.where} AND (updated_at, id) < (?, ?)

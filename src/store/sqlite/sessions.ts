@@ -1,6 +1,5 @@
-import type { JsonObject } from '../../core/conversation.js';
-import { share } from '../../core/shared-values.js';
 import { type Lease, sessionLease } from '../leases.js';
+import { pageSize } from '../pages.js';
 import { foldedWords } from '../search-text.js';
 import type {
   Checkpoint,
@@ -10,21 +9,28 @@ import type {
   ListedSession,
   NewSession,
   Session,
+  SessionLabels,
   SessionQuery,
-  SessionState,
   SessionStore,
-  WritableState,
 } from '../sessions.js';
+import { Conditions, toPage } from '../sql/paging.js';
+import { number, type Row, text, whole } from '../sql/rows.js';
+import {
+  addLabelConditions,
+  cursorOf,
+  labelStatement,
+  listPosition,
+  ReadMetadata,
+  readSession,
+  SESSION_COLUMNS,
+  sessionValues,
+} from '../sql/sessions.js';
 import type { Page } from '../store.js';
 import { cancelPending } from './approvals.js';
 import { checkpoint, claim } from './checkpoint.js';
 import type { Context } from './context.js';
-import { badCursor, Conditions, pageSize, toPage } from './paging.js';
-import { number, optionalText, type Row, text, toJson, whole } from './rows.js';
 import { dropSessionRules } from './rules.js';
-import { type ListPosition, type SessionFilter, searchSessions } from './session-search.js';
-
-const STATES: readonly WritableState[] = ['live', 'parked', 'hibernated'];
+import { type SessionFilter, searchSessions } from './session-search.js';
 
 export class SqliteSessions implements SessionStore {
   readonly #context: Context;
@@ -36,28 +42,10 @@ export class SqliteSessions implements SessionStore {
 
   create(session: NewSession): Promise<boolean> {
     const { database, now, redact } = this.#context;
-    const at = whole(now());
-    return database.write(() => {
-      const metadata = toJson(session.metadata ?? {});
-      const sql = `INSERT INTO sessions
-          (id, principal, model, engine, state, title, parent, created_at, updated_at, expires_at, size, metadata)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
-      const changes = database.run(sql, [
-        session.id,
-        session.principal,
-        session.model,
-        session.engine,
-        session.state,
-        session.title === undefined ? null : redact(session.title),
-        session.parent ?? null,
-        at,
-        at,
-        whole(session.expiresAt),
-        metadata.length,
-        metadata,
-      ]);
-      return changes === 1;
-    });
+    const values = sessionValues(session, now(), redact);
+    const sql = `INSERT INTO sessions (${SESSION_COLUMNS})
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+    return database.write(() => database.run(sql, values) === 1);
   }
 
   get(id: string): Promise<Session | undefined> {
@@ -76,15 +64,15 @@ export class SqliteSessions implements SessionStore {
       const { limit, signal } = query;
       const { rows, next } = await searchSessions(this.#context, filter, { words, limit, signal });
       const items = rows.map(({ row, match }) => ({ ...readSession(row, now()), ...(match && { match }) }));
-      return { items, ...(next !== undefined && { next: `${next.at}:${next.id}` }) };
+      return { items, ...(next !== undefined && { next: cursorOf(next) }) };
     }
     const { where, params, after } = filter;
     const sql = `SELECT * FROM sessions WHERE ${where} AND (updated_at, id) < (?, ?)
       ORDER BY updated_at DESC, id DESC LIMIT ?`;
     const all = [...params, after.at, after.id, pageSize(query.limit) + 1];
     const rows = await database.read(() => database.all(sql, all));
-    const cursorOf = (row: Row) => `${number(row, 'updated_at')}:${text(row, 'id')}`;
-    return toPage(rows, query.limit, (row) => readSession(row, now()), cursorOf);
+    const positionOf = (row: Row) => cursorOf({ at: number(row, 'updated_at'), id: text(row, 'id') });
+    return toPage(rows, query.limit, (row) => readSession(row, now()), positionOf);
   }
 
   checkpoint(id: string, lease: Lease, change: Checkpoint): Promise<CheckpointOutcome> {
@@ -93,6 +81,12 @@ export class SqliteSessions implements SessionStore {
 
   claim(id: string, by: Claim, step: (lease: Lease) => Checkpoint): Promise<ClaimOutcome> {
     return claim(this.#context, id, by, step);
+  }
+
+  label(id: string, labels: SessionLabels): Promise<boolean> {
+    const { database, now, redact } = this.#context;
+    const { sql, params } = labelStatement(id, labels, whole(now()), redact);
+    return database.write(() => database.run(sql, params) === 1);
   }
 
   delete(id: string, by: string): Promise<boolean> {
@@ -108,9 +102,6 @@ export function deleteSession(context: Context, id: string, by: string): boolean
   database.run('DELETE FROM leases WHERE name = ?', [sessionLease(id)]);
   return database.run('DELETE FROM sessions WHERE id = ?', [id]) === 1;
 }
-
-/** Before everything: the start of the list. */
-const NEWEST: ListPosition = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
 function filterOf(query: SessionQuery, now: number, lastingOnly: boolean): SessionFilter {
   const where = new Conditions();
@@ -129,6 +120,7 @@ function filterOf(query: SessionQuery, now: number, lastingOnly: boolean): Sessi
     const not = query.waiting ? '' : 'NOT ';
     where.add(`id ${not}IN (SELECT session FROM approvals WHERE state = 'pending')`);
   }
+  addLabelConditions(where, query);
   if (query.turnOpen) {
     where.add(
       `json_extract(metadata, '$.turn') IS NOT NULL AND json_extract(metadata, '$.turn.stopped') IS NOT 1`,
@@ -137,59 +129,6 @@ function filterOf(query: SessionQuery, now: number, lastingOnly: boolean): Sessi
   return {
     where: String(where),
     params: where.params,
-    after: query.cursor === undefined ? NEWEST : readCursor(query.cursor),
+    after: listPosition(query.cursor),
   };
-}
-
-function readCursor(cursor: string): ListPosition {
-  const [, at, id] = /^(\d{1,15}):(.+)$/s.exec(cursor) ?? [];
-  if (at === undefined || id === undefined) throw badCursor();
-  return { at: Number(at), id };
-}
-
-/** Sessions whose metadata is kept as it was parsed last. */
-const READ_MOST = 32;
-
-/** A turn reads its session more than once: the same text is the same object, which nobody changes. */
-class ReadMetadata {
-  /** The one that was read longest ago first. */
-  readonly #known = new Map<string, { text: string; metadata: JsonObject }>();
-
-  parse(id: string, text: string): JsonObject {
-    const before = this.#known.get(id);
-    if (before?.text === text) return before.metadata;
-    const metadata: JsonObject = JSON.parse(text);
-    this.#known.delete(id);
-    this.#known.set(id, { text, metadata: share(metadata) });
-    const [oldest] = this.#known.keys();
-    if (oldest !== undefined && this.#known.size > READ_MOST) this.#known.delete(oldest);
-    return metadata;
-  }
-}
-
-function readSession(
-  row: Row,
-  now: number,
-  parse: (text: string) => JsonObject = (text) => JSON.parse(text),
-): Session {
-  const title = optionalText(row, 'title');
-  const parent = optionalText(row, 'parent');
-  return {
-    id: text(row, 'id'),
-    principal: text(row, 'principal'),
-    model: text(row, 'model'),
-    engine: text(row, 'engine'),
-    state: readState(row, now),
-    ...(title !== undefined && { title }),
-    ...(parent !== undefined && { parent }),
-    createdAt: number(row, 'created_at'),
-    updatedAt: number(row, 'updated_at'),
-    expiresAt: number(row, 'expires_at'),
-    metadata: parse(text(row, 'metadata')),
-  };
-}
-
-function readState(row: Row, now: number): SessionState {
-  if (number(row, 'expires_at') <= now) return 'expired';
-  return STATES.find((state) => state === row['state']) ?? 'hibernated';
 }

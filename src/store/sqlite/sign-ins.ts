@@ -1,6 +1,7 @@
 import type { SignIn, SignInStore } from '../sign-ins.js';
+import { whole } from '../sql/rows.js';
+import { readSignIn } from '../sql/sign-ins.js';
 import type { Context } from './context.js';
-import { number, type Row, text, whole } from './rows.js';
 
 export class SqliteSignIns implements SignInStore {
   readonly #context: Context;
@@ -49,14 +50,4 @@ export class SqliteSignIns implements SignInStore {
       for (const id of ids) database.run('DELETE FROM sign_ins WHERE id = ?', [id]);
     });
   }
-}
-
-function readSignIn(row: Row): SignIn {
-  return {
-    id: text(row, 'id'),
-    name: text(row, 'name'),
-    binding: text(row, 'binding'),
-    beganAt: number(row, 'began_at'),
-    expiresAt: number(row, 'expires_at'),
-  };
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ownSession, START, TTL } from '../../../test/contracts/store/place.js';
 import type { LimitOverrides } from '../limits.js';
+import { openStore } from '../open/open-store.js';
+import { number, text } from '../sql/rows.js';
 import type { Store } from '../store.js';
 import { Database } from './database.js';
 import { MIGRATIONS, migrate } from './migrations.js';
-import { openStore } from './open.js';
-import { number, text } from './rows.js';
 
 const HIDDEN = 'zebrafinch';
 const said = (words: string) => ({
@@ -107,7 +107,11 @@ const forget = () =>
     database.exec(`CREATE INDEX leases_by_owner ON leases (owner);
       CREATE INDEX sessions_by_expiry ON sessions (expires_at);
       CREATE INDEX answers_by_expiry ON answers (expires_at);
-      DROP INDEX traces_by_session;
+      DROP TABLE tool_pins; DROP TABLE mcp_servers; DROP TABLE outbox; DROP TABLE secrets; DROP TABLE push_subscriptions;
+      DROP TABLE upstreams; DROP TABLE keys; DELETE FROM counters WHERE name = 'keys';
+      DROP INDEX traces_by_session; DROP INDEX sessions_pinned;
+      ALTER TABLE sessions DROP COLUMN given_title; ALTER TABLE sessions DROP COLUMN pinned_at;
+      ALTER TABLE sessions DROP COLUMN archived_at;
       DROP TRIGGER spoken_goes; DROP TABLE spoken; DROP TABLE spoken_up_to;
       PRAGMA user_version = 4;`);
   });

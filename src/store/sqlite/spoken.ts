@@ -2,9 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Excerpt, excerptOf, fold, spokenIn } from '../search-text.js';
 import { MAIN_CHANNEL } from '../sessions.js';
+import { json, number, type Row } from '../sql/rows.js';
 import type { Context } from './context.js';
 import type { Database } from './database.js';
-import { json, number, type Row } from './rows.js';
 
 /** Longer than this nothing else waits, where no single step takes longer. */
 const SLICE_MS = 8;

@@ -2,6 +2,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { GatewayError } from '../../core/errors.js';
+import { LocalBus } from '../bus.js';
 import { redactJson } from '../json.js';
 import { resolveLimits } from '../limits.js';
 import {
@@ -12,27 +13,43 @@ import {
   type TranscriptRange,
   type TranscriptStore,
 } from '../sessions.js';
-import type { LearnedQuirk, PruneReport, QuirkStore, Store, StoreInfo, StoreOptions } from '../store.js';
+import { PROBE, readMatch } from '../sql/history.js';
+import { readQuirk } from '../sql/quirks.js';
+import { number, text, toJson, whole } from '../sql/rows.js';
+import { APPROVALS_WAITING, figuresOf, SESSION_STATES } from '../sql/sessions.js';
+import { readTranscriptEntry } from '../sql/transcripts.js';
+import type {
+  LearnedQuirk,
+  PruneReport,
+  QuirkStore,
+  Store,
+  StoreFigures,
+  StoreInfo,
+  StoreOptions,
+} from '../store.js';
 import { SqliteAnswers } from './answers.js';
 import { SqliteApprovals } from './approvals.js';
 import { SqliteAudit } from './audit.js';
 import type { Context } from './context.js';
 import { Database } from './database.js';
 import { storeError } from './errors.js';
+import { SqliteKeys } from './keys.js';
 import { SqliteLeases } from './leases.js';
+import { SqliteMcp } from './mcp.js';
 import { MIGRATIONS, migrate } from './migrations.js';
+import { SqliteOutbox, SqliteSecrets } from './outbox.js';
+import { probe, type StoreFile, storeFile } from './probe.js';
 import { prune } from './prune.js';
-import { json, number, optionalJson, type Row, text, toJson, whole } from './rows.js';
+import { SqlitePush } from './push.js';
 import { SqliteRules } from './rules.js';
 import { SqliteRuns } from './runs.js';
 import { SqliteSessions } from './sessions.js';
 import { SqliteSignIns } from './sign-ins.js';
 import { SqliteToolCalls } from './tool-calls.js';
 import { SqliteTraces } from './traces.js';
+import { SqliteTransfer } from './transfer.js';
+import { SqliteUpstreams } from './upstreams.js';
 import { SqliteUsage } from './usage.js';
-
-/** Clients mostly echo all they know, so the match is mostly in the first probe from the end. */
-const PROBE = 32;
 
 const PROMPT = `coalesce(json_extract(sessions.metadata, '$.prompt'), '')`;
 
@@ -78,15 +95,6 @@ class SqliteHistoryIndex implements HistoryIndex {
   }
 }
 
-function readMatch(row: Row): HistoryMatch {
-  return {
-    hash: text(row, 'hash'),
-    session: text(row, 'session'),
-    position: number(row, 'position'),
-    head: number(row, 'head') === 1,
-  };
-}
-
 class SqliteTranscripts implements TranscriptStore {
   readonly #context: Context;
 
@@ -100,7 +108,7 @@ class SqliteTranscripts implements TranscriptStore {
     const sql = `SELECT seq, uuid, at, message, meta FROM transcript
       WHERE session = ? AND channel = ? AND seq > ? ORDER BY seq LIMIT ?`;
     const params = [session, range.channel ?? MAIN_CHANNEL, range.after ?? 0, range.limit ?? -1];
-    return database.read(() => database.all(sql, params).map(readEntry));
+    return database.read(() => database.all(sql, params).map(readTranscriptEntry));
   }
 
   channels(session: string): Promise<string[]> {
@@ -108,17 +116,6 @@ class SqliteTranscripts implements TranscriptStore {
     const sql = 'SELECT DISTINCT channel FROM transcript WHERE session = ? ORDER BY channel';
     return database.read(() => database.all(sql, [session]).map((row) => text(row, 'channel')));
   }
-}
-
-function readEntry(row: Row): TranscriptEntry {
-  const meta = optionalJson<unknown>(row, 'meta');
-  return {
-    seq: number(row, 'seq'),
-    uuid: text(row, 'uuid'),
-    at: number(row, 'at'),
-    message: json<unknown>(row, 'message'),
-    ...(meta !== undefined && { meta }),
-  };
 }
 
 class SqliteQuirks implements QuirkStore {
@@ -142,16 +139,7 @@ class SqliteQuirks implements QuirkStore {
   list(): Promise<LearnedQuirk[]> {
     const { database } = this.#context;
     const sql = 'SELECT * FROM quirks ORDER BY upstream, model, key';
-    return database.read(() =>
-      database.all(sql).map((row) => ({
-        upstream: text(row, 'upstream'),
-        model: text(row, 'model'),
-        key: text(row, 'key'),
-        value: json<unknown>(row, 'value'),
-        evidence: text(row, 'evidence'),
-        learnedAt: number(row, 'learned_at'),
-      })),
-    );
+    return database.read(() => database.all(sql).map(readQuirk));
   }
 }
 
@@ -172,14 +160,24 @@ class SqliteStore implements Store {
   readonly usage: SqliteUsage;
   readonly runs: SqliteRuns;
   readonly signIns: SqliteSignIns;
+  readonly keys: SqliteKeys;
+  readonly mcp: SqliteMcp;
+  readonly outbox: SqliteOutbox;
+  readonly secrets: SqliteSecrets;
+  readonly bus = new LocalBus();
+  readonly push: SqlitePush;
+  readonly upstreams: SqliteUpstreams;
+  readonly transfer: SqliteTransfer;
   readonly #context: Context;
   readonly #location: string;
+  readonly #file: StoreFile | undefined;
   readonly #schemaVersion: number;
   #pruning: Promise<PruneReport> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(context: Context, location: string, schemaVersion: number) {
+  constructor(context: Context, location: string, schemaVersion: number, file: StoreFile | undefined) {
     this.#context = context;
+    this.#file = file;
     this.#location = location;
     this.#schemaVersion = schemaVersion;
     this.leases = new SqliteLeases(context);
@@ -196,6 +194,13 @@ class SqliteStore implements Store {
     this.usage = new SqliteUsage(context);
     this.runs = new SqliteRuns(context);
     this.signIns = new SqliteSignIns(context);
+    this.keys = new SqliteKeys(context);
+    this.mcp = new SqliteMcp(context);
+    this.outbox = new SqliteOutbox(context);
+    this.secrets = new SqliteSecrets(context);
+    this.push = new SqlitePush(context);
+    this.upstreams = new SqliteUpstreams(context);
+    this.transfer = new SqliteTransfer(context, () => this.usage.flush());
   }
 
   prune(now = this.#context.now()): Promise<PruneReport> {
@@ -203,6 +208,26 @@ class SqliteStore implements Store {
       this.#pruning = undefined;
     });
     return this.#pruning;
+  }
+
+  /** A plain copy of the file would lack what is in its log. */
+  async backup(file: string): Promise<void> {
+    const { database } = this.#context;
+    await Promise.all([this.traces.flush(), this.usage.flush(), this.audit.flush()]);
+    await database.read(() => database.run('VACUUM INTO ?', [file]));
+  }
+
+  probe(): Promise<void> {
+    return probe(this.#context, this.#file);
+  }
+
+  figures(): Promise<StoreFigures> {
+    const { database, now } = this.#context;
+    return database.read(() => ({
+      ...figuresOf(database.all(SESSION_STATES)),
+      approvalsWaiting: number(database.get(APPROVALS_WAITING) ?? {}, 'n'),
+      leases: number(database.get('SELECT count(*) AS n FROM leases WHERE until > ?', [now()]) ?? {}, 'n'),
+    }));
   }
 
   info(): Promise<StoreInfo> {
@@ -246,7 +271,7 @@ export async function openSqlite(location: SqliteLocation, options: StoreOptions
       isClean: options.isClean ?? (() => options.redact === undefined),
       onError: options.onError ?? (() => {}),
     };
-    return new SqliteStore(context, path, version);
+    return new SqliteStore(context, path, version, await storeFile(path, memory));
   } catch (error) {
     database?.close();
     throw openError(error, path);

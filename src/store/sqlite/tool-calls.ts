@@ -1,13 +1,8 @@
-import type { JsonObject, ToolResultContent } from '../../core/conversation.js';
 import { digestOf } from '../json.js';
 import type { NewToolCallResult, PendingToolCall, RecordOutcome, ToolCallStore } from '../sessions.js';
+import { number, text, toJson, whole } from '../sql/rows.js';
+import { readToolCall } from '../sql/tool-calls.js';
 import type { Context } from './context.js';
-import { json, number, optionalJson, optionalNumber, type Row, text, toJson, whole } from './rows.js';
-
-interface StoredResult {
-  content: ToolResultContent[];
-  isError: boolean;
-}
 
 export class SqliteToolCalls implements ToolCallStore {
   readonly #context: Context;
@@ -60,7 +55,7 @@ export class SqliteToolCalls implements ToolCallStore {
   list(session: string): Promise<PendingToolCall[]> {
     const { database } = this.#context;
     const sql = 'SELECT * FROM calls WHERE session = ? ORDER BY number';
-    return database.read(() => database.all(sql, [session]).map(readCall));
+    return database.read(() => database.all(sql, [session]).map(readToolCall));
   }
 
   find(principal: string, ids: readonly string[]): Promise<PendingToolCall[]> {
@@ -70,24 +65,6 @@ export class SqliteToolCalls implements ToolCallStore {
       CROSS JOIN sessions ON sessions.id = calls.session
       WHERE sessions.principal = ? AND sessions.expires_at > ? ORDER BY calls.number`;
     const distinct = JSON.stringify([...new Set(ids)]);
-    return database.read(() => database.all(sql, [distinct, principal, now()]).map(readCall));
+    return database.read(() => database.all(sql, [distinct, principal, now()]).map(readToolCall));
   }
-}
-
-function readCall(row: Row): PendingToolCall {
-  const recordedAt = optionalNumber(row, 'recorded_at');
-  const result = optionalJson<StoredResult>(row, 'result');
-  return {
-    session: text(row, 'session'),
-    id: text(row, 'id'),
-    name: text(row, 'name'),
-    input: json<JsonObject>(row, 'input'),
-    runBy: text(row, 'run_by') === 'server' ? 'server' : 'client',
-    state: row['used_at'] !== null ? 'used' : recordedAt !== undefined ? 'answered' : 'open',
-    openedAt: number(row, 'opened_at'),
-    ...(result !== undefined &&
-      recordedAt !== undefined && {
-        result: { ...result, recordedAt, recordedBy: text(row, 'recorded_by') },
-      }),
-  };
 }

@@ -1,29 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { JsonObject } from '../../core/conversation.js';
-import type { Loss } from '../../core/losses.js';
 import type { TracePayload } from '../../core/trace-payload.js';
-import { redactJson } from '../json.js';
+import { pageSize } from '../pages.js';
+import { Conditions, numberCursor, toPage } from '../sql/paging.js';
+import { bytes, number, type SqlValue } from '../sql/rows.js';
+import { type PreparedTrace, prepareTrace, readTrace, TRACE_COLUMNS } from '../sql/traces.js';
 import type { Page } from '../store.js';
-import { decodeTraceBody, encodeTraceBody } from '../trace-body.js';
+import { decodeTraceBody } from '../trace-body.js';
 import type { NewTrace, Trace, TraceQuery, TraceStore } from '../traces.js';
 import { WriteBuffer } from '../write-buffer.js';
 import type { Context } from './context.js';
-import type { SqlValue } from './database.js';
-import { Conditions, numberCursor, pageSize, toPage } from './paging.js';
-import { bytes, json, number, optionalText, type Row, text, toJson, whole } from './rows.js';
 
 interface Buffered {
   trace: NewTrace;
   payloadSize: number;
-}
-
-interface Prepared {
-  trace: NewTrace;
-  losses: string;
-  repairs: string;
-  summary: string;
-  payloadSize: number;
-  payload: Uint8Array | undefined;
 }
 
 export class SqliteTraces implements TraceStore {
@@ -78,10 +67,10 @@ export class SqliteTraces implements TraceStore {
   }
 
   async #write(rows: Buffered[]): Promise<void> {
-    const prepared: Prepared[] = [];
+    const prepared: PreparedTrace[] = [];
     for (const row of rows) {
       try {
-        prepared.push(this.#prepare(row));
+        prepared.push(prepareTrace(row.trace, row.payloadSize, this.#context));
       } catch (error) {
         // One trace that cannot be serialised (nested too deep) costs only itself.
         this.#context.onError(error);
@@ -96,38 +85,11 @@ export class SqliteTraces implements TraceStore {
     }, 'relaxed');
   }
 
-  #prepare({ trace, payloadSize }: Buffered): Prepared {
-    const { redact, isClean } = this.#context;
-    const clean = (value: unknown) => toJson(redactJson(value, redact));
-    return {
-      trace,
-      losses: clean(trace.losses),
-      repairs: clean(trace.repairs),
-      summary: clean(trace.summary),
-      payloadSize,
-      payload: trace.payload && encodeTraceBody(trace.payload, { redact, isClean }),
-    };
-  }
-
-  #insert({ trace, losses, repairs, summary, payloadSize, payload }: Prepared): void {
-    const { database, redact } = this.#context;
-    const sql = `INSERT INTO traces (id, principal, at, model, upstream, status, duration_ms, payload_size,
-        size, losses, repairs, summary)
+  #insert({ values, payload }: PreparedTrace): void {
+    const { database } = this.#context;
+    const sql = `INSERT INTO traces (${TRACE_COLUMNS})
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING seq`;
-    const inserted = database.get(sql, [
-      trace.id,
-      trace.principal,
-      whole(trace.at),
-      redact(trace.model),
-      trace.upstream ?? null,
-      trace.status,
-      whole(trace.durationMs),
-      payloadSize,
-      losses.length + repairs.length + summary.length + (payload?.length ?? 0),
-      losses,
-      repairs,
-      summary,
-    ]);
+    const inserted = database.get(sql, values);
     if (inserted === undefined || payload === undefined) return;
     database.run('INSERT INTO trace_payloads (seq, body) VALUES (?, ?)', [number(inserted, 'seq'), payload]);
   }
@@ -144,22 +106,5 @@ export function listSql(query: TraceQuery): { sql: string; params: SqlValue[] } 
   return {
     sql: `SELECT * FROM traces WHERE ${where} ORDER BY seq DESC LIMIT ?`,
     params: [...where.params, pageSize(query.limit) + 1],
-  };
-}
-
-function readTrace(row: Row): Trace {
-  const upstream = optionalText(row, 'upstream');
-  return {
-    id: text(row, 'id'),
-    principal: text(row, 'principal'),
-    at: number(row, 'at'),
-    model: text(row, 'model'),
-    ...(upstream !== undefined && { upstream }),
-    status: number(row, 'status'),
-    durationMs: number(row, 'duration_ms'),
-    losses: json<Loss[]>(row, 'losses'),
-    repairs: json<string[]>(row, 'repairs'),
-    summary: json<JsonObject>(row, 'summary'),
-    payloadSize: number(row, 'payload_size'),
   };
 }

@@ -38,6 +38,22 @@ export function answersContract(bench: () => Bench): void {
       expect((await store.answers.get('alice', 'idempotency:1'))?.body).toBe('second');
     });
 
+    it('keeps one for longer, and wakes none that is gone', async () => {
+      const store = await bench().open();
+      await store.answers.put(answer);
+      expect(await store.answers.extend('bob', answer.key, START + 3 * TTL)).toBe(false);
+      expect(await store.answers.extend('alice', answer.key, START + 3 * TTL)).toBe(true);
+      bench().now = START + 2 * TTL;
+      expect(await store.answers.get('alice', answer.key)).toMatchObject({
+        body: answer.body,
+        createdAt: START,
+        expiresAt: START + 3 * TTL,
+      });
+      bench().now = START + 3 * TTL;
+      expect(await store.answers.extend('alice', answer.key, START + 4 * TTL)).toBe(false);
+      expect(await store.answers.get('alice', answer.key)).toBeUndefined();
+    });
+
     it('deletes on demand', async () => {
       const store = await bench().open();
       await store.answers.put(answer);

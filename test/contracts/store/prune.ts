@@ -8,6 +8,7 @@ import { recorded, trace } from './traces.js';
 
 const NOTHING: PruneReport = {
   sessions: 0,
+  evicted: 0,
   answers: 0,
   approvals: 0,
   rules: 0,
@@ -18,6 +19,9 @@ const NOTHING: PruneReport = {
   leases: 0,
   runs: 0,
   signIns: 0,
+  outbox: 0,
+  keys: 0,
+  pins: 0,
 };
 
 const usage = (at: number) => ({
@@ -100,6 +104,36 @@ export function pruneContract(bench: () => Bench): void {
       expect((await store.sessions.list({ limit: 9 })).items.map((session) => session.id)).toEqual(['s3']);
     });
 
+    it('ends no session before its time that waits for the client or for a person, and says how many it ended', async () => {
+      const store = await bench().open({ limits: { sessions: { maxRows: 1 } } });
+      for (const id of ['idle', 'parked', 'asked', 'latest']) {
+        bench().now += 1;
+        const { step, lease } = await ownSession(store, id);
+        const open = [{ id: `c-${id}`, name: 'f', input: {}, runBy: 'client' }] as const;
+        if (id === 'parked') await step({ state: 'parked', open });
+        if (id === 'asked') await store.approvals.create({ ...approval('waits'), session: id });
+        await store.leases.release(lease);
+      }
+      expect(await store.prune()).toMatchObject({ sessions: 1, evicted: 1 });
+      expect((await store.sessions.list({ limit: 9 })).items.map(({ id }) => id)).toEqual([
+        'latest',
+        'asked',
+        'parked',
+      ]);
+      expect(await store.figures()).toEqual({
+        sessions: { live: 2, parked: 1, hibernated: 0 },
+        approvalsWaiting: 1,
+        leases: 0,
+      });
+      const call = { id: 'c-parked', content: [], isError: false };
+      await store.toolCalls.record('parked', [call], 'alice');
+      expect(await store.prune()).toMatchObject({ evicted: 1 });
+    });
+
+    it('can be written, as far as it can tell', async () => {
+      await (await bench().open()).probe();
+    });
+
     it('deletes by age', async () => {
       const store = await bench().open();
       await store.answers.put({ principal: 'a', key: 'k', digest: 'd', body: 1, expiresAt: START + TTL });
@@ -143,11 +177,12 @@ export function pruneContract(bench: () => Bench): void {
 
     it('keeps the newest when there are too many rows', async () => {
       const cap = { maxRows: 300 };
+      const old = START - 40 * 86_400_000;
       const store = await bench().open({ limits: { traces: cap, audit: cap, usage: cap, answers: cap } });
       const writes: Promise<unknown>[] = [];
       for (let n = 0; n < 1000; n++) {
         store.traces.record(trace(`r${n}`));
-        store.usage.record(usage(START + n));
+        store.usage.record(usage(old + n));
         writes.push(store.audit.append({ event: `e${n}`, by: 'x', principal: 'alice' }));
       }
       for (let n = 0; n < 310; n++) {
@@ -161,8 +196,20 @@ export function pruneContract(bench: () => Bench): void {
       expect((await store.traces.list({ limit: 1 })).items[0]?.id).toBe('r999');
       expect(await store.traces.get('r700')).toBeDefined();
       expect(await store.traces.get('r699')).toBeUndefined();
-      const [sum] = await store.usage.summarise({ from: START + 700, to: START + 1000, by: [] });
+      const [sum] = await store.usage.summarise({ from: old + 700, to: old + 1000, by: [] });
       expect(sum?.requests).toBe(300);
+    });
+
+    it('keeps what was used within a month, which budgets count, however many rows there are', async () => {
+      const store = await bench().open({ limits: { usage: { maxRows: 3 } } });
+      const month = START - 31 * 86_400_000;
+      for (const at of [month - 2, month - 1, month, month + 1, START - 2, START - 1, START]) {
+        store.usage.record(usage(at));
+      }
+      await store.usage.summarise({ from: 0, to: 1, by: [] });
+      expect((await store.prune()).usage).toBe(2);
+      const [sum] = await store.usage.summarise({ from: 0, to: START + 1, by: [] });
+      expect(sum?.requests).toBe(5);
     });
 
     it('never counts or deletes an approval that waits', async () => {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { sessionLease } from '../../../src/store/leases.js';
 import { allow, approval, deny } from './approvals.js';
+import { claimOf, delivery } from './outbox.js';
 import { type Bench, ownSession, START, TTL } from './place.js';
 import { recorded, shown, trace } from './traces.js';
 
@@ -57,6 +58,21 @@ export function racesContract(bench: () => Bench): void {
         const allowed = (await b.approvals.get(id))?.state === 'allowed';
         expect(used.filter(Boolean)).toHaveLength(allowed ? 1 : 0);
       }
+    });
+
+    it('claim each message of the outbox once between them', async () => {
+      const [a, b] = [await bench().open(), await bench().open()];
+      await a.outbox.put(Array.from({ length: ROUNDS }, (_, n) => delivery(`m${n}`)));
+      const claimed: string[] = [];
+      while (claimed.length < ROUNDS) {
+        const claims = await Promise.all([
+          a.outbox.claim(claimOf('a', { limit: 3 })),
+          b.outbox.claim(claimOf('b', { limit: 3 })),
+        ]);
+        claimed.push(...claims.flat().map(({ id }) => id));
+      }
+      expect(new Set(claimed).size).toBe(ROUNDS);
+      expect(claimed).toHaveLength(ROUNDS);
     });
 
     it('expire what is due once between them', async () => {

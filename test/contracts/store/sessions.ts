@@ -204,6 +204,42 @@ export function sessionsContract(bench: () => Bench): void {
       expect(await ids({ except: ['s3', 's1'] })).toEqual(['s4', 's2']);
     });
 
+    it('keeps what people make of a session, whatever its owner writes, and lists by it', async () => {
+      const store = await bench().open();
+      const { step } = await ownSession(store, 's1', { title: 'its own' });
+      bench().now += 1;
+      await ownSession(store, 's2');
+      const { sessions } = store;
+      const named = { title: 'Größe', pinned: true };
+      expect(await sessions.label('s1', named)).toBe(true);
+      bench().now += 1;
+      expect(await sessions.label('s1', { pinned: true, archived: true })).toBe(true);
+      const labelled = {
+        title: 'Größe',
+        pinnedAt: START + 1,
+        archivedAt: START + 2,
+        updatedAt: START,
+      };
+      expect(await sessions.get('s1')).toMatchObject(labelled);
+      const ids = async (query: object) =>
+        (await sessions.list({ limit: 10, ...query })).items.map(({ id }) => id);
+      expect(await ids({})).toEqual(['s2', 's1']);
+      expect(await ids({ pinned: true })).toEqual(['s1']);
+      expect(await ids({ pinned: false })).toEqual(['s2']);
+      expect(await ids({ archived: true, search: 'grosse' })).toEqual(['s1']);
+      expect(await ids({ archived: false })).toEqual(['s2']);
+      expect(await step({ title: 'its own, later' })).toEqual({ ok: true });
+      expect((await sessions.get('s1'))?.title).toBe('Größe');
+      await sessions.label('s1', { title: null, pinned: false, archived: false });
+      const plain = await sessions.get('s1');
+      expect(plain?.title).toBe('its own, later');
+      expect(plain).not.toHaveProperty('pinnedAt');
+      expect(plain).not.toHaveProperty('archivedAt');
+      bench().now = START + 10 * TTL;
+      expect(await sessions.label('s1', { pinned: true })).toBe(false);
+      expect(await sessions.label('nobody', { pinned: true })).toBe(false);
+    });
+
     it('pages through sessions that were used in the same moment', async () => {
       const store = await bench().open();
       for (let n = 0; n < 7; n++) await ownSession(store, `s${n}`);

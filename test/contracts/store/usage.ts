@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { histogramOf } from '../../../src/core/histogram.js';
 import type { UsageRecord } from '../../../src/store/usage.js';
+import { pageUsage } from '../../../src/store/usage-pages.js';
 import { type Bench, START, TTL } from './place.js';
 
 const DAY = 86_400_000;
@@ -48,6 +49,7 @@ export function usageContract(bench: () => Bench): void {
             [100, 2],
             [288, 1],
           ],
+          streamed: 2,
           meanFirstTokenMs: 30,
           firstTokens: [
             [20, 1],
@@ -55,6 +57,13 @@ export function usageContract(bench: () => Bench): void {
           ],
         },
       ]);
+    });
+
+    it('does not count what its reader stopped or left as an error', async () => {
+      const store = await bench().open();
+      for (const status of [200, 400, 499, 529]) store.usage.record(row({ status }));
+      const [sum] = await store.usage.summarise({ ...everything, by: [] });
+      expect(sum).toMatchObject({ requests: 4, errors: 2 });
     });
 
     it('counts how long answers and first tokens of each group took', async () => {
@@ -196,6 +205,69 @@ export function usageContract(bench: () => Bench): void {
       expect(sums.map(({ firstTokens }) => firstTokens)).toEqual(
         taken.map((of) => histogramOf(of.filter((n) => n % 3 === 0).map((n) => n / 3))),
       );
+    });
+
+    it('comes in pages, the most used first, with the total of all of them', async () => {
+      const store = await bench().open();
+      for (let n = 1; n <= 7; n++) {
+        for (let times = 0; times < n; times++) {
+          store.usage.record(row({ session: `s${n}`, costUsd: 1 / n ** 2, latencyMs: n }));
+        }
+      }
+      store.usage.record(row());
+      const { histograms: _, ...span } = everything;
+      const query = { ...span, by: ['session'], sort: 'requests', limit: 3 } as const;
+      const seen: unknown[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await pageUsage(store.usage, { ...query, ...(cursor !== undefined && { cursor }) });
+        expect(page.total).toMatchObject({ requests: 29, inputTokens: 290, unpriced: 1 });
+        expect([page.from, page.to]).toEqual([span.from, span.to]);
+        seen.push(page.items.map(({ group, latencies }) => [group.session, latencies]));
+        cursor = page.next;
+      } while (cursor !== undefined);
+      const shown = (n: number) => [`s${n}`, [[n, n]]];
+      expect(seen).toEqual([
+        [shown(7), shown(6), shown(5)],
+        [shown(4), shown(3), shown(2)],
+        [
+          ['', [[100, 1]]],
+          ['s1', [[1, 1]]],
+        ],
+      ]);
+      const byCost = await pageUsage(store.usage, { ...query, sort: 'cost', limit: 2 });
+      expect(byCost.items.map(({ group }) => group.session)).toEqual(['s1', 's2']);
+      for (const wrong of ['x', byCost.next?.slice(3) ?? '', 'W10']) {
+        const asked = pageUsage(store.usage, { ...query, cursor: wrong });
+        await expect(asked).rejects.toMatchObject({ code: 'invalid_request', param: 'cursor' });
+      }
+    });
+
+    it('names the most used groups and sums up all others, for each day', async () => {
+      const store = await bench().open();
+      for (const [model, at, times] of [
+        ['a', AT, 3],
+        ['b', AT, 2],
+        ['c', AT, 1],
+        ['d', AT + DAY, 1],
+        ['b', AT + DAY, 1],
+        ['e', AT + DAY, 1],
+      ] as const) {
+        for (let n = 0; n < times; n++) store.usage.record(row({ model, at, latencyMs: 7, costUsd: 1 }));
+      }
+      const { histograms: _, ...span } = everything;
+      const query = { ...span, by: ['day', 'model'], sort: 'requests', limit: 99, top: 2 } as const;
+      const { items, total } = await pageUsage(store.usage, query);
+      expect(total).toMatchObject({ requests: 9, costUsd: 9 });
+      expect(
+        items.map(({ group, others = false, requests, latencies }) => [group, others, requests, latencies]),
+      ).toEqual([
+        [{ day: '2025-10-10', model: 'b' }, false, 1, [[7, 1]]],
+        [{ day: '2025-10-10' }, true, 2, [[7, 2]]],
+        [{ day: '2025-10-09', model: 'a' }, false, 3, [[7, 3]]],
+        [{ day: '2025-10-09', model: 'b' }, false, 2, [[7, 2]]],
+        [{ day: '2025-10-09' }, true, 1, [[7, 1]]],
+      ]);
     });
   });
 }

@@ -1,5 +1,8 @@
 /** Reading columns. A column of another type than the schema says is a bug and throws. */
 
+/** What both databases take as a parameter. */
+export type SqlValue = string | number | null | Uint8Array;
+
 export type Row = { readonly [column: string]: unknown };
 
 export function isRow(value: unknown): value is Row {

@@ -1,31 +1,15 @@
 /** Pages by a numbered key, newest first: the cursor is the last number that was shown. */
-import { GatewayError } from '../../core/errors.js';
+import { badCursor, pageSize } from '../pages.js';
 import type { Page } from '../store.js';
-import type { SqlValue } from './database.js';
-
-const MOST = 500;
+import type { SqlValue } from './rows.js';
 
 /** Before everything: the start of a list. */
 const FIRST = Number.MAX_SAFE_INTEGER;
-
-export function pageSize(limit: number): number {
-  return Math.max(1, Math.min(MOST, Math.floor(limit)));
-}
 
 export function numberCursor(cursor: string | undefined): number {
   if (cursor === undefined) return FIRST;
   if (!/^\d{1,15}$/.test(cursor)) throw badCursor();
   return Number(cursor);
-}
-
-export function badCursor(): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    'The cursor is not one of ours: take `next` of the page before.',
-    {
-      param: 'cursor',
-    },
-  );
 }
 
 /** `rows` is one more than the page, where there is more. */
@@ -43,11 +27,11 @@ export function toPage<Row, T>(
 }
 
 /** The conditions that were given, joined; each combination is one prepared statement. */
-export class Conditions {
+export class Conditions<Value = SqlValue> {
   readonly #terms: string[] = [];
-  readonly params: SqlValue[] = [];
+  readonly params: (Value | string)[] = [];
 
-  add(term: string, ...params: SqlValue[]): void {
+  add(term: string, ...params: (Value | string)[]): void {
     this.#terms.push(term);
     this.params.push(...params);
   }
@@ -57,6 +41,6 @@ export class Conditions {
   }
 
   toString(): string {
-    return this.#terms.length === 0 ? '1' : this.#terms.join(' AND ');
+    return this.#terms.length === 0 ? 'true' : this.#terms.join(' AND ');
   }
 }
