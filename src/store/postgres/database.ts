@@ -1,0 +1,309 @@
+/**
+ * The pool of connections. A statement outside of a transaction is one round trip. Inside, statements
+ * that do not wait for each other are sent together (`pipeline` of `pg`).
+ *
+ * A transaction whose connection is lost before its end was sent is begun again: the server has undone
+ * it. One that is lost while it ends may be written or not, so it is not: the caller is told.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client, ClientConfig, CustomTypesConfig, Pool, PoolClient } from 'pg';
+import { GatewayError } from '../../core/errors.js';
+import { isRow, type Row, type SqlValue } from '../sql/rows.js';
+import { isContended, isLost, postgresCode, storeError } from './errors.js';
+import { describeLocation, type PostgresLocation } from './location.js';
+
+export type Value = SqlValue | boolean | readonly (string | number | null)[];
+export type Params = readonly Value[];
+
+/**
+ * `durable`: on the server's disk when the promise resolves. `relaxed`: survives the death of this
+ * process; a crash of the server takes at most the last fraction of a second, and never a row without
+ * those that were written before it.
+ */
+export type Durability = 'durable' | 'relaxed';
+
+export interface Queries {
+  all(sql: string, params?: Params): Promise<Row[]>;
+  get(sql: string, params?: Params): Promise<Row | undefined>;
+  /** Rows changed. */
+  run(sql: string, params?: Params): Promise<number>;
+}
+
+export interface DatabaseLimits {
+  connections: number;
+  connectMs: number;
+  statementMs: number;
+  lockMs: number;
+  /** A transaction of a node that hangs is ended by the server, with its locks. */
+  idleInTransactionMs: number;
+}
+
+/** After the server's own limit, the way to it is what hangs. */
+const READ_GRACE_MS = 5000;
+const IDLE_MS = 30_000;
+/** Of a connection that mostly waits. */
+const KEEP_ALIVE_MS = 10_000;
+const BACK_OFF_MS = { first: 100, most: 5000 };
+const TRIES = 4;
+const CONTENDED_PAUSE_MS = 5;
+
+/** Of `pg`: 20 is int8, 1700 numeric (sums of int8). Counts and times stay far below 2^53. */
+const NUMERIC_TYPES: readonly number[] = [20, 1700];
+
+export class Database implements Queries {
+  /** For people who start the gateway. */
+  readonly subject: string;
+  readonly #pool: Pool;
+  #open = true;
+  #serves = false;
+  #down: { error: unknown; until: number; pauseMs: number } | undefined;
+
+  /** A connection beside the pool, which is not connected yet; who asks for it ends it. */
+  readonly createClient: () => Client;
+
+  private constructor(pool: Pool, createClient: () => Client, subject: string) {
+    this.#pool = pool;
+    this.createClient = createClient;
+    this.subject = subject;
+  }
+
+  /** Connects to nothing yet. */
+  static async create(location: PostgresLocation, limits: DatabaseLimits): Promise<Database> {
+    // Loaded here: a gateway on SQLite need not read it.
+    const { default: pg } = await import('pg');
+    const types: CustomTypesConfig = {
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        NUMERIC_TYPES.includes(oid) ? Number : pg.types.getTypeParser(oid, format),
+    };
+    const { host, port, database, user, password, tls } = location;
+    const connection: ClientConfig = {
+      host,
+      port,
+      database,
+      ...(user !== undefined && { user }),
+      ...(password !== undefined && { password }),
+      ssl: tls,
+      types,
+      application_name: 'toolgate',
+      keepAlive: true,
+      connectionTimeoutMillis: limits.connectMs,
+    };
+    const pool = new pg.Pool({
+      ...connection,
+      pipeline: true,
+      max: limits.connections,
+      idleTimeoutMillis: IDLE_MS,
+      query_timeout: limits.statementMs + READ_GRACE_MS,
+      // As a statement, not as parameters of the start: poolers in between refuse those.
+      onConnect: (client) => client.query(settings(limits)),
+    });
+    // Of connections that nobody uses: the next user gets another one.
+    pool.on('error', () => {});
+    const createClient = () =>
+      new pg.Client({
+        ...connection,
+        application_name: 'toolgate listener',
+        keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+        query_timeout: READ_GRACE_MS,
+      });
+    return new Database(pool, createClient, `The PostgreSQL database ${describeLocation(location)}`);
+  }
+
+  async all(sql: string, params: Params = []): Promise<Row[]> {
+    return this.#use((client) => rowsOf(client, sql, params));
+  }
+
+  async get(sql: string, params: Params = []): Promise<Row | undefined> {
+    return (await this.all(sql, params))[0];
+  }
+
+  async run(sql: string, params: Params = []): Promise<number> {
+    return this.#use((client) => changesOf(client, sql, params));
+  }
+
+  /** One transaction; what `work` throws rolls it back. `work` may run again, so it changes nothing else. */
+  async transaction<T>(
+    work: (queries: Queries) => Promise<T>,
+    durability: Durability = 'durable',
+  ): Promise<T> {
+    for (let tried = 1; ; tried++) {
+      const state = { ending: false };
+      try {
+        return await this.#use((client) => transact(client, work, durability, state));
+      } catch (error) {
+        const again =
+          isContended(causeOf(error)) || (isLost(causeOf(error)) && !state.ending && !this.#isDown());
+        if (!again || tried === TRIES) throw error;
+      }
+      await delay(CONTENDED_PAUSE_MS * tried);
+    }
+  }
+
+  /** From here on errors are for clients, who have no business with the host; the cause is for the log. */
+  serve(): void {
+    this.#serves = true;
+  }
+
+  /** A connection is found without waiting out a pause: for the start, which waits itself. */
+  forgetFailures(): void {
+    this.#down = undefined;
+  }
+
+  async close(): Promise<void> {
+    if (!this.#open) return;
+    this.#open = false;
+    await this.#pool.end();
+  }
+
+  async #use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#checkOut();
+    let broken: Error | undefined;
+    const onError = (error: Error) => {
+      broken = error;
+    };
+    client.on('error', onError);
+    try {
+      return await work(client);
+    } catch (error) {
+      if (isLost(error)) broken ??= error instanceof Error ? error : new Error('lost');
+      throw storeError(error, this.#shown);
+    } finally {
+      client.off('error', onError);
+      client.release(broken ?? false);
+    }
+  }
+
+  async #checkOut(): Promise<PoolClient> {
+    this.#assertOpen();
+    if (this.#down !== undefined && this.#isDown()) throw this.#down.error;
+    try {
+      const client = await this.#pool.connect();
+      this.#down = undefined;
+      return client;
+    } catch (error) {
+      const failure = storeError(error, this.#shown);
+      // Waiting for a free connection in vain says nothing about the server.
+      if (postgresCode(error) !== '53000') this.#backOff(failure);
+      throw failure;
+    }
+  }
+
+  /** Longer after each failure in a row: a server that starts again is not met by all at once. */
+  #backOff(error: unknown): void {
+    const before = this.#down?.pauseMs ?? BACK_OFF_MS.first / 2;
+    const pauseMs = Math.min(before * 2, BACK_OFF_MS.most);
+    this.#down = { error, pauseMs, until: performance.now() + pauseMs };
+  }
+
+  get #shown(): string {
+    return this.#serves ? 'The store of the gateway' : this.subject;
+  }
+
+  #isDown(): boolean {
+    return this.#down !== undefined && performance.now() < this.#down.until;
+  }
+
+  #assertOpen(): void {
+    if (this.#open) return;
+    throw new GatewayError('unavailable', 'The store is closed: the gateway is stopping. Try again later.', {
+      retryable: true,
+      detail: 'store_unavailable',
+    });
+  }
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof GatewayError ? error.cause : error;
+}
+
+function settings({ statementMs, lockMs, idleInTransactionMs }: DatabaseLimits): string {
+  return `SET statement_timeout = ${statementMs}; SET lock_timeout = ${lockMs};
+    SET idle_in_transaction_session_timeout = ${idleInTransactionMs}`;
+}
+
+const BEGIN: Readonly<Record<Durability, string>> = {
+  durable: 'BEGIN',
+  relaxed: 'BEGIN; SET LOCAL synchronous_commit = off',
+};
+
+async function transact<T>(
+  client: PoolClient,
+  work: (queries: Queries) => Promise<T>,
+  durability: Durability,
+  state: { ending: boolean },
+): Promise<T> {
+  const begun = client.query(BEGIN[durability]);
+  // Sent together with the first statement; where it fails, so does that.
+  begun.catch(() => {});
+  try {
+    const result = await work(queriesOf(client));
+    await begun;
+    state.ending = true;
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    if (!state.ending && !isLost(error)) await client.query('ROLLBACK');
+    throw error;
+  }
+}
+
+function queriesOf(client: PoolClient): Queries {
+  return {
+    all: (sql, params = []) => rowsOf(client, sql, params),
+    get: async (sql, params = []) => (await rowsOf(client, sql, params))[0],
+    run: (sql, params = []) => changesOf(client, sql, params),
+  };
+}
+
+async function rowsOf(client: PoolClient, sql: string, params: Params): Promise<Row[]> {
+  const { rows } = await client.query<Row>(numbered(sql), bindable(params));
+  return rows.filter(isRow);
+}
+
+async function changesOf(client: PoolClient, sql: string, params: Params): Promise<number> {
+  const { rowCount } = await client.query(numbered(sql), bindable(params));
+  return rowCount ?? 0;
+}
+
+/** Statements that were numbered; those of many rows, which are many, are not kept. */
+const KNOWN = new Map<string, string>();
+const KNOWN_MOST = { statements: 500, chars: 2000 };
+
+/** `?` as in SQLite, so that both share conditions. No operator of ours has one. */
+function numbered(sql: string): string {
+  const known = KNOWN.get(sql);
+  if (known !== undefined) return known;
+  let count = 0;
+  const made = sql.replaceAll('?', () => `$${++count}`);
+  if (sql.length <= KNOWN_MOST.chars && KNOWN.size < KNOWN_MOST.statements) KNOWN.set(sql, made);
+  return made;
+}
+
+/** Text in PostgreSQL has no NUL; JSON is not affected, because JSON text has no raw one. */
+function bindable(params: Params): unknown[] {
+  const clean = (value: unknown) =>
+    typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
+  return params.map((value) => (Array.isArray(value) ? value.map(clean) : clean(value)));
+}
+
+/** The server takes 65,535 parameters in one statement. */
+const MOST_PARAMETERS = 30_000;
+
+/** Rows in as few statements as they fit into. `behind` follows the values. Gives what it returns. */
+export async function insertRows(
+  queries: Queries,
+  into: string,
+  rows: readonly (readonly Value[])[],
+  behind = '',
+): Promise<Row[]> {
+  const width = rows[0]?.length ?? 1;
+  const most = Math.floor(MOST_PARAMETERS / width);
+  const marks = `(${Array(width).fill('?').join(', ')})`;
+  const returned: Row[] = [];
+  for (let from = 0; from < rows.length; from += most) {
+    const part = rows.slice(from, from + most);
+    const sql = `INSERT INTO ${into} VALUES ${part.map(() => marks).join(', ')} ${behind}`;
+    returned.push(...(await queries.all(sql, part.flat())));
+  }
+  return returned;
+}
