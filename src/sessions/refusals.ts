@@ -1,4 +1,5 @@
 /** Why a request is not matched with a session, in words for its client. */
+import { HeldElsewhere } from '../core/elsewhere.js';
 import { GatewayError } from '../core/errors.js';
 import { StopError } from '../core/stopping.js';
 
@@ -25,11 +26,19 @@ export const busy = (id: string) =>
     { detail: 'session_busy' },
   );
 
-export const busyElsewhere = (id: string) =>
-  new GatewayError(
-    'conflict',
+export const busyElsewhere = (id: string, owner: string) =>
+  new HeldElsewhere(
     `The session ${id} is in use by another gateway process. Send the request there, or again in half a minute.`,
-    { detail: 'session_busy' },
+    { at: { owner }, session: id, detail: 'session_busy' },
+  );
+
+export const folderElsewhere = (id: string, { root, node }: { root: string; node: string }) =>
+  new HeldElsewhere(
+    `The session ${id} works in the folder ${root} of the node ${node}, which this node does not share. Start ${node} again and send the request again, or begin a new conversation. Folders that several nodes have belong in the cluster.workspaces of each.`,
+    {
+      ...{ at: { node }, session: id, code: 'unavailable', detail: 'session_of_another_node' },
+      ...{ retryAfter: 5, retryable: true },
+    },
   );
 
 export const lost = (id: string) =>

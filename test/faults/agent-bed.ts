@@ -33,6 +33,8 @@ export interface BedOptions {
   /** Beside the one of the engine, on the same scripted model. */
   others?: Readonly<Record<string, { engine: EngineName; tools: readonly string[] }>>;
   env?: Readonly<Record<string, string>>;
+  /** Another than the file in its folder. */
+  store?: string;
 }
 
 /** At a port that nobody else is given while the gateway is down. */
@@ -207,7 +209,15 @@ export class AgentBed {
   }
 
   #config(): object {
-    const { permissions = { mode: 'allow' }, mcpServers, sessions, model, server, others } = this.#options;
+    const {
+      permissions = { mode: 'allow' },
+      mcpServers,
+      sessions,
+      model,
+      server,
+      others,
+      store,
+    } = this.#options;
     const agent = { upstream: 'scripted', model: 'm', cwd: this.work };
     return {
       server: {
@@ -227,6 +237,7 @@ export class AgentBed {
       },
       permissions,
       sandbox: 'off',
+      ...(store === undefined ? {} : { store }),
       ...(mcpServers === undefined ? {} : { mcp_servers: mcpServers }),
       sessions: { ...FEW_PROCESSES, ...sessions },
     };

@@ -1,5 +1,6 @@
 /** Two gateways on one store: whichever a client comes to, a session is run by one of them at a time. */
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startPostgres, type TestPostgres } from '../support/postgres.js';
 import { AgentBed, ENGINES, KEYS, MODEL } from './agent-bed.js';
 import { CLIENTS, type Line, type Reply, resultOf, results, said, user } from './agent-client.js';
 import { bash, HeldStep, lookup, says, words } from './agent-script.js';
@@ -9,7 +10,22 @@ import { inTime } from './fault-gateway.js';
 const [client] = CLIENTS;
 const FINAL = 'It was asked of two and answered by one.';
 
-describe.each(ENGINES)('%s on two gateways', (engine) => {
+const STORES = ['SQLite', 'PostgreSQL'] as const;
+/** Claude Code, whose processes take seconds, writes through the same sessions: one store shows it. */
+const cases = ENGINES.flatMap((engine) =>
+  STORES.filter((store) => store === 'SQLite' || engine === 'native').map((store) => ({ engine, store })),
+);
+
+describe.each(cases)('$engine on two gateways with $store', ({ engine, store }) => {
+  let server: TestPostgres | undefined;
+  beforeAll(async () => {
+    if (store === 'PostgreSQL') server = await startPostgres();
+  });
+  afterAll(() => server?.close());
+
+  const start = async (): Promise<AgentBed> =>
+    AgentBed.start(engine, server === undefined ? {} : { store: server.url(await server.create()) });
+
   const ask = (url: string, lines: readonly Line[], headers: Record<string, string> = {}): Promise<Reply> =>
     inTime(client.ask({ url, key: KEYS.storm, model: MODEL, lines, headers }), JSON.stringify(lines.at(-1)));
 
@@ -20,7 +36,7 @@ describe.each(ENGINES)('%s on two gateways', (engine) => {
     );
 
   it('results that come to both are used by one', { timeout: TIMEOUT_MS }, async () => {
-    const bed = await AgentBed.start(engine);
+    const bed = await start();
     const other = await bed.another();
     const held = new HeldStep(words(FINAL), 'half');
     const turn = bed.model.play('Two.', [
@@ -47,7 +63,7 @@ describe.each(ENGINES)('%s on two gateways', (engine) => {
   });
 
   it('a session of one that was killed is taken over at once', { timeout: TIMEOUT_MS }, async () => {
-    const bed = await AgentBed.start(engine);
+    const bed = await start();
     const other = await bed.another();
     const held = new HeldStep(words(FINAL), 'half');
     const turn = bed.model.play('Over.', [
@@ -69,7 +85,7 @@ describe.each(ENGINES)('%s on two gateways', (engine) => {
   });
 
   it('both go on with sessions of the other', { timeout: TIMEOUT_MS }, async () => {
-    const bed = await AgentBed.start(engine);
+    const bed = await start();
     const other = await bed.another();
     const urls = [bed.url, other.url];
     const prompt = 'Back and forth.';

@@ -17,30 +17,41 @@ interface LeaseKeeperOptions {
   onBeat(): Promise<unknown>;
 }
 
-/** The leases that this process holds, each for a turn or a single step, renewed by one heartbeat. */
+interface HeldLease {
+  /** By `performance.now()`, counted from before it was asked for: another node may have it then. */
+  ends: number;
+  onLost: (() => void) | undefined;
+}
+
+/**
+ * The leases that this process holds, each for a turn or a single step, renewed by one heartbeat. While
+ * the store cannot be reached they count as lost before they end: nothing is acted on without one.
+ */
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
-  /** With the callback for its loss. */
-  readonly #held = new Map<Lease, (() => void) | undefined>();
+  readonly #held = new Map<Lease, HeldLease>();
+  readonly #pauseMs: number;
   readonly #heartbeat: NodeJS.Timeout;
+  #renewing = false;
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
     const { leaseMs, ttlMs } = options;
-    const pause = Math.min(leaseMs, ttlMs) / LIMITS.beatsPerLease;
-    this.#heartbeat = setInterval(() => void this.#beat(), pause).unref();
+    this.#pauseMs = Math.min(leaseMs, ttlMs) / LIMITS.beatsPerLease;
+    this.#heartbeat = setInterval(() => void this.#beat(), this.#pauseMs).unref();
   }
 
   /** Takes over the leases of a dead process of this machine. */
   async acquire(session: string, onLost?: () => void): Promise<Grant> {
     const { leases, owner, leaseMs } = this.#options;
     const name = sessionLease(session);
+    const ends = performance.now() + leaseMs;
     let grant = await leases.acquire(name, owner, leaseMs);
     if (!grant.granted && isGone(grant.owner)) {
       await leases.releaseAll(grant.owner);
       grant = await leases.acquire(name, owner, leaseMs);
     }
-    if (grant.granted) this.#held.set(grant.lease, onLost);
+    if (grant.granted) this.#held.set(grant.lease, { ends, onLost });
     return grant;
   }
 
@@ -53,12 +64,13 @@ export class LeaseKeeper {
   ): Promise<ClaimOutcome> {
     const { leases, sessions, owner, leaseMs } = this.#options;
     const claim = { owner, ttlMs: leaseMs, metadata };
+    const ends = performance.now() + leaseMs;
     let outcome = await sessions.claim(session, claim, step);
     if (!outcome.ok && outcome.reason === 'held' && isGone(outcome.owner)) {
       await leases.releaseAll(outcome.owner);
       outcome = await sessions.claim(session, claim, step);
     }
-    if (outcome.ok) this.#held.set(outcome.lease, onLost);
+    if (outcome.ok) this.#held.set(outcome.lease, { ends, onLost });
     return outcome;
   }
 
@@ -90,19 +102,37 @@ export class LeaseKeeper {
   async #beat(): Promise<void> {
     const held = [...this.#held.keys()];
     if (held.length === 0) return;
+    // The store has not answered the beat before.
+    if (this.#renewing) return this.#loseEnding();
     const { leases, owner, leaseMs, log } = this.#options;
+    const ends = performance.now() + leaseMs;
+    this.#renewing = true;
     try {
       const renewed = new Set((await leases.renew(owner, leaseMs)).map(({ token }) => token));
-      for (const lease of held) if (!renewed.has(lease.token)) this.#lose(lease);
+      for (const lease of held) {
+        const own = this.#held.get(lease);
+        if (!renewed.has(lease.token)) this.#lose(lease);
+        else if (own !== undefined) own.ends = ends;
+      }
+      this.#renewing = false;
       await this.#options.onBeat();
     } catch (error) {
       log.warn({ err: error }, 'leases could not be renewed');
+      this.#loseEnding();
+    } finally {
+      this.#renewing = false;
     }
   }
 
+  /** Those that end before the next beat. */
+  #loseEnding(): void {
+    const next = performance.now() + this.#pauseMs;
+    for (const [lease, { ends }] of this.#held) if (ends <= next) this.#lose(lease);
+  }
+
   #lose(lease: Lease): void {
-    const onLost = this.#held.get(lease);
-    if (this.#held.delete(lease)) onLost?.();
+    const own = this.#held.get(lease);
+    if (this.#held.delete(lease)) own?.onLost?.();
   }
 }
 

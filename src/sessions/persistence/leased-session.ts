@@ -1,12 +1,20 @@
 /** A session whose lease this process holds: every write to it goes through here. */
 import type { JsonObject } from '../../core/conversation.js';
 import type { Lease } from '../../store/leases.js';
-import { type Checkpoint, type ClaimOutcome, MAIN_CHANNEL, type Session } from '../../store/sessions.js';
+import {
+  type Checkpoint,
+  type ClaimOutcome,
+  MAIN_CHANNEL,
+  type NewTranscriptEntry,
+  type Session,
+} from '../../store/sessions.js';
 import { busy, busyElsewhere, ended, lost } from '../refusals.js';
 import { LIMITS, type SessionParts } from '../session-parts.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import {
   type LogEntry,
+  RECORD_CHANNEL,
+  type RecordEntry,
   SETUP_CHANNEL,
   type SessionRow,
   type SetupEntry,
@@ -19,6 +27,8 @@ export interface SessionWrite extends Omit<Checkpoint, 'append' | 'metadata' | '
   main?: readonly LogEntry[];
   turns?: readonly TurnEntry[];
   setup?: readonly SetupEntry[];
+  /** What people were shown. */
+  records?: readonly (RecordEntry & { shown: unknown })[];
   /** Changes of the record. */
   record?: Partial<SessionRow>;
 }
@@ -67,13 +77,21 @@ export class LeasedSession {
    * Atomic. Rejects with `conflict` when the session is gone or another process has the lease, with
    * SessionChanged where it takes the lease and the session has changed; false when a call was opened before.
    */
-  async write({ main = [], turns = [], setup = [], record, ...step }: SessionWrite): Promise<boolean> {
+  async write({
+    main = [],
+    turns = [],
+    setup = [],
+    records = [],
+    record,
+    ...step
+  }: SessionWrite): Promise<boolean> {
     const { now, ttlMs } = this.#parts;
     const before = this.record;
     const next: SessionRow = {
       ...before,
       ...record,
       turns: before.turns + turns.length,
+      records: before.records + records.length,
     };
     const append = [
       { channel: MAIN_CHANNEL, entries: main, after: this.log.length },
@@ -84,7 +102,10 @@ export class LeasedSession {
     const expiresAt = now() + ttlMs;
     const outcome = await this.#checkpoint(({ token }) => ({
       ...step,
-      append: append.map((each) => ({ ...each, entries: toRows(each.entries, each.after, token) })),
+      append: [
+        ...append.map((each) => ({ ...each, entries: toRows(each.entries, each.after, token) })),
+        ...(records.length === 0 ? [] : [this.#recordRows(records, token)]),
+      ],
       ...(changed && { metadata: next }),
       expiresAt,
     }));
@@ -98,14 +119,14 @@ export class LeasedSession {
       case 'answered': {
         // Another request with the same key was faster: only the copy of this answer is dropped.
         const { answer: _, ...rest } = step;
-        return this.write({ ...rest, main, turns, setup, ...(record !== undefined && { record }) });
+        return this.write({ ...rest, main, turns, setup, records, ...(record !== undefined && { record }) });
       }
       case 'reopened':
         return false;
       case 'changed':
         throw new SessionChanged();
       case 'held':
-        throw this.#keeper.isOwn(outcome) ? busy(this.id) : busyElsewhere(this.id);
+        throw this.#keeper.isOwn(outcome) ? busy(this.id) : busyElsewhere(this.id, outcome.owner);
       case 'gone':
         throw ended(this.id);
       case 'fenced':
@@ -114,6 +135,14 @@ export class LeasedSession {
       case 'unusable':
         throw new Error(`A step of the session ${this.id} was refused: ${JSON.stringify(outcome)}`);
     }
+  }
+
+  /** Where the channel ends is not known for sure: other writers count it only now and then. */
+  #recordRows(records: NonNullable<SessionWrite['records']>, token: number) {
+    const entries = records.map(({ shown, ...message }, index): NewTranscriptEntry => {
+      return { uuid: entryId(token, this.record.records + index + 1), message, meta: shown };
+    });
+    return { channel: RECORD_CHANNEL, entries };
   }
 
   /** Extends the expiry for a turn that writes nothing for long. */

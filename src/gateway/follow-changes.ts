@@ -1,0 +1,45 @@
+/** What other nodes do, as if it had been done here: people who look here see it, and who waits here goes on. */
+import type { Log } from '../observability/log.js';
+import type { ApprovalCoordinator } from '../permissions/approvals.js';
+import type { KeyRing } from '../server/access/key-ring.js';
+import type { ConnectedSources } from '../server/console-api/events/sources.js';
+import type { Reload } from '../server/console-api/reload.js';
+import type { Bus, Change } from '../store/bus.js';
+
+interface Followers {
+  approvals: Pick<ApprovalCoordinator, 'follow'>;
+  keys: Pick<KeyRing, 'refresh'>;
+  sources: Pick<ConnectedSources, 'follow'>;
+  /** Sign-ins have ended, by their ids. */
+  endSignIns(ids: readonly string[]): void;
+  reload: Reload;
+  /** Takes upstreams that were connected or removed. */
+  refreshUpstreams(by: string): Promise<unknown>;
+  /** This process, in what it publishes. */
+  origin: string;
+  log: Pick<Log, 'warn'>;
+}
+
+/** Until the returned function is called. Rejects as the store does. */
+export function followChanges(bus: Bus, followers: Followers): Promise<() => void> {
+  const { approvals, keys, sources, endSignIns, reload, refreshUpstreams, origin, log } = followers;
+  return bus.subscribe((changes) => {
+    // Keys first: what follows is for who may still see it. The ring logs what goes wrong, and looks again.
+    if (changes.some(({ kind }) => kind === 'key')) keys.refresh().catch(() => {});
+    // It has logged what went wrong.
+    if (changes.some(({ kind }) => kind === 'upstream')) refreshUpstreams('another node').catch(() => {});
+    const ended = changes.flatMap((change) => (change.kind === 'sign-in' ? [change.id] : []));
+    if (ended.length > 0) endSignIns(ended);
+    approvals.follow(changes).catch((error: unknown) => {
+      log.warn({ err: error }, 'changes of approvals could not be read; those that wait are looked at again');
+    });
+    sources.follow(changes);
+    const asked = changes.find((change) => isForeignReload(change, origin));
+    // It has logged why.
+    if (asked?.kind === 'reload') reload(`${asked.by} (another node)`).catch(() => {});
+  });
+}
+
+function isForeignReload(change: Change, origin: string): boolean {
+  return change.kind === 'reload' && change.origin !== origin;
+}
