@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer, ModelRequest } from '../engines/engine.js';
-import type { UsageRecord, UsageStore } from '../store/usage.js';
-import { KeyLimits, type LimitedKey } from './key-limits.js';
+import type { UsageQuery, UsageRecord, UsageStore, UsageSum } from '../store/usage.js';
+import { KeyLimits, type LimitedKey, type SoftLimitPassed } from './key-limits.js';
+import { SPENDING_LIMITS } from './spending.js';
 
 const MONDAY = Date.UTC(2026, 10, 16, 12);
 const DAY = 86_400_000;
@@ -14,28 +15,60 @@ const answered = (): Promise<Answer> =>
     body: { kind: 'events', batches: (async function* () {})() },
   });
 
-function limitsOf(key: Omit<LimitedKey, 'name'>, stored: UsageStore['summarise'] = async () => []) {
+/** A store that several nodes share: rows are there as soon as they are recorded. */
+class SharedRows implements UsageStore {
+  readonly rows: { at: number; principal: string; costUsd: number }[] = [];
+  readonly asked: UsageQuery[] = [];
+  /** Runs before a read is answered. */
+  during: () => void = () => {};
+
+  record(row: UsageRecord): void {
+    this.rows.push({ at: row.at, principal: row.principal, costUsd: row.costUsd ?? 0 });
+  }
+
+  async summarise(query: UsageQuery): Promise<UsageSum[]> {
+    this.asked.push(query);
+    this.during();
+    const { from, to } = query;
+    const inside = this.rows.filter(({ at }) => at >= from && at < to);
+    return inside.map(({ principal, costUsd }) => ({ group: { principal }, costUsd }) as UsageSum);
+  }
+}
+
+function limitsOf(key: Omit<LimitedKey, 'name'>, usage: UsageStore = new SharedRows()) {
   let now = MONDAY;
-  const usage: UsageStore = { record: () => {}, summarise: stored };
-  const limits = new KeyLimits([{ name: 'alice', ...key }], usage, () => now);
+  const soft: SoftLimitPassed[] = [];
+  let ticks = 0;
+  const clock = { now: () => now, monotonic: () => ticks };
+  const limits = new KeyLimits([{ name: 'alice', ...key }], usage, clock, (passed) => soft.push(passed));
   const abort = new AbortController();
   const call = { principal: { name: 'alice' }, signal: abort.signal } as unknown as ModelRequest;
-  const use = (tokens: number, costUsd = 0): void =>
-    limits.count({
+  const use = (tokens: number, costUsd = 0): void => {
+    const row = {
+      at: now,
       principal: 'alice',
       inputTokens: tokens,
       outputTokens: 0,
       cacheWriteTokens: 0,
       cacheReadTokens: 1e9,
       costUsd,
-    } as unknown as UsageRecord);
+    } as unknown as UsageRecord;
+    usage.record(row);
+    limits.count(row);
+  };
   return {
+    soft,
     abort,
     use,
     pass: (ms: number) => {
       now += ms;
+      ticks += ms;
     },
-    ask: () => limits.within(call, true, answered),
+    /** Somebody sets the clock of the machine. */
+    setClock: (ms: number) => {
+      now += ms;
+    },
+    ask: (isAgent = false) => limits.within(call, { hasPrice: true, isAgent }, answered),
   };
 }
 
@@ -52,6 +85,19 @@ describe('tokens a minute', () => {
     await expect(ask()).resolves.toMatchObject({ upstream: 'up' });
     use(1000);
     pass(3_600_000);
+    await expect(ask()).resolves.toMatchObject({ upstream: 'up' });
+  });
+});
+
+describe('a clock that is set', () => {
+  it.each([-3_600_000, 3_600_000])('by %d ms makes the minute neither longer nor shorter', async (ms) => {
+    const { ask, use, pass, setClock } = limitsOf({ tpm: 100 });
+    use(100);
+    setClock(ms);
+    pass(10_000);
+    await expect(ask()).rejects.toMatchObject({ retryAfter: 50 });
+    setClock(-ms);
+    pass(50_000);
     await expect(ask()).resolves.toMatchObject({ upstream: 'up' });
   });
 });
@@ -77,6 +123,27 @@ describe('answers at once', () => {
   });
 });
 
+describe('agents at once', () => {
+  it('have a limit of their own beside other answers', async () => {
+    const { ask, abort } = limitsOf({ max_agents: 1, max_streams: 3 });
+    await ask(true);
+    await expect(ask(true)).rejects.toMatchObject({
+      status: 429,
+      message: 'The key "alice" has 1 agents open at once, which is its limit. Retry when one has ended.',
+    });
+    await ask();
+    abort.abort();
+    await ask(true);
+  });
+});
+
+const TEN = { usd: 10, per: 'day', on_unknown: 'deny' } as const;
+
+/** In dollars, by the header of an answer. */
+async function spentBy(ask: () => Promise<Answer>): Promise<number> {
+  return Number.parseFloat((await ask()).headers['x-toolgate-budget'] ?? '');
+}
+
 describe('a budget', () => {
   it.each([
     ['day', DAY / 2],
@@ -98,24 +165,108 @@ describe('a budget', () => {
   });
 
   it('is counted together with what the store has of this period', async () => {
-    const asked: object[] = [];
-    const { ask, use } = limitsOf({ budget: { usd: 10, per: 'day', on_unknown: 'deny' } }, async (query) => {
-      asked.push(query);
-      return [{ costUsd: 6 }] as never;
-    });
+    const store = new SharedRows();
+    store.rows.push({ at: MONDAY - 1, principal: 'alice', costUsd: 6 });
+    store.rows.push({ at: MONDAY - DAY, principal: 'alice', costUsd: 100 });
+    store.rows.push({ at: MONDAY - 1, principal: 'bob', costUsd: 100 });
+    const { ask, use } = limitsOf({ budget: TEN }, store);
     await ask();
     use(0, 3);
     await ask();
     use(0, 1);
     await expect(ask()).rejects.toMatchObject({ status: 429 });
-    expect(asked).toMatchObject([{ from: MONDAY - DAY / 2, principal: 'alice' }]);
+  });
+
+  it('counts an answer once that ends while the store is read for the first time', async () => {
+    const store = new SharedRows();
+    const { ask, use, pass } = limitsOf({ budget: TEN }, store);
+    store.during = () => {
+      store.during = () => {};
+      use(0, 6);
+    };
+    await ask();
+    expect(await spentBy(ask)).toBe(6);
+    pass(SPENDING_LIMITS.rereadSoonMs);
+    expect(await spentBy(ask)).toBe(6);
+    pass(SPENDING_LIMITS.rereadMs);
+    expect(await spentBy(ask)).toBe(6);
+  });
+
+  it('counts an answer once that the read had missed, after a second', async () => {
+    const store = new SharedRows();
+    const { ask, use, pass } = limitsOf({ budget: TEN }, store);
+    const { summarise } = store;
+    let isFirst = true;
+    store.summarise = async (query) => {
+      const sums = await summarise.call(store, query);
+      if (isFirst && query.to > MONDAY) use(0, 6);
+      if (query.to > MONDAY) isFirst = false;
+      return sums;
+    };
+    await ask();
+    pass(SPENDING_LIMITS.rereadSoonMs);
+    expect(await spentBy(ask)).toBe(6);
+  });
+
+  it('is passed on two nodes by no more than what they counted since they last looked', async () => {
+    const store = new SharedRows();
+    const nodes = [limitsOf({ budget: TEN }, store), limitsOf({ budget: TEN }, store)];
+    const [one, two] = nodes;
+    if (one === undefined || two === undefined) throw new Error('two nodes');
+    await one.ask();
+    await two.ask();
+    one.use(0, 10);
+    await expect(one.ask()).rejects.toMatchObject({ status: 429 });
+    for (const node of nodes) node.pass(SPENDING_LIMITS.rereadMs - 1);
+    await two.ask();
+    for (const node of nodes) node.pass(1);
+    await expect(two.ask()).rejects.toMatchObject({ status: 429 });
+  });
+
+  it('reads the store once for all keys and requests in a few seconds', async () => {
+    const store = new SharedRows();
+    const { ask, use, pass } = limitsOf({ budget: TEN }, store);
+    await Promise.all(Array.from({ length: 50 }, () => ask()));
+    const first = store.asked.length;
+    expect(first).toBe(2);
+    for (let i = 0; i < 50; i++) {
+      use(0, 0.01);
+      await ask();
+    }
+    expect(store.asked).toHaveLength(first);
+    pass(SPENDING_LIMITS.rereadMs);
+    await ask();
+    // What is older than an hour is not read again.
+    expect(store.asked).toHaveLength(first + 1);
+    expect(store.asked.at(-1)?.from).toBeGreaterThan(MONDAY - DAY / 2);
+  });
+
+  it('says with the answer, and once a period to whoever watches, that its soft limit is passed', async () => {
+    const { ask, use, pass, soft } = limitsOf({ budget: { ...TEN, soft_usd: 4 } });
+    expect((await ask()).headers['x-toolgate-budget']).not.toContain('soft');
+    use(0, 5);
+    for (let i = 0; i < 3; i++) {
+      expect((await ask()).headers).toMatchObject({
+        'x-toolgate-budget': expect.stringContaining('5.0000 of 10 USD a day; above its soft limit of 4 USD'),
+        'anthropic-ratelimit-unified-status': 'allowed_warning',
+      });
+    }
+    expect(soft).toMatchObject([{ key: 'alice', spentUsd: 5, softUsd: 4, usd: 10, per: 'day' }]);
+    pass(DAY);
+    await ask();
+    use(0, 5);
+    await ask();
+    expect(soft).toHaveLength(2);
   });
 
   it('that cannot be read is denied or allowed as the key says, and read again', async () => {
     let isThere = false;
-    const stored = async (): Promise<never> => {
-      if (isThere) return [{ costUsd: 11 }] as never;
-      throw new Error('gone');
+    const stored: UsageStore = {
+      record: () => {},
+      summarise: async () => {
+        if (isThere) return [{ group: { principal: 'alice' }, costUsd: 11 } as UsageSum];
+        throw new Error('gone');
+      },
     };
     const strict = limitsOf({ budget: { usd: 10, per: 'day', on_unknown: 'deny' } }, stored);
     await expect(strict.ask()).rejects.toMatchObject({ status: 503, retryAfter: 5 });

@@ -1,4 +1,5 @@
 /** What a key may use: tokens a minute, answers at once, money. One key's limits are nothing to another. */
+import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { gate, json, type Script, sse, startUpstream } from '../support/scripted-upstream.js';
@@ -120,6 +121,41 @@ it('warns with the answer when most of a budget is spent', async () => {
     200,
     'allowed_warning',
   ]);
+  // What Claude Code reads to show its user how much of it is used.
+  const shown = [...second.headers].filter(([name]) =>
+    name.startsWith('anthropic-ratelimit-unified-overage'),
+  );
+  expect(Object.fromEntries(shown)).toEqual({
+    'anthropic-ratelimit-unified-overage-status': 'allowed_warning',
+    'anthropic-ratelimit-unified-overage-utilization': '0.85',
+    'anthropic-ratelimit-unified-overage-surpassed-threshold': '0.75',
+    'anthropic-ratelimit-unified-overage-reset': second.headers.get('anthropic-ratelimit-unified-reset'),
+  });
+  expect(second.headers.get('anthropic-ratelimit-unified-representative-claim')).toBe('overage');
+});
+
+it('a body above what its key may send is a 413 that says what to do, also packed; others send more', async () => {
+  const { gateway } = await open({ body_limit_mb: 0.01 }, () => answerWith(1));
+  const body = JSON.stringify({
+    model: 'unpriced',
+    max_tokens: 10,
+    messages: [{ role: 'user', content: 'x'.repeat(20_000) }],
+  });
+  const send = (key: string, path: string, given: string | Uint8Array, more = {}) =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer k-${key}`, ...more },
+      body: given,
+    });
+  const message =
+    'The body is larger than 0.01 MiB. Send less, or ask for a larger body_limit_mb of the key "alice".';
+  const anthropic = await send('alice', '/v1/messages', body);
+  expect(anthropic.status).toBe(413);
+  expect(await anthropic.json()).toMatchObject({ error: { type: 'request_too_large', message } });
+  const packed = await send('alice', '/v1/chat/completions', gzipSync(body), { 'content-encoding': 'gzip' });
+  expect(packed.status).toBe(413);
+  expect(await packed.json()).toMatchObject({ error: { message } });
+  expect((await send('bob', '/v1/chat/completions', body)).status).toBe(200);
 });
 
 it('a model without a price is not free for a key with a budget', async () => {
@@ -129,6 +165,7 @@ it('a model without a price is not free for a key with a budget', async () => {
     403,
     { error: { message: expect.stringContaining('on_unknown: allow') } },
   ]);
+  expect(refused.headers.get('x-toolgate-budget')).toBe('unknown; denied');
   expect((await denied.ask('bob', { model: 'unpriced' })).status).toBe(200);
   const allowed = await open({ budget: { usd: 1, per: 'week', on_unknown: 'allow' } }, () => answerWith(1));
   const answer = await allowed.ask('alice', { model: 'unpriced' });

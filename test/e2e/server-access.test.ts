@@ -84,7 +84,7 @@ describe('with keys', () => {
     const openai = await sendRaw(url, turnBytes(url, {}, '/v1/chat/completions', CREDENTIALS.wrong));
     expect(openai.status).toBe(401);
     expect(openai.json()).toMatchObject({
-      error: { message: 'The API key is not known to this gateway. Use one of those under server.keys.' },
+      error: { message: expect.stringContaining('The API key is not known to this gateway: ') },
     });
   });
 

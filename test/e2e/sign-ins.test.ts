@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.js';
 import { SIGN_IN_LIMITS } from '../../src/server/access/sign-ins.js';
-import { openStore } from '../../src/store/sqlite/open.js';
+import { openStore } from '../../src/store/open/open-store.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startGatewayProcess, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { memorySignIns } from '../support/memory-sign-ins.js';

@@ -9,8 +9,8 @@ import {
   type Presented,
 } from '../../src/server/access/sign-in-cookie.js';
 import { loadSignIns, type NewSignIn, SignIns } from '../../src/server/access/sign-ins.js';
+import { openStore } from '../../src/store/open/open-store.js';
 import type { SignInStore } from '../../src/store/sign-ins.js';
-import { openStore } from '../../src/store/sqlite/open.js';
 import type { Store } from '../../src/store/store.js';
 
 export const HOUR = 3600 * 1000;
@@ -59,7 +59,14 @@ export function signInWorld(): SignInWorld {
     },
     async start(credentials = [ALICE, BOB], signIns = store.signIns) {
       const found = await loadSignIns(signIns, log);
-      const sessions = new SignIns({ port: 3000, credentials, store: signIns, log, found });
+      const sessions = new SignIns({
+        port: 3000,
+        credentials: () => credentials,
+        isGood: (credential) => credentials.includes(credential),
+        store: signIns,
+        log,
+        found,
+      });
       started.push(sessions);
       return sessions;
     },

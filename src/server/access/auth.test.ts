@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { memorySignIns } from '../../../test/support/memory-sign-ins.js';
 import { cookieIn, cookieOf, PAGE } from '../../../test/support/sign-in-world.js';
-import { type Access, Auth, type KeyOptions } from './auth.js';
+import { type Access, Auth } from './auth.js';
+import { type KeyOptions, KeyRing } from './key-ring.js';
 
 const CALL: Access = { area: 'models', scope: 'call' };
 const CONSOLE: Access = { area: 'console' };
@@ -16,7 +17,7 @@ const KEYS = [
 ] as const;
 
 const authOf = (keys: readonly KeyOptions[]) =>
-  new Auth({ keys, port: 3000, store: memorySignIns(), log: { warn: () => {} } });
+  new Auth({ keys: new KeyRing({ keys }), port: 3000, store: memorySignIns(), log: { warn: () => {} } });
 const withKeys = () => authOf(KEYS);
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
 

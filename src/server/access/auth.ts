@@ -1,7 +1,7 @@
 /**
- * Who is asking, and may they. With keys every area needs one. Without keys the gateway listens on
+ * Who is asking, and may they. With keys every area needs one. A gateway that has never had a key listens on
  * loopback alone: models are open to everyone on this machine, everything that shows or changes
- * the gateway itself needs the console token.
+ * the gateway itself needs the console token. The token goes on as long as no key can take its place.
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -9,7 +9,7 @@ import { GatewayError } from '../../core/errors.js';
 import type { Principal, Scope } from '../../engines/engine.js';
 import { matchesAny } from '../../routing/model-glob.js';
 import { CredentialIndex, digestOf, presentedSecrets } from './credentials.js';
-import { RateLimit } from './rate-limit.js';
+import { type KeyRing, OPERATOR } from './key-ring.js';
 import { type Credential, OPERATOR_TIE } from './sign-in-cookie.js';
 import { SignIns, type SignInsOptions } from './sign-ins.js';
 
@@ -24,15 +24,6 @@ export type Access =
   /** `/api` and `/mcp`: a key, or the console's token or cookie. `counted`: the rate of the key as well. */
   | { area: 'console'; scope?: Scope; counted?: true };
 
-export interface KeyOptions {
-  key: string;
-  name: string;
-  scopes: readonly Scope[];
-  models: readonly string[];
-  team?: string;
-  rpm?: number;
-}
-
 /** Credentials that the gateway has given to processes of its own. */
 export interface InnerKeys {
   find(secret: string): Principal | undefined;
@@ -42,58 +33,44 @@ export interface InnerKeys {
 const INNER_PATHS: ReadonlySet<string> = new Set(['/v1/messages', '/v1/messages/count_tokens']);
 
 interface AuthOptions extends Pick<SignInsOptions, 'port' | 'store' | 'log' | 'found'> {
-  keys: readonly KeyOptions[];
+  keys: KeyRing;
   inner?: InnerKeys | undefined;
+  /** The same for all workers of one port; without it a random one. */
+  consoleToken?: string | undefined;
 }
+
+/** Only who can read the start line knows it. */
+export const newConsoleToken = (): string => randomBytes(32).toString('base64url');
 
 const LOCAL_CLIENT: Principal = { name: 'local', scopes: ['call'], models: ['*'] };
-const LOCAL_OPERATOR: Principal = {
-  name: 'local',
-  scopes: ['call', 'approve', 'admin'],
-  models: ['*'],
-};
-
-/** Who a key is, for what goes on in its name without a request; the operator where there are no keys. */
-export function principalNamed(keys: readonly KeyOptions[], name: string): Principal | undefined {
-  if (keys.length === 0) return name === LOCAL_OPERATOR.name ? LOCAL_OPERATOR : undefined;
-  const key = keys.find((each) => each.name === name);
-  return key && { name, scopes: key.scopes, models: key.models };
-}
 
 export class Auth {
-  /** In the fragment of the address that `start` prints; undefined with keys, which take its place. */
+  /** In the fragment of the address that `start` prints; undefined where keys take its place. */
   readonly consoleToken: string | undefined;
   readonly signIns: SignIns;
-  /** The console token alone where there are no keys. */
-  readonly #known: CredentialIndex<Credential>;
-  readonly #rates = new Map<Principal, RateLimit>();
+  readonly #keys: KeyRing;
+  /** The console token, where there is one. */
+  readonly #operator: CredentialIndex<Credential>;
   readonly #inner: InnerKeys | undefined;
 
-  constructor({ keys, inner, ...signIns }: AuthOptions) {
+  constructor({ keys, inner, consoleToken, ...signIns }: AuthOptions) {
     this.#inner = inner;
-    this.consoleToken = keys.length > 0 ? undefined : randomBytes(32).toString('base64url');
-    const known: [string, Credential][] = keys.map(({ key, name, team, scopes, models, rpm }) => {
-      const principal: Principal = { name, ...(team === undefined ? {} : { team }), scopes, models };
-      if (rpm !== undefined) this.#rates.set(principal, new RateLimit(rpm));
-      return [key, { tie: digestOf(key), principal }];
+    this.#keys = keys;
+    this.consoleToken = keys.hasOperator ? (consoleToken ?? newConsoleToken()) : undefined;
+    const operator: Credential[] = keys.hasOperator ? [{ tie: OPERATOR_TIE, principal: OPERATOR }] : [];
+    const token = this.consoleToken ?? '';
+    this.#operator = new CredentialIndex(operator.map((credential) => [digestOf(token), credential]));
+    this.signIns = new SignIns({
+      ...signIns,
+      credentials: () => [...keys.credentials, ...operator],
+      isGood: (credential) => operator.includes(credential) || keys.isGood(credential),
     });
-    if (this.consoleToken !== undefined) {
-      known.push([this.consoleToken, { tie: OPERATOR_TIE, principal: LOCAL_OPERATOR }]);
-    }
-    this.#known = new CredentialIndex(known);
-    this.signIns = new SignIns({ ...signIns, credentials: known.map(([, credential]) => credential) });
   }
 
   /** Throws `unauthenticated`, `forbidden` or `rate_limited`. */
   admit(access: Access, headers: IncomingHttpHeaders): Principal {
     const principal = this.#isOpen(access) ? LOCAL_CLIENT : this.#identify(headers);
-    const scope = 'scope' in access ? access.scope : undefined;
-    if (scope !== undefined && !principal.scopes.includes(scope)) {
-      throw new GatewayError(
-        'forbidden',
-        `The key "${principal.name}" does not have the scope "${scope}". Use a key that has it, or add it under server.keys.`,
-      );
-    }
+    checkScope(access, principal);
     const isCounted =
       (access.area === 'models' && access.uncounted !== true) ||
       (access.area === 'console' && access.counted === true);
@@ -101,10 +78,44 @@ export class Auth {
     return principal;
   }
 
-  /** Whether the store has to be asked (`signIns.recall`) before `admit` can know who this is. */
+  /**
+   * Who another node says that it is: that node has looked at the credential and counted the request. What the key
+   * may do is looked up here. Throws as `admit` does.
+   */
+  async admitForwarded(access: Access, name: string): Promise<Principal> {
+    const find = () => (this.#isOpen(access) ? LOCAL_CLIENT : this.#keys.named(name));
+    let principal = find();
+    if (principal === undefined) {
+      await this.#keys.refresh();
+      principal = find();
+    }
+    if (principal === undefined) {
+      throw new GatewayError(
+        'unauthenticated',
+        `The node that has the session does not know the key "${name}", or no longer. Give all nodes the same keys.`,
+      );
+    }
+    checkScope(access, principal);
+    return principal;
+  }
+
+  /** Whether the store has to be asked (`recall`) before `admit` can know who this is. */
   isStranger(access: Access, headers: IncomingHttpHeaders): boolean {
-    if (this.#isOpen(access) || !this.signIns.isStranger(headers)) return false;
-    return presentedSecrets(headers).every((secret) => this.credentialOf(secret) === undefined);
+    if (this.#isOpen(access)) return false;
+    const secrets = presentedSecrets(headers);
+    if (secrets.some((secret) => this.credentialOf(secret) !== undefined)) return false;
+    return this.signIns.isStranger(headers) || secrets.some((secret) => this.#keys.isStranger(secret));
+  }
+
+  /** From then on `admit` knows a stranger that another process on this store made known. Rejects as the store does. */
+  async recall(headers: IncomingHttpHeaders): Promise<void> {
+    await this.signIns.recall(headers);
+    for (const secret of presentedSecrets(headers)) await this.recallKey(secret);
+  }
+
+  /** The same for a key alone. */
+  async recallKey(secret: string): Promise<void> {
+    if (this.#keys.isStranger(secret)) await this.#keys.refresh();
   }
 
   /** Whether a signed-in browser would still be let in. */
@@ -127,12 +138,12 @@ export class Auth {
 
   /** A key, or the console token. */
   credentialOf(secret: string): Credential | undefined {
-    return this.#known.find(secret);
+    return this.#keys.find(secret) ?? this.#operator.find(digestOf(secret));
   }
 
   /** Models and figures of a gateway without keys are open, and some routes always are. */
   #isOpen({ area }: Access): boolean {
-    return area === 'public' || (this.consoleToken !== undefined && area !== 'console');
+    return area === 'public' || (this.#keys.isOpen && area !== 'console');
   }
 
   #identify(headers: IncomingHttpHeaders): Principal {
@@ -150,7 +161,7 @@ export class Auth {
   }
 
   #refusal(presented: boolean): GatewayError {
-    if (this.consoleToken !== undefined) {
+    if (this.#keys.isOpen) {
       return new GatewayError(
         'unauthenticated',
         'This needs the console token. Open the address that the gateway printed when it started, or send the token as "authorization: Bearer".',
@@ -159,21 +170,24 @@ export class Auth {
     return new GatewayError(
       'unauthenticated',
       presented
-        ? 'The API key is not known to this gateway. Use one of those under server.keys.'
+        ? 'The API key is not known to this gateway: it may be wrong, expired or revoked. Use one that it has.'
         : 'No API key was given. Send one as "authorization: Bearer" or "x-api-key".',
     );
   }
 
   /** For what asks more than once in one request. Throws `rate_limited`. */
   countAgainstRate(principal: Principal): void {
-    const wait = this.#rates.get(principal)?.take(performance.now());
-    if (wait === undefined) return;
-    throw new GatewayError(
-      'rate_limited',
-      `The key "${principal.name}" has used up its requests a minute. Retry in ${wait} s.`,
-      { retryAfter: wait, retryable: true },
-    );
+    this.#keys.countAgainstRate(principal);
   }
+}
+
+function checkScope(access: Access, { name, scopes }: Principal): void {
+  const scope = 'scope' in access ? access.scope : undefined;
+  if (scope === undefined || scopes.includes(scope)) return;
+  throw new GatewayError(
+    'forbidden',
+    `The key "${name}" does not have the scope "${scope}". Use a key that has it, or add it to this one.`,
+  );
 }
 
 /** Names of models that a key may not call are other people's business, unless it has `admin`. */

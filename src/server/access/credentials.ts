@@ -6,24 +6,24 @@ export function digestOf(secret: string): Buffer {
 }
 
 /**
- * Finds what a secret stands for. Its digest has a salt that only this process knows: an attacker who measures
- * how much of a digest agreed with another cannot tell what that digest is, nor choose one.
+ * Finds what a secret stands for, by its digest, hashed again with a salt that only this process knows: an attacker
+ * who measures how much of that agreed with another cannot tell what it is, nor choose one.
  */
 export class CredentialIndex<T> {
   readonly #salt = randomBytes(32).toString('base64');
   readonly #found = new Map<string, T>();
 
-  /** Of two with the same secret the last one counts. */
-  constructor(known: Iterable<readonly [secret: string, value: T]>) {
-    for (const [secret, value] of known) this.#found.set(this.#digest(secret), value);
+  /** Of two with the same digest the last one counts. */
+  constructor(known: Iterable<readonly [digest: Buffer, value: T]>) {
+    for (const [digest, value] of known) this.#found.set(this.#salted(digest), value);
   }
 
-  find(secret: string): T | undefined {
-    return this.#found.get(this.#digest(secret));
+  find(digest: Buffer): T | undefined {
+    return this.#found.get(this.#salted(digest));
   }
 
-  #digest(secret: string): string {
-    return hash('sha256', `${this.#salt}${secret}`, 'base64');
+  #salted(digest: Buffer): string {
+    return hash('sha256', `${this.#salt}${digest.toString('base64')}`, 'base64');
   }
 }
 

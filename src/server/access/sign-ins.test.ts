@@ -51,6 +51,22 @@ describe('a sign-in', () => {
     expect(sessions.find(cookieIn(other))).toBe(BOB.principal);
   });
 
+  it('ends at once where another gateway says that it has, with what reads in its name', async () => {
+    const sessions = await world.start();
+    const [ended, other] = [
+      cookieIn(await sessions.open(ALICE, false)),
+      cookieIn(await sessions.open(BOB, false)),
+    ];
+    const stored = await world.signIns.list();
+    let told = 0;
+    sessions.onEnd(() => told++);
+    sessions.ended(stored.filter(({ name }) => name === ALICE.principal.name).map(({ id }) => id));
+    sessions.ended(['unknown']);
+    expect([sessions.find(ended), sessions.isStranger(ended)]).toEqual([undefined, false]);
+    expect(sessions.find(other)).toBe(BOB.principal);
+    expect(told).toBe(1);
+  });
+
   it('ends a day after its last use', async () => {
     const sessions = await world.start();
     const cookie = cookieIn(await sessions.open(ALICE, false, undefined, world.now));

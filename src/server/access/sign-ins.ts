@@ -39,7 +39,7 @@ interface HeldSignIn {
   name: string;
   binding: string;
   /** Unknown until its cookie comes: only that identifies the key. */
-  principal: Principal | undefined;
+  credential: Credential | undefined;
   beganAt: number;
   expiresAt: number;
   /** The end that the store knows; undefined where the sign-in could not be stored. */
@@ -49,7 +49,8 @@ interface HeldSignIn {
 export interface SignInsOptions {
   port: number;
   /** Those that are good now. */
-  credentials: readonly Credential[];
+  credentials(): readonly Credential[];
+  isGood(credential: Credential): boolean;
   store: SignInStore;
   log: Pick<Log, 'warn'>;
   /** What the store had at the start. */
@@ -77,7 +78,6 @@ export async function loadSignIns(store: SignInStore, log: Pick<Log, 'warn'>): P
 export class SignIns {
   readonly #options: SignInsOptions;
   readonly #cookie: SignInCookie;
-  readonly #names: ReadonlySet<string>;
   /** By the digest of their id, the one unused for longest first. */
   readonly #held = new Map<string, HeldSignIn>();
   /** Ended, but perhaps still in the store. No more than the store keeps. */
@@ -95,7 +95,6 @@ export class SignIns {
   constructor(options: SignInsOptions) {
     this.#options = options;
     this.#cookie = new SignInCookie(options.port);
-    this.#names = new Set(options.credentials.map(({ principal }) => principal.name));
     for (const signIn of options.found ?? []) this.#adopt(signIn);
     this.#timer = setInterval(() => void this.sync(), SIGN_IN_LIMITS.syncMs).unref();
   }
@@ -115,7 +114,7 @@ export class SignIns {
     const signIn: HeldSignIn = {
       name,
       binding: bindingOf(id, credential),
-      principal: credential.principal,
+      credential,
       // After all that ended everywhere, also where the clock was set back.
       beganAt: Math.max(now, (this.#everywhere.get(name) ?? 0) + 1),
       expiresAt: now + SIGN_IN_LIMITS.lifetimeMs,
@@ -143,18 +142,18 @@ export class SignIns {
     if (signIn === undefined) return undefined;
     this.#held.delete(key);
     if (signIn.expiresAt <= now) return undefined;
-    if (signIn.principal === undefined) {
-      signIn.principal = boundTo(id, signIn.binding, this.#options.credentials)?.principal;
-      signIn.name = signIn.principal?.name ?? signIn.name;
+    if (signIn.credential === undefined || !this.#options.isGood(signIn.credential)) {
+      signIn.credential = boundTo(id, signIn.binding, this.#options.credentials());
+      signIn.name = signIn.credential?.principal.name ?? signIn.name;
     }
-    if (signIn.principal === undefined || this.#isOver(signIn)) {
+    if (signIn.credential === undefined || this.#isOver(signIn)) {
       // Its key is gone, and so is it: it does not come back with the key.
       this.#leave(key);
       return undefined;
     }
     signIn.expiresAt = Math.min(now + SIGN_IN_LIMITS.lifetimeMs, signIn.beganAt + SIGN_IN_LIMITS.longestMs);
     this.#held.set(key, signIn);
-    return signIn.principal;
+    return signIn.credential.principal;
   }
 
   /** There is a cookie that only the store may know. */
@@ -201,6 +200,13 @@ export class SignIns {
     this.#sweeping = true;
     this.#end([...this.#held].filter(([, signIn]) => this.#isOver(signIn)).map(([key]) => key));
     await this.#removeLeaving();
+  }
+
+  /** Gone from the store: a sign-out at another gateway. */
+  ended(keys: readonly string[]): void {
+    const known = keys.filter((key) => this.#held.delete(key));
+    for (const key of keys) addBounded(this.#unknown, key, SIGN_IN_LIMITS.unknown);
+    if (known.length > 0) this.#emitEnd();
   }
 
   /** The value of `set-cookie` that makes the browser forget. */
@@ -294,7 +300,7 @@ export class SignIns {
   }
 
   #adopt({ id, expiresAt, ...rest }: SignIn): void {
-    this.#put(id, { ...rest, principal: undefined, expiresAt, storedUntil: expiresAt });
+    this.#put(id, { ...rest, credential: undefined, expiresAt, storedUntil: expiresAt });
   }
 
   /** A new sign-in evicts one of its own key, never one of another key. */
@@ -308,7 +314,9 @@ export class SignIns {
 
   /** Ended with all others of its key. A sign-in whose key was renamed cannot be matched, so it ends too. */
   #isOver({ name, beganAt }: Pick<SignIn, 'name' | 'beganAt'>): boolean {
-    const ends = this.#names.has(name) ? [this.#everywhere.get(name) ?? 0] : [...this.#everywhere.values()];
+    if (this.#everywhere.size === 0) return false;
+    const isKnown = this.#options.credentials().some(({ principal }) => principal.name === name);
+    const ends = isKnown ? [this.#everywhere.get(name) ?? 0] : [...this.#everywhere.values()];
     return ends.some((end) => beganAt <= end);
   }
 
