@@ -37,6 +37,29 @@ export function endpointOf({ base_url, api_key, headers }: RemoteUpstreamConfig)
   };
 }
 
+/** One of those that answer as one upstream; the upstream itself where it has no targets. */
+export interface TargetConfig {
+  /** `NAME`, or `NAME/TARGET`. */
+  name: string;
+  weight: number;
+  options: RemoteUpstreamConfig;
+}
+
+/** What a target does not say is as the upstream has it. */
+export function targetsOf(name: string, upstream: RemoteUpstreamConfig): TargetConfig[] {
+  const { targets, ...shared } = upstream;
+  if (targets === undefined) return [{ name, weight: 1, options: shared }];
+  return targets.map(({ name: own, weight, headers, ...given }, index) => ({
+    name: `${name}/${own ?? index + 1}`,
+    weight,
+    options: {
+      ...shared,
+      ...given,
+      ...(headers === undefined ? {} : { headers: { ...shared.headers, ...headers } }),
+    },
+  }));
+}
+
 /** The GET that lists the models of an endpoint. */
 export function modelListRequest(
   endpoint: Endpoint,

@@ -7,8 +7,9 @@
 import type { Usage } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
 import type { ModelEvent } from '../core/events.js';
+import { StreamLifecycle } from '../core/lifecycle.js';
 import type { ServerSentEvent } from '../core/server-sent-event.js';
-import type { Dialect } from '../dialects/shared/dialect.js';
+import type { Dialect, StreamDecoder } from '../dialects/shared/dialect.js';
 import { ToolNames } from '../dialects/shared/tool-names.js';
 import { SseReader } from '../transport/sse-reader.js';
 import type { CredentialConcealer } from './conceal-credential.js';
@@ -36,6 +37,8 @@ interface ForwardedOptions {
    * client has to have its id before the first word is said.
    */
   verbatim?: boolean;
+  /** An estimate, where tokens that the upstream does not count have to be known. */
+  promptTokens?: number | undefined;
 }
 
 export class ForwardedStream {
@@ -53,6 +56,7 @@ export class ForwardedStream {
   #rest: Buffer | undefined;
   #recent: readonly ServerSentEvent[] = [];
   #usage: Partial<Usage> | undefined;
+  readonly #estimate: UsageEstimate | undefined;
   #ended = false;
   /** An event was too large to read: the client judges the rest. */
   #unread = false;
@@ -63,6 +67,7 @@ export class ForwardedStream {
     this.#trace = options.trace;
     this.#concealer = options.concealer;
     this.#verbatim = options.verbatim === true;
+    if (options.promptTokens !== undefined) this.#estimate = new UsageEstimate(dialect, options.promptTokens);
   }
 
   /** Rejects with the error of a stream that begins with one, breaks, or ends without a word. */
@@ -83,7 +88,7 @@ export class ForwardedStream {
 
   /** What was read of the figures so far. */
   usage(): Partial<Usage> | undefined {
-    return this.#usage;
+    return this.#estimate?.usage ?? this.#usage;
   }
 
   /** The text that ends what has been given out so far; empty where it is complete. */
@@ -182,7 +187,8 @@ export class ForwardedStream {
     if (events.length === 0) return;
     this.#recent =
       events.length >= RECENT ? events.slice(-RECENT) : [...this.#recent, ...events].slice(-RECENT);
-    for (const event of events) if (event.data.includes('"usage"')) this.#readUsage(event);
+    if (this.#estimate !== undefined) this.#estimate.read(events);
+    else for (const event of events) if (event.data.includes('"usage"')) this.#readUsage(event);
   }
 
   /** Only the few events that speak of usage are parsed, each by a decoder of its own. */
@@ -201,6 +207,37 @@ export class ForwardedStream {
     return this.#concealer?.bytes(whole) ?? whole;
   }
 }
+
+/** Reads a stream along: of an answer whose figures do not come, the words that did are counted. */
+class UsageEstimate {
+  readonly #decoder: StreamDecoder;
+  readonly #lifecycle: StreamLifecycle;
+
+  constructor({ egress }: Dialect, promptTokens: number) {
+    this.#decoder = egress.createStreamDecoder(OWN_NAMES);
+    this.#lifecycle = lifecycleFor(promptTokens);
+  }
+
+  read(events: readonly ServerSentEvent[]): void {
+    const said: ModelEvent[] = [];
+    for (const event of events) this.#decoder.push(event, said);
+    this.#lifecycle.push(said);
+  }
+
+  get usage(): Usage {
+    return this.#lifecycle.usage;
+  }
+}
+
+/** The figures in the events of a whole answer; those that are not there are estimated. */
+export function estimatedUsage(events: readonly ModelEvent[], promptTokens: number): Usage {
+  const lifecycle = lifecycleFor(promptTokens);
+  lifecycle.push(events);
+  return lifecycle.usage;
+}
+
+const lifecycleFor = (inputTokens: number): StreamLifecycle =>
+  new StreamLifecycle({ id: '', model: '', estimate: { inputTokens } });
 
 /** The figures in `events`, over those known before. */
 export function usageIn(events: readonly ModelEvent[], before?: Partial<Usage>): Partial<Usage> | undefined {

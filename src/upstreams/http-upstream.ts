@@ -5,27 +5,29 @@ import type { ModelEvent } from '../core/events.js';
 import { isObject } from '../core/is-object.js';
 import { isDeeper } from '../core/json-text.js';
 import { LossLog } from '../core/losses.js';
-import type { ServerSentEvent } from '../core/server-sent-event.js';
-import type { Dialect, StreamDecoder, WireHeaders } from '../dialects/shared/dialect.js';
+import type { Dialect, WireHeaders } from '../dialects/shared/dialect.js';
 import type { Quirks } from '../dialects/shared/quirks.js';
 import type { ToolNames } from '../dialects/shared/tool-names.js';
 import { writeJson } from '../dialects/shared/write-json.js';
 import { readAll } from '../transport/http-client/http-client.js';
 import type { HttpRequest } from '../transport/http-client/types.js';
-import { SseReader } from '../transport/sse-reader.js';
 import { CredentialConcealer } from './conceal-credential.js';
+import { decodeStream } from './decode-stream.js';
 import { type Endpoint, endpointHeaders, endpointUrl, modelListRequest } from './endpoint.js';
 import { untilFirstChunk } from './first-chunk.js';
-import { ForwardedStream, OWN_NAMES, usageIn } from './forwarded-stream.js';
+import { estimatedUsage, ForwardedStream, OWN_NAMES, usageIn } from './forwarded-stream.js';
+import { passThrough } from './pass-through.js';
 import { withinOutputLimit } from './quirks/output-limit.js';
 import type { QuirkSource } from './quirks/quirk-source.js';
 import { readModelList } from './read-model-list.js';
+import { servedBy } from './served-by.js';
 import type { TokenMeter } from './token-meter.js';
-import { ToolExtensionCache } from './tool-extension-cache.js';
+import type { ToolExtensionCache } from './tool-extension-cache.js';
 import type {
   ForwardedAnswer,
   ForwardRequest,
   ListedModel,
+  PassRequest,
   RequestTrace,
   SideRequest,
   Upstream,
@@ -41,6 +43,7 @@ interface HttpUpstreamOptions {
   quirks: QuirkSource;
   timeouts: Timeouts;
   meter: TokenMeter;
+  extensions: ToolExtensionCache;
 }
 
 /** The part of an HTTP client that an upstream uses. */
@@ -92,14 +95,17 @@ const BYTE_LANE_PATH: Record<DialectName, string> = {
 export class HttpUpstream implements Upstream {
   readonly name: string;
   readonly dialect: DialectName;
+  readonly served: NonNullable<Upstream['served']>;
   readonly #options: HttpUpstreamOptions;
-  readonly #extensions = new ToolExtensionCache();
+  readonly #extensions: ToolExtensionCache;
   readonly #concealer: CredentialConcealer;
 
   constructor(options: HttpUpstreamOptions) {
     this.name = options.name;
     this.dialect = options.dialect.name;
+    this.served = servedBy(options.endpoint, this.dialect);
     this.#options = options;
+    this.#extensions = options.extensions;
     this.#concealer = new CredentialConcealer(options.endpoint);
   }
 
@@ -157,7 +163,12 @@ export class HttpUpstream implements Upstream {
       const whole = JSON_TYPE.test(contentType) ? contentType : 'application/json';
       return { status, contentType: whole, ...(await this.#checked(response, call)) };
     }
-    const options = { trace: call.trace, concealer: this.#concealer, verbatim: call.verbatim === true };
+    const options = {
+      trace: call.trace,
+      concealer: this.#concealer,
+      verbatim: call.verbatim === true,
+      promptTokens: this.#promptTokens(call),
+    };
     const stream = await ForwardedStream.open(dialect, response.body, options);
     return {
       ...(stream.id === undefined ? {} : { id: stream.id }),
@@ -172,16 +183,25 @@ export class HttpUpstream implements Upstream {
   async ask(call: SideRequest): Promise<ForwardedAnswer> {
     const response = await this.#send(call.path, {}, call.body, call, call);
     const { status } = response;
-    const usage = () => undefined;
+    const { dialect } = this.#options;
     if (isEventStream(response.headers)) {
       const options = { trace: call.trace, concealer: this.#concealer, verbatim: true };
-      const stream = await ForwardedStream.open(this.#options.dialect, response.body, options);
+      const stream = await ForwardedStream.open(dialect, response.body, options);
       const failure = (error: GatewayError, requestId: string) => stream.failure(error, requestId);
+      const usage = () => stream.usage();
       return { status, contentType: EVENT_STREAM, chunks: stream.chunks(), usage, failure };
     }
     const bytes = await readAll(response.body, BODY_LIMIT);
     call.trace?.upstreamChunk(bytes);
+    const usage = () => usageIn(dialect.egress.decodeResponse(parseBody(bytes), OWN_NAMES));
     return { status, contentType: 'application/json', chunks: once(bytes), usage };
+  }
+
+  pass(call: PassRequest): Promise<ForwardedAnswer> {
+    const { name, dialect, endpoint, client, timeouts } = this.#options;
+    const send = (request: HttpRequest) => client.request(request);
+    const own = { name, dialect: dialect.name, endpoint, timeouts, concealer: this.#concealer, send };
+    return passThrough(own, call);
   }
 
   async #try(call: UpstreamRequest, quirks: Quirks): Promise<UpstreamAnswer> {
@@ -230,6 +250,11 @@ export class HttpUpstream implements Upstream {
     };
   }
 
+  /** Where the upstream may leave them out and they have to be known. */
+  #promptTokens({ model, metered }: ForwardRequest): number | undefined {
+    return metered && this.#options.meter.estimate(model, metered).tokens;
+  }
+
   /** The upstream's own count; undefined where it does not offer one. */
   async #askForTokens(call: UpstreamRequest): Promise<number | undefined> {
     const { dialect, quirks } = this.#options;
@@ -265,10 +290,12 @@ export class HttpUpstream implements Upstream {
   /** The bytes of a whole answer, given out once they are known to be one. */
   async #checked(
     response: HttpAnswer,
-    { trace, verbatim }: Pick<ForwardRequest, 'trace' | 'verbatim'>,
+    call: ForwardRequest,
   ): Promise<Pick<ForwardedAnswer, 'id' | 'chunks' | 'usage'>> {
+    const { trace, verbatim } = call;
     const { bytes, body, events } = await this.#whole(response, OWN_NAMES, trace, verbatim === true);
-    const usage = usageIn(events);
+    const promptTokens = this.#promptTokens(call);
+    const usage = promptTokens === undefined ? usageIn(events) : estimatedUsage(events, promptTokens);
     const id = isObject(body) && typeof body['id'] === 'string' ? { id: body['id'] } : {};
     return { ...id, chunks: once(bytes), usage: () => usage };
   }
@@ -278,7 +305,7 @@ export class HttpUpstream implements Upstream {
     path: string,
     headers: Record<string, string>,
     body: Uint8Array | string | undefined,
-    call: Pick<UpstreamRequest, 'headers' | 'signal' | 'trace'>,
+    call: Pick<UpstreamRequest, 'headers' | 'signal' | 'trace' | 'propagated'>,
     { method, query = '' }: Pick<SideRequest, 'method' | 'query'> = { method: 'POST' },
   ): Promise<HttpAnswer> {
     const { client, dialect, endpoint, name, timeouts } = this.#options;
@@ -293,6 +320,7 @@ export class HttpUpstream implements Upstream {
         accept: 'application/json, text/event-stream',
         ...headers,
         ...pick(call.headers, FORWARDED[dialect.name]),
+        ...call.propagated,
         ...endpointHeaders(endpoint, dialect.name),
       },
       ...(body === undefined ? {} : { body }),
@@ -328,74 +356,6 @@ function isBegun(body: unknown): boolean {
 
 function isEventStream(headers: WireHeaders): boolean {
   return headers['content-type']?.includes(EVENT_STREAM) ?? false;
-}
-
-/** One batch a read: the cost of an event is a call, not a promise. */
-async function* decodeStream(
-  body: AsyncIterable<Buffer>,
-  decoder: StreamDecoder,
-  concealer: CredentialConcealer,
-  trace: RequestTrace | undefined,
-  extensions?: ToolExtensionCache,
-): AsyncGenerator<ModelEvent[]> {
-  const reader = new SseReader();
-  const source = body[Symbol.asyncIterator]();
-  let events: ServerSentEvent[] = [];
-  let over = false;
-  try {
-    for (let read = await source.next(); read.done !== true; read = await source.next()) {
-      trace?.upstreamChunk(read.value);
-      reader.push(read.value, events);
-      if (events.length === 0) continue;
-      const batch: ModelEvent[] = [];
-      for (const event of events) decoder.push(event, batch);
-      concealer.errorsIn(batch);
-      events = [];
-      extensions?.remember(batch);
-      over = decoder.done;
-      if (over) endQuietly(source);
-      if (batch.length > 0) yield batch;
-      if (over) return;
-    }
-    over = true;
-    reader.end(events);
-    const batch: ModelEvent[] = [];
-    for (const event of events) decoder.push(event, batch);
-    decoder.end(batch);
-    concealer.errorsIn(batch);
-    if (batch.length > 0) yield batch;
-  } catch (error) {
-    yield [{ type: 'error', error: brokenStream(error) }];
-  } finally {
-    if (!over) await source.return?.();
-  }
-}
-
-/** Time for an upstream to end its answer after the last event, so that the connection can be used again. */
-const END_GRACE_MS = 1_000;
-
-/** The answer is whole: the rest of the connection's bytes does not matter. */
-function endQuietly(source: AsyncIterator<Buffer>): void {
-  const giveUp = setTimeout(() => void source.return?.(), END_GRACE_MS).unref();
-  const readOn = async (): Promise<void> => {
-    while ((await source.next()).done !== true);
-  };
-  readOn().then(
-    () => clearTimeout(giveUp),
-    () => clearTimeout(giveUp),
-  );
-}
-
-function brokenStream(error: unknown): GatewayError {
-  if (error instanceof GatewayError) return error;
-  return new GatewayError(
-    'upstream_failed',
-    'The connection to the upstream broke during its answer. Retry the request.',
-    {
-      retryable: true,
-      cause: error,
-    },
-  );
 }
 
 async function* once<T>(item: T): AsyncGenerator<T> {

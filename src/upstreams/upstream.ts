@@ -4,11 +4,14 @@ import type { GatewayError } from '../core/errors.js';
 import type { ModelEvent } from '../core/events.js';
 import type { Loss } from '../core/losses.js';
 import type { WireHeaders } from '../dialects/shared/dialect.js';
+import type { Affinity } from './pool/conversation-homes.js';
 
 export interface Upstream {
   readonly name: string;
   /** What it speaks; undefined for what is embedded. */
   readonly dialect: DialectName | undefined;
+  /** Where it is, and whose it is by the names of OpenTelemetry; undefined for what is embedded. */
+  readonly served?: { provider: string; host: string; port: number };
   /** Rejects with a GatewayError until the first real piece of the answer is there. */
   call(call: UpstreamRequest): Promise<UpstreamAnswer>;
   /** Tokens of the request as this upstream would count them. */
@@ -22,6 +25,8 @@ export interface Upstream {
   forward?(call: ForwardRequest): Promise<ForwardedAnswer | UpstreamAnswer>;
   /** Any other request of the dialect, as it came: to an answer that the upstream keeps, or about a request. Rejects as `call` does. */
   ask?(call: SideRequest): Promise<ForwardedAnswer>;
+  /** Any request, passed on as it came; answers with whatever the upstream says. Rejects where it says nothing. */
+  pass?(call: PassRequest): Promise<ForwardedAnswer>;
   /** False when something of this model's requests must be changed on the way. */
   forwards?(model: string): boolean;
 }
@@ -36,9 +41,15 @@ export interface UpstreamRequest {
   /** Efforts that the route allows, above what is known of the upstream. */
   efforts?: readonly Effort[];
   trace?: RequestTrace;
+  /** Headers that name the gateway's own span, for telemetry. */
+  propagated?: Readonly<Record<string, string>>;
+  /** Which of several targets should answer. */
+  affinity?: Affinity;
 }
 
 export interface UpstreamAnswer {
+  /** Who answered, where it is one of several. */
+  upstream?: string;
   losses: readonly Loss[];
   /** Tokens of the prompt, for an upstream that counts them only at the end. */
   promptTokens?: number;
@@ -54,9 +65,11 @@ export interface ForwardRequest extends Omit<UpstreamRequest, 'request'> {
   stream: boolean;
   /** It asks for what only this dialect has: several answers, or one that is made in the background. */
   verbatim?: boolean;
+  /** What the body says, where tokens that the upstream does not count have to be estimated. */
+  metered?: ConversationRequest;
 }
 
-export interface SideRequest extends Pick<UpstreamRequest, 'headers' | 'signal' | 'trace'> {
+export interface SideRequest extends Pick<UpstreamRequest, 'headers' | 'signal' | 'trace' | 'affinity'> {
   method: 'GET' | 'POST' | 'DELETE';
   /** Appended to the upstream's `base_url`. */
   path: string;
@@ -65,7 +78,19 @@ export interface SideRequest extends Pick<UpstreamRequest, 'headers' | 'signal' 
   body?: Uint8Array;
 }
 
+export interface PassRequest extends Pick<UpstreamRequest, 'headers' | 'signal' | 'trace' | 'affinity'> {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Appended to the upstream's `base_url`. */
+  path: string;
+  /** Without its mark. */
+  query?: string;
+  contentType?: string;
+  body?: Uint8Array;
+}
+
 export interface ForwardedAnswer {
+  /** Who answered, where it is one of several. */
+  upstream?: string;
   status: number;
   contentType: string;
   /** Throws GatewayError when the upstream breaks. */
@@ -88,7 +113,14 @@ export interface ListedModel {
 
 /** Records what goes out and what comes in, as bytes; keeps references only. */
 export interface RequestTrace {
-  outbound(request: { upstream: string; dialect: DialectName; url: string; body: Uint8Array | string }): void;
+  outbound(request: {
+    upstream: string;
+    dialect: DialectName;
+    url: string;
+    body: Uint8Array | string;
+    /** Why this one of several. */
+    reason?: string;
+  }): void;
   upstreamHead(status: number, headers: WireHeaders): void;
   upstreamChunk(chunk: Uint8Array): void;
 }

@@ -32,9 +32,17 @@ interface Breaker {
   coolUntil: number;
   /** First tries that none was repeated for yet, as far as they count. */
   tries: number;
-  /** A request is finding out whether the outage is over. */
-  probing: boolean;
+  /** The request that is finding out whether the outage is over. */
+  probe: object | undefined;
   last: GatewayError | undefined;
+}
+
+/** One request to one upstream. One of the three is called, once. */
+interface Try {
+  succeeded(): void;
+  failed(error: GatewayError): void;
+  /** Nothing was found out about the upstream: the client left, or the request was wrong. */
+  abandoned(): void;
 }
 
 /** Not that it has had enough of this key, or does not know it. */
@@ -57,16 +65,17 @@ export class CircuitBreakers {
     return [...upstreams.filter((each) => !isCooling(each)), ...upstreams.filter(isCooling)];
   }
 
-  /** Before each try. The error where the upstream is not asked, because it is down. */
-  refusal(upstream: string, key: string, isRetry: boolean): GatewayError | undefined {
+  /** Before each try: the try, or the error where the upstream is not asked because it is down. */
+  begin(upstream: string, key: string, isRetry: boolean): Try | GatewayError {
     const breaker = this.#take(upstream, key);
     if (!isRetry) breaker.tries = Math.min(breaker.tries + 1, MOST_TRIES);
     const { last } = breaker;
-    if (last === undefined || !this.#isDown(breaker)) return undefined;
+    if (last === undefined || !this.#isDown(breaker)) return this.#try(breaker);
     const waitMs = breaker.coolUntil - this.#now();
-    if (waitMs <= 0 && !breaker.probing) {
-      breaker.probing = true;
-      return undefined;
+    if (waitMs <= 0 && breaker.probe === undefined) {
+      const probe = this.#try(breaker);
+      breaker.probe = probe;
+      return probe;
     }
     const seconds = Math.max(1, Math.ceil(waitMs / 1000));
     return new GatewayError(
@@ -88,15 +97,24 @@ export class CircuitBreakers {
     return true;
   }
 
-  succeeded(upstream: string, key: string): void {
-    const breaker = this.#find(upstream, key);
-    if (breaker !== undefined) Object.assign(breaker, { ...CLOSED, tries: breaker.tries });
+  /** What becomes of one that began before the outage says nothing about the probe: it stays the only one. */
+  #try(breaker: Breaker): Try {
+    const end = (): void => {
+      if (breaker.probe === began) breaker.probe = undefined;
+    };
+    const began: Try = {
+      succeeded: () => Object.assign(breaker, { ...CLOSED, tries: breaker.tries }),
+      failed: (error) => {
+        end();
+        this.#failed(breaker, error);
+      },
+      abandoned: end,
+    };
+    return began;
   }
 
-  failed(upstream: string, key: string, error: GatewayError): void {
+  #failed(breaker: Breaker, error: GatewayError): void {
     const now = this.#now();
-    const breaker = this.#take(upstream, key);
-    breaker.probing = false;
     breaker.failures += 1;
     breaker.outages = isOutage(error) ? breaker.outages + 1 : 0;
     if (breaker.outages === 1) breaker.firstOutageAt = now;
@@ -105,12 +123,6 @@ export class CircuitBreakers {
     const own = Math.min(coolMs * 2 ** (breaker.failures - 1), longestCoolMs);
     const asked = Math.min((error.retryAfter ?? 0) * 1000, longestAskedMs);
     breaker.coolUntil = now + Math.max(own, asked);
-  }
-
-  /** Nothing was found out: the client left, or the request was wrong. */
-  abandoned(upstream: string, key: string): void {
-    const breaker = this.#find(upstream, key);
-    if (breaker !== undefined) breaker.probing = false;
   }
 
   #isDown({ outages, firstOutageAt }: Breaker): boolean {
@@ -140,7 +152,7 @@ const CLOSED = {
   outages: 0,
   firstOutageAt: 0,
   coolUntil: 0,
-  probing: false,
+  probe: undefined,
   last: undefined,
 } as const satisfies Omit<Breaker, 'tries'>;
 

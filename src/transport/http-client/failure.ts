@@ -2,6 +2,11 @@
 import { GatewayError } from '../../core/errors.js';
 import { ProtocolError } from './response-head.js';
 
+/** No connection came about: whoever asks, for whatever, it is the same. */
+export class UnreachableError extends GatewayError {}
+
+const kindOf = (stage: RequestStage) => (stage === 'connect' ? UnreachableError : GatewayError);
+
 /** Where a request was going, as shown in messages. */
 export interface RequestTarget {
   /** `host` or `host:port`. */
@@ -105,7 +110,7 @@ export function wireFailure(target: RequestTarget, stage: RequestStage, error: u
   const text = cause?.text ?? 'the connection failed';
   const advice = cause?.advice === undefined ? '' : ` ${cause.advice}`;
   const shown = code === '' ? '' : ` (${code})`;
-  return new GatewayError(
+  return new (kindOf(stage))(
     'upstream_failed',
     `${BEGINNINGS[stage]} ${nameOf(target)}: ${text}${shown}.${advice}`,
     { retryable: cause?.retryable ?? true, cause: error },
@@ -143,7 +148,7 @@ export function timedOut(target: RequestTarget, stage: RequestStage, afterMs: nu
     answer: `${nameOf(target)} did not answer within ${seconds}.`,
     body: `${nameOf(target)} fell silent for ${seconds} in the middle of its answer.`,
   };
-  return new GatewayError('upstream_timeout', texts[stage], { retryable: true });
+  return new (kindOf(stage))('upstream_timeout', texts[stage], { retryable: true });
 }
 
 export function cancelled(signal: AbortSignal): GatewayError {

@@ -49,7 +49,7 @@ export function encodeHead(options: HeadOptions): string {
   if (!authorized && url.username !== '') head += `authorization: ${basicCredentials(url)}\r\n`;
   if (viaProxy?.authorization !== undefined) head += `proxy-authorization: ${viaProxy.authorization}\r\n`;
   if (bodyLength !== undefined) head += `content-length: ${bodyLength}\r\n`;
-  else if (method === 'POST') head += 'content-length: 0\r\n';
+  else if (method === 'POST' || method === 'PUT') head += 'content-length: 0\r\n';
   return `${head}\r\n`;
 }
 

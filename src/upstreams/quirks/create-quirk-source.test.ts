@@ -41,6 +41,18 @@ describe('createQuirkSource', () => {
     expect(source.of('gpt-5.4')).toMatchObject({ effortWithTools: false, sampling: false });
   });
 
+  it.each([
+    ['gpt-5.4', true],
+    ['gpt-5.10-mini', true],
+    ['gpt-6-astra', true],
+    ['gpt-5.3', false],
+    ['gpt-5', false],
+    ['gpt-4.1', false],
+  ])('knows whether %s has tool_search', (model, toolSearch) => {
+    const source = createQuirkSource({ upstream: 'u', options: options('https://api.openai.com/v1') });
+    expect(source.of(model)).toMatchObject({ toolSearch });
+  });
+
   it('learns how long an answer may be, also where the prompt and the answer are too long together', () => {
     const source = createQuirkSource({ upstream: 'u', options: options('http://a/v1') });
     const learn = (message: string, code: 'invalid_request' | 'context_overflow'): boolean =>
@@ -121,6 +133,15 @@ describe('createQuirkSource', () => {
     expect(learned).toMatchObject([{ upstream: 'u', model: 'm', change: expected, evidence: message }]);
     const again = createQuirkSource({ upstream: 'u', options: options('http://a/v1'), lessons: learned });
     expect(again.of('m')).toMatchObject(expected);
+  });
+
+  it('learns from a router that finds no provider for it, though that is a 404', () => {
+    const source = createQuirkSource({ upstream: 'u', options: options('http://a/v1') });
+    const learn = (message: string): boolean =>
+      source.learn('m', new GatewayError('not_found', message), source.of('m'));
+    expect(learn('The model does not support images')).toBe(false);
+    expect(learn('No endpoints found that support image input')).toBe(true);
+    expect(source.of('m').images).toBe(false);
   });
 
   it('learns a thing once: the same complaint again is final', () => {

@@ -75,7 +75,7 @@ export function createQuirkSource({
   return {
     of,
     learn(model: string, error: GatewayError, used: Quirks): boolean {
-      if (error.status !== 400 && error.status !== 422) return false;
+      if (error.status !== 400 && error.status !== 422 && !NO_ENDPOINT.test(error.message)) return false;
       const isOverflow = error.code === 'context_overflow';
       for (const fix of FIXES) {
         if (isOverflow && fix.ofOverflow !== true) continue;
@@ -100,6 +100,9 @@ export function createQuirkSource({
     isPlain: (model) => Object.keys(configured).length === 0 && !learned.has(model),
   };
 }
+
+/** How a router of several providers says with a 404 that none of them takes something. */
+const NO_ENDPOINT = /^no endpoints found that support/i;
 
 /** A store may remember a quirk that this version no longer has. */
 function knownQuirks(change: Partial<Quirks>): Partial<Quirks> {

@@ -3,6 +3,7 @@
  * tried once, and remembered for that upstream and model when it is.
  */
 import type { Quirks } from '../../dialects/shared/quirks.js';
+import { refused } from '../../dialects/shared/refused.js';
 import { outputLimitIn } from './output-limit.js';
 
 interface Fix {
@@ -15,13 +16,6 @@ interface Fix {
   /** Also tried where the message reads like a context overflow. */
   ofOverflow?: true;
 }
-
-const NOT_TAKEN =
-  "(?:not (?:supported|support|allowed|permitted|recognized|available|compatible)|unsupported|unknown|unrecognized|unexpected|extra (?:fields|inputs)|invalid|does ?n[o'’]t support|cannot be (?:used|specified)|no longer)";
-
-/** `field` is named and refused, in either order. */
-const refused = (field: string) =>
-  new RegExp(`(?:${field})[\\s\\S]{0,160}${NOT_TAKEN}|${NOT_TAKEN}[\\s\\S]{0,160}(?:${field})`, 'i');
 
 const set =
   <K extends keyof Quirks>(key: K, value: Quirks[K]) =>
@@ -73,6 +67,11 @@ export const FIXES: readonly Fix[] = [
     complaint: refused('reasoning_content|reasoning_details'),
     change: (used) =>
       used.reasoningHistory === 'none' ? {} : { reasoningHistory: 'none', reasoningRequired: false },
+  },
+  {
+    name: 'no deferred tools',
+    complaint: /defer_loading|tool_reference|tool_search/i,
+    change: set('toolSearch', false),
   },
   {
     name: 'no reasoning summary',

@@ -16,6 +16,9 @@ export interface Profile {
 
 const LOW_TO_HIGH: readonly Effort[] = ['low', 'medium', 'high'];
 
+/** The models that know the tool `tool_search`. */
+const FROM_GPT_5_4 = /^gpt-(?:5\.(?:[4-9]|\d\d)|[6-9]|\d\d)/;
+
 /** Servers that grew around the first version of the API: only what everyone understands. */
 const CAUTIOUS: Partial<Quirks> = {
   maxTokensField: 'max_tokens',
@@ -59,6 +62,7 @@ export const PROFILES = {
         name: /^gpt-5\.\d/,
         quirks: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'], effortWithTools: false },
       },
+      { name: FROM_GPT_5_4, quirks: { toolSearch: true } },
     ],
   },
   azure: {
@@ -75,6 +79,7 @@ export const PROFILES = {
         },
       },
       { name: /^(o[1-9]|gpt-5)/, quirks: { sampling: false, stop: false, efforts: LOW_TO_HIGH } },
+      { name: FROM_GPT_5_4, quirks: { toolSearch: true } },
     ],
   },
   deepseek: {
@@ -197,13 +202,20 @@ export const PROFILES = {
   },
   anthropic: {
     address: /(^|\.)api\.anthropic\.com(\/|$)/,
-    quirks: { midSystem: true, toolIdLimit: 128, toolNameLimit: 128, toolResultImage: 'inline' },
+    quirks: {
+      midSystem: true,
+      toolIdLimit: 128,
+      toolNameLimit: 128,
+      toolResultImage: 'inline',
+      toolSearch: true,
+    },
     models: [
       // These think by a budget of tokens and know neither effort nor instructions in the middle.
       {
         name: /^claude-(?:3|(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:-\d{8})?$)/,
         quirks: { effortField: 'thinking', midSystem: false },
       },
+      { name: /^claude-3/, quirks: { toolSearch: false } },
     ],
   },
   /** Follows its dialect's documentation to the letter. */
