@@ -22,6 +22,8 @@ export { LOG_LEVELS } from './log-levels.js';
 
 interface LogOptions {
   level: string;
+  /** In every line, where several processes write to one place. */
+  facts?: Readonly<Record<string, number | string>> | undefined;
   /** Takes secrets out of a line, whatever put them there. */
   redact?: (line: string) => string;
   /** A file descriptor; stderr unless a test says otherwise. */
@@ -31,12 +33,12 @@ interface LogOptions {
 /** A process that ends waits so long for its last lines. */
 const FLUSH_MS = 500;
 
-export function createLog({ level, redact, fd = 2 }: LogOptions): GatewayLog {
+export function createLog({ level, facts, redact, fd = 2 }: LogOptions): GatewayLog {
   const out = new LineWriter(fd);
   const logger = pino(
     {
       level,
-      base: null,
+      base: facts ?? null,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       ...(redact === undefined ? {} : { hooks: { streamWrite: redact } }),

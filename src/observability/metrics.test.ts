@@ -69,6 +69,41 @@ describe('Metrics', () => {
     expect(await metrics.render()).not.toContain('toolgate_upstream_errors_total{');
   });
 
+  it('counts for upstreams and teams, and gives no more than 200 teams a series', async () => {
+    const metrics = new Metrics();
+    const usage = { inputTokens: 10, outputTokens: 3, cacheReadTokens: 7, cacheWriteTokens: 0 };
+    metrics.record({ ...FACTS, upstream: 'openai', team: 'web', usage, costUsd: 0.5 });
+    for (let index = 0; index < 300; index++) metrics.record({ ...FACTS, team: `team-${index}` });
+    const lines = (await metrics.render()).split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'toolgate_upstream_requests_total{upstream="openai",status="200"} 1',
+        'toolgate_upstream_duration_seconds_count{upstream="openai"} 1',
+        'toolgate_team_requests_total{team="web",status="200"} 1',
+        'toolgate_team_tokens_total{team="web",kind="input"} 17',
+        'toolgate_team_cost_usd_total{team="web"} 0.5',
+        'toolgate_team_requests_total{team="other",status="200"} 101',
+      ]),
+    );
+    expect(lines.filter((line) => line.startsWith('toolgate_team_requests_total{'))).toHaveLength(201);
+  });
+
+  it('says which upstream answered last, and which is not asked any more', async () => {
+    const metrics = new Metrics();
+    metrics.upstreamFailed('down', 'overloaded');
+    metrics.upstreamRefused('down');
+    metrics.record({ ...FACTS, upstream: 'up' });
+    const lines = (await metrics.render()).split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'toolgate_upstream_up{upstream="down"} 0',
+        'toolgate_breaker_open{upstream="down"} 1',
+        'toolgate_upstream_up{upstream="up"} 1',
+        'toolgate_breaker_open{upstream="up"} 0',
+      ]),
+    );
+  });
+
   it('escapes label values', async () => {
     const metrics = new Metrics();
     metrics.record({ ...FACTS, model: 'a"b\\c\nd' });

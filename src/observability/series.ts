@@ -6,6 +6,24 @@
 /** Joins label values to a key; no value holds it, for it is removed from them. */
 const SEPARATOR = '\u0000';
 
+/** What a series holds now, for exporters. */
+export interface SeriesData {
+  name: string;
+  help: string;
+  type: 'counter' | 'gauge' | 'histogram';
+  /** Of a histogram. */
+  bounds?: readonly number[];
+  points: readonly SeriesPoint[];
+}
+
+export interface SeriesPoint {
+  labels: Readonly<Record<string, string>>;
+  /** The sum of all values, of a histogram. */
+  value: number;
+  /** Of a histogram, one more than there are bounds. */
+  counts?: readonly number[];
+}
+
 abstract class Labelled {
   readonly #labels: readonly string[];
   protected readonly name: string;
@@ -13,6 +31,11 @@ abstract class Labelled {
   constructor(name: string, labels: readonly string[]) {
     this.name = name;
     this.#labels = labels;
+  }
+
+  protected labelsOf(key: string): Record<string, string> {
+    const values = key.split(SEPARATOR);
+    return Object.fromEntries(this.#labels.map((label, index) => [label, values[index] ?? '']));
   }
 
   protected labelText(key: string, extra = ''): string {
@@ -47,6 +70,11 @@ export class Counter extends Labelled {
     for (const [key, value] of this.#values) text += `${this.name}${this.labelText(key)} ${value}\n`;
     return text;
   }
+
+  collect(): SeriesData {
+    const points = [...this.#values].map(([key, value]) => ({ labels: this.labelsOf(key), value }));
+    return { name: this.name, help: this.#help, type: 'counter', points };
+  }
 }
 
 export class Gauge extends Labelled {
@@ -64,6 +92,10 @@ export class Gauge extends Labelled {
 
   render(): string {
     return `${this.head(this.#help, 'gauge')}${this.name} ${this.#value}\n`;
+  }
+
+  collect(): SeriesData {
+    return { name: this.name, help: this.#help, type: 'gauge', points: [{ labels: {}, value: this.#value }] };
   }
 }
 
@@ -112,6 +144,24 @@ export class Histogram extends Labelled {
     }
     return text;
   }
+
+  collect(): SeriesData {
+    const points = [...this.#values].map(([key, { counts, sum }]) => ({
+      labels: this.labelsOf(key),
+      value: sum,
+      counts: [...counts],
+    }));
+    return { name: this.name, help: this.#help, type: 'histogram', bounds: this.#bounds, points };
+  }
+}
+
+/** Of a counter or a gauge, in the text format of Prometheus. */
+export function renderSeries({ name, help, type, points }: SeriesData): string {
+  const lines = points.map(({ labels, value }) => {
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
+    return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
+  });
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
 /** The first `limit` values keep their name, all later ones share one: a label that clients choose must be bounded. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TraceBudget, TraceRecorder, TraceSampler } from './trace-recorder.js';
+import { PIECE_BYTES, TraceBudget, TraceRecorder, TraceSampler } from './trace-recorder.js';
 
 describe('TraceRecorder', () => {
   it('gives the four sides of a request in order', () => {
@@ -52,7 +52,7 @@ describe('TraceRecorder', () => {
   });
 
   it('holds no more than the budget of all recorders, says so, and gives it back', () => {
-    const budget = new TraceBudget(10);
+    const budget = new TraceBudget(PIECE_BYTES + 10);
     const first = new TraceRecorder(budget);
     first.emitted('12345678');
     const second = new TraceRecorder(budget);
@@ -64,8 +64,17 @@ describe('TraceRecorder', () => {
     expect(third.finish()).toMatchObject({ cut: false });
   });
 
+  it('counts small pieces by the memory that they take, and the size of a trace by its bytes', () => {
+    const budget = new TraceBudget(10 * PIECE_BYTES);
+    const recorder = new TraceRecorder(budget);
+    for (let piece = 0; piece < 20; piece += 1) recorder.emitted('.');
+    const { cut, size, timeline } = recorder.finish();
+    expect({ cut, size, pieces: timeline.length }).toEqual({ cut: true, size: 9, pieces: 9 });
+    expect(budget.take(10 * PIECE_BYTES)).toBe(true);
+  });
+
   it('takes nothing of the budget once it is over', () => {
-    const budget = new TraceBudget(10);
+    const budget = new TraceBudget(PIECE_BYTES + 10);
     const first = new TraceRecorder(budget);
     first.finish();
     first.upstreamChunk(Buffer.from('1234567890'));

@@ -11,6 +11,9 @@ type Headers = Readonly<Record<string, string | undefined>>;
 /** More of one request than this is cut, and said to be. */
 const TRACE_LIMIT = 2 * 1024 * 1024;
 
+/** What a piece takes in memory beside its bytes: a stream of small ones is mostly this. */
+export const PIECE_BYTES = 400;
+
 type Bytes = Uint8Array;
 
 export class TraceRecorder {
@@ -20,6 +23,8 @@ export class TraceRecorder {
   readonly #attempts: RecordedRequest['attempts'] = [];
   readonly #timeline: RecordedRequest['timeline'] = [];
   #bytes = 0;
+  /** Of the budget. */
+  #held = 0;
   #finished = false;
   #cut = false;
 
@@ -31,10 +36,17 @@ export class TraceRecorder {
     this.#inbound = { path, headers, body: this.#keep(body.length) ? body : new Uint8Array(0) };
   }
 
-  outbound(request: { upstream: string; dialect: DialectName; url: string; body: Bytes | string }): void {
-    const { upstream, dialect: wire, url } = request;
+  outbound(request: {
+    upstream: string;
+    dialect: DialectName;
+    url: string;
+    body: Bytes | string;
+    reason?: string;
+  }): void {
+    const { upstream, dialect: wire, url, reason } = request;
     const body = this.#keep(request.body.length) ? request.body : '';
-    this.#attempts.push({ upstream, wire, url, body, status: null, headers: {} });
+    const why = reason === undefined ? {} : { reason };
+    this.#attempts.push({ upstream, ...why, wire, url, body, status: null, headers: {} });
   }
 
   upstreamHead(status: number, headers: Headers): void {
@@ -61,15 +73,14 @@ export class TraceRecorder {
   /** Call once, when the exchange is over. What it gives belongs to the caller. */
   finish(): RecordedRequest {
     this.#finished = true;
-    const size = this.#bytes;
-    this.#budget.release(size);
-    this.#bytes = 0;
+    this.#budget.release(this.#held);
+    this.#held = 0;
     return {
       cut: this.#cut,
       inbound: this.#inbound,
       attempts: this.#attempts,
       timeline: this.#timeline,
-      size,
+      size: this.#bytes,
     };
   }
 
@@ -80,16 +91,18 @@ export class TraceRecorder {
   #keep(bytes: number): boolean {
     // An answer that others share may go on for them.
     if (this.#finished) return false;
-    if (this.#bytes + bytes > TRACE_LIMIT || !this.#budget.take(bytes)) {
+    const held = bytes + PIECE_BYTES;
+    if (this.#bytes + bytes > TRACE_LIMIT || !this.#budget.take(held)) {
       this.#cut = true;
       return false;
     }
     this.#bytes += bytes;
+    this.#held += held;
     return true;
   }
 }
 
-/** Bytes that all recorders together may hold. */
+/** Memory that all recorders together may hold. */
 export class TraceBudget {
   #left: number;
 

@@ -166,7 +166,7 @@ describe('health', () => {
   });
 
   it('is alive but not ready without the store', async () => {
-    const { url } = await startServer({ storeInfo: () => Promise.reject(new Error('disk gone')) });
+    const { url } = await startServer({ storeProbe: () => Promise.reject(new Error('disk gone')) });
     expect((await sendRaw(url, requestBytes(url, { path: '/healthz' }))).status).toBe(200);
     const ready = await sendRaw(url, requestBytes(url, { path: '/readyz' }));
     expect(ready.status).toBe(503);

@@ -6,6 +6,7 @@ import type { Store } from '../../store/store.js';
 import type { Trace } from '../../store/traces.js';
 import type { UsageRecord } from '../../store/usage.js';
 import type { Exchange } from '../http/exchange.js';
+import { endRequestSpan } from './request-span.js';
 
 /** Asked every few seconds by machines: not worth a line at the usual level. */
 const QUIET_ROUTES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
@@ -18,7 +19,7 @@ const CLIENT_CLOSED_STATUS = 499;
 /** A request that is over, whether or not a connection waited for it. */
 type Finished = Pick<
   Exchange,
-  'id' | 'method' | 'path' | 'principal' | 'facts' | 'startedAt' | 'recorder'
+  'id' | 'method' | 'path' | 'principal' | 'facts' | 'startedAt' | 'recorder' | 'span'
 > & {
   /** The status of the answer. */
   answered: number;
@@ -42,12 +43,25 @@ export interface ReportContext {
 }
 
 export function reportExchange(exchange: Exchange, context: ReportContext): void {
-  const { id, method, path, principal, facts, startedAt, recorder, headers, response } = exchange;
+  const { id, method, path, principal, facts, startedAt, recorder, span, headers, response } = exchange;
   const { traced, clientGone } = exchange;
   const answered = response.statusCode;
   const requestId = headers['x-request-id'];
   report(
-    { id, method, path, principal, facts, startedAt, recorder, traced, clientGone, answered, requestId },
+    {
+      id,
+      method,
+      path,
+      principal,
+      facts,
+      startedAt,
+      recorder,
+      span,
+      traced,
+      clientGone,
+      answered,
+      requestId,
+    },
     context,
   );
 }
@@ -57,11 +71,11 @@ export function reportTurn(
   turn: Omit<Finished, 'answered' | 'clientGone' | 'requestId' | 'traced'>,
   context: ReportContext,
 ): void {
-  const { id, method, path, principal, facts, startedAt, recorder } = turn;
+  const { id, method, path, principal, facts, startedAt, recorder, span } = turn;
   const answered = facts.error?.status ?? 200;
   const never = { clientGone: false, requestId: undefined } as const;
   report(
-    { id, method, path, principal, facts, startedAt, recorder, answered, traced: true, ...never },
+    { id, method, path, principal, facts, startedAt, recorder, span, answered, traced: true, ...never },
     context,
   );
 }
@@ -72,6 +86,8 @@ function report(finished: Finished, context: ReportContext): void {
   const now = performance.now();
   const durationMs = round(now - startedAt);
   const firstTokenMs = facts.firstTokenAt === undefined ? undefined : round(facts.firstTokenAt - startedAt);
+  // A person's time says nothing about how fast the answer was.
+  const waitedMs = Math.min(durationMs, round(facts.waitedMs?.() ?? 0));
   const status = finished.clientGone ? CLIENT_CLOSED_STATUS : finished.answered;
   const line = {
     id,
@@ -80,12 +96,14 @@ function report(finished: Finished, context: ReportContext): void {
     path: finished.path.slice(0, SHOWN_PATH_LENGTH),
     status,
     ms: durationMs,
+    waited_ms: waitedMs || undefined,
     first_token_ms: firstTokenMs,
     model: facts.model,
     stream: facts.stream,
     upstream: facts.upstream,
     key: finished.principal.name === '' ? undefined : finished.principal.name,
     team: finished.principal.team,
+    trace_id: finished.span?.traceId,
     input_tokens: facts.usage?.inputTokens,
     output_tokens: facts.usage?.outputTokens,
     cache_read_tokens: facts.usage?.cacheReadTokens || undefined,
@@ -102,16 +120,19 @@ function report(finished: Finished, context: ReportContext): void {
     route: facts.route,
     method,
     status,
-    seconds: durationMs / 1000,
+    seconds: (durationMs - waitedMs) / 1000,
     model: facts.model,
     upstream: facts.upstream,
+    team: isInner(finished) ? undefined : finished.principal.team,
+    costUsd: isInner(finished) ? undefined : costOfFacts(facts),
     firstTokenSeconds: firstTokenMs === undefined ? undefined : firstTokenMs / 1000,
     usage: isInner(finished) ? undefined : facts.usage,
     losses: facts.losses,
     repairs: facts.repairs,
     errorCode: facts.error?.code,
   });
-  if (finished.traced) keepTurn(finished, context, durationMs, firstTokenMs);
+  if (finished.span !== undefined) endRequestSpan(finished.span, facts, status);
+  if (finished.traced) keepTurn(finished, context, { durationMs, waitedMs, firstTokenMs });
 }
 
 /** A model call of an agent: its tokens are counted with the answer that the agent gives. */
@@ -119,19 +140,26 @@ function isInner({ principal }: Finished): boolean {
   return principal.pinned !== undefined;
 }
 
+interface Times {
+  durationMs: number;
+  /** Of those, how long it waited for people. */
+  waitedMs: number;
+  firstTokenMs: number | undefined;
+}
+
 function keepTurn(
   finished: Finished,
   { store, events, onUsage }: Pick<ReportContext, 'store' | 'events' | 'onUsage'>,
-  durationMs: number,
-  firstTokenMs: number | undefined,
+  { durationMs, waitedMs, firstTokenMs }: Times,
 ): void {
   const { facts, id, path, principal, recorder } = finished;
   const at = Math.round(Date.now() - durationMs);
   // An answer that failed after its head was out is a failure all the same.
   const status = facts.error?.status ?? finished.answered;
   const model = facts.model ?? '';
+  const session = facts.session ?? principal.pinned?.session;
   if (!isInner(finished)) {
-    const row = usageOf(finished, { at, status, durationMs, firstTokenMs });
+    const row = usageOf(finished, { at, status, latencyMs: durationMs - waitedMs, firstTokenMs });
     store.usage.record(row);
     onUsage?.(row);
   }
@@ -149,8 +177,10 @@ function keepTurn(
       path,
       stream: facts.stream ?? false,
       first_token_ms: firstTokenMs ?? null,
+      ...(waitedMs === 0 ? {} : { waited_ms: waitedMs }),
       stop_reason: facts.stopReason ?? null,
-      ...(facts.session === undefined ? {} : { session: facts.session }),
+      ...(session === undefined ? {} : { session }),
+      ...(isInner(finished) ? { inner: true } : {}),
       usage: facts.usage ?? null,
       error: facts.error === undefined ? null : { code: facts.error.code, message: facts.error.message },
     },
@@ -178,27 +208,30 @@ export function traceToWire(trace: Omit<Trace, 'payloadSize'> & { payloadSize?: 
 
 function usageOf(
   { facts, principal }: Finished,
-  times: { at: number; status: number; durationMs: number; firstTokenMs: number | undefined },
+  times: { at: number; status: number; latencyMs: number; firstTokenMs: number | undefined },
 ): UsageRecord {
-  const { at, status, durationMs, firstTokenMs } = times;
+  const { at, status, latencyMs, firstTokenMs } = times;
+  const cost = costOfFacts(facts);
   return {
     at,
     principal: principal.name,
     model: facts.model ?? '',
     upstream: facts.upstream ?? '',
     status,
-    latencyMs: durationMs,
+    latencyMs,
     ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
     inputTokens: facts.usage?.inputTokens ?? 0,
     outputTokens: facts.usage?.outputTokens ?? 0,
     cacheReadTokens: facts.usage?.cacheReadTokens ?? 0,
     cacheWriteTokens: facts.usage?.cacheWriteTokens ?? 0,
     ...(facts.session === undefined ? {} : { session: facts.session }),
-    ...(facts.price === undefined || facts.usage === undefined
-      ? {}
-      : { costUsd: costOf(facts.usage, facts.price) }),
+    ...(cost === undefined ? {} : { costUsd: cost }),
     ...(facts.usage?.reasoningTokens === undefined ? {} : { reasoningTokens: facts.usage.reasoningTokens }),
   };
+}
+
+function costOfFacts({ price, usage }: Finished['facts']): number | undefined {
+  return price === undefined || usage === undefined ? undefined : costOf(usage, price);
 }
 
 function round(ms: number): number {
