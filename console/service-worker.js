@@ -38,13 +38,44 @@ self.addEventListener('fetch', (event) => {
   }
 });
 
-/** A person who presses on a notification wants the page that it is about. */
-self.addEventListener('notificationclick', (event) => {
-  const { notification } = event;
-  notification.close();
-  const to = notification.data?.to;
-  event.waitUntil(open(typeof to === 'string' && to.startsWith('#/') ? to : INBOX));
+/** The gateway asks while no page is open. A page that is open shows the same under the same tag. */
+self.addEventListener('push', (event) => {
+  event.waitUntil(show(event.data?.json() ?? {}));
 });
+
+/** A person who presses on a notification wants the page that it is about; one who presses a button has decided. */
+self.addEventListener('notificationclick', (event) => {
+  const { notification, action } = event;
+  notification.close();
+  const { to, delivery, actions = [] } = notification.data ?? {};
+  const route = typeof to === 'string' && to.startsWith('#/') ? to : INBOX;
+  const pressed = actions.find(({ choice }) => choice === action);
+  event.waitUntil(pressed === undefined ? open(route) : decide(delivery, pressed, route));
+});
+
+function show({ tag, title = 'Toolgate', body = '', silent = false, actions = [], to, delivery }) {
+  const buttons = actions.map(({ choice, label }) => ({ action: choice, title: label }));
+  const data = { to, delivery, actions };
+  return self.registration.showNotification(title, {
+    ...{ tag, body, silent, data, actions: buttons, icon: '/favicon.svg' },
+    requireInteraction: actions.length > 0,
+  });
+}
+
+/** The notification has no sign-in; what it carries proves that it was asked. What is not taken is opened. */
+async function decide(delivery, { choice, proof }, route) {
+  try {
+    const answer = await fetch('/api/push/answer', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ delivery, choice, proof }),
+    });
+    if (answer.ok) return undefined;
+  } catch {
+    // Nobody knows whether it arrived: the card says.
+  }
+  return open(route);
+}
 
 /** All or nothing; what the browser has in its own cache is asked for again. */
 async function fill() {

@@ -175,7 +175,7 @@ describe('notifications', () => {
     await page.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor();
     expect(context.pages()).toHaveLength(1);
     expect(await page.evaluate('window.here')).toBe(true);
-    await page.getByRole('link', { name: 'Chat' }).click();
+    await page.getByRole('link', { name: 'Chat', exact: true }).click();
     await expect
       .poll(() => page.getByRole('textbox', { name: 'Message', exact: true }).inputValue())
       .toBe('Half a thought');

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useText } from '../text/language.js';
 import { Toggle } from '../ui/toggle.js';
 import { askForNotifications, setNotificationSettings, useNotifications } from './notifications.js';
+import { PushSwitch } from './push-switch.js';
 import { switchStrings } from './strings.js';
 
 /** Switches notifications on and off; where the browser blocks them, it says how to change that. */
@@ -37,6 +38,7 @@ export function NotificationSwitch() {
             disabled={busy}
             onChange={(on) => void change('turnEnds', on)}
           />
+          <PushSwitch />
           {!allowed && <p className="text-xs text-muted">{text.ask}</p>}
         </>
       )}

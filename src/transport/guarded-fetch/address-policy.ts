@@ -9,6 +9,7 @@ import ipaddr from 'ipaddr.js';
 import { untilAborted } from '../../core/stopping.js';
 import { hostOf } from '../http-client/proxy.js';
 import { FetchProblem, problemOf } from './fetch-problem.js';
+import { type Fetcher, WEB_FETCH } from './url-policy.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -117,7 +118,7 @@ export const systemResolver: Resolver = async (host) => {
 /** Throws FetchProblem. `listed`: the operator named the host, so that it may be in a private network. */
 export async function resolveChecked(
   url: URL,
-  options: { resolver: Resolver; listed: boolean; signal: AbortSignal },
+  options: { resolver: Resolver; listed: boolean; signal: AbortSignal; fetcher?: Fetcher },
 ): Promise<readonly string[]> {
   const host = hostOf(url);
   const addresses = isIP(host) === 0 ? await resolveName(host, options) : [host];
@@ -125,7 +126,7 @@ export async function resolveChecked(
   // One bad address is enough: which one is used is not for the name's owner to choose.
   for (const address of addresses) {
     const verdict = judgeAddress(address, own);
-    if (!isAllowed(verdict, options.listed)) throw refusal(host, address, verdict);
+    if (!isAllowed(verdict, options.listed)) throw refusal(host, address, verdict, options.fetcher);
   }
   return addresses;
 }
@@ -151,12 +152,16 @@ function isAllowed(verdict: AddressVerdict, listed: boolean): boolean {
   return verdict.reach === 'public' || (verdict.reach === 'private' && listed);
 }
 
-function refusal(host: string, address: string, verdict: AddressVerdict): FetchProblem {
+function refusal(
+  host: string,
+  address: string,
+  verdict: AddressVerdict,
+  { name, setting }: Fetcher = WEB_FETCH,
+): FetchProblem {
   const what = verdict.reach === 'public' ? 'refused' : verdict.what;
   const which = host === address ? address : `${host} has the address ${address}, which`;
-  const advice =
-    verdict.reach === 'private' ? ' The operator can allow a host with tools.web_fetch.allow_private.' : '';
-  return new FetchProblem('refused', `${which} is ${what}. WebFetch only reaches the public web.${advice}`);
+  const advice = verdict.reach === 'private' ? ` The operator can allow a host with ${setting}.` : '';
+  return new FetchProblem('refused', `${which} is ${what}. ${name} only reaches the public web.${advice}`);
 }
 
 /** Gives a connection the addresses that were checked, whatever the name means by then. */

@@ -6,11 +6,11 @@
 import { GatewayError } from '../../core/errors.js';
 import { untilAborted } from '../../core/stopping.js';
 import { HttpClient } from '../http-client/http-client.js';
-import { ProxySettings } from '../http-client/proxy.js';
 import type { HttpResponse, ResponseBody } from '../http-client/types.js';
-import { pinnedLookup, type Resolver, resolveChecked, systemResolver } from './address-policy.js';
+import { pinnedLookup, type Resolver } from './address-policy.js';
 import { FetchProblem, problemOf } from './fetch-problem.js';
-import { checkUrl, HostList, parseFetchUrl } from './url-policy.js';
+import { HostCheck } from './host-check.js';
+import { parseFetchUrl } from './url-policy.js';
 
 /** A time limit that stands still while a person is asked. */
 class Deadline {
@@ -50,8 +50,6 @@ const FETCH_LIMITS = {
   errorBytes: 8192,
   totalMs: 30_000,
   connectMs: 10_000,
-  /** For the check of a name that a proxy will look up for itself. */
-  proxyLookupMs: 2000,
 } as const;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -120,17 +118,13 @@ class GuardedFetch {
   readonly #options: GuardedFetchOptions;
   readonly #deadline: Deadline;
   readonly #signal: AbortSignal;
-  readonly #listed: HostList;
-  readonly #proxies: ProxySettings;
-  readonly #resolver: Resolver;
+  readonly #hosts: HostCheck;
 
   constructor(options: GuardedFetchOptions, deadline: Deadline) {
     this.#options = options;
     this.#deadline = deadline;
     this.#signal = AbortSignal.any([options.signal, deadline.signal]);
-    this.#listed = new HostList(options.allowPrivate ?? []);
-    this.#proxies = new ProxySettings(options.env ?? process.env);
-    this.#resolver = options.resolver ?? systemResolver;
+    this.#hosts = new HostCheck(options);
   }
 
   async follow(start: URL): Promise<FetchedPage> {
@@ -140,7 +134,7 @@ class GuardedFetch {
     let url = start;
     while (hops.length <= FETCH_LIMITS.redirects) {
       url.hash = '';
-      const addresses = await this.#check(url);
+      const addresses = await this.#hosts.addressesOf(url, this.#signal);
       if (!hosts.has(url.hostname)) await this.#announce(url);
       hosts.add(url.hostname);
       hops.push(url.href);
@@ -153,31 +147,6 @@ class GuardedFetch {
       'redirects',
       `The page redirects more than ${FETCH_LIMITS.redirects} times, last to ${url.href}. Fetch a later address directly.`,
     );
-  }
-
-  /** The addresses to connect to; undefined where a proxy does that. */
-  async #check(url: URL): Promise<readonly string[] | undefined> {
-    const listed = this.#listed.has(url);
-    checkUrl(url, listed);
-    const resolving = { resolver: this.#resolver, listed, signal: this.#signal };
-    if (this.#proxies.proxyFor(url) === undefined) return resolveChecked(url, resolving);
-    await this.#checkBeforeProxy(url, resolving);
-    return undefined;
-  }
-
-  /**
-   * The proxy looks the name up for itself, and a machine behind one may know no public names. A
-   * name that is known here and leads to a private network is refused all the same.
-   */
-  async #checkBeforeProxy(url: URL, resolving: Parameters<typeof resolveChecked>[1]): Promise<void> {
-    const patience = AbortSignal.timeout(FETCH_LIMITS.proxyLookupMs);
-    const signal = AbortSignal.any([this.#signal, patience]);
-    try {
-      await resolveChecked(url, { ...resolving, signal });
-    } catch (error) {
-      if (this.#signal.aborted) throw error;
-      if (error instanceof FetchProblem && error.kind === 'refused') throw error;
-    }
   }
 
   async #announce(url: URL): Promise<void> {

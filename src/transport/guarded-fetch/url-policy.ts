@@ -48,8 +48,16 @@ export function parseFetchUrl(text: string): URL {
   return new URL(text);
 }
 
+/** On whose behalf, and the setting by which the operator lets it reach a private host: for refusals. */
+export interface Fetcher {
+  name: string;
+  setting: string;
+}
+
+export const WEB_FETCH: Fetcher = { name: 'WebFetch', setting: 'tools.web_fetch.allow_private' };
+
 /** Throws FetchProblem `refused`. Says nothing of where a name leads: that is for the lookup. */
-export function checkUrl(url: URL, listed: boolean): void {
+export function checkUrl(url: URL, listed: boolean, fetcher: Fetcher = WEB_FETCH): void {
   const refuse = (why: string): never => {
     throw new FetchProblem('refused', why);
   };
@@ -67,7 +75,7 @@ export function checkUrl(url: URL, listed: boolean): void {
   if (what !== undefined) refuse(`Port ${portOf(url)} is not for web pages (${what}). Leave the port out.`);
   if (isIP(host) === 0 && isLocalName(host)) {
     refuse(
-      `"${host}" names this machine or its own network, which WebFetch does not reach. The operator can allow a host with tools.web_fetch.allow_private.`,
+      `"${host}" names this machine or its own network, which ${fetcher.name} does not reach. The operator can allow a host with ${fetcher.setting}.`,
     );
   }
 }
