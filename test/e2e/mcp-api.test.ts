@@ -9,7 +9,7 @@ import { httpServer, oddServer, startOAuthServer, testClient, textOf } from '../
 import { requestBytes, sendRaw } from '../support/raw-http.js';
 import { startServer } from './server-harness.js';
 
-const settle = (): AbortSignal => AbortSignal.timeout(15_000);
+const settle = (): AbortSignal => AbortSignal.timeout(45_000);
 const KEYS = [
   { key: 'admin-key-0123456789', name: 'root', scopes: ['call', 'admin'] as const, models: ['*'] },
   { key: 'plain-key-0123456789', name: 'bob', scopes: ['call'] as const, models: ['*'] },

@@ -6,7 +6,7 @@ import { closeAfterTest } from '../support/cleanup.js';
 import { deferred } from '../support/gate.js';
 import { httpServer, portOf, testClient, textOf } from '../support/mcp-servers.js';
 
-const settle = (): AbortSignal => AbortSignal.timeout(15_000);
+const settle = (): AbortSignal => AbortSignal.timeout(45_000);
 const MB = 1024 * 1024;
 
 async function connected(...args: Parameters<typeof testClient>) {

@@ -286,7 +286,7 @@ export function sendStateless(
   } = {},
 ): Promise<Response> {
   const params = isRecord(message['params']) ? message['params'] : {};
-  const name = params['name'] ?? params['uri'];
+  const name = params['name'] ?? params['uri'] ?? params['taskId'];
   const given: Readonly<Record<string, string | undefined>> = {
     authorization: `Bearer ${options.key ?? 'key-of-alice'}`,
     accept: 'application/json, text/event-stream',

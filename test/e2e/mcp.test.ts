@@ -16,7 +16,7 @@ import {
   textOf,
 } from '../support/mcp-servers.js';
 
-const settle = (): AbortSignal => AbortSignal.timeout(15_000);
+const settle = (): AbortSignal => AbortSignal.timeout(45_000);
 
 describe('change events', () => {
   it('of a server are told: as it is added, connects, is lost and removed', async () => {
@@ -237,6 +237,7 @@ describe('as tools of the runtime', () => {
     const context = {
       signal: new AbortController().signal,
       toolUseId: 't',
+      options: {},
       session: {
         id: 's',
         principal: 'p',
@@ -249,7 +250,7 @@ describe('as tools of the runtime', () => {
     };
     const yields: unknown[] = [];
     const made = asTool(tool);
-    // Of the context a tool of a server uses the signal and the session alone.
+    // Of the context a tool of a server uses these alone.
     for await (const each of made.call({ steps: 1 }, Object.assign(Object.create(null), context)))
       yields.push(each);
     expect(yields).toMatchObject([

@@ -4,7 +4,14 @@
  */
 import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
-import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  fromJsonSchema,
+  inputRequired,
+  inputResponse,
+  McpServer,
+  ResourceTemplate,
+} from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
 const [kind = 'stdio', eras = 'both', port = '0'] = process.argv.slice(2);
@@ -40,6 +47,7 @@ function makeServer() {
     cancelled.push(id);
     return said('never');
   });
+  tool('trace', {}, (_input, { mcpReq }) => said(String(mcpReq._meta?.traceparent)));
   tool('cancelled', {}, () => said(String(cancelled.length)));
   tool('die', {}, () => process.exit(3));
   tool('cut', {}, () => {
@@ -51,9 +59,36 @@ function makeServer() {
     notify();
     return said('added');
   });
+  tool('ask', { schema: { type: 'object' } }, ({ schema }, { mcpReq }) => {
+    const { kind, action, content } = inputResponse(mcpReq.inputResponses, 'form');
+    if (kind === 'elicit') return said(JSON.stringify({ action, content }));
+    const form = inputRequired.elicit({ message: 'Which one?', requestedSchema: schema });
+    return inputRequired({ inputRequests: { form }, requestState: 'kept' });
+  });
+  tool('send', {}, (_input, { mcpReq }) => {
+    const { kind, action } = inputResponse(mcpReq.inputResponses, 'page');
+    if (kind === 'elicit') return said(String(action));
+    const page = inputRequired.elicitUrl({ message: 'Pay there.', url: 'https://pay.example/order?id=1' });
+    return inputRequired({ inputRequests: { page } });
+  });
   tool('region', { where: { type: 'string', 'x-mcp-header': 'Region' } }, ({ where }, { http }) =>
     said(`${where} ${http?.req?.headers.get('mcp-param-region')}`),
   );
+  server.registerResource('one', 'note:///one', { mimeType: 'text/plain' }, ({ href }) => ({
+    contents: [{ uri: href, mimeType: 'text/plain', text: 'The first note.' }],
+  }));
+  const template = new ResourceTemplate('note:///{name}', { list: undefined });
+  server.registerResource('notes', template, {}, ({ href }, { name }) => ({
+    contents: [{ uri: href, text: `The note ${name}.` }],
+  }));
+  const argsSchema = fromJsonSchema({
+    type: 'object',
+    properties: { who: { type: 'string' } },
+    required: ['who'],
+  });
+  server.registerPrompt('greet', { description: 'Greets', argsSchema }, ({ who }) => ({
+    messages: [{ role: 'user', content: { type: 'text', text: `Greet ${who}.` } }],
+  }));
   for (const name of added) tool(name, {}, () => said(name));
   return server;
 }

@@ -107,9 +107,9 @@ const CALLS = {
     child.once('spawn', () => answer(id, String(child.pid)));
   },
   environment: (id) => answer(id, JSON.stringify(process.env)),
-  ask(id, { method }) {
+  ask(id, { method, params = {} }) {
     asked.set('q', id);
-    write({ id: 'q', method, params: {} });
+    write({ id: 'q', method, params });
   },
   progress(id, { steps }, token) {
     for (let step = 1; step <= steps; step += 1) {

@@ -1,6 +1,7 @@
 /** Tools of MCP servers as tools of the runtime, under the same permissions as all others. */
 import * as z from 'zod';
 import { isObject } from '../../core/is-object.js';
+import { defineTool } from '../../permissions/tool-definition.js';
 import type { ToolSource } from '../../tools/runtime/registry.js';
 import type { Tool, ToolYield } from '../../tools/runtime/tool.js';
 import type { McpClient, McpTool, McpToolCallResult } from './mcp-client.js';
@@ -38,6 +39,7 @@ export function asTool(tool: McpTool): Tool {
     // The server checks its own input; a pattern of its schema must not run here.
     inputSchema: anyObject,
     inputJSONSchema: tool.inputSchema,
+    definition: defineTool(tool),
     // The server's word would let it through in mode `read-only`; it is not a permission.
     isReadOnly: () => false,
     isConcurrencySafe: () => tool.annotations.readOnly ?? false,
@@ -54,6 +56,9 @@ export function asTool(tool: McpTool): Tool {
         .call(isObject(input) ? input : {}, {
           signal: context.signal,
           session: context.session.id,
+          meta: context.options.traceContext?.(context.toolUseId, tool.name) ?? {},
+          onQuestion: ({ message, form }) =>
+            context.fillIn({ title: `The MCP server ${tool.server} asks`, message, form }),
           onProgress: (step) => progress.push(sentenceOf(step)),
         })
         .finally(() => progress.end());

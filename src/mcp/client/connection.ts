@@ -3,12 +3,14 @@
  * once and for all; a caller that wants another opens another.
  */
 import type { McpServerConfig } from '../../config/schema.js';
-import type { JsonObject } from '../../core/conversation.js';
 import { CallClock } from './call-clock.js';
-import { decodeResult, toolCallResultSchema } from './decode-result.js';
-import { type Listing, listTools, NO_TOOLS } from './list-tools.js';
+import { type Listing, listAll, listTools, NO_TOOLS } from './list-tools.js';
 import type { McpToolCallOptions, McpToolCallResult } from './mcp-client.js';
+import type { McpOperation } from './operations.js';
 import { describeFailure, isClosed, isRefusedQuestion, statusOf } from './problems.js';
+import { LostTask, letTasksThrough, TASKS_EXTENSION } from './task-calls.js';
+import { ToolRequests } from './tool-requests.js';
+import { pause, untilAborted } from './waiting.js';
 import type { McpLimits } from './wire/limits.js';
 import type { McpLog } from './wire/log.js';
 import { type Client, loadSdk, type Sdk } from './wire/sdk.js';
@@ -59,6 +61,7 @@ export class McpConnection {
   readonly #options: ConnectionOptions;
   readonly #sdk: Sdk;
   readonly #ended = new AbortController();
+  readonly #requests: ToolRequests;
   #client: Client | undefined;
   #wire: Wire | undefined;
   #listing: Listing = NO_TOOLS;
@@ -73,6 +76,7 @@ export class McpConnection {
   private constructor(sdk: Sdk, options: ConnectionOptions) {
     this.#sdk = sdk;
     this.#options = options;
+    this.#requests = new ToolRequests(sdk, options);
   }
 
   /** The newest revision first, unless it is known to be of no use. */
@@ -81,7 +85,7 @@ export class McpConnection {
     const client = new this.#sdk.Client(
       { name: 'toolgate', version },
       {
-        capabilities: {},
+        capabilities: { elicitation: { form: {}, url: {} }, extensions: TASKS_EXTENSION },
         versionNegotiation: {
           mode: asksFirst ? 'auto' : 'legacy',
           probe: { timeoutMs: limits.probeMs * known.patience },
@@ -94,6 +98,7 @@ export class McpConnection {
     client.onclose = () => {
       if (this.#wire === wire) this.#lose('the connection was closed');
     };
+    this.#requests.answerQuestionsOf(client);
     client.setNotificationHandler('notifications/progress', ({ params }) => {
       const { progress, total, message } = params;
       this.#progress.get(params.progressToken)?.({
@@ -122,6 +127,18 @@ export class McpConnection {
     return info === undefined
       ? undefined
       : { name: info.name.slice(0, 200), version: info.version.slice(0, 100) };
+  }
+
+  /** What it has beside tools. */
+  get offers(): { resources: boolean; prompts: boolean } {
+    const { resources, prompts } = this.#client?.getServerCapabilities() ?? {};
+    return { resources: resources !== undefined, prompts: prompts !== undefined };
+  }
+
+  /** All pages of a list, as far as the limits go. Rejects as the SDK does. */
+  async list(method: string, key: string, signal: AbortSignal): Promise<readonly unknown[]> {
+    if (this.#client === undefined) return [];
+    return (await listAll(this.#client, { method, key, limits: this.#options.limits, signal })).found;
   }
 
   /** The revision that both sides speak. */
@@ -209,6 +226,7 @@ export class McpConnection {
     const wire = await this.#options.openWire(this.#wireContext(giveUp), this.#sdk);
     this.#wire = undefined;
     const client = this.#makeClient(wire, asksFirst);
+    letTasksThrough(wire.transport);
     try {
       await untilAborted(signal, client.connect(wire.transport, { timeout: NO_TIMEOUT_MS }));
     } finally {
@@ -235,9 +253,8 @@ export class McpConnection {
 
   /** Rejects only when the caller's signal fires. */
   async call(
-    tool: string,
-    input: JsonObject,
-    { signal, onProgress }: McpToolCallOptions,
+    operation: McpOperation,
+    { signal, onProgress, onQuestion, meta }: McpToolCallOptions,
     timeoutMs: number,
   ): Promise<CallOutcome> {
     const { name, limits } = this.#options;
@@ -252,17 +269,21 @@ export class McpConnection {
       onProgress?.(step);
     });
     try {
-      const params = { name: tool, arguments: input, _meta: { progressToken } };
-      const options = { signal: clock.signal, timeout: NO_TIMEOUT_MS };
-      const mirrored = this.#isStateless ? this.#listing.mirrored.get(tool) : undefined;
-      const answer =
-        mirrored === undefined
-          ? await client.request({ method: 'tools/call', params }, toolCallResultSchema, options)
-          : toolCallResultSchema.parse(
-              // Only this way of calling puts arguments into headers as well.
-              await client.callTool(params, { ...options, toolDefinition: mirrored }),
-            );
-      return { kind: 'answered', result: decodeResult(answer, limits) };
+      const params = {
+        ...operation.params,
+        ...(this.#listing.asTask.has(operation.tool ?? '') ? { task: {} } : {}),
+        _meta: { progressToken, ...(this.#isStateless ? meta : {}) },
+      };
+      const answer = await this.#requests.call(client, {
+        method: operation.method,
+        params,
+        clock,
+        onQuestion,
+        onProgress,
+        mirrored: this.#isStateless ? this.#listing.mirrored.get(operation.tool ?? '') : undefined,
+        timeout: NO_TIMEOUT_MS,
+      });
+      return { kind: 'answered', result: operation.decode(answer, limits) };
     } catch (error) {
       signal.throwIfAborted();
       if (clock.expired !== undefined) {
@@ -280,6 +301,13 @@ export class McpConnection {
 
   #failedCall(error: unknown): CallOutcome {
     const { name, limits, config, redact } = this.#options;
+    if (error instanceof LostTask) {
+      const outcome = this.#failedCall(error.cause);
+      if (outcome.kind === 'answered') return outcome;
+      return failed(
+        `The MCP server "${name}" has lost the task (${outcome.problem}). Whether the call took effect is not known.`,
+      );
+    }
     const status = config.type === 'http' ? statusOf(error) : undefined;
     if (status === 404 && !this.#isStateless) {
       this.#lose('it has forgotten the session');
@@ -414,27 +442,4 @@ export class McpConnection {
 
 function failed(text: string): CallOutcome {
   return { kind: 'answered', result: { content: [{ type: 'text', text }], isError: true } };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms <= 0 || signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });
-}
-
-/** `work`, or a rejection as soon as the signal fires. */
-function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(new Error('given up'));
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop);
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }

@@ -36,8 +36,19 @@ function parseServer(name: string, given: unknown): McpServerConfig {
   });
 }
 
+/** Where servers are kept that are added at run time. */
+export interface AddedServers {
+  servers(): Promise<readonly { name: string; config: unknown }[]>;
+  putServer(server: { name: string; config: unknown }): Promise<void>;
+  removeServer(name: string): Promise<boolean>;
+}
+
 export interface McpClientOptions {
   servers: Config['mcp_servers'];
+  /** Added before this start. Those of the configuration come first. */
+  added?: readonly { name: string; config: unknown }[];
+  /** Without it an added server is gone with the process. */
+  keep?: Pick<AddedServers, 'putServer' | 'removeServer'>;
   version: string;
   log: McpLog;
   /** The gateway's own; servers get the allow-listed part of it and what is configured. */
@@ -96,10 +107,28 @@ export function createMcpClient(options: McpClientOptions): McpClient {
 
   const entries = new Map<string, ServerEntry>();
   let closed = false;
-  for (const [name, config] of Object.entries(options.servers)) {
-    const entry = new ServerEntry({ name, config, persistent: true }, context);
+  const open = (name: string, config: McpServerConfig, persistent = true): void => {
+    const entry = new ServerEntry({ name, config, persistent }, context);
     entries.set(name, entry);
     void entry.connect();
+  };
+  const remove = async (name: string): Promise<boolean> => {
+    const entry = entries.get(name);
+    if (entry === undefined) return false;
+    entries.delete(name);
+    await entry.close();
+    options.onTools?.();
+    changes.tell({ name, state: 'closed' });
+    return true;
+  };
+  for (const [name, config] of Object.entries(options.servers)) open(name, config);
+  for (const { name, config } of options.added ?? []) {
+    if (entries.has(name)) continue;
+    try {
+      open(name, parseServer(name, config), false);
+    } catch (error) {
+      log.warn({ err: error, server: name }, 'an MCP server that was added earlier cannot be used any more');
+    }
   }
   const get = (name: string): ServerEntry => {
     const entry = entries.get(name);
@@ -113,6 +142,20 @@ export function createMcpClient(options: McpClientOptions): McpClient {
 
   return {
     tools: (session) => [...entries.values()].flatMap((entry) => entry.tools(session)),
+    async directory(signal) {
+      const found = await Promise.all(
+        [...entries].map(async ([name, entry]) => {
+          try {
+            return await entry.directory(signal);
+          } catch (error) {
+            signal.throwIfAborted();
+            log.warn({ err: error, server: name }, 'resources and prompts of an MCP server cannot be listed');
+            return undefined;
+          }
+        }),
+      );
+      return found.filter((each) => each !== undefined);
+    },
     status: () => [...entries.values()].map((entry) => entry.status()),
     async settled(signal) {
       await untilAborted(Promise.all([...entries.values()].map((entry) => entry.settled())), signal);
@@ -128,17 +171,27 @@ export function createMcpClient(options: McpClientOptions): McpClient {
       }
       const entry = new ServerEntry({ name, config, persistent: false }, context);
       entries.set(name, entry);
+      try {
+        await options.keep?.putServer({ name, config: given });
+      } catch (error) {
+        entries.delete(name);
+        throw error;
+      }
       await entry.connect();
       return entry.status();
     },
     async remove(name) {
-      const entry = entries.get(name);
-      if (entry === undefined) return false;
-      entries.delete(name);
-      await entry.close();
-      options.onTools?.();
-      changes.tell({ name, state: 'closed' });
-      return true;
+      if (entries.get(name)?.isConfigured === false) await options.keep?.removeServer(name);
+      return remove(name);
+    },
+    async configure(servers) {
+      if (closed) return;
+      const gone = [...entries].filter(([name, entry]) => {
+        const config = servers[name];
+        return config === undefined ? entry.isConfigured : !entry.is(config);
+      });
+      await Promise.all(gone.map(([name]) => remove(name)));
+      for (const [name, config] of Object.entries(servers)) if (!entries.has(name)) open(name, config);
     },
     async reconnect(name) {
       const entry = get(name);

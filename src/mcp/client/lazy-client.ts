@@ -18,15 +18,20 @@ export function createLazyMcpClient(options: McpClientOptions): McpClient {
     });
     return loading;
   };
-  if (Object.keys(options.servers).length > 0) {
+  if (Object.keys(options.servers).length > 0 || (options.added ?? []).length > 0) {
     load().catch((error: unknown) => options.log.warn({ err: error }, 'the MCP client could not be loaded'));
   }
   return {
     tools: (session) => loaded?.tools(session) ?? [],
+    directory: async (signal) => loaded?.directory(signal) ?? [],
     status: () => loaded?.status() ?? [],
     settled: async (signal) => (await loading)?.settled(signal),
     add: async (name, config) => (await load()).add(name, config),
     remove: async (name) => (await load()).remove(name),
+    configure: async (servers) => {
+      if (loading === undefined && Object.keys(servers).length === 0) return;
+      await (await load()).configure(servers);
+    },
     reconnect: async (name) => (await load()).reconnect(name),
     finishSignIn: async (name, answer) => (await load()).finishSignIn(name, answer),
     onChange: (listener) => changes.add(listener),

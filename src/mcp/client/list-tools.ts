@@ -51,22 +51,21 @@ export interface Listing {
   problem: string | undefined;
   /** Those that want some of their arguments in headers as well, by the server's own names. */
   mirrored: ReadonlyMap<string, MirroredTool>;
+  /** Those of 2025-11-25 that must be called as tasks, by the server's own names. */
+  asTask: ReadonlySet<string>;
 }
 
-interface MirroredTool {
+export interface MirroredTool {
   name: string;
   inputSchema: JsonObject & { type: 'object' };
 }
 
-export const NO_TOOLS: Listing = { tools: [], problem: undefined, mirrored: new Map() };
+export const NO_TOOLS: Listing = { tools: [], problem: undefined, mirrored: new Map(), asTask: new Set() };
 
 /** In the schema of an argument: the header that repeats it, for the router of the request. */
 const MIRRORED = '"x-mcp-header":';
 
-const pageSchema = z.looseObject({
-  tools: z.array(z.unknown()),
-  nextCursor: z.string().optional().catch(undefined),
-});
+const pageSchema = z.looseObject({ nextCursor: z.string().optional().catch(undefined) });
 
 /** Lenient: a server that gets a detail wrong keeps its tool. */
 const toolSchema = z.looseObject({
@@ -86,26 +85,34 @@ const toolSchema = z.looseObject({
     .catch(undefined),
 });
 
-/** Rejects as the SDK does, or when the signal fires. */
-export async function listTools(
+interface WantedList {
+  method: string;
+  /** Where the list stands in the answer. */
+  key: string;
+  limits: McpLimits;
+  signal: AbortSignal;
+}
+
+/** All pages. Rejects as the SDK does, or when the signal fires. */
+export async function listAll(
   client: Client,
-  { server, limits, signal }: { server: string; limits: McpLimits; signal: AbortSignal },
-): Promise<Listing> {
-  // A server without this capability answers the request with an error.
-  if (client.getServerCapabilities()?.tools === undefined) return NO_TOOLS;
+  { method, key, limits, signal }: WantedList,
+): Promise<{ found: unknown[]; more: boolean }> {
   const found: unknown[] = [];
   const cursors = new Set<string>();
   let cursor: string | undefined;
   let more = false;
   for (let page = 1; ; page += 1) {
     const answer = await client.request(
-      { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
+      { method, params: cursor === undefined ? {} : { cursor } },
       pageSchema,
       // A signal of its own for each page: the SDK never takes its listener back.
       { signal: AbortSignal.any([signal]), timeout: limits.listMs },
     );
-    for (const tool of answer.tools) {
-      if (found.length < limits.tools) found.push(tool);
+    const listed = answer[key];
+    if (!Array.isArray(listed)) throw new Error(`its answer to ${method} has no ${key}`);
+    for (const each of listed) {
+      if (found.length < limits.tools) found.push(each);
       else more = true;
     }
     cursor = answer.nextCursor;
@@ -116,15 +123,35 @@ export async function listTools(
       break;
     }
   }
-  return decodeListing(found, { server, limits, more });
+  return { found, more };
+}
+
+/** Rejects as the SDK does, or when the signal fires. */
+export async function listTools(
+  client: Client,
+  { server, limits, signal }: { server: string; limits: McpLimits; signal: AbortSignal },
+): Promise<Listing> {
+  // A server without this capability answers the request with an error.
+  if (client.getServerCapabilities()?.tools === undefined) return NO_TOOLS;
+  const { found, more } = await listAll(client, { method: 'tools/list', key: 'tools', limits, signal });
+  return decodeListing(found, { server, limits, more, tasks: tasksOf(client) });
+}
+
+/** `by-server`: from 2026-07-28 the server decides which calls are tasks, whatever its list says. */
+type Tasks = 'by-server' | 'on-request' | 'none';
+
+function tasksOf(client: Client): Tasks {
+  if (client.getProtocolEra() === 'modern') return 'by-server';
+  return client.getServerCapabilities()?.tasks?.requests?.tools?.call === undefined ? 'none' : 'on-request';
 }
 
 function decodeListing(
   found: readonly unknown[],
-  { server, limits, more }: { server: string; limits: McpLimits; more: boolean },
+  { server, limits, more, tasks }: { server: string; limits: McpLimits; more: boolean; tasks: Tasks },
 ): Listing {
   const tools = new Map<string, Omit<ListedMcpTool, 'name'>>();
   const mirrored = new Map<string, MirroredTool>();
+  const asTask = new Set<string>();
   const left = { invalid: 0, large: [] as string[], task: [] as string[], cut: 0 };
   for (const each of found) {
     const parsed = toolSchema.safeParse(each);
@@ -135,8 +162,11 @@ function decodeListing(
     const { name, title, description = '', inputSchema, annotations, execution } = parsed.data;
     if (tools.has(name)) continue;
     if (execution?.taskSupport === 'required') {
-      left.task.push(name);
-      continue;
+      if (tasks === 'none') {
+        left.task.push(name);
+        continue;
+      }
+      if (tasks === 'on-request') asTask.add(name);
     }
     const schema = JSON.stringify(inputSchema);
     if (schema.length > limits.schemaChars) {
@@ -163,13 +193,15 @@ function decodeListing(
     more && `it has more than ${limits.tools} tools; only the first ${found.length} are offered`,
     left.invalid > 0 && `${left.invalid} of its tools are not valid and left out`,
     left.large.length > 0 && `the input schema of ${some(left.large)} is too large, so it is left out`,
-    left.task.length > 0 && `${some(left.task)} can only run as a task, which is not supported`,
+    left.task.length > 0 &&
+      `${some(left.task)} can only run as a task, and it does not say that it takes tasks`,
     left.cut > 0 && `${left.cut} descriptions over ${limits.descriptionChars} characters were cut`,
   ].filter((note) => note !== false);
   return {
     tools: [...tools.values()].map((tool) => ({ ...tool, name: names.get(tool.rawName) ?? tool.rawName })),
     problem: notes.length === 0 ? undefined : `Not all of its tools can be used: ${notes.join('; ')}.`,
     mirrored,
+    asTask,
   };
 }
 

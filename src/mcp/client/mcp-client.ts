@@ -2,18 +2,25 @@
  * The MCP servers whose tools the agents have. Connecting happens in the background and never
  * holds up a turn; a server that hangs, dies or floods costs its own tools and nothing else.
  */
+import type { Config } from '../../config/schema.js';
 import type { JsonObject, ToolResultContent } from '../../core/conversation.js';
+import type { FormAnswer } from '../../permissions/form.js';
+import type { McpQuestion } from './elicitation.js';
 import type { SignInAnswer } from './oauth/sign-in.js';
 
 export interface McpClient {
   /** Tools of every server that is connected, under `mcp__server__tool`. `session` for servers kept for each. */
   tools(session?: string): readonly McpTool[];
+  /** Resources and prompts of every server that is connected and has some. One that fails is left out, and logged. */
+  directory(signal: AbortSignal): Promise<readonly McpDirectory[]>;
   status(): readonly McpServerStatus[];
   /** Resolves when every server is connected or has failed once; for `chat` and tests. */
   settled(signal: AbortSignal): Promise<void>;
   /** Throws GatewayError `conflict` for a name that is taken, `invalid_request` for a bad one. */
   add(name: string, config: unknown): Promise<McpServerStatus>;
   remove(name: string): Promise<boolean>;
+  /** The servers of the configuration from now on: those that are as they were stay connected. */
+  configure(servers: Config['mcp_servers']): Promise<void>;
   /** Throws `not_found`. */
   reconnect(name: string): Promise<McpServerStatus>;
   /**
@@ -45,9 +52,34 @@ export interface McpTool {
   call(input: JsonObject, options: McpToolCallOptions): Promise<McpToolCallResult>;
 }
 
+/** Resources and prompts, as the server lists them and as far as they can be read. */
+export interface McpDirectory {
+  server: string;
+  resources: readonly (Listed & { uri: string; size?: number | undefined })[];
+  templates: readonly (Listed & { uriTemplate: string })[];
+  prompts: readonly (Omit<Listed, 'mimeType'> & { arguments?: PromptArgument[] | undefined })[];
+}
+
+interface Listed {
+  name: string;
+  title?: string | undefined;
+  description?: string | undefined;
+  mimeType?: string | undefined;
+}
+
+interface PromptArgument {
+  name: string;
+  description?: string | undefined;
+  required?: boolean | undefined;
+}
+
 export interface McpToolCallOptions {
   signal: AbortSignal;
   session?: string;
+  /** Further fields of `_meta`, for servers without sessions: the trace context. */
+  meta?: Readonly<Record<string, string>>;
+  /** The server asks a person; without, it is told that nobody can be asked. */
+  onQuestion?: (question: McpQuestion) => Promise<FormAnswer>;
   onProgress?: (progress: { progress: number; total?: number; message?: string }) => void;
 }
 
@@ -78,6 +110,6 @@ export interface McpServerStatus {
   protocol?: string;
   connectedAt?: number;
   shared: boolean;
-  /** In the configuration; one that was added while the gateway runs is gone with it. */
+  /** In the configuration; others were added while the gateway ran, and are kept in its store. */
   persistent: boolean;
 }

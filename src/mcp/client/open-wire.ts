@@ -14,6 +14,8 @@ interface WireSetup {
   environment: Readonly<Record<string, string | undefined>>;
   baseDir: string;
   http(): HttpClient;
+  /** For other hosts than the server's own. */
+  elsewhere?: (url: URL, signal: AbortSignal) => Promise<HttpClient>;
   /** Undefined where no sign-in is possible. */
   signIn(): Promise<ServerSignIn | undefined>;
 }
@@ -38,6 +40,7 @@ export async function openWire(setup: WireSetup, context: WireContext, sdk: Sdk)
       url,
       headers: { ...basicCredential(url), ...config.headers },
       client: setup.http(),
+      ...(setup.elsewhere === undefined ? {} : { elsewhere: setup.elsewhere }),
       ...(signIn === undefined ? {} : { authProvider: signIn }),
     },
     context,

@@ -1,16 +1,26 @@
 /** One server: its shared connection, those kept for sessions, its sign-in and its tools. */
+import { isDeepStrictEqual } from 'node:util';
 import { createRedactor, maskUrl } from '../../config/redact.js';
 import type { McpServerConfig } from '../../config/schema.js';
-import type { JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { untilAborted } from '../../core/stopping.js';
-import type { HttpClient } from '../../transport/http-client/http-client.js';
+import { pinnedLookup } from '../../transport/guarded-fetch/address-policy.js';
+import { HostCheck } from '../../transport/guarded-fetch/host-check.js';
+import { HttpClient } from '../../transport/http-client/http-client.js';
 import { type KnownEra, McpConnection } from './connection.js';
+import { directoryTools, listDirectory } from './directory.js';
 import type { ListedMcpTool } from './list-tools.js';
-import type { McpServerStatus, McpTool, McpToolCallOptions, McpToolCallResult } from './mcp-client.js';
+import type {
+  McpDirectory,
+  McpServerStatus,
+  McpTool,
+  McpToolCallOptions,
+  McpToolCallResult,
+} from './mcp-client.js';
 import { ServerSignIn, type SignInAnswer } from './oauth/sign-in.js';
 import type { TokenFile } from './oauth/token-file.js';
 import { hasCredential, openWire } from './open-wire.js';
+import { type McpOperation, toolCall } from './operations.js';
 import { type LinkState, ServerLink } from './server-link.js';
 import { createBoundedFetch } from './wire/bounded-fetch.js';
 import type { McpLimits } from './wire/limits.js';
@@ -62,12 +72,21 @@ export class ServerEntry {
     this.#link = this.#makeLink(
       context.retries,
       () => {
-        this.#tools = (this.#link.connection?.listing.tools ?? []).map((tool) => this.#makeTool(tool));
+        this.#tools = this.#toolsOf(this.#link.connection);
         context.onTools();
         tell();
       },
       tell,
     );
+  }
+
+  /** Whether the configuration has it, and as it is. */
+  is(config: McpServerConfig): boolean {
+    return this.#options.persistent && isDeepStrictEqual(this.#options.config, config);
+  }
+
+  get isConfigured(): boolean {
+    return this.#options.persistent;
   }
 
   connect(): Promise<void> {
@@ -80,7 +99,32 @@ export class ServerEntry {
 
   tools(session: string | undefined): readonly McpTool[] {
     const own = session === undefined ? undefined : this.#sessions.get(session)?.connection;
-    return own === undefined ? this.#tools : own.listing.tools.map((tool) => this.#makeTool(tool));
+    return own === undefined ? this.#tools : this.#toolsOf(own);
+  }
+
+  /** Undefined where it is not connected, or has neither resources nor prompts. */
+  async directory(signal: AbortSignal): Promise<McpDirectory | undefined> {
+    const { connection } = this.#link;
+    if (connection === undefined || !(connection.offers.resources || connection.offers.prompts))
+      return undefined;
+    return listDirectory(this.#options.name, connection, signal);
+  }
+
+  /** Those of the server, and ours for its resources and prompts where it has no tool of that name. */
+  #toolsOf(connection: McpConnection | undefined): McpTool[] {
+    if (connection === undefined) return [];
+    const own = connection.listing.tools.map((tool) => this.#makeTool(tool));
+    const { name } = this.#options;
+    const more = directoryTools(
+      {
+        server: name,
+        directory: async (signal) =>
+          (await this.directory(signal)) ?? { server: name, resources: [], templates: [], prompts: [] },
+        run: (operation, options) => this.#call(operation, options),
+      },
+      connection.offers,
+    );
+    return [...own, ...more.filter((each) => !own.some((tool) => tool.name === each.name))];
   }
 
   /** Also those of sessions, with the next call of each. */
@@ -137,6 +181,7 @@ export class ServerEntry {
       origin: new URL(config.url).origin,
       headers: config.headers,
       limits,
+      ...this.#guard(),
       onStatus: () => {},
     });
     await signIn.finish(answer, fetch);
@@ -178,7 +223,7 @@ export class ServerEntry {
             known: this.#known,
             openWire: (context, sdk) =>
               openWire(
-                { config, environment, baseDir, http, signIn: () => this.#openSignIn() },
+                { config, environment, baseDir, http, signIn: () => this.#openSignIn(), ...this.#guard() },
                 context,
                 sdk,
               ),
@@ -187,6 +232,12 @@ export class ServerEntry {
           signal,
         ),
     });
+  }
+
+  /** Where a server that the operator's file does not name sends us to, say for a sign-in, is the public web. */
+  #guard(): { elsewhere?: (url: URL, signal: AbortSignal) => Promise<HttpClient> } {
+    if (this.#options.persistent) return {};
+    return { elsewhere: (url, signal) => publicClient(url, signal, this.#context.environment) };
   }
 
   async #openSignIn(): Promise<ServerSignIn | undefined> {
@@ -225,11 +276,11 @@ export class ServerEntry {
     return {
       ...tool,
       server: this.#options.name,
-      call: (input, options) => this.#call(rawName, input, options),
+      call: (input, options) => this.#call(toolCall(rawName, input), options),
     };
   }
 
-  async #call(tool: string, input: JsonObject, options: McpToolCallOptions): Promise<McpToolCallResult> {
+  async #call(operation: McpOperation, options: McpToolCallOptions): Promise<McpToolCallResult> {
     const { name, config } = this.#options;
     options.signal.throwIfAborted();
     const link = config.shared || options.session === undefined ? this.#link : this.#linkFor(options.session);
@@ -243,7 +294,7 @@ export class ServerEntry {
     for (const again of [false, true]) {
       const connection = await this.#ready(link, options.signal);
       if (connection === undefined) return unavailable(name, this.#whyNot(link.state));
-      const outcome = await connection.call(tool, input, options, config.timeout_s * 1000);
+      const outcome = await connection.call(operation, options, config.timeout_s * 1000);
       if (outcome.kind === 'answered') return outcome.result;
       if (again) return unavailable(name, outcome.problem);
       await untilAborted(link.connect(), options.signal);
@@ -287,6 +338,19 @@ export class ServerEntry {
     this.#sessions.clear();
     await Promise.all(links.map((link) => link.close()));
   }
+}
+
+async function publicClient(
+  url: URL,
+  signal: AbortSignal,
+  env: EntryContext['environment'],
+): Promise<HttpClient> {
+  const fetcher = { name: 'A server that was added at run time', setting: 'mcp_servers in toolgate.yaml' };
+  const addresses = await new HostCheck({ env, fetcher }).addressesOf(url, signal);
+  return new HttpClient({
+    maxIdlePerHost: 0,
+    ...(addresses === undefined ? { env } : { env: {}, lookup: pinnedLookup(addresses) }),
+  });
 }
 
 function unavailable(name: string, why: string): McpToolCallResult {

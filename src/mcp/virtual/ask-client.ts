@@ -1,5 +1,6 @@
 /** A question about a call as a form for the person at the client, and their answer as a decision. */
 import * as z from 'zod';
+import { UNSEEN } from '../../core/unseen.js';
 import type { Approval, ApprovalCoordinator } from '../../permissions/approvals.js';
 import type { InputRequiredResult, Server, ServerContext, ServerSdk } from './sdk.js';
 
@@ -21,23 +22,26 @@ const describedSchema = z.object({
   detail: z.string().optional(),
   /** A yes is no answer to these. */
   questions: z.undefined().optional(),
+  form: z.undefined().optional(),
 });
 
 /** Undefined where a form cannot show all of it, or a yes would not be an answer. */
 export function questionFor(
   sdk: ServerSdk,
   { tool, describe, input }: Approval,
-  { requestState, chars }: { requestState: string; chars: number },
+  { requestState, chars, key = QUESTION }: { requestState: string; chars: number; key?: string },
 ): InputRequiredResult | undefined {
   const { data } = describedSchema.safeParse(describe);
   if (data === undefined) return undefined;
-  const shown = data.command ?? data.diff ?? data.url ?? data.detail ?? JSON.stringify(input);
-  const message = `May ${tool} be run? ${data.title}\n\n${shown}`;
+  const { title, command, url, diff, detail } = data;
+  const parts = [command, url, diff, detail].filter((part) => part !== undefined && part !== '');
+  const shown = parts.length === 0 ? JSON.stringify(input) : parts.join('\n');
+  const message = visible(`May ${tool} be run? ${title}\n\n${shown}`);
   if (message.length > chars) return undefined;
   return sdk.inputRequired({
     requestState,
     inputRequests: {
-      [QUESTION]: sdk.inputRequired.elicit({
+      [key]: sdk.inputRequired.elicit({
         message,
         requestedSchema: {
           type: 'object',
@@ -52,6 +56,13 @@ export function questionFor(
   });
 }
 
+const UNSEEN_CHARACTERS = new RegExp(UNSEEN.source, 'gu');
+
+/** A client shows the text as it comes, perhaps in a terminal. */
+function visible(text: string): string {
+  return text.replace(UNSEEN_CHARACTERS, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
+}
+
 const answerSchema = z.object({
   decision: z.enum(['allow', 'deny']),
   reason: z.string().max(2000).optional(),
@@ -64,11 +75,11 @@ const answerSchema = z.object({
 export async function takeAnswer(
   sdk: ServerSdk,
   { mcpReq }: ServerContext,
-  shown: { approval: string; digest: string; by: string },
+  shown: { approval: string; digest: string; by: string; key?: string },
   approvals: Pick<ApprovalCoordinator, 'decide'>,
 ): Promise<void> {
-  const { approval, digest, by } = shown;
-  const answer = sdk.inputResponse(mcpReq.inputResponses, QUESTION);
+  const { approval, digest, by, key = QUESTION } = shown;
+  const answer = sdk.inputResponse(mcpReq.inputResponses, key);
   if (answer.kind !== 'elicit' || answer.action === 'cancel') return;
   const { data } = answerSchema.safeParse(
     answer.action === 'decline' ? { decision: 'deny' } : answer.content,

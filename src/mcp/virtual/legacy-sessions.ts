@@ -85,7 +85,8 @@ export class LegacySessions {
   /** HTTP with SSE: the session is as long as its stream. */
   async #openStream(request: VirtualRequest, sdk: ServerSdk): Promise<VirtualAnswer> {
     const id = randomUUID();
-    const wire = sseWire(sdk, `/mcp/${request.server}?${SESSION_PARAMETER}=${id}`);
+    const endpoint = `/mcp/${request.server}?${SESSION_PARAMETER}=${id}`;
+    const wire = sseWire(sdk, endpoint, this.#parts.limits);
     const { key, session } = await this.#open(request, sdk, id, wire);
     const { response, end } = await this.#respond(session, request, [], false);
     return {

@@ -25,6 +25,10 @@ export const VIRTUAL_LIMITS = {
   progressChars: 500,
   /** For a client to say which folder it works in. */
   rootsMs: 10_000,
+  /** A client that waits for a task is to ask so often. */
+  taskPollMs: 1000,
+  /** A task is kept so long after its result was asked for. */
+  taskKeptMs: 60_000,
   changedInputChars: 4000,
   /** What a form at the client may have to show; longer questions are answered elsewhere. */
   questionChars: 4000,

@@ -12,7 +12,7 @@ import type { SuspendedCalls } from './suspended-calls.js';
 export interface VirtualParts {
   /** Loaded with the first client. */
   tools(): Promise<ToolRuntime>;
-  mcp: Pick<McpClient, 'tools' | 'status'>;
+  mcp: Pick<McpClient, 'tools' | 'status' | 'directory'>;
   approvals: Pick<ApprovalCoordinator, 'get' | 'decide' | 'attend'>;
   version: string;
   log: McpLog;
@@ -41,6 +41,8 @@ export interface McpScope {
   readonly calls: RunningToolCalls;
   /** Where calls wait whose client may answer for its key; undefined where it may not. */
   readonly suspended: SuspendedCalls | undefined;
+  /** Where calls run that are tasks; undefined with a session, whose era has no such extension. */
+  readonly tasks: SuspendedCalls | undefined;
   /** Throws `not_found` for a handle that is unknown, another key's or of another workspace. */
   lendState(request: StateRequest): Promise<LentState>;
 }

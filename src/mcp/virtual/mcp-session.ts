@@ -53,6 +53,7 @@ export class McpSession implements Kept {
       runtime,
       calls: this.calls,
       suspended: undefined,
+      tasks: undefined,
       lendState: async (request) => ({
         id: tools.id,
         tools: await tools.at(request.kind === 'folder' ? request.root : undefined),

@@ -2,6 +2,7 @@
  * How the messages of a session come and go: streamable HTTP, or HTTP with SSE, the transport of
  * 2024-11-05, which has one stream for all answers and an address for everything that is sent.
  */
+import { GatewayError } from '../../core/errors.js';
 import type { McpLog } from '../client/wire/log.js';
 import { EventMemory } from './event-memory.js';
 import type { VirtualLimits } from './limits.js';
@@ -37,8 +38,12 @@ export function streamableWire(
 }
 
 /** `endpoint`: where the client sends everything to. */
-export function sseWire(sdk: ServerSdk, endpoint: string): SessionWire {
-  const transport = new SseTransport(endpoint);
+export function sseWire(
+  sdk: ServerSdk,
+  endpoint: string,
+  limits: Pick<VirtualLimits, 'storedChars'>,
+): SessionWire {
+  const transport = new SseTransport(endpoint, limits.storedChars);
   return {
     transport,
     answersInPlace: false,
@@ -64,6 +69,10 @@ export function sseWire(sdk: ServerSdk, endpoint: string): SessionWire {
   };
 }
 
+function unread(): GatewayError {
+  return new GatewayError('rate_limited', 'Too many answers of this MCP session are unread. Open a new one.');
+}
+
 class SseTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -71,16 +80,20 @@ class SseTransport implements Transport {
   readonly stream: ReadableStream<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 
-  constructor(endpoint: string) {
-    this.stream = new ReadableStream<Uint8Array>({
-      start: (controller) => {
-        this.#controller = controller;
-        this.#write('endpoint', endpoint);
+  /** `most`: bytes that wait for a client that does not read. */
+  constructor(endpoint: string, most: number) {
+    this.stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+          this.#write('endpoint', endpoint);
+        },
+        cancel: () => {
+          this.#controller = undefined;
+        },
       },
-      cancel: () => {
-        this.#controller = undefined;
-      },
-    });
+      new ByteLengthQueuingStrategy({ highWaterMark: most }),
+    );
   }
 
   async start(): Promise<void> {}
@@ -97,7 +110,14 @@ class SseTransport implements Transport {
   }
 
   #write(event: string, data: string): void {
-    if (this.#controller === undefined) throw new Error('The stream of the session is closed');
-    this.#controller.enqueue(new TextEncoder().encode(`event: ${event}\ndata: ${data}\n\n`));
+    const controller = this.#controller;
+    if (controller === undefined) throw new Error('The stream of the session is closed');
+    // Every request is answered here, and nothing else makes its client wait with the next.
+    if ((controller.desiredSize ?? 0) <= 0) {
+      this.#controller = undefined;
+      controller.error(unread());
+      throw unread();
+    }
+    controller.enqueue(new TextEncoder().encode(`event: ${event}\ndata: ${data}\n\n`));
   }
 }

@@ -3,7 +3,6 @@
  * client can do, and is answered by a server made for it alone.
  */
 import { GatewayError } from '../../core/errors.js';
-import { isObject } from '../../core/is-object.js';
 import type { ToolRuntime } from '../../tools/runtime/runtime.js';
 import type { McpScope, VirtualParts } from './mcp-scope.js';
 import { RunningToolCalls } from './running-tool-calls.js';
@@ -12,6 +11,8 @@ import { StateHandles } from './state-handles.js';
 import { SuspendedCalls } from './suspended-calls.js';
 import {
   type AnswerEnd,
+  LISTEN,
+  methodOf,
   SERVERS,
   stopping,
   type VirtualAnswer,
@@ -29,12 +30,13 @@ interface Exchange {
 }
 
 /** What is answered at once; everything else may take its time and is streamed from the start. */
-const QUICK = /^(?:server\/discover|\w+(?:\/templates)?\/list)$/;
+const QUICK = /^(?:server\/discover|tasks\/\w+|\w+(?:\/templates)?\/list)$/;
 
 export class StatelessExchanges {
   readonly #parts: VirtualParts;
   readonly #states: StateHandles;
   readonly #suspended: SuspendedCalls;
+  readonly #tasks: SuspendedCalls;
   readonly #open = new Set<Exchange>();
   #bus: InstanceType<ServerSdk['EventBus']> | undefined;
   #draining = false;
@@ -43,6 +45,7 @@ export class StatelessExchanges {
     this.#parts = parts;
     this.#states = new StateHandles(parts);
     this.#suspended = new SuspendedCalls(parts);
+    this.#tasks = new SuspendedCalls(parts);
   }
 
   async handle(request: VirtualRequest, sdk: ServerSdk): Promise<VirtualAnswer> {
@@ -88,6 +91,7 @@ export class StatelessExchanges {
     this.drain();
     await Promise.all([...this.#open].map(({ calls }) => calls.stop(stopping())));
     await this.#suspended.close(stopping());
+    await this.#tasks.close(stopping());
     await this.#states.close(stopping());
   }
 
@@ -112,6 +116,7 @@ export class StatelessExchanges {
       runtime,
       calls,
       suspended: request.mayApprove ? this.#suspended : undefined,
+      tasks: this.#tasks,
       lendState: (wanted) => this.#states.lend(wanted, { principal, place }, runtime),
     };
     return sdk.createMcpHandler(() => SERVERS[request.server](scope), {
@@ -134,11 +139,4 @@ export class StatelessExchanges {
       { retryable: true, retryAfter: 5 },
     );
   }
-}
-
-const LISTEN = 'subscriptions/listen';
-
-function methodOf(body: unknown): string {
-  const method = isObject(body) ? body['method'] : undefined;
-  return typeof method === 'string' ? method : '';
 }

@@ -9,10 +9,13 @@ import { type Kept, KeptByKey } from './kept-by-key.js';
 import type { VirtualLimits } from './limits.js';
 import type { CallToolResult } from './sdk.js';
 
-type CallEvent = Exclude<ToolRunEvent, { type: 'tool-result' }>;
+export type CallEvent = Exclude<ToolRunEvent, { type: 'tool-result' }>;
 
 /** What runs; it reports while it does. */
-type Work = (signal: AbortSignal, report: (event: CallEvent) => void) => Promise<CallToolResult>;
+export type Work = (signal: AbortSignal, report: (event: CallEvent) => void) => Promise<CallToolResult>;
+
+/** `cancelled`: by its client, before it came to an end of its own. */
+type Ended = { result: CallToolResult; cancelled: boolean } | { error: unknown };
 
 type Followed =
   | { kind: 'done'; result: CallToolResult }
@@ -54,6 +57,14 @@ export class SuspendedCalls {
 
 export class SuspendedCall implements Kept {
   usedAt = performance.now();
+  readonly createdAt = new Date();
+  updatedAt = this.createdAt;
+  /** What it said last. */
+  said: string | undefined;
+  /** The approval that it waits for. */
+  waitingFor: string | undefined;
+  ended: Ended | undefined;
+  #cancelled = false;
   readonly #control = new AbortController();
   readonly #done: Promise<CallToolResult>;
   readonly #listeners = new Set<(event: CallEvent) => void>();
@@ -69,10 +80,34 @@ export class SuspendedCall implements Kept {
     work: Work,
   ) {
     this.#done = work(this.#control.signal, (event) => {
+      this.updatedAt = new Date();
+      this.waitingFor = event.type === 'tool-waiting' ? event.approval : undefined;
+      this.said = sentenceOf(event);
       for (const listener of this.#listeners) listener(event);
     });
     // A client that follows gets it; there may be none.
-    this.#done.catch(() => {});
+    this.#done.then(
+      (result) => this.#end({ result, cancelled: this.#cancelled && wasAborted(result) }),
+      (error: unknown) => this.#end({ error }),
+    );
+  }
+
+  #end(ended: Ended): void {
+    this.ended = ended;
+    this.updatedAt = new Date();
+    this.said = undefined;
+  }
+
+  /** Its client is there; `agoMs`: it counts as if that had been so long ago. */
+  touch(agoMs = 0): void {
+    this.usedAt = performance.now() - agoMs;
+  }
+
+  /** What has run by then has run, and its result stays. */
+  cancel(): void {
+    if (this.ended !== undefined) return;
+    this.#cancelled = true;
+    this.#control.abort(new DOMException('The client cancelled the task.', 'AbortError'));
   }
 
   get isIdle(): boolean {
@@ -108,4 +143,15 @@ export class SuspendedCall implements Kept {
     if (reason !== undefined) this.#control.abort(reason);
     await this.#done.catch(() => {});
   }
+}
+
+/** Lets a client distinguish a denial from a failure without reading the text. */
+export const OUTCOME = 'toolgate/outcome';
+
+const wasAborted = ({ _meta }: CallToolResult): boolean => _meta?.[OUTCOME] === 'aborted';
+
+/** For a person who waits. */
+export function sentenceOf(event: CallEvent): string {
+  if (event.type === 'tool-progress') return event.content;
+  return event.type === 'tool-start' ? event.describe.title : `Waiting for approval: ${event.describe.title}`;
 }

@@ -6,6 +6,8 @@ import type { ToolOffer, ToolRunEvent, ToolRunResult } from '../../tools/runtime
 import type { Tool } from '../../tools/runtime/tool.js';
 import type { McpTool } from '../client/mcp-client.js';
 import { questionFor, takeAnswer, takesForms } from './ask-client.js';
+import { callAsTask, serveTasks, TASKS_EXTENSION, takesTasks } from './call-tasks.js';
+import { serveDirectory } from './directory-server.js';
 import { guarded, type LentState, type McpScope } from './mcp-scope.js';
 import { ProgressReporter } from './progress.js';
 import type {
@@ -16,10 +18,14 @@ import type {
   ServerContext,
   WireTool,
 } from './sdk.js';
-import type { SuspendedCall, SuspendedCalls } from './suspended-calls.js';
+import {
+  OUTCOME,
+  type SuspendedCall,
+  type SuspendedCalls,
+  sentenceOf,
+  type Work,
+} from './suspended-calls.js';
 
-/** Lets a client distinguish a denial from a failure without reading the text. */
-const OUTCOME = 'toolgate/outcome';
 /** The handle of the state that a call without a session went on with or began. */
 const STATE = 'toolgate/state';
 /** The argument that names it. */
@@ -85,16 +91,24 @@ const TOOL_USE_ID = 'claudecode/toolUseId';
 const ID = /^[\w-]{1,128}$/;
 
 export function createToolServer(scope: McpScope): Server {
-  const { sdk, parts, calls, session } = scope;
+  const { sdk, parts, calls, session, tasks } = scope;
   const { listTtlMs, discoverTtlMs } = parts.limits;
   const server = new sdk.Server(
     { name: 'gateway', title: 'Toolgate: tools', version: parts.version },
     {
-      capabilities: { tools: { listChanged: true } },
+      capabilities: {
+        tools: { listChanged: true },
+        resources: {},
+        prompts: {},
+        ...(tasks === undefined ? {} : { extensions: TASKS_EXTENSION }),
+      },
       instructions: session === undefined ? STATELESS_INSTRUCTIONS : INSTRUCTIONS,
       // Which tools there are depends on the key.
       cacheHints: {
         'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' },
+        'resources/list': { ttlMs: listTtlMs, cacheScope: 'private' },
+        'resources/templates/list': { ttlMs: listTtlMs, cacheScope: 'private' },
+        'prompts/list': { ttlMs: listTtlMs, cacheScope: 'private' },
         'server/discover': { ttlMs: discoverTtlMs, cacheScope: 'private' },
       },
     },
@@ -113,12 +127,32 @@ export function createToolServer(scope: McpScope): Server {
     const wanted = { name: params.name, input: params.arguments ?? {} };
     const suspended = takesForms(server) ? scope.suspended : undefined;
     return calls.run(id, signal, (running) =>
-      guarded(scope, () =>
-        suspended === undefined
+      guarded(scope, () => {
+        if (tasks !== undefined && takesTasks(server)) {
+          const run: Work = (ends, tell) => callTool(scope, wanted, context, ends, tell);
+          return reporting(scope, wanted, context, (report) =>
+            callAsTask({ server, scope, tasks }, run, { signal: running, report }),
+          );
+        }
+        return suspended === undefined
           ? callTool(scope, wanted, context, running)
-          : callAskingClient(scope, suspended, wanted, context, running),
-      ),
+          : callAskingClient(scope, suspended, wanted, context, running);
+      }),
     );
+  });
+  if (tasks !== undefined) serveTasks(server, scope, tasks);
+  serveDirectory(server, scope, {
+    offer: () => offerOf(scope, scope.session),
+    run: (wanted, context) =>
+      calls.run(context.mcpReq.id, context.mcpReq.signal, async (signal) => {
+        const kind =
+          scope.session === undefined
+            ? { kind: 'once' as const }
+            : { kind: 'handle' as const, handle: undefined };
+        const state = await scope.lendState(kind);
+        const run = () => runForResult(scope, wanted, state, context, signal);
+        return scope.session === undefined ? withState(state, run) : run();
+      }),
   });
   return server;
 }
@@ -284,13 +318,20 @@ function findTool({ sdk }: McpScope, offer: ToolOffer, name: string): void {
 }
 
 async function runTool(
+  ...[scope, wanted, state, context, signal, tell]: Parameters<typeof runForResult>
+): Promise<CallToolResult> {
+  const result = await runForResult(scope, wanted, state, context, signal, tell);
+  return encodeResult(result, scope.parts.limits.changedInputChars);
+}
+
+async function runForResult(
   scope: McpScope,
   { name, input }: WantedCall,
   state: LentState,
   context: ServerContext,
   signal: AbortSignal,
   tell?: Tell,
-): Promise<CallToolResult> {
+): Promise<ToolRunResult> {
   const { runtime, place, parts } = scope;
   const offer = await offerOf(scope, state.id);
   findTool(scope, offer, name);
@@ -307,7 +348,7 @@ async function runTool(
       : undefined;
   try {
     for await (const event of running) {
-      if (event.type === 'tool-result') return encodeResult(event, parts.limits.changedInputChars);
+      if (event.type === 'tool-result') return event;
       if (progress === undefined) tell?.(event);
       else report(progress, event);
     }
@@ -371,6 +412,20 @@ async function callAskingClient(
   }
 }
 
+async function reporting<T>(
+  { parts }: McpScope,
+  { name }: WantedCall,
+  context: ServerContext,
+  work: (report: Tell) => Promise<T>,
+): Promise<T> {
+  const progress = new ProgressReporter(context, parts.limits, `${name} is being looked at`);
+  try {
+    return await work((event) => report(progress, event));
+  } finally {
+    progress.end();
+  }
+}
+
 function likenessOf(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
@@ -379,9 +434,7 @@ const LOST =
   'The gateway does not know this call any more: it was restarted, the answer came too late, or the call is another one. Whether it ran is not known; look before it is called again.';
 
 function report(progress: ProgressReporter, event: Exclude<ToolRunEvent, { type: 'tool-result' }>): void {
-  if (event.type === 'tool-progress') progress.say(event.content);
-  else if (event.type === 'tool-start') progress.say(event.describe.title, { urgent: true });
-  else progress.say(`Waiting for approval: ${event.describe.title}`, { urgent: true });
+  progress.say(sentenceOf(event), { urgent: event.type !== 'tool-progress' });
 }
 
 function callId({ mcpReq: { _meta } }: ServerContext): string {

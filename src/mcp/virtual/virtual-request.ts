@@ -1,4 +1,5 @@
 /** A request to one of the virtual servers, and what comes of it, whichever era it is of. */
+import { isObject } from '../../core/is-object.js';
 import { StopError } from '../../core/stopping.js';
 import { createAuthServer } from './auth-server.js';
 import type { ServerMaker, VirtualWorkspace } from './mcp-scope.js';
@@ -36,6 +37,15 @@ export interface VirtualAnswer {
 
 /** `gone`: the connection broke. `stopping`: the gateway ends it. */
 export type AnswerEnd = 'whole' | 'gone' | 'stopping';
+
+/** The newer era's stream of news. */
+export const LISTEN = 'subscriptions/listen';
+
+/** Empty where it is no single message. */
+export function methodOf(body: unknown): string {
+  const method = isObject(body) ? body['method'] : undefined;
+  return typeof method === 'string' ? method : '';
+}
 
 export function stopping(): StopError {
   return new StopError(

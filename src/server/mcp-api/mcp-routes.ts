@@ -4,6 +4,8 @@ import { SESSION_PARAMETER } from '../../mcp/virtual/legacy-sessions.js';
 import type { VirtualMcp } from '../../mcp/virtual/virtual-mcp.js';
 import {
   type AnswerEnd,
+  LISTEN,
+  methodOf,
   VIRTUAL_SERVERS,
   type VirtualAnswer,
   type VirtualServerName,
@@ -77,6 +79,7 @@ function serve(server: VirtualServerName): Handler<McpApiContext> {
     const model = query.get('model') ?? undefined;
     const sessionId = query.get(SESSION_PARAMETER);
     const { principal } = exchange;
+    exchange.listens = method === 'GET' || methodOf(body) === LISTEN;
     // A batch is as many requests as it has messages; the first was counted on the way in.
     if (server === 'gateway' && Array.isArray(body)) {
       for (const _ of body.slice(1)) context.auth.countAgainstRate(principal);

@@ -41,6 +41,8 @@ interface BoundedFetchOptions {
   headers: Readonly<Record<string, string>>;
   limits: McpLimits;
   onStatus(status: number, url: URL): void;
+  /** Makes a client for one request to another host than the server's own; without, `client` goes anywhere. */
+  elsewhere?(url: URL, signal: AbortSignal): Promise<HttpClient>;
   /** No answer came. */
   onFailure?(error: unknown): void;
 }
@@ -73,8 +75,10 @@ export function createBoundedFetch(options: BoundedFetchOptions): FetchLike {
       if (id !== undefined && open.get(id) === given) open.delete(id);
     };
     const waits = isAnswered || method === 'GET';
+    let other: HttpClient | undefined;
     try {
-      const response = await client.request({
+      if (url.hostname !== new URL(origin).hostname) other = await options.elsewhere?.(url, signal);
+      const response = await (other ?? client).request({
         method,
         url,
         headers: headersOf(init, url.origin === origin ? configured : {}),
@@ -86,7 +90,7 @@ export function createBoundedFetch(options: BoundedFetchOptions): FetchLike {
       });
       onStatus(response.status, url);
       const answer = { status: response.status, headers: response.headers };
-      if (isEventStream(response.headers) && response.status === 200) {
+      if (isEventStream(response.headers) && response.status === 200 && other === undefined) {
         const events = boundedEvents({
           body: response.body,
           limits,
@@ -113,6 +117,8 @@ export function createBoundedFetch(options: BoundedFetchOptions): FetchLike {
       forget();
       options.onFailure?.(error);
       throw error;
+    } finally {
+      await other?.close();
     }
   };
 }

@@ -10,6 +10,8 @@ interface HttpOptions {
   url: URL;
   headers: Readonly<Record<string, string>>;
   client: HttpClient;
+  /** For other hosts than the server's own. */
+  elsewhere?: (url: URL, signal: AbortSignal) => Promise<HttpClient>;
   /** Absent where the configuration itself has the credential. */
   authProvider?: OAuthClientProvider;
 }
@@ -26,6 +28,7 @@ export function openHttp(sdk: Sdk, options: HttpOptions, context: WireContext): 
     origin: url.origin,
     headers,
     limits: context.limits,
+    ...(options.elsewhere === undefined ? {} : { elsewhere: options.elsewhere }),
     onStatus(status, { origin }) {
       if (origin === url.origin && status === 401) refused = true;
     },

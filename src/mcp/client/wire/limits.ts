@@ -44,6 +44,10 @@ export const MCP_LIMITS = {
   errorTextChars: 16 * 1024,
   /** Progress starts the clock of a call again, up to so many times its time. */
   callTimes: 10,
+  /** A task is asked for as often as its server wishes, within these; without a wish every `taskPollMs`. */
+  taskPollMs: 1000,
+  taskPollMinMs: 100,
+  taskPollMaxMs: 30_000,
 
   retryFirstMs: 1000,
   retryMaxMs: 60_000,

@@ -30,6 +30,7 @@ export async function loadSdk() {
     auth,
     deserializeMessage,
     serializeMessage,
+    withInputRequired,
   } = await import('@modelcontextprotocol/client');
   return {
     Client,
@@ -44,5 +45,6 @@ export async function loadSdk() {
     auth,
     deserializeMessage,
     serializeMessage,
+    withInputRequired,
   };
 }
