@@ -25,6 +25,7 @@ import {
 } from '../shared/read.js';
 import { typedTool } from '../shared/typed-tools.js';
 import { decodeMessages, decodeSystem, extraFields } from './decode-content.js';
+import { changedTools } from './tool-changes.js';
 import {
   DIALECT,
   METADATA_FIELDS,
@@ -44,6 +45,7 @@ export function decodeRequest(value: unknown): ConversationRequest {
   const maxTokens = readInteger(body['max_tokens'], 'max_tokens', 0);
   const request = decodeCountTokensRequest(body);
   request.maxTokens = maxTokens;
+  if (body['safeguards'] !== undefined && body['safeguards'] !== null) request.safeguards = true;
   return request;
 }
 
@@ -64,6 +66,11 @@ export function decodeCountTokensRequest(value: unknown): ConversationRequest {
   const maxTokens = optional(body['max_tokens'], 'max_tokens', (field, path) => readInteger(field, path, 0));
   if (maxTokens !== undefined) request.maxTokens = maxTokens;
   if (body['tools'] !== undefined && body['tools'] !== null) decodeTools(body['tools'], request);
+  const changed = changedTools(body['tools'], request.messages);
+  if (changed !== undefined) {
+    request.offered = { tools: [], serverTools: [] };
+    decodeTools(changed, request.offered);
+  }
   if (body['tool_choice'] !== undefined && body['tool_choice'] !== null) {
     decodeToolChoice(body['tool_choice'], request);
   }
@@ -92,7 +99,7 @@ function readStrings(value: unknown, path: string): string[] {
 
 const decodedTools = new Memo<JsonObject, ToolDefinition>();
 
-function decodeTools(value: unknown, request: ConversationRequest): void {
+function decodeTools(value: unknown, request: Pick<ConversationRequest, 'tools' | 'serverTools'>): void {
   const tools = readArray(value, 'tools');
   for (let index = 0; index < tools.length; index += 1) {
     const tool = tools[index];

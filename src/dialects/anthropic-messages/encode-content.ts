@@ -10,6 +10,7 @@ import type {
   ToolResultBlock,
 } from '../../core/conversation.js';
 import type { LossLog } from '../../core/losses.js';
+import { textOfOpaque } from '../shared/as-text.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
 import type { Quirks } from '../shared/quirks.js';
 import type { ToolNames } from '../shared/tool-names.js';
@@ -98,6 +99,11 @@ function encodeToolResult(block: ToolResultBlock, path: string, context: EncodeC
 function encodeOpaque(block: OpaqueBlock, path: string, context: EncodeContext): JsonObject | undefined {
   if (block.dialect !== DIALECT) {
     return lose(path, `${block.kind} is known to ${block.dialect} only`, context);
+  }
+  const { tool_name: name, $own: own } = block.value;
+  if (own === true && typeof name === 'string') {
+    if (!context.quirks.toolSearch) return { type: 'text', text: textOfOpaque(block) ?? name };
+    return { type: 'tool_reference', tool_name: context.names.encode(name) };
   }
   if (context.quirks.cacheControl || block.value['cache_control'] === undefined) return block.value;
   const { cache_control: _, ...value } = block.value;

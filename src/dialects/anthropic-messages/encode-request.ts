@@ -28,7 +28,7 @@ const CACHEABLE: ReadonlySet<unknown> = new Set(['text', 'image', 'document', 't
  */
 function placeBreakpoints(tools: JsonObject[], system: JsonObject[], messages: WireMessage[]): void {
   // A provider's own tool is the client's object and is left as it is.
-  mark(tools, (tool) => 'input_schema' in tool);
+  mark(tools, (tool) => 'input_schema' in tool && tool['defer_loading'] !== true);
   mark(system, () => true);
   let left = CACHE_BREAKPOINTS - 2;
   for (let index = messages.length - 1; index >= 0 && left > 0; index -= 1) {

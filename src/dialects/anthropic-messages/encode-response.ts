@@ -9,7 +9,7 @@ type WireUsage = Pick<
   BetaUsage,
   'input_tokens' | 'cache_creation_input_tokens' | 'cache_read_input_tokens' | 'output_tokens'
 > &
-  Partial<Pick<BetaUsage, 'output_tokens_details'>>;
+  Partial<Pick<BetaUsage, 'output_tokens_details' | 'server_tool_use'>>;
 
 type WireAnswer = Pick<
   BetaMessage,
@@ -47,6 +47,7 @@ function nameOf(block: Block): string {
 }
 
 export function encodeUsage(usage: Usage): WireUsage {
+  const { webSearches = 0, webFetches = 0 } = usage;
   return {
     input_tokens: usage.inputTokens,
     cache_creation_input_tokens: usage.cacheWriteTokens,
@@ -55,6 +56,9 @@ export function encodeUsage(usage: Usage): WireUsage {
     ...(usage.reasoningTokens === undefined
       ? {}
       : { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }),
+    ...(webSearches + webFetches === 0
+      ? {}
+      : { server_tool_use: { web_search_requests: webSearches, web_fetch_requests: webFetches } }),
   };
 }
 

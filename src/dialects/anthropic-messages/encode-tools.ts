@@ -1,6 +1,7 @@
 /** Tool definitions and tool choice: neutral to wire. */
 import type { ConversationRequest, JsonObject, ToolChoice, ToolDefinition } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
+import { shownTools } from '../../core/tool-references.js';
 import { EncodeMemo } from '../shared/encode-memo.js';
 import { normaliseSchema } from '../shared/json-schema.js';
 import { type EncodeContext, restore } from './encode-content.js';
@@ -11,7 +12,9 @@ const encodedTools = { native: new EncodeMemo<ToolDefinition>(), foreign: new En
 
 export function encodeTools(request: ConversationRequest, context: EncodeContext): JsonObject[] {
   const memo = context.native ? encodedTools.native : encodedTools.foreign;
-  const tools = request.tools.flatMap((tool) => memo.of([tool], context, () => [encodeTool(tool, context)]));
+  const tools = listedTools(request, context).flatMap((tool) =>
+    memo.of([tool], context, () => [encodeTool(tool, context)]),
+  );
   for (const { dialect, kind, name, value } of request.serverTools) {
     if (dialect !== DIALECT)
       context.losses.add(`tools.${name}`, `${kind} is run by ${dialect} providers only`);
@@ -22,6 +25,14 @@ export function encodeTools(request: ConversationRequest, context: EncodeContext
     }
   }
   return tools;
+}
+
+/** Upstreams that can keep tools back get all of them, those that are kept back last. */
+function listedTools(request: ConversationRequest, { quirks }: EncodeContext): readonly ToolDefinition[] {
+  const { tools } = request;
+  if (!tools.some(({ deferred }) => deferred)) return tools;
+  if (!quirks.toolSearch) return shownTools(request);
+  return [...tools.filter(({ deferred }) => !deferred), ...tools.filter(({ deferred }) => deferred)];
 }
 
 function encodeTool(tool: ToolDefinition, context: EncodeContext): JsonObject {
@@ -37,6 +48,12 @@ function encodeTool(tool: ToolDefinition, context: EncodeContext): JsonObject {
   if (tool.strict !== undefined) {
     if (context.quirks.strictTools) wire['strict'] = tool.strict;
     else if (tool.strict) context.losses.add(`${path}.strict`, 'the upstream does not enforce schemas');
+  }
+  if (tool.deferred && context.quirks.toolSearch) {
+    wire['defer_loading'] = true;
+    // What is not in the prompt cannot be where its cache ends.
+    const { cache_control: _mark, ...own } = tool.extensions?.[DIALECT] ?? {};
+    return restore(wire, { ...tool.extensions, [DIALECT]: own }, path, context);
   }
   return restore(wire, tool.extensions, path, context);
 }

@@ -6,6 +6,7 @@ import { isObject } from '../../core/is-object.js';
 import { isContextOverflow, promptTooLong } from '../shared/context-overflow.js';
 import type { WireHeaders } from '../shared/dialect.js';
 import { retryAfterSeconds } from '../shared/retry-after.js';
+import { namingCapability } from './rejected-capability.js';
 
 /** `request_too_large` is documented for 413 and missing in the SDK's list. */
 type WireErrorType = ErrorType | 'request_too_large';
@@ -87,10 +88,15 @@ const SHOWN_TEXT = 500;
 const READ_TEXT = 20_000;
 
 export function encodeError(error: GatewayError, requestId: string): JsonObject {
-  const message = error.code === 'context_overflow' ? promptTooLong(error.message) : error.message;
-  const wire: JsonObject = { type: TYPE_OF[error.code], message };
+  const wire: JsonObject = { type: TYPE_OF[error.code], message: wordsOf(error) };
   if (error.detail !== undefined) wire['details'] = { error_code: error.detail };
   return { type: 'error', error: wire, request_id: requestId };
+}
+
+/** Claude Code mends its request by what the message says. */
+function wordsOf({ code, status, message }: GatewayError): string {
+  if (code === 'context_overflow') return promptTooLong(message);
+  return code === 'invalid_request' && status === 400 ? namingCapability(message) : message;
 }
 
 /** An answer that is not 2xx. */

@@ -8,8 +8,8 @@ import type {
   TextBlock,
   ToolResultBlock,
 } from '../../core/conversation.js';
-import { isObject } from '../../core/is-object.js';
 import type { LossLog } from '../../core/losses.js';
+import { textOfOpaque } from '../shared/as-text.js';
 import { dataUrl } from '../shared/data-url.js';
 import { restorerOf } from '../shared/foreign-extensions.js';
 import type { Quirks } from '../shared/quirks.js';
@@ -130,19 +130,6 @@ function encodeOpaque(block: OpaqueBlock, path: string, context: EncodeContext):
   if (text !== undefined) return [textPart(text)];
   context.losses.add(path, `${block.kind} is known to ${block.dialect} only`);
   return [];
-}
-
-/** Blocks of other wires that are words in the end. */
-function textOfOpaque({ kind, value }: OpaqueBlock): string | undefined {
-  if (kind === 'tool_reference' && typeof value['tool_name'] === 'string') {
-    return `[The tool ${value['tool_name']} can be called now.]`;
-  }
-  if (kind !== 'search_result') return undefined;
-  const texts: unknown[] = [value['title'], value['source']];
-  for (const part of Array.isArray(value['content']) ? value['content'] : []) {
-    if (isObject(part)) texts.push(part['text']);
-  }
-  return texts.filter((text) => typeof text === 'string' && text !== '').join('\n');
 }
 
 interface EncodedResult {

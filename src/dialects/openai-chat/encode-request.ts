@@ -1,6 +1,7 @@
 /** The body of `POST /chat/completions`, as an upstream with these quirks takes it. */
 import type { ConversationRequest, Effort, JsonObject, OutputFormat } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
+import { withOfferedTools } from '../../core/tool-changes.js';
 import type { EncodedRequest, Target } from '../shared/dialect.js';
 import { clampEffort, wantedEffort } from '../shared/effort.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
@@ -24,7 +25,8 @@ const SAMPLING_FIELDS: ReadonlySet<string> = new Set([
   'top_logprobs',
 ]);
 
-export function encodeRequest(request: ConversationRequest, target: Target): EncodedRequest {
+export function encodeRequest(given: ConversationRequest, target: Target): EncodedRequest {
+  const request = withOfferedTools(given);
   const { quirks, losses } = target;
   const names = new ToolNames(nameLimits(quirks.toolNameLimit));
   names.textCalls = quirks.textToolCalls;

@@ -69,6 +69,7 @@ function echoOf(request: ConversationRequest, own: JsonObject): JsonObject {
     user: request.userId ?? null,
   };
   if (own['$background'] === true) echo['background'] = true;
+  if (typeof own['$conversation'] === 'string') echo['conversation'] = { id: own['$conversation'] };
   for (const key of ECHOED) if (own[key] !== undefined) echo[key] = own[key];
   return echo;
 }

@@ -13,6 +13,7 @@ import { dataUrl } from '../shared/data-url.js';
 import { restorerOf } from '../shared/foreign-extensions.js';
 import type { Quirks } from '../shared/quirks.js';
 import type { ToolNames } from '../shared/tool-names.js';
+import type { OwnSearch } from './own-search.js';
 import { DIALECT } from './wire.js';
 
 export interface EncodeContext {
@@ -21,6 +22,8 @@ export interface EncodeContext {
   names: ToolNames;
   /** The upstream keeps the conversation and knows its items by their ids. */
   held: boolean;
+  /** Undefined where the upstream does not know it: then it is a function like any other. */
+  search?: OwnSearch | undefined;
 }
 
 export const restore = restorerOf(DIALECT);

@@ -16,6 +16,8 @@ import { freeText } from '../shared/free-text.js';
 import { repairHistory } from '../shared/repair-history.js';
 import { fitId } from '../shared/tool-names.js';
 import { type EncodeContext, encodePart, encodeResult, restore, textPart } from './encode-content.js';
+import { encodeOwnTools } from './encode-tools.js';
+import { asFound, ownSearchCalls } from './own-search.js';
 import { encodeReasoning } from './reasoning.js';
 import {
   callTypeOf,
@@ -37,7 +39,8 @@ export function encodeInput(
   context: EncodeContext,
   addition: string | undefined,
 ): EncodedInput {
-  const writer = new ItemWriter(context);
+  const searches = ownSearchCalls(request.messages, context.search !== undefined);
+  const writer = new ItemWriter(context, searches);
   writer.system(request.system, addition);
   const messages = fromCompaction(request.messages, context.losses);
   // Calls whose results are given now may stand in the history that the upstream keeps.
@@ -55,10 +58,13 @@ class ItemWriter {
   readonly #custom = new Set<string>();
   /** Calls of typed tools: so have theirs. */
   readonly #typed = new Map<string, TypedCallType>();
+  /** Calls of the gateway's search: they and their results go by what it is to this upstream. */
+  readonly #searches: ReadonlySet<string>;
   #instructions: string | undefined;
 
-  constructor(context: EncodeContext) {
+  constructor(context: EncodeContext, searches: ReadonlySet<string>) {
     this.#context = context;
+    this.#searches = searches;
   }
 
   system(blocks: readonly TextBlock[], addition: string | undefined): void {
@@ -96,6 +102,8 @@ class ItemWriter {
     if (this.#context.held || this.#context.names.hasTyped) return false;
     if (this.#custom.size > 0 || this.#typed.size > 0) return false;
     return content.every((block) => {
+      if (block.type === 'tool_use' && this.#searches.has(block.id)) return false;
+      if (block.type === 'tool_result' && this.#searches.has(block.toolUseId)) return false;
       const own = block.type === 'tool_use' ? block.extensions?.[DIALECT] : undefined;
       return own?.['$custom'] === undefined && own?.['$typed'] === undefined;
     });
@@ -165,6 +173,13 @@ class ItemWriter {
     const own = block.extensions?.[DIALECT]?.['$item'];
     if (isObject(own)) {
       this.#out.push(own);
+      return;
+    }
+    if (this.#context.search !== undefined && this.#searches.has(block.toolUseId)) {
+      const found = encodeOwnTools(this.#context.search.found(block), this.#context);
+      const head = { type: 'tool_search_output', call_id: fitId(block.toolUseId, CALL_ID_LIMIT) };
+      // A search that found nothing has no other words here than an empty list.
+      this.#out.push({ ...head, execution: 'client', status: 'completed', tools: found.map(asFound) });
       return;
     }
     const output = encodeResult(block, path, this.#context);
@@ -250,7 +265,13 @@ class ItemWriter {
       this.#out.push(isObject(item) ? item : typedCallItem(head, typed, 'completed', call.input));
       return;
     }
-    if (search === true) {
+    const isOwn = this.#searches.has(call.id);
+    if (isOwn && this.#context.search !== undefined) {
+      const head = { type: 'tool_search_call', call_id: fitId(call.id, CALL_ID_LIMIT) };
+      this.#out.push({ ...head, execution: 'client', arguments: call.input, status: 'completed' });
+      return;
+    }
+    if (search === true && !isOwn) {
       const wire: JsonObject = {
         type: 'tool_search_call',
         call_id: fitId(call.id, CALL_ID_LIMIT),

@@ -1,6 +1,7 @@
 /** The body of `POST /responses`, as an upstream with these quirks takes it. */
 import type { ConversationRequest, JsonObject, OutputFormat } from '../../core/conversation.js';
 import { isObject } from '../../core/is-object.js';
+import { withOfferedTools } from '../../core/tool-changes.js';
 import type { EncodedRequest, Target } from '../shared/dialect.js';
 import { clampEffort, wantedEffort } from '../shared/effort.js';
 import { loseForeign } from '../shared/foreign-extensions.js';
@@ -11,6 +12,7 @@ import { fitName, ToolNames } from '../shared/tool-names.js';
 import type { EncodeContext } from './encode-content.js';
 import { encodeInput } from './encode-input.js';
 import { encodeTools } from './encode-tools.js';
+import { ownSearchOf } from './own-search.js';
 import { DIALECT, ENCRYPTED_REASONING, FORMAT_NAME, MIN_OUTPUT_TOKENS, nameLimits } from './wire.js';
 
 const PATH = '/responses';
@@ -27,10 +29,13 @@ const SAME_IN_CHAT: ReadonlySet<string> = new Set([
 /** Of the client's own, what is decided here: an answer is kept by the gateway, not by the upstream. */
 const DECIDED: ReadonlySet<string> = new Set(['include', 'store', 'reasoning', 'text', 'stream_options']);
 
-export function encodeRequest(request: ConversationRequest, target: Target): EncodedRequest {
+export function encodeRequest(given: ConversationRequest, target: Target): EncodedRequest {
+  const request = withOfferedTools(given);
   const { quirks, losses } = target;
   const names = new ToolNames(nameLimits(quirks.toolNameLimit));
-  const context: EncodeContext = { quirks, losses, names, held: request.continues !== undefined };
+  const held = request.continues !== undefined;
+  const search = quirks.toolSearch && !held ? ownSearchOf(request) : undefined;
+  const context: EncodeContext = { quirks, losses, names, held, search };
   const body: JsonObject = { model: target.model };
   const addition = encodeFormat(request.format, context, body);
   const additional = encodeTools(request, context, body);

@@ -9,6 +9,7 @@ import { takenChoice } from '../shared/openai-tools.js';
 import { strictSchema } from '../shared/strict-schema.js';
 import { whyNotOffered } from '../shared/typed-tools.js';
 import { type EncodeContext, restore } from './encode-content.js';
+import { encodeOwnSearch } from './own-search.js';
 import { DIALECT } from './wire.js';
 
 /**
@@ -21,7 +22,8 @@ export function encodeTools(
   body: JsonObject,
 ): JsonObject[] {
   const { losses, quirks } = context;
-  const own = wantedTools(request, losses).filter((tool) => tool.extensions?.[DIALECT]?.['$found'] !== true);
+  const wanted = context.search?.listed ?? wantedTools(request, losses);
+  const own = wanted.filter((tool) => tool.extensions?.[DIALECT]?.['$found'] !== true);
   const items = encodeAdditional(own, request, context);
   const tools = encodeOwnTools(
     own.filter((tool) => additionalOf(tool) === undefined),
@@ -72,7 +74,7 @@ function encodeAdditional(
 }
 
 /** Tools of one namespace stand together again, where the first of them stood. */
-function encodeOwnTools(tools: readonly ToolDefinition[], context: EncodeContext): JsonObject[] {
+export function encodeOwnTools(tools: readonly ToolDefinition[], context: EncodeContext): JsonObject[] {
   const out: JsonObject[] = [];
   const namespaces = new Map<string, JsonObject[]>();
   for (const tool of tools) {
@@ -96,6 +98,7 @@ const encodedTools = new EncodeMemo<ToolDefinition>();
 
 function offerTool(tool: ToolDefinition, context: EncodeContext): readonly JsonObject[] {
   if (tool.typed?.dialect === DIALECT) return [encodeTool(tool, context)];
+  if (tool === context.search?.tool) return [encodeOwnSearch(tool)];
   if (typeof tool.extensions?.[DIALECT]?.['$name'] !== 'string') context.names.offer(tool.name);
   return encodedTools.of([tool], context, () => [encodeTool(tool, context)]);
 }

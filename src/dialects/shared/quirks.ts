@@ -71,6 +71,8 @@ export interface Quirks {
   midSystem: boolean;
   /** anthropic-messages: max_tokens is required; sent when the client gave none. */
   defaultMaxTokens: number;
+  /** Tools can be kept back until a search, which the gateway does, has found them; else only what was found is sent. */
+  toolSearch: boolean;
   /** Recover tool calls that the model wrote as text (only for offered names). */
   textToolCalls: boolean;
 }
@@ -111,5 +113,6 @@ export const STANDARD_QUIRKS: Quirks = Object.freeze({
   cacheControl: true,
   midSystem: true,
   defaultMaxTokens: 32_000,
+  toolSearch: false,
   textToolCalls: false,
 } satisfies Quirks);
