@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { ConversationRequest, DialectName } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
@@ -83,6 +83,18 @@ const page = new GatewayError('upstream_failed', 'This is a page.');
 const wrong = new GatewayError('invalid_request', 'no such field');
 const noKey = new GatewayError('unauthenticated', 'bad key');
 
+describe('other upstreams from now on', () => {
+  it('are asked by the rules they came with; what runs by a rule of before keeps its own', async () => {
+    const [old, fresh] = [new FakeUpstream('up', 'ok'), new FakeUpstream('up', 'ok')];
+    const { relay } = relayOf([old]);
+    const [before, after] = [route('up'), route('up')];
+    relay.use(new Map([['up', fresh]]), [after.rule]);
+    await relay.run(callWith(), before);
+    await relay.run(callWith(), { ...after, rule: { ...after.rule, cwd: '/elsewhere' } });
+    expect([old.calls.length, fresh.calls.length]).toEqual([1, 1]);
+  });
+});
+
 describe('Relay', () => {
   it('counts tokens as the first upstream does', async () => {
     const { relay } = relayOf([new FakeUpstream('one', 'ok')]);
@@ -107,6 +119,21 @@ describe('Relay', () => {
     expect(failures).toEqual([`one ${error.status}`]);
   });
 
+  it('leaves an upstream that failed alone for a moment, whatever the clock of the machine is set to', async () => {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    try {
+      const one = new FakeUpstream('one', down, 'ok');
+      const { relay } = relayOf([one, new FakeUpstream('two', 'ok')]);
+      const asked = async () => (await relay.run(callWith(), route('one', 'two'))).upstream;
+      expect([await asked(), await asked()]).toEqual(['two', 'two']);
+      vi.setSystemTime(Date.now() - 3_600_000);
+      vi.advanceTimersByTime(3000);
+      expect(await asked()).toBe('one');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('does not ask others about a request that is wrong', async () => {
     const two = new FakeUpstream('two', 'ok');
     const { relay } = relayOf([new FakeUpstream('one', wrong), two]);
@@ -120,6 +147,16 @@ describe('Relay', () => {
     await relay.run(callWith(), route('one', 'two'));
     expect((await relay.run(callWith(), route('one', 'two'))).upstream).toBe('two');
     expect(one.calls).toHaveLength(1);
+  });
+
+  it.each([
+    ['does not know a model', new GatewayError('not_found', 'no such model')],
+    ['does not give a model to this account', new GatewayError('forbidden', 'not for you')],
+  ])('asks an upstream first as before after it %s', async (_name, error) => {
+    const one = new FakeUpstream('one', error, 'ok');
+    const { relay } = relayOf([one, new FakeUpstream('two', 'ok')]);
+    expect((await relay.run(callWith(), route('one', 'two'))).upstream).toBe('two');
+    expect((await relay.run(callWith(), route('one', 'two'))).upstream).toBe('one');
   });
 
   it('tries again when asked to come back soon', async () => {

@@ -7,16 +7,25 @@ import type { Loss } from '../../core/losses.js';
 import type { WireHeaders } from '../../dialects/shared/dialect.js';
 import { clampEffort } from '../../dialects/shared/effort.js';
 import type { ModelRoute, ModelRule } from '../../routing/model-router.js';
-import type { Upstream } from '../../upstreams/upstream.js';
+import { chainOf, seedOf } from '../../sessions/history/history-fingerprint.js';
+import { atomsOf } from '../../sessions/history/visible-history.js';
+import { isAboutRequest, mayFallBack } from '../../upstreams/failures.js';
+import type { Upstream, UpstreamRequest } from '../../upstreams/upstream.js';
 import { ableUpstreams, notForwarded } from '../demands.js';
-import type { Answer, Engine, ModelRequest, SideAnswer } from '../engine.js';
+import type { Answer, Engine, ModelRequest, SideAnswer, SidePath } from '../engine.js';
 import { CircuitBreakers } from './circuit-breakers.js';
+import type { ServerTools } from './server-tools.js';
 import { spliceModel } from './splice-model.js';
+import { ToolSearches } from './tool-searches.js';
+import { TrySpans } from './try-spans.js';
 
 interface RelayOptions {
   upstreams: ReadonlyMap<string, Upstream>;
   /** Called with each failed try, for logs and metrics. */
   onFailure?: (upstream: string, error: GatewayError) => void;
+  /** Called with each try that is a repeat, and with each that was spared because the upstream is down. */
+  onRetry?: (upstream: string) => void;
+  onRefusal?: (upstream: string) => void;
   now?: () => number;
   retryBudgetMs?: number;
 }
@@ -24,11 +33,15 @@ interface RelayOptions {
 export class Relay implements Engine {
   readonly #options: RelayOptions;
   readonly #breakers: CircuitBreakers;
+  readonly #searches = new ToolSearches();
   readonly #now: () => number;
+  /** By the list of names in a rule, which stays the same object in every copy of the rule. */
+  readonly #upstreams = new WeakMap<readonly string[], ReadonlyMap<string, Upstream>>();
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
+    // Nobody sets it: a corrected clock must not keep an upstream closed.
+    this.#now = options.now ?? (() => performance.now());
     this.#breakers = new CircuitBreakers(this.#now);
   }
 
@@ -38,7 +51,8 @@ export class Relay implements Engine {
     const { name: key } = call.principal;
     const deadline = this.#now() + (this.#options.retryBudgetMs ?? RETRY_BUDGET_MS);
     const failures = new Map<Upstream, GatewayError>();
-    const first = await this.#tryEach(this.#breakers.order(upstreams, key), call, route, failures);
+    const spans = TrySpans.of(call);
+    const first = await this.#tryEach(this.#breakers.order(upstreams, key), call, route, spans, failures);
     if (!(first instanceof GatewayError)) return first;
     const delay = retryDelay(first);
     if (!first.retryable || this.#now() + delay > deadline) throw first;
@@ -49,7 +63,7 @@ export class Relay implements Engine {
     });
     if (again.length === 0) throw first;
     await waitFor(delay, call.signal);
-    const second = await this.#tryEach(this.#breakers.order(again, key), call, route);
+    const second = await this.#tryEach(this.#breakers.order(again, key), call, route, spans);
     if (second instanceof GatewayError) throw second;
     return second;
   }
@@ -58,23 +72,40 @@ export class Relay implements Engine {
   async countTokens(call: ModelRequest, route: ModelRoute): Promise<number> {
     const [first] = ableUpstreams(this.#upstreamsOf(route), call.request);
     if (first === undefined) throw new Error(`The route ${route.pattern} has no upstream.`);
-    const { request, headers, signal } = call;
-    return first.countTokens({ request, model: route.model, headers, signal });
+    const { headers, signal } = call;
+    const searched = this.#searches.of(first, call, call.request, route.rule);
+    const isSent = searched?.isForced !== true && forwardableBody(first, call, route) !== undefined;
+    const { request } = isSent ? call : (searched ?? call);
+    const affinity = { key: call.principal.name, model: route.model };
+    return first.countTokens({ request, model: route.model, headers, signal, affinity });
   }
 
   /** Another request about the same body, to the first upstream; undefined where that does not speak the client's dialect. */
-  async ask(call: ModelRequest, route: ModelRoute, path: string): Promise<SideAnswer | undefined> {
+  async ask(call: ModelRequest, route: ModelRoute, path: SidePath): Promise<SideAnswer | undefined> {
     const [first] = ableUpstreams(this.#upstreamsOf(route), call.request);
     const body = first === undefined ? undefined : forwardableBody(first, call, route);
     if (first?.ask === undefined || body === undefined) return undefined;
     const { headers, signal } = call;
-    const answer = await first.ask({ method: 'POST', path, body, headers, signal });
-    return { ...answer, upstream: first.name };
+    const { request } = fitRequest(call.request, route.rule, headers);
+    const affinity = affinityOf(call, request, route);
+    const answer = await first.ask({ method: 'POST', path, body, headers, signal, affinity });
+    return { ...answer, upstream: answer.upstream ?? first.name };
+  }
+
+  /** From now on, for models whose entry says so. */
+  runServerTools(serverTools: ServerTools): void {
+    this.#searches.serverTools = serverTools;
+  }
+
+  /** Other upstreams from now on. What runs by `rules` of before keeps those that they named. */
+  use(upstreams: ReadonlyMap<string, Upstream>, rules: readonly ModelRule[]): void {
+    for (const rule of rules) this.#upstreams.set(rule.upstreams, upstreams);
   }
 
   #upstreamsOf(route: ModelRoute): readonly Upstream[] {
+    const upstreams = this.#upstreams.get(route.rule.upstreams) ?? this.#options.upstreams;
     return route.rule.upstreams.map((name) => {
-      const upstream = this.#options.upstreams.get(name);
+      const upstream = upstreams.get(name);
       if (upstream === undefined)
         throw new Error(`The route ${route.pattern} names the unknown upstream ${name}.`);
       return upstream;
@@ -86,6 +117,7 @@ export class Relay implements Engine {
     upstreams: readonly Upstream[],
     call: ModelRequest,
     route: ModelRoute,
+    spans: TrySpans | undefined,
     failures?: Map<Upstream, GatewayError>,
   ): Promise<Answer | GatewayError> {
     const { name: key } = call.principal;
@@ -93,23 +125,28 @@ export class Relay implements Engine {
     let last: GatewayError | undefined;
     for (const upstream of upstreams) {
       const { name } = upstream;
-      const refusal = this.#breakers.refusal(name, key, isRetry);
-      if (refusal !== undefined) {
-        last = refusal;
+      const begun = this.#breakers.begin(name, key, isRetry);
+      if (begun instanceof GatewayError) {
+        last = begun;
+        spans?.refused(name, begun);
+        this.#options.onRefusal?.(name);
         continue;
       }
+      if (isRetry) this.#options.onRetry?.(name);
       try {
-        const answer = await attempt(upstream, call, route);
-        this.#breakers.succeeded(name, key);
+        const answer = await (spans === undefined
+          ? attempt(upstream, call, route, this.#searches)
+          : spans.run(upstream, route, (traced) => attempt(upstream, traced, route, this.#searches)));
+        begun.succeeded();
         return answer;
       } catch (error) {
         const failure = toGatewayError(error);
-        const isVerdict = !call.signal.aborted && mayFallBack(failure);
-        if (isVerdict) this.#breakers.failed(name, key, failure);
-        else this.#breakers.abandoned(name, key);
+        const isForNext = !call.signal.aborted && mayFallBack(failure);
+        if (isForNext && !isAboutRequest(failure)) begun.failed(failure);
+        else begun.abandoned();
         if (call.signal.aborted) throw clientGone();
         this.#options.onFailure?.(name, failure);
-        if (!isVerdict) throw failure;
+        if (!isForNext) throw failure;
         failures?.set(upstream, failure);
         last = failure;
       }
@@ -126,28 +163,39 @@ function ableToForward(
 ): readonly Upstream[] {
   const { verbatim } = call.request;
   if (verbatim === undefined) return upstreams;
+  // What an upstream makes for nobody in particular it does not bill to an answer either.
+  if (call.metered && verbatim.param === 'background') throw notForwarded(verbatim);
   const { changed } = fitRequest(call.request, route.rule, call.headers);
   const able = changed ? [] : upstreams.filter((each) => forwardableBody(each, call, route) !== undefined);
   if (able.length === 0) throw notForwarded(verbatim);
   return able;
 }
 
-async function attempt(upstream: Upstream, call: ModelRequest, route: ModelRoute): Promise<Answer> {
+async function attempt(
+  upstream: Upstream,
+  call: ModelRequest,
+  route: ModelRoute,
+  searches: ToolSearches,
+): Promise<Answer> {
   const { request, losses, changed } = fitRequest(call.request, route.rule, call.headers);
   const { efforts } = route.rule;
   const shared = {
     model: route.model,
     headers: call.headers,
     signal: call.signal,
+    affinity: affinityOf(call, request, route),
     ...(call.trace === undefined ? {} : { trace: call.trace }),
+    ...(call.span === undefined ? {} : { propagated: call.span.propagated }),
   };
-  const body = changed ? undefined : forwardableBody(upstream, call, route);
+  const searched = searches.of(upstream, call, request, route.rule);
+  const body = changed || searched?.isForced ? undefined : forwardableBody(upstream, call, route);
   if (body !== undefined && upstream.forward !== undefined) {
     const { stream } = request;
     const verbatim = request.verbatim !== undefined;
-    const forwarded = await upstream.forward({ ...shared, body, stream, verbatim });
+    const metered = call.metered ? { metered: request } : {};
+    const forwarded = await upstream.forward({ ...shared, body, stream, verbatim, ...metered });
     return {
-      upstream: upstream.name,
+      upstream: forwarded.upstream ?? upstream.name,
       losses: [],
       headers: {},
       body:
@@ -156,14 +204,33 @@ async function attempt(upstream: Upstream, call: ModelRequest, route: ModelRoute
           : { kind: 'bytes', ...forwarded },
     };
   }
-  const answer = await upstream.call({ ...shared, request, ...(efforts === undefined ? {} : { efforts }) });
+  const asked = { ...shared, request, ...(efforts === undefined ? {} : { efforts }) };
+  const answer = await (searched === undefined ? upstream.call(asked) : searched.call(upstream, asked));
   const { batches, ...rest } = answer;
   return {
     ...rest,
     losses: losses.length === 0 ? rest.losses : [...losses, ...rest.losses],
-    upstream: upstream.name,
+    upstream: answer.upstream ?? upstream.name,
     headers: {},
     body: { kind: 'events', batches },
+  };
+}
+
+/** By what a conversation is known again, so that it goes where its prompt cache is. */
+function affinityOf(
+  { principal }: ModelRequest,
+  request: ConversationRequest,
+  { model, rule: { engine, cwd = '' } }: ModelRoute,
+): NonNullable<UpstreamRequest['affinity']> {
+  const { cacheKey, messages, continues } = request;
+  let links: readonly string[] | undefined;
+  return {
+    key: principal.name,
+    model,
+    conversation: cacheKey,
+    follows: continues?.id,
+    history: () =>
+      (links ??= chainOf(seedOf({ engine, root: cwd }), atomsOf(messages)).map(({ hash }) => hash)),
   };
 }
 
@@ -180,19 +247,6 @@ function forwardableBody(upstream: Upstream, call: ModelRequest, route: ModelRou
 /** Both tries of one request together. */
 const RETRY_BUDGET_MS = 10_000;
 const RETRY_DELAY_MS = 400;
-
-/**
- * This upstream will not serve the request, but the next of the list may: it is down or answers with
- * something that is no answer; or the key is wrong, there is no such model, no credit.
- */
-function mayFallBack(error: GatewayError): boolean {
-  if (error.retryable) return true;
-  // A bug in the gateway fails the same way everywhere.
-  const isOwn = error.code === 'internal' && error.cause !== undefined;
-  return ELSEWHERE.has(error.status) || (error.status >= 500 && !isOwn);
-}
-
-const ELSEWHERE = new Set([401, 402, 403, 404, 408, 425, 429]);
 
 /** Milliseconds to wait before the second try: what the upstream asks for, else about a moment. */
 export function retryDelay({ retryAfter }: GatewayError, random: () => number = Math.random): number {

@@ -19,7 +19,8 @@ export function normalDomain(given: string): string | undefined {
   return host === '' || host.includes('*') ? undefined : host;
 }
 
-function isWithin(host: string, domain: string): boolean {
+/** Both as `normalDomain` has them. */
+export function isWithin(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
 
