@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openStore } from '../store/sqlite/open.js';
+import { openStore } from '../store/open/open-store.js';
 import { type AnswerKey, AnswerMemory, storedKey } from './answer-memory.js';
 
 const KEY: AnswerKey = { kind: 'http', idempotencyKey: 'k' };
@@ -54,6 +54,7 @@ describe('an answer that is kept', () => {
     const answers = new AnswerMemory({
       get: (...args) => store.answers.get(...args),
       put: (row) => gate.then(() => store.answers.put(row)),
+      extend: (...args) => store.answers.extend(...args),
       delete: (...args) => store.answers.delete(...args),
     });
     const putting = answers.put('alice', KEY, { body: 1, keptMs: MINUTE_MS });
@@ -71,6 +72,7 @@ describe('an answer that is kept', () => {
     const answers = new AnswerMemory({
       get: (...args) => store.answers.get(...args),
       put: () => Promise.reject(new Error('disk full')),
+      extend: (...args) => store.answers.extend(...args),
       delete: (...args) => store.answers.delete(...args),
     });
     const putting = answers.put('alice', KEY, { body: 1, keptMs: MINUTE_MS });

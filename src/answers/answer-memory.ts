@@ -19,6 +19,8 @@ export type AnswerKey =
   | { kind: 'response' | 'response-input' | 'response-owner'; id: string }
   /** The events of one that was made in the background. */
   | { kind: 'response-events'; id: string }
+  /** What became of a conversation of `/v1/conversations`, one row a change. */
+  | { kind: 'conversation'; id: string; change: number }
   /** The console's answer to the request that began a run. */
   | { kind: 'console-run'; run: string };
 
@@ -39,6 +41,8 @@ export function storedKey(key: AnswerKey): string {
       return `response:${key.id}:events`;
     case 'response-owner':
       return `response:${key.id}:upstream`;
+    case 'conversation':
+      return `conversation:${key.id}:${key.change}`;
     case 'console-run':
       return `chat:${key.run}`;
   }
@@ -95,9 +99,19 @@ export class AnswerMemory {
   }
 
   /** From now on for `keptMs`. */
-  async renew({ principal, key, digest, body }: RecordedAnswer, keptMs: number): Promise<void> {
-    await this.#answers.delete(principal, key);
-    await this.#answers.put({ principal, key, digest, body, expiresAt: Date.now() + keptMs });
+  async renew({ principal, key }: RecordedAnswer, keptMs: number): Promise<void> {
+    await this.#answers.extend(principal, key, Date.now() + keptMs);
+  }
+
+  /** As `put`; false where another one stands there. */
+  async claim(
+    principal: string,
+    key: AnswerKey,
+    { body, keptMs }: { body: unknown; keptMs: number },
+  ): Promise<boolean> {
+    const expiresAt = Date.now() + keptMs;
+    const put = { principal, key: storedKey(key), digest: '', body, expiresAt };
+    return (await this.#answers.put(put)).recorded;
   }
 }
 

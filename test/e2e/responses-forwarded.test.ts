@@ -2,9 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import type { DialectName } from '../../src/core/conversation.js';
 import { type GatewayOptions, startTestGateway } from '../support/gateway.js';
+import { inDialect } from '../support/scripted-answers.js';
 import { json, type Script, sse, startUpstream } from '../support/scripted-upstream.js';
 import { openaiClient } from '../support/sdk.js';
-import { chatStream, responsesObject, responsesStream, textAnswer } from '../support/wire.js';
+import { responsesObject, responsesStream, textAnswer } from '../support/wire.js';
 import { repository, startAgent } from './native-agent-harness.js';
 
 const ANSWER = { parts: [{ type: 'text' as const, text: ['It is ', 'blue.'] }] };
@@ -225,14 +226,57 @@ describe('input_tokens', () => {
 });
 
 describe('compact', () => {
-  it('is forwarded to an upstream of the same wire, and refused elsewhere', async () => {
+  it('is forwarded to an upstream of the same wire', async () => {
     const compacted = { id: 'resp_c', object: 'response.compaction', created_at: 1, output: [], usage: null };
     const same = await setUp('openai-responses', [json(compacted)]);
     expect(await same.alice.responses.compact({ model: 'm', input: 'q' })).toMatchObject(compacted);
     expect(same.upstream.requests[0]?.path).toBe('/v1/responses/compact');
-    const other = await setUp('openai-chat', [sse(chatStream(ANSWER))]);
-    const answer = other.alice.responses.compact({ model: 'm', input: 'q' });
-    await expect(answer).rejects.toMatchObject({ status: 400, code: 'compact_not_supported' });
-    expect(other.upstream.requests).toEqual([]);
+  });
+
+  it.each([
+    ['another wire', 'openai-chat', []],
+    ['a third wire', 'anthropic-messages', []],
+    [
+      'an upstream that has no such route',
+      'openai-responses',
+      [json({ error: { message: 'no' } }, { status: 404 })],
+    ],
+  ] as const)(
+    'is a summary of the model for %s, from which any model goes on',
+    async (_what, dialect, script) => {
+      const rest = [textAnswer('They like blue.'), textAnswer('Blue.')].map((each) => inDialect(each));
+      const { alice, upstream } = await setUp(dialect, [...script, ...rest]);
+      const input = [
+        { role: 'user', content: 'I like blue.' },
+        { role: 'assistant', content: 'Noted.' },
+      ] as const;
+      const compacted = await alice.responses.compact({ model: 'm', input: [...input] });
+      expect(compacted).toMatchObject({
+        object: 'response.compaction',
+        output: [{ role: 'user' }, { type: 'compaction', encrypted_content: expect.any(String) }],
+        usage: { input_tokens: expect.any(Number), total_tokens: expect.any(Number) },
+      });
+      const asked = upstream.requests.at(-1);
+      expect(asked?.text).toContain('Noted.');
+      const [, summary] = compacted.output;
+      if (summary?.type !== 'compaction') throw new Error('no summary');
+      const { id: _id, ...item } = summary;
+      const next = await alice.responses.create({
+        model: 'm',
+        input: [item, { role: 'user', content: 'Which colour do I like?' }],
+      });
+      expect(next.output_text).toBe('Blue.');
+      expect(upstream.requests.at(-1)?.text).toContain('They like blue.');
+      expect(upstream.requests.at(-1)?.text).not.toContain('tg1.');
+    },
+  );
+
+  it('is refused for what only another provider can read', async () => {
+    const { alice, upstream } = await setUp('openai-chat', []);
+    const sealed = { type: 'compaction', encrypted_content: 'theirs' } as const;
+    await expect(alice.responses.compact({ model: 'm', input: [sealed] })).rejects.toMatchObject({
+      status: 400,
+    });
+    expect(upstream.requests).toEqual([]);
   });
 });

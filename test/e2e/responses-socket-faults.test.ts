@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.js';
 import type { ModelEvent } from '../../src/core/events.js';
-import { deferred, gate } from '../support/gate.js';
+import { deferred, gate, turnOfLoop } from '../support/gate.js';
 import { openRaw, requestBytes, sendRaw } from '../support/raw-http.js';
 import { openResponsesSocket, refusedSocket, responseIn, textOf } from '../support/responses-socket.js';
 import { answerOf, HELLO, startServer } from './server-harness.js';
@@ -270,6 +270,24 @@ describe('a peer that stops reading', () => {
     socket.webSocket.pause();
     await aborted.promise;
     expect(await nextRequest()).toMatchObject({ status: 499, error: 'client_closed' });
+  });
+
+  it('is given up as well where all that it does not read are answers to its pings', async () => {
+    const { url } = await startServer({ limits: { pingMs: 15, stallMs: 150 } });
+    const socket = await openResponsesSocket(url);
+    let isOver = false;
+    void socket.closed.then(() => {
+      isOver = true;
+    });
+    socket.webSocket.pause();
+    const connection = socketOf(socket.webSocket);
+    const pings = Buffer.concat(Array.from({ length: 500 }, () => frame(9, Buffer.alloc(125, 'x'))));
+    // A write to a connection that the gateway has cut shows the client that it is.
+    while (!isOver) {
+      await new Promise<void>((done) => connection.write(pings, () => done()));
+      await turnOfLoop();
+    }
+    expect(await socket.closed).toMatchObject({ code: 1006 });
   });
 
   it('that sends without end is read no faster than it is answered', async () => {

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type AnswerMemory, keyReused } from '../../answers/answer-memory.js';
 import { type Recorded, readRecorded, replay } from '../../answers/recorded-answer.js';
 import type { DialectName } from '../../core/conversation.js';
+import { HeldElsewhere } from '../../core/elsewhere.js';
 import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
 import type { ModelRequest } from '../../engines/engine.js';
@@ -50,6 +51,8 @@ interface AnswerOnceOptions {
   answers: AnswerMemory;
   leases: LeaseStore;
   log: Log;
+  /** Of this process as a node: what another node is answering is asked for there, and not waited for. */
+  owner?: string | undefined;
 }
 
 type OnceRequest = Pick<RunOptions, 'digest' | 'dialect' | 'identity' | 'ask' | 'keep'> & {
@@ -64,7 +67,7 @@ export class AnswerOnce {
 
   constructor(options: AnswerOnceOptions) {
     this.#options = options;
-    this.#leases = new AnswerLeases(options.leases);
+    this.#leases = new AnswerLeases(options.leases, options.owner);
   }
 
   /**
@@ -127,25 +130,35 @@ export class AnswerOnce {
   }
 }
 
+const answeredElsewhere = (owner: string) =>
+  new HeldElsewhere(
+    'Idempotency-Key: another gateway process is answering this request. Send it again in half a minute.',
+    { at: { owner }, param: 'Idempotency-Key', retryable: true },
+  );
+
 /** Of the processes that share a store, one answers a request. A process that died holds nothing. */
 class AnswerLeases {
   readonly #leases: LeaseStore;
   /** Apart from the sessions' own, whose heartbeat has another measure. */
-  readonly #owner = `${ownerOfThisProcess()}/answers`;
+  readonly #owner: string;
+  readonly #isNode: boolean;
   #held = 0;
   #beat: NodeJS.Timeout | undefined;
 
-  constructor(leases: LeaseStore) {
+  constructor(leases: LeaseStore, node: string | undefined) {
     this.#leases = leases;
+    this.#isNode = node !== undefined;
+    this.#owner = `${node ?? ownerOfThisProcess()}/answers`;
   }
 
-  /** Waits while another process holds it. Rejects with the signal's reason. */
+  /** Waits while another process holds it. Rejects with the signal's reason, and with HeldElsewhere among nodes. */
   async hold(name: string, signal: AbortSignal): Promise<{ release(): Promise<void> }> {
     for (;;) {
       signal.throwIfAborted();
       const grant = await this.#leases.acquire(name, this.#owner, LEASE_MS);
       if (grant.granted) return this.#holding(grant.lease);
       if (isGone(grant.owner)) await this.#leases.releaseAll(grant.owner);
+      else if (this.#isNode && grant.owner !== this.#owner) throw answeredElsewhere(grant.owner);
       else await delay(LOOK_MS, undefined, { signal }).catch(() => {});
     }
   }

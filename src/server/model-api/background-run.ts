@@ -2,14 +2,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from '../../core/conversation.js';
 import { type Deferred, deferred } from '../../core/deferred.js';
-import type { GatewayError } from '../../core/errors.js';
+import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
 import type { ServerSentEvent } from '../../core/server-sent-event.js';
 import { SseReader } from '../../transport/sse-reader.js';
 import type { Exchange, SocketMessage } from '../http/exchange.js';
 import type { StreamWriter } from '../http/sse-writer.js';
 
-/** Characters of events that are held for readers; of a longer answer only the whole is given. */
+/** Characters of events that are held for readers. Of a longer answer the newest are, and the whole when it is over. */
 const LOG_LIMIT = 16 * 1024 * 1024;
 
 const BEGIN = 'response.created';
@@ -37,8 +37,11 @@ export class BackgroundRun implements SocketMessage {
   readonly headers: IncomingHttpHeaders;
   readonly streams: boolean;
   #response: JsonObject;
+  /** Those that are held. */
   #events: LoggedEvent[] = [];
   #size = 0;
+  /** Events so far. */
+  #count = 0;
   #changed: Deferred<void> = deferred();
   #isOver = false;
   #told: ((taken: boolean) => void)[] = [];
@@ -62,9 +65,18 @@ export class BackgroundRun implements SocketMessage {
     return this.#response['status'];
   }
 
-  /** Undefined where they were too many to hold. */
+  /** All of its events; undefined where nobody may read them, or they were too many to hold. */
   get log(): readonly LoggedEvent[] | undefined {
-    return this.#size > LOG_LIMIT ? undefined : this.#events;
+    return this.streams && this.holds(-1) ? this.#events : undefined;
+  }
+
+  /** The events behind `after` can be read. */
+  holds(after: number): boolean {
+    return after + 1 >= this.#first;
+  }
+
+  get #first(): number {
+    return this.#count - this.#events.length;
   }
 
   stream(): StreamWriter {
@@ -97,15 +109,14 @@ export class BackgroundRun implements SocketMessage {
     for (const told of this.#told.splice(0)) told(isWhole);
   }
 
-  /** The text of the events behind `after`, as they come, to the end. */
+  /** The text of the events behind `after`, as they come, to the end. Throws where it reads too slowly to get them all. */
   async *read(after: number): AsyncGenerator<Uint8Array> {
-    let index = this.#events.findIndex(({ sequence }) => sequence > after);
-    if (index < 0) index = this.#events.length;
-    for (;;) {
-      const event = this.#events[index];
+    for (let last = after; ; ) {
+      if (!this.holds(last)) throw eventsGone();
+      const event = this.#events[last + 1 - this.#first];
       if (event !== undefined) {
-        index += 1;
-        if (event.sequence > after) yield Buffer.from(event.text);
+        last = event.sequence;
+        yield Buffer.from(event.text);
       } else if (this.#isOver) return;
       else await this.#changed.promise;
     }
@@ -126,14 +137,29 @@ export class BackgroundRun implements SocketMessage {
   }
 
   #log(type: string, fields: JsonObject): void {
-    const sequence = this.#events.length;
+    if (!this.streams) return;
+    const sequence = this.#count;
     const data = JSON.stringify({ type, sequence_number: sequence, ...fields });
     const text = `event: ${type}\ndata: ${data}\n\n`;
+    this.#count += 1;
     this.#size += text.length;
     this.#events.push({ sequence, text });
+    // Half of them at once: one at a time would move the others with each.
+    if (this.#size > LOG_LIMIT) {
+      const dropped = this.#events.splice(0, this.#events.length / 2);
+      for (const { text: gone } of dropped) this.#size -= gone.length;
+    }
     this.#changed.resolve();
     this.#changed = deferred();
   }
+}
+
+export function eventsGone(): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    'stream: the answer is too long for all of its events to be held. Leave stream out to get the whole, once it is over.',
+    { param: 'stream' },
+  );
 }
 
 /** An event that begins an answer knows nothing of its items. */

@@ -6,6 +6,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AnswerMemory } from '../../answers/answer-memory.js';
+import type { Peers } from '../../cluster/peers.js';
 import { type JsonObject, NO_USAGE } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { isObject } from '../../core/is-object.js';
@@ -18,17 +19,13 @@ import { mayTakeOver, ownerOfThisProcess, RELEASED } from '../../sessions/persis
 import type { Run, RunStore } from '../../store/runs.js';
 import type { Exchange, SocketMessage } from '../http/exchange.js';
 import { clientHeaders } from '../http/read-request.js';
-import { sendJson } from '../http/respond.js';
+import { requestDigest } from './answer-once.js';
 import { BackgroundRun } from './background-run.js';
 import type { ModelApiContext } from './context.js';
 import { modelHandler } from './endpoint.js';
-import {
-  findStoredResponse,
-  keepEndedResponse,
-  type ResponseMemory,
-  responseMemory,
-} from './response-memory.js';
-import { sendEvents } from './responses.js';
+import { keepEndedResponse, type ResponseMemory, responseMemory } from './response-memory.js';
+import { sendOwn } from './responses.js';
+import { KEPT_MS } from './retention.js';
 
 /** Answers that a key may have under way. */
 const RUNNING = 64;
@@ -50,6 +47,8 @@ export interface BackgroundRunsOptions {
   principalOf(name: string): Principal | undefined;
   /** Serves a request that no connection waits for. `over` never rejects. */
   serve: Serve;
+  /** The other nodes, where there are some: what one that is gone was making is gone on with when it is asked for. */
+  peers?: Pick<Peers, 'instance' | 'isLost'> | undefined;
 }
 
 interface Running {
@@ -69,25 +68,22 @@ interface Asked {
 export class BackgroundRuns {
   readonly #options: BackgroundRunsOptions;
   /** Two gateways of one process are two owners. */
-  readonly #owner = `${ownerOfThisProcess()}/${randomBytes(4).toString('hex')}`;
+  readonly #owner: string;
   readonly #running = new Map<string, Running>();
+  /** How many of each key are not among them yet. */
+  readonly #starting = new Map<string, number>();
   #restoring: Promise<void> | undefined;
+  #context: ModelApiContext | undefined;
 
   constructor(options: BackgroundRunsOptions) {
     this.#options = options;
+    this.#owner = `${options.peers?.instance ?? ownerOfThisProcess()}/${randomBytes(4).toString('hex')}`;
   }
 
   /** Begins it and answers with its state, or with its events. Rejects with `invalid_request`, `rate_limited` or `conflict`. */
   async answer(exchange: Exchange, body: JsonObject, context: ModelApiContext): Promise<void> {
     // What it makes is counted and traced, not that it was asked for.
     exchange.traced = false;
-    const run = await this.#start(exchange, body, context);
-    if (body['stream'] === true) await sendEvents(exchange, context, run, -1);
-    else sendJson(exchange, 200, run.response);
-  }
-
-  async #start(exchange: Exchange, body: JsonObject, context: ModelApiContext): Promise<BackgroundRun> {
-    const { principal, headers } = exchange;
     if (body['store'] === false) {
       throw new GatewayError(
         'invalid_request',
@@ -96,27 +92,70 @@ export class BackgroundRuns {
       );
     }
     const id = idOf(exchange);
-    const known = await this.find(id, principal.name);
-    if (known !== undefined) return known;
-    const count = [...this.#running.values()].filter((each) => each.principal === principal.name).length;
-    if (count >= RUNNING) {
+    const after = body['stream'] === true ? -1 : undefined;
+    // Of a repeat it is known that it asks for the same: see `AnswerOnce`.
+    if (await sendOwn(exchange, context, id, { after })) return;
+    await this.#start(exchange, id, body, context);
+    if (!(await sendOwn(exchange, context, id, { after }))) throw answeredAlready(id);
+  }
+
+  async #start(exchange: Exchange, id: string, body: JsonObject, context: ModelApiContext): Promise<void> {
+    const { principal, headers } = exchange;
+    const { runs, answers } = this.#options;
+    const leave = this.#enter(principal.name);
+    try {
+      const { 'idempotency-key': key, ...rest } = clientHeaders(headers);
+      const asked: Asked = { body, headers: rest };
+      if (key !== undefined) await keepRequestOf(key, { id, principal: principal.name }, asked, answers);
+      const run = { id, principal: principal.name, owner: this.#owner, request: asked };
+      // Two repeats at once: the other one has begun it.
+      if (await runs.create(run)) this.#begin(id, asked, principal, context);
+    } finally {
+      leave();
+    }
+  }
+
+  /** Takes a place among those of the key, until it runs. Throws `rate_limited`. */
+  #enter(principal: string): () => void {
+    const running = [...this.#running.values()].filter((each) => each.principal === principal).length;
+    const starting = this.#starting.get(principal) ?? 0;
+    if (running + starting >= RUNNING) {
       throw new GatewayError(
         'rate_limited',
-        `The key "${principal.name}" has ${RUNNING} answers under way in the background. Wait for one, or cancel one.`,
+        `The key "${principal}" has ${RUNNING} answers under way in the background. Wait for one, or cancel one.`,
         { retryable: true },
       );
     }
-    const asked: Asked = { body, headers: clientHeaders(headers) };
-    const isKnown = (await findStoredResponse(id, principal.name, this.#options.answers)) !== undefined;
-    const run = { id, principal: principal.name, owner: this.#owner, request: asked };
-    if (isKnown || !(await this.#options.runs.create(run))) throw answeredAlready(id);
-    return this.#begin(id, asked, principal, context);
+    this.#starting.set(principal, starting + 1);
+    return () => {
+      const left = (this.#starting.get(principal) ?? 0) - 1;
+      if (left > 0) this.#starting.set(principal, left);
+      else this.#starting.delete(principal);
+    };
   }
 
   async find(id: string, principal: string): Promise<BackgroundRun | undefined> {
     await this.#restoring;
+    await this.#takeOver(id, principal);
     const found = this.#running.get(id);
     return found?.principal === principal ? found.run : undefined;
+  }
+
+  async ownerOf(id: string, principal: string): Promise<string | undefined> {
+    if (this.#running.has(id) || !id.startsWith(PREFIX)) return undefined;
+    const run = await this.#options.runs.get(id);
+    return run?.principal === principal && run.owner !== this.#owner ? run.owner : undefined;
+  }
+
+  /** What a node that is gone was making. */
+  async #takeOver(id: string, principal: string): Promise<void> {
+    const { peers, runs } = this.#options;
+    const context = this.#context;
+    if (peers === undefined || context === undefined) return;
+    const owner = await this.ownerOf(id, principal);
+    if (owner === undefined || !(await peers.isLost(owner))) return;
+    const run = await runs.get(id);
+    if (run?.owner === owner) await this.#adopt(run, context);
   }
 
   /** Resolves when nothing of it runs; it stays as cancelled. */
@@ -128,6 +167,7 @@ export class BackgroundRuns {
 
   /** At the start. Never rejects. */
   restore(context: ModelApiContext): Promise<void> {
+    this.#context = context;
     this.#restoring = this.#restoreAll(context)
       .catch((error: unknown) => {
         this.#options.log.error({ err: error }, 'answers in the background could not be resumed');
@@ -145,18 +185,24 @@ export class BackgroundRuns {
   }
 
   async #restoreAll(context: ModelApiContext): Promise<void> {
-    const { runs, principalOf } = this.#options;
-    for (const { id, owner: from, attempts, session } of await runs.running()) {
-      if (!id.startsWith(PREFIX) || !mayTakeOver(from)) continue;
-      const claimed = await runs.claim(id, { from, to: this.#owner, attempts: attempts + 1 });
-      if (claimed === undefined) continue;
-      const asked = readAsked(claimed);
-      const principal = principalOf(claimed.principal);
-      const goesOn = session !== undefined && attempts < ATTEMPTS;
-      if (goesOn && asked !== undefined && principal !== undefined)
-        this.#begin(id, asked, principal, context);
-      else await this.#giveUp(claimed, asked);
+    for (const run of await this.#options.runs.running()) {
+      if (run.id.startsWith(PREFIX) && mayTakeOver(run.owner)) await this.#adopt(run, context);
     }
+  }
+
+  /** Goes on with it, or shows it as failed; of those who race, one. */
+  async #adopt(
+    { id, owner: from, attempts, session }: Omit<Run, 'request'>,
+    context: ModelApiContext,
+  ): Promise<void> {
+    const { runs, principalOf } = this.#options;
+    const claimed = await runs.claim(id, { from, to: this.#owner, attempts: attempts + 1 });
+    if (claimed === undefined) return;
+    const asked = readAsked(claimed);
+    const principal = principalOf(claimed.principal);
+    const goesOn = session !== undefined && attempts < ATTEMPTS;
+    if (goesOn && asked !== undefined && principal !== undefined) this.#begin(id, asked, principal, context);
+    else await this.#giveUp(claimed, asked);
   }
 
   #begin(id: string, asked: Asked, principal: Principal, context: ModelApiContext): BackgroundRun {
@@ -224,6 +270,20 @@ export class BackgroundRuns {
   }
 }
 
+/** From now on the key stands for this request. Throws `unprocessable` where it stands for another. */
+async function keepRequestOf(
+  idempotencyKey: string,
+  { id, principal }: { id: string; principal: string },
+  { body, headers }: Asked,
+  answers: AnswerMemory,
+): Promise<void> {
+  const session = headers['x-session-id'];
+  const digest = requestDigest(openaiResponses.name, body, typeof session === 'string' ? session : undefined);
+  const key = { kind: 'http', idempotencyKey } as const;
+  await answers.put(principal, key, { digest, body: { kind: 'background', id }, keptMs: KEPT_MS });
+  await answers.get(principal, key, digest);
+}
+
 /** A repeat under an `Idempotency-Key` is the same answer. */
 function idOf({ id, principal, headers }: Exchange): string {
   const key = headers['idempotency-key'];
@@ -240,7 +300,8 @@ function memoryOf(asked: JsonObject): ResponseMemory {
     async recall(body, principal, context) {
       const recalled = await responseMemory.recall(body, principal, context);
       if (!isObject(body)) return recalled;
-      return { body: { ...(recalled?.body ?? body), $background: true }, saysRaw: recalled === undefined };
+      // Without `saysRaw`: an upstream that gets the client's bytes names the answer itself.
+      return { body: { ...(recalled?.body ?? body), $background: true } };
     },
     keep(turn, context) {
       const record = responseMemory.keep({ ...turn, body: asked }, context);
@@ -281,7 +342,7 @@ function answeredAlready(id: string): GatewayError {
   return new GatewayError(
     'conflict',
     `Idempotency-Key: the request was begun in the background before. Ask for /v1/responses/${id}.`,
-    { param: 'Idempotency-Key' },
+    { param: 'Idempotency-Key', retryable: true },
   );
 }
 

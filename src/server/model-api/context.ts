@@ -1,5 +1,6 @@
 /** What the handlers of `/v1` work with. */
 import type { AnswerMemory } from '../../answers/answer-memory.js';
+import type { Peers } from '../../cluster/peers.js';
 import type { JsonObject } from '../../core/conversation.js';
 import type { KnownParts } from '../../dialects/shared/known-parts.js';
 import type { Dispatcher } from '../../engines/engine.js';
@@ -19,6 +20,8 @@ export interface BackgroundAnswers {
   /** One of this key that is under way. */
   find(id: string, principal: string): Promise<BackgroundAnswer | undefined>;
   cancel(id: string): Promise<void>;
+  /** Another process that makes one of this key. */
+  ownerOf(id: string, principal: string): Promise<string | undefined>;
 }
 
 export interface BackgroundAnswer {
@@ -26,10 +29,16 @@ export interface BackgroundAnswer {
   /** As far as it has come. */
   readonly response: JsonObject;
   readonly streams: boolean;
-  /** Undefined where its events were too many to hold. */
-  readonly log: object | undefined;
+  /** The events behind `after` are there, and not too many to hold. */
+  holds(after: number): boolean;
   /** The text of the events behind `after`, as they come. */
   read(after: number): AsyncIterable<Uint8Array>;
+}
+
+export interface Owners {
+  peers: Peers;
+  /** The client has the answer of a turn that another node has made. */
+  delivered(session: string, key: string): void;
 }
 
 export interface ModelApiContext {
@@ -56,6 +65,8 @@ export interface ModelApiContext {
     message: SocketMessage,
     work: (exchange: Exchange) => Promise<void>,
   ): Promise<void>;
+  /** The other nodes, where there are some. */
+  owners: Owners | undefined;
   isDraining(): boolean;
   background: BackgroundAnswers;
   /** Begins the answer to a request that asks for it in the background, and says so. */

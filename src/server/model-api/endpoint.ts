@@ -14,6 +14,7 @@ import type { AnswerContext, Dialect, Ingress, StreamEncoder } from '../../diale
 import { NotForwardedError } from '../../engines/demands.js';
 import type { Answer, ModelRequest } from '../../engines/engine.js';
 import type { Exchange } from '../http/exchange.js';
+import { TURN_HEADER } from '../http/forwarding.js';
 import { parseJsonBody } from '../http/json-body.js';
 import { checkContentType, clientHeaders, readBody } from '../http/read-request.js';
 import { baseHeaders, sendJson } from '../http/respond.js';
@@ -22,7 +23,10 @@ import { type ActivityFeed, feedFor } from './activity-feed.js';
 import { idempotencyKeyOf, requestDigest } from './answer-once.js';
 import type { SharedAnswer } from './answer-run.js';
 import type { ModelApiContext, ModelApiHandler } from './context.js';
-import { type AnswerRecording, RecordingEncoder, type ResponseMemory } from './response-memory.js';
+import { followOwner } from './follow-owner.js';
+import { referencesIn, refuseAnothers } from './forwarded-owners.js';
+import type { AnswerRecording } from './recording.js';
+import { RecordingEncoder, type ResponseMemory } from './response-memory.js';
 import {
   EarlyStream,
   type EventsBody,
@@ -87,7 +91,7 @@ async function openTurn(
   memory: ResponseMemory | undefined,
 ): Promise<OpenTurn | undefined> {
   exchange.recorder = context.sampler?.begin();
-  const { call, body } = await readModelRequest(
+  const { call, body, sent } = await readModelRequest(
     exchange,
     context,
     dialect,
@@ -114,7 +118,13 @@ async function openTurn(
   const own = exchange.id.replace(/^req_/, ID_PREFIX[dialect.name]);
   const principal = exchange.principal.name;
   const keep = () => memory?.keep({ principal, id: own, body, request, answer: answerContext }, context);
-  const ask = askOf(context, call, body, { id: own, created: answerContext.created }, keep);
+  const ask = askOf(
+    exchange,
+    context,
+    { call, body, sent },
+    { id: own, created: answerContext.created },
+    keep,
+  );
   const answer = await runEarly(exchange, context, call, early, ask).catch(async (error: unknown) => {
     if (!(error instanceof NotForwardedError) || error.param !== 'background' || !isObject(body)) throw error;
     await context.answerInBackground(exchange, body);
@@ -160,17 +170,35 @@ function noteSession(exchange: Exchange, headers: Readonly<Record<string, string
 
 /** Asks the engines, or for the answer under the client's `Idempotency-Key`. */
 function askOf(
-  { dispatcher, once }: ModelApiContext,
-  call: ModelRequest,
-  body: unknown,
+  exchange: Exchange,
+  context: ModelApiContext,
+  { call, body, sent }: ReadRequest,
   identity: Identity,
   keep: () => AnswerRecording | undefined,
 ): () => Promise<Asked> {
+  const { dispatcher, once } = context;
   const { idempotencyKey: key, clientDialect: dialect } = call;
-  if (key === undefined) return () => dispatcher.run(call);
+  const announce = (headers: Readonly<Record<string, string>>) => call.announce?.(headers);
+  const followed = { body: sent, signal: call.signal, announce };
+  // The node that forwarded it answers for the key.
+  if (key === undefined || exchange.forwarded?.once === true)
+    return () => followOwner(exchange, context, followed, () => dispatcher.run(call));
   const digest = requestDigest(dialect.name, body, call.headers['x-session-id']);
-  const ask = (shared: ModelRequest) => dispatcher.run(shared);
-  return () => once.ask({ key, digest, dialect, identity, call, ask, keep });
+  const ask = (shared: ModelRequest) =>
+    followOwner(exchange, context, { ...followed, signal: shared.signal, once: true }, () =>
+      dispatcher.run(shared),
+    );
+  return () =>
+    followOwner(exchange, context, followed, () =>
+      once.ask({ key, digest, dialect, identity, call, ask, keep }),
+    );
+}
+
+interface ReadRequest {
+  call: ModelRequest;
+  /** As it was parsed, and in bytes: `call.raw` may not say all that is asked. */
+  body: unknown;
+  sent: Uint8Array;
 }
 
 export async function readModelRequest(
@@ -179,7 +207,7 @@ export async function readModelRequest(
   dialect: Dialect,
   decode: Ingress['decodeRequest'],
   memory?: ResponseMemory,
-): Promise<{ call: ModelRequest; body: unknown }> {
+): Promise<ReadRequest> {
   const { limits } = context;
   const { headers } = exchange;
   checkContentType(headers['content-type']);
@@ -190,8 +218,11 @@ export async function readModelRequest(
   const body =
     context.known.parse(exchange.principal.name, dialect.ingress.lists, raw) ??
     parseJsonBody(raw, limits.jsonDepth);
+  await refuseOthersFiles(exchange, context, raw, body);
   const recalled =
     memory === undefined ? undefined : await memory.recall(body, exchange.principal.name, context);
+  // What was kept may name files that the request itself does not.
+  if (recalled !== undefined) await refuseOthersFiles(exchange, context, undefined, recalled.body);
   const request = decode(recalled?.body ?? body);
   if (request.model.length > MODEL_LIMIT) {
     throw new GatewayError(
@@ -212,11 +243,32 @@ export async function readModelRequest(
     raw: recalled === undefined || recalled.saysRaw ? raw : NO_BYTES,
     headers: own,
     ...(key === undefined ? {} : { idempotencyKey: key }),
+    ...(exchange.forwarded?.again === true && { again: true }),
     principal: exchange.principal,
     signal: exchange.signal,
     ...(exchange.recorder === undefined ? {} : { trace: exchange.recorder }),
+    ...(exchange.span === undefined ? {} : { span: exchange.span }),
   };
-  return { call, body };
+  return { call, body, sent: raw };
+}
+
+const NAMES = ['file_id', 'skill_id', '\\u'];
+
+/** Files and skills that other keys have made with the same account. */
+async function refuseOthersFiles(
+  { principal }: Exchange,
+  { dispatcher, answers }: ModelApiContext,
+  raw: Buffer | undefined,
+  body: unknown,
+): Promise<void> {
+  const isOpen =
+    (dispatcher.passers?.('openai').length ?? 0) + (dispatcher.passers?.('anthropic').length ?? 0) > 0;
+  // A name may be written with escapes.
+  if (!isOpen || (raw !== undefined && !NAMES.some((name) => raw.includes(name)))) return;
+  const asks = { principal: principal.name, user: undefined };
+  for (const { id, isFile } of referencesIn(body)) {
+    await refuseAnothers({ id, param: isFile ? 'file_id' : 'skill_id' }, asks, answers);
+  }
 }
 
 async function runEarly(
@@ -263,15 +315,18 @@ async function answerTurn(
   { answer, answerContext, lifecycle, encoder, writer, record, feed }: OpenTurn,
 ): Promise<void> {
   const { facts } = exchange;
-  const { body, upstream, losses, price, counts = () => true } = answer;
+  const { body, upstream, losses, price, waitedMs, counts = () => true } = answer;
   facts.upstream = upstream;
   if (price !== undefined) facts.price = price;
+  if (waitedMs !== undefined) facts.waitedMs = waitedMs;
   noteSession(exchange, answer.headers);
   facts.losses = losses;
-  const { delivered } = answer;
-  if (delivered !== undefined) {
+  const { delivery } = answer;
+  if (delivery !== undefined) {
     exchange.onSent((taken) => {
-      if (taken) delivered();
+      if (!taken) return;
+      if (exchange.forwarded === undefined) delivery.confirm();
+      else delivery.passOn();
     });
   }
   if (body.kind === 'bytes') {
@@ -314,7 +369,7 @@ async function answerTurn(
 }
 
 /** Rejects with the error of a stream that fails. */
-async function collect(
+export async function collect(
   exchange: Exchange,
   { batches }: EventsBody,
   lifecycle: StreamLifecycle,
@@ -346,6 +401,7 @@ function answerHeaders(exchange: Exchange, answer: Answer, losses: readonly Loss
   return {
     ...baseHeaders(exchange),
     ...answer.headers,
+    ...(exchange.forwarded !== undefined && answer.delivery && { [TURN_HEADER]: answer.delivery.key }),
     'x-toolgate-upstream': answer.upstream,
     ...(losses.length === 0 ? {} : { 'x-toolgate-losses': lossesHeader(losses) }),
   };

@@ -55,6 +55,26 @@ export async function refuseAnothers(
   throw anothers({ id, param });
 }
 
+/** Fields of a request that name what another request has made; whether it is a file. */
+const REFERENCES: ReadonlyMap<string, boolean> = new Map([
+  ['file_id', true],
+  ['file_ids', true],
+  ['input_file_id', true],
+  ['skill_id', false],
+]);
+
+/** Every id of a file or a skill that a body names. */
+export function referencesIn(value: unknown): { id: string; isFile: boolean }[] {
+  if (Array.isArray(value)) return value.flatMap(referencesIn);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const isFile = REFERENCES.get(name);
+    if (isFile === undefined) return referencesIn(inner);
+    const ids = [inner].flat().filter((each): each is string => typeof each === 'string');
+    return ids.map((id) => ({ id, isFile }));
+  });
+}
+
 /** The same text as for an unknown id. */
 export function anothers(named: { id: string; param: string }): Error {
   return unknownHistory({ dialect: 'openai-responses', ...named }, 'Send the whole conversation.');

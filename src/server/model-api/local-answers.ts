@@ -9,14 +9,9 @@ import { isObject } from '../../core/is-object.js';
 import { LossLog } from '../../core/losses.js';
 import { openaiResponses } from '../../dialects/openai-responses/index.js';
 import { endUserIn } from './forwarded-owners.js';
-import {
-  type AnswerRecording,
-  itemsOf,
-  type KeptAnswer,
-  type Recalled,
-  type ResponseMemory,
-  responseMemory,
-} from './response-memory.js';
+import type { AnswerRecording, KeptAnswer } from './recording.js';
+import { itemsOf } from './response-items.js';
+import { type Recalled, type ResponseMemory, responseMemory } from './response-memory.js';
 
 /** Everything that was said up to an answer, the answer included. */
 interface LocalAnswer {
@@ -182,7 +177,16 @@ export class LaneRequest {
       const whole = { ...(recalled?.body ?? body), $previous: this.#previous };
       return { body: whole, saysRaw: recalled === undefined } satisfies Recalled;
     },
-    keep: (turn, context) => (this.#isLocal ? this.#record(turn) : responseMemory.keep(turn, context)),
+    keep: (turn, context) => {
+      const kept = responseMemory.keep(turn, context);
+      if (!this.#isLocal) return kept;
+      const local = this.#record(turn);
+      // A turn of a conversation is added to it, also where the answer is stored nowhere.
+      return {
+        finish: async (whole) => void (await Promise.all([local.finish(whole), kept?.finish(whole)])),
+        drop: async () => void (await Promise.all([local.drop(), kept?.drop()])),
+      };
+    },
     keepForwarded: async (answer, context) => {
       if (this.#isLocal) this.#forwarded = answer.id;
       else await responseMemory.keepForwarded(answer, context);

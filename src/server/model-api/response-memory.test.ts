@@ -5,7 +5,7 @@ import { GatewayError } from '../../core/errors.js';
 import type { ModelEvent } from '../../core/events.js';
 import { StreamLifecycle } from '../../core/lifecycle.js';
 import { openaiResponses } from '../../dialects/openai-responses/index.js';
-import { openStore } from '../../store/sqlite/open.js';
+import { openStore } from '../../store/open/open-store.js';
 import type { Store } from '../../store/store.js';
 import {
   chainOf,

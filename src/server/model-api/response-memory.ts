@@ -5,21 +5,20 @@
  */
 import type { AnswerMemory } from '../../answers/answer-memory.js';
 import { AnswerCollector } from '../../core/answer-collector.js';
-import type { AssistantMessage, ConversationRequest, JsonObject } from '../../core/conversation.js';
+import type { AssistantMessage, JsonObject } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { AnswerEvent } from '../../core/events.js';
 import { isObject } from '../../core/is-object.js';
 import { LossLog } from '../../core/losses.js';
-import { openaiResponses, referenceOf, responseOfItem } from '../../dialects/openai-responses/index.js';
+import { openaiResponses } from '../../dialects/openai-responses/index.js';
 import type { AnswerContext, StreamEncoder } from '../../dialects/shared/dialect.js';
-import type { ModelApiContext } from './context.js';
+import { ConversationRecord, ownConversation, recallConversation } from './conversation-memory.js';
 import { anothers, endUserIn, keepOwner, refuseAnothers } from './forwarded-owners.js';
+import { resolveReferences } from './item-references.js';
+import type { AnswerRecording, AskedOf, KeptAnswer, MemoryContext } from './recording.js';
+import { itemsOf, openSummaries, outputItems } from './response-items.js';
+import { KEPT_MS, RENEW_BEFORE_MS } from './retention.js';
 
-const DAY_MS = 24 * 3600 * 1000;
-/** As long as the API itself keeps them. */
-const KEPT_MS = 30 * DAY_MS;
-/** A turn that is still used is kept for longer, once it is this close to its end. */
-const RENEW_BEFORE_MS = 15 * DAY_MS;
 const MAX_TURNS = 1000;
 
 export interface StoredResponse {
@@ -31,29 +30,8 @@ export interface StoredResponse {
   /** The client asked for the reasoning as well. */
   encrypted: boolean;
   previous: string | undefined;
-}
-
-export type MemoryContext = Pick<ModelApiContext, 'answers' | 'log'>;
-
-export interface AskedOf {
-  principal: string;
-  /** The answer's. */
-  id: string;
-  /** Of the request, as it came. */
-  body: unknown;
-}
-
-export interface KeptAnswer extends AskedOf {
-  request: ConversationRequest;
-  answer: AnswerContext;
-}
-
-/** One answer on its way into the memory. Exactly one of the two is called; neither rejects. */
-export interface AnswerRecording {
-  /** Resolves when it is written, or when that has failed. */
-  finish(turn: AssistantMessage): Promise<void>;
-  /** There will be no answer. Resolves when nothing is left of it. */
-  drop(): Promise<void>;
+  /** The one that it is a part of. */
+  conversation: string | undefined;
 }
 
 export interface Recalled {
@@ -79,18 +57,23 @@ export interface ResponseMemory {
 export const responseMemory: ResponseMemory = {
   async recall(body, principal, { answers }) {
     if (!isObject(body)) return undefined;
-    const chained = await recallChain(body, principal, answers);
+    const chained =
+      (await recallConversation(body, principal, answers)) ?? (await recallChain(body, principal, answers));
     const { input } = chained ?? body;
-    const resolved = Array.isArray(input)
-      ? await resolveReferences(input, (id) => itemsFor(id, body, principal, answers))
+    const opened = Array.isArray(input) ? openSummaries(input) : undefined;
+    const items = opened ?? input;
+    const resolved = Array.isArray(items)
+      ? ((await resolveReferences(items, (id) => itemsFor(id, body, principal, answers))) ?? opened)
       : undefined;
     const recalled = resolved === undefined ? chained : { ...(chained ?? body), input: resolved };
     return recalled && { body: recalled };
   },
 
   keep(turn, context) {
-    if (!isObject(turn.body) || turn.body['store'] === false) return undefined;
-    return new ResponseRecord(turn, turn.body, context);
+    const { body } = turn;
+    if (!isObject(body)) return undefined;
+    const record = body['store'] === false ? undefined : new ResponseRecord(turn, body, context);
+    return ConversationRecord.of(turn, body, context, record) ?? record;
   },
 
   async keepForwarded({ principal, id, upstream, body }, { answers, log }) {
@@ -109,6 +92,14 @@ async function recallChain(
   const { previous_response_id: id, input, ...rest } = body;
   if (typeof id !== 'string' || id === '') return undefined;
   const { turns, root } = await chainOf(id, principal, answers);
+  const conversation = turns.find((turn) => turn.conversation !== undefined)?.conversation;
+  if (conversation !== undefined) {
+    throw new GatewayError(
+      'invalid_request',
+      `previous_response_id: the response belongs to the conversation ${conversation}, which has what was said before it. Send conversation instead.`,
+      { param: 'previous_response_id' },
+    );
+  }
   // What was said with another end user is as unknown here as another key's.
   if (!turns.every(isOf(body))) throw anothers({ id, param: 'previous_response_id' });
   if (root !== undefined) {
@@ -117,7 +108,7 @@ async function recallChain(
   }
   if (turns.length === 0) return undefined;
   const items: unknown[] = [];
-  for (const turn of turns) items.push(...turn.input, ...outputOf(turn));
+  for (const turn of turns) items.push(...turn.input, ...outputItems(turn.response));
   items.push(...(Array.isArray(input) ? input : itemsOf(input)));
   // What came before the first turn is not kept here, if there was anything: its upstream continues it.
   return {
@@ -136,7 +127,7 @@ async function itemsFor(
   answers: AnswerMemory,
 ): Promise<readonly JsonObject[] | undefined> {
   const turn = await findStoredResponse(id, principal, answers);
-  if (turn !== undefined) return isOf(body)(turn) ? outputOf(turn) : undefined;
+  if (turn !== undefined) return isOf(body)(turn) ? outputItems(turn.response) : undefined;
   await refuseAnothers({ id, param: 'input' }, { principal, user: endUserIn(body) }, answers);
   return undefined;
 }
@@ -149,7 +140,7 @@ export function resolveOwn(
 ): Promise<unknown[] | undefined> {
   return resolveReferences(items, async (id) => {
     const turn = await findStoredResponse(id, principal, answers);
-    return turn === undefined ? undefined : outputOf(turn);
+    return turn === undefined ? undefined : outputItems(turn.response);
   });
 }
 
@@ -197,7 +188,7 @@ export async function findStoredResponse(
   const begun = asked?.body;
   const ended = answered?.body;
   if (asked === undefined || answered === undefined || !isObject(begun) || !isObject(ended)) return undefined;
-  const { input, previous } = begun;
+  const { input, previous, conversation } = begun;
   const { response, encrypted } = ended;
   if (!Array.isArray(input) || !isObject(response)) return undefined;
   if (answered.expiresAt - Date.now() < RENEW_BEFORE_MS) {
@@ -209,6 +200,7 @@ export async function findStoredResponse(
     response,
     encrypted: encrypted === true,
     previous: typeof previous === 'string' ? previous : undefined,
+    conversation: typeof conversation === 'string' ? conversation : undefined,
   };
 }
 
@@ -229,8 +221,7 @@ export async function keepEndedResponse(
   },
   answers: AnswerMemory,
 ): Promise<void> {
-  const previous = body['previous_response_id'];
-  const asked = { input: itemsOf(body['input']), ...(typeof previous === 'string' ? { previous } : {}) };
+  const asked = { input: itemsOf(body['input']), ...goesOnFrom(body) };
   if (events !== undefined) {
     await answers.put(principal, { kind: 'response-events', id }, { body: { events }, keptMs: KEPT_MS });
   }
@@ -268,15 +259,13 @@ export async function forgetStoredResponse(
   return deleted;
 }
 
-/** `input` as items: a text is one message. */
-export function itemsOf(input: unknown): JsonObject[] {
-  if (Array.isArray(input)) return input.filter(isObject);
-  if (typeof input !== 'string' || input === '') return [];
-  return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
-}
-
-function outputOf({ response }: StoredResponse): readonly JsonObject[] {
-  return Array.isArray(response['output']) ? response['output'].filter(isObject) : [];
+function goesOnFrom(body: JsonObject): JsonObject {
+  const { previous_response_id: previous } = body;
+  const conversation = ownConversation(body);
+  return {
+    ...(typeof previous === 'string' && previous !== '' ? { previous } : {}),
+    ...(conversation === undefined ? {} : { conversation }),
+  };
 }
 
 class ResponseRecord implements AnswerRecording {
@@ -293,11 +282,7 @@ class ResponseRecord implements AnswerRecording {
     this.#id = id;
     this.#answer = answer;
     this.#form = openaiResponses.ingress.answerForm?.(request) ?? {};
-    const previous = body['previous_response_id'];
-    this.#input = this.#put('response-input', {
-      input: itemsOf(body['input']),
-      ...(typeof previous === 'string' && previous !== '' ? { previous } : {}),
-    });
+    this.#input = this.#put('response-input', { input: itemsOf(body['input']), ...goesOnFrom(body) });
   }
 
   async finish(turn: AssistantMessage): Promise<void> {
@@ -361,79 +346,4 @@ export class RecordingEncoder implements StreamEncoder {
     // Begun before the client gets the end, so that its next request finds it.
     void this.#record.finish(collector.finish());
   }
-}
-
-/** Answers that the references of one request may be taken from. */
-const MAX_RESPONSES = 1000;
-
-/** The items of an answer that is kept; undefined where there is none. */
-type FindItems = (response: string) => Promise<readonly JsonObject[] | undefined>;
-
-/**
- * `items` with what its references name; undefined where there is nothing to put in. `item_reference`
- * names an item of an earlier answer by its id, which the Vercel AI SDK sends from the second turn on.
- * What this gateway answered is known here alone, so it is put in its place before anything else reads
- * the request; what an upstream answered itself is left for that upstream.
- */
-async function resolveReferences(items: readonly unknown[], find: FindItems): Promise<unknown[] | undefined> {
-  const wanted = referencesIn(items);
-  if (wanted.size === 0) return undefined;
-  const known = await itemsOfResponses(responsesOf(wanted), find);
-  let resolved = false;
-  const out = items.map((item) => {
-    const id = referenceOf(item);
-    const found = id === undefined ? undefined : known.get(id);
-    if (found === undefined) return item;
-    resolved = true;
-    return found;
-  });
-  return resolved ? out : undefined;
-}
-
-/** Each once, as at OpenAI: one large item named a million times would be a request of any size. */
-function referencesIn(items: readonly unknown[]): Set<string> {
-  const ids = new Set<string>();
-  for (const item of items) {
-    const id = referenceOf(item);
-    if (id === undefined) continue;
-    if (ids.has(id)) {
-      throw new GatewayError(
-        'invalid_request',
-        `Duplicate item found with id '${id.slice(0, 100)}'. Remove duplicate items from your input and try again.`,
-        { param: 'input' },
-      );
-    }
-    ids.add(id);
-  }
-  return ids;
-}
-
-function responsesOf(references: ReadonlySet<string>): Set<string> {
-  const responses = new Set<string>();
-  for (const id of references) {
-    const response = responseOfItem(id);
-    if (response !== undefined) responses.add(response);
-  }
-  if (responses.size > MAX_RESPONSES) {
-    throw new GatewayError(
-      'invalid_request',
-      `input: the references name more than ${MAX_RESPONSES} answers. Begin a new conversation with the messages that matter.`,
-      { param: 'input' },
-    );
-  }
-  return responses;
-}
-
-/** By id. Items that an upstream named itself stand beside those whose names tell where they are from. */
-async function itemsOfResponses(
-  responses: Iterable<string>,
-  find: FindItems,
-): Promise<Map<string, JsonObject>> {
-  const known = new Map<string, JsonObject>();
-  for (const response of responses) {
-    for (const item of (await find(response)) ?? []) {
-      if (isObject(item) && typeof item['id'] === 'string') known.set(item['id'], item);
-    }
-  }
-  return known;
 }

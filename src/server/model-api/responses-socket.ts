@@ -10,6 +10,7 @@ import { isObject } from '../../core/is-object.js';
 import { encodeSilence, openaiResponses } from '../../dialects/openai-responses/index.js';
 import type { Exchange } from '../http/exchange.js';
 import { parseJsonBody } from '../http/json-body.js';
+import { bodyLimitOf, tooLarge } from '../http/read-request.js';
 import { baseHeaders, sendError } from '../http/respond.js';
 import { acceptWebSocket, CLOSE, MessageSocket } from '../http/web-socket.js';
 import type { ModelApiContext, ModelApiHandler } from './context.js';
@@ -100,6 +101,10 @@ class ResponsesSocket {
     if (context.isDraining()) this.drain();
   }
 
+  get headers(): IncomingHttpHeaders {
+    return this.#opened.request.headers;
+  }
+
   drain(): void {
     this.#ending = 'drain';
     this.#next();
@@ -167,9 +172,9 @@ class ResponsesSocket {
 
   #answer({ lane, body, generate }: Received): void {
     const request = new LaneRequest(body, lane, this.#opened.principal.name, this.#answers);
-    const { bodyBytes } = this.#context.limits;
-    if (request.body.length > bodyBytes) {
-      this.#refuse(lane, tooLarge(bodyBytes));
+    const limit = bodyLimitOf(this.#opened.principal, this.#context.limits.bodyBytes);
+    if (request.body.length > limit.bytes) {
+      this.#refuse(lane, tooLarge(limit, ' with what it goes on from'));
       return;
     }
     this.#busy.add(lane);
@@ -215,7 +220,7 @@ class ResponsesSocket {
 
   #endIfIdle(): void {
     if (this.#ending === undefined || this.#running > 0) return;
-    if (this.#ending === 'drain') this.#socket.close(CLOSE.restart, 'The gateway is shutting down.');
+    if (this.#ending === 'drain') this.#socket.close(CLOSE.restart, 'Open a new connection to go on.');
     else this.#socket.close(CLOSE.done, 'Open a new connection to go on.');
   }
 }
@@ -283,12 +288,5 @@ function expired(): GatewayError {
     'invalid_request',
     'Responses websocket connection limit reached (60 minutes). Create a new websocket connection to continue.',
     { detail: 'websocket_connection_limit_reached' },
-  );
-}
-
-function tooLarge(maxBytes: number): GatewayError {
-  return new GatewayError(
-    'too_large',
-    `The request is larger than ${Math.round((maxBytes / 1024 / 1024) * 100) / 100} MiB with what it goes on from. Send less, or raise server.body_limit_mb.`,
   );
 }

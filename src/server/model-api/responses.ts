@@ -12,9 +12,13 @@ import type { Exchange } from '../http/exchange.js';
 import { clientHeaders, readInteger } from '../http/read-request.js';
 import { baseHeaders, sendJson } from '../http/respond.js';
 import { SseWriter } from '../http/sse-writer.js';
+import { eventsGone } from './background-run.js';
 import type { BackgroundAnswer, ModelApiContext, ModelApiHandler } from './context.js';
 import { readModelRequest } from './endpoint.js';
+import { forwardRun } from './follow-owner.js';
 import { forgetKeeper, keeperOf } from './forwarded-owners.js';
+import { pageOf, wantsEncrypted } from './item-pages.js';
+import { withoutEncrypted } from './response-items.js';
 import {
   chainOf,
   findEvents,
@@ -26,28 +30,45 @@ import {
 } from './response-memory.js';
 import { SSE_HEADERS, streamBytes } from './stream-answer.js';
 
-const PAGE = { default: 20, min: 1, max: 100 } as const;
-const ENCRYPTED = 'reasoning.encrypted_content';
-
 export const getResponse: ModelApiHandler = async (exchange, context, { id = '' }) => {
+  if (await forwardRun(exchange, context, id)) return;
   const query = new URLSearchParams(exchange.query);
+  const after = query.get('stream') === 'true' ? afterIn(query) : undefined;
+  if (await sendOwn(exchange, context, id, { after, encrypted: wantsEncrypted(query) })) return;
+  await sendKept(exchange, context, id, 'GET');
+};
+
+/**
+ * An answer of this key that is made in the background or kept here: its events behind `after`, or the
+ * whole. False where there is none.
+ */
+export async function sendOwn(
+  exchange: Exchange,
+  context: ModelApiContext,
+  id: string,
+  { after, encrypted = false }: { after: number | undefined; encrypted?: boolean },
+): Promise<boolean> {
   const principal = exchange.principal.name;
   const running = await context.background.find(id, principal);
   if (running !== undefined) {
-    if (query.get('stream') === 'true') return sendEvents(exchange, context, running, afterIn(query));
-    return sendJson(exchange, 200, running.response);
+    if (after === undefined) sendJson(exchange, 200, running.response);
+    else await sendEvents(exchange, context, running, after);
+    return true;
   }
   const turn = await findStoredResponse(id, principal, context.answers);
-  if (turn === undefined) return sendKept(exchange, context, id, 'GET');
-  if (query.get('stream') === 'true') {
-    const events = await findEvents(id, principal, afterIn(query), context.answers);
-    if (events === undefined) throw notStreamed();
-    return sendEventText(exchange, context, once(Buffer.from(events.join(''))));
+  if (turn === undefined) return false;
+  if (after === undefined) {
+    sendJson(exchange, 200, shown(turn, turn.encrypted || encrypted));
+    return true;
   }
-  sendJson(exchange, 200, shown(turn, turn.encrypted || wantsEncrypted(query)));
-};
+  const events = await findEvents(id, principal, after, context.answers);
+  if (events === undefined) throw notStreamed();
+  await sendEventText(exchange, context, once(Buffer.from(events.join(''))));
+  return true;
+}
 
 export const deleteResponse: ModelApiHandler = async (exchange, context, { id = '' }) => {
+  if (await forwardRun(exchange, context, id)) return;
   const { answers, background } = context;
   const principal = exchange.principal.name;
   if ((await background.find(id, principal)) !== undefined) await background.cancel(id);
@@ -60,6 +81,7 @@ export const deleteResponse: ModelApiHandler = async (exchange, context, { id = 
 };
 
 export const cancelResponse: ModelApiHandler = async (exchange, context, { id = '' }) => {
+  if (await forwardRun(exchange, context, id)) return;
   const { answers, background } = context;
   const principal = exchange.principal.name;
   if ((await background.find(id, principal)) !== undefined) await background.cancel(id);
@@ -86,13 +108,14 @@ function notStreamed(): GatewayError {
 }
 
 /** To the request that began it, or to one that comes back. */
-export function sendEvents(
+async function sendEvents(
   exchange: Exchange,
   context: ModelApiContext,
   answer: BackgroundAnswer,
   after: number,
 ): Promise<void> {
-  if (!answer.streams || answer.log === undefined) throw notStreamed();
+  if (!answer.streams) throw notStreamed();
+  if (!answer.holds(after)) throw eventsGone();
   return sendEventText(exchange, context, answer.read(after));
 }
 
@@ -117,28 +140,7 @@ export const listInputItems: ModelApiHandler = async (exchange, context, { id = 
     return sendKept(exchange, context, id, 'GET', '/input_items');
   }
   const items = await inputOf(exchange, context, id);
-  const query = new URLSearchParams(exchange.query);
-  const order = query.get('order') ?? 'desc';
-  if (order !== 'asc' && order !== 'desc') {
-    throw new GatewayError('invalid_request', 'order: expected "asc" or "desc".', { param: 'order' });
-  }
-  if (order === 'desc') items.reverse();
-  const after = query.get('after');
-  const from = after === null ? 0 : items.findIndex((item) => item['id'] === after) + 1;
-  if (after !== null && from === 0) {
-    throw new GatewayError('invalid_request', 'after: expected the id of an item in this list.', {
-      param: 'after',
-    });
-  }
-  const limit = readInteger(query, 'limit', PAGE);
-  const page = items.slice(from, from + limit);
-  sendJson(exchange, 200, {
-    object: 'list',
-    data: page,
-    first_id: page[0]?.['id'] ?? null,
-    last_id: page.at(-1)?.['id'] ?? null,
-    has_more: from + limit < items.length,
-  });
+  sendJson(exchange, 200, pageOf(items, new URLSearchParams(exchange.query)));
 };
 
 /** An answer that an upstream keeps is that upstream's to show, to the key that asked for it. */
@@ -160,7 +162,8 @@ async function sendKept(
   const asked = upstream === undefined ? undefined : context.dispatcher.askKeeper?.(upstream, call);
   const answer = asked === undefined ? undefined : await exchange.untilAborted(asked);
   if (answer === undefined) throw unknownResponse(id);
-  await sendForwarded(exchange, context, answer);
+  // It was counted when it was made.
+  await sendForwarded(exchange, context, { ...answer, usage: () => undefined });
 }
 
 async function inputOf(exchange: Exchange, context: ModelApiContext, id: string): Promise<JsonObject[]> {
@@ -186,16 +189,7 @@ const inputItemId = (id: string, index: number): string => `msg_${id.replace(/^r
 function shown({ response }: StoredResponse, encrypted: boolean): JsonObject {
   const { output } = response;
   if (encrypted || !Array.isArray(output)) return response;
-  const visible = output.map((item: unknown) => {
-    if (!isObject(item) || item['type'] !== 'reasoning') return item;
-    const { encrypted_content: _kept, ...rest } = item;
-    return rest;
-  });
-  return { ...response, output: visible };
-}
-
-function wantsEncrypted(query: URLSearchParams): boolean {
-  return [...query.getAll('include'), ...query.getAll('include[]')].includes(ENCRYPTED);
+  return { ...response, output: output.filter(isObject).map(withoutEncrypted) };
 }
 
 function unknownResponse(id: string): GatewayError {
@@ -207,15 +201,16 @@ function unknownResponse(id: string): GatewayError {
 }
 
 /** An upstream that does not have the route says so with one of these. */
-const NOT_THERE: ReadonlySet<number> = new Set([404, 405, 501]);
+export const NOT_THERE: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /** The upstream's own words, whole or as a stream. */
-async function sendForwarded(
+export async function sendForwarded(
   exchange: Exchange,
   context: ModelApiContext,
-  { upstream, contentType, status, ...answer }: SideAnswer,
+  { upstream, contentType, status, price, ...answer }: SideAnswer,
 ): Promise<void> {
   exchange.facts.upstream = upstream;
+  if (price !== undefined) exchange.facts.price = price;
   const stream = contentType.includes('text/event-stream') ? SSE_HEADERS : { 'content-type': contentType };
   const headers = { ...baseHeaders(exchange), 'x-toolgate-upstream': upstream, ...stream };
   const writer = new SseWriter(exchange.response, status, headers);
@@ -238,17 +233,4 @@ export const countInputTokens: ModelApiHandler = async (exchange, context) => {
   if (answer !== undefined) return sendForwarded(exchange, context, answer);
   const tokens = await exchange.untilAborted(dispatcher.countTokens(call));
   sendJson(exchange, 200, { object: 'response.input_tokens', input_tokens: tokens });
-};
-
-/** `POST /v1/responses/compact`: the upstream seals the result, so nothing else can make it. */
-export const compactResponse: ModelApiHandler = async (exchange, context) => {
-  const { call } = await readModelRequest(exchange, context, openaiResponses, decodeRequest, responseMemory);
-  const own = context.dispatcher.ask?.(call, '/responses/compact');
-  const answer = own === undefined ? undefined : await exchange.untilAborted(own);
-  if (answer !== undefined) return sendForwarded(exchange, context, answer);
-  throw new GatewayError(
-    'invalid_request',
-    `The upstream of ${call.request.model} does not compact conversations. Send a request that asks for a summary, and go on from that.`,
-    { param: 'model', detail: 'compact_not_supported' },
-  );
 };

@@ -5,19 +5,23 @@ import { anthropicMessages, decodeCountTokensRequest } from '../../dialects/anth
 import type { Access } from '../access/auth.js';
 import { errorsOf } from '../http/respond.js';
 import type { HttpRoute } from '../http/route-table.js';
+import { ACCOUNT_ROUTES } from './account-routes.js';
+import { compactResponse } from './compact.js';
 import type { ModelApiContext } from './context.js';
+import { CONVERSATION_ROUTES } from './conversations.js';
 import { countTokensHandler, modelHandler } from './endpoint.js';
 import { getModel, listModels } from './models.js';
+import { PASS_ROUTES } from './pass-through.js';
 import { type ResponseMemory, responseMemory } from './response-memory.js';
 import {
   cancelResponse,
-  compactResponse,
   countInputTokens,
   deleteResponse,
   getResponse,
   listInputItems,
 } from './responses.js';
 import { openResponsesSocket } from './responses-socket.js';
+import { UPSTREAM_ROUTES } from './upstream-lane.js';
 
 const CALL: Access = { area: 'models', scope: 'call' };
 /** The messages are counted. */
@@ -51,6 +55,10 @@ export const MODEL_ROUTES: readonly HttpRoute<ModelApiContext>[] = [
   { method: 'POST', path: '/v1/responses/:id/cancel', access: CALL, handle: cancelResponse },
   { method: 'DELETE', path: '/v1/responses/:id', access: CALL, handle: deleteResponse },
   { method: 'GET', path: '/v1/responses/:id/input_items', access: CALL, handle: listInputItems },
+  ...CONVERSATION_ROUTES,
+  ...PASS_ROUTES,
+  ...ACCOUNT_ROUTES,
+  ...UPSTREAM_ROUTES,
   { method: 'GET', path: '/v1/models', access: CALL, handle: listModels },
   { method: 'GET', path: '/v1/models/*id', access: CALL, handle: getModel },
 ];
