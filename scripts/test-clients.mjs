@@ -89,6 +89,18 @@ export const TEST_CLIENTS = [
     elsewhere: 'run `npm install -g @continuedev/cli@1.5.47`',
   },
   {
+    name: 'MCP inspector',
+    folder: 'mcp-inspector',
+    variable: 'TOOLGATE_MCP_INSPECTOR',
+    packages: {
+      '@modelcontextprotocol/inspector': '2.12.0',
+      '@modelcontextprotocol/server-memory': '2026.8.31',
+    },
+    file: 'clients/launcher/build/index.js',
+    elsewhere:
+      'install @modelcontextprotocol/inspector@2.12.0 and @modelcontextprotocol/server-memory@2026.8.31 in a folder',
+  },
+  {
     name: 'AI SDK 6',
     folder: 'ai-sdk-6',
     variable: 'TOOLGATE_AI_SDK_6',

@@ -15,6 +15,7 @@ import { makeWorkspace, type Workspace } from './workspace.js';
 const ENTER = '\r';
 const CTRL_C = '\x03';
 const CTRL_D = '\x04';
+const ARROW_UP = '\x1b[A';
 const PROMPT = '> ';
 
 async function settle(turns: Conversations, permissions: object = {}): Promise<Workspace> {
@@ -22,7 +23,7 @@ async function settle(turns: Conversations, permissions: object = {}): Promise<W
   const upstream = await startUpstream(new ScriptedModel(turns).script);
   const config = {
     upstreams: { scripted: upstream.config('openai-chat') },
-    models: { fast: { upstream: 'scripted' } },
+    models: { fast: { upstream: 'scripted' }, slow: { upstream: 'scripted', model: 'slow-1' } },
     permissions,
     sandbox: 'off',
   };
@@ -155,6 +156,74 @@ it('Ctrl-C stops an answer that runs and leaves no command behind', async () => 
   await terminal.shows('Yes, I am.');
   terminal.type(CTRL_D);
   expect(await terminal.exited).toBe(0);
+});
+
+it('goes on with another model, in another mode, and in a later chat', async () => {
+  const knows = (seen: unknown, ...words: string[]) =>
+    say(words.every((word) => JSON.stringify(seen).includes(word)) ? 'It is **42**, I know.' : 'No idea.');
+  const workspace = await settle({
+    'Remember 42': [say('Noted.')],
+    'Which number': [(seen) => knows(seen, 'Remember 42', 'Noted.', 'slow-1')],
+    'Touch it': [
+      use([call('Bash', { command: 'touch d.txt', description: 'Touch' }, 'call_1')], ''),
+      say('It was refused.'),
+    ],
+    'Once more': [(seen) => knows(seen, 'Remember 42', 'Which number', 'It was refused.')],
+  });
+  const first = await openChat(workspace);
+  first.type(`Remember 42${ENTER}`);
+  await first.shows('Noted.');
+  first.type(`/model nobody${ENTER}`);
+  await first.shows('No model is called `nobody`.');
+  first.type(`/model slow${ENTER}`);
+  await first.shows('slow answers from now on');
+  first.type(`Which number${ENTER}`);
+  // The marks of what is strong are gone.
+  await first.shows('It is 42, I know.');
+  first.type(`/mode read-only${ENTER}`);
+  await first.shows('everything else is refused (now)');
+  first.type(`Touch it${ENTER}`);
+  await first.shows('It was refused.');
+  expect(existsSync(workspace.at('d.txt'))).toBe(false);
+  first.type(CTRL_D);
+  expect(await first.exited).toBe(0);
+
+  const second = await openChat(workspace);
+  second.type(`/resume${ENTER}`);
+  await second.shows('1 Remember 42');
+  await second.shows('or Enter for none >');
+  second.type(`1${ENTER}`);
+  await second.shows('> Touch it');
+  await second.shows('It was refused.');
+  second.type(`Once more${ENTER}`);
+  await second.shows('It is 42, I know.');
+  second.type(CTRL_D);
+  expect(await second.exited).toBe(0);
+});
+
+it('brings back with the arrow keys what was typed in an earlier chat, but no answer to a question', async () => {
+  const workspace = await settle({
+    'Copy the file': [
+      use([call('Bash', { command: 'cp a.txt b.txt', description: 'Copy' }, 'call_1')], 'Copying.'),
+      say('The copy is made.'),
+    ],
+  });
+  const first = await openChat(workspace);
+  first.type(`Copy the file${ENTER}`);
+  await first.shows('your answer >');
+  first.type(`y${ENTER}`);
+  await first.shows('The copy is made.');
+  first.type(CTRL_D);
+  expect(await first.exited).toBe(0);
+
+  const second = await openChat(workspace);
+  second.type(ARROW_UP);
+  await second.shows('> Copy the file');
+  // The line is taken back, and the chat is still there.
+  second.type(`${CTRL_C}/mode${ENTER}`);
+  await second.shows('is asked (now)');
+  second.type(CTRL_D);
+  expect(await second.exited).toBe(0);
 });
 
 it('answers a question that comes through a pipe, and refuses what nobody can be asked about', async () => {

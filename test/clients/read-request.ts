@@ -1,7 +1,7 @@
 /** What a model request says, whatever its wire: turns with their texts, calls and results. */
 import type { DialectName } from '../../src/core/conversation.js';
 import { dialectOf } from '../support/scripted-answers.js';
-import type { RecordedRequest } from '../support/scripted-upstream.js';
+import type { RecordedRequest } from '../support/upstream-server.js';
 import { isRecord, type JsonRecord } from '../support/violation.js';
 
 export interface SeenCall {

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeAfterTest } from '../support/cleanup.js';
-import { systemProgram } from './programs.js';
+import { systemProgram } from '../support/system-program.js';
 
 export interface TerminalOptions {
   cwd: string;

@@ -7,7 +7,7 @@ import { freePort, type ScriptedUpstream, startUpstream } from '../support/scrip
 import { isRecord, type JsonRecord } from '../support/violation.js';
 import { call } from '../support/wire.js';
 import { clientProgram } from './programs.js';
-import { type Conversations, ScriptedModel, say, use } from './scripted-model.js';
+import { type Aside, type Conversations, ScriptedModel, say, use } from './scripted-model.js';
 import { makeWorkspace, type Workspace } from './workspace.js';
 
 interface Setting {
@@ -19,9 +19,9 @@ interface Setting {
 }
 
 /** A configuration on a port where nobody listens yet. */
-async function makeSetting(conversations: Conversations, models?: object): Promise<Setting> {
+async function makeSetting(conversations: Conversations, models?: object, aside?: Aside): Promise<Setting> {
   const workspace = await makeWorkspace({ 'a.txt': 'alpha\n' });
-  const model = new ScriptedModel(conversations);
+  const model = new ScriptedModel(conversations, aside);
   const upstream = await startUpstream(model.script);
   const port = await freePort();
   const config = {
@@ -114,6 +114,27 @@ describe('toolgate code', () => {
     const run = await runCode(setting, asked('Say hello'));
     expect(await run.exited, run.stderr).toEqual({ code: 0, signal: null });
     expect(setting.model.played.map(({ seen }) => seen.model)).toEqual(['gpt-5.4']);
+  });
+
+  it.each([
+    ['lets run', '0', 'alpha'],
+    ['stops', '90', undefined],
+  ])('has auto mode on a model of another provider, which %s what it checks', async (_, severity, copy) => {
+    const checks: string[] = [];
+    const command = `node -e "fs.writeFileSync('b.txt', 'alpha')"`;
+    const steps = [use([call('Bash', { command, description: 'Write' }, 'call_1')]), say('Done.')];
+    const setting = await makeSetting({ 'Write it': steps }, undefined, ({ recorded: { text } }) => {
+      if (!text.includes('You are a security monitor')) return undefined;
+      checks.push(text);
+      return say(`<severity>${severity}</severity>`);
+    });
+    const args = ['-p', 'Write it', '--output-format', 'json', '--permission-mode', 'auto'];
+    const run = await runCode(setting, args);
+    expect(await run.exited, run.stderr).toEqual({ code: 0, signal: null });
+    expect(setting.model.problems).toEqual([]);
+    expect(checks.length).toBeGreaterThan(0);
+    expect(checks[0]).toContain('writeFileSync');
+    expect(await setting.workspace.read('b.txt').catch(() => undefined)).toBe(copy);
   });
 
   it('passes the exit code of Claude Code on', async () => {

@@ -5,7 +5,7 @@ import { mkdir, readFile, watch, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { tempFolder } from '../support/cleanup.js';
-import { systemProgram } from './programs.js';
+import { systemProgram } from '../support/system-program.js';
 
 const run = promisify(execFile);
 
