@@ -1,5 +1,6 @@
 /** What a case file may say. README.md explains the fields; a key that is not here is an error. */
 import * as z from 'zod';
+import { AREAS } from './areas.js';
 import { isSelection, type PerPair, WIRES } from './dialects.js';
 
 const wire = z.enum(WIRES);
@@ -248,6 +249,8 @@ export const caseSchema = z.strictObject({
   /** In the list of known protocol cases; none for parameters and lanes. */
   number: z.number().optional(),
   title: z.string(),
+  /** Where its checks count in a score. */
+  area: z.enum(AREAS),
   /** What is right, in a sentence. */
   rule: z.string(),
   request: request.optional(),

@@ -1,7 +1,7 @@
 /** Expectations of a case against what came: each function returns what is wrong. */
 import { readRequest } from '../clients/read-request.js';
 import { checkRequest } from '../clients/strict-request.js';
-import type { RecordedRequest } from '../support/scripted-upstream.js';
+import type { RecordedRequest } from '../support/upstream-server.js';
 import type { AnswerSpec, FailureSpec, UpstreamRequestSpec } from './case-schema.js';
 import { type Pair, select } from './dialects.js';
 import { at, type Bindings, isMatcher, mismatches, shown } from './match.js';

@@ -26,7 +26,10 @@ describe.each(cases)('$name: $title', (given) => {
   it.each(given.variations)('$title', async (variation) => {
     const checks = checksOfVariation(given, variation);
     const results = await Promise.all(
-      checks.map(async (check) => ({ check, problems: await own.runner.run(check) })),
+      checks.map(async (check) => {
+        const { problems, everywhere } = await own.runner.run(check);
+        return { check, problems: [...problems, ...everywhere.problems] };
+      }),
     );
     passed += results.filter(({ problems }) => problems.length === 0).length;
     const failures = results.flatMap(({ check, problems }) =>

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { type Case, caseSchema, elsewhereSchema } from './case-schema.js';
 
 export const CASES = fileURLToPath(new URL('cases', import.meta.url));
@@ -19,6 +19,13 @@ export function loadCases(folder = CASES): LoadedCase[] {
     .filter((file) => file.endsWith('.json') && file !== ELSEWHERE)
     .toSorted()
     .map((file) => ({ name: file.replace(/\.json$/, ''), ...read(join(folder, file), caseSchema) }));
+}
+
+const packedSchema = z.array(z.looseObject({ name: z.string() }));
+
+/** Cases as scripts/build.mjs packs them: those of the folder in one list, each with its name. */
+export function checkedCases(packed: unknown): LoadedCase[] {
+  return packedSchema.parse(packed).map(({ name, ...given }) => ({ name, ...caseSchema.parse(given) }));
 }
 
 /** Numbered cases that no exchange with an upstream can show. */

@@ -3,7 +3,7 @@ import { loadConfigText } from '../../src/config/load.js';
 import { createDispatcher } from '../../src/gateway/create-dispatcher.js';
 import { tempFolder } from '../support/cleanup.js';
 import { startTestGateway } from '../support/gateway.js';
-import { ScriptedUpstream } from '../support/scripted-upstream.js';
+import { ScriptedUpstream } from '../support/upstream-server.js';
 import type { Case } from './case-schema.js';
 import { Runner } from './run.js';
 import { ScriptDesk } from './script-desk.js';

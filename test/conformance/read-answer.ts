@@ -29,6 +29,25 @@ export function readError(wire: WireName, body: unknown): ReadError | undefined 
   return wire !== 'messages' || body['type'] === 'error' ? { type, message, code } : undefined;
 }
 
+/** The error that a body holds in whatever shape, so that its words can be judged apart from it. */
+export function readAnyError(text: string): ReadError {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return { type: '', message: text, code: undefined };
+  }
+  const error = isRecord(body) ? (body['error'] ?? body) : body;
+  if (!isRecord(error))
+    return { type: '', message: typeof error === 'string' ? error : text, code: undefined };
+  const { type, message, code } = error;
+  return {
+    type: typeof type === 'string' ? type : '',
+    message: typeof message === 'string' ? message : text,
+    code,
+  };
+}
+
 export interface ReadError {
   type: string;
   message: string;

@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { readRequest } from '../clients/read-request.js';
 import { type AnswerOptions, type AnswerReply, answer } from '../support/replies.js';
 import type { Part, Scripted } from '../support/scripted.js';
-import type { RecordedRequest } from '../support/scripted-upstream.js';
+import type { RecordedRequest } from '../support/upstream-server.js';
 import type { JsonRecord } from '../support/violation.js';
 import {
   anthropicMessage,

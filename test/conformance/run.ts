@@ -1,4 +1,5 @@
 /** Runs checks against a gateway at a base URL, with the scripted upstream behind it. */
+import type { RecordedRequest } from '../support/upstream-server.js';
 import { isRecord, type JsonRecord } from '../support/violation.js';
 import type { FollowUpSpec, RequestSpec } from './case-schema.js';
 import { type Check, repliesOf } from './checks.js';
@@ -9,10 +10,11 @@ import {
   refusedRequest,
   upstreamRequestProblems,
 } from './compare.js';
-import { CLIENT_PATHS, select, type WireName } from './dialects.js';
+import { CLIENT_PATHS, type Pair, pairName, select, type WireName } from './dialects.js';
+import { EverywhereLog, REQUEST_ID } from './everywhere.js';
 import { followUpBody } from './follow-up.js';
 import { type Bindings, mismatches, shown } from './match.js';
-import { readError, readStream, readWhole } from './read-answer.js';
+import { readAnyError, readError, readStream, readWhole } from './read-answer.js';
 import type { Received } from './received.js';
 import { plainText, replyIn } from './reply.js';
 import type { ScriptDesk, Visit } from './script-desk.js';
@@ -34,6 +36,14 @@ export interface Target {
   upstreamKey?: string;
   /** What the gateway calls the model upstream where it is asked for the one of the lane of bytes. */
   renamed?: (setup: Setup) => string;
+  /** After this an answer counts as missing; without, the suite waits. */
+  timeoutMs?: number;
+}
+
+/** What one check found: about its own subject, and about what concerns every answer. */
+export interface Outcome {
+  problems: readonly string[];
+  everywhere: EverywhereLog;
 }
 
 interface Answered {
@@ -42,9 +52,19 @@ interface Answered {
   text: string;
 }
 
+/** One exchange under way. */
+interface Exchange {
+  model: string;
+  visit: Visit;
+  everywhere: EverywhereLog;
+  /** Of the plainest request. */
+  refusals: readonly string[];
+}
+
 export class Runner {
   readonly #target: Target;
   readonly #desk: ScriptDesk;
+  readonly #plainRefusals = new Map<string, Promise<readonly string[]>>();
   #count = 0;
   #lane: Promise<unknown> = Promise.resolve();
 
@@ -53,15 +73,45 @@ export class Runner {
     this.#desk = desk;
   }
 
-  /** What is wrong; empty when nothing is. Never rejects. */
-  async run(check: Check): Promise<string[]> {
-    if (check.variation.bytes !== undefined) return this.#inLane(check);
-    const { uniqueModels, model: only } = this.#target;
-    const name = only ?? modelOf(setupOf(check.variation, check.pair));
-    const model = uniqueModels ? `${name}-${this.#nextNumber()}` : name;
-    return this.#visit(uniqueModels ? model : undefined, (visit) =>
-      check.variation.counts === undefined ? this.#exchange(check, model, visit) : this.#counts(check, model),
+  /** Never rejects. */
+  async run(check: Check): Promise<Outcome> {
+    const everywhere = new EverywhereLog();
+    return { problems: await this.#problems(check, everywhere), everywhere };
+  }
+
+  async #problems(check: Check, everywhere: EverywhereLog): Promise<string[]> {
+    if (check.variation.bytes !== undefined) return this.#inLane(check, everywhere);
+    const refusals = await this.#refusedPlainly(check.pair);
+    const model = this.#modelFor(setupOf(check.variation, check.pair));
+    return this.#visit(this.#key(model), (visit) =>
+      check.variation.counts === undefined
+        ? this.#exchange(check, { model, visit, everywhere, refusals })
+        : this.#counts(check, model),
     );
+  }
+
+  #modelFor(setup: Setup): string {
+    const name = this.#target.model ?? modelOf(setup);
+    return this.#target.uniqueModels ? `${name}-${this.#nextNumber()}` : name;
+  }
+
+  #key = (model: string): string | undefined => (this.#target.uniqueModels ? model : undefined);
+
+  /**
+   * What a strict upstream refuses of the plainest request already. It is one fault of the gateway, and
+   * says nothing of the subject of a check.
+   */
+  #refusedPlainly(pair: Pair): Promise<readonly string[]> {
+    const known = this.#plainRefusals.get(pairName(pair));
+    if (known !== undefined) return known;
+    const model = this.#modelFor(setupOf({ title: 'plain' }, pair));
+    const found = this.#visit(this.#key(model), async (visit) => {
+      visit.expect([replyIn(pair.upstream, { parts: [{ text: 'Fine.' }] }, false)]);
+      const answered = await this.#send(pair.client, { model, ...writeRequest(pair.client, {}) });
+      return answered.status === 200 ? visit.requests.flatMap(refusedRequest) : [];
+    });
+    this.#plainRefusals.set(pairName(pair), found);
+    return found;
   }
 
   #nextNumber(): number {
@@ -82,8 +132,9 @@ export class Runner {
 
   // ── a request and its answer ────────────────────────────────────────────────────────────────────
 
-  async #exchange(check: Check, model: string, visit: Visit): Promise<string[]> {
+  async #exchange(check: Check, at: Exchange): Promise<string[]> {
     const { variation, pair, stream } = check;
+    const { model, visit, everywhere } = at;
     const bindings: Bindings = new Map();
     const replies = repliesOf(variation, pair);
     visit.expect(replies.map((reply) => replyIn(pair.upstream, reply, stream)));
@@ -91,10 +142,11 @@ export class Runner {
     const answered = await this.#send(pair.client, body, variation.headers);
     const problems = this.#requestProblems(
       check,
-      visit,
+      at,
       variation.upstream_requests ?? replies.length,
       bindings,
     );
+    noteRequestId(everywhere, pair.client, answered);
     const expectedLosses = select(variation.losses, pair) ?? rowLosses(check);
     problems.push(...this.#losses(answered, expectedLosses));
     problems.push(
@@ -107,19 +159,25 @@ export class Runner {
     );
     const failure = select(variation.error, pair);
     if (failure !== undefined && !(failure.in_stream === true && stream)) {
-      return [...problems, ...failedProblems(answered, check, bindings)];
+      return [...problems, ...failedProblems(answered, check, bindings, everywhere)];
     }
     if (answered.status !== 200) {
-      return [...problems, `the gateway answered ${answered.status}: ${answered.text.slice(0, 500)}`];
+      return [...problems, `the gateway answered ${answered.status}: ${answered.text.slice(0, SHOWN)}`];
     }
-    const received = readAnswer(pair.client, answered, stream);
-    problems.push(...receivedProblems(received, check, model, bindings));
+    const received = readAnswer(pair.client, answered, stream, everywhere);
+    everywhere.note(
+      'model',
+      received.model === model || received.model === '',
+      () => `${model} was asked for, the answer names ${received.model}`,
+    );
+    problems.push(...receivedProblems(received, check, bindings));
     if (variation.then === undefined || problems.length > 0) return problems;
-    return this.#goOn(check, variation.then, body, received, visit, bindings);
+    return this.#goOn(check, variation.then, body, received, at, bindings);
   }
 
-  #requestProblems(check: Check, visit: Visit, wanted: number, bindings: Bindings): string[] {
+  #requestProblems(check: Check, at: Exchange, wanted: number, bindings: Bindings): string[] {
     const { variation, pair } = check;
+    const { visit, everywhere, refusals } = at;
     const problems: string[] = [];
     const count = visit.requests.length;
     const mayRetry = variation.upstream_requests === undefined && select(variation.error, pair) !== undefined;
@@ -127,9 +185,10 @@ export class Runner {
       problems.push(`the upstream got ${count} requests and not ${wanted}`);
     }
     for (const request of visit.requests) {
-      if (request.head.includes(this.#target.apiKey)) problems.push("the client's credential went upstream");
-      if (variation.lenient !== true) problems.push(...refusedRequest(request));
+      this.#noteCredential(everywhere, request);
+      if (variation.lenient !== true) problems.push(...beyond(refusals, refusedRequest(request)));
     }
+    everywhere.note('plainRequest', refusals.length === 0, () => refusals.join('; '));
     const last = visit.requests.at(-1);
     const expected = select(variation.upstream_request, pair);
     if (last !== undefined && expected !== undefined) {
@@ -150,7 +209,7 @@ export class Runner {
     then: FollowUpSpec,
     body: JsonRecord,
     received: Received,
-    visit: Visit,
+    { visit, refusals }: Exchange,
     bindings: Bindings,
   ): Promise<string[]> {
     const reply = replyIn(pair.upstream, { parts: [{ text: 'Done.' }] }, stream);
@@ -159,13 +218,13 @@ export class Runner {
     const next = followUpBody(pair.client, body, received, then);
     const answered = await this.#send(pair.client, next, variation.headers);
     if (answered.status !== 200) {
-      return [`the second request got ${answered.status}: ${answered.text.slice(0, 500)}`];
+      return [`the second request got ${answered.status}: ${answered.text.slice(0, SHOWN)}`];
     }
     const last = visit.requests.at(-1);
     if (last === undefined || visit.requests.length !== before + 1) return ['there was no second request'];
     const expected = select(then.upstream_request, pair);
     const problems = [
-      ...refusedRequest(last),
+      ...beyond(refusals, refusedRequest(last)),
       ...(expected === undefined ? [] : upstreamRequestProblems(last, expected, bindings)),
       ...this.#losses(answered, select(then.losses, pair)),
     ];
@@ -175,13 +234,13 @@ export class Runner {
   // ── lanes of their own ──────────────────────────────────────────────────────────────────────────
 
   /** One after the other: the upstream sees one name for all of them. */
-  #inLane(check: Check): Promise<string[]> {
+  #inLane(check: Check, everywhere: EverywhereLog): Promise<string[]> {
     const { uniqueModels, model: only, renamed } = this.#target;
     const setup = setupOf(check.variation, check.pair);
     const named = renamed?.(setup);
     const done = this.#lane.then(() =>
       this.#visit(uniqueModels ? named : undefined, (visit) =>
-        this.#bytes(check, only ?? modelOf(setup), named, visit),
+        this.#bytes(check, only ?? modelOf(setup), named, visit, everywhere),
       ),
     );
     this.#lane = done.catch(() => {});
@@ -194,6 +253,7 @@ export class Runner {
     model: string,
     named: string | undefined,
     visit: Visit,
+    everywhere: EverywhereLog,
   ): Promise<string[]> {
     const [reply, ...more] = repliesOf(variation, pair).map((each) => replyIn(pair.upstream, each, stream));
     const text = select(variation.bytes, pair);
@@ -204,18 +264,23 @@ export class Runner {
     const filled = text.replaceAll('{{stream}}', String(stream));
     const answered = await this.#send(pair.client, filled.replaceAll('{{model}}', model), variation.headers);
     const [request] = visit.requests;
-    if (request === undefined) return [`nothing went upstream: ${answered.text.slice(0, 500)}`];
+    if (request === undefined) return [`nothing went upstream: ${answered.text.slice(0, SHOWN)}`];
     const arrived = filled.replaceAll('{{model}}', named ?? String(request.json['model']));
     const said = plainText(reply(request));
     const expected = select(variation.upstream_request, pair);
+    this.#noteCredential(everywhere, request);
+    noteRequestId(everywhere, pair.client, answered);
     return [
       ...(request.text === arrived ? [] : [`the body became ${shown(request.text)}`]),
       ...(answered.text === said ? [] : [`the answer became ${shown(answered.text)}`]),
-      ...(request.head.includes(this.#target.apiKey) ? ["the client's credential went upstream"] : []),
       ...(expected === undefined ? [] : upstreamRequestProblems(request, expected, new Map())),
       ...this.#keyProblems(request.headers),
       ...this.#losses(answered, []),
     ];
+  }
+
+  #noteCredential(everywhere: EverywhereLog, { head, path }: RecordedRequest): void {
+    everywhere.note('credential', !head.includes(this.#target.apiKey), () => `it is in a request to ${path}`);
   }
 
   #keyProblems(headers: Readonly<Record<string, string>>): string[] {
@@ -233,7 +298,7 @@ export class Runner {
       const answered = await this.#send(pair.client, body, variation.headers, path);
       const counted: unknown = answered.status === 200 ? JSON.parse(answered.text) : undefined;
       if (!isRecord(counted) || typeof counted['input_tokens'] !== 'number') {
-        return [`the gateway answered ${answered.status}: ${answered.text.slice(0, 500)}`];
+        return [`the gateway answered ${answered.status}: ${answered.text.slice(0, SHOWN)}`];
       }
       counts.push(counted['input_tokens']);
     }
@@ -247,7 +312,7 @@ export class Runner {
     headers: Readonly<Record<string, string>> = {},
     path = CLIENT_PATHS[client],
   ): Promise<Answered> {
-    const { baseUrl, apiKey } = this.#target;
+    const { baseUrl, apiKey, timeoutMs } = this.#target;
     const credential: Record<string, string> =
       client === 'messages'
         ? { 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }
@@ -256,6 +321,7 @@ export class Runner {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...credential, ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
+      ...(timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(timeoutMs) }),
     });
     return { status: response.status, headers: response.headers, text: await response.text() };
   }
@@ -280,30 +346,56 @@ function rowLosses({ variation, pair }: Check): readonly string[] | undefined {
   return how === undefined || how.startsWith('lost') ? undefined : [];
 }
 
-function failedProblems({ status, text }: Answered, check: Check, bindings: Bindings): string[] {
+const beyond = (known: readonly string[], found: readonly string[]): string[] =>
+  found.filter((each) => !known.includes(each));
+
+function noteRequestId(everywhere: EverywhereLog, client: WireName, { headers }: Answered): void {
+  const name = REQUEST_ID[client];
+  everywhere.note('requestId', (headers.get(name) ?? '') !== '', () => `an answer has no ${name}`);
+}
+
+function failedProblems(
+  { status, text }: Answered,
+  check: Check,
+  bindings: Bindings,
+  everywhere: EverywhereLog,
+): string[] {
   const { variation, pair } = check;
   const expected = select(variation.error, pair);
   if (expected === undefined) return [];
   if (status !== expected.status) {
-    return [`the gateway answered ${status} and not ${expected.status}: ${text.slice(0, 500)}`];
+    return [`the gateway answered ${status} and not ${expected.status}: ${text.slice(0, SHOWN)}`];
   }
-  const error = readError(pair.client, JSON.parse(text));
-  if (error === undefined) return [`this is no error of the wire: ${text.slice(0, 500)}`];
-  return failureProblems(error, expected, pair, bindings);
+  const error = readError(pair.client, parsed(text));
+  everywhere.note('errorShape', error !== undefined, () => text.slice(0, SHOWN));
+  return failureProblems(error ?? readAnyError(text), expected, pair, bindings);
 }
 
-function readAnswer(client: WireName, { headers, text }: Answered, stream: boolean): Received {
-  const type = headers.get('content-type') ?? '';
-  if (!type.includes(stream ? 'text/event-stream' : 'application/json')) {
-    throw new Error(`the content type is ${type}`);
+const SHOWN = 500;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
+}
+
+function readAnswer(
+  client: WireName,
+  { headers, text }: Answered,
+  stream: boolean,
+  everywhere: EverywhereLog,
+): Received {
+  const type = headers.get('content-type') ?? '';
+  const wanted = stream ? 'text/event-stream' : 'application/json';
+  everywhere.note('contentType', type.includes(wanted), () => `${JSON.stringify(type)} and not ${wanted}`);
   return stream ? readStream(client, text) : readWhole(client, JSON.parse(text));
 }
 
-function receivedProblems(received: Received, check: Check, model: string, bindings: Bindings): string[] {
+function receivedProblems(received: Received, check: Check, bindings: Bindings): string[] {
   const { variation, pair } = check;
-  const problems =
-    received.model === model || received.model === '' ? [] : [`the answer names the model ${received.model}`];
+  const problems: string[] = [];
   const expected = select(variation.answer, pair);
   if (expected !== undefined) problems.push(...answerProblems(received, expected, pair, bindings));
   const failure = select(variation.error, pair);

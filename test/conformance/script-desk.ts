@@ -1,6 +1,6 @@
 /** Hands each request at the scripted upstream the replies of the check that caused it. */
 import { json, type Reply } from '../support/replies.js';
-import type { RecordedRequest } from '../support/scripted-upstream.js';
+import type { RecordedRequest } from '../support/upstream-server.js';
 import { isRecord } from '../support/violation.js';
 import type { ReplyTo } from './reply.js';
 
