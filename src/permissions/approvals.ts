@@ -4,6 +4,7 @@
  * asks the same question again under the same id, and finds the decision made meanwhile.
  */
 import type { Approval, NewApproval } from '../store/approvals.js';
+import type { Change } from '../store/bus.js';
 import type { NewRule, Rule, RuleBehaviour, RuleReach } from '../store/rules.js';
 import type { Decision, JudgedToolCall } from './decision.js';
 import type { GatedToolCall, Verdict } from './gate.js';
@@ -42,12 +43,17 @@ export interface ApprovalCoordinator {
   seen(principal: string | undefined): void;
   /** Calls `listener` with every change, in order; one that throws is logged and stays. */
   subscribe(listener: (event: ApprovalEvent) => void): () => void;
-  /** Calls `listener` with every rule that is made or ends in this process, also with those that calls use up. */
+  /** Calls `listener` with every rule that is made or ends, also with those that calls use up. */
   onRule(listener: (event: RuleEvent) => void): () => void;
   /** A call used it up. For the gate. */
   usedUp(rule: Rule): void;
   /** Expires what is due; the coordinator also does it by itself. */
   expireDue(): Promise<void>;
+  /**
+   * What any process on the store has changed: who waits or listens here hears of it, once. Rejects as the
+   * store does.
+   */
+  follow(changes: readonly Change[]): Promise<void>;
   /** Looks in the store for what was decided elsewhere (another node); also done by itself. */
   refresh(): Promise<void>;
   /** Stops timers. Waiting calls end with the stop cause of the gateway; their questions stay pending in the store. */
@@ -66,7 +72,7 @@ export interface PersonAnswer {
   /** Of what the person was shown. */
   digest: string;
   by: string;
-  via: 'console' | 'api' | 'mcp' | 'terminal';
+  via: 'console' | 'api' | 'mcp' | 'terminal' | 'slack' | 'telegram' | 'feishu' | 'ntfy' | 'push';
   reason?: string;
   updatedInput?: unknown;
   /**

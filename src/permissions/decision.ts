@@ -1,5 +1,6 @@
 /** A tool call as it is judged, what it would do, and what the rules say about it and why. */
 import type { RuleBehaviour, RuleReach } from '../store/rules.js';
+import type { ToolDefinition } from './tool-definition.js';
 
 /** A call on its way to be judged. The same value is judged, shown and run. */
 export interface JudgedToolCall {
@@ -11,6 +12,8 @@ export interface JudgedToolCall {
   /** The registered name: `Bash`, `mcp__docs__search`. */
   tool: string;
   input: unknown;
+  /** What the server says of the tool, for tools of MCP servers. */
+  definition?: ToolDefinition;
   /** By the tool's own account of this input; false when it has no account. */
   readOnly: boolean;
   /** False: nothing that a person would want to be asked about, if no rule says otherwise. */
@@ -55,7 +58,9 @@ export type Reason =
   /** A prefix rule would have allowed it, but for something that no prefix rule covers. */
   | { kind: 'shell'; part: string; problem: string }
   /** The tool neither reads nor changes anything outside of the conversation. */
-  | { kind: 'harmless' };
+  | { kind: 'harmless' }
+  /** A rule allows it, but its MCP server has changed the tool since it was approved. */
+  | { kind: 'changed'; tool: string; rule: string };
 
 export interface RuleSuggestion {
   rule: string;
@@ -81,6 +86,9 @@ export type Effect =
   | { kind: 'fetch'; url: string }
   /** `withVariables`: with those of earlier commands in front of it, whose values are in no rule's words. */
   | { kind: 'command'; command: string; cwd: string; withVariables?: boolean };
+
+/** Marked where a person is asked; in the order in which they want attention. */
+export type Risk = 'irreversible' | 'outside' | 'network' | 'writes';
 
 /** What an engine says about how a question should be put. It is kept with the question, and shown. */
 export interface AskHints {

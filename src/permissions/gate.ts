@@ -3,6 +3,7 @@
  * then a person where the rules say `ask`. Every verdict is in the audit log.
  */
 import type { Decision, Effect, JudgedToolCall, Reason } from './decision.js';
+import type { Form } from './form.js';
 
 export interface PermissionGate {
   /**
@@ -31,6 +32,10 @@ export interface GatedToolCall extends JudgedToolCall {
   describe: Description;
   /** A question to the user by its nature (AskUserQuestion, plan approval): always asked, without a clock. */
   question?: boolean;
+  /** A question that is on the clock all the same: somebody's connection waits for it. */
+  expires?: boolean;
+  /** Asked before its turn: the answer is kept for the call, which is checked again when its turn comes. */
+  ahead?: boolean;
   signal: AbortSignal;
   /**
    * A person changed the input: is it valid, and what would it do? Resolves with the problem as a
@@ -87,6 +92,8 @@ export interface Description {
   /** Anything else worth showing: a note of the model, what is asked, the head of a long text. */
   detail?: string;
   questions?: readonly Question[];
+  /** A form that a server wants to have filled in: the answer is `values` of the input. */
+  form?: Form;
   /** What the sub-agent that asks was started for. */
   agent?: string;
 }

@@ -10,7 +10,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { ScriptedAgentModel } from '../support/scripted-agent-model.js';
 import { startUpstream } from '../support/scripted-upstream.js';
 
-export const PATIENCE = { timeout: 10_000, interval: 50 };
+export const PATIENCE = { timeout: 45_000, interval: 50 };
 
 export interface BenchOptions {
   /** In place of those that ask about everything. */

@@ -1,6 +1,7 @@
 /** Several questions, tabs and agents at once: each is decided once, and everyone sees how. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useBrowser } from '../support/browser.js';
+import { shots } from '../support/screenshots.js';
 import { resultsIn } from '../support/told.js';
 import { call, callsAnswer, textAnswer } from '../support/wire.js';
 import {
@@ -142,6 +143,12 @@ describe('the inbox', { timeout: 60_000 }, () => {
     const said = bench.say('three for the inbox');
     const asked = await Promise.all([0, 1, 2].map((index) => bench.asked(`inbox-${index}`)));
     const approvals = asked.toSorted(byAge);
+    bench.model.play('one of another session', [
+      callsAnswer(call('Bash', { command: 'echo other' }, 'other-1')),
+      textAnswer('Other.'),
+    ]);
+    const other = bench.say('one of another session');
+    const short = await bench.asked('other-1');
     const { page } = await bench.open(browser, '#/inbox');
     const group = page.getByRole('region', { name: 'three for the inbox' });
     await group.waitFor();
@@ -158,7 +165,15 @@ describe('the inbox', { timeout: 60_000 }, () => {
       await item.getByRole('button', { name: /Read/, expanded: true }).click();
       await boxOf(item).check();
     }
-    await press(group, 'Allow 2 once');
+    // A row that shows all of a short command is looked at; the third is left out, and that is said.
+    await page.getByRole('button', { name: 'Select all that can be decided together' }).click();
+    await page.getByText('3 selected in 2 sessions').waitFor();
+    await page.getByText('1 is left out').waitFor();
+    await shots(page, 'inbox-together');
+    await press(page.locator('main'), 'Allow 3 once');
+    await other;
+    expect((await bench.approvalOf('other-1')).decision).toMatchObject({ by: 'local', via: 'console' });
+    expect((await bench.approvals()).map(({ id }) => id)).not.toContain(short.id);
     for (const item of [first, second]) await item.getByText('Allowed by you (console)').first().waitFor();
     expect((await bench.approvals()).map(({ id }) => id)).toEqual([approvals[2]?.id]);
 

@@ -119,7 +119,7 @@ describe('buttons that decide', { timeout: 60_000 }, () => {
     expect(await composer.inputValue()).toBe('y allow');
     expect((await bench.approvalOf('focus-2')).state).toBe('pending');
     // Backwards from the composer the panel is reached; Enter presses what has the focus.
-    const focused = () => page.evaluate('document.activeElement?.textContent ?? ""');
+    const focused = () => page.evaluate('document.activeElement?.firstChild?.textContent ?? ""');
     for (let steps = 0; steps < 40 && (await focused()) !== 'Deny'; steps++) {
       await page.keyboard.press('Shift+Tab');
     }
@@ -129,6 +129,33 @@ describe('buttons that decide', { timeout: 60_000 }, () => {
     await said;
     // It is brought back when the button that had it is gone.
     await page.locator(`[data-approval="${second.id}"]:focus-within`).waitFor();
+  });
+
+  it('have keys, which a person who types does not press', async () => {
+    bench.model.play('press keys', [
+      bash('echo one', 'key-1'),
+      bash('echo two', 'key-2'),
+      textAnswer('Keys.'),
+    ]);
+    const said = bench.say('press keys');
+    const first = await bench.asked('key-1');
+    const { page } = await bench.open(browser, chatRoute(first));
+    await panelOf(page, first).locator('[data-armed="true"]').waitFor();
+    await page.evaluate('document.activeElement?.blur()');
+    await page.keyboard.press('Control+y');
+    await page.keyboard.press('a');
+    await panelOf(page, first).getByRole('button', { name: 'Back' }).waitFor();
+    await page.keyboard.press('Escape');
+    await panelOf(page, first).locator('[data-armed="true"]').waitFor();
+    expect((await bench.approvalOf('key-1')).state).toBe('pending');
+    await page.keyboard.press('y');
+    // Its card is closed as soon as it has run.
+    await cardIs(page, 'key-1', 'success');
+    const second = await bench.asked('key-2');
+    await panelOf(page, second).locator('[data-armed="true"]').waitFor();
+    await page.keyboard.press('n');
+    await panelIs(page, second, 'denied');
+    await said;
   });
 
   it('stay in sight below a command of 200 kB, all of which is shown and then runs', async () => {

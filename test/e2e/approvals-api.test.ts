@@ -1,6 +1,6 @@
 /** /api/approvals and /api/rules over HTTP, on a real store and coordinator. */
 import { describe, expect, it } from 'vitest';
-import type { KeyOptions } from '../../src/server/access/auth.js';
+import type { KeyOptions } from '../../src/server/access/key-ring.js';
 import type { Limits } from '../../src/server/http/limits.js';
 import { approvalBench, type Bench, type BenchOptions, callOf, START } from '../support/approval-bench.js';
 import { PAGE } from '../support/sign-in-world.js';
@@ -80,6 +80,7 @@ describe('GET /api/approvals', () => {
         input: { command: 'npm test' },
         describe: { title: 'Run npm test', kind: 'command', paths: [], command: 'npm test' },
         why: 'No rule is about "npm test".',
+        risks: ['writes'],
         cwd: '/work/app',
         project: '/work/app',
         question: false,

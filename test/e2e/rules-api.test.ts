@@ -258,6 +258,38 @@ describe('GET /api/usage', () => {
     expect(await api.get('/api/usage?bucket=week')).toMatchObject({ error: { param: 'bucket' } });
   });
 
+  it('comes in pages, to each key its own rows alone', async () => {
+    const gateway = await startTestGateway({ config: { server: { keys: KEYS } } });
+    const get = async (query: string, key: string): Promise<UsageWire & Refusal> => {
+      const headers = { authorization: `Bearer ${key}` };
+      return JSON.parse(await (await fetch(`${gateway.url}/api/usage?${query}`, { headers })).text());
+    };
+    await recordUsage(gateway, [
+      ...Array.from({ length: 501 }, (_, n) => ({ principal: 'alice', session: `s${n}` })),
+      { principal: 'bob', session: 'of-bob' },
+      { principal: 'bob', session: 'of-bob' },
+    ]);
+    const first = await get('by=session', 'k-root');
+    expect(first.data).toHaveLength(500);
+    expect(first.data[0]).toMatchObject({ session: 'of-bob', requests: 2 });
+    expect(first.total).toMatchObject({ requests: 503, unpriced_requests: 503 });
+    const cursor = first.next ?? '';
+    const rest = await get(`by=session&cursor=${cursor}`, 'k-root');
+    expect(rest).toMatchObject({ total: { requests: 503 }, next: null, from: first.from, to: first.to });
+    expect(new Set([...first.data, ...rest.data].map(({ session }) => session)).size).toBe(502);
+    // The cursor of an administrator opens nothing to another key.
+    const own = await get(`by=session&sort=cost&cursor=${cursor}`, 'k-bob');
+    expect(own.data.every(({ session }) => session === 'of-bob')).toBe(true);
+    expect(await get('by=session', 'k-bob')).toMatchObject({ total: { requests: 2 }, next: null });
+    expect(await get('by=session&top=1', 'k-root')).toMatchObject({
+      data: [{ session: 'of-bob' }, { others: true, requests: 501 }],
+    });
+    for (const wrong of ['cursor=x', 'limit=501', 'top=0', 'sort=name']) {
+      const [param = ''] = wrong.split('=');
+      expect(await get(wrong, 'k-root'), wrong).toMatchObject({ error: { param } });
+    }
+  });
+
   it('has percentiles of each row, and histograms for those who ask', async () => {
     const gateway = await startTestGateway({ config: { server: { keys: KEYS } } });
     const headers = { authorization: 'Bearer k-root' };

@@ -6,7 +6,7 @@ import { appendFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { createApprovalCoordinator } from '../../src/permissions/coordinator/coordinator.js';
 import { createGate } from '../../src/permissions/coordinator/create-gate.js';
-import { openStore } from '../../src/store/sqlite/open.js';
+import { openStore } from '../../src/store/open/open-store.js';
 import { callOf, simplePolicy, type TestCall } from '../support/simple-policy.js';
 import { type ChildCall, type ChildLine, type Command, PATIENT } from './approval-lines.js';
 

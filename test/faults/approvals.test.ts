@@ -13,7 +13,7 @@ import { createApprovalCoordinator } from '../../src/permissions/coordinator/coo
 import { toolUseIdOf } from '../../src/permissions/coordinator/identity.js';
 import type { Approval } from '../../src/store/approvals.js';
 import type { AuditEntry } from '../../src/store/audit.js';
-import { openStore } from '../../src/store/sqlite/open.js';
+import { openStore } from '../../src/store/open/open-store.js';
 import type { Page, Store } from '../../src/store/store.js';
 import { bundleForChild } from '../support/child-bundle.js';
 import { simplePolicy } from '../support/simple-policy.js';

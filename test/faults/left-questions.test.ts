@@ -84,10 +84,10 @@ it('a question is cancelled when its conversation is stopped, once', { timeout: 
   const bed = await open();
   const question = await killed(bed);
   const stop = `/api/sessions/${question.session}/stop`;
-  expect(await bed.api('POST', stop)).toEqual({ stopped: true });
+  expect(await bed.api('POST', stop)).toEqual({ stopped: true, withdrawn: [] });
   expect(await bed.waitingApprovals()).toEqual([]);
   await nothingToAllow(bed, question, 'Stopped by storm.');
-  expect(await bed.api('POST', stop)).toEqual({ stopped: false });
+  expect(await bed.api('POST', stop)).toEqual({ stopped: false, withdrawn: [] });
   await bed.close();
 });
 

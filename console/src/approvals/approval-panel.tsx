@@ -1,23 +1,26 @@
 /** A question about a call: what it would do, and the buttons that answer it. */
 import { useEffect, useId, useRef, useState } from 'react';
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
+import { serverFormOf } from '../cards/parse/server-form.js';
 import { useIdentity } from '../data/identity.js';
 import { useConsole } from '../data/store.js';
-import { useText } from '../text/language.js';
-import { Button } from '../ui/button.js';
+import { useLanguage, useText } from '../text/language.js';
 import { CopyButton } from '../ui/copy-button.js';
 import { ErrorNote } from '../ui/error-note.js';
 import { makeVisible } from '../ui/visible.js';
 import { VisibleText } from '../ui/visible-text.js';
 import { ButtonRow } from './button-row.js';
+import { Choices } from './choices.js';
 import { Countdown, TIME, useTimeLeft } from './countdown.js';
 import { DecidedNote } from './decided-note.js';
 import { DenyForm, type FormProps } from './deny-form.js';
 import { type Draft, typedIn, useDraft } from './drafts.js';
 import { EditForm } from './edit-form.js';
+import { titleOf } from './plain-run.js';
 import { PlanForm } from './plan-form.js';
 import { QuestionForm } from './question-form.js';
 import { RuleForm } from './rule-form.js';
+import { ServerForm } from './server-form.js';
 import { strings } from './strings.js';
 import { type Deciding, isTooLate, useDecision } from './use-decision.js';
 import { WhatItDoes } from './what-it-does.js';
@@ -31,7 +34,8 @@ export function ApprovalPanel({ approval: given }: { approval: ApprovalWire }) {
   const id = useId();
   const panel = useRef<HTMLElement>(null);
   useFocusAfterDecision(panel, pending);
-  const title = makeVisible(approval.hints.title ?? approval.describe.title);
+  const language = useLanguage();
+  const { title, isSaidBelow } = titleOf(approval, language);
   return (
     <section
       ref={panel}
@@ -39,11 +43,14 @@ export function ApprovalPanel({ approval: given }: { approval: ApprovalWire }) {
       data-approval={approval.id}
       data-approval-state={approval.state}
       aria-labelledby={`${id}-title`}
-      className="flex min-w-0 flex-col gap-3 outline-none"
+      className="flex min-w-0 flex-col gap-2 outline-none"
     >
-      <h3 id={`${id}-title`} className={pending ? 'text-sm font-semibold wrap-anywhere' : 'sr-only'}>
+      <h3
+        id={`${id}-title`}
+        className={pending && !isSaidBelow ? 'text-sm font-semibold wrap-anywhere' : 'sr-only'}
+      >
         <span className="block text-xs font-normal text-muted">{heading(approval, text)}</span>
-        {title}
+        {makeVisible(title)}
       </h3>
       {pending ? (
         <Waiting deciding={deciding} draft={draft} change={change} />
@@ -68,11 +75,15 @@ function Waiting({ deciding, draft, change }: FormProps) {
   const lost = useConsole((state) => state.connection === 'lost');
   useAutoExtend(deciding, draft);
   const plan = approval.question && approval.tool === 'ExitPlanMode';
-  const question = approval.question && !plan;
+  const form = serverFormOf(approval.describe);
+  const question = approval.question && !plan && form === undefined;
   return (
     <>
-      {!question && !plan && <WhatItDoes approval={approval} />}
-      <Countdown deciding={deciding} canExtend={may} />
+      {question || plan || form !== undefined ? (
+        <Countdown deciding={deciding} canExtend={may} />
+      ) : (
+        <WhatItDoes approval={approval} aside={<Countdown deciding={deciding} canExtend={may} />} />
+      )}
       {lost && <p className="text-xs text-warn">{text.lost}</p>}
       <OnItsWay deciding={deciding} lost={lost} />
       {problem !== undefined && (
@@ -83,6 +94,7 @@ function Waiting({ deciding, draft, change }: FormProps) {
       )}
       {!may && <p className="text-sm text-muted">{text.mayNot}</p>}
       {may && plan && <PlanForm deciding={deciding} draft={draft} change={change} />}
+      {may && form !== undefined && <ServerForm deciding={deciding} form={form} />}
       {may && question && <QuestionForm deciding={deciding} draft={draft} change={change} />}
       {may && !approval.question && <Answers deciding={deciding} draft={draft} change={change} />}
     </>
@@ -111,7 +123,43 @@ function OnItsWay({ deciding: { busy, sent }, lost }: { deciding: Deciding; lost
   );
 }
 
+/** A form opens with the focus in its first field; Escape goes back to the button that opened it. */
 function Answers(props: FormProps) {
+  const { draft, change } = props;
+  const { mode } = draft;
+  const row = useRef<HTMLDivElement>(null);
+  const before = useRef(mode);
+  useEffect(() => {
+    const was = before.current;
+    before.current = mode;
+    if (was === mode || !isFocusNowhere()) return;
+    // Never a button that decides: a key that is held down would press it.
+    const target = mode === 'buttons' ? `[data-opens="${was}"]` : 'textarea, input, select';
+    const found = row.current?.querySelector<HTMLElement>(target);
+    (found ?? row.current?.closest<HTMLElement>('[data-approval]'))?.focus({ preventScroll: true });
+  }, [mode]);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only hears the key on its way up.
+    <div
+      ref={row}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || mode === 'buttons' || event.nativeEvent.isComposing) return;
+        event.preventDefault();
+        event.stopPropagation();
+        change({ mode: 'buttons' });
+      }}
+    >
+      <AnswerForm {...props} />
+    </div>
+  );
+}
+
+/** What had it was removed. */
+function isFocusNowhere(): boolean {
+  return document.activeElement === null || document.activeElement === document.body;
+}
+
+function AnswerForm(props: FormProps) {
   switch (props.draft.mode) {
     case 'deny':
       return <DenyForm {...props} />;
@@ -125,45 +173,7 @@ function Answers(props: FormProps) {
 }
 
 function Buttons({ deciding, change }: FormProps) {
-  const text = useText(strings);
-  const { hints } = deciding.approval;
-  const sending = deciding.busy ? deciding.sent?.decision : undefined;
-  const careful = hints.default_to_no;
-  return (
-    <ButtonRow>
-      {(guard) => (
-        <>
-          <Button
-            variant={careful ? 'plain' : 'primary'}
-            busy={sending === 'allow'}
-            disabled={sending === 'deny'}
-            onClick={guard(() => void deciding.send({ decision: 'allow' }))}
-          >
-            {text.allowOnce}
-          </Button>
-          {!hints.suppress_always && (
-            <Button disabled={deciding.busy} onClick={() => change({ mode: 'always' })}>
-              {text.always}
-            </Button>
-          )}
-          <Button
-            variant={careful ? 'danger' : 'plain'}
-            busy={sending === 'deny'}
-            disabled={sending === 'allow'}
-            onClick={guard(() => void deciding.send({ decision: 'deny' }))}
-          >
-            {text.deny}
-          </Button>
-          <Button variant="ghost" disabled={deciding.busy} onClick={() => change({ mode: 'deny' })}>
-            {text.denyReason}
-          </Button>
-          <Button variant="ghost" disabled={deciding.busy} onClick={() => change({ mode: 'edit' })}>
-            {text.edit}
-          </Button>
-        </>
-      )}
-    </ButtonRow>
-  );
+  return <ButtonRow>{(guard) => <Choices deciding={deciding} change={change} guard={guard} />}</ButtonRow>;
 }
 
 /** Another person decided first: the typed text stays and can be copied. */
@@ -222,8 +232,7 @@ function useFocusAfterDecision(panel: React.RefObject<HTMLElement | null>, pendi
   }, [panel]);
   useEffect(() => {
     if (pending || !within.current) return;
-    const nowhere = document.activeElement === null || document.activeElement === document.body;
-    if (nowhere) panel.current?.focus({ preventScroll: true });
+    if (isFocusNowhere()) panel.current?.focus({ preventScroll: true });
   }, [panel, pending]);
 }
 

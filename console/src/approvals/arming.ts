@@ -2,7 +2,7 @@
  * Buttons that decide something ignore a press within 400 ms of appearing or moving: it was meant for
  * what was there before. The second press of a double click is always ignored.
  */
-import { type MouseEvent, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
+import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 
 const ARMING = {
   restMs: 400,
@@ -64,11 +64,14 @@ function watch(each: Watched): () => void {
   };
 }
 
+/** Of a mouse, how many clicks it was; 0 for a key. */
+type Press = { detail: number };
+
 export interface Arming {
   /** For the element that contains the buttons. */
   ref: RefObject<HTMLDivElement | null>;
   /** Accepts a press, or sets `refused`. */
-  guard: (press: () => void) => (event: MouseEvent) => void;
+  guard: (press: () => void) => (event: Press) => void;
   /** Whether a press by pointer would be accepted, for the look of the buttons. */
   armed: boolean;
   /** The last press was ignored. */
@@ -97,7 +100,7 @@ export function useArming(): Arming {
     return watch(each);
   }, []);
   const guard = useCallback(
-    (press: () => void) => (event: MouseEvent) => {
+    (press: () => void) => (event: Press) => {
       // A key press has no number; of a double click the second is number two.
       if (event.detail > 1) return;
       const each = own.current;

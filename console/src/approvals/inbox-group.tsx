@@ -1,54 +1,30 @@
-/** What waits in one session. Several that were looked at can be decided together. */
+/** What waits in one session. */
 import { useEffect, useState } from 'react';
-import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import type { SessionWire } from '../../../src/server/console-api/wire/sessions.js';
 import { get } from '../data/api.js';
-import { decide } from '../data/decisions.js';
 import { useIdentity } from '../data/identity.js';
 import { useConsole } from '../data/store.js';
 import { useText } from '../text/language.js';
 import { Badge } from '../ui/badge.js';
-import { Button } from '../ui/button.js';
 import { Link } from '../ui/router.js';
 import { makeVisible } from '../ui/visible.js';
-import { ButtonRow } from './button-row.js';
 import { InboxItem } from './inbox-item.js';
 import { inboxStrings } from './inbox-strings.js';
+import type { SharedDecision } from './use-batch.js';
 import type { InboxGroup } from './use-inbox.js';
 
 interface InboxGroupViewProps {
   group: InboxGroup;
   opened: ReadonlySet<string>;
-  /** Opened at any time. */
-  looked: ReadonlySet<string>;
+  batch: SharedDecision;
   onToggle: (id: string) => void;
 }
 
-export function InboxGroupView({ group, opened, looked, onToggle }: InboxGroupViewProps) {
+export function InboxGroupView({ group, opened, batch, onToggle }: InboxGroupViewProps) {
   const text = useText(inboxStrings);
   const info = useSessionInfo(group.session);
   const admin = useIdentity().can('admin');
-  const [selection, setSelection] = useState<ReadonlySet<string>>(new Set());
-  const [failures, setFailures] = useState<ReadonlyMap<string, string>>(new Map());
-  const [busy, setBusy] = useState(false);
-  const chosen = group.approvals.filter(({ id, state }) => state === 'pending' && selection.has(id));
   const [first] = group.approvals;
-
-  const select = (id: string, on: boolean) => {
-    const next = new Set(selection);
-    if (on) next.add(id);
-    else next.delete(id);
-    setSelection(next);
-  };
-
-  const decideAll = async (decision: 'allow' | 'deny') => {
-    if (busy) return;
-    setBusy(true);
-    const outcomes = await Promise.all(chosen.map((approval) => decideOne(approval, decision)));
-    setFailures(new Map(outcomes.flatMap(([id, message]) => (message === undefined ? [] : [[id, message]]))));
-    setSelection(new Set());
-    setBusy(false);
-  };
 
   return (
     <section
@@ -74,44 +50,15 @@ export function InboxGroupView({ group, opened, looked, onToggle }: InboxGroupVi
             approval={approval}
             open={opened.has(approval.id)}
             onToggle={() => onToggle(approval.id)}
-            looked={looked.has(approval.id)}
-            selected={selection.has(approval.id)}
-            onSelect={(on) => select(approval.id, on)}
-            failure={failures.get(approval.id)}
+            problem={batch.problemOf(approval)}
+            selected={batch.isSelected(approval.id)}
+            onSelect={(on) => batch.select(approval.id, on)}
+            failure={batch.failures.get(approval.id)}
           />
         ))}
       </ul>
-      {chosen.length > 0 && (
-        <div className="px-3">
-          <ButtonRow>
-            {(guard) => (
-              <>
-                <span className="text-sm text-muted">{text.selected(chosen.length)}</span>
-                <Button variant="primary" busy={busy} onClick={guard(() => void decideAll('allow'))}>
-                  {text.allowSelected(chosen.length)}
-                </Button>
-                <Button busy={busy} onClick={guard(() => void decideAll('deny'))}>
-                  {text.denySelected(chosen.length)}
-                </Button>
-                <Button variant="ghost" disabled={busy} onClick={() => setSelection(new Set())}>
-                  {text.clear}
-                </Button>
-              </>
-            )}
-          </ButtonRow>
-        </div>
-      )}
     </section>
   );
-}
-
-/** The item shows its own state; only a failure returns a message. */
-async function decideOne(
-  approval: ApprovalWire,
-  decision: 'allow' | 'deny',
-): Promise<[id: string, message: string | undefined]> {
-  const result = await decide(approval, { decision });
-  return [approval.id, result.kind === 'decided' ? undefined : result.message];
 }
 
 function titleOf(title: string | null | undefined, untitled: string): string {

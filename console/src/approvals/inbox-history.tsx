@@ -4,7 +4,8 @@ import type { ApprovalWire } from '../../../src/server/console-api/wire/approval
 import { get } from '../data/api.js';
 import { useIdentity } from '../data/identity.js';
 import { useConsole } from '../data/store.js';
-import { useText } from '../text/language.js';
+import { gatewayTitle } from '../text/gateway-sentences.js';
+import { useLanguage, useText } from '../text/language.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { type Column, DataTable } from '../ui/data-table.js';
@@ -27,6 +28,7 @@ interface Loaded {
 const PAGE = 30;
 
 export function InboxHistory() {
+  const language = useLanguage();
   const text = useText(inboxStrings);
   const words = useText(strings);
   const { name } = useIdentity();
@@ -64,7 +66,9 @@ export function InboxHistory() {
         render: (row) => (
           <span className="block max-w-md">
             <span className="font-medium">{makeVisible(row.tool)}</span>{' '}
-            <span className="text-muted wrap-anywhere">{makeVisible(row.describe.title)}</span>
+            <span className="text-muted wrap-anywhere">
+              {makeVisible(gatewayTitle(row.describe.title, language))}
+            </span>
           </span>
         ),
       },
@@ -112,7 +116,7 @@ export function InboxHistory() {
         ),
       },
     ],
-    [text, words, name],
+    [text, language, words, name],
   );
   const rows = useMemo(() => loaded?.rows.filter(({ state }) => state !== 'pending') ?? [], [loaded]);
   return (

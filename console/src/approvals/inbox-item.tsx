@@ -1,7 +1,8 @@
 import { useId } from 'react';
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import { useIdentity } from '../data/identity.js';
-import { useText } from '../text/language.js';
+import { gatewayTitle } from '../text/gateway-sentences.js';
+import { useLanguage, useText } from '../text/language.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { classes } from '../ui/classes.js';
@@ -10,11 +11,14 @@ import { ChevronRightIcon, ClockIcon } from '../ui/icons.js';
 import { Menu } from '../ui/menu.js';
 import { Time } from '../ui/time.js';
 import { makeVisible } from '../ui/visible.js';
+import { VisibleText } from '../ui/visible-text.js';
 import { ApprovalPanel } from './approval-panel.js';
 import { TIME, useTimeLeft } from './countdown.js';
 import { decidedText, STATE_TONE } from './decided-note.js';
 import { inboxStrings } from './inbox-strings.js';
 import { putAside } from './later.js';
+import { isWholeInItsRow } from './plain-run.js';
+import { RiskBadges } from './risk-badges.js';
 import { strings } from './strings.js';
 
 interface InboxItemProps {
@@ -22,23 +26,25 @@ interface InboxItemProps {
   open: boolean;
   onToggle: () => void;
   selected: boolean;
-  /** It was opened: what was not looked at cannot be decided together with others. */
-  looked: boolean;
+  /** Why it cannot be decided together with others. */
+  problem: 'questionAlone' | 'carefulAlone' | 'openFirst' | undefined;
   onSelect: (selected: boolean) => void;
   /** Why a common decision did not reach it. */
   failure: string | undefined;
 }
 
 export function InboxItem(props: InboxItemProps) {
-  const { approval, open, onToggle, selected, looked, onSelect, failure } = props;
+  const { approval, open, onToggle, selected, problem, onSelect, failure } = props;
+  const language = useLanguage();
   const text = useText(inboxStrings);
   const words = useText(strings);
   const { name } = useIdentity();
   const id = useId();
-  const title = makeVisible(approval.hints.title ?? approval.describe.title);
+  const title = makeVisible(approval.hints.title ?? gatewayTitle(approval.describe.title, language));
   const pending = approval.state === 'pending';
-  const selectable = pending && looked && !approval.question;
-  const why = approval.question ? text.questionAlone : looked ? undefined : text.openFirst;
+  const selectable = pending && problem === undefined;
+  const why = problem && text[problem];
+  const isWhole = pending && !open && isWholeInItsRow(approval);
   return (
     <li data-inbox-item={approval.id} className="border-t border-line first:border-t-0">
       <div className="flex min-w-0 items-center gap-1 pr-2 pl-3">
@@ -63,7 +69,19 @@ export function InboxItem(props: InboxItemProps) {
             className={classes('shrink-0 text-muted transition-transform', open && 'rotate-90')}
           />
           <Badge>{makeVisible(approval.tool)}</Badge>
-          <span className="min-w-0 flex-1 truncate max-sm:order-last max-sm:basis-full">{title}</span>
+          {isWhole ? (
+            <span className="min-w-0 flex-1 wrap-anywhere max-sm:order-last max-sm:basis-full">
+              <code className="block font-mono">
+                <VisibleText text={approval.describe.command ?? ''} />
+              </code>
+              <span className="block text-xs text-muted">
+                <VisibleText text={approval.describe.detail ?? ''} />
+              </span>
+            </span>
+          ) : (
+            <span className="min-w-0 flex-1 truncate max-sm:order-last max-sm:basis-full">{title}</span>
+          )}
+          {pending && <RiskBadges risks={approval.risks.filter((risk) => risk !== 'writes')} />}
           {approval.agent !== null && (
             <Badge className="max-w-40">
               {text.subAgent(makeVisible(approval.agent_label ?? approval.agent))}

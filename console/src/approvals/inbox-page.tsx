@@ -1,21 +1,25 @@
 /** Everything that waits for a person, in all sessions. */
 import { useEffect, useRef, useState } from 'react';
 import { NotificationSwitch } from '../notifications/notification-switch.js';
-import { useText } from '../text/language.js';
+import { gatewayTitle } from '../text/gateway-sentences.js';
+import { useLanguage, useText } from '../text/language.js';
 import { Button } from '../ui/button.js';
 import { EmptyState } from '../ui/empty-state.js';
 import { InboxIcon } from '../ui/icons.js';
 import { Page, Section } from '../ui/page.js';
 import { Time } from '../ui/time.js';
 import { makeVisible } from '../ui/visible.js';
+import { BatchBar } from './batch-bar.js';
 import { InboxGroupView } from './inbox-group.js';
 import { InboxHistory } from './inbox-history.js';
 import { inboxStrings } from './inbox-strings.js';
 import { takeUp } from './later.js';
+import { useBatch } from './use-batch.js';
 import { type InboxView, useInbox } from './use-inbox.js';
 
 export function InboxPage() {
   const text = useText(inboxStrings);
+  const language = useLanguage();
   const inbox = useInbox();
   const { groups, aside } = inbox;
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
@@ -29,6 +33,8 @@ export function InboxPage() {
     setOpened(next);
   };
   useFirstOpened(inbox, toggle);
+  const pending = groups.flatMap(({ approvals }) => approvals.filter(({ state }) => state === 'pending'));
+  const batch = useBatch(pending, looked);
   return (
     <Page title={text.title} intro={text.intro} actions={<NotificationSwitch />}>
       {groups.length === 0 ? (
@@ -36,15 +42,23 @@ export function InboxPage() {
       ) : (
         <div className="flex flex-col gap-4">
           {inbox.waiting === 0 && <p className="text-sm text-muted">{text.allDone}</p>}
+          {pending.length > 1 && (
+            <div>
+              <Button size="small" onClick={batch.selectAll}>
+                {text.selectAll}
+              </Button>
+            </div>
+          )}
           {groups.map((group) => (
             <InboxGroupView
               key={group.session}
               group={group}
               opened={opened}
-              looked={looked}
+              batch={batch}
               onToggle={toggle}
             />
           ))}
+          <BatchBar batch={batch} />
         </div>
       )}
       {aside.length > 0 && (
@@ -52,7 +66,9 @@ export function InboxPage() {
           <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
             {aside.map(({ approval, until }) => (
               <li key={approval.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-sm">
-                <span className="min-w-0 flex-1 wrap-anywhere">{makeVisible(approval.describe.title)}</span>
+                <span className="min-w-0 flex-1 wrap-anywhere">
+                  {makeVisible(gatewayTitle(approval.describe.title, language))}
+                </span>
                 <span className="text-xs text-muted">
                   {text.until} <Time at={until} />
                 </span>

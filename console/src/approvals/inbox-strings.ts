@@ -13,6 +13,18 @@ export const inboxStrings = {
     select: (title: string) => `Select: ${title}`,
     openFirst: 'Open it first: you can only decide together what you have looked at.',
     questionAlone: 'A question has to be answered on its own.',
+    carefulAlone: 'The agent advises against this one: decide it on its own.',
+    selectAll: 'Select all that can be decided together',
+    sessions: (count: number) => (count === 1 ? 'in one session' : `in ${count} sessions`),
+    leftOut: (count: number) =>
+      count === 1
+        ? '1 is left out: open it, or decide it on its own.'
+        : `${count} are left out: open them, or decide them on their own.`,
+    batchDone: {
+      allow: (count: number) => `Allowed: ${count}.`,
+      deny: (count: number) => `Denied: ${count}.`,
+    },
+    batchMissed: (count: number) => `Not decided: ${count}. Each says why.`,
     selected: (count: number) => `${count} selected`,
     allowSelected: (count: number) => `Allow ${count} once`,
     denySelected: (count: number) => `Deny ${count}`,
@@ -54,6 +66,15 @@ export const inboxStrings = {
     select: (title: string) => `选择：${title}`,
     openFirst: '请先打开查看：只有看过的事项才能一起决定。',
     questionAlone: '提问需要单独回答。',
+    carefulAlone: '智能体不建议允许此项，请单独决定。',
+    selectAll: '选择所有可以一起决定的事项',
+    sessions: (count: number) => `涉及 ${count} 个会话`,
+    leftOut: (count: number) => `另有 ${count} 项未包含：请打开查看，或单独决定。`,
+    batchDone: {
+      allow: (count: number) => `已允许 ${count} 项。`,
+      deny: (count: number) => `已拒绝 ${count} 项。`,
+    },
+    batchMissed: (count: number) => `有 ${count} 项未决定，原因见各项。`,
     selected: (count: number) => `已选 ${count} 项`,
     allowSelected: (count: number) => `允许这 ${count} 项一次`,
     denySelected: (count: number) => `拒绝这 ${count} 项`,

@@ -34,7 +34,7 @@ export class ApprovalLocator {
     if (last === undefined) return { version, mayHaveRun: false };
     const known = this.#state.delivered.has(last.id);
     if (last.digest !== digest) {
-      const waits = last.state === 'pending' && this.#state.waiting.countOf(last.id) === 0;
+      const waits = last.state === 'pending' && this.#state.waiting.countInTurn(last.id) === 0;
       return { version, mayHaveRun: false, ...(waits ? { outdated: last } : {}) };
     }
     if (last.state === 'cancelled' || known) return { version, mayHaveRun: false };

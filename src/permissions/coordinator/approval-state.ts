@@ -48,6 +48,10 @@ export class ApprovalState {
   /** Approvals whose verdict a call of this process got: asked again, it is another call of that name. */
   readonly delivered = new BoundedSet(REMEMBERED);
   readonly #announced = new BoundedSet(REMEMBERED);
+  /** Those that listeners have heard of, and with which end. */
+  readonly #seen = new BoundedSet(REMEMBERED);
+  readonly #offered = new BoundedSet(REMEMBERED);
+  readonly #saidOfRules = new BoundedSet(REMEMBERED);
   readonly #listeners = new Set<(event: ApprovalEvent) => void>();
   readonly #ruleListeners = new Set<(event: RuleEvent) => void>();
 
@@ -65,6 +69,8 @@ export class ApprovalState {
   }
 
   emit(event: ApprovalEvent): void {
+    this.#seen.add(event.approval.id);
+    if (event.type !== 'resolved') this.#offered.add(offerOf(event.approval));
     for (const listener of this.#listeners) {
       try {
         listener(event);
@@ -81,6 +87,7 @@ export class ApprovalState {
   }
 
   emitRule(event: RuleEvent): void {
+    this.#saidOfRules.add(`${event.type} ${event.rule.id}`);
     for (const listener of this.#ruleListeners) {
       try {
         listener(event);
@@ -90,12 +97,34 @@ export class ApprovalState {
     }
   }
 
+  /** As the store has it now, whichever process changed it. Listeners learn what they have not heard yet. */
+  hear(approval: Approval): void {
+    if (approval.state !== 'pending') {
+      this.settle(approval);
+      return;
+    }
+    // Read before it was decided here.
+    if (this.#announced.has(approval.id)) return;
+    this.waiting.update(approval);
+    if (this.#offered.has(offerOf(approval))) return;
+    const type = this.#seen.has(approval.id) ? 'updated' : 'requested';
+    this.emit({ type, approval });
+  }
+
+  hearRule(event: RuleEvent): void {
+    if (!this.#saidOfRules.has(`${event.type} ${event.rule.id}`)) this.emitRule(event);
+  }
+
   /** It is final: the waiting call continues, and listeners get one event. `by`: the judgement that settled it. */
   settle(approval: Approval, by?: Decision): void {
     this.waiting.update(approval);
     this.waiting.end(approval.id, { kind: 'settled', approval, ...(by === undefined ? {} : { by }) });
     if (this.#announced.add(approval.id)) this.emit({ type: 'resolved', approval });
   }
+}
+
+function offerOf({ id, expiresAt }: Approval): string {
+  return `${id} ${expiresAt}`;
 }
 
 export type WaitEnd =
@@ -155,6 +184,11 @@ class WaitingList {
 
   countOf(id: string): number {
     return this.#waiters.get(id)?.size ?? 0;
+  }
+
+  /** Of those whose turn has come. */
+  countInTurn(id: string): number {
+    return [...(this.#waiters.get(id) ?? [])].filter(({ call }) => call.ahead !== true).length;
   }
 
   ids(): string[] {

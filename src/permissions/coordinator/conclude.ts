@@ -83,14 +83,27 @@ async function allowOnce({ approvals, ruleCache, call, approval, by }: Conclusio
   const denial = await forbidden(ruleCache, run);
   if (denial !== undefined) return refuse('denied', deniedByRules(call, denial), denial.because);
   if (call.signal.aborted) return cancelled(call);
-  if (!(await approvals.use(approval.id))) return refuse('cancelled', usedBefore(call), { kind: 'used' });
+  // A rule that covered it says nothing of the tool as it is now.
+  if (approval.state === 'allowed') await ruleCache.pins?.approve(call);
+  const because =
+    approval.state === 'covered' ? await ruleOf(ruleCache, run, approval, by) : personOf(approval);
+  if (!isKeptForItsTurn(call, because) && !(await approvals.use(approval.id)))
+    return refuse('cancelled', usedBefore(call), { kind: 'used' });
   return {
     allowed: true,
     input: run.input,
-    because: approval.state === 'covered' ? await ruleOf(ruleCache, run, approval, by) : personOf(approval),
+    because,
     approval: approval.id,
     ...(revised === undefined ? {} : { describe: run.describe }),
   };
+}
+
+/** Rules are judged anew when the turn of the call comes; all but those that were used up for it alone. */
+export function isKeptForItsTurn({ ahead }: Pick<GatedToolCall, 'ahead'>, because: VerdictReason): boolean {
+  if (ahead !== true) return false;
+  return because.kind === 'rule'
+    ? because.source === 'once'
+    : because.kind === 'person' || because.kind === 'expiry';
 }
 
 function isByRule({ decision }: Approval): boolean {

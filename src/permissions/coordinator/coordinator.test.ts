@@ -301,6 +301,66 @@ describe('an abort of an approval', () => {
   });
 });
 
+describe('an answer before the turn of its call', () => {
+  const itself = () => callOf('npm test', { toolUseId: 'same' });
+  const early = () => ({ ...itself(), ahead: true });
+
+  it('is used by the call and not before', async () => {
+    const { ask, coordinator, gate, store, events } = await approvalBench();
+    const { approval, verdict } = await ask(early());
+    await coordinator.decide(approval.id, yes(approval.digest));
+    expect(await verdict).toMatchObject({ allowed: true, approval: approval.id });
+    expect((await store.approvals.get(approval.id))?.usedAt).toBeUndefined();
+    expect(await gate.check(itself())).toMatchObject({ allowed: true, approval: approval.id });
+    expect((await store.approvals.get(approval.id))?.usedAt).toBe(START);
+    expect(events.map(({ type }) => type)).toEqual(['requested', 'resolved']);
+  });
+
+  it('is there for the call after a restart that came before its turn', async () => {
+    const { ask, coordinator, another } = await approvalBench();
+    const { approval, verdict } = await ask(early());
+    await coordinator.decide(approval.id, yes(approval.digest));
+    await verdict;
+    await coordinator.close();
+    const { gate, events } = another();
+    expect(await gate.check(early())).toMatchObject({ allowed: true });
+    expect(await gate.check(itself())).toMatchObject({ allowed: true, approval: approval.id });
+    expect(events).toEqual([]);
+  });
+
+  it('is the answer, also where it is no', async () => {
+    const { ask, coordinator, gate, events } = await approvalBench();
+    const { approval, verdict } = await ask(early());
+    await coordinator.decide(approval.id, no(approval.digest));
+    expect(await verdict).toMatchObject({ outcome: 'denied' });
+    expect(await gate.check(itself())).toMatchObject({ outcome: 'denied', because: { by: 'bob' } });
+    expect(events.map(({ type }) => type)).toEqual(['requested', 'resolved']);
+  });
+
+  it('is not waited for any more where the call would do something else in its turn', async () => {
+    const { ask, coordinator, store } = await approvalBench();
+    const first = await ask(early());
+    const call = itself();
+    const again = await ask({ ...call, describe: { ...call.describe, title: 'Run it elsewhere' } });
+    expect((await store.approvals.get(first.approval.id))?.decision?.reason).toMatch(/has changed since/);
+    expect(await first.verdict).toMatchObject({ outcome: 'cancelled' });
+    await coordinator.decide(again.approval.id, yes(again.approval.digest));
+    expect(await again.verdict).toMatchObject({ allowed: true });
+  });
+
+  it('is written down once, when it is used', async () => {
+    const { ask, coordinator, gate, store } = await approvalBench();
+    const { approval, verdict } = await ask(early());
+    await coordinator.decide(approval.id, yes(approval.digest));
+    await verdict;
+    const lines = async () =>
+      (await store.audit.list({ limit: 10 })).items.filter(({ event }) => event === 'tool.allowed');
+    expect(await lines()).toEqual([]);
+    await gate.check(itself());
+    await expect.poll(async () => (await lines()).length).toBe(1);
+  });
+});
+
 describe('a restart', () => {
   it('finds the question that waits, under the same id, also with nobody there yet', async () => {
     const first = await approvalBench();

@@ -2,6 +2,7 @@
 import { GatewayError } from '../../core/errors.js';
 import { causeOf, onAbort, type StopCause } from '../../core/stopping.js';
 import type { Approval, NewApproval } from '../../store/approvals.js';
+import type { Change } from '../../store/bus.js';
 import type { NewRule, Rule } from '../../store/rules.js';
 import type { Store } from '../../store/store.js';
 import type {
@@ -18,67 +19,33 @@ import type { GatedToolCall, Verdict } from '../gate.js';
 import { decideApproval, problemOfRule } from './answer.js';
 import { ApprovalLocator, type Located } from './approval-locator.js';
 import { ApprovalState, type WaitEnd, type Waiter } from './approval-state.js';
-import { BY_GATEWAY, cancelled, closing, conclude, nobodyThere, refuse, VIA_GATEWAY } from './conclude.js';
+import {
+  BY_GATEWAY,
+  cancelled,
+  closing,
+  conclude,
+  isKeptForItsTurn,
+  nobodyThere,
+  refuse,
+  VIA_GATEWAY,
+} from './conclude.js';
 import { approvalId, digestOfToolCall, versionedId } from './identity.js';
+import { Presence } from './presence.js';
 import { Rejudger } from './rejudger.js';
 import { type Judge, type PermissionLog, RuleCache } from './rule-cache.js';
 import { toShown } from './shown.js';
 import { Ticker } from './ticker.js';
-
-/** Clients that poll do so well within this. */
-const SEEN_MS = 60_000;
-
-/** Present for everyone: an administrator, or the person at the terminal. */
-const EVERYONE = Symbol('everyone');
-
-type Whose = string | typeof EVERYONE;
-
-/** Who is there to answer. Presence is counted; a look at the list counts for a while. */
-class Presence {
-  readonly #present = new Map<Whose, number>();
-  readonly #seenAt = new Map<Whose, number>();
-  readonly #now: () => number;
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  /** Until the returned function is called; calling it again does nothing. */
-  attend(principal: string | undefined): () => void {
-    const whose = principal ?? EVERYONE;
-    this.#present.set(whose, (this.#present.get(whose) ?? 0) + 1);
-    let here = true;
-    return () => {
-      if (!here) return;
-      here = false;
-      const left = (this.#present.get(whose) ?? 0) - 1;
-      if (left > 0) this.#present.set(whose, left);
-      else this.#present.delete(whose);
-    };
-  }
-
-  seen(principal: string | undefined): void {
-    this.#seenAt.set(principal ?? EVERYONE, this.#now());
-  }
-
-  isAttended(principal: string): boolean {
-    return this.#isThere(principal) || this.#isThere(EVERYONE);
-  }
-
-  #isThere(whose: Whose): boolean {
-    if (this.#present.has(whose)) return true;
-    const at = this.#seenAt.get(whose);
-    return at !== undefined && this.#now() - at < SEEN_MS;
-  }
-}
+import { ToolPins } from './tool-pins.js';
 
 export interface CoordinatorOptions {
-  store: Pick<Store, 'approvals' | 'rules'>;
+  store: Pick<Store, 'approvals' | 'rules' | 'mcp' | 'presence'>;
   policy: Judge;
   /** How long a question waits; those to the user by their nature have no clock. */
   timeoutMs: number;
   /** With no person present who could answer: refuse at once, or wait all the same. */
   unattended: 'deny' | 'wait';
+  /** Somebody who is not connected is asked elsewhere, and can answer. */
+  isReachable?: (call: Pick<GatedToolCall, 'principal' | 'tool'>) => boolean;
   /** The store's clock. */
   now?: () => number;
   log: PermissionLog;
@@ -108,17 +75,21 @@ class Coordinator implements ApprovalCoordinator {
   #revision: number | undefined;
   /** Where the next round of looking at rows begins. */
   #round = 0;
+  #following: Promise<void> = Promise.resolve();
   #closed = false;
 
   constructor(options: CoordinatorOptions) {
     const { store, policy, log, now = Date.now } = options;
     this.#options = options;
     this.#now = now;
-    const ruleCache = new RuleCache(store.rules, policy, (rule) => this.usedUp(rule));
+    const ruleCache = new RuleCache(store.rules, policy, {
+      pins: new ToolPins(store.mcp),
+      onUsedUp: (rule) => this.usedUp(rule),
+    });
     this.#state = new ApprovalState({ approvals: store.approvals, ruleCache, log });
     this.#locator = new ApprovalLocator(this.#state);
     this.#rejudger = new Rejudger(this.#state);
-    this.#presence = new Presence(now);
+    this.#presence = new Presence({ now, shared: store.presence, log });
     const { waiting } = this.#state;
     this.#ticker = new Ticker({
       now,
@@ -139,7 +110,7 @@ class Coordinator implements ApprovalCoordinator {
       if (this.#closed) return closing(call);
       if (call.signal.aborted) return cancelled(call);
       const located = await this.#locator.locate(call, digest);
-      if (located.reuse === undefined && !this.#isAttended(call)) {
+      if (located.reuse === undefined && !(await this.#isAttended(call))) {
         return refuse('unattended', nobodyThere(call, decision), { kind: 'unattended' });
       }
       const id = located.reuse?.id ?? approvalId(call, located.version);
@@ -239,6 +210,12 @@ class Coordinator implements ApprovalCoordinator {
     for (const approval of await this.#state.approvals.expireDue()) this.#state.settle(approval);
   }
 
+  follow(changes: readonly Change[]): Promise<void> {
+    const next = this.#following.then(() => this.#follow(changes));
+    this.#following = next.catch(() => {});
+    return next;
+  }
+
   refresh(): Promise<void> {
     return this.#refresh(this.#state.waiting.ids());
   }
@@ -247,10 +224,26 @@ class Coordinator implements ApprovalCoordinator {
     this.#closed = true;
     this.#ticker.stop();
     for (const waiter of this.#state.waiting.all()) waiter.end({ kind: 'closing' });
+    await this.#presence.close();
   }
 
-  #isAttended({ principal }: GatedToolCall): boolean {
-    return this.#options.unattended === 'wait' || this.#presence.isAttended(principal);
+  async #follow(changes: readonly Change[]): Promise<void> {
+    const ids = new Set(changes.flatMap((change) => (change.kind === 'approval' ? [change.id] : [])));
+    for (const id of ids) {
+      if (this.#closed) return;
+      const approval = await this.#state.approvals.get(id);
+      if (approval !== undefined) this.#state.hear(approval);
+    }
+    this.#ticker.plan();
+    const rules = changes.flatMap((change) => (change.kind === 'rule' ? [change] : []));
+    for (const { what, rule } of rules) this.#state.hearRule({ type: what, rule });
+    if (rules.length > 0 && this.#state.waiting.size > 0 && !this.#closed) await this.#rejudger.rejudge();
+  }
+
+  async #isAttended(call: GatedToolCall): Promise<boolean> {
+    const { unattended, isReachable } = this.#options;
+    if (unattended === 'wait' || isReachable?.(call) === true) return true;
+    return this.#presence.isAttended(call.principal);
   }
 
   /** The row of the call: found, or made. Undefined where it has gone meanwhile. */
@@ -272,7 +265,7 @@ class Coordinator implements ApprovalCoordinator {
         'What the call would do has changed since it was shown. It is asked again.',
       );
     }
-    const { session, principal, agent, toolUseId, tool, input, question } = call;
+    const { session, principal, agent, toolUseId, tool, input, question, expires } = call;
     const asked: NewApproval = {
       id: approvalId(call, version),
       ...{ session, principal, tool, input, digest },
@@ -280,7 +273,7 @@ class Coordinator implements ApprovalCoordinator {
       toolUseId: versionedId(toolUseId, version),
       describe: toShown(call, decision, mayHaveRun),
       suggestions: question ? [] : decision.suggestions,
-      ...(question ? {} : { expiresAt: this.#now() + this.#options.timeoutMs }),
+      ...(question && !expires ? {} : { expiresAt: this.#now() + this.#options.timeoutMs }),
     };
     return approvals.create(asked);
   }
@@ -321,7 +314,7 @@ class Coordinator implements ApprovalCoordinator {
       case 'settled': {
         const { approvals, ruleCache } = this.#state;
         const verdict = await conclude({ approvals, ruleCache, call, approval: end.approval, by: end.by });
-        this.#state.delivered.add(id);
+        if (!isKeptForItsTurn(call, verdict.because)) this.#state.delivered.add(id);
         return verdict;
       }
     }

@@ -8,16 +8,20 @@ import { cancelled, deniedByRules, refuse } from './conclude.js';
 import { furtherId } from './identity.js';
 import { type Judge, type PermissionLog, RuleCache } from './rule-cache.js';
 import { FACTS_CHARS, factsOf } from './shown.js';
+import { ToolPins } from './tool-pins.js';
 
 interface GateOptions {
   policy: Judge;
   coordinator: Pick<ApprovalCoordinator, 'ask'> & Partial<Pick<ApprovalCoordinator, 'usedUp'>>;
-  store: Pick<Store, 'rules' | 'audit'>;
+  store: Pick<Store, 'rules' | 'audit' | 'mcp'>;
   log: PermissionLog;
 }
 
 export function createGate({ policy, coordinator, store, log }: GateOptions): PermissionGate {
-  const ruleCache = new RuleCache(store.rules, policy, (rule) => coordinator.usedUp?.(rule));
+  const ruleCache = new RuleCache(store.rules, policy, {
+    pins: new ToolPins(store.mcp),
+    onUsedUp: (rule) => coordinator.usedUp?.(rule),
+  });
 
   /** `asked`: the same call, as the coordinator is to know it. */
   async function verdictOn(call: GatedToolCall, asked: GatedToolCall): Promise<Verdict> {
@@ -35,6 +39,8 @@ export function createGate({ policy, coordinator, store, log }: GateOptions): Pe
 
   async function audited(call: GatedToolCall, asked: GatedToolCall): Promise<Verdict> {
     const verdict = await verdictOn(call, asked);
+    // It is checked again when its turn comes.
+    if (call.ahead) return verdict;
     const { session, tool } = call;
     // Nothing waits for it.
     store.audit.append(auditEntry(call, verdict)).catch((error: unknown) => {
@@ -136,6 +142,8 @@ function account(because: VerdictReason): Account {
       return { by: 'mode', why: `${because.problem}: ${because.part}` };
     case 'harmless':
       return { by: 'mode', why: 'harmless by nature' };
+    case 'changed':
+      return { by: 'pin', why: `${because.tool} has changed since it was approved`, rule: because.rule };
     case 'person':
       return { by: because.by, why: because.reason ?? `by ${because.via}`, rule: because.rule };
     case 'expiry':

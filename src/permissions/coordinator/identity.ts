@@ -27,14 +27,30 @@ export function furtherId(call: GatedToolCall): string {
   return `${call.toolUseId}${FURTHER_SIGN}${digestOf([call.tool, call.input, call.effects]).slice(0, 12)}`;
 }
 
+/** Under this id a running call has a person fill in its nth form. */
+export function formId(toolUseId: string, form: unknown, nth: number): string {
+  return `${toolUseId}${FURTHER_SIGN}${digestOf([form, nth]).slice(0, 12)}`;
+}
+
 /** The id of the call itself, as the model knows it. */
 export function toolUseIdOf(stored: string): string {
   return stored.replace(SUFFIXES, '');
 }
 
 export function digestOfToolCall(call: GatedToolCall): string {
-  const { session, principal, agent = '', tool, input, describe, hints } = call;
+  const { session, principal, agent = '', tool, input, describe, hints, definition } = call;
   const { root, cwd } = call.location;
   const put = hints === undefined || Object.keys(hints).length === 0 ? {} : { hints };
-  return digestOf({ session, principal, agent, tool, input, root, cwd, describe, ...put });
+  return digestOf({
+    session,
+    principal,
+    agent,
+    tool,
+    input,
+    root,
+    cwd,
+    describe,
+    ...put,
+    definition: definition?.digest,
+  });
 }

@@ -6,6 +6,7 @@ import type { Rule, RuleStore } from '../../store/rules.js';
 import type { Decision, JudgedToolCall, ToolCallLocation } from '../decision.js';
 import type { Policy } from '../judge/policy.js';
 import { holdsFor } from '../rules/rule.js';
+import type { ToolPins } from './tool-pins.js';
 
 /** What the gate and the coordinator ask of the rules. */
 export type Judge = Pick<Policy, 'decide' | 'readable' | 'hidden'>;
@@ -32,12 +33,19 @@ export class RuleCache {
   readonly #store: RuleStore;
   readonly #judge: Judge;
   readonly #onUsedUp: (rule: Rule) => void;
+  /** Without them nothing is pinned: a preview tries rules on calls of the past. */
+  readonly pins: ToolPins | undefined;
   #snapshot: RuleSnapshot = { revision: Number.NaN, rules: [], selections: new Map() };
 
-  constructor(store: RuleStore, judge: Judge, onUsedUp: (rule: Rule) => void = () => {}) {
+  constructor(
+    store: RuleStore,
+    judge: Judge,
+    { pins, onUsedUp = () => {} }: { pins?: ToolPins; onUsedUp?: (rule: Rule) => void } = {},
+  ) {
     this.#store = store;
     this.#judge = judge;
     this.#onUsedUp = onUsedUp;
+    this.pins = pins;
   }
 
   revision(): Promise<number> {
@@ -57,14 +65,15 @@ export class RuleCache {
 
   /** What the rules say. Uses nothing up. */
   async judge(call: JudgedToolCall): Promise<Decision> {
-    return this.#judge.decide(call, await this.rulesFor(call.session, call.location.root));
+    const decision = await this.#judge.decide(call, await this.rulesFor(call.session, call.location.root));
+    return this.#pinned(call, decision, false);
   }
 
   /** The same, and where it took a `once` rule to allow the call, that rule is used up for it alone. */
   async admit(call: JudgedToolCall): Promise<Decision> {
     for (;;) {
       const rules = await this.rulesFor(call.session, call.location.root);
-      const decision = await this.#judge.decide(call, rules);
+      const decision = await this.#pinned(call, await this.#judge.decide(call, rules), true);
       if (decision.behaviour !== 'allow' || !rules.some(isOnce)) return decision;
       if (await this.#useUp(await this.#needed(call, rules))) return decision;
     }
@@ -80,6 +89,10 @@ export class RuleCache {
     options?: { own?: boolean },
   ): Promise<readonly string[]> {
     return this.#judge.hidden(location, session, await this.rulesFor(session, location.root), options);
+  }
+
+  async #pinned(call: JudgedToolCall, decision: Decision, keep: boolean): Promise<Decision> {
+    return this.pins === undefined ? decision : this.pins.check(call, decision, { keep });
   }
 
   /** Those `once` rules without which it would not be allowed; the oldest of several that would do. */

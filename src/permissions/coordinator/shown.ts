@@ -6,9 +6,10 @@
  */
 import * as z from 'zod';
 import { REDACTED } from '../../config/redact.js';
-import type { AskHints, Decision, Effect, JudgedToolCall, ToolCallLocation } from '../decision.js';
+import type { AskHints, Decision, Effect, JudgedToolCall, Risk, ToolCallLocation } from '../decision.js';
 import type { Description, GatedToolCall } from '../gate.js';
 import { isFileTool } from '../rules/rule.js';
+import { risksOf } from '../shell/risks.js';
 
 /** The description's own fields, and these beside them. */
 type Shown = Description & { asked: Asked };
@@ -16,6 +17,7 @@ type Shown = Description & { asked: Asked };
 interface Asked {
   /** One sentence: what in the rules, and about which part of the input. */
   why: string;
+  risks: Risk[];
   place: ToolCallLocation;
   question: boolean;
   /** How the engine wants it to be put. */
@@ -34,7 +36,10 @@ export function toShown(call: GatedToolCall, decision: Decision, mayHaveRun: boo
   const facts = factsOf(call, FACTS_CHARS.question);
   return {
     ...call.describe,
-    asked: { why, place: { root, cwd }, question, hints, ...(facts === undefined ? {} : { call: facts }) },
+    asked: {
+      ...{ why, risks: risksOf(call), place: { root, cwd }, question, hints },
+      ...(facts === undefined ? {} : { call: facts }),
+    },
   };
 }
 
@@ -44,6 +49,7 @@ export function readAsked(describe: unknown): Asked {
   const place = field(asked, 'place');
   return {
     why: text(asked, 'why'),
+    risks: risks.safeParse(field(asked, 'risks')).data ?? [],
     place: { root: text(place, 'root'), cwd: text(place, 'cwd') },
     question: field(asked, 'question') === true,
     hints: readHints(field(asked, 'hints')),
@@ -51,6 +57,7 @@ export function readAsked(describe: unknown): Asked {
   };
 }
 
+const risks = z.array(z.enum(['irreversible', 'outside', 'network', 'writes']));
 const HINT_FLAGS = ['defaultToNo', 'suppressAlways'] as const;
 const HINT_TEXTS = ['blockedPath', 'reason', 'title', 'description'] as const;
 

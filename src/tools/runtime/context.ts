@@ -1,6 +1,7 @@
 /** What a tool works with. Made for each call; nothing in it is shared between sessions. */
 import type { Effort, JsonObject, Message, Usage } from '../../core/conversation.js';
 import type { Effect } from '../../permissions/decision.js';
+import type { Form, FormAnswer } from '../../permissions/form.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import type { FileState } from '../../workspace/file-state.js';
 import type { Workspace } from '../../workspace/workspace.js';
@@ -29,6 +30,11 @@ export interface ToolContext {
    * so. Never throws for a refusal.
    */
   canUseTool(tool: string | { name: string }, input: unknown): Promise<ToolPermission>;
+  /**
+   * Has a person fill in a form in the middle of the call, whose clock stands still meanwhile. Never throws
+   * for a refusal.
+   */
+  fillIn(question: { title: string; message: string; form: Form }): Promise<FormAnswer>;
   /** Whether the rules let a file that a search came across be shown. */
   readonly readable: (path: string) => boolean;
   /** Existing files and folders that the rules keep from being read: hidden from whatever the call starts. */
@@ -76,6 +82,8 @@ export interface ToolOptions {
   forkNumber: number;
   /** Names the conversation in logs. */
   logName: string;
+  /** `traceparent` of a call, for those that it asks; there where the gateway's telemetry is collected. */
+  traceContext?: (toolUseId: string, tool: string) => Readonly<Record<string, string>>;
 }
 
 export interface AgentTask {

@@ -2,6 +2,7 @@
  * Everything that happens to a call before it runs: is it a tool that is on offer, can the input
  * be used, what would it do, may it. Nothing here changes anything.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../../core/errors.js';
 import type { PermissionGate, Revision, Verdict, VerdictReason } from '../../permissions/gate.js';
 import type { ToolContext } from './context.js';
@@ -36,11 +37,52 @@ interface PreflightLimits {
   graceMs: number;
 }
 
+/** A question that was put before the turn of its call came. */
+export interface EarlyQuestion {
+  /** Undefined until it is answered. */
+  answer(): Verdict | undefined;
+  /** Resolves when it is answered or withdrawn; never rejects. */
+  ended: Promise<void>;
+}
+
+/**
+ * Asks a person about a call that stands behind others. Undefined where nobody would be asked about it
+ * as things are now: it is looked at when its turn comes. Never rejects.
+ */
+export async function askEarly(
+  scope: ToolCallScope,
+  classified: Classified,
+  limits: PreflightLimits,
+): Promise<EarlyQuestion | undefined> {
+  try {
+    const context = createToolCallContext(scope);
+    const planned = await planWithin(scope, context, classified, limits);
+    if ('refusal' in planned || planned.denied !== undefined) return undefined;
+    const { plan } = planned;
+    if ((await scope.gate.judge(judgedToolCall(scope, plan))).behaviour !== 'ask') return undefined;
+    const revise = (raw: unknown): Promise<Revision | { problem: string }> =>
+      replan(scope, context, raw, limits).then((again) => ('problem' in again ? again : again.plan));
+    const asked = { ...gatedToolCall(scope, plan, revise), ahead: true };
+    let answer: Verdict | undefined;
+    const ended = askGate(scope.gate, asked, limits.graceMs).then(
+      (verdict) => {
+        if (verdict !== 'stopped') answer = verdict;
+      },
+      () => {},
+    );
+    return { answer: () => answer, ended };
+  } catch {
+    // What is wrong with it is said when its turn comes.
+    return undefined;
+  }
+}
+
 /** Throws for bugs of the tool; the caller logs them and says that much. */
 export async function preflight(
   scope: ToolCallScope,
   classified: Classified,
   limits: PreflightLimits,
+  early?: EarlyQuestion,
 ): Promise<Preflight> {
   const context = createToolCallContext(scope);
   const planned = await planWithin(scope, context, classified, limits);
@@ -55,7 +97,10 @@ export async function preflight(
     return again.plan;
   };
 
-  const verdict = await askGate(scope.gate, gatedToolCall(scope, plan, revise), limits.graceMs);
+  const ask = (about: ToolCallPlan): Promise<Verdict | 'stopped'> =>
+    askGate(scope.gate, gatedToolCall(scope, about, revise), limits.graceMs);
+  // An answer that came before its turn is found where it was recorded, and used up by this call.
+  const verdict = await ask((await editedMeanwhile(early?.answer(), revise, revisions)) ?? plan);
   if (verdict === 'stopped') return stopped(plan);
   if (!verdict.allowed) {
     const describe = (await scope.tool.describeRejected?.(plan.input, context)) ?? plan.describe;
@@ -66,7 +111,9 @@ export async function preflight(
   }
   if (scope.signal.aborted) return stopped(plan);
   const { because } = verdict;
-  if (verdict.input === plan.input) return { go: true, plan, because, changed: false, context };
+  if (isDeepStrictEqual(verdict.input, plan.input)) {
+    return { go: true, plan, because, changed: false, context };
+  }
 
   // The decision may have been made before a restart: then this process has not seen the input yet.
   const known = revisions.get(verdict.input);
@@ -77,6 +124,18 @@ export async function preflight(
     return { go: false, refusal: { outcome: 'invalid', message, because, describe: plan.describe } };
   }
   return { go: true, plan: again.plan, because, changed: true, context };
+}
+
+/** The call as a person changed it before its turn, where that would do something else now than they were shown. */
+async function editedMeanwhile(
+  answer: Verdict | undefined,
+  revise: (raw: unknown) => Promise<Revision | { problem: string }>,
+  revisions: ReadonlyMap<unknown, ToolCallPlan>,
+): Promise<ToolCallPlan | undefined> {
+  if (answer === undefined || !answer.allowed || answer.describe === undefined) return undefined;
+  const again = await revise(answer.input);
+  if ('problem' in again || isDeepStrictEqual(again.describe, answer.describe)) return undefined;
+  return revisions.get(again.input);
 }
 
 function stopped(plan: ToolCallPlan): Preflight {

@@ -17,7 +17,7 @@ const LONGEST_LINE = 100;
 const LONGEST_PART = 200_000;
 
 export function safeDescription(description: Description): Description {
-  const { title, paths, command, diff, url, detail, questions } = description;
+  const { title, paths, command, diff, url, detail, questions, form } = description;
   return {
     ...description,
     title: shorten(oneLine(title), LONGEST_TITLE),
@@ -36,6 +36,20 @@ export function safeDescription(description: Description): Description {
             options: question.options.map((option) => ({ ...option, label: oneLine(option.label) })),
           })),
         }),
+    ...(form === undefined ? {} : { form: safeForm(form) }),
+  };
+}
+
+/** Names and values of choices stay: they are what is sent. */
+function safeForm(form: NonNullable<Description['form']>): NonNullable<Description['form']> {
+  return {
+    ...form,
+    fields: form.fields.map((field) => ({
+      ...field,
+      label: oneLine(field.label),
+      description: visible(field.description),
+      options: field.options.map(({ value, label }) => ({ value, label: oneLine(label) })),
+    })),
   };
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../../../test/support/fake-tools.js';
 import { deferred, gate as door, turnOfLoop } from '../../../test/support/gate.js';
 import { GatewayError } from '../../core/errors.js';
-import type { Verdict } from '../../permissions/gate.js';
+import type { GatedToolCall, PermissionGate, Verdict } from '../../permissions/gate.js';
 import type { ToolRunEvent } from './runtime.js';
 import { type Tool, ToolError, type ToolYield } from './tool.js';
 
@@ -53,6 +53,8 @@ const runs = (work: (...given: Parameters<Tool['call']>) => Promise<unknown>): T
     await work(input, context);
     yield* [];
   };
+
+const textIn = (input: unknown): string => z.object({ text: z.string() }).parse(input).text;
 
 const WRITES: Partial<Tool> = { isReadOnly: () => false, isConcurrencySafe: () => false };
 
@@ -209,6 +211,186 @@ describe('the order of calls', () => {
     await vi.waitFor(() => expect(asked).toEqual([a.id, b.id]));
     answers[1]?.resolve(undefined);
     expect(await done).toHaveLength(2);
+  });
+
+  describe('while one waits for a person', () => {
+    const PERSON = { kind: 'person', by: 'ann', via: 'console' } as const;
+
+    /**
+     * Asks about everything, and waits for `answers`; a person allows it where they say nothing else. One
+     * question is asked once, and its answer kept, unless it is that of a rule which may be gone.
+     */
+    function asking() {
+      const asked: string[] = [];
+      const answers = new Map<string, ReturnType<typeof deferred<Verdict | undefined>>>();
+      const questions = new Map<string, Promise<Verdict>>();
+      const ask = async (call: GatedToolCall, shown: string): Promise<Verdict> => {
+        const answer = deferred<Verdict | undefined>();
+        answers.set(call.toolUseId, answer);
+        asked.push(call.toolUseId);
+        call.onWaiting?.(`apr_${call.toolUseId}`);
+        const verdict = (await answer.promise) ?? { allowed: true, input: call.input, because: PERSON };
+        const { because } = verdict;
+        if (because.kind === 'rule' && because.source !== 'once') questions.delete(shown);
+        return verdict;
+      };
+      const gate: PermissionGate = {
+        ...fakeGate((call) => {
+          const shown = JSON.stringify([call.toolUseId, call.input, call.describe]);
+          const question = questions.get(shown) ?? ask(call, shown);
+          questions.set(shown, question);
+          return question;
+        }),
+        judge: async () => ({
+          behaviour: 'ask',
+          because: { kind: 'harmless' },
+          message: '',
+          suggestions: [],
+        }),
+      };
+      const answer = (id: string, verdict?: Verdict) => answers.get(id)?.resolve(verdict);
+      return { asked, gate, answer };
+    }
+
+    it('asks about those behind it as well, and runs each in its turn by its own answer', async () => {
+      const journal: string[] = [];
+      const { asked, gate, answer } = asking();
+      const { tool, doorOf } = held('Write', journal, WRITES);
+      const { results } = await world([tool], { gate });
+      const [a, b, c] = [callOf('Write'), callOf('Write'), callOf('Write')];
+      const done = results([a, b, c]);
+      await vi.waitFor(() => expect(asked).toEqual([a.id, b.id, c.id]));
+      const because = { kind: 'harmless' } as const;
+      answer(c.id);
+      answer(b.id, { allowed: false, outcome: 'denied', message: 'Not this one.', because });
+      await turnOfLoop();
+      expect(journal).toEqual([]);
+      for (const { id } of [a, c]) doorOf(id).open();
+      answer(a.id);
+      expect((await done).map(({ outcome }) => outcome)).toEqual(['done', 'denied', 'done']);
+      expect(journal).toEqual([`+${a.id}`, `-${a.id}`, `+${c.id}`, `-${c.id}`]);
+      expect(asked).toEqual([a.id, b.id, c.id]);
+    });
+
+    it('asks again about one that would do something else when its turn comes', async () => {
+      let size = 0;
+      const { asked, gate, answer } = asking();
+      const write = fakeTool('Write', {
+        ...WRITES,
+        describe: () => ({ title: `Write after ${size}`, kind: 'edit', paths: [] }),
+        async *call() {
+          size += 1;
+          yield result('ok');
+        },
+      });
+      const { results } = await world([write], { gate });
+      const [a, b] = [callOf('Write'), callOf('Write')];
+      const done = results([a, b]);
+      await vi.waitFor(() => expect(asked).toEqual([a.id, b.id]));
+      answer(b.id);
+      answer(a.id);
+      await vi.waitFor(() => expect(asked).toEqual([a.id, b.id, b.id]));
+      expect(size).toBe(1);
+      answer(b.id);
+      expect((await done).map(({ outcome }) => outcome)).toEqual(['done', 'done']);
+      expect(size).toBe(2);
+    });
+
+    it('does not say that a person changed what was allowed as it was', async () => {
+      const { asked, gate, answer } = asking();
+      const write = fakeTool('Write', { ...WRITES, inputSchema: z.strictObject({ text: z.string() }) });
+      const { results } = await world([write], { gate });
+      const [a, b] = [callOf('Write', { text: 'a' }), callOf('Write', { text: 'b' })];
+      const done = results([a, b]);
+      await vi.waitFor(() => expect(asked).toEqual([a.id, b.id]));
+      answer(b.id);
+      answer(a.id);
+      const [, second] = await done;
+      expect(second?.outcome).toBe('done');
+      expect(second).not.toHaveProperty('input');
+    });
+
+    it.each([
+      ['asks again about an input that a person changed, where that would do something else now', true],
+      ['runs an input that a person changed, where that would do the same', false],
+    ])('%s', async (_what, depends) => {
+      let size = 0;
+      const ran: unknown[] = [];
+      const { asked, gate, answer } = asking();
+      const title = (text: string) => `Write ${text} after ${text === 'new' && depends ? size : 0}`;
+      const write = fakeTool('Write', {
+        ...WRITES,
+        inputSchema: z.strictObject({ text: z.string() }),
+        describe: (input) => ({ title: title(textIn(input)), kind: 'edit', paths: [] }),
+        async *call(input) {
+          size += 1;
+          ran.push(input);
+          yield result('ok');
+        },
+      });
+      const { results } = await world([write], { gate });
+      const [a, b] = [callOf('Write', { text: 'a' }), callOf('Write', { text: 'b' })];
+      const done = results([a, b]);
+      await vi.waitFor(() => expect(asked).toEqual([a.id, b.id]));
+      const describe = { title: title('new'), kind: 'edit', paths: [] } as const;
+      answer(b.id, { allowed: true, input: { text: 'new' }, because: PERSON, describe });
+      answer(a.id);
+      if (depends) {
+        await vi.waitFor(() => expect(asked).toEqual([a.id, b.id, b.id]));
+        expect(ran).toEqual([{ text: 'a' }]);
+        answer(b.id);
+      }
+      expect((await done)[1]).toMatchObject({ outcome: 'done', input: { text: 'new' } });
+      expect(ran).toEqual([{ text: 'a' }, { text: 'new' }]);
+      expect(asked).toHaveLength(depends ? 3 : 2);
+    });
+
+    it.each([
+      ['asks the gate again about one that a rule let through, which may be gone', 'session', 3],
+      ['runs one that used up a rule for it alone', 'once', 2],
+    ] as const)('%s', async (_what, source, questions) => {
+      const { asked, gate, answer } = asking();
+      const { results } = await world([fakeTool('Write', WRITES)], { gate });
+      const [a, b] = [callOf('Write'), callOf('Write')];
+      const done = results([a, b]);
+      await vi.waitFor(() => expect(asked).toEqual([a.id, b.id]));
+      const because = { kind: 'rule', rule: 'Write', source, part: 'Write' } as const;
+      answer(b.id, { allowed: true, input: b.input, because });
+      answer(a.id);
+      if (questions === 3) {
+        await vi.waitFor(() => expect(asked).toEqual([a.id, b.id, b.id]));
+        answer(b.id, { allowed: false, outcome: 'denied', message: 'No.', because: PERSON });
+      }
+      expect((await done)[1]?.outcome).toBe(questions === 3 ? 'denied' : 'done');
+      expect(asked).toHaveLength(questions);
+    });
+
+    it('denies one that a person allowed, where a rule denies it when its turn comes', async () => {
+      const { asked, gate, answer } = asking();
+      let denied = false;
+      const judge: PermissionGate['judge'] = async (call) =>
+        denied
+          ? { behaviour: 'deny', because: { kind: 'harmless' }, message: 'Denied.', suggestions: [] }
+          : gate.judge(call);
+      const write = fakeTool('Write', {
+        ...WRITES,
+        async *call() {
+          denied = true;
+          yield result('ok');
+        },
+      });
+      const check: PermissionGate['check'] = async (call) =>
+        denied
+          ? { allowed: false, outcome: 'denied', message: 'Denied.', because: { kind: 'harmless' } }
+          : gate.check(call);
+      const { results } = await world([write], { gate: { ...gate, judge, check } });
+      const [a, b] = [callOf('Write'), callOf('Write')];
+      const done = results([a, b]);
+      await vi.waitFor(() => expect(asked).toEqual([a.id, b.id]));
+      answer(b.id);
+      answer(a.id);
+      expect((await done)[1]?.outcome).toBe('denied');
+    });
   });
 
   it('lets a reader run while a person thinks about the next one', async () => {

@@ -1,7 +1,7 @@
 /**
  * The calls of one message. Each is looked at when its turn comes, after everything that changes
- * something before it has ended; neighbours that only read run together. Results leave in the
- * order of the calls, one for each.
+ * something before it has ended; neighbours that only read run together. While one waits for a person,
+ * those behind it are asked about as well. Results leave in the order of the calls, one for each.
  */
 import { setMaxListeners } from 'node:events';
 import type { ToolUseBlock } from '../../core/conversation.js';
@@ -13,7 +13,7 @@ import { boundResult, RESULT_LIMITS } from './bound-result.js';
 import { createEventQueue, type EventQueue } from './event-queue.js';
 import { execute, INTERNAL_ERROR } from './execute.js';
 import { classify, withoutPersonFields } from './parse-input.js';
-import { type Preflight, preflight, type Refusal } from './preflight.js';
+import { askEarly, type EarlyQuestion, type Preflight, preflight, type Refusal } from './preflight.js';
 import { type RunClock, startRunClock } from './run-clock.js';
 import type { RunRequest, RuntimeLog, ToolRunEvent, ToolRunResult } from './runtime.js';
 import type { Tool } from './tool.js';
@@ -33,13 +33,20 @@ interface SchedulerOptions {
 export interface SchedulerLimits {
   /** Calls that run at once, of one message. */
   together: number;
+  /** Calls of one message that people are asked about before their turn. */
+  early: number;
   /** For a tool to judge its input and to say what it would do. */
   planMs: number;
   /** How long an aborted tool is waited for. */
   graceMs: number;
 }
 
-export const SCHEDULER_LIMITS: SchedulerLimits = { together: 8, planMs: 30_000, graceMs: 5_000 };
+export const SCHEDULER_LIMITS: SchedulerLimits = {
+  together: 8,
+  early: 32,
+  planMs: 30_000,
+  graceMs: 5_000,
+};
 
 export async function* runToolCalls(
   options: SchedulerOptions,
@@ -66,6 +73,8 @@ class Run {
   readonly #controller = new AbortController();
   readonly #results: (ToolRunResult | undefined)[] = [];
   readonly #running = new Set<Promise<void>>();
+  /** Questions that were put before the turn of their calls came, by the index of the call. */
+  readonly #early = new Map<number, Promise<EarlyQuestion | undefined>>();
   #emitted = 0;
 
   constructor(options: SchedulerOptions, request: RunRequest) {
@@ -123,9 +132,10 @@ class Run {
     }
     if (!isTogether(classified)) await this.#idle();
 
+    const early = await this.#early.get(index);
     const current = new CurrentCall(this.#controller.signal);
-    const scope = await this.#scope(call, tool, current);
-    const ready = await preflight(scope, classified, this.#options.limits).catch((error: unknown) => {
+    const scope = await this.#scope(index, call, tool, current);
+    const ready = await preflight(scope, classified, this.#options.limits, early).catch((error: unknown) => {
       current.release();
       throw error;
     });
@@ -148,7 +158,31 @@ class Run {
     await this.#execute(index, call, tool, ready, current);
   }
 
-  async #scope(call: ToolUseBlock, tool: Tool, current: CurrentCall): Promise<ToolCallScope> {
+  /** While the call waits for a person, those behind it can be decided as well. */
+  #askBehind(index: number): void {
+    const { calls } = this.#request;
+    const last = Math.min(calls.length - 1, index + this.#options.limits.early);
+    for (let behind = index + 1; behind <= last; behind += 1) {
+      const call = calls[behind];
+      if (call === undefined || this.#early.has(behind)) continue;
+      this.#early.set(behind, this.#askEarly(behind, call));
+    }
+  }
+
+  async #askEarly(index: number, call: ToolUseBlock): Promise<EarlyQuestion | undefined> {
+    const tool = this.#request.offer.find(call.name);
+    if (tool === undefined || tool.question === true) return undefined;
+    const classified = classify(tool, withoutPersonFields(tool, call.input));
+    if ('problem' in classified) return undefined;
+    const current = new CurrentCall(this.#controller.signal);
+    const scope = await this.#scope(index, call, tool, current);
+    const asked = await askEarly(scope, classified, this.#options.limits);
+    if (asked === undefined) current.release();
+    else void asked.ended.then(() => current.release());
+    return asked;
+  }
+
+  async #scope(index: number, call: ToolUseBlock, tool: Tool, current: CurrentCall): Promise<ToolCallScope> {
     const { gate, sandbox } = this.#options;
     const request = this.#request;
     return {
@@ -161,8 +195,10 @@ class Run {
       readable: await gate.readable(locationOf(request), request.toolState.id),
       plan: () => current.plan,
       clock: () => current.clock,
-      onWaiting: (describe, approval) =>
-        void this.events.push({ type: 'tool-waiting', id: call.id, name: tool.name, describe, approval }),
+      onWaiting: (describe, approval) => {
+        void this.events.push({ type: 'tool-waiting', id: call.id, name: tool.name, describe, approval });
+        this.#askBehind(index);
+      },
     };
   }
 

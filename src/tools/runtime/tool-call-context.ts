@@ -1,6 +1,8 @@
 /** The context of one call, and the facts that the gate gets about it. */
 import { isDeepStrictEqual } from 'node:util';
+import { formId } from '../../permissions/coordinator/identity.js';
 import type { AskHints, Effect, EngineRule, JudgedToolCall } from '../../permissions/decision.js';
+import { type Form, type FormAnswer, readValues } from '../../permissions/form.js';
 import type { Description, GatedToolCall, PermissionGate } from '../../permissions/gate.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import type { ToolContext, ToolPermission } from './context.js';
@@ -53,6 +55,7 @@ export function createToolCallContext(scope: ToolCallScope): ToolContext {
     require: (effects) => requireFurther(scope, effects),
     canUseTool: (tool, input) =>
       permissionFor(scope, context, typeof tool === 'string' ? tool : tool.name, input),
+    fillIn: (question) => fillIn(scope, question),
     readable,
     hidden: () => scope.gate.hidden(locationOf(request), toolState.id),
     ...(runAgent === undefined ? {} : { runAgent }),
@@ -82,6 +85,7 @@ export function judgedToolCall(
     toolUseId,
     tool: tool.name,
     input: plan.input,
+    ...(tool.definition === undefined ? {} : { definition: tool.definition }),
     readOnly: plan.readOnly,
     needsPermissions: plan.needsPermissions,
     effects: plan.effects,
@@ -146,6 +150,48 @@ async function permissionFor(
 const RUNNING: GatedToolCall['revise'] = async () => ({
   problem: 'The call is running: its input can no longer be changed. Allow it or deny it.',
 });
+
+/** Forms that a call has asked for, to tell two that are equal apart. */
+const asked = new WeakMap<ToolCallScope, number>();
+
+async function fillIn(
+  scope: ToolCallScope,
+  { title, message, form }: { title: string; message: string; form: Form },
+): Promise<FormAnswer> {
+  const plan = scope.plan();
+  if (plan === undefined) throw new Error(`${scope.tool.name} asks a person before it runs`);
+  const nth = (asked.get(scope) ?? 0) + 1;
+  asked.set(scope, nth);
+  const initial = form.fields.flatMap(({ name, initial: value }) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  const { url } = form;
+  const describe = safeDescription({
+    ...{ title, kind: 'question', paths: [], detail: message, form },
+    ...(url === undefined ? {} : { url }),
+  });
+  const input = { values: Object.fromEntries(initial) };
+  const { definition: _, ...call } = gatedToolCall(
+    scope,
+    { ...plan, input, effects: [], describe },
+    async (changed) => {
+      const read = readValues(form, valuesIn(changed));
+      if ('problem' in read) return read;
+      return { input: { values: read.values }, readOnly: false, effects: [], describe };
+    },
+  );
+  const toolUseId = formId(scope.toolUseId, form, nth);
+  const verdict = await scope.gate.check({ ...call, toolUseId, question: true, expires: true });
+  if (verdict.allowed) {
+    const read = readValues(form, valuesIn(verdict.input));
+    return 'problem' in read ? { action: 'cancel', why: read.problem } : { action: 'accept', ...read };
+  }
+  return verdict.outcome === 'denied' ? { action: 'decline' } : { action: 'cancel', why: verdict.message };
+}
+
+function valuesIn(input: unknown): unknown {
+  return typeof input === 'object' && input !== null && 'values' in input ? input.values : undefined;
+}
 
 /** The call runs already: its input stands, only its new effects are judged. */
 async function requireFurther(scope: ToolCallScope, effects: readonly Effect[]): Promise<void> {

@@ -10,6 +10,7 @@ import type * as z from 'zod';
 import type { JsonObject, Message, ToolResultContent } from '../../core/conversation.js';
 import type { Effect } from '../../permissions/decision.js';
 import type { Description } from '../../permissions/gate.js';
+import type { ToolDefinition } from '../../permissions/tool-definition.js';
 import type { ToolContext } from './context.js';
 
 /** Tools of a package of their own bring their own class, or none: the name is enough. */
@@ -58,6 +59,8 @@ export interface Tool<Input = unknown> {
   readonly limits?: ToolLimits;
   /** A question to the user by its nature: always asked, never on a clock. */
   readonly question?: boolean;
+  /** What a server says of it, for tools that are not ours: an approval holds for this and no other. */
+  readonly definition?: ToolDefinition;
   /** Fields of the input that only a person may fill in: taken out of what the model sends. */
   readonly personFields?: readonly string[];
 }
