@@ -6,6 +6,7 @@ import type { Block, JsonObject, StopReason, Usage } from '../core/conversation.
 import type { GatewayError } from '../core/errors.js';
 import type { Log } from '../observability/log.js';
 import type { ToolRunEvent } from '../tools/runtime/runtime.js';
+import type { ActivityRecord } from './wire.js';
 
 export type AgentObserver = (activity: AgentActivity) => void;
 
@@ -60,6 +61,11 @@ export interface ObservedTurn {
 export interface TurnSink {
   observe: AgentObserver;
   end(outcome: TurnOutcome): void;
+  /**
+   * What people were shown since the last call and the transcript does not say; undefined for nothing.
+   * `outcome`: the turn comes to this end. Never throws.
+   */
+  takeRecord(outcome?: TurnOutcome): ActivityRecord | undefined;
 }
 
 /**

@@ -323,6 +323,8 @@ function sentenceOf(because: VerdictReason, allowed: boolean): string {
       return `${because.problem}: ${because.part}`;
     case 'harmless':
       return 'it reads and changes nothing outside of the conversation';
+    case 'changed':
+      return `${because.tool} has changed since it was approved`;
     case 'person': {
       const { by, via, reason, rule } = because;
       const said = reason === undefined || reason === '' ? '' : `: ${reason}`;

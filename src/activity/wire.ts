@@ -40,6 +40,36 @@ export type BlockWire =
 /** An activity on `/api/events`. `turn`: the id of the request that began it. */
 export type ActivityWire = EncodedActivity & { turn: string; at: Time };
 
+type WithoutTurn<Chunk> = Chunk extends unknown ? Omit<Chunk, 'session' | 'turn'> : never;
+
+/** An activity in the record of a turn, which names the session and the turn once. */
+export type RecordedChunk = WithoutTurn<ActivityWire>;
+
+export type TurnEndName = 'complete' | 'parked' | 'stopped' | 'broken' | 'failed';
+
+export interface TurnEndWire {
+  end: TurnEndName;
+  stop_reason: string | null;
+  /** What to do next is in its message. */
+  error: { type: string; message: string } | null;
+}
+
+/**
+ * A piece of what people were shown of a turn, as it is kept beside the transcript: what the
+ * transcript does not say by itself.
+ */
+export interface ActivityRecord {
+  /** Of the request that began the turn. */
+  id: string;
+  began_at: Time;
+  model: string;
+  chunks: RecordedChunk[];
+  /** The chunks are all of it: what was kept before under this id is not needed any more. */
+  whole?: true;
+  /** Only in the last piece. */
+  ended?: TurnEndWire;
+}
+
 /** What every public form of an activity has. `agent` is null for the main one. */
 export type EncodedActivity = { session: string; agent: AgentRef | null } & (
   | { type: 'text'; text: string }

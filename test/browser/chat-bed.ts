@@ -87,7 +87,7 @@ export async function openChat(
 
 export const composer = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 
-export const transcript = (page: Page) => page.getByRole('region', { name: 'Conversation' });
+export const transcript = (page: Page) => page.getByRole('region', { name: 'Conversation', exact: true });
 
 /** The rows that are drawn, by kind. */
 export const rowsOf = (page: Page, kind: string) => transcript(page).locator(`[data-row=${kind}]`);

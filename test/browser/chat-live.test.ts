@@ -3,8 +3,9 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { useBrowser } from '../support/browser.js';
 import { startCutProxy } from '../support/cut-proxy.js';
-import { errorInDialect } from '../support/scripted-answers.js';
+import { errorInDialect, inDialect } from '../support/scripted-answers.js';
 import { gate } from '../support/scripted-upstream.js';
+import { textAnswer } from '../support/wire.js';
 import {
   composer,
   importSession,
@@ -60,6 +61,50 @@ describe('a turn that runs', () => {
     wire.mend();
     await page.getByRole('button', { name: 'Regenerate' }).waitFor();
     expect(await textIn(page)).toBe('Before. While away. And after.');
+  });
+
+  it('takes what is said meanwhile: it waits in sight, and is answered when the turn is over', async () => {
+    const opened = gate();
+    const { page, problems } = await begin(
+      inTurn(sayInPieces(['The first half', ' and the second.'], opened), sayAll('And this as well.')),
+    );
+    await say(page, 'Go');
+    await answered(page, 'The first half');
+    // Nothing is counted yet: that is not the same as a price that nobody knows.
+    expect(await page.getByText('price unknown').count()).toBe(0);
+    await say(page, 'And the weather?');
+    await say(page, 'Never mind this one');
+    const waiting = page.getByRole('list', { name: 'Messages that wait' }).getByRole('listitem');
+    await waiting.nth(1).waitFor();
+    expect(await waiting.allInnerTexts()).toEqual(['And the weather?', 'Never mind this one']);
+    expect(await composer(page).inputValue()).toBe('');
+    await waiting.nth(1).getByRole('button', { name: 'Withdraw' }).click();
+    await waiting.nth(1).waitFor({ state: 'detached' });
+    // A page that knows nothing shows them as well.
+    await page.reload();
+    await waiting.first().waitFor();
+    opened.open();
+    await answered(page, 'And this as well.');
+    await waiting.first().waitFor({ state: 'detached' });
+    await page.getByText('price unknown').waitFor();
+    const said = await rowsOf(page, 'user').allInnerTexts();
+    expect(said.map((text) => text.split('\n').find((line) => line !== '' && line !== 'You'))).toEqual([
+      'Go',
+      'And the weather?',
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  it('gives back what waited when it is stopped', async () => {
+    const { page } = await begin(sayInPieces(['The first half', ' and the second.'], gate()));
+    await say(page, 'Go');
+    await answered(page, 'The first half');
+    await say(page, 'What about this?');
+    await page.getByRole('list', { name: 'Messages that wait' }).waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await expect.poll(() => composer(page).inputValue()).toBe('What about this?');
+    await page.getByRole('list', { name: 'Messages that wait' }).waitFor({ state: 'detached' });
+    expect(await rowsOf(page, 'user').count()).toBe(1);
   });
 
   it('of another client is shown live, and can be gone on with here', async () => {
@@ -308,5 +353,39 @@ describe('5,000 messages', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'New below' }).click();
     await expect.poll(() => isAtEnd(page)).toBe(true);
     await transcript(page).getByText('end', { exact: true }).waitFor();
+  });
+
+  it('stay readable when they were compacted, and say where', async () => {
+    const notes = inDialect(textAnswer('NOTES OF THE MODEL'));
+    const answer = inTurn(sayAll('The compacted answer.'), sayAll('Another first answer.'));
+    const bed = await startChatBed((request, index) =>
+      request.body.includes('You keep the memory') ? notes(request, index) : answer(request, index),
+    );
+    const long: Said[] = Array.from({ length: 80 }, (_, at) =>
+      at % 2 === 0
+        ? { role: 'user', content: `Question ${at / 2}` }
+        : { role: 'assistant', content: `${'word '.repeat(at === 1 ? 1 : 6_000)}\n\nAnswer ${(at - 1) / 2}` },
+    );
+    const id = await importSession(bed, [...long, { role: 'user', content: 'The last question' }]);
+    const { page, problems } = await openChat(browser, bed, `#/chat/${id}`);
+    await answered(page, 'The compacted answer.');
+    await rowsOf(page, 'note').getByText('Compacted').waitFor();
+    const path = `${bed.gateway.url}/api/sessions/${id}`;
+    const headers = { authorization: `Bearer ${bed.token}` };
+    const { total, messages } = JSON.parse(await (await fetch(path, { headers })).text());
+    expect(total).toBe(82);
+    expect(messages[0].content).toEqual([{ type: 'text', text: 'Question 0' }]);
+    expect(JSON.stringify(messages)).not.toContain('NOTES OF THE MODEL');
+    await transcript(page).hover();
+    const first = rowsOf(page, 'user').getByText('Question 0', { exact: true });
+    while ((await first.count()) === 0) await page.mouse.wheel(0, -100_000);
+    expect(await transcript(page).getByText('NOTES OF THE MODEL').count()).toBe(0);
+
+    // What the model no longer has can still be asked again.
+    await page.getByRole('button', { name: 'Regenerate' }).first().click();
+    await answered(page, 'Another first answer.');
+    expect(await rowsOf(page, 'user').count()).toBe(1);
+    expect(bed.upstream.requests.at(-1)?.body).not.toContain('NOTES OF THE MODEL');
+    expect(problems).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 /** Talking in the console: a real gateway, a scripted model, a real browser. */
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { axeProblems } from '../support/axe.js';
@@ -38,6 +39,25 @@ const answered = (page: Page, text: string): Promise<void> =>
 const idle = (page: Page): Promise<void> => page.getByRole('button', { name: 'Send' }).waitFor();
 
 describe('a chat', () => {
+  it('is exported as a file of Markdown or JSON', async () => {
+    const { page, problems } = await begin(sayAll('An **answer**.'));
+    await say(page, 'Export this');
+    await answered(page, 'An answer.');
+    await idle(page);
+    for (const [name, end, has] of [
+      ['Export as Markdown', '.md', 'An **answer**.'],
+      ['Export as JSON', '.json', '"text": "Export this"'],
+    ] as const) {
+      const download = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'More about this conversation' }).click();
+      await page.getByRole('menuitem', { name }).click();
+      const file = await download;
+      expect(file.suggestedFilename()).toBe(`session-${sessionIn(page)}${end}`);
+      expect(await readFile(await file.path(), 'utf8')).toContain(has);
+    }
+    expect(problems).toEqual([]);
+  });
+
   it('streams an answer in markdown, at an address of its own', async () => {
     const opened = gate();
     const { page, problems } = await begin(

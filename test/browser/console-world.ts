@@ -4,7 +4,7 @@ import { type ObservedPage, openPage, type TestBrowser } from '../support/browse
 import type { TestGateway } from '../support/gateway.js';
 
 export const PHONE = { width: 360, height: 740 };
-export const PAGES = ['', 'inbox', 'sessions', 'traces', 'tools', 'rules', 'usage', 'setup'] as const;
+export const PAGES = ['', 'inbox', 'sessions', 'traces', 'tools', 'rules', 'keys', 'usage', 'setup'] as const;
 
 export function tokenOf(gateway: TestGateway): string {
   return new URLSearchParams(new URL(gateway.consoleUrl).hash.slice(1)).get('token') ?? '';

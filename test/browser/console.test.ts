@@ -46,7 +46,7 @@ const BEHIND_A_PROXY = { server: { public_hosts: ['127.0.0.1'] } };
 
 const signInForm = (page: Page) => page.getByRole('form', { name: 'Sign in' });
 const settings = (page: Page) => page.getByRole('button', { name: /^Settings/ });
-const NAVIGATION = ['Chat', 'Inbox', 'Sessions', 'Traces', 'Tools & MCP', 'Rules', 'Usage', 'Setup'];
+const NAVIGATION = ['Chat', 'Inbox', 'Sessions', 'Traces', 'Tools & MCP', 'Rules', 'Keys', 'Usage', 'Setup'];
 
 describe('the connection', () => {
   it('is always there in words, says since when it is lost and what to do, and comes back by itself', async () => {

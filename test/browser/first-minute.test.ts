@@ -50,7 +50,9 @@ it('suggests to its agent what ends in a tool card and an approval, and runs it 
 }, async () => {
   const { page, problems } = await openPage(browser);
   await page.goto(gateway.consoleUrl);
-  const example = page.getByRole('button', { name: 'Create a file hello.txt with the text hello' });
+  const example = page
+    .locator('main')
+    .getByRole('button', { name: 'Create a file hello.txt with the text hello' });
   await example.waitFor();
   await shots(page, 'first-minute-empty');
   await example.click();

@@ -67,7 +67,7 @@ describe('sessions', PATIENT, () => {
     const { page, row } = await open(world);
     await row('RUN touch a').getByText('Waiting for you').waitFor();
     expect(await row('RUN touch a').textContent()).toContain('1 approval');
-    await row('HOLD on').getByText('Running').waitFor();
+    await row('HOLD on').getByText('Working').waitFor();
     const first = await row('first things').innerText();
     expect(first).toContain('Idle');
     expect(first).toContain('coder');
@@ -102,7 +102,7 @@ describe('sessions', PATIENT, () => {
     await begin();
     await row('HOLD the door').getByRole('button', { name: 'Stop' }).click();
     await page.getByText('Stopped.').first().waitFor();
-    await row('HOLD the door').getByText('Running').waitFor({ state: 'detached' });
+    await row('HOLD the door').getByText('Working').waitFor({ state: 'detached' });
     await busy.catch(() => {});
   });
 
@@ -153,7 +153,7 @@ describe('sessions', PATIENT, () => {
     await row('Fork of the parent').waitFor({ state: 'detached' });
     await dialog.waitFor({ state: 'detached' });
     expect(await row('the parent').count()).toBe(1);
-    await row('the parent').getByRole('button').first().click();
+    await row('the parent').getByRole('link').first().click();
     await page.waitForURL(`${world.gateway.url}/#/chat/${session}`);
   });
 
@@ -178,7 +178,7 @@ describe('sessions', PATIENT, () => {
     await page.getByLabel('Search text, title').fill('');
     const said = { model: 'coder', content: 'HOLD the lawn' };
     const { session } = await world.api<ChatStarted>('POST', '/api/chat', said);
-    await row('HOLD the lawn').getByText('Running').waitFor();
+    await row('HOLD the lawn').getByText('Working').waitFor();
     await world.api('POST', `/api/sessions/${session}/stop`);
     await row('HOLD the lawn').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Show all' }).click();
@@ -254,7 +254,7 @@ describe('sessions', PATIENT, () => {
     await begin();
     await page.getByText('The store is away.').waitFor();
     await page.unroute('**/api/sessions?*');
-    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('main').getByRole('button', { name: 'Try again' }).click();
     await row('shed').waitFor();
   });
 });

@@ -56,7 +56,7 @@ async function open(world: World) {
 
 /** Opens the request whose line holds `text`, and gives its panes. */
 async function openTrace(text: string) {
-  await page.locator('main tbody tr').filter({ hasText: text }).first().getByRole('button').first().click();
+  await page.locator('main tbody tr').filter({ hasText: text }).first().getByRole('link').first().click();
   const pane = (id: string) => page.locator(`[data-pane="${id}"]`);
   await pane('inbound').waitFor();
   return pane;
@@ -86,7 +86,9 @@ describe('the list of requests', PATIENT, () => {
     await row('marked-bad').getByText('400 Refused').waitFor();
     await row('marked-lossy').getByText('1 loss').waitFor();
     await row('marked-broken').getByText('1 repair').waitFor();
-    expect(await row(session).getByRole('link').getAttribute('href')).toBe(`#/chat/${session}`);
+    const links = row(session).getByRole('link');
+    expect(await links.nth(0).getAttribute('href')).toMatch(/^#\/traces\/req_/);
+    expect(await links.nth(1).getAttribute('href')).toBe(`#/chat/${session}`);
     await shots(page, 'traces');
     expect(await axeProblems(page)).toEqual([]);
   });
@@ -228,7 +230,7 @@ describe('the trace of one request', PATIENT, () => {
     const world = await startWorld({ traces: { bodies: false } });
     await world.say('plain', 'hello');
     const { page } = await open(world);
-    await page.locator('main tbody tr').first().getByRole('button').first().click();
+    await page.locator('main tbody tr').first().getByRole('link').first().click();
     await page.getByText('This gateway does not record what is sent').waitFor();
     expect(await page.locator('main').textContent()).toContain('bodies: true');
     await goTo(page, world, 'traces/req_none');
@@ -239,7 +241,7 @@ describe('the trace of one request', PATIENT, () => {
     await world.say(`hostile ${HOSTILE}`.slice(0, 120), `${HOSTILE} ${'y'.repeat(10_000)}`);
     await narrow(page);
     await begin();
-    await row('hostile').getByRole('button').first().click();
+    await row('hostile').getByRole('link').first().click();
     await page.getByRole('tab', { name: 'Inbound' }).waitFor();
     expect(await page.getByRole('tab').count()).toBe(4);
     await page.getByRole('tab', { name: 'Outbound' }).click();

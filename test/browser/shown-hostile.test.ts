@@ -165,7 +165,7 @@ describe('a hostile model', { timeout: 90_000 }, () => {
     }
     const { body } = await bench.api<{ data: { id: string }[] }>('GET', '/api/traces');
     await goTo(page, `#/traces/${body.data[0]?.id}`);
-    await page.getByText('show me everything you have').first().waitFor();
+    await page.locator('main').getByText('show me everything you have').first().waitFor();
     expect(await page.locator('main').innerText()).not.toMatch(/[\u001b\u009b\u202e\u2066]/);
 
     expect(await page.evaluate('window.hurt')).toBeUndefined();

@@ -105,7 +105,7 @@ const views = (): View[] => [
   {
     name: 'sessions',
     route: '#/sessions',
-    ready: (page) => page.getByText('Bring the list of words').first().waitFor(),
+    ready: (page) => page.locator('main').getByText('Bring the list of words').first().waitFor(),
   },
   { name: 'traces', route: '#/traces', ready: seen('main [data-row], main tbody tr, main li') },
   {
@@ -113,7 +113,11 @@ const views = (): View[] => [
     route: `#/traces/${trace}`,
     ready: seen('main [role=tabpanel], main section pre, main table'),
   },
-  { name: 'tools', route: '#/tools', ready: (page) => page.getByText('docs').first().waitFor() },
+  {
+    name: 'tools',
+    route: '#/tools',
+    ready: (page) => page.locator('main').getByText('docs').first().waitFor(),
+  },
   { name: 'rules', route: '#/rules', ready: (page) => page.getByText('Bash(npm test:*)').first().waitFor() },
   { name: 'usage', route: '#/usage', ready: seen('main svg[role], main table') },
   { name: 'setup', route: '#/setup', ready: seen('main [role=tab]') },

@@ -100,7 +100,10 @@ describe('a conversation with a plain model', () => {
     world.steps.push(textAnswer('And so on.'));
     await alice.say({ session: body.session, content: 'go on' });
     expect(world.told(1).map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
-    expect((await alice.call('POST', `/api/sessions/${body.session}/stop`)).body).toEqual({ stopped: false });
+    expect((await alice.call('POST', `/api/sessions/${body.session}/stop`)).body).toEqual({
+      stopped: false,
+      withdrawn: [],
+    });
   });
 });
 

@@ -2,6 +2,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.js';
+import { EventReader } from '../support/event-reader.js';
 import { startGatewayProcess, type TestGateway } from '../support/gateway.js';
 import { gone } from '../support/mcp-servers.js';
 import { inDialect } from '../support/scripted-answers.js';
@@ -44,9 +45,11 @@ async function api(
   who: string,
   path: string,
   method = 'GET',
+  sent?: object,
 ): Promise<Told> {
-  const headers = { authorization: `Bearer secret-of-${who}` };
-  const response = await fetch(`${url}/api/sessions${path}`, { method, headers });
+  const headers = { authorization: `Bearer secret-of-${who}`, 'content-type': 'application/json' };
+  const body = sent && JSON.stringify(sent);
+  const response = await fetch(`${url}/api/sessions${path}`, { method, headers, ...(body && { body }) });
   const text = await response.text();
   return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
 }
@@ -186,12 +189,15 @@ describe('one session', () => {
       sessions: {
         list: async () => ({ items: [session] }),
         get: async () => session,
-        read: async () => ({ session, messages: [], open: [] }),
+        read: async () => ({ session, messages: [], readable: [], open: [], records: [] }),
         fork: async () => session,
+        label: async () => session,
         delete: async () => true,
         running: () => [],
         standing: () => undefined,
         stop: async () => false,
+        elsewhere: async () => undefined,
+        delivered: () => {},
       },
     });
     const headers = { authorization: `Bearer ${token}` };
@@ -230,6 +236,68 @@ describe('a session that is deleted', () => {
     expect(idsIn(await api(gateway, 'alice', ''))).toEqual([]);
     const again = as(gateway, 'alice').messages.create(ask('more'), { headers: { 'x-session-id': id } });
     await expect(again).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('what people make of a session', () => {
+  const start = async () => {
+    const { root } = await repository({ a: 'a' });
+    return startAgent('openai-chat', root, [textAnswer('One.'), textAnswer('Two.')], SERVER);
+  };
+
+  it('is its title, a pin and a place in the archive, which other readers hear of', async () => {
+    const { gateway } = await start();
+    const first = await converse(gateway, 'alice', 'first things');
+    const second = await converse(gateway, 'alice', 'second things');
+    const reader = await EventReader.open(gateway.url, { key: 'secret-of-alice' });
+    const change = (labels: object) => api(gateway, 'alice', `/${first}`, 'PATCH', labels);
+    const title = '  The\tfence\u202e \u0007of\n🌳\ud800 ';
+    expect(await change({ title, pinned: true })).toMatchObject({
+      status: 200,
+      body: { id: first, title: 'The fence of 🌳\ufffd', pinned: true, archived: false },
+    });
+    await reader.until(
+      (event) => event.type === 'session' && event.what === 'changed' && event.session.pinned,
+    );
+    expect(idsIn(await api(gateway, 'alice', '?pinned=true'))).toEqual([first]);
+    // A label is no use of the session.
+    expect(idsIn(await api(gateway, 'alice', ''))).toEqual([second, first]);
+    expect((await change({ archived: true })).body).toMatchObject({ pinned: true, archived: true });
+    expect(idsIn(await api(gateway, 'alice', ''))).toEqual([second]);
+    expect(idsIn(await api(gateway, 'alice', '?status=idle'))).toEqual([second]);
+    expect(idsIn(await api(gateway, 'alice', '?search=fence'))).toEqual([]);
+    expect(idsIn(await api(gateway, 'alice', '?archived=only'))).toEqual([first]);
+    expect(idsIn(await api(gateway, 'alice', '?archived=include&search=fence'))).toEqual([first]);
+    expect((await api(gateway, 'alice', `/${first}`)).body).toMatchObject({ total: 2 });
+    expect((await change({ archived: false, pinned: false, title: ' ' })).body).toMatchObject({
+      title: 'first things',
+      pinned: false,
+      archived: false,
+    });
+  });
+
+  it('is for its key and for administrators, and has its bounds', async () => {
+    const { gateway } = await start();
+    const id = await converse(gateway, 'alice', 'of alice');
+    const change = (who: string, labels: object) => api(gateway, who, `/${id}`, 'PATCH', labels);
+    expect(await change('bob', { title: 'mine' })).toMatchObject({
+      status: 404,
+      body: { error: { code: 'session_not_found' } },
+    });
+    expect(await change('root', { title: 'x'.repeat(120) })).toMatchObject({ status: 200 });
+    for (const [labels, message] of [
+      [{ title: 'x'.repeat(121) }, 'title: at most 120 characters'],
+      [{ title: 7 }, 'title'],
+      [{ pinned: 'yes' }, 'pinned'],
+      [{}, 'expected title, pinned or archived'],
+    ] as const) {
+      expect(await change('alice', labels), message).toMatchObject({
+        status: 400,
+        body: { error: { message: expect.stringContaining(message) } },
+      });
+    }
+    expect((await api(gateway, 'alice', `/${id}`)).body).toMatchObject({ title: 'x'.repeat(120) });
+    expect((await api(gateway, 'alice', '?archived=maybe')).status).toBe(400);
   });
 });
 
@@ -285,10 +353,13 @@ describe('a fork', () => {
         get: async () => session,
         read: async () => undefined,
         fork: () => Promise.reject(new GatewayError('conflict', 'Busy.')),
+        label: async () => undefined,
         delete: async () => false,
         running: () => [],
         standing: () => undefined,
         stop: async () => false,
+        elsewhere: async () => undefined,
+        delivered: () => {},
       },
     });
     const headers = { authorization: `Bearer ${token}` };

@@ -92,7 +92,7 @@ describe('another gateway on the same store', () => {
     const answer = await fetch(`${other.url}/api/sessions/${session}`, {
       headers: { authorization: `Bearer ${KEYS.storm}` },
     });
-    expect(await answer.json()).toMatchObject({ running: false, interrupted: false, pending_approvals: 1 });
+    expect(await answer.json()).toMatchObject({ running: true, interrupted: false, pending_approvals: 1 });
     await other.close();
     expect((await look(bed, session)).running).toBe(true);
     await bed.allowNext();

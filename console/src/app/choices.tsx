@@ -3,7 +3,7 @@ import { useId } from 'react';
 import { type Language, setLanguage, useLanguage, useText } from '../text/language.js';
 import { classes } from '../ui/classes.js';
 import { strings } from './strings.js';
-import { setTheme, type Theme, useTheme } from './theme.js';
+import { setTheme, THEMES, useTheme } from './theme.js';
 
 interface ChoiceProps<V extends string> {
   label: string;
@@ -52,8 +52,6 @@ export function LanguageChoice() {
   const text = useText(strings);
   return <Choice label={text.language} value={useLanguage()} options={LANGUAGES} onChange={setLanguage} />;
 }
-
-const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
 export function ThemeChoice() {
   const text = useText(strings);

@@ -5,6 +5,7 @@ import {
   ChartIcon,
   ChatIcon,
   InboxIcon,
+  KeyIcon,
   ListIcon,
   MenuIcon,
   PlugIcon,
@@ -21,13 +22,14 @@ interface Entry {
   icon: ReactNode;
 }
 
-const ENTRIES: readonly Entry[] = [
+export const ENTRIES: readonly Entry[] = [
   { page: 'chat', to: '#/', icon: <ChatIcon size={18} /> },
   { page: 'inbox', to: '#/inbox', icon: <InboxIcon size={18} /> },
   { page: 'sessions', to: '#/sessions', icon: <ListIcon size={18} /> },
   { page: 'traces', to: '#/traces', icon: <TraceIcon size={18} /> },
   { page: 'tools', to: '#/tools', icon: <ToolIcon size={18} /> },
   { page: 'rules', to: '#/rules', icon: <ShieldIcon size={18} /> },
+  { page: 'keys', to: '#/keys', icon: <KeyIcon size={18} /> },
   { page: 'usage', to: '#/usage', icon: <ChartIcon size={18} /> },
   { page: 'setup', to: '#/setup', icon: <PlugIcon size={18} /> },
 ];
@@ -43,14 +45,14 @@ interface NavigationProps {
 export function Sidebar({ route, waiting }: NavigationProps) {
   const text = useText(strings);
   return (
-    <nav aria-label={text.navigation} className="flex flex-col gap-0.5 p-2">
+    <nav aria-label={text.navigation} className="flex shrink-0 flex-col gap-0.5 p-2">
       {ENTRIES.map((entry) => (
         <Link
           key={entry.page}
           to={entry.to}
           aria-current={route.page === entry.page ? 'page' : undefined}
           className={classes(
-            'flex min-h-9 items-center gap-2.5 rounded-md px-2.5 text-sm font-medium no-underline',
+            'flex min-h-8 items-center gap-2.5 rounded-md px-2.5 text-sm font-medium no-underline',
             route.page === entry.page ? 'bg-raised text-ink' : 'text-muted hover:bg-raised hover:text-ink',
           )}
         >

@@ -18,6 +18,7 @@ const TracesPage = lazy(async () => ({
 }));
 const ToolsPage = lazy(async () => ({ default: (await import('../pages/tools/tools-page.js')).ToolsPage }));
 const RulesPage = lazy(async () => ({ default: (await import('../pages/rules/rules-page.js')).RulesPage }));
+const KeysPage = lazy(async () => ({ default: (await import('../pages/keys/keys-page.js')).KeysPage }));
 const UsagePage = lazy(async () => ({ default: (await import('../pages/usage/usage-page.js')).UsagePage }));
 const SetupPage = lazy(async () => ({ default: (await import('../pages/setup/setup-page.js')).SetupPage }));
 
@@ -52,6 +53,8 @@ function PageOf({ route }: { route: Route }) {
       return <ToolsPage />;
     case 'rules':
       return <RulesPage />;
+    case 'keys':
+      return <KeysPage />;
     case 'usage':
       return <UsagePage />;
     case 'setup':

@@ -2,12 +2,17 @@ import { useEffect, useRef } from 'react';
 import { useApprovalAnnouncements, useWaitingCount } from '../approvals/waiting.js';
 import { useText } from '../text/language.js';
 import { announce } from '../ui/announce.js';
-import { Button } from '../ui/button.js';
-import { useRoute } from '../ui/router.js';
+import { Button, buttonClasses } from '../ui/button.js';
+import { classes } from '../ui/classes.js';
+import { IconButton } from '../ui/icon-button.js';
+import { PlusIcon, SearchIcon } from '../ui/icons.js';
+import { Link, useRoute } from '../ui/router.js';
 import { usePhone } from '../ui/use-media.js';
 import { ConnectionBanner, ConnectionState } from './connection.js';
 import { BottomBar, Sidebar } from './navigation.js';
 import { Pages } from './pages.js';
+import { SHORTCUT, usePalette } from './palette.js';
+import { RecentList } from './recent-list.js';
 import { SettingsButton, SettingsPanel } from './settings-panel.js';
 import { strings } from './strings.js';
 import { useUpdate } from './update.js';
@@ -17,13 +22,14 @@ export function Shell({ shown }: { shown: boolean }) {
   const text = useText(strings);
   const route = useRoute();
   const phone = usePhone();
+  const { show, palette } = usePalette();
   const waiting = useWaiting();
   const main = useRef<HTMLElement>(null);
   const name = route.page === 'unknown' ? text.unknown.title : text.pages[route.page];
   useTitle(name, waiting, shown);
   useAnnounced(name);
   return (
-    <div className="flex h-dvh flex-col overflow-hidden md:grid md:grid-cols-[13rem_minmax(0,1fr)]">
+    <div className="flex h-dvh flex-col overflow-hidden md:grid md:grid-cols-[13rem_minmax(0,1fr)] lg:grid-cols-[16rem_minmax(0,1fr)]">
       <button
         type="button"
         onClick={() => main.current?.focus()}
@@ -44,8 +50,18 @@ export function Shell({ shown }: { shown: boolean }) {
           <div className="px-4 pt-4 pb-2">
             <Mark />
           </div>
+          <div className="flex gap-1 px-2 pb-1">
+            <Link to="#/" className={classes('flex-1', buttonClasses('plain'))}>
+              <PlusIcon />
+              {text.newChat}
+            </Link>
+            <IconButton label={`${text.palette.open} (${SHORTCUT})`} variant="plain" onClick={show}>
+              <SearchIcon />
+            </IconButton>
+          </div>
           <Sidebar route={route} waiting={waiting} />
-          <div className="mt-auto flex flex-col border-t border-line p-2">
+          <RecentList open={route.page === 'chat' ? route.session : undefined} />
+          <div className="mt-auto flex shrink-0 flex-col border-t border-line p-2">
             <div className="px-2 py-1.5">
               <ConnectionState />
             </div>
@@ -67,6 +83,7 @@ export function Shell({ shown }: { shown: boolean }) {
       </div>
       {phone && <BottomBar route={route} waiting={waiting} />}
       <SettingsPanel />
+      {palette}
     </div>
   );
 }

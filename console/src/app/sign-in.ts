@@ -3,6 +3,7 @@ import type { OtherSignInWire } from '../../../src/server/console-api/wire/sign-
 import { ApiError, get, onRefused, post, remove, setPageFetch } from '../data/api.js';
 import { type Identity, identity, setIdentity } from '../data/identity.js';
 import { sharedValue } from '../data/shared-value.js';
+import { stopPush } from '../notifications/push.js';
 import { language } from '../text/language.js';
 import { toast } from '../ui/toast.js';
 import { fetchAsPage, forgetPageSecret } from './page-secret.js';
@@ -137,6 +138,8 @@ function isOtherSignIn(body: unknown): body is OtherSignInWire {
 
 /** Resolves to false where the gateway could not be reached. Else all drafts are cleared and the page reloads. */
 export async function signOut({ everywhere = false } = {}): Promise<boolean> {
+  // Who signs out is not asked here any more; that it fails keeps nobody signed in.
+  await stopPush({ everywhere }).catch(() => {});
   try {
     await remove(everywhere ? `${PATH}?everywhere=true` : PATH);
   } catch (error) {

@@ -7,6 +7,31 @@ interface AppText {
   skip: string;
   settings: string;
   waiting: (count: number) => string;
+  newChat: string;
+  palette: {
+    open: string;
+    title: string;
+    placeholder: string;
+    actions: string;
+    conversations: string;
+    searching: string;
+    nothing: string;
+    failed: string;
+    stop: string;
+    ofThis: (action: string) => string;
+    goTo: (page: string) => string;
+    theme: (name: string) => string;
+    otherLanguage: string;
+  };
+  recent: {
+    label: string;
+    pinned: string;
+    recent: string;
+    untitled: string;
+    actionsOf: (name: string) => string;
+    failed: string;
+    retry: string;
+  };
   connection: {
     live: string;
     connecting: string;
@@ -64,6 +89,7 @@ const en: AppText = {
     traces: 'Traces',
     tools: 'Tools & MCP',
     rules: 'Rules',
+    keys: 'Keys',
     usage: 'Usage',
     setup: 'Setup',
   },
@@ -71,6 +97,31 @@ const en: AppText = {
   navigation: 'Pages',
   skip: 'Skip to content',
   settings: 'Settings',
+  newChat: 'New chat',
+  palette: {
+    open: 'Search',
+    title: 'Actions and conversations',
+    placeholder: 'Type an action, or words of a conversation',
+    actions: 'Actions',
+    conversations: 'Conversations',
+    searching: 'Searching…',
+    nothing: 'Nothing found.',
+    failed: 'The conversations could not be searched. Type on to try again.',
+    stop: 'Stop the turn',
+    ofThis: (action) => `This conversation: ${action}`,
+    goTo: (page) => `Go to ${page}`,
+    theme: (name) => `Colours: ${name}`,
+    otherLanguage: '切换到中文',
+  },
+  recent: {
+    label: 'Recent conversations',
+    pinned: 'Pinned',
+    recent: 'Recent',
+    untitled: 'Untitled',
+    actionsOf: (name) => `Actions for ${name}`,
+    failed: 'The conversations could not be loaded.',
+    retry: 'Try again',
+  },
   waiting: (count) => (count === 1 ? '1 waiting for a decision' : `${count} waiting for a decision`),
   connection: {
     live: 'Connected',
@@ -154,6 +205,7 @@ const zh: AppText = {
     traces: '请求追踪',
     tools: '工具与 MCP',
     rules: '规则',
+    keys: '密钥',
     usage: '用量',
     setup: '接入',
   },
@@ -161,6 +213,31 @@ const zh: AppText = {
   navigation: '页面导航',
   skip: '跳到正文',
   settings: '设置',
+  newChat: '新对话',
+  palette: {
+    open: '搜索',
+    title: '操作与对话',
+    placeholder: '输入操作，或对话中的文字',
+    actions: '操作',
+    conversations: '对话',
+    searching: '正在搜索…',
+    nothing: '没有找到。',
+    failed: '无法搜索对话。继续输入即可重试。',
+    stop: '停止本轮',
+    ofThis: (action) => `当前对话：${action}`,
+    goTo: (page) => `前往${page}`,
+    theme: (name) => `颜色：${name}`,
+    otherLanguage: 'Switch to English',
+  },
+  recent: {
+    label: '最近的对话',
+    pinned: '已置顶',
+    recent: '最近',
+    untitled: '无标题',
+    actionsOf: (name) => `“${name}”的操作`,
+    failed: '无法加载对话列表。',
+    retry: '重试',
+  },
   waiting: (count) => `${count} 项等待审批`,
   connection: {
     live: '已连接',

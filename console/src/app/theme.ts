@@ -3,6 +3,8 @@ import { useSyncExternalStore } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';
 
+export const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
+
 const KEY = 'toolgate.theme';
 const DARK = '(prefers-color-scheme: dark)';
 

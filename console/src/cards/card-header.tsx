@@ -1,5 +1,6 @@
 import type { CardState, ToolCard } from '../data/reducer/view.js';
-import { useText } from '../text/language.js';
+import { gatewayTitle } from '../text/gateway-sentences.js';
+import { useLanguage, useText } from '../text/language.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { classes } from '../ui/classes.js';
@@ -49,7 +50,8 @@ export function CardHeader({ id, card, state, agent, open, onToggle, raw, onRaw 
           {makeVisible(name)}
         </span>
         <span className="min-w-0 flex-1 truncate text-muted max-sm:order-last max-sm:basis-full">
-          <Title card={card} />
+          {/* The question below says it in full. */}
+          {!(open && state === 'waiting' && card.command !== undefined) && <Title card={card} />}
         </span>
         {agent !== undefined && (
           <Badge icon={<BotIcon size={12} />} className="max-w-40">
@@ -77,7 +79,8 @@ export function CardHeader({ id, card, state, agent, open, onToggle, raw, onRaw 
 }
 
 function Title({ card }: { card: ToolCard }) {
-  if (card.title !== undefined && card.title !== '') return oneLine(card.title);
+  const language = useLanguage();
+  if (card.title !== undefined && card.title !== '') return oneLine(gatewayTitle(card.title, language));
   const { value, text } = streamedInput({ input: card.input, inputText: card.inputText.slice(0, 2_000) });
   const title = titleFromInput(card.name, value);
   return title === '' && text !== undefined ? oneLine(text) : title;

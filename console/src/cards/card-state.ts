@@ -22,18 +22,3 @@ export const STATE_LOOK: Readonly<Record<CardState, StateLook>> = {
   'handed-back': { tone: 'info', edge: 'border-l-info', open: false },
   unknown: { tone: 'warn', edge: 'border-l-warn', open: true },
 };
-
-const MOST_CHOICES = 2_000;
-const choices = new Map<string, boolean>();
-
-/** A card that is scrolled out of sight and back is as the person left it. */
-export function openChoice(key: string): boolean | undefined {
-  return choices.get(key);
-}
-
-export function keepOpenChoice(key: string, open: boolean): void {
-  choices.delete(key);
-  choices.set(key, open);
-  const [oldest] = choices.keys();
-  if (choices.size > MOST_CHOICES && oldest !== undefined) choices.delete(oldest);
-}

@@ -3,25 +3,27 @@ import { memo, useDeferredValue, useId, useMemo, useState } from 'react';
 import { ApprovalPanel } from '../approvals/approval-panel.js';
 import { AskAgain } from '../approvals/ask-again.js';
 import { MissingQuestion } from '../approvals/missing-question.js';
-import { approvalOf } from '../data/reducer/approvals.js';
 import type { CardState, ToolCard } from '../data/reducer/view.js';
-import { useConsole } from '../data/store.js';
-import { useText } from '../text/language.js';
+import { gatewaySentence } from '../text/gateway-sentences.js';
+import { useLanguage, useText } from '../text/language.js';
 import { classes } from '../ui/classes.js';
 import { makeVisible } from '../ui/visible.js';
-import { type CardProps, Labelled } from './bodies/body.js';
+import { Labelled } from './bodies/body.js';
 import { lookOf } from './bodies/table.js';
 import { CardHeader } from './card-header.js';
-import { keepOpenChoice, openChoice, STATE_LOOK } from './card-state.js';
+import { STATE_LOOK } from './card-state.js';
+import { useApprovalOf } from './known-approvals.js';
 import { streamedInput } from './parse/streamed-input.js';
+import type { CardProps } from './view/card-props.js';
 import { LongText } from './view/long-text.js';
+import { choiceOf, keepOpenChoice, openChoice } from './view/open-choice.js';
 import { ScrollArea } from './view/scroll-area.js';
 import { strings } from './view/strings.js';
 
 export const ToolCardView = memo(function ToolCardView({ card, session, agent }: CardProps) {
-  const approval = useConsole((state) => approvalOf(state.approvals, session, card, agent?.id ?? null));
+  const approval = useApprovalOf(card, session, agent?.id ?? null);
   const state = shownState(card.state, approval?.state);
-  const key = `${session} ${agent?.id ?? ''} ${card.id}`;
+  const key = choiceOf(session, agent?.id, card.id);
   const [chosen, setChosen] = useState(() => openChoice(key));
   const [raw, setRaw] = useState(false);
   const id = useId();
@@ -92,7 +94,12 @@ function Body({
   const inputText = useDeferredValue(card.inputText);
   const input = useMemo(() => streamedInput({ input: card.input, inputText }), [card.input, inputText]);
   const { Body: OwnBody } = lookOf(card);
-  const note = state === undefined ? undefined : text.stateNotes[state];
+  const note =
+    state === 'cancelled' && hasBegun(card)
+      ? text.stoppedWhileRunning
+      : state === undefined
+        ? undefined
+        : text.stateNotes[state];
   return (
     <>
       {note !== undefined && <p className="text-xs text-muted">{note}</p>}
@@ -134,9 +141,10 @@ function RawView({ card }: { card: ToolCard }) {
 /** Why it ran or did not, where no approval says it. */
 function Provenance({ card, state }: { card: ToolCard; state: CardState }) {
   const text = useText(strings);
+  const language = useLanguage();
   if (card.because === undefined || card.because === '') return null;
-  const why = makeVisible(card.because);
-  const stopped = state === 'denied' || state === 'expired' || state === 'cancelled';
+  const why = makeVisible(gatewaySentence(card.because, language));
+  const stopped = state === 'denied' || state === 'expired' || (state === 'cancelled' && !hasBegun(card));
   return (
     <p className="text-xs text-muted wrap-anywhere">
       {stopped ? text.notRunBecause(why) : text.ranBecause(why)}
@@ -144,12 +152,14 @@ function Provenance({ card, state }: { card: ToolCard; state: CardState }) {
   );
 }
 
+const hasBegun = ({ startedAt }: ToolCard): boolean => startedAt !== undefined;
+
 /** Approvals have events of their own, which may arrive before those of the turn. */
 function shownState(state: CardState, approval: string | undefined): CardState {
   if (approval === 'pending' && (state === 'pending' || state === 'running')) return 'waiting';
   if (approval !== undefined && approval !== 'pending' && state === 'waiting') {
     if (approval === 'denied' || approval === 'expired' || approval === 'cancelled') return approval;
-    return 'running';
+    return 'pending';
   }
   return state;
 }

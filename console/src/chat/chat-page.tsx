@@ -64,7 +64,7 @@ function NewChat() {
           obstacle ?? (model === undefined && choice.list.status === 'ready' ? text.reasons.model : undefined)
         }
         send={send}
-        stop={async () => {}}
+        stop={async () => []}
         suggestion={suggestion}
         autoFocus={focused}
       >

@@ -1,5 +1,6 @@
 /** Where a person writes. What they wrote stays until the gateway has it. */
 import { type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
+import { useAsOpenTurn } from '../data/open-turn.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';
 import { classes } from '../ui/classes.js';
@@ -20,9 +21,12 @@ interface ComposerProps {
   running: boolean;
   /** Why nothing can be sent; undefined where it can. */
   obstacle: string | undefined;
+  /** What happens to something that is sent now, where that is not at once. */
+  hint?: string | undefined;
   /** Rejects where the gateway did not take it. */
   send: (content: string | ContentBlock[]) => Promise<void>;
-  stop: () => Promise<void>;
+  /** Resolves to what was said and is not delivered any more: it can be sent again. */
+  stop: () => Promise<readonly string[]>;
   /** The choice of the model and the folder. */
   children?: ReactNode;
   /** An example that was chosen: it fills the composer and can be edited. */
@@ -93,7 +97,8 @@ export function Composer(props: ComposerProps) {
   const stop = async (): Promise<void> => {
     setStopping(true);
     try {
-      await props.stop();
+      const withdrawn = await props.stop();
+      if (withdrawn.length > 0) write([...withdrawn, draft].filter((each) => each !== '').join('\n\n'));
       setProblem(undefined);
     } catch (error) {
       setProblem({ title: text.notStopped, message: error instanceof Error ? error.message : String(error) });
@@ -101,6 +106,8 @@ export function Composer(props: ComposerProps) {
       setStopping(false);
     }
   };
+
+  useAsOpenTurn(running, () => void stop());
 
   return (
     <form
@@ -167,7 +174,7 @@ export function Composer(props: ComposerProps) {
             <AttachIcon size={18} />
           </IconButton>
           <div className="flex min-w-0 flex-1 flex-wrap items-center gap-1">{props.children}</div>
-          {running ? (
+          {running && (
             <Button
               variant="danger"
               busy={stopping}
@@ -176,7 +183,8 @@ export function Composer(props: ComposerProps) {
             >
               {stopping ? text.stopping : text.stop}
             </Button>
-          ) : (
+          )}
+          {(!running || !empty) && (
             <Button
               type="submit"
               variant="primary"
@@ -200,6 +208,8 @@ export function Composer(props: ComposerProps) {
           text.sending
         ) : hindrance !== undefined ? (
           hindrance
+        ) : props.hint !== undefined ? (
+          props.hint
         ) : (
           <span className="hidden pointer-fine:inline">{text.hintKeys}</span>
         )}

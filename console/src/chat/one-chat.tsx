@@ -1,6 +1,7 @@
 /** A conversation that exists. */
 import { useState } from 'react';
-import { stopTurn } from '../data/chat.js';
+import { KnownApprovalsContext } from '../cards/known-approvals.js';
+import { sayMeanwhile, stopTurn } from '../data/chat.js';
 import { type ConversationView, useConversation } from '../data/conversation.js';
 import { useIdentity } from '../data/identity.js';
 import { isOwnSession } from '../data/own-sessions.js';
@@ -17,10 +18,12 @@ import { Choices } from './choices.js';
 import { Composer } from './composer.js';
 import { useKeptFocus } from './kept-focus.js';
 import { strings } from './strings.js';
+import { TodoLine } from './todo-line.js';
 import { Transcript } from './transcript.js';
 import { useModelChoice } from './use-model-choice.js';
 import { useObstacle } from './use-obstacle.js';
 import { fork, useTalk } from './use-talk.js';
+import { textOfMessage, useWaitingMessages, WaitingMessages } from './waiting-messages.js';
 
 export function OneChat({ session: id, onRetry }: { session: string; onRetry: () => void }) {
   const text = useText(strings);
@@ -83,12 +86,12 @@ function Talk({ id, conversation }: { id: string; conversation: ConversationView
     session !== undefined && person.name !== '' && session.key !== person.name
       ? text.reasons.otherKey(session.key)
       : undefined;
-  const obstacle =
-    general ?? foreign ?? busy ?? (choice.model === undefined ? text.reasons.model : undefined);
+  const obstacle = general ?? foreign ?? (choice.model === undefined ? text.reasons.model : undefined);
+  const waiting = useWaitingMessages(id, running);
   const { actions, send } = useTalk(id, conversation, choice, () => setSent((count) => count + 1));
   return (
     <ChatActionsContext value={actions}>
-      <CanSendContext value={obstacle === undefined}>
+      <CanSendContext value={obstacle === undefined && !running}>
         <div className="flex h-full flex-col">
           {session === undefined ? (
             <h1 className="sr-only">{text.untitled}</h1>
@@ -100,15 +103,26 @@ function Talk({ id, conversation }: { id: string; conversation: ConversationView
               onFork={() => void fork(id, text.forked)}
             />
           )}
-          <Transcript conversation={conversation} sent={sent} />
+          <KnownApprovalsContext value={conversation.approvals}>
+            <Transcript conversation={conversation} sent={sent} />
+          </KnownApprovalsContext>
+          {running && <TodoLine parts={parts} />}
+          <WaitingMessages {...waiting} />
           <Composer
             session={id}
             placeholder={choice.agent ? text.placeholderAgent : text.placeholder}
             running={running}
             obstacle={obstacle}
-            send={send}
+            hint={busy}
+            send={async (content) => {
+              if (!running) return send(content);
+              await sayMeanwhile(id, content);
+              waiting.refresh();
+            }}
             stop={async () => {
-              await stopTurn(id);
+              const withdrawn = await stopTurn(id);
+              waiting.refresh();
+              return withdrawn.map(textOfMessage).filter((each) => each !== '');
             }}
             autoFocus={focused}
           >

@@ -1,5 +1,6 @@
 import { memo } from 'react';
 import { ToolCardView } from '../cards/tool-card.js';
+import { ReadRun } from '../cards/view/read-run.js';
 import { isContinued, MarkdownBlocks } from '../markdown/markdown.js';
 import { useText } from '../text/language.js';
 import { Button } from '../ui/button.js';
@@ -48,6 +49,12 @@ function Content({ row }: { row: Row }) {
       return (
         <div className="pt-3">
           <ToolCardView card={row.part.card} session={session} />
+        </div>
+      );
+    case 'reads':
+      return (
+        <div className="pt-3">
+          <ReadRun cards={row.cards} session={session} Card={ToolCardView} />
         </div>
       );
     case 'note':

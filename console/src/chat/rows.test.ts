@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Part, TextPart, UserPart } from '../data/reducer/view.js';
+import { newCard } from '../data/reducer/cards.js';
+import type { Part, TextPart, ToolCard, ToolPart, UserPart } from '../data/reducer/view.js';
 import { RowMaker } from './rows.js';
 
 const user = (key: string, turn?: number): UserPart => ({
@@ -13,6 +14,11 @@ const text = (key: string, content: string, streaming = false): TextPart => ({
   key,
   text: content,
   streaming,
+});
+const tool = (id: string, name: string, more: Partial<ToolCard> = {}): ToolPart => ({
+  kind: 'tool',
+  key: id,
+  card: { ...newCard(id, name), state: 'success', ...more },
 });
 const note = (key: string): Part => ({ kind: 'note', key, note: { type: 'stopped' } });
 const keys = (maker: RowMaker, parts: readonly Part[], running = false): string[] =>
@@ -83,5 +89,37 @@ describe('rows of a conversation', () => {
     expect(maker.rows(parts, false).at(-1)).toMatchObject({ last: true });
     const more = maker.rows([...parts, user('u1', 1)], false);
     expect(more[1]).toMatchObject({ kind: 'note', last: false });
+  });
+
+  it('fold three reads or more that follow each other into one', () => {
+    const reads = [tool('r1', 'Read'), tool('r2', 'Grep'), tool('r3', 'LS')];
+    expect(keys(new RowMaker(), [user('u', 0), ...reads.slice(1)])).toEqual(['u', 'r2', 'r3']);
+    const rows = new RowMaker().rows([user('u', 0), ...reads, tool('w', 'Write')], true);
+    expect(rows.map(({ kind }) => kind)).toEqual(['user', 'reads', 'tool']);
+    expect(rows[1]).toMatchObject({ cards: [{ id: 'r1' }, { id: 'r2' }, { id: 'r3' }] });
+  });
+
+  it.each([
+    ['failed', { state: 'error' }],
+    ['was denied', { state: 'denied' }],
+    ['runs', { state: 'running' }],
+    ['waits for a person', { state: 'waiting' }],
+    ['was asked about', { approval: 'a1' }],
+    ['wrote', { name: 'Edit' }],
+    ['is of an unknown tool', { name: 'mcp__files__read', kind: 'read' }],
+  ] as const)('never fold away a call that %s', (_, more) => {
+    const parts = [tool('r1', 'Read'), tool('r2', 'Read'), tool('x', 'Read', more), tool('r3', 'Read')];
+    expect(keys(new RowMaker(), parts)).toEqual(['r1', 'r2', 'x', 'r3']);
+  });
+
+  it('keep a fold under the key of the card that was there first', () => {
+    const maker = new RowMaker();
+    const shown = [tool('r3', 'Read'), tool('r4', 'Read')];
+    expect(keys(maker, shown)).toEqual(['r3', 'r4']);
+    const earlier = [tool('r1', 'Read'), tool('r2', 'Read')];
+    expect(keys(maker, [...earlier, ...shown])).toEqual(['r3']);
+    const before = maker.rows([...earlier, ...shown, text('a', 'one', true)], true);
+    const after = maker.rows([...earlier, ...shown, text('a', 'one two', true)], true);
+    expect(after[0]).toBe(before[0]);
   });
 });

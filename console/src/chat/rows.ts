@@ -2,12 +2,14 @@
  * What the list draws, one row after another. Rows of parts that did not change are the same objects
  * as before, so a piece of text that arrives draws one row anew.
  */
+import { groupReads } from '../cards/parse/reads.js';
 import type {
   MediaPart,
   NotePart,
   Part,
   TextPart,
   ThinkingPart,
+  ToolCard,
   ToolPart,
   UserPart,
 } from '../data/reducer/view.js';
@@ -20,10 +22,18 @@ export type Row =
   | { kind: 'thinking'; key: string; part: ThinkingPart }
   | { kind: 'media'; key: string; part: MediaPart }
   | { kind: 'tool'; key: string; part: ToolPart }
+  | ReadsRow
   /** `last`: nothing was said or done since. */
   | { kind: 'note'; key: string; part: NotePart; last: boolean }
   /** After a turn that has ended. `answer` is its text. */
   | ActionsRow;
+
+/** Several calls in a row that only looked at something. */
+export interface ReadsRow {
+  kind: 'reads';
+  key: string;
+  cards: readonly ToolCard[];
+}
 
 export interface ActionsRow {
   kind: 'actions';
@@ -38,6 +48,8 @@ const ROW_CHARACTERS = 6_000;
 interface PartRows {
   part: Part;
   rows: Row[];
+  /** In which drawing it came. */
+  since: number;
 }
 
 /** Makes the rows of one conversation. Give it all parts each time. */
@@ -45,14 +57,18 @@ export class RowMaker {
   #known: PartRows[] = [];
   #splitters = new Map<string, BlockSplitter>();
   #actions = new Map<string, ActionsRow>();
+  #reads = new Map<string, ReadsRow>();
+  #drawing = 0;
   #last: { parts: readonly Part[]; running: boolean; rows: readonly Row[] } | undefined;
 
   rows(parts: readonly Part[], running: boolean): readonly Row[] {
     if (this.#last?.parts === parts && this.#last.running === running) return this.#last.rows;
     const known = finder(this.#known);
+    const drawing = ++this.#drawing;
     this.#known = parts.map((part, index) => {
       const before = known(part.key, index);
-      return before?.part === part ? before : { part, rows: this.#rowsOf(part, before?.rows ?? []) };
+      if (before?.part === part) return before;
+      return { part, rows: this.#rowsOf(part, before?.rows ?? []), since: before?.since ?? drawing };
     });
     this.#forget();
     const rows = this.#withActions(running);
@@ -102,18 +118,41 @@ export class RowMaker {
       if (begun !== undefined && answer.length > 0) rows.push(this.#actionsRow(begun, answer));
       answer = [];
     };
-    for (const [index, { part, rows: own }] of this.#known.entries()) {
+    const newest = this.#known.at(-1);
+    for (const group of groupReads(this.#known, ({ part }) => part)) {
+      const [lead] = group;
+      if (lead === undefined) continue;
+      if (group.length > 1) {
+        rows.push(this.#readsRow(group));
+        continue;
+      }
+      const { part, rows: own } = lead;
       if (part.kind === 'user') {
         end();
         begun = part;
       } else if (part.kind === 'text' && part.text.trim() !== '') answer.push(part);
       const [first] = own;
-      const last = index === this.#known.length - 1;
+      const last = lead === newest;
       if (first?.kind === 'note' && first.last !== last) own[0] = { ...first, last };
       for (const row of own) rows.push(row);
     }
     if (!running) end();
     return rows;
+  }
+
+  /**
+   * Its key is that of the card that was there first: also when earlier ones are loaded in front, the
+   * list finds the row that it knows.
+   */
+  #readsRow(run: readonly PartRows[]): Row {
+    const first = run.reduce((a, b) => (b.since < a.since ? b : a));
+    const { key } = first.part;
+    const cards = run.flatMap(({ part }) => (part.kind === 'tool' ? [part.card] : []));
+    const known = this.#reads.get(key);
+    if (known !== undefined && sameItems(known.cards, cards)) return known;
+    const made: ReadsRow = { kind: 'reads', key, cards };
+    this.#reads.set(key, made);
+    return made;
   }
 
   #actionsRow({ key: begun, turn }: UserPart, answer: readonly TextPart[]): Row {

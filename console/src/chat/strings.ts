@@ -3,6 +3,7 @@ import { DEMO_EXAMPLES } from './demo-examples.js';
 
 const en = {
   newChat: 'New chat',
+  archived: 'Archived',
   untitled: 'Untitled conversation',
   // Header
   model: 'Model',
@@ -21,15 +22,7 @@ const en = {
   copyLink: 'Copy the address of this page',
   linkCopied: 'The address was copied.',
   openSessions: 'All sessions',
-  states: {
-    running: 'Working',
-    asking: 'Waiting for you',
-    ready: 'Ready',
-    failed: 'Failed',
-    interrupted: 'Interrupted',
-    parked: 'Waiting for the client',
-    expired: 'Expired',
-  },
+  expired: 'Expired',
   // Loading and missing
   loading: 'Loading the conversation',
   loadFailed: 'The conversation could not be loaded.',
@@ -46,6 +39,8 @@ const en = {
   thoughtFor: (time: string) => `Thought for ${time}`,
   redacted: 'Thinking hidden by the provider',
   working: 'Working…',
+  todoList: 'To-do list',
+  todosDone: (done: number, all: number) => `${done} of ${all} done`,
   newBelow: 'New below',
   toBottom: 'Go to the end',
   loadingEarlier: 'Loading earlier messages…',
@@ -75,7 +70,7 @@ const en = {
   branched: 'This is a new branch. The earlier one is in Sessions.',
   // Notes
   compacted: (before: string, after: string) =>
-    `Earlier messages were summarised: ${before} tokens became ${after}.`,
+    `Compacted: from here on the model works from a summary of what is above (${before} tokens became ${after}).`,
   maxTurns: (turns: string) => `Paused after ${turns} steps. Choose Continue to keep going.`,
   stopped: 'You stopped it here.',
   interrupted: 'It was interrupted here.',
@@ -105,8 +100,9 @@ const en = {
   reasons: {
     signedOut: 'You are signed out. Open the address that the gateway printed, or sign in again.',
     lost: 'The connection to the gateway is lost. It will be restored automatically; your text is kept.',
-    running: 'It is still working. Stop it, or wait until it is done.',
-    elsewhere: 'Another client is running a turn in this conversation. Stop it, or wait until it is done.',
+    running: 'It is still working. What you send is delivered as soon as it can take it.',
+    elsewhere:
+      'Another client is running a turn in this conversation. What you send is delivered as soon as it can take it.',
     empty: 'Write something first.',
     model: 'Choose a model first.',
     pattern: 'Enter the full name of the model.',
@@ -115,6 +111,9 @@ const en = {
     otherKey: (key: string) =>
       `This conversation belongs to the key ${key}: you can read it, but only its owner can write in it.`,
   },
+  waitingMessages: 'Messages that wait',
+  waitingFiles: 'Attached files',
+  withdraw: 'Withdraw',
   attach: 'Attach files',
   attached: 'Attached files',
   removeFile: (name: string) => `Remove ${name}`,
@@ -180,6 +179,7 @@ export const strings: Strings<ChatStrings> = {
   en,
   zh: {
     newChat: '新对话',
+    archived: '已归档',
     untitled: '未命名的对话',
     model: '模型',
     folder: '文件夹',
@@ -197,15 +197,7 @@ export const strings: Strings<ChatStrings> = {
     copyLink: '复制此页地址',
     linkCopied: '地址已复制。',
     openSessions: '全部会话',
-    states: {
-      running: '进行中',
-      asking: '等待您的决定',
-      ready: '就绪',
-      failed: '失败',
-      interrupted: '已中断',
-      parked: '等待其客户端',
-      expired: '已过期',
-    },
+    expired: '已过期',
     loading: '正在加载对话',
     loadFailed: '对话加载失败。',
     tryAgain: '重试',
@@ -220,6 +212,8 @@ export const strings: Strings<ChatStrings> = {
     thoughtFor: (time) => `思考了 ${time}`,
     redacted: '被服务商隐藏的思考内容',
     working: '进行中…',
+    todoList: '待办清单',
+    todosDone: (done, all) => `已完成 ${done}/${all}`,
     newBelow: '下方有新内容',
     toBottom: '跳到末尾',
     loadingEarlier: '正在加载更早的消息…',
@@ -246,7 +240,8 @@ export const strings: Strings<ChatStrings> = {
     copyAnswer: '复制回答',
     copyMessage: '复制消息',
     branched: '这是一个新分支，之前的分支在“会话”中。',
-    compacted: (before, after) => `较早的消息已压缩为摘要：${before} 个 Token 变为 ${after} 个。`,
+    compacted: (before, after) =>
+      `已压缩：从这里起，模型依据以上内容的摘要继续（${before} 个 Token 变为 ${after} 个）。`,
     maxTurns: (turns) => `已在 ${turns} 步后暂停，点“继续”即可接着进行。`,
     stopped: '您在此处停止了它。',
     interrupted: '在此处中断。',
@@ -274,8 +269,8 @@ export const strings: Strings<ChatStrings> = {
     reasons: {
       signedOut: '您已退出登录。请打开网关启动时显示的地址，或重新登录。',
       lost: '与网关的连接已断开，恢复后会自动重连，您的文字会保留。',
-      running: '仍在进行中。可以先停止，或等它完成。',
-      elsewhere: '另一个客户端正在此对话中运行。可以先停止，或等它完成。',
+      running: '仍在进行中。您发送的内容会在它可以接收时送达。',
+      elsewhere: '另一个客户端正在此对话中运行。您发送的内容会在它可以接收时送达。',
       empty: '请先输入内容。',
       model: '请先选择模型。',
       pattern: '请填写完整的模型名称。',
@@ -283,6 +278,9 @@ export const strings: Strings<ChatStrings> = {
       reading: '文件仍在读取中。',
       otherKey: (key) => `此对话属于密钥 ${key}：您可以查看，但只有其所有者可以在其中发言。`,
     },
+    waitingMessages: '等待送达的消息',
+    waitingFiles: '附件',
+    withdraw: '撤回',
     attach: '添加附件',
     attached: '已添加的附件',
     removeFile: (name) => `移除 ${name}`,

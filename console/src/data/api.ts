@@ -24,7 +24,7 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-type Method = 'GET' | 'POST' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 type RefusedListener = (path: string) => void;
 const refused = new Set<RefusedListener>();
@@ -89,6 +89,7 @@ async function requestBy<T>(
 export const get = <T>(path: string, signal?: AbortSignal): Promise<T> =>
   request<T>('GET', path, undefined, signal);
 export const post = <T>(path: string, body: unknown = {}): Promise<T> => request<T>('POST', path, body);
+export const patch = <T>(path: string, body: unknown): Promise<T> => request<T>('PATCH', path, body);
 export const remove = <T>(path: string): Promise<T> => request<T>('DELETE', path);
 
 function parse(text: string): unknown {

@@ -2,10 +2,11 @@
 import type {
   ChatRequest,
   ChatStarted,
+  QueuedMessageWire,
   SessionWire,
   StopAnswer,
 } from '../../../src/server/console-api/wire/sessions.js';
-import { post, Unreachable } from './api.js';
+import { get, post, remove, Unreachable } from './api.js';
 import { noteOwnSession } from './own-sessions.js';
 
 /** Without a network it is sent again this often; the same `client_id` is the same request. */
@@ -18,10 +19,25 @@ export async function startChat(request: ChatRequest): Promise<ChatStarted> {
   return started;
 }
 
-/** Resolves to false where nothing ran. */
-export async function stopTurn(session: string): Promise<boolean> {
-  const { stopped } = await untilAnswered(() => post<StopAnswer>(`${pathOf(session)}/stop`));
-  return stopped;
+/** Into the turn that runs, where its agent can take it, else after it. */
+export async function sayMeanwhile(session: string, content: ChatRequest['content']): Promise<void> {
+  await post(`${pathOf(session)}/messages`, { content, mode: 'steer' });
+  noteOwnSession(session);
+}
+
+export async function queuedMessages(session: string, signal: AbortSignal): Promise<QueuedMessageWire[]> {
+  const { data } = await get<{ data: QueuedMessageWire[] }>(`${pathOf(session)}/messages`, signal);
+  return data;
+}
+
+export function withdrawMessage({ session, id }: QueuedMessageWire): Promise<void> {
+  return remove(`${pathOf(session)}/messages/${encodeURIComponent(id)}`);
+}
+
+/** Resolves to what waited for the end of the turn, and is not said any more. */
+export async function stopTurn(session: string): Promise<QueuedMessageWire[]> {
+  const { withdrawn } = await untilAnswered(() => post<StopAnswer>(`${pathOf(session)}/stop`));
+  return withdrawn;
 }
 
 /** Resumes an interrupted turn. */

@@ -3,6 +3,7 @@ import type { BlockWire } from '../../../src/activity/wire.js';
 import type { ConsoleEvent } from '../../../src/server/console-api/wire/events.js';
 import type {
   MessageWire,
+  RecordedTurnWire,
   SessionContentWire,
   SessionWire,
 } from '../../../src/server/console-api/wire/sessions.js';
@@ -45,6 +46,8 @@ const SESSION: SessionWire = {
   state: 'live',
   title: null,
   parent: null,
+  pinned: false,
+  archived: false,
   root: '/w',
   created_at: TIME,
   updated_at: TIME,
@@ -63,6 +66,7 @@ function look(...said: Said[]) {
     session: SESSION as SessionWire | undefined,
     /** Indexes of instructions, which are left out. */
     instructions: new Set<number>(),
+    turns: [] as RecordedTurnWire[],
     asked: [] as string[],
     hold: undefined as Promise<void> | undefined,
   };
@@ -81,6 +85,7 @@ function look(...said: Said[]) {
       messages: messages().filter(({ index }) => index >= from && index < before),
       total: server.said.length,
       open_calls: [],
+      turns: server.turns,
     };
     return content;
   };
@@ -397,5 +402,68 @@ describe('a conversation', () => {
     broken.subscribe(() => {});
     await settled();
     expect(broken.get()).toMatchObject({ status: 'failed', problem: 'The disk is full.' });
+  });
+
+  const RECORD: RecordedTurnWire = {
+    turn: 0,
+    id: 'req_1',
+    began_at: TIME,
+    model: 'coder',
+    chunks: [
+      {
+        ...{ type: 'tool_start', tool_use_id: 'c1', name: 'Read', kind: 'read', title: 'Read c1' },
+        ...{ command: null, diff: null, because: 'rule Read', agent: null, at: TIME },
+      },
+      {
+        ...{ type: 'tool_result', tool_use_id: 'c1', name: 'Read', outcome: 'done', is_error: false },
+        ...{ duration_ms: 7, content: [], truncated: false, because: 'rule Read', agent: null, at: TIME },
+      },
+    ],
+    ended: { end: 'complete', stop_reason: 'end_turn', error: null },
+  };
+  const READ: Said[] = [
+    [0, 'user', text('read it')],
+    [0, 'assistant', use('c1')],
+    [0, 'user', gave('c1', text('content'))],
+    [0, 'assistant', text('read')],
+  ];
+
+  const lookAt = async (turn: RecordedTurnWire, ...said: Said[]) => {
+    const looking = look(...said);
+    looking.server.turns = [turn];
+    looking.events.say({ type: 'session', what: 'changed', session: SESSION });
+    await looking.hear();
+    return looking;
+  };
+
+  it('that nobody watched shows why a call ran and how long, and the result of the transcript', async () => {
+    const { source, outline } = await lookAt(RECORD, ...READ);
+    expect(outline()).toEqual(['read it', expect.stringContaining('c1'), 'read']);
+    const card = source.get().parts.find((part) => part.kind === 'tool')?.card;
+    expect(card).toMatchObject({ state: 'success', title: 'Read c1', because: 'rule Read', durationMs: 7 });
+    expect(card?.result).toEqual([text('content')]);
+  });
+
+  it('whose gateway died says of a call without a result that its outcome is unknown', async () => {
+    const record = { ...RECORD, chunks: RECORD.chunks.slice(0, 1), ended: null };
+    const { source } = await lookAt(record, ...READ.slice(0, 2));
+    const card = source.get().parts.find((part) => part.kind === 'tool')?.card;
+    expect(card).toMatchObject({ state: 'unknown', title: 'Read c1', because: 'rule Read' });
+  });
+
+  it('that a person stopped says so, with what had been said and printed', async () => {
+    const chunks: RecordedTurnWire['chunks'] = [
+      { type: 'text', text: 'Let me', agent: null, at: TIME },
+      {
+        ...{ type: 'tool_use', tool_use_id: 'c1', name: 'Bash', complete: true },
+        ...{ input: { command: 'make' }, agent: null, at: TIME },
+      },
+    ];
+    const ended = { end: 'stopped', stop_reason: null, error: null } as const;
+    const { outline, source } = await lookAt({ ...RECORD, chunks, ended }, ...READ.slice(0, 1));
+    expect(outline().slice(0, 2)).toEqual(['read it', 'Let me']);
+    expect(source.get().parts.at(-1)).toMatchObject({ kind: 'note', note: { type: 'stopped' } });
+    const card = source.get().parts.find((part) => part.kind === 'tool')?.card;
+    expect(card).toMatchObject({ state: 'cancelled', input: { command: 'make' } });
   });
 });

@@ -6,6 +6,7 @@
 import type { ApprovalWire } from '../../../src/server/console-api/wire/approvals.js';
 import type {
   MessageWire,
+  RecordedTurnWire,
   SessionContentWire,
   SessionWire,
 } from '../../../src/server/console-api/wire/sessions.js';
@@ -16,6 +17,7 @@ import { approvalsByCall, drawTurns, twinOf } from './reducer/draw-conversation.
 import { equal } from './reducer/equal.js';
 import { type HistoryTurn, HistoryTurns } from './reducer/history.js';
 import { lacksMedia } from './reducer/parts.js';
+import { recordedParts } from './reducer/turns.js';
 import type { Part, ToolCard } from './reducer/view.js';
 
 export interface ConversationView {
@@ -24,6 +26,8 @@ export interface ConversationView {
   problem: string | undefined;
   session: SessionWire | undefined;
   parts: readonly Part[];
+  /** Questions of the conversation as they were fetched, by their ids. */
+  approvals: ReadonlyMap<string, ApprovalWire>;
   /** A turn runs. */
   running: boolean;
   /** Undefined where everything is there. Never rejects: what could not be fetched can be asked for again. */
@@ -35,6 +39,7 @@ export const NO_CONVERSATION: ConversationView = {
   problem: undefined,
   session: undefined,
   parts: [],
+  approvals: new Map(),
   running: false,
   loadEarlier: undefined,
 };
@@ -54,13 +59,19 @@ interface SourcePorts extends Pick<Timers, 'after'> {
   store: StateStore;
 }
 
+interface Recorded {
+  wire: RecordedTurnWire;
+  parts: readonly Part[];
+}
+
 interface Loaded {
   /** Index of the first message; up to `total`, without instructions. */
   from: number;
   total: number;
   messages: readonly MessageWire[];
   openCalls: ReadonlySet<string>;
-  approvals: readonly ApprovalWire[];
+  records: ReadonlyMap<number, Recorded>;
+  approvals: ReadonlyMap<string, ApprovalWire>;
 }
 
 /** What the parts of the transcript were made of. */
@@ -195,7 +206,7 @@ export class ConversationSource {
   }
 
   /** Decisions for the cards; empty where they cannot be fetched. */
-  async #approvals(signal: AbortSignal): Promise<readonly ApprovalWire[]> {
+  async #approvals(signal: AbortSignal): Promise<Iterable<ApprovalWire>> {
     const query = `session=${encodeURIComponent(this.#id)}&state=all&limit=${LIMITS.approvals}`;
     try {
       const { data } = await this.#ports.request<{ data: ApprovalWire[] }>(
@@ -206,12 +217,12 @@ export class ConversationSource {
       );
       return data;
     } catch {
-      return this.#loaded?.approvals ?? [];
+      return this.#loaded?.approvals.values() ?? [];
     }
   }
 
-  #take(content: SessionContentWire, approvals: readonly ApprovalWire[]): void {
-    const { messages, open_calls, total, ...session } = content;
+  #take(content: SessionContentWire, approvals: Iterable<ApprovalWire>): void {
+    const { messages, open_calls, total, turns, ...session } = content;
     const before = this.#loaded;
     const from = Math.max(0, total - LIMITS.page);
     const page = kept(before?.messages ?? [], messages, ({ index }) => index);
@@ -227,7 +238,8 @@ export class ConversationSource {
       total,
       messages: joins ? [...before.messages.filter(({ index }) => index < from), ...page] : page,
       openCalls: new Set(open_calls.map(({ id }) => id)),
-      approvals: kept(before?.approvals ?? [], approvals, ({ id }) => id),
+      records: new Map([...(joins ? before.records : []), ...recordsOf(turns, before?.records)]),
+      approvals: keptApprovals(before?.approvals ?? NO_CONVERSATION.approvals, [...approvals]),
     };
   }
 
@@ -269,7 +281,7 @@ export class ConversationSource {
     const from = this.#loaded?.from ?? 0;
     if (from === 0) return;
     try {
-      const { messages, total } = await this.#page(`before=${from}&limit=${LIMITS.page}`);
+      const { messages, total, turns } = await this.#page(`before=${from}&limit=${LIMITS.page}`);
       const loaded = this.#loaded;
       // Compacted in the meantime, or requested twice.
       if (loaded?.from !== from || total < loaded.total) return;
@@ -277,6 +289,7 @@ export class ConversationSource {
         ...loaded,
         from: Math.max(0, from - LIMITS.page),
         messages: [...messages, ...loaded.messages],
+        records: new Map([...loaded.records, ...recordsOf(turns, loaded.records)]),
       };
       this.#draw();
     } catch {
@@ -304,6 +317,7 @@ export class ConversationSource {
       problem: failure?.problem,
       session: this.#session,
       parts: reuseParts(before.parts, withNote(parts, this.#session, running === true)),
+      approvals: this.#loaded?.approvals ?? NO_CONVERSATION.approvals,
       running: running === true,
       loadEarlier: (this.#loaded?.from ?? 0) > 0 ? this.#loadEarlier : undefined,
     };
@@ -327,13 +341,32 @@ export class ConversationSource {
     const turns = this.#turns.of(loaded?.messages ?? [], {
       nameOf: (turn) => this.#names.get(turn) ?? `turn ${turn}`,
       openCalls: loaded?.openCalls ?? new Set(),
-      approvals: approvalsByCall(loaded?.approvals, heard),
+      approvals: approvalsByCall(loaded?.approvals.values(), heard),
       running,
       cards: this.#cards,
+      records: partsByTurn(loaded?.records),
     });
     this.#base = { from, turns };
     return this.#base;
   }
+}
+
+/** `known`: those that are the same are not made anew. */
+function recordsOf(
+  turns: readonly RecordedTurnWire[],
+  known: ReadonlyMap<number, Recorded> = new Map(),
+): [number, Recorded][] {
+  return turns.map((wire) => {
+    const before = known.get(wire.turn);
+    const same = before !== undefined && equal(before.wire, wire);
+    return [wire.turn, same ? before : { wire, parts: recordedParts(wire) }];
+  });
+}
+
+function partsByTurn(
+  records: ReadonlyMap<number, Recorded> | undefined,
+): ReadonlyMap<number, readonly Part[]> {
+  return new Map([...(records ?? [])].map(([turn, { parts }]) => [turn, parts]));
 }
 
 /** The old objects wherever they are equal: what is made of them need not be made again. */
@@ -343,6 +376,16 @@ function kept<T>(before: readonly T[], next: readonly T[], keyOf: (each: T) => u
     const old = known.get(keyOf(each));
     return old !== undefined && equal(old, each) ? old : each;
   });
+}
+
+/** The old map where everything in it is the same. */
+function keptApprovals(
+  before: ReadonlyMap<string, ApprovalWire>,
+  next: readonly ApprovalWire[],
+): ReadonlyMap<string, ApprovalWire> {
+  const all = kept([...before.values()], next, ({ id }) => id);
+  const same = all.length === before.size && all.every((each) => before.get(each.id) === each);
+  return same ? before : new Map(all.map((each) => [each.id, each]));
 }
 
 /** Whether the newest page continues the known messages: after a compaction it does not. */

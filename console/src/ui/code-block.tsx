@@ -1,6 +1,8 @@
+import { useRef } from 'react';
 import { useText } from '../text/language.js';
 import { classes } from './classes.js';
 import { CopyButton } from './copy-button.js';
+import { useHighlight } from './highlight.js';
 import { scrollRegion } from './scroll-region.js';
 import { strings } from './strings.js';
 import { VisibleText } from './visible-text.js';
@@ -29,6 +31,8 @@ export function CodeBlock({
   copy = true,
 }: CodeBlockProps) {
   const words = useText(strings);
+  const code = useRef<HTMLElement>(null);
+  useHighlight(code, language, text);
   return (
     <div className="group/code relative min-w-0 overflow-hidden rounded-md border border-line bg-code">
       {title && (
@@ -52,7 +56,7 @@ export function CodeBlock({
             wrap && 'w-full break-words whitespace-pre-wrap',
           )}
         >
-          <code data-language={language}>
+          <code ref={code} data-language={language}>
             <VisibleText text={text} />
           </code>
         </pre>

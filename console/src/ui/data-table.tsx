@@ -27,7 +27,7 @@ interface DataTableProps<T> {
   rows: readonly T[];
   rowKey: (row: T) => string;
   /** Opens a row; the first column is what is pressed, and the whole row takes the pointer. */
-  onRow?: ((row: T) => void) | undefined;
+  rowHref?: ((row: T) => string) | undefined;
   /** Shown instead of rows. */
   empty?: ReactNode;
 }
@@ -38,12 +38,12 @@ interface Sorting {
 }
 
 /** A table; on a phone a list of cards, with the first column as the heading of each. */
-export function DataTable<T>({ label, columns, rows, rowKey, onRow, empty }: DataTableProps<T>) {
+export function DataTable<T>({ label, columns, rows, rowKey, rowHref, empty }: DataTableProps<T>) {
   const phone = usePhone();
   const [sorting, setSorting] = useState<Sorting>();
   const sorted = useMemo(() => sort(rows, columns, sorting), [rows, columns, sorting]);
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
-  if (phone) return <Cards label={label} columns={columns} rows={sorted} rowKey={rowKey} onRow={onRow} />;
+  if (phone) return <Cards label={label} columns={columns} rows={sorted} rowKey={rowKey} rowHref={rowHref} />;
   return (
     <div className="overflow-x-auto rounded-lg border border-line bg-surface">
       <table className="w-full border-collapse text-sm" aria-label={label}>
@@ -65,7 +65,7 @@ export function DataTable<T>({ label, columns, rows, rowKey, onRow, empty }: Dat
               key={rowKey(row)}
               className={classes(
                 'relative border-b border-line last:border-b-0',
-                onRow !== undefined && 'hover:bg-raised',
+                rowHref !== undefined && 'hover:bg-raised',
               )}
             >
               {columns.map((column, index) => (
@@ -78,8 +78,8 @@ export function DataTable<T>({ label, columns, rows, rowKey, onRow, empty }: Dat
                     column.className,
                   )}
                 >
-                  {index === 0 && onRow !== undefined ? (
-                    <Opener onOpen={() => onRow(row)}>{column.render(row)}</Opener>
+                  {index === 0 && rowHref !== undefined ? (
+                    <Opener href={rowHref(row)}>{column.render(row)}</Opener>
                   ) : (
                     column.render(row)
                   )}
@@ -128,7 +128,7 @@ function HeadCell<T>({
   );
 }
 
-function Cards<T>({ label, columns, rows, rowKey, onRow }: Omit<DataTableProps<T>, 'empty'>) {
+function Cards<T>({ label, columns, rows, rowKey, rowHref }: Omit<DataTableProps<T>, 'empty'>) {
   const [first, ...others] = columns;
   return (
     <ul aria-label={label} className="flex flex-col gap-2">
@@ -139,10 +139,10 @@ function Cards<T>({ label, columns, rows, rowKey, onRow }: Omit<DataTableProps<T
         >
           <div className="font-medium break-words">
             {first !== undefined &&
-              (onRow === undefined ? (
+              (rowHref === undefined ? (
                 first.render(row)
               ) : (
-                <Opener onOpen={() => onRow(row)}>{first.render(row)}</Opener>
+                <Opener href={rowHref(row)}>{first.render(row)}</Opener>
               ))}
           </div>
           <dl className="mt-1.5 grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 gap-y-1">
@@ -169,16 +169,15 @@ function Cards<T>({ label, columns, rows, rowKey, onRow }: Omit<DataTableProps<T
   );
 }
 
-/** A button as large as its row, so that the row can be pressed and there is one name for it. */
-function Opener({ onOpen, children }: { onOpen: () => void; children: ReactNode }) {
+/** A link as large as its row: it opens in a new tab as any other, and the row has one name. */
+function Opener({ href, children }: { href: string; children: ReactNode }) {
   return (
-    <button
-      type="button"
-      onClick={onOpen}
-      className="cursor-pointer text-left font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+    <a
+      href={href}
+      className="text-left font-medium text-inherit no-underline after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
     >
       {children}
-    </button>
+    </a>
   );
 }
 

@@ -122,6 +122,19 @@ export const BotIcon = icon([
   'M9 13v2',
   'M15 13v2',
 ]);
+export const SunIcon = icon([
+  'M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8z',
+  'M12 2v2',
+  'M12 20v2',
+  'M4 12H2',
+  'M22 12h-2',
+  'm5 5 1.5 1.5',
+  'm17.5 17.5 1.5 1.5',
+  'm5 19 1.5-1.5',
+  'M17.5 6.5 19 5',
+]);
+export const PinIcon = icon(['M12 17v5', 'M9 3h6l-1 7 4 4v3H6v-3l4-4z']);
+export const ArchiveIcon = icon(['M3 4h18v4H3z', 'M5 8v11a1 1 0 0 0 1 1h12a1 1 0 0 0 1-1V8', 'M10 12h4']);
 export const SignOutIcon = icon(['M9 21H5a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1h4', 'm16 17 5-5-5-5', 'M21 12H9']);
 export const KeyIcon = icon(['M8 20a5 5 0 1 0 0-10 5 5 0 0 0 0 10z', 'm11.5 11.5 9-9', 'm17 6 3 3']);
 export const LinkIcon = icon([

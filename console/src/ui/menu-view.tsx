@@ -1,6 +1,6 @@
 import { Menu as Base } from '@base-ui/react/menu';
 import { classes } from './classes.js';
-import type { MenuItem, MenuProps, MenuTrigger } from './menu.js';
+import type { MenuEntry, MenuProps, MenuTrigger } from './menu.js';
 
 const ITEM =
   'flex min-h-9 cursor-default items-center gap-2 rounded px-2.5 py-1.5 text-sm outline-none select-none data-disabled:opacity-50 data-highlighted:bg-raised';
@@ -45,6 +45,6 @@ export function MenuView({ label, trigger, items, align = 'end' }: MenuProps & {
   );
 }
 
-function keyOf(item: MenuItem | 'separator' | undefined): string {
+function keyOf(item: MenuEntry | undefined): string {
   return item === undefined || item === 'separator' ? 'separator' : item.label;
 }

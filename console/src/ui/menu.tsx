@@ -21,6 +21,8 @@ export interface MenuItem {
   checked?: boolean | undefined;
 }
 
+export type MenuEntry = MenuItem | 'separator';
+
 export type MenuTrigger = ReactElement<Record<string, unknown>>;
 
 export interface MenuProps {
@@ -28,7 +30,7 @@ export interface MenuProps {
   label: string;
   /** A `Button` or `IconButton` of its own. */
   trigger?: MenuTrigger | undefined;
-  items: readonly (MenuItem | 'separator')[];
+  items: readonly MenuEntry[];
   align?: 'start' | 'end' | undefined;
 }
 

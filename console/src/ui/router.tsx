@@ -5,7 +5,7 @@ import { useSyncExternalStore } from 'react';
 export type Route = { query: URLSearchParams } & (
   | { page: 'chat'; session: string | undefined }
   | { page: 'traces'; id: string | undefined }
-  | { page: 'inbox' | 'sessions' | 'tools' | 'rules' | 'usage' | 'setup' }
+  | { page: 'inbox' | 'sessions' | 'tools' | 'rules' | 'keys' | 'usage' | 'setup' }
   | { page: 'unknown'; path: string }
 );
 
@@ -31,6 +31,7 @@ export function parseRoute(hash: string): Route {
     case 'sessions':
     case 'tools':
     case 'rules':
+    case 'keys':
     case 'usage':
     case 'setup':
       return second === undefined ? { page: first, query } : unknown;

@@ -47,7 +47,7 @@ export const getMedia: ConsoleApiHandler = async (exchange, context, parameters)
   const { id } = await findSession(exchange, context, parameters);
   const wanted = parameters['media'] ?? '';
   const content = await context.sessions.read(id);
-  const source = content && findMedia(content.messages, wanted);
+  const source = content && findMedia(content.readable, wanted);
   if (source === undefined) {
     throw new GatewayError(
       'not_found',

@@ -8,13 +8,14 @@ import { type Histogram, percentile } from '../../core/histogram.js';
 import { toReplayFile } from '../../observability/replay-file.js';
 import type { Trace, TraceQuery } from '../../store/traces.js';
 import type { UsageDimension, UsageSum } from '../../store/usage.js';
+import { pageUsage, USAGE_SORTS, type UsageRow } from '../../store/usage-pages.js';
 import type { Exchange } from '../http/exchange.js';
 import { readInteger, readList, readSwitch, readTime } from '../http/read-request.js';
 import { NO_STORE, sendJson } from '../http/respond.js';
 import { traceToWire } from '../observe/report.js';
 import type { ConsoleApiHandler } from './context.js';
 import { ownOnly } from './request.js';
-import type { UsageRowWire, UsageWire } from './wire/usage.js';
+import type { UsageRowWire, UsageTotalsWire, UsageWire } from './wire/usage.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** `key` is the principal's name on this wire, as in traces. */
@@ -28,6 +29,7 @@ const DIMENSIONS: Readonly<Record<string, UsageDimension>> = {
 };
 /** `bucket=day` is `by=day` beside whatever `by` says. */
 const BUCKETS = ['day', 'hour'] as const;
+const MOST_ROWS = 500;
 
 export const showUsage: ConsoleApiHandler = async (exchange, { store }) => {
   const query = new URLSearchParams(exchange.query);
@@ -38,24 +40,31 @@ export const showUsage: ConsoleApiHandler = async (exchange, { store }) => {
   const histograms = readSwitch(query, 'histograms');
   const [bucket] = readList(query, 'bucket', BUCKETS, []);
   const by = bucket === undefined || names.includes(bucket) ? names : [bucket, ...names];
-  const sums = await store.usage.summarise({
+  const [sort = 'requests'] = readList(query, 'sort', USAGE_SORTS, []);
+  const cursor = query.get('cursor');
+  const page = await pageUsage(store.usage, {
     from,
     to,
     by: by.flatMap((name) => DIMENSIONS[name] ?? []),
     ...ownOnly(exchange),
     ...(session === null ? {} : { session }),
-    histograms: true,
     utcOffsetMinutes: readInteger(query, 'utc_offset_minutes', { default: 0, min: -840, max: 840 }),
+    sort,
+    limit: readInteger(query, 'limit', { default: MOST_ROWS, min: 1, max: MOST_ROWS }),
+    ...(query.has('top') && { top: readInteger(query, 'top', { default: 1, min: 1, max: 100 }) }),
+    ...(cursor === null ? {} : { cursor }),
   });
   const answer: UsageWire = {
-    from: new Date(from).toISOString(),
-    to: new Date(to).toISOString(),
-    data: sums.map((sum) => ({ ...toWire(sum), ...(histograms && histogramsOf(sum)) })),
+    from: new Date(page.from).toISOString(),
+    to: new Date(page.to).toISOString(),
+    total: page.total === undefined ? null : totalsToWire(page.total),
+    data: page.items.map((sum) => ({ ...toWire(sum), ...(histograms && histogramsOf(sum)) })),
+    next: page.next ?? null,
   };
   sendJson(exchange, 200, answer, NO_STORE);
 };
 
-function toWire(sum: UsageSum): UsageRowWire {
+function toWire(sum: UsageRow): UsageRowWire {
   const { principal, ...group } = sum.group;
   // A first token never comes after the last one, so the longest answer is a bound for both.
   const at = (percent: number, histogram: Histogram): number | null =>
@@ -63,6 +72,20 @@ function toWire(sum: UsageSum): UsageRowWire {
   return {
     ...group,
     ...(principal === undefined ? {} : { key: principal }),
+    ...(sum.others && { others: true }),
+    ...totalsToWire(sum),
+    mean_latency_ms: sum.meanLatencyMs,
+    p50_latency_ms: at(50, sum.latencies),
+    p95_latency_ms: at(95, sum.latencies),
+    max_latency_ms: sum.maxLatencyMs,
+    mean_first_token_ms: sum.meanFirstTokenMs ?? null,
+    p50_first_token_ms: at(50, sum.firstTokens),
+    p95_first_token_ms: at(95, sum.firstTokens),
+  };
+}
+
+function totalsToWire(sum: UsageSum): UsageTotalsWire {
+  return {
     requests: sum.requests,
     errors: sum.errors,
     input_tokens: sum.inputTokens,
@@ -72,13 +95,6 @@ function toWire(sum: UsageSum): UsageRowWire {
     reasoning_tokens: sum.reasoningTokens,
     cost_usd: sum.costUsd,
     unpriced_requests: sum.unpriced,
-    mean_latency_ms: sum.meanLatencyMs,
-    p50_latency_ms: at(50, sum.latencies),
-    p95_latency_ms: at(95, sum.latencies),
-    max_latency_ms: sum.maxLatencyMs,
-    mean_first_token_ms: sum.meanFirstTokenMs ?? null,
-    p50_first_token_ms: at(50, sum.firstTokens),
-    p95_first_token_ms: at(95, sum.firstTokens),
   };
 }
 

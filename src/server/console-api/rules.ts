@@ -296,5 +296,7 @@ function causeOf({ because }: Decision): Pick<RuleTest, 'rule' | 'source'> {
       return { rule: null, source: 'mode' };
     case 'harmless':
       return { rule: null, source: 'harmless' };
+    case 'changed':
+      return { rule: because.rule, source: 'pin' };
   }
 }

@@ -82,7 +82,7 @@ describe('the list of sessions', () => {
       [true, false],
       [false, true],
       [false, false],
-      [false, false],
+      [false, true],
       [true, false],
       [false, false],
     ]);

@@ -48,11 +48,13 @@ export async function sessionsToWire(
     usageOf(store, sessions),
     idle.length === 0 ? new Map<string, string>() : store.leases.holders(idle.map(sessionLease)),
   ]);
+  const isElsewhere = (id: string): boolean => {
+    const holder = held.get(sessionLease(id));
+    return holder !== undefined && !mayTakeOver(holder);
+  };
   const isInterrupted = (id: string): boolean => {
     const turn = standings.get(id)?.turn;
-    const holder = held.get(sessionLease(id));
-    const isElsewhere = holder !== undefined && !mayTakeOver(holder);
-    return turn !== undefined && !turn.running && !turn.stopped && !isElsewhere;
+    return turn !== undefined && !turn.running && !turn.stopped && !isElsewhere(id);
   };
   const interrupted = new Set(ids.filter(isInterrupted));
   const runs = interrupted.size === 0 ? undefined : await store.runs.ofSessions([...interrupted]);
@@ -67,11 +69,13 @@ export async function sessionsToWire(
       state: session.state,
       title: session.title ?? null,
       parent: session.parent ?? null,
+      pinned: session.pinnedAt !== undefined,
+      archived: session.archivedAt !== undefined,
       root: standing?.root || null,
       created_at: time(session.createdAt),
       updated_at: time(session.updatedAt),
       expires_at: time(session.expiresAt),
-      running: standing?.turn?.running === true,
+      running: standing?.turn?.running === true || isElsewhere(id),
       interrupted: interrupted.has(id),
       resumable: interrupted.has(id) && nothingToResume(id, standing, runs?.get(id)) === undefined,
       pending_approvals: waiting.get(id) ?? 0,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { START, TTL } from '../../../test/contracts/store/place.js';
+import { openStore } from '../../store/open/open-store.js';
 import type { SessionQuery } from '../../store/sessions.js';
-import { openStore } from '../../store/sqlite/open.js';
 import { listByStatus } from './sessions.js';
 
 /** Ten idle sessions; one look into the store looks through one of them. */

@@ -7,17 +7,22 @@ import type { Message } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import { turnsOf } from '../../sessions/history/user-turns.js';
 import type { Sessions } from '../../sessions/sessions.js';
-import type { SessionQuery, SessionState } from '../../store/sessions.js';
+import type { Session, SessionQuery, SessionState } from '../../store/sessions.js';
 import type { Page } from '../../store/store.js';
 import { readInteger } from '../http/read-request.js';
 import { NO_STORE, sendJson, sendStatus } from '../http/respond.js';
 import { stoppedBy } from './approvals.js';
+import { forwardToOwner } from './at-owner.js';
 import { chatBody } from './chat/chat-plan.js';
+import { messageBody } from './chat/chat-queue.js';
 import type { ConsoleApiHandler } from './context.js';
 import { hrefIn } from './media.js';
 import { findSession, ownOnly, readJson, unknownSession } from './request.js';
+import { labelsBody } from './session-labels.js';
+import { recordsToWire } from './session-record.js';
 import { type SessionFacts, sessionsToWire, sessionToWire } from './session-wire.js';
 import {
+  ARCHIVED_CHOICES,
   type MessageWire,
   SESSION_STATUSES,
   type SessionContentWire,
@@ -30,6 +35,11 @@ import {
 /** Starts a turn, or resumes an interrupted one. The gateway owns the turn: no client has to wait for it. */
 export const startChat: ConsoleApiHandler = async (exchange, context) => {
   const body = await readJson(exchange, context, chatBody, context.limits.bodyBytes);
+  const session = body.session === undefined ? undefined : await context.sessions.get(body.session);
+  if (session?.principal === exchange.principal.name) {
+    const sent = () => Buffer.from(JSON.stringify(body));
+    if (await forwardToOwner(exchange, context, session, sent)) return;
+  }
   const started = await context.chat.start(body, exchange.principal);
   sendJson(exchange, 202, started, NO_STORE);
 };
@@ -50,12 +60,16 @@ export const listSessions: ConsoleApiHandler = async (exchange, context) => {
   const search = query.get('search');
   const cursor = query.get('cursor');
   const key = query.get('key');
+  const archived = readOne(query, 'archived', ARCHIVED_CHOICES) ?? 'exclude';
+  const pinned = readOne(query, 'pinned', ['true', 'false']);
   const asked = {
     ...(key === null ? {} : { principal: key }),
     ...ownOnly(exchange),
     ...(state === undefined ? {} : { states: [state] }),
     ...(search === null ? {} : { search, signal: exchange.signal }),
     ...(cursor === null ? {} : { cursor }),
+    ...(archived === 'include' ? {} : { archived: archived === 'only' }),
+    ...(pinned === undefined ? {} : { pinned: pinned === 'true' }),
     limit: readInteger(query, 'limit', PAGES.sessions),
   };
   const list = () => (status === undefined ? listAll(context, asked) : listByStatus(context, asked, status));
@@ -72,16 +86,28 @@ export const getSession: ConsoleApiHandler = async (exchange, context, parameter
   const end = Number.MAX_SAFE_INTEGER;
   const before = readInteger(query, 'before', { default: end, min: 0, max: end });
   const { id } = await findSession(exchange, context, parameters);
-  const content = await context.sessions.read(id);
+  // Each message of the model is written once, and so are the results that follow it.
+  const content = await context.sessions.read(id, { records: before === end ? limit : end });
   if (content === undefined) throw unknownSession(id);
-  const { session, messages, open } = content;
+  const { session, readable: messages, open, records } = content;
+  const shown = messagesToWire(messages, { before, limit }, hrefIn(id));
   const answer: SessionContentWire = {
     ...(await sessionToWire(context, session)),
-    messages: messagesToWire(messages, { before, limit }, hrefIn(id)),
+    messages: shown,
     total: messages.length,
     open_calls: open.map(({ id: call, name, input }) => ({ id: call, name, input })),
+    turns: recordsToWire(records, new Set(shown.map(({ turn }) => turn))),
   };
   sendJson(exchange, 200, answer, NO_STORE);
+};
+
+/** Any node writes it: a turn that runs elsewhere is not disturbed. */
+export const labelSession: ConsoleApiHandler = async (exchange, context, parameters) => {
+  const labels = await readJson(exchange, context, labelsBody);
+  const { id } = await findSession(exchange, context, parameters);
+  const labelled = await context.sessions.label(id, labels);
+  if (labelled === undefined) throw unknownSession(id);
+  sendJson(exchange, 200, await sessionToWire(context, labelled), NO_STORE);
 };
 
 /** Ends the turn that runs, and what it started. */
@@ -102,11 +128,50 @@ export const forkSession: ConsoleApiHandler = async (exchange, context, paramete
 export const stopSession: ConsoleApiHandler = async (exchange, context, parameters) => {
   const { id } = await findSession(exchange, context, parameters);
   const { name } = exchange.principal;
-  const answer: StopAnswer = { stopped: await context.sessions.stop(id, name) };
+  // First: the end of the turn says the next one.
+  const withdrawn = await context.queue.withdraw(id);
+  const answer: StopAnswer = { stopped: await context.sessions.stop(id, name), withdrawn };
   // When the answer arrives, no question of the turn is pending.
   if (answer.stopped) await context.approvals.cancelAbandoned(id, stoppedBy(name));
   sendJson(exchange, 200, answer, NO_STORE);
 };
+
+/** Says something while a turn runs: into it, or after it. Only in a session of one's own. */
+export const sayMessage: ConsoleApiHandler = async (exchange, context, parameters) => {
+  const body = await readJson(exchange, context, messageBody);
+  const session = await findOwnSession(exchange, context, parameters);
+  const outcome = await context.queue.say(session, body, exchange.principal);
+  sendJson(exchange, 202, outcome.kind === 'started' ? outcome.started : outcome.message, NO_STORE);
+};
+
+export const listMessages: ConsoleApiHandler = async (exchange, context, parameters) => {
+  const { id } = await findSession(exchange, context, parameters);
+  sendJson(exchange, 200, { data: context.queue.list(id) }, NO_STORE);
+};
+
+export const withdrawMessage: ConsoleApiHandler = async (exchange, context, parameters) => {
+  const { id } = await findOwnSession(exchange, context, parameters);
+  const { message = '' } = parameters;
+  const withdrawn = await context.queue.withdraw(id, message);
+  if (withdrawn.length === 0) throw unknownMessage(message);
+  sendStatus(exchange, 204);
+};
+
+/** Also an administrator speaks only in their own: what is said is said by the session's key. */
+async function findOwnSession(...given: Parameters<typeof findSession>): Promise<Session> {
+  const session = await findSession(...given);
+  const [{ principal }] = given;
+  if (session.principal !== principal.name) throw unknownSession(session.id);
+  return session;
+}
+
+function unknownMessage(id: string): GatewayError {
+  return new GatewayError(
+    'not_found',
+    `No message ${JSON.stringify(id.slice(0, 100))} waits in this session. It may have been said already.`,
+    { param: 'message', detail: 'message_not_found' },
+  );
+}
 
 function readOne<T extends string>(query: URLSearchParams, name: string, known: readonly T[]): T | undefined {
   const given = query.get(name);

@@ -22,6 +22,8 @@ interface SignInRequest {
 export const signIn: ConsoleApiHandler = async (exchange, context) => {
   const { auth } = context;
   const { token, replace } = await readRequest(exchange, context);
+  // A key that another process made is in the store alone until its first use.
+  await auth.recallKey(token);
   const credential = auth.credentialOf(token);
   if (credential === undefined) {
     throw new GatewayError(
@@ -47,7 +49,7 @@ export const showSignIn: ConsoleApiHandler = (exchange) => {
 };
 
 /** The browser forgets its cookie in any case; a copy of it is refused from now on. */
-export const signOut: ConsoleApiHandler = async (exchange, { auth, limits }) => {
+export const signOut: ConsoleApiHandler = async (exchange, { auth, limits, notifier }) => {
   const { headers: asked } = exchange.request;
   const everywhere = readSwitch(new URLSearchParams(exchange.query), 'everywhere');
   const headers = {
@@ -56,7 +58,7 @@ export const signOut: ConsoleApiHandler = async (exchange, { auth, limits }) => 
     'clear-site-data': '"cache"',
   };
   try {
-    await (everywhere ? closeEverywhere(asked, auth) : auth.signIns.close(asked));
+    await (everywhere ? closeEverywhere(asked, auth, notifier) : auth.signIns.close(asked));
   } catch (thrown) {
     if (!isUnavailable(thrown)) throw thrown;
     const error = toGatewayError(thrown);
@@ -68,16 +70,22 @@ export const signOut: ConsoleApiHandler = async (exchange, { auth, limits }) => 
 };
 
 /** Throws `unauthenticated` without a sign-in, key or token. */
-async function closeEverywhere(headers: IncomingHttpHeaders, auth: Auth): Promise<void> {
+async function closeEverywhere(
+  headers: IncomingHttpHeaders,
+  auth: Auth,
+  { push }: ConsoleApiContext['notifier'],
+): Promise<void> {
   const { signIns } = auth;
   if (auth.isStranger(CONSOLE, headers)) {
-    await signIns.recall(headers).catch(async (error: unknown) => {
+    await auth.recall(headers).catch(async (error: unknown) => {
       // Nobody can say whose it is now; this one ends at least.
       await signIns.close(headers);
       throw error;
     });
   }
-  await signIns.closeAll(auth.admit(CONSOLE, headers));
+  const principal = auth.admit(CONSOLE, headers);
+  await signIns.closeAll(principal);
+  await push.removeAll(principal.name);
 }
 
 /** The browser's present sign-in. Rejects as the store does: then none is replaced unasked. */

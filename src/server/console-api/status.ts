@@ -13,7 +13,7 @@ import type { StatusWire, UpstreamStatusWire } from './wire/status.js';
 const MOST_PENDING = 500;
 
 export const showStatus: ConsoleApiHandler = async (exchange, context) => {
-  const { about, url, metrics } = context;
+  const { about, url, metrics, keys } = context;
   const now = Date.now();
   const [tools, store, approvals] = await Promise.all([
     countTools(context),
@@ -27,7 +27,7 @@ export const showStatus: ConsoleApiHandler = async (exchange, context) => {
     now: time(now),
     url,
     keys: {
-      configured: about.keysConfigured,
+      configured: !keys.isOpen,
       name: exchange.principal.name,
       scopes: [...exchange.principal.scopes],
       models: [...exchange.principal.models],

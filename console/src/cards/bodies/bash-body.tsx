@@ -14,12 +14,12 @@ import { type BodyProps, Labelled, resultText } from './body.js';
 const TALL = { chars: 1_500, lines: 12 };
 
 /** The whole command, whatever its length, in a part of the page that scrolls by itself. */
-export function CommandView({ command, label }: { command: string; label: string }) {
+export function CommandText({ command, label }: { command: string; label: string }) {
   const text = useText(strings);
   const [tall, setTall] = useState(false);
   const long = command.length > TALL.chars || command.split('\n', TALL.lines + 1).length > TALL.lines;
   return (
-    <Labelled label={label} copy={command} copyLabel={text.copyCommand}>
+    <>
       <ScrollArea label={label} maxHeight={tall ? 'max-h-[75vh]' : 'max-h-56'}>
         <LongText text={command} />
       </ScrollArea>
@@ -28,6 +28,15 @@ export function CommandView({ command, label }: { command: string; label: string
           {tall ? text.shrink : text.expand}
         </Button>
       )}
+    </>
+  );
+}
+
+function CommandView({ command, label }: { command: string; label: string }) {
+  const text = useText(strings);
+  return (
+    <Labelled label={label} copy={command} copyLabel={text.copyCommand}>
+      <CommandText command={command} label={label} />
     </Labelled>
   );
 }

@@ -6,17 +6,11 @@ import { useText } from '../../text/language.js';
 import { classes } from '../../ui/classes.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import type { StreamedInput } from '../parse/streamed-input.js';
+import type { CardProps } from '../view/card-props.js';
 import { LongText } from '../view/long-text.js';
 import { MediaList } from '../view/media.js';
 import { ScrollArea } from '../view/scroll-area.js';
 import { strings } from '../view/strings.js';
-
-export interface CardProps {
-  card: ToolCard;
-  session: string;
-  /** The sub-agent that made the call; none for the main one. */
-  agent?: { id: string; label: string } | undefined;
-}
 
 export interface BodyProps {
   card: ToolCard;

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { useText } from '../../text/language.js';
+import { languageOfPath } from '../../ui/highlight.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { type DiffRow, rowsOfNew, rowsOfTexts, rowsOfUnified } from '../parse/diff-rows.js';
 import { fieldOf, textField } from '../parse/tool-output.js';
@@ -52,7 +53,13 @@ export function EditBody(props: BodyProps) {
             <VisibleText text={path} />
           </p>
         )}
-        <DiffView rows={drafted.rows} label={label} numbers={drafted.numbers} streaming={input.partial} />
+        <DiffView
+          rows={drafted.rows}
+          label={label}
+          numbers={drafted.numbers}
+          streaming={input.partial}
+          language={languageOfPath(path)}
+        />
       </Labelled>
       {failed(card) ? <ResultText card={card} /> : <Said text={resultText(card.result)} />}
       {card.result !== undefined && resultText(card.result) === '' && <PlainResult card={card} />}

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { useText } from '../../text/language.js';
+import { languageOfPath } from '../../ui/highlight.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { numberedLines, textField } from '../parse/tool-output.js';
 import { MediaList } from '../view/media.js';
@@ -28,7 +29,7 @@ export function ReadBody(props: BodyProps) {
         <>
           <Labelled label={text.file} copy={content} copyLabel={text.copyResult}>
             <ScrollArea label={text.file} className="py-1">
-              <NumberedText lines={lines} label={text.file} />
+              <NumberedText lines={lines} label={text.file} language={languageOfPath(path)} />
             </ScrollArea>
           </Labelled>
           <MediaList blocks={card.result ?? []} />

@@ -1,14 +1,17 @@
 /** A sub-agent: what it was asked, what it does, what it reports. */
-
+import { useMemo } from 'react';
 import type { Part, SubAgentView } from '../../data/reducer/view.js';
 import { Markdown } from '../../markdown/markdown.js';
 import { useText } from '../../text/language.js';
 import { Disclosure } from '../../ui/disclosure.js';
 import { Spinner } from '../../ui/spinner.js';
 import { makeVisible } from '../../ui/visible.js';
+import { groupReads } from '../parse/reads.js';
+import { reportOf } from '../parse/task-report.js';
 import { textField } from '../parse/tool-output.js';
 import { LongText } from '../view/long-text.js';
 import { MediaList } from '../view/media.js';
+import { ReadRun } from '../view/read-run.js';
 import { ScrollArea } from '../view/scroll-area.js';
 import { strings } from '../view/strings.js';
 import { type BodyProps, failed, Labelled, ResultText, resultText } from './body.js';
@@ -16,7 +19,7 @@ import { type BodyProps, failed, Labelled, ResultText, resultText } from './body
 export function TaskBody({ card, input, session, Card }: BodyProps) {
   const text = useText(strings);
   const prompt = textField(input.value, 'prompt') ?? input.text ?? '';
-  const report = resultText(card.result);
+  const { text: report, part: reported } = reportOf(resultText(card.result), card.agent);
   return (
     <>
       {prompt !== '' && (
@@ -26,7 +29,9 @@ export function TaskBody({ card, input, session, Card }: BodyProps) {
           </ScrollArea>
         </Disclosure>
       )}
-      {card.agent !== undefined && <Work agent={card.agent} session={session} Card={Card} />}
+      {card.agent !== undefined && (
+        <Work agent={card.agent} reported={reported} session={session} Card={Card} />
+      )}
       {failed(card) ? (
         <ResultText card={card} />
       ) : (
@@ -46,14 +51,23 @@ interface WorkProps extends Pick<BodyProps, 'session' | 'Card'> {
   agent: SubAgentView;
 }
 
-function Work({ agent, session, Card }: WorkProps) {
+/** `reported`: shown below as its report. */
+function Work({ agent, reported, session, Card }: WorkProps & { reported: Part | undefined }) {
   const text = useText(strings);
-  const { ended } = agent;
+  const { ended, parts } = agent;
+  const groups = useMemo(
+    () =>
+      groupReads(
+        parts.filter((part) => part !== reported),
+        (part) => part,
+      ),
+    [parts, reported],
+  );
   return (
     <section aria-label={`${text.agentWork}: ${agent.label}`} className="min-w-0 border-l-2 border-line pl-3">
       <div className="flex flex-col gap-2">
-        {agent.parts.map((part) => (
-          <Step key={part.key} part={part} session={session} agent={agent} Card={Card} />
+        {groups.map((group) => (
+          <Steps key={group[0]?.key} parts={group} session={session} agent={agent} Card={Card} />
         ))}
         {agent.parts.length === 0 && <p className="text-xs text-muted">{text.agentNothing}</p>}
         <p className="text-xs text-muted">
@@ -66,6 +80,13 @@ function Work({ agent, session, Card }: WorkProps) {
       </div>
     </section>
   );
+}
+
+function Steps({ parts, ...rest }: WorkProps & { parts: readonly Part[] }) {
+  const [first] = parts;
+  if (first === undefined) return null;
+  if (parts.length === 1) return <Step part={first} {...rest} />;
+  return <ReadRun cards={parts.flatMap((part) => (part.kind === 'tool' ? [part.card] : []))} {...rest} />;
 }
 
 function Step({ part, session, agent, Card }: WorkProps & { part: Part }) {

@@ -1,21 +1,30 @@
 /** Lines with the numbers that they have in their file. */
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useText } from '../../text/language.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
+import { useHighlight } from '../../ui/highlight.js';
 import { makeVisible } from '../../ui/visible.js';
 import type { NumberedLine } from '../parse/tool-output.js';
 import { strings } from './strings.js';
 
 const SHOWN = { first: 200, more: 2_000 };
 
-export function NumberedText({ lines, label }: { lines: readonly NumberedLine[]; label: string }) {
+interface NumberedTextProps {
+  lines: readonly NumberedLine[];
+  label: string;
+  language?: string | undefined;
+}
+
+export function NumberedText({ lines, label, language }: NumberedTextProps) {
   const text = useText(strings);
   const [wanted, setWanted] = useState(SHOWN.first);
   const left = lines.length - wanted;
+  const table = useRef<HTMLTableElement>(null);
+  useHighlight(table, language, `${lines.length} ${wanted}`);
   return (
     <>
-      <table className="w-full border-collapse font-mono text-xs leading-relaxed">
+      <table ref={table} className="w-full border-collapse font-mono text-xs leading-relaxed">
         <caption className="sr-only">{label}</caption>
         <tbody>
           {lines.slice(0, wanted).map((line, index) => {
@@ -26,7 +35,7 @@ export function NumberedText({ lines, label }: { lines: readonly NumberedLine[];
                   {line.number}
                 </td>
                 <td className="pr-3 align-top whitespace-pre-wrap wrap-anywhere">
-                  <bdi>{makeVisible(line.text)}</bdi>
+                  <bdi data-code-line>{makeVisible(line.text)}</bdi>
                 </td>
               </tr>
             );

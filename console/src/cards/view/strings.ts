@@ -1,8 +1,28 @@
 import type { CardState } from '../../data/reducer/view.js';
+import type { ReadCounts } from '../parse/reads.js';
 
 const n = (value: number): string => value.toLocaleString('en');
 const z = (value: number): string => value.toLocaleString('zh-CN');
 const count = (value: number, one: string, many: string): string => `${n(value)} ${value === 1 ? one : many}`;
+
+/** "Read 7 files · searched twice". */
+function readsEn({ files, searches, folders }: ReadCounts): string {
+  const times = searches === 1 ? 'once' : searches === 2 ? 'twice' : `${n(searches)} times`;
+  const line = [
+    ...(files > 0 ? [`read ${count(files, 'file', 'files')}`] : []),
+    ...(searches > 0 ? [`searched ${times}`] : []),
+    ...(folders > 0 ? [`listed ${count(folders, 'folder', 'folders')}`] : []),
+  ].join(' · ');
+  return line.charAt(0).toUpperCase() + line.slice(1);
+}
+
+function readsZh({ files, searches, folders }: ReadCounts): string {
+  return [
+    ...(files > 0 ? [`读取了 ${z(files)} 个文件`] : []),
+    ...(searches > 0 ? [`搜索了 ${z(searches)} 次`] : []),
+    ...(folders > 0 ? [`列出了 ${z(folders)} 个文件夹`] : []),
+  ].join(' · ');
+}
 
 const stateEn: Record<CardState, string> = {
   pending: 'Pending',
@@ -49,6 +69,7 @@ export const strings = {
   en: {
     state: stateEn,
     stateNotes: stateNotesEn,
+    stoppedWhileRunning: 'It was stopped while it ran.',
     subAgent: (label: string) => `Sub-agent: ${label}`,
     agentWorks: 'The sub-agent is working.',
     agentNothing: 'The sub-agent has not said anything yet.',
@@ -80,6 +101,7 @@ export const strings = {
     nothingFound: 'Nothing found.',
     links: 'Links',
     pageText: 'Page text',
+    reads: readsEn,
     todoList: 'To-do list',
     todoEmpty: 'The list is empty.',
     todo: { pending: 'to do', in_progress: 'in progress', completed: 'done' },
@@ -120,6 +142,8 @@ export const strings = {
     noChange: 'No changes.',
     wrap: 'Wrap lines',
     dontWrap: 'Do not wrap lines',
+    sideBySide: 'Side by side',
+    unified: 'In one column',
     entries: (value: number) => `[${count(value, 'entry', 'entries')}]`,
     fields: (value: number) => `{${count(value, 'field', 'fields')}}`,
     moreEntries: (value: number) => `Show more (${n(value)} left)`,
@@ -138,6 +162,7 @@ export const strings = {
   zh: {
     state: stateZh,
     stateNotes: stateNotesZh,
+    stoppedWhileRunning: '它在运行时被停止。',
     subAgent: (label: string) => `子智能体：${label}`,
     agentWorks: '子智能体正在工作。',
     agentNothing: '子智能体尚无输出。',
@@ -169,6 +194,7 @@ export const strings = {
     nothingFound: '没有找到匹配项。',
     links: '链接',
     pageText: '网页文本',
+    reads: readsZh,
     todoList: '待办清单',
     todoEmpty: '清单为空。',
     todo: { pending: '待办', in_progress: '进行中', completed: '已完成' },
@@ -209,6 +235,8 @@ export const strings = {
     noChange: '没有更改。',
     wrap: '自动换行',
     dontWrap: '不自动换行',
+    sideBySide: '并排显示',
+    unified: '单栏显示',
     entries: (value: number) => `[${z(value)} 项]`,
     fields: (value: number) => `{${z(value)} 个字段}`,
     moreEntries: (value: number) => `显示更多（剩余 ${z(value)}）`,

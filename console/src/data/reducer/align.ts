@@ -28,6 +28,20 @@ export function alignTurn(history: readonly Part[], live: readonly Part[]): read
   return merged;
 }
 
+/** Like `alignTurn`, for what was recorded: what became of a call that had no end then, the transcript knows. */
+export function alignRecord(history: readonly Part[], recorded: readonly Part[]): readonly Part[] {
+  const states = new Map(
+    history.flatMap((part) => (part.kind === 'tool' ? [[part.card.id, part.card.state]] : [])),
+  );
+  return alignTurn(
+    history,
+    recorded.map((part) => {
+      const state = part.kind === 'tool' && !isFinal(part.card) ? states.get(part.card.id) : undefined;
+      return part.kind === 'tool' && state !== undefined ? { ...part, card: { ...part.card, state } } : part;
+    }),
+  );
+}
+
 /** The transcript has what was said and given in full; the events know how it came about. */
 export function mergeCards(written: ToolCard, watched: ToolCard): ToolCard {
   const known = written.result !== undefined;

@@ -107,6 +107,7 @@ function onSnapshot(state: ConsoleState, { approvals: pending, turns }: Snapshot
       state.lastId === null
         ? state.changes
         : { sessions: sessions + 1, rules: rules + 1, mcp: mcp + 1, requests: requests + 1 },
+    missed: state.lastId === null ? state.missed : state.missed + 1,
     lastId: id,
   };
 }

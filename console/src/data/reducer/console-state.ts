@@ -16,6 +16,8 @@ export interface ConsoleState {
   sessions: ReadonlyMap<string, SessionWire | null>;
   /** Grow with every change of what they name, so that lists know when to fetch again. */
   changes: { sessions: number; rules: number; mcp: number; requests: number };
+  /** Grows when events may have been missed: what was put together from them is fetched again. */
+  missed: number;
   /** The last event that is in all of this; null before the first snapshot. */
   lastId: string | null;
 }
@@ -48,6 +50,7 @@ export const INITIAL_STATE: ConsoleState = {
   turns: new Map(),
   sessions: new Map(),
   changes: { sessions: 0, rules: 0, mcp: 0, requests: 0 },
+  missed: 0,
   lastId: null,
 };
 

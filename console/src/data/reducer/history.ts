@@ -2,7 +2,7 @@
 import type { BlockWire } from '../../../../src/activity/wire.js';
 import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
 import type { MessageWire } from '../../../../src/server/console-api/wire/sessions.js';
-import { mergeCards } from './align.js';
+import { alignRecord, mergeCards } from './align.js';
 import { askCard, newCard } from './cards.js';
 import { reuse } from './equal.js';
 import { cardKey, changeCard, isBlank, isSaid, keyAfter, type Level, userKey } from './parts.js';
@@ -20,6 +20,8 @@ export interface HistoryOptions {
   running?: boolean;
   /** What is known of calls beside their results: from turns that were watched. */
   cards?: ReadonlyMap<string, ToolCard>;
+  /** What was shown of turns beside what the transcript says, by turn. */
+  records?: ReadonlyMap<number, readonly Part[]>;
 }
 
 /** The parts of each turn, in order. */
@@ -104,8 +106,9 @@ const NO_RESULTS: readonly Result[] = [];
 
 function show(turn: number, known: KnownTurn, { results, keys, running, options }: Around): HistoryTurn {
   const { raw, shown } = known;
-  const { approvals, openCalls, cards } = options;
-  const from: unknown[] = [raw, running, ...results];
+  const { approvals, openCalls, cards, records } = options;
+  const record = running ? undefined : records?.get(turn);
+  const from: unknown[] = [raw, running, record, ...results];
   for (const id of raw.calls.keys()) from.push(approvals?.get(id), openCalls?.has(id), cards?.get(id));
   // Few keys differ from those of the stored parts.
   for (const [at, key] of keys.entries()) if (key !== raw.parts[at]?.key) from.push(key);
@@ -117,7 +120,8 @@ function show(turn: number, known: KnownTurn, { results, keys, running, options 
     const key = keys[at] ?? part.key;
     return finished(key === part.key ? part : { ...part, key }, options, running);
   });
-  const next = { turn, parts: reuse(shown?.parts ?? [], finishedParts), closed: raw.closed };
+  const whole = record === undefined ? finishedParts : alignRecord(finishedParts, record).filter(isShown);
+  const next = { turn, parts: reuse(shown?.parts ?? [], whole), closed: raw.closed };
   known.from = from;
   known.shown = next;
   return next;

@@ -2,6 +2,7 @@
 import type { ActivityWire, BlockWire, TokenCounts } from '../../../../src/activity/wire.js';
 import type { ApprovalWire } from '../../../../src/server/console-api/wire/approvals.js';
 import type { TurnEventWire, TurnSnapshotWire } from '../../../../src/server/console-api/wire/events.js';
+import type { RecordedTurnWire } from '../../../../src/server/console-api/wire/sessions.js';
 import { inAgent, inKnownAgent, settle, withParts } from './agents.js';
 import { askCard, endCard, isFinal, newCard, progressCard, startCard, timeOf, waitCard } from './cards.js';
 import type { TurnView } from './console-state.js';
@@ -65,6 +66,15 @@ export function liveTurn(live: TurnSnapshotWire): TurnView {
   let view: TurnView = { ...beginTurn(live), truncated: live.truncated === true };
   for (const chunk of live.chunks) view = applyChunk(view, chunk);
   return view;
+}
+
+/** A turn that is over, as it was shown, without its words and results: those are in the transcript. */
+export function recordedParts({ id, turn: _, chunks, ended, ...began }: RecordedTurnWire): Level {
+  const at = { session: '', turn: id };
+  let view = beginTurn({ ...began, ...at, message: [] });
+  for (const chunk of chunks) view = applyChunk(view, { ...chunk, ...at });
+  if (ended !== null) return endTurn(view, { type: 'turn', state: 'ended', ...at, ...ended }).parts;
+  return settle(closeText(view.parts), LEFT_OVER.broken);
 }
 
 /** Chunks of another turn, chunks after the end, and unknown types change nothing. */

@@ -27,7 +27,7 @@ const en = {
   madeIntro: 'From “Always allow” in an approval, or added here. They apply until they are revoked.',
   configured: 'Rules in the configuration',
   configuredIntro:
-    'They are listed under permissions in toolgate.yaml and are changed there; the gateway reads them when it starts.',
+    'They are listed under permissions in toolgate.yaml and are changed there; the gateway reads them when it starts or reloads.',
   rule: 'Rule',
   behaviour: 'What it does',
   scope: 'Where it applies',
@@ -139,7 +139,7 @@ const zh: typeof en = {
   made: '人工添加的规则',
   madeIntro: '来自审批时选择的“始终允许”，或在这里添加。撤销之前一直有效。',
   configured: '配置中的规则',
-  configuredIntro: '写在 toolgate.yaml 的 permissions 下，需在文件中修改；网关启动时读取。',
+  configuredIntro: '写在 toolgate.yaml 的 permissions 下，需在文件中修改；网关启动或重新加载时读取。',
   rule: '规则',
   behaviour: '作用',
   scope: '适用范围',

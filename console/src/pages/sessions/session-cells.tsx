@@ -5,30 +5,15 @@ import type {
   SessionWire,
 } from '../../../../src/server/console-api/wire/sessions.js';
 import { useText } from '../../text/language.js';
-import { Badge, type Tone } from '../../ui/badge.js';
+import { Badge } from '../../ui/badge.js';
 import { formatTokens, formatUsd } from '../../ui/format.js';
-import { BotIcon, ChatIcon, ClockIcon, PlayIcon, WarnIcon } from '../../ui/icons.js';
+import { BotIcon, ChatIcon } from '../../ui/icons.js';
+import { STATUS_ICON, STATUS_TONE, statusWords } from '../../ui/session-status.js';
 import { makeVisible } from '../../ui/visible.js';
 import { VisibleText } from '../../ui/visible-text.js';
 import { ShortText } from '../shared/short-text.js';
 import type { SessionRow } from './session-rows.js';
 import { strings } from './strings.js';
-
-const TONES: Record<SessionStatus, Tone> = {
-  running: 'info',
-  waiting: 'warn',
-  client: 'plain',
-  idle: 'ok',
-  interrupted: 'danger',
-};
-
-const ICONS = {
-  running: PlayIcon,
-  waiting: WarnIcon,
-  client: ClockIcon,
-  idle: ChatIcon,
-  interrupted: WarnIcon,
-};
 
 export function SessionStatusBadge({
   status,
@@ -40,16 +25,17 @@ export function SessionStatusBadge({
   resumable: boolean;
 }) {
   const text = useText(strings);
-  const Icon = ICONS[status];
+  const words = useText(statusWords);
+  const Icon = STATUS_ICON[status];
   const isClients = status === 'interrupted' && !resumable;
   return (
     <span className="inline-flex flex-wrap items-center gap-1">
       <Badge
-        tone={TONES[status]}
+        tone={STATUS_TONE[status]}
         title={isClients ? text.clientsHint : text.statusHint[status]}
         icon={<Icon size={12} />}
       >
-        {text.status[status]}
+        {words[status]}
       </Badge>
       {approvals > 0 && <span className="text-xs text-warn">{text.approvals(approvals)}</span>}
       {isClients && (

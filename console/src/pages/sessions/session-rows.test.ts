@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
-import { familyRows, type LiveSessions, statusOf, stillIn, upToDate } from './session-rows.js';
+import { type LiveSessions, statusOf } from '../../sessions/live-sessions.js';
+import { familyRows, stillIn, upToDate } from './session-rows.js';
 
 const NOTHING_LIVE: LiveSessions = { running: new Set(), ended: new Set(), waiting: new Map() };
 
@@ -12,6 +13,8 @@ const session = (id: string, more: Partial<SessionWire> = {}): SessionWire => ({
   state: 'live',
   title: null,
   parent: null,
+  pinned: false,
+  archived: false,
   root: null,
   created_at: '2026-03-01T00:00:00Z',
   updated_at: '2026-03-01T00:00:00Z',

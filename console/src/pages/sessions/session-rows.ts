@@ -3,48 +3,25 @@ import {
   SESSION_STATUSES,
   type SessionStatus,
   type SessionWire,
-  sessionStatus,
 } from '../../../../src/server/console-api/wire/sessions.js';
+import { type LiveSessions, statusOf } from '../../sessions/live-sessions.js';
 
 export const isStatus = (value: string | null): value is SessionStatus =>
   SESSION_STATUSES.some((status) => status === value);
 
-/** What the events have reported since the list was fetched. */
-export interface LiveSessions {
-  /** Sessions with a running turn, and those with an ended one. */
-  running: ReadonlySet<string>;
-  ended: ReadonlySet<string>;
-  /** Questions that wait, by session. */
-  waiting: ReadonlyMap<string, number>;
-}
+/** `archived`: those that people have archived; the others are without them. */
+export type SessionFilter = SessionStatus | 'archived' | undefined;
 
-export function pendingOf(session: SessionWire, { waiting }: LiveSessions): number {
-  return Math.max(session.pending_approvals ?? 0, waiting.get(session.id) ?? 0);
-}
-
-export function isRunning(session: SessionWire, { running, ended }: LiveSessions): boolean {
-  if (running.has(session.id)) return true;
-  return session.running === true && !ended.has(session.id);
-}
-
-export function statusOf(session: SessionWire, live: LiveSessions): SessionStatus {
-  return sessionStatus({
-    pending_approvals: pendingOf(session, live),
-    running: isRunning(session, live),
-    interrupted: session.interrupted,
-    state: session.state,
-  });
-}
-
-/** Without sessions that have left the requested state since the list was fetched. */
+/** Without sessions that have left what was asked for since the list was fetched. */
 export function stillIn(
   sessions: readonly SessionWire[],
-  status: SessionStatus | undefined,
+  filter: SessionFilter,
   live: LiveSessions,
 ): SessionWire[] {
-  return sessions.filter(
-    (session) => session.state !== 'expired' && (status === undefined || statusOf(session, live) === status),
-  );
+  return sessions.filter((session) => {
+    if (session.state === 'expired' || session.archived !== (filter === 'archived')) return false;
+    return filter === undefined || filter === 'archived' || statusOf(session, live) === filter;
+  });
 }
 
 /** Search results updated from the events; the matches stay. */
@@ -55,7 +32,7 @@ export function upToDate(
   return fetched.flatMap((session) => {
     const now = changed.get(session.id);
     if (now === null) return [];
-    if (now === undefined || now.updated_at <= session.updated_at) return [session];
+    if (now === undefined || now.updated_at < session.updated_at) return [session];
     return [{ ...now, ...(session.match && { match: session.match }) }];
   });
 }

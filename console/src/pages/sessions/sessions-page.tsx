@@ -2,30 +2,31 @@
 import { useMemo, useState } from 'react';
 import { SESSION_STATUSES, type SessionWire } from '../../../../src/server/console-api/wire/sessions.js';
 import { useIdentity } from '../../data/identity.js';
-import { type ConsoleState, useConsole } from '../../data/store.js';
+import { useConsole } from '../../data/store.js';
+import { type LiveSessions, pendingOf, statusOf, useLiveSessions } from '../../sessions/live-sessions.js';
+import { type SessionDialog, SessionDialogs } from '../../sessions/session-dialogs.js';
 import { useText } from '../../text/language.js';
 import { Button, buttonClasses } from '../../ui/button.js';
 import { type Column, DataTable } from '../../ui/data-table.js';
 import { EmptyState } from '../../ui/empty-state.js';
 import { PlusIcon } from '../../ui/icons.js';
 import { Page } from '../../ui/page.js';
-import { Link, navigate } from '../../ui/router.js';
+import { Link } from '../../ui/router.js';
 import { Select } from '../../ui/select.js';
+import { statusWords } from '../../ui/session-status.js';
 import { Time } from '../../ui/time.js';
 import { ListState, MoreButton } from '../shared/list-state.js';
 import { SearchField } from '../shared/search-field.js';
 import { ShortText } from '../shared/short-text.js';
 import { usePages, withParameters } from '../shared/use-pages.js';
 import { useQuery } from '../shared/use-query.js';
-import { DeleteSession, SessionActions } from './session-actions.js';
+import { SessionActions } from './session-actions.js';
 import { CostCell, ModelCell, SessionStatusBadge, TitleCell, TokensCell } from './session-cells.js';
 import {
   familyRows,
   isStatus,
-  type LiveSessions,
-  pendingOf,
+  type SessionFilter,
   type SessionRow,
-  statusOf,
   stillIn,
   upToDate,
 } from './session-rows.js';
@@ -33,16 +34,17 @@ import { strings } from './strings.js';
 
 export function SessionsPage() {
   const text = useText(strings);
+  const words = useText(statusWords);
   const [query, setQuery] = useQuery();
   const search = query.get('search') ?? '';
   const given = query.get('status');
-  const status = isStatus(given) ? given : undefined;
+  const filter = given === 'archived' || isStatus(given) ? given : undefined;
   // A search is not repeated with every change: while agents work, changes are frequent.
   const change = useConsole((state) => (search === '' ? state.changes.sessions : 0));
   const changed = useConsole((state) => state.sessions);
   const live = useLiveSessions();
-  const list = usePages<SessionWire>(withParameters('/api/sessions', { search, status }), change);
-  const [removing, setRemoving] = useState<SessionWire>();
+  const list = usePages<SessionWire>(listPath(search, filter), change);
+  const [dialog, setDialog] = useState<SessionDialog>();
   const items = useMemo(
     () => (search === '' ? list.items : upToDate(list.items, changed)),
     [list.items, search, changed],
@@ -51,9 +53,9 @@ export function SessionsPage() {
     () => new Map(items.map(({ id, title }) => [id, title ?? text.untitled])),
     [items, text],
   );
-  const shown = useMemo(() => familyRows(stillIn(items, status, live)), [items, status, live]);
-  const columns = useColumns(live, titles, setRemoving, list.reload);
-  const filtered = search !== '' || status !== undefined;
+  const shown = useMemo(() => familyRows(stillIn(items, filter, live)), [items, filter, live]);
+  const columns = useColumns(live, titles, setDialog, list.reload);
+  const filtered = search !== '' || filter !== undefined;
   const clear = (
     <Button onClick={() => setQuery({ search: undefined, status: undefined })}>{text.clear}</Button>
   );
@@ -74,10 +76,11 @@ export function SessionsPage() {
         <Select
           label={text.filter}
           hideLabel
-          value={status ?? ''}
+          value={filter ?? ''}
           options={[
             { value: '', label: text.all },
-            ...SESSION_STATUSES.map((value) => ({ value, label: text.status[value] })),
+            ...SESSION_STATUSES.map((value) => ({ value, label: words[value] })),
+            { value: 'archived', label: text.archived },
           ]}
           onChange={(next) => setQuery({ status: next })}
         />
@@ -94,7 +97,7 @@ export function SessionsPage() {
           columns={columns}
           rows={shown}
           rowKey={({ session }) => session.id}
-          onRow={({ session }) => navigate(`#/chat/${encodeURIComponent(session.id)}`)}
+          rowHref={({ session }) => `#/chat/${encodeURIComponent(session.id)}`}
           empty={
             filtered ? (
               <EmptyState title={text.noneTitle} text={text.noneText} action={clear} />
@@ -113,20 +116,22 @@ export function SessionsPage() {
         />
         {list.hasMore && <MoreButton busy={list.loadingMore} onMore={list.more} />}
       </ListState>
-      <DeleteSession
-        session={removing}
-        live={live}
-        onClose={() => setRemoving(undefined)}
-        onDone={list.reload}
-      />
+      <SessionDialogs dialog={dialog} live={live} onClose={() => setDialog(undefined)} onDone={list.reload} />
     </Page>
+  );
+}
+
+function listPath(search: string, filter: SessionFilter): string {
+  return withParameters(
+    '/api/sessions',
+    filter === 'archived' ? { search, archived: 'only' } : { search, status: filter },
   );
 }
 
 function useColumns(
   live: LiveSessions,
   titles: ReadonlyMap<string, string>,
-  onRemove: (session: SessionWire) => void,
+  onDialog: (dialog: SessionDialog) => void,
   onDone: () => void,
 ): readonly Column<SessionRow>[] {
   const text = useText(strings);
@@ -190,44 +195,12 @@ function useColumns(
             session={session}
             status={statusOf(session, live)}
             live={live}
-            onRemove={() => onRemove(session)}
+            onDialog={onDialog}
             onDone={onDone}
           />
         ),
       },
     ];
     return columns;
-  }, [text, admin, live, titles, onRemove, onDone]);
-}
-
-/** What the events say about sessions, between two fetches of the list. */
-function useLiveSessions(): LiveSessions {
-  // Strings compare by value: a running turn changes the state with every word, but not these.
-  const turns = useConsole(turnsText);
-  const waiting = useConsole(waitingText);
-  return useMemo(() => {
-    const known = split(turns);
-    const counts = new Map<string, number>();
-    for (const session of split(waiting)) counts.set(session, (counts.get(session) ?? 0) + 1);
-    return {
-      running: new Set(known.filter((each) => each.startsWith('+')).map((each) => each.slice(1))),
-      ended: new Set(known.filter((each) => each.startsWith('-')).map((each) => each.slice(1))),
-      waiting: counts,
-    };
-  }, [turns, waiting]);
-}
-
-const split = (text: string): string[] => (text === '' ? [] : text.split('\n'));
-
-function turnsText({ turns }: ConsoleState): string {
-  return [...turns.values()]
-    .map(({ session, ended }) => `${ended === undefined ? '+' : '-'}${session}`)
-    .join('\n');
-}
-
-function waitingText({ approvals }: ConsoleState): string {
-  return [...approvals.values()]
-    .filter(({ state }) => state === 'pending')
-    .map(({ session }) => session)
-    .join('\n');
+  }, [text, admin, live, titles, onDialog, onDone]);
 }

@@ -84,10 +84,15 @@ export function usePages<T>(path: string, change: number): Paged<T> {
   };
 }
 
+/** All of a list, for a file. */
+export async function getAllPages<T>(path: string): Promise<T[]> {
+  return (await fetchSome<T>(path, Number.POSITIVE_INFINITY)).items;
+}
+
 async function fetchSome<T>(
   path: string,
   wanted: number,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<{ items: T[]; next: string | null }> {
   const items: T[] = [];
   let cursor: string | undefined;

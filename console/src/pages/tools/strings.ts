@@ -31,7 +31,7 @@ const en = {
   since: 'connected',
   nextTry: 'next attempt',
   persistent: 'in toolgate.yaml',
-  temporary: 'until the gateway stops',
+  temporary: 'added here',
   perSession: 'one for each session',
   connectingText: 'The gateway is waiting for the server’s answer.',
   needsAuthText:
@@ -150,7 +150,7 @@ const zh: typeof en = {
   since: '连接于',
   nextTry: '下次重试',
   persistent: '来自 toolgate.yaml',
-  temporary: '网关停止前有效',
+  temporary: '在此添加',
   perSession: '每个会话一个',
   connectingText: '网关正在等待服务器响应。',
   needsAuthText: '该服务器需要您登录。登录页会在新标签页中打开，完成后请回到这里。',

@@ -12,6 +12,8 @@ export type Headers = Readonly<Record<string, string | undefined>>;
 
 export interface TracedAttempt {
   upstream: string;
+  /** Why this one of several targets. */
+  reason?: string;
   wire: string;
   url: string;
   body: string;

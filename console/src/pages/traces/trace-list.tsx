@@ -8,7 +8,7 @@ import { EmptyState } from '../../ui/empty-state.js';
 import { formatDuration, formatTokens } from '../../ui/format.js';
 import { CloseIcon } from '../../ui/icons.js';
 import { Page } from '../../ui/page.js';
-import { Link, navigate } from '../../ui/router.js';
+import { Link } from '../../ui/router.js';
 import { Select } from '../../ui/select.js';
 import { Time } from '../../ui/time.js';
 import { Toggle } from '../../ui/toggle.js';
@@ -50,7 +50,7 @@ export function TraceList() {
           columns={columns}
           rows={shown}
           rowKey={({ id }) => id}
-          onRow={({ id }) => navigate(`#/traces/${encodeURIComponent(id)}`)}
+          rowHref={({ id }) => `#/traces/${encodeURIComponent(id)}`}
           empty={
             isFiltered(filter) ? (
               <EmptyState
@@ -141,14 +141,15 @@ function useColumns(): readonly Column<TraceWire>[] {
         id: 'model',
         label: text.model,
         className: 'max-w-72',
-        render: ({ model, upstream }) => (
+        render: (trace) => (
           <span className="flex min-w-0 flex-col">
-            <ShortText text={model === '' ? text.unknown : model} />
-            {upstream !== null && (
+            <ShortText text={trace.model === '' ? text.unknown : trace.model} />
+            {trace.upstream !== null && (
               <span className="text-xs font-normal text-muted">
-                <ShortText text={`→ ${upstream}`} />
+                <ShortText text={`→ ${trace.upstream}`} />
               </span>
             )}
+            {factsOf(trace).inner && <span className="text-xs font-normal text-muted">{text.inner}</span>}
           </span>
         ),
       },
@@ -176,10 +177,17 @@ function useColumns(): readonly Column<TraceWire>[] {
         label: text.duration,
         align: 'end',
         render: (trace) => {
-          const { firstTokenMs } = factsOf(trace);
+          const { firstTokenMs, waitedMs } = factsOf(trace);
           const title =
             firstTokenMs === undefined ? undefined : text.firstToken(formatDuration(firstTokenMs));
-          return <span title={title}>{formatDuration(trace.duration_ms)}</span>;
+          return (
+            <span title={title}>
+              {formatDuration(trace.duration_ms - waitedMs)}
+              {waitedMs > 0 && (
+                <span className="block text-xs text-muted">{text.waited(formatDuration(waitedMs))}</span>
+              )}
+            </span>
+          );
         },
       },
       { id: 'marks', label: text.marks, render: (trace) => <MarkBadges trace={trace} /> },

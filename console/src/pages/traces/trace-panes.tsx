@@ -100,7 +100,10 @@ function Panes({ payload, inbound, losses, repairs, goTo, attempt }: TracePanesP
     {
       id: 'outbound',
       title: text.outbound,
-      hint: made === undefined ? text.outboundHint : `${made.upstream} · ${made.url}`,
+      hint:
+        made === undefined
+          ? text.outboundHint
+          : [made.upstream, made.url, made.reason].filter((part) => part !== undefined).join(' · '),
       size: '',
       copy: made?.body ?? '',
       content:

@@ -37,6 +37,10 @@ interface TraceFacts {
   path: string;
   stream: boolean;
   firstTokenMs: number | undefined;
+  /** Of its duration, how long it waited for people. */
+  waitedMs: number;
+  /** A model call of an agent, which its answer counts. */
+  inner: boolean;
   stopReason: string | undefined;
   tokens: Tokens | undefined;
   error: { code: string; message: string } | undefined;
@@ -50,6 +54,8 @@ export function factsOf({ summary, session }: TraceWire): TraceFacts {
     path: text(summary['path']) ?? '',
     stream: summary['stream'] === true,
     firstTokenMs: number(summary['first_token_ms']),
+    waitedMs: number(summary['waited_ms']) ?? 0,
+    inner: summary['inner'] === true,
     stopReason: text(summary['stop_reason']),
     tokens:
       usage === undefined

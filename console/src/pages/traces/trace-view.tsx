@@ -160,7 +160,7 @@ function Detail({ trace }: { trace: TraceDetailWire }) {
 function Facts({ trace }: { trace: TraceDetailWire }) {
   const text = useText(strings);
   const admin = useIdentity().can('admin');
-  const { tokens, stopReason, firstTokenMs, path } = factsOf(trace);
+  const { tokens, stopReason, firstTokenMs, waitedMs, path } = factsOf(trace);
   return (
     <dl className="flex flex-wrap gap-x-8 gap-y-2 rounded-lg border border-line bg-surface px-4 py-3 text-sm [&_dt]:text-xs [&_dt]:text-muted">
       <div>
@@ -187,7 +187,10 @@ function Facts({ trace }: { trace: TraceDetailWire }) {
       <div>
         <dt>{text.duration}</dt>
         <dd>
-          {formatDuration(trace.duration_ms)}
+          {formatDuration(trace.duration_ms - waitedMs)}
+          {waitedMs > 0 && (
+            <span className="ml-1 text-xs text-muted">{text.waited(formatDuration(waitedMs))}</span>
+          )}
           {firstTokenMs !== undefined && (
             <span className="ml-1 text-xs text-muted">({text.firstToken(formatDuration(firstTokenMs))})</span>
           )}

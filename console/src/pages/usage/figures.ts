@@ -88,6 +88,8 @@ export interface Series {
 
 /** More are one series "others". */
 const SHOWN_SERIES = 5;
+/** Groups that are asked for: as many as are drawn without "others". */
+export const ASKED_GROUPS = SHOWN_SERIES + 1;
 
 /** Rows by their group, the one with the most requests first. */
 export function groupRows(
@@ -112,9 +114,14 @@ export function linesBy(
   group: Group,
   others: string,
 ): Line[] {
-  const groups = groupRows(rows, group);
-  const shown = groups.length <= SHOWN_SERIES + 1 ? groups : groups.slice(0, SHOWN_SERIES);
-  const rest = groups.slice(shown.length).flatMap((each) => each.rows);
+  const groups = groupRows(
+    rows.filter((row) => row.others !== true),
+    group,
+  );
+  const left = rows.filter((row) => row.others === true);
+  const isAll = groups.length <= ASKED_GROUPS && left.length === 0;
+  const shown = isAll ? groups : groups.slice(0, SHOWN_SERIES);
+  const rest = [...groups.slice(shown.length).flatMap((each) => each.rows), ...left];
   const all = rest.length === 0 ? shown : [...shown, { name: others, rows: rest }];
   return all.map(({ name, rows: of }) => ({ name, totals: byBucket(of, buckets) }));
 }

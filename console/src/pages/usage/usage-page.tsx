@@ -13,10 +13,11 @@ import { saveText } from '../../ui/save.js';
 import { Select } from '../../ui/select.js';
 import { ListState } from '../shared/list-state.js';
 import { useFetched } from '../shared/use-fetched.js';
-import { withParameters } from '../shared/use-pages.js';
+import { getAllPages, withParameters } from '../shared/use-pages.js';
 import { useQuery } from '../shared/use-query.js';
 import { Chart } from './chart.js';
 import {
+  ASKED_GROUPS,
   type Bucket,
   bucketsOf,
   byBucket,
@@ -48,17 +49,21 @@ export function UsagePage() {
   const change = useConsole((state) => state.changes.requests);
   const now = useNow();
   const buckets = useMemo(() => bucketsOf(range, now), [range, now]);
+  const path = withParameters('/api/usage', {
+    from: buckets[0]?.begins.toISOString(),
+    utc_offset_minutes: String(utcOffset(now)),
+  });
+  const { step } = RANGES[range];
+  const top = String(ASKED_GROUPS);
   const usage = useFetched<UsageWire>(
-    withParameters('/api/usage', {
-      by: `${RANGES[range].step},model,key`,
-      from: buckets[0]?.begins.toISOString(),
-      utc_offset_minutes: String(utcOffset(now)),
-      histograms: '1',
-    }),
+    withParameters(path, { by: `${step},${group}`, top, histograms: '1' }),
     change,
   );
   const rows = usage.data?.data ?? [];
-  const saveCsv = () => saveText(`toolgate-usage-${range}.csv`, 'text/csv;charset=utf-8', usageCsv(rows));
+  const saveCsv = async () => {
+    const all = await getAllPages<UsageRowWire>(withParameters(path, { by: `${step},model,key` }));
+    saveText(`toolgate-usage-${range}.csv`, 'text/csv;charset=utf-8', usageCsv(all));
+  };
   return (
     <Page
       title={text.title}
@@ -80,7 +85,7 @@ export function UsagePage() {
             options={GROUPS.map((value) => ({ value, label: text.groups[value] }))}
             onChange={(next) => setQuery({ by: next })}
           />
-          <Button icon={<DownloadIcon />} disabled={rows.length === 0} onClick={saveCsv}>
+          <Button icon={<DownloadIcon />} disabled={rows.length === 0} onClick={() => void saveCsv()}>
             {text.csv}
           </Button>
         </>
@@ -99,7 +104,7 @@ export function UsagePage() {
             <Tiles rows={rows} />
             <Charts rows={rows} buckets={buckets} range={range} group={group} />
             <Section title={group === 'model' ? text.byModel : text.byKey}>
-              <UsageTable rows={rows} group={group} />
+              <UsageTable path={path} change={change} group={group} />
             </Section>
           </>
         )}

@@ -3,8 +3,10 @@ import type { UsageRowWire } from '../../../../src/server/console-api/wire/usage
 import { useText } from '../../text/language.js';
 import { type Column, DataTable } from '../../ui/data-table.js';
 import { formatDuration, formatNumber, formatTokens, formatUsd } from '../../ui/format.js';
+import { ListState, MoreButton } from '../shared/list-state.js';
 import { ShortText } from '../shared/short-text.js';
-import { type Group, groupRows, type Totals, totalsOf } from './figures.js';
+import { usePages, withParameters } from '../shared/use-pages.js';
+import { type Group, type Totals, totalsOf } from './figures.js';
 import { strings } from './strings.js';
 
 interface GroupRow {
@@ -12,11 +14,20 @@ interface GroupRow {
   totals: Totals;
 }
 
-export function UsageTable({ rows, group }: { rows: readonly UsageRowWire[]; group: Group }) {
+interface UsageTableProps {
+  /** Of the usage, with its times. */
+  path: string;
+  change: number;
+  group: Group;
+}
+
+/** In pages: there may be any number of names. */
+export function UsageTable({ path, change, group }: UsageTableProps) {
   const text = useText(strings);
+  const list = usePages<UsageRowWire>(withParameters(path, { by: group, histograms: '1' }), change);
   const groups = useMemo<readonly GroupRow[]>(
-    () => groupRows(rows, group).map(({ name, rows: of }) => ({ name, totals: totalsOf(of) })),
-    [rows, group],
+    () => list.items.map((row) => ({ name: row[group] ?? '', totals: totalsOf([row]) })),
+    [list.items, group],
   );
   const columns = useMemo<readonly Column<GroupRow>[]>(() => {
     const figure = (
@@ -67,12 +78,20 @@ export function UsageTable({ rows, group }: { rows: readonly UsageRowWire[]; gro
     ];
   }, [text, group]);
   return (
-    <DataTable
-      label={group === 'model' ? text.byModel : text.byKey}
-      columns={columns}
-      rows={groups}
-      rowKey={({ name }) => name}
-    />
+    <ListState
+      loading={list.loading}
+      error={list.error}
+      present={list.items.length > 0}
+      onReload={list.reload}
+    >
+      <DataTable
+        label={group === 'model' ? text.byModel : text.byKey}
+        columns={columns}
+        rows={groups}
+        rowKey={({ name }) => name}
+      />
+      {list.hasMore && <MoreButton busy={list.loadingMore} onMore={list.more} />}
+    </ListState>
   );
 }
 

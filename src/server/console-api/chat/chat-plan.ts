@@ -9,9 +9,8 @@ import { decodeMessages } from '../../../dialects/anthropic-messages/decode-cont
 import type { Principal } from '../../../engines/engine.js';
 import type { ModelCatalogue, OfferedModel } from '../../../engines/model-catalogue.js';
 import { idempotencyMark } from '../../../sessions/history/history-fingerprint.js';
-import { messagesIn, saidInTurn } from '../../../sessions/history/user-turns.js';
 import { busy, unknownSession } from '../../../sessions/refusals.js';
-import type { SessionProgress, Sessions, UnfinishedTurn } from '../../../sessions/sessions.js';
+import type { SessionProgress, Sessions, TurnStart, UnfinishedTurn } from '../../../sessions/sessions.js';
 import type { Run } from '../../../store/runs.js';
 import type { Session } from '../../../store/sessions.js';
 import type { ChatStarted } from '../wire/sessions.js';
@@ -58,7 +57,7 @@ function isBlank(block: Block): boolean {
   return block.type === 'text' && block.text.trim() === '';
 }
 
-export type ChatSessions = Pick<Sessions, 'get' | 'read' | 'standing' | 'fork' | 'delete'>;
+export type ChatSessions = Pick<Sessions, 'get' | 'read' | 'turnStart' | 'standing' | 'fork' | 'delete'>;
 
 // The messages were decoded by this program, and are read by it alone.
 const isMessages = (value: unknown): value is Message[] =>
@@ -170,7 +169,8 @@ async function goOn(
     if (said === undefined) throw keepNeedsSession();
     return { ...plan, messages: [said], how: 'continue', session: session.id };
   }
-  const message = said ?? saidInTurn(await messagesOf(session.id, sessions), keep);
+  const message = said ?? (await startOf(session.id, keep, sessions)).said;
+  if (message === undefined) throw nothingFollowed(keep);
   const fork = await sessions.fork(session.id, { keep });
   if (fork === undefined) throw unknownSession(session.id);
   return { ...plan, messages: [message], how: 'fork', session: fork.id };
@@ -184,9 +184,10 @@ async function carryOver(
   { body, sessions }: PlanOptions,
 ): Promise<ChatPlan> {
   const { model, keep } = body;
-  const all = await messagesOf(session.id, sessions);
-  const kept = keep === undefined ? all : all.slice(0, messagesIn(all, keep));
-  const message = said ?? saidInTurn(all, keep ?? 0);
+  const start = keep === undefined ? undefined : await startOf(session.id, keep, sessions);
+  const kept = start?.before ?? (await messagesOf(session.id, sessions));
+  const message = said ?? start?.said;
+  if (message === undefined) throw nothingFollowed(keep ?? 0);
   return {
     version: 1,
     model,
@@ -202,6 +203,20 @@ async function messagesOf(id: string, sessions: ChatSessions): Promise<readonly 
   if (content === undefined) throw unknownSession(id);
   const { messages, settled } = content;
   return settled === undefined ? messages : [...messages, settled];
+}
+
+async function startOf(id: string, turn: number, sessions: ChatSessions): Promise<TurnStart> {
+  const start = await sessions.turnStart(id, turn);
+  if (start === undefined) throw unknownSession(id);
+  return start;
+}
+
+function nothingFollowed(keep: number): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `keep: no turn follows the first ${keep}, so there is none to make again. Say something, or keep fewer.`,
+    { param: 'keep' },
+  );
 }
 
 function keepNeedsSession(): GatewayError {

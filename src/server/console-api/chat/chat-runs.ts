@@ -10,6 +10,7 @@ import { StopError } from '../../../core/stopping.js';
 import type { Dispatcher, Principal } from '../../../engines/engine.js';
 import type { ModelCatalogue } from '../../../engines/model-catalogue.js';
 import type { Log } from '../../../observability/log.js';
+import type { Tracer } from '../../../observability/open-telemetry.js';
 import type { TraceSampler } from '../../../observability/trace-recorder.js';
 import { mayTakeOver, ownerOfThisProcess, RELEASED } from '../../../sessions/persistence/lease-keeper.js';
 import { busy } from '../../../sessions/refusals.js';
@@ -47,6 +48,7 @@ export interface ChatRunsOptions {
   store: Pick<Store, 'runs' | 'answers' | 'leases'>;
   log: Log;
   sampler: TraceSampler | undefined;
+  tracer?: Tracer | undefined;
   /** The principal that the key of a run is now; undefined where it is not known any more. */
   principalOf(name: string): Principal | undefined;
   /** Called with each turn that is over. */
@@ -273,8 +275,9 @@ export class ChatRuns {
 
   /** `heardOf`: it has a session, also where this try finds none. */
   #take(run: string, plan: ChatPlan, principal: Principal, heardOf = false): ConsoleTurn {
-    const { dispatcher, sampler, report } = this.#options;
-    const turn = new ConsoleTurn({ run, plan, principal, dispatcher, recorder: sampler?.begin(), report });
+    const { dispatcher, sampler, tracer, report } = this.#options;
+    const recorder = sampler?.begin();
+    const turn = new ConsoleTurn({ run, plan, principal, dispatcher, recorder, tracer, report });
     const settled = turn.finished.then((end) => this.#settle(run, turn, end, heardOf));
     this.#turns.set(run, { turn, settled });
     if (this.#closing !== undefined) turn.close(this.#closing);

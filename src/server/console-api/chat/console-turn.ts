@@ -8,13 +8,16 @@ import { deferred } from '../../../core/deferred.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import { isContent } from '../../../core/events.js';
 import { StreamLifecycle } from '../../../core/lifecycle.js';
+import type { Span } from '../../../core/span.js';
 import { causeOf, type StopError } from '../../../core/stopping.js';
 import { anthropicMessages } from '../../../dialects/anthropic-messages/index.js';
 import type { StreamEncoder } from '../../../dialects/shared/dialect.js';
 import { SESSION_HEADER } from '../../../engines/agent/attach-turn.js';
 import type { Answer, Dispatcher, ModelRequest, Principal } from '../../../engines/engine.js';
+import type { Tracer } from '../../../observability/open-telemetry.js';
 import type { TraceRecorder } from '../../../observability/trace-recorder.js';
 import type { Facts } from '../../http/exchange.js';
+import { beginTurnSpan } from '../../observe/request-span.js';
 import type { ChatPlan } from './chat-plan.js';
 
 interface ConsoleTurnOptions {
@@ -24,6 +27,7 @@ interface ConsoleTurnOptions {
   principal: Principal;
   dispatcher: Pick<Dispatcher, 'run'>;
   recorder: TraceRecorder | undefined;
+  tracer?: Tracer | undefined;
   /** Called once, when it is over. */
   report(turn: ConsoleTurn): void;
 }
@@ -46,6 +50,7 @@ export class ConsoleTurn {
   readonly facts: Facts;
   readonly principal: Principal;
   readonly recorder: TraceRecorder | undefined;
+  readonly span: Span | undefined;
   /** The session that it was attached to. Rejects with what the dialect would answer. */
   get attached(): Promise<string> {
     return this.#attached.promise;
@@ -64,6 +69,7 @@ export class ConsoleTurn {
     this.recorder = recorder;
     const model = plan.model.slice(0, SHOWN_MODEL_LENGTH);
     this.facts = { route: ROUTE, model, stream: true, losses: [], repairs: new Map() };
+    this.span = beginTurnSpan(options.tracer, this);
     this.attached.catch(() => {});
     this.finished = this.#take().then((end) => {
       this.#attached.reject(this.facts.error ?? notKept());
@@ -89,7 +95,7 @@ export class ConsoleTurn {
       const answer = await this.#options.dispatcher.run(this.#call());
       this.#note(answer);
       await this.#read(answer);
-      if (this.facts.error === undefined) answer.delivered?.();
+      if (this.facts.error === undefined) answer.delivery?.confirm();
     } catch (error) {
       this.facts.error = toGatewayError(error);
     }
@@ -110,6 +116,7 @@ export class ConsoleTurn {
       signal: this.#abort.signal,
       kept: { ...(root === undefined ? {} : { root }), ...(parent === undefined ? {} : { parent }) },
       ...(this.recorder === undefined ? {} : { trace: this.recorder }),
+      ...(this.span === undefined ? {} : { span: this.span }),
       announce: (headers) => this.#attach(headers),
     };
   }
@@ -122,11 +129,12 @@ export class ConsoleTurn {
     this.#attached.resolve(session);
   }
 
-  #note({ headers, upstream, losses, price }: Answer): void {
+  #note({ headers, upstream, losses, price, waitedMs }: Answer): void {
     this.#attach(headers);
     this.facts.upstream = upstream;
     this.facts.losses = losses;
     if (price !== undefined) this.facts.price = price;
+    if (waitedMs !== undefined) this.facts.waitedMs = waitedMs;
   }
 
   async #read(answer: Answer): Promise<void> {

@@ -26,7 +26,7 @@ const suggestions = z.array(
 
 export function approvalToWire(approval: Approval): ApprovalWire {
   const { id, session, tool, input, digest, state, decision } = approval;
-  const { why, place, question, hints } = readAsked(approval.describe);
+  const { why, risks, place, question, hints } = readAsked(approval.describe);
   const describe = describeToWire(withoutAsked(approval.describe), tool);
   const label = describe['agent'];
   return {
@@ -40,6 +40,7 @@ export function approvalToWire(approval: Approval): ApprovalWire {
     input,
     describe,
     why,
+    risks,
     cwd: place.cwd,
     project: place.root,
     question,

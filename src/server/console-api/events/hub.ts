@@ -16,6 +16,7 @@ import type { ActivityWire } from '../../../activity/wire.js';
 import type { Log } from '../../../observability/log.js';
 import type { Approval, ApprovalCoordinator } from '../../../permissions/approvals.js';
 import type { ConsoleEvent, Snapshot } from '../wire/events.js';
+import { ActivityRecorder, endToWire } from './activity-record.js';
 import { approvalToWire } from './approval-wire.js';
 import { type Audience, EventRing, type RingEntry } from './event-ring.js';
 import { EVENT_LIMITS, type EventLimits } from './limits.js';
@@ -148,7 +149,7 @@ export class EventHub implements TurnWatcher {
       return this.#begin(turn);
     } catch (error) {
       this.#options.log.error({ err: error, session: turn.session }, 'bug in the event stream');
-      return { observe: () => {}, end: () => {} };
+      return { observe: () => {}, end: () => {}, takeRecord: () => undefined };
     }
   }
 
@@ -264,9 +265,14 @@ export class EventHub implements TurnWatcher {
     const live = new TurnSnapshot(principal, began, this.limits);
     this.#turns.set(id, live);
     this.publish(principal, { type: 'turn', state: 'began', ...began });
+    const record = new ActivityRecorder(live);
     return {
       observe: (activity) => this.#observe(live, activity),
-      end: (outcome) => this.#end(live, outcome),
+      end: (outcome) => {
+        record.end(outcome);
+        this.#end(live, outcome);
+      },
+      takeRecord: (outcome) => record.take(outcome),
     };
   }
 
@@ -283,18 +289,11 @@ export class EventHub implements TurnWatcher {
     this.publish(live.principal, chunk);
   }
 
-  #end(live: TurnSnapshot, { end, stopReason, error }: TurnOutcome): void {
+  #end(live: TurnSnapshot, outcome: TurnOutcome): void {
     if (this.#turns.get(live.id) !== live) return;
     this.#turns.delete(live.id);
-    this.publish(live.principal, {
-      type: 'turn',
-      state: 'ended',
-      session: live.session,
-      turn: live.id,
-      end,
-      stop_reason: stopReason ?? null,
-      error: error === undefined ? null : { type: error.code, message: error.message },
-    });
+    const { principal, session, id: turn } = live;
+    this.publish(principal, { type: 'turn', state: 'ended', session, turn, ...endToWire(outcome) });
   }
 
   /** Nobody reads what happens now, nor may come back to it. */

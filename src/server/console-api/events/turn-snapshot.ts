@@ -39,9 +39,11 @@ export class TurnSnapshot {
   readonly id: string;
   readonly session: string;
   readonly principal: string;
-  readonly #began: Began;
+  readonly began: Began;
   readonly #limits: Limits;
   readonly #kept = new Set<Kept>();
+  /** Those of the kept that `takeRecent` has not given. */
+  #recent = new Set<Kept>();
   /** The text or thinking that the next piece may belong to, by agent. */
   readonly #open = new Map<string, Kept>();
   readonly #calls = new Map<string, CallChunks>();
@@ -52,7 +54,7 @@ export class TurnSnapshot {
     this.id = began.turn;
     this.session = began.session;
     this.principal = principal;
-    this.#began = began;
+    this.began = began;
     this.#limits = limits;
   }
 
@@ -78,7 +80,20 @@ export class TurnSnapshot {
 
   toWire(): LiveTurnWire {
     const chunks = [...this.#kept].map(({ chunk }) => chunk);
-    return { ...this.#began, chunks, ...(this.#truncated ? { truncated: true } : {}) };
+    return { ...this.began, chunks, ...(this.#truncated ? { truncated: true } : {}) };
+  }
+
+  /** What is new since the last call and does not change any more. */
+  takeRecent(): ActivityWire[] {
+    const open = new Set(this.#open.values());
+    const unfinished = new Set<Kept>();
+    const taken: ActivityWire[] = [];
+    for (const kept of this.#recent) {
+      if (open.has(kept) || isBegun(kept.chunk)) unfinished.add(kept);
+      else taken.push(kept.chunk);
+    }
+    this.#recent = unfinished;
+    return taken;
   }
 
   #addText(agent: string, chunk: Extract<ActivityWire, { type: 'text' | 'thinking' }>): void {
@@ -177,6 +192,7 @@ export class TurnSnapshot {
   #keep(chunk: ActivityWire): Kept {
     const kept = { chunk, chars: charsOf(chunk) };
     this.#kept.add(kept);
+    this.#recent.add(kept);
     this.#chars += kept.chars;
     return kept;
   }
@@ -192,6 +208,7 @@ export class TurnSnapshot {
   }
 
   #remove(kept: Kept): void {
+    this.#recent.delete(kept);
     if (this.#kept.delete(kept)) this.#chars -= kept.chars;
   }
 
@@ -209,6 +226,15 @@ export class TurnSnapshot {
       this.#remove(kept);
     }
   }
+}
+
+/** A call whose arguments still come, and what it prints while it runs. */
+function isBegun(chunk: ActivityWire): boolean {
+  return (
+    (chunk.type === 'tool_use' && !chunk.complete) ||
+    chunk.type === 'tool_input_delta' ||
+    chunk.type === 'tool_progress'
+  );
 }
 
 function nameOf(agent: string, id: string): string {

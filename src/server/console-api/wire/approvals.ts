@@ -20,6 +20,8 @@ export interface ApprovalWire {
   describe: DescriptionWire;
   /** One sentence: what in the rules asks for a person, and about which part. */
   why: string;
+  /** What deserves a second look, by what the call says it would do. */
+  risks: RiskWire[];
   cwd: string;
   project: string;
   /** A question to the user (AskUserQuestion, a plan): no clock, and no rule can answer it. */
@@ -34,6 +36,8 @@ export interface ApprovalWire {
   used_at: Time | null;
   decision: DecisionWire | null;
 }
+
+export type RiskWire = 'irreversible' | 'outside' | 'network' | 'writes';
 
 export interface DescriptionWire {
   title: string;

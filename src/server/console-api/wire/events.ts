@@ -5,7 +5,7 @@
  * `prev` is the id of the event in front of it on this stream: a reader that finds another one there has
  * missed something and connects again. A reader that is too slow is disconnected, and comes back.
  */
-import type { ActivityWire, BlockWire, Time } from '../../../activity/wire.js';
+import type { ActivityWire, BlockWire, Time, TurnEndWire } from '../../../activity/wire.js';
 import type { ApprovalWire, RuleWire } from './approvals.js';
 import type { SessionWire } from './sessions.js';
 
@@ -21,8 +21,20 @@ export type ConsoleEvent = { id: string; prev: string | null } & (
   | { type: 'mcp'; server: string; state: string }
   /** A request was answered: its line in `/api/traces`. */
   | { type: 'request'; trace: unknown }
+  | BudgetEventWire
   | { type: 'ping'; now: Time }
 );
+
+/** A key has passed the soft limit of its budget; once a period and node. */
+export interface BudgetEventWire {
+  type: 'budget';
+  key: string;
+  spent_usd: number;
+  soft_usd: number;
+  usd: number;
+  per: 'day' | 'week' | 'month';
+  resets_at: Time;
+}
 
 /** What is true now; everything before it can be forgotten. */
 export interface Snapshot {
@@ -50,11 +62,5 @@ export interface TurnSnapshotWire {
 /** `end`: only with `ended`. */
 export type TurnEventWire = { type: 'turn'; session: string; turn: string } & (
   | { state: 'began'; began_at: Time; model: string; message: BlockWire[] }
-  | {
-      state: 'ended';
-      end: 'complete' | 'parked' | 'stopped' | 'broken' | 'failed';
-      stop_reason: string | null;
-      /** What to do next is in its message. */
-      error: { type: string; message: string } | null;
-    }
+  | ({ state: 'ended' } & TurnEndWire)
 );

@@ -1,5 +1,5 @@
 /** Conversations, and the console's own way to talk in them. */
-import type { BlockWire, Time, TokenCounts } from '../../../activity/wire.js';
+import type { BlockWire, RecordedChunk, Time, TokenCounts, TurnEndWire } from '../../../activity/wire.js';
 
 type SessionStateWire = 'live' | 'parked' | 'hibernated' | 'expired';
 
@@ -12,6 +12,9 @@ export interface SessionWire {
   state: SessionStateWire;
   title: string | null;
   parent: string | null;
+  /** By people, for their lists. */
+  pinned: boolean;
+  archived: boolean;
   /** The folder that it works in; null for plain models. */
   root: string | null;
   created_at: Time;
@@ -45,6 +48,19 @@ export interface SessionUsageWire extends TokenCounts {
   unpriced_requests: number;
 }
 
+/** `PATCH /api/sessions/:id`: what is left out stays; with a `title` of null or nothing, its own counts again. */
+export interface LabelSession {
+  title?: string | null;
+  pinned?: boolean;
+  archived?: boolean;
+}
+
+/** Of `archived` in the list; left out: `exclude`. */
+export const ARCHIVED_CHOICES = ['exclude', 'only', 'include'] as const;
+
+/** UTF-16 units. */
+export const TITLE_MAX_LENGTH = 120;
+
 /** `GET /api/sessions/:id?before=N&limit=M`: the newest M messages, or those in front of N. */
 export interface SessionContentWire extends SessionWire {
   messages: MessageWire[];
@@ -52,6 +68,21 @@ export interface SessionContentWire extends SessionWire {
   total: number;
   /** Calls that wait for the client. */
   open_calls: { id: string; name: string; input: unknown }[];
+  /** What was shown of the turns that these messages are of, beside what the messages say. */
+  turns: RecordedTurnWire[];
+}
+
+/** A turn as it was shown while it ran. Its words, and the results of its calls, are in the messages. */
+export interface RecordedTurnWire {
+  /** As in the messages. */
+  turn: number;
+  /** Of the request that began it. */
+  id: string;
+  began_at: Time;
+  model: string;
+  chunks: RecordedChunk[];
+  /** Null where it runs, or the gateway stopped without a word. */
+  ended: TurnEndWire | null;
 }
 
 export interface MessageWire {
@@ -87,9 +118,25 @@ export interface ChatStarted {
   how: 'new' | 'continue' | 'fork' | 'import';
 }
 
-/** `POST /api/sessions/:id/stop`: `stopped` is false where nothing ran and no turn had broken off. `POST …/resume` → ChatStarted. */
+/** `steer`: into the turn that runs, before its model is asked again. `queue`: when the turn is over. */
+export type MessageMode = 'queue' | 'steer';
+
+/** `POST /api/sessions/:id/messages`: 202 with this while a turn runs, with ChatStarted where none does. */
+export interface QueuedMessageWire {
+  id: string;
+  session: string;
+  mode: MessageMode;
+  content: string | unknown[];
+  queued_at: Time;
+}
+
+/**
+ * `POST /api/sessions/:id/stop`: `stopped` is false where nothing ran and no turn had broken off;
+ * `withdrawn` are the messages that waited for its end. `POST …/resume` → ChatStarted.
+ */
 export interface StopAnswer {
   stopped: boolean;
+  withdrawn: QueuedMessageWire[];
 }
 
 /** `GET /api/models`: what the console can talk to. */

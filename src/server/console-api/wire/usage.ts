@@ -5,11 +5,24 @@ import type { Histogram } from '../../../core/histogram.js';
 export interface UsageWire {
   from: Time;
   to: Time;
-  /** Ordered by what was asked for in `by`. */
+  /** Of all pages; null where nothing was used. */
+  total: UsageTotalsWire | null;
+  /** The newest day or hour first, then by `sort`. */
   data: UsageRowWire[];
+  /** The `cursor` of the next page, null at the end. */
+  next: string | null;
 }
 
-export interface UsageRowWire extends TokenCounts {
+export interface UsageTotalsWire extends TokenCounts {
+  requests: number;
+  errors: number;
+  reasoning_tokens: number;
+  /** Of the requests with a known price. */
+  cost_usd: number;
+  unpriced_requests: number;
+}
+
+export interface UsageRowWire extends UsageTotalsWire {
   /** Those of these that `by` names; a day is `YYYY-MM-DD`, an hour `YYYY-MM-DDTHH`. */
   model?: string;
   key?: string;
@@ -17,12 +30,8 @@ export interface UsageRowWire extends TokenCounts {
   session?: string;
   day?: string;
   hour?: string;
-  requests: number;
-  errors: number;
-  reasoning_tokens: number;
-  /** Of the requests with a known price. */
-  cost_usd: number;
-  unpriced_requests: number;
+  /** With `top`: everything that is not among the most used. */
+  others?: true;
   /** Of all requests, those with an error too. */
   mean_latency_ms: number;
   p50_latency_ms: number | null;

@@ -1,0 +1,58 @@
+const en = {
+  untitled: 'Untitled',
+  remove: 'Delete',
+  removed: 'The session was deleted.',
+  removeTitle: 'Delete this session?',
+  removeText: (name: string) =>
+    `“${name}” and its whole transcript will be deleted. This cannot be undone, and a client that tries to continue it is told that it is gone.`,
+  removeRunning: 'The running turn is stopped, along with the commands it started.',
+  removeWaiting: (count: number) =>
+    count === 1 ? 'The waiting question is cancelled.' : `The ${count} waiting questions are cancelled.`,
+  removeForks: 'Its forks stay.',
+  removeFiles: 'Files in its folder stay as they are.',
+  rename: 'Rename…',
+  renameTitle: 'Rename this conversation',
+  name: 'Name',
+  nameHint: 'Leave it empty to use the beginning of the first message.',
+  save: 'Save',
+  cancel: 'Cancel',
+  pin: 'Pin',
+  unpin: 'Unpin',
+  archive: 'Archive',
+  unarchive: 'Unarchive',
+  archivedNote: 'Archived. It is in Sessions, under the state “Archived”.',
+  unarchivedNote: 'Back from the archive.',
+  exportMarkdown: 'Export as Markdown',
+  exportJson: 'Export as JSON',
+  exportFailed: 'The conversation could not be exported. Try again.',
+};
+
+const zh: typeof en = {
+  untitled: '无标题',
+  remove: '删除',
+  removed: '会话已删除。',
+  removeTitle: '删除这个会话？',
+  removeText: (name) =>
+    `“${name}”及其全部记录将被删除，且无法恢复。之后试图继续该会话的客户端会被告知它已不存在。`,
+  removeRunning: '正在运行的一轮会被停止，它启动的命令也会结束。',
+  removeWaiting: (count) => `${count} 个等待中的审批会被取消。`,
+  removeForks: '它的分支会保留。',
+  removeFiles: '工作目录中的文件保持不变。',
+  rename: '重命名…',
+  renameTitle: '重命名对话',
+  name: '名称',
+  nameHint: '留空则使用第一条消息的开头。',
+  save: '保存',
+  cancel: '取消',
+  pin: '置顶',
+  unpin: '取消置顶',
+  archive: '归档',
+  unarchive: '取消归档',
+  archivedNote: '已归档。可在“会话”页面的“已归档”状态下找到。',
+  unarchivedNote: '已移出归档。',
+  exportMarkdown: '导出为 Markdown',
+  exportJson: '导出为 JSON',
+  exportFailed: '对话导出失败，请重试。',
+};
+
+export const strings = { en, zh };
