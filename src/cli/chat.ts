@@ -38,6 +38,7 @@ export async function chat(
   const open = await openChat({
     loaded: { ...loaded, config: chosen.config },
     model: chosen.model,
+    withModel: (name) => chatModel(loaded.config, name, io.cwd).config,
     logLevel: level,
     io,
     input,

@@ -32,6 +32,16 @@ describe('a card', () => {
     expect(text).toMatch(/^ {2}n {2}no/m);
   });
 
+  it('has the command once', () => {
+    const command = 'git push origin main';
+    const why = 'No rule is about the command `git push origin main`, so it is asked.';
+    const describe = { title: `Run ${command}`, kind: 'command', paths: [], command, asked: { why } };
+    const text = cardText(readCard(approvalOf({ describe })), paint);
+    expect(text.split('git push')).toHaveLength(2);
+    expect(text).toMatch(/^\? Run$/m);
+    expect(text).toContain('No rule is about this command, so it is asked.');
+  });
+
   it('hides nothing behind escapes', () => {
     const command = 'ls\u001b[2K\rrm -rf ~';
     const card = readCard(

@@ -119,13 +119,26 @@ export function cardText(card: Card, paint: Paint): string {
       ? ''
       : ` ${paint('dim', `(sub-agent: ${plainLine(describe.agent ?? approval.agent, 60)})`)}`;
   const lines = describeLines(describe, paint);
+  const reason = describe.command === undefined ? why : withoutCommand(why);
   return [
-    `\n${paint('yellow', '?')} ${paint('bold', plainLine(describe.title))}${who}\n`,
+    `\n${paint('yellow', '?')} ${paint('bold', headline(describe))}${who}\n`,
     indent(lines),
-    why === '' ? '' : indent([paint('dim', plainLine(why, 400))]),
+    reason === '' ? '' : indent([paint('dim', plainLine(reason, 400))]),
     indent(hintLines(card.hints, paint)),
     indent(choiceLines(card, paint), '  '),
   ].join('');
+}
+
+/** Of a command only what is done with it: the command stands below. */
+function headline({ title, command }: Description): string {
+  const [first = ''] = (command ?? '').trim().split(/\s/);
+  const at = first === '' ? -1 : title.indexOf(first);
+  return plainLine(at <= 0 ? title : title.slice(0, at));
+}
+
+/** It stands above. */
+function withoutCommand(why: string): string {
+  return why.replace(/the command `.*`(?=,| asks about|\.)/s, 'this command');
 }
 
 /** What the engine says besides; a server's name comes from its configuration. */

@@ -116,6 +116,7 @@ export class ApprovalPrompt {
     const line = await this.#options.terminal.ask('  input: ', {
       signal,
       prefill: JSON.stringify(card.approval.input),
+      remember: false,
     });
     if (line === undefined) return signal.aborted ? undefined : 'Nothing was changed.';
     let updatedInput: unknown;
@@ -165,7 +166,7 @@ export class ApprovalPrompt {
   async #line(prompt: string, signal: AbortSignal): Promise<string | undefined> {
     const { terminal, readable = () => setTimeout(READING_MS) } = this.#options;
     await readable();
-    return terminal.ask(prompt, { signal, fresh: true });
+    return terminal.ask(prompt, { signal, fresh: true, remember: false });
   }
 
   async #decide(

@@ -1,25 +1,32 @@
 /** The gateway's parts without its server, and a person at the terminal instead of a client. */
 import type { Readable, Writable } from 'node:stream';
 import type { LoadedConfig } from '../../config/load.js';
-import type { Principal } from '../../engines/engine.js';
+import type { Config } from '../../config/schema.js';
 import { createNativeDriver } from '../../engines/native/driver.js';
 import { openAgentParts } from '../../gateway/agent-parts.js';
 import { type CloseStack, openAll } from '../../gateway/close-stack.js';
 import { createDispatcher } from '../../gateway/create-dispatcher.js';
+import { LiveConfig } from '../../gateway/live-config.js';
 import { openSessions } from '../../gateway/open-engines.js';
 import { createLog } from '../../observability/log.js';
-import { openStore } from '../../store/sqlite/open.js';
+import { openStore } from '../../store/open/open-store.js';
 import type { CliIo } from '../shared/command.js';
 import { activityPrinter } from './activity.js';
 import { ApprovalPrompt } from './approval-prompt.js';
+import { createControls, PERSON } from './controls.js';
+import { openLineHistory } from './line-history.js';
+import { MarkdownStream } from './markdown.js';
 import { painter, plain } from './render.js';
 import { answerOnce, runRepl } from './repl.js';
 import { openTerminal } from './terminal.js';
 import { TerminalConversation } from './terminal-conversation.js';
 
 interface OpenChatOptions {
+  /** With the model as an agent in it. */
   loaded: LoadedConfig;
   model: string;
+  /** The configuration with another model as an agent. Throws UsageError for a name that nothing answers. */
+  withModel(name: string): Config;
   logLevel: string;
   io: CliIo;
   input: Readable & { isTTY?: boolean };
@@ -38,32 +45,45 @@ interface OpenChat {
 /** For MCP servers to connect; one that takes longer joins a later turn. */
 const SETTLE_MS = 5_000;
 
-/** The person at the terminal may do what the operator may. */
-const PERSON: Principal = { name: 'local', scopes: ['call', 'approve', 'admin'], models: ['*'] };
-
 export function openChat(options: OpenChatOptions): Promise<OpenChat> {
   return openAll((stack) => openParts(stack, options));
 }
 
 async function openParts(stack: CloseStack, options: OpenChatOptions): Promise<OpenChat> {
-  const { loaded, model, io, redact, home } = options;
+  const { loaded, io, redact, home } = options;
   const { config, baseDir } = loaded;
   const log = createLog({ level: options.logLevel, redact });
   stack.defer(() => log.flush());
   const store = await openStore(config.store, { baseDir, redact });
   stack.defer(() => store.close());
-  const agents = await openAgentParts(stack, { loaded, store, log, version: io.version, env: io.env });
+  const live = new LiveConfig(loaded);
+  const agents = await openAgentParts(stack, {
+    live,
+    store,
+    log,
+    version: io.version,
+    env: io.env,
+  });
   const runtime = await agents.tools();
   const sessions = stack.adopt(openSessions(config, store, log), (opened) => opened.close());
   const dispatcher = createDispatcher({
     config,
-    native: { create: createNativeDriver, runtime, sessions, log, startDir: io.cwd, home, baseDir },
+    folders: { baseDir, startDir: io.cwd },
+    native: { create: createNativeDriver, runtime, sessions, log, startDir: io.cwd, home },
   });
   stack.defer(() => dispatcher.close());
+  const controls = createControls(options, { live, agents, dispatcher, sessions });
   // Before a turn is aborted: a question that waits is still there the next time.
   stack.defer(() => agents.approvals.close());
 
-  const terminal = openTerminal({ input: options.input, output: options.output, color: io.color });
+  const history = await openLineHistory(io.env, redact);
+  const terminal = openTerminal({
+    input: options.input,
+    output: options.output,
+    color: io.color,
+    earlier: history.lines,
+    onLine: (line) => void history.add(line),
+  });
   stack.defer(() => terminal.close());
   const paint = painter(io.color);
   let midLine = false;
@@ -72,19 +92,34 @@ async function openParts(stack: CloseStack, options: OpenChatOptions): Promise<O
     terminal.write(text);
     midLine = !text.endsWith('\n');
   };
+  const markdown = io.color ? new MarkdownStream(paint) : undefined;
   const endLine = (): void => {
+    write(markdown?.end() ?? '');
     if (midLine) write('\n');
   };
   const observe = activityPrinter({ write, paint, endLine });
-  const open = (): TerminalConversation =>
-    new TerminalConversation({
-      dispatcher,
-      model,
-      principal: PERSON,
-      observe,
-      onText: (text) => write(plain(redact(text))),
-      onThinking: (text) => write(paint('dim', plain(redact(text)))),
-    });
+  let thinks = false;
+  const open = (session?: string): TerminalConversation =>
+    new TerminalConversation(
+      {
+        dispatcher,
+        model: () => controls.model,
+        principal: PERSON,
+        observe,
+        onText: (text) => {
+          if (thinks) endLine();
+          thinks = false;
+          const words = plain(redact(text));
+          write(markdown?.push(words) ?? words);
+        },
+        onThinking: (text) => {
+          if (!thinks) endLine();
+          thinks = true;
+          write(paint('dim', plain(redact(text))));
+        },
+      },
+      session,
+    );
   const prompt = terminal.interactive
     ? new ApprovalPrompt({ coordinator: agents.approvals, terminal, paint, by: PERSON.name })
     : undefined;
@@ -97,7 +132,7 @@ async function openParts(stack: CloseStack, options: OpenChatOptions): Promise<O
       }
       if (terminal.interactive) {
         for (const line of banner) io.out(line);
-        await runRepl({ terminal, paint, open, runtime, endLine });
+        await runRepl({ terminal, paint, open, runtime, controls, endLine });
         return true;
       }
       const text = (await terminal.readAll()).trim();

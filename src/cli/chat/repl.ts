@@ -1,51 +1,15 @@
 /** The conversation as a person has it: read a line, answer it, until they leave. */
-import type { ToolRuntime } from '../../tools/runtime/runtime.js';
-import { indent, type Paint, plainLine } from './render.js';
+import { type CommandContext, commandIn } from './commands.js';
+import { plainLine } from './render.js';
 import type { ChatTerminal } from './terminal.js';
 import type { TerminalConversation, TerminalTurnEnd } from './terminal-conversation.js';
 
-interface ReplOptions {
-  terminal: ChatTerminal;
-  paint: Paint;
-  open(): TerminalConversation;
-  runtime: Pick<ToolRuntime, 'list'>;
+interface ReplOptions extends CommandContext {
+  /** Without a session it is a new one. */
+  open(session?: string): TerminalConversation;
   /** Ends the line of the answer that stands there. */
   endLine(): void;
 }
-
-type Command = (options: ReplOptions) => Promise<'go on' | 'leave' | 'anew'>;
-
-const COMMANDS: Readonly<Record<string, { help: string; run: Command }>> = {
-  '/help': {
-    help: 'this list',
-    run: async ({ terminal }) => {
-      for (const [name, { help }] of Object.entries(COMMANDS)) terminal.write(`  ${name.padEnd(8)}${help}\n`);
-      terminal.write('  A line that ends with \\ goes on. Ctrl-C stops the answer, Ctrl-D leaves.\n');
-      return 'go on';
-    },
-  },
-  '/tools': {
-    help: 'the tools that the agent has',
-    run: async ({ terminal, runtime, paint }) => {
-      const tools = await runtime.list();
-      const lines = tools.map(({ name, enabled, reason = '' }) =>
-        enabled
-          ? plainLine(name)
-          : paint('dim', `${plainLine(name)} (off${reason === '' ? '' : `: ${plainLine(reason)}`})`),
-      );
-      terminal.write(indent(lines, '  '));
-      return 'go on';
-    },
-  },
-  '/new': {
-    help: 'forget what was said and begin again',
-    run: async () => 'anew',
-  },
-  '/exit': {
-    help: 'leave',
-    run: async () => 'leave',
-  },
-};
 
 /** Resolves when the person has left. */
 export async function runRepl(options: ReplOptions): Promise<void> {
@@ -54,6 +18,7 @@ export async function runRepl(options: ReplOptions): Promise<void> {
   let leaving = false;
   for (;;) {
     const idle = terminal.onInterrupt(() => {
+      if (terminal.clearLine()) return;
       if (leaving) terminal.close();
       leaving = true;
       terminal.write(`\n${paint('dim', 'Ctrl-C again, Ctrl-D or /exit leaves.')}\n> `);
@@ -63,15 +28,12 @@ export async function runRepl(options: ReplOptions): Promise<void> {
     if (text === undefined) return;
     leaving = false;
     if (text.trim() === '') continue;
-    const command = COMMANDS[text.trim()];
+    const command = commandIn(text);
     if (command !== undefined) {
-      const next = await command.run(options);
+      const next = await command(options);
       if (next === 'leave') return;
       if (next === 'anew') conversation = options.open();
-      continue;
-    }
-    if (/^\/\S+$/.test(text.trim())) {
-      terminal.write(`  There is no command ${plainLine(text)}. /help lists them.\n`);
+      else if (next !== 'go on') conversation = options.open(next.resume);
       continue;
     }
     await answerOnce(conversation, text, options);

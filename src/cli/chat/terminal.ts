@@ -11,6 +11,8 @@ export interface ChatTerminal {
   ask(prompt: string, options?: AskOptions): Promise<string | undefined>;
   /** All of the input, where it is a pipe. */
   readAll(): Promise<string>;
+  /** Takes back what is typed and not yet sent; false where there is nothing. */
+  clearLine(): boolean;
   /** Ctrl-C. The last handler gets it. */
   onInterrupt(handler: () => void): () => void;
   close(): void;
@@ -22,19 +24,33 @@ export interface AskOptions {
   fresh?: boolean;
   /** Put into the line, to be edited. */
   prefill?: string;
+  /** Whether the arrow keys bring the line back; true where left out. */
+  remember?: boolean;
 }
 
 interface TerminalStreams {
   input: Readable & { isTTY?: boolean };
   output: Writable;
   color: boolean;
+  /** What the arrow keys bring back, the newest last. */
+  earlier?: readonly string[];
+  onLine?(line: string): void;
 }
 
 interface Waiting {
+  remember: boolean;
   resolve(line: string | undefined): void;
 }
 
-export function openTerminal({ input, output, color }: TerminalStreams): ChatTerminal {
+const HISTORY_LINES = 500;
+
+export function openTerminal({
+  input,
+  output,
+  color,
+  earlier = [],
+  onLine = () => {},
+}: TerminalStreams): ChatTerminal {
   const interactive = input.isTTY === true;
   const handlers: (() => void)[] = [];
   let lines: string[] = [];
@@ -46,7 +62,18 @@ export function openTerminal({ input, output, color }: TerminalStreams): ChatTer
 
   function open(): Interface {
     if (reader !== undefined) return reader;
-    reader = createInterface({ input, output, terminal: interactive, historySize: 200 });
+    reader = createInterface({
+      input,
+      output,
+      terminal: interactive,
+      historySize: HISTORY_LINES,
+      history: earlier.toReversed(),
+    });
+    // Comes before the line itself.
+    reader.on('history', (history: string[]) => {
+      if (waiting?.remember === false) history.shift();
+      else if (history[0] !== undefined) onLine(history[0]);
+    });
     reader.on('line', (line) => {
       if (waiting === undefined) lines.push(line);
       else waiting.resolve(line);
@@ -59,7 +86,7 @@ export function openTerminal({ input, output, color }: TerminalStreams): ChatTer
     return reader;
   }
 
-  async function ask(prompt: string, { signal, fresh = false, prefill }: AskOptions = {}) {
+  async function ask(prompt: string, { signal, fresh = false, prefill, remember = true }: AskOptions = {}) {
     const line = open();
     if (signal?.aborted === true) return undefined;
     line.setPrompt(prompt);
@@ -84,7 +111,7 @@ export function openTerminal({ input, output, color }: TerminalStreams): ChatTer
         output.write('\n');
         finish(undefined);
       };
-      waiting = { resolve: finish };
+      waiting = { remember, resolve: finish };
       signal?.addEventListener('abort', onAbort, { once: true });
     });
   }
@@ -98,6 +125,12 @@ export function openTerminal({ input, output, color }: TerminalStreams): ChatTer
       let text = '';
       for await (const piece of input.setEncoding('utf8')) text += piece;
       return text;
+    },
+    clearLine() {
+      if (reader === undefined || reader.line === '') return false;
+      reader.write(null, { ctrl: true, name: 'e' });
+      reader.write(null, { ctrl: true, name: 'u' });
+      return true;
     },
     onInterrupt(handler) {
       handlers.push(handler);
