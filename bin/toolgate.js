@@ -12,7 +12,23 @@ if (major < WANTED[0] || (major === WANTED[0] && minor < WANTED[1])) {
 } else {
   const built = new URL('../dist/cli.js', import.meta.url);
   if (existsSync(built)) {
-    import(built.href).then((cli) => cli.main(process));
+    import('./load-bundle.js').then(({ loadBundle }) => {
+      const { bundle, keepCache } = loadBundle(built.href, {
+        load: (specifier) => import(specifier),
+        resolve: (specifier) => import.meta.resolve(specifier),
+      });
+      // After a whole life of a gateway: what other commands compile is a small part of it. With flags of
+      // Node's, V8 would make one that no start without them can use.
+      const [command = 'start', ...options] = process.argv.slice(2);
+      const isHelp = options.some((option) => option === '-h' || option === '--help');
+      const hasFlags = process.execArgv.length > 0 || Boolean(process.env['NODE_OPTIONS']);
+      if (keepCache && command === 'start' && !isHelp && !hasFlags) {
+        process.once('exit', (code) => {
+          if (code === 0) keepCache();
+        });
+      }
+      bundle.main(process);
+    });
   } else {
     console.error('Toolgate is not built yet. Run `npm ci` in its folder and try again.');
     process.exitCode = 1;
