@@ -112,6 +112,8 @@ export interface ToolDefinition {
   inputSchema?: JsonObject;
   strict?: boolean;
   typed?: TypedTool;
+  /** The gateway keeps it back until a search for tools has found it (tool-references.ts). */
+  deferred?: true;
   extensions?: Extensions;
 }
 
@@ -174,6 +176,8 @@ export interface ConversationRequest {
   messages: Message[];
   tools: ToolDefinition[];
   serverTools: ServerToolDefinition[];
+  /** The tools as messages in the middle of the conversation leave them; see `withOfferedTools`. */
+  offered?: Pick<ConversationRequest, 'tools' | 'serverTools'>;
   toolChoice?: ToolChoice;
   /** `false`: at most one tool call in the answer. */
   parallelToolCalls?: boolean;
@@ -191,6 +195,8 @@ export interface ConversationRequest {
   cacheKey?: string;
   /** Where the model has to run: a promise that only some upstreams can make. */
   inferenceGeo?: string;
+  /** The client's tool calls have to be checked by whoever answers, in the answer itself. */
+  safeguards?: true;
   /** Part of the conversation is encrypted, and only upstreams of this dialect can read it. */
   sealed?: { dialect: DialectName; param: string };
   /** What was said before is kept by an upstream of this dialect; no other can continue it. */
@@ -219,6 +225,9 @@ export interface Usage {
   cacheWriteTokens: number;
   /** Part of `outputTokens`. */
   reasoningTokens?: number;
+  /** What the gateway did on the web for the answer, in the place of a provider. No tokens. */
+  webSearches?: number;
+  webFetches?: number;
 }
 
 /** A whole answer, as collected from a stream. */

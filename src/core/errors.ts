@@ -28,6 +28,9 @@ const STATUS_OF = {
 
 export type ErrorCode = keyof typeof STATUS_OF;
 
+export const isErrorCode = (value: unknown): value is ErrorCode =>
+  typeof value === 'string' && Object.hasOwn(STATUS_OF, value);
+
 export interface GatewayErrorOptions {
   /** Overrides the usual status of the code: the last upstream error keeps its own. */
   status?: number;
@@ -42,6 +45,9 @@ export interface GatewayErrorOptions {
   detail?: string;
   cause?: unknown;
 }
+
+/** The finer code of a request that is denied because nobody knows what its key has spent. */
+export const BUDGET_UNKNOWN = 'budget_unknown';
 
 /**
  * The one error that crosses folders. Its message is written for the client and says what to do

@@ -17,6 +17,7 @@ import type {
   ToolDefinition,
 } from './conversation.js';
 import { imageSize } from './image-size.js';
+import { shownTools } from './tool-references.js';
 
 /** Weights are hundredths of a token. */
 const UNIT = 100;
@@ -127,10 +128,18 @@ export function estimateRequestTokens(request: ConversationRequest): number {
     for (const block of message.content) weight += blockWeight(block, sampling);
   }
   if (request.tools.length > 0) weight += OVERHEAD.toolsPreamble * UNIT;
-  for (const tool of request.tools) weight += toolWeight(tool, sampling);
+  for (const tool of shownTools(request)) weight += toolWeight(tool, sampling);
   for (const tool of request.serverTools)
     weight += OVERHEAD.toolDefinition * UNIT + jsonWeight(tool.value, 0, sampling);
   if (request.format?.type === 'json_schema') weight += jsonWeight(request.format.schema, 0, sampling);
+  return Math.ceil(weight / UNIT);
+}
+
+/** Tokens that the definitions of tools take in every prompt. */
+export function estimateToolTokens(tools: readonly ToolDefinition[]): number {
+  const sampling: Sampling = { whole: SAMPLING.whole, close: SAMPLING.close };
+  let weight = OVERHEAD.toolsPreamble * UNIT;
+  for (const tool of tools) weight += toolWeight(tool, sampling);
   return Math.ceil(weight / UNIT);
 }
 

@@ -369,6 +369,12 @@ describe('StreamLifecycle', () => {
     });
   });
 
+  it('counts at least what was said of an answer that breaks off after the first figures', () => {
+    const lifecycle = new StreamLifecycle({ id: 'i', model: 'm' });
+    lifecycle.push([{ type: 'start', usage: { inputTokens: 5, outputTokens: 1 } }, text('x'.repeat(36))]);
+    expect(lifecycle.usage).toMatchObject({ inputTokens: 5, outputTokens: 10 });
+  });
+
   it('estimates output that was never counted', () => {
     const { out } = run([text('x'.repeat(36)), STOP]);
     expect(out.at(-2)).toMatchObject({ usage: { outputTokens: 10 } });

@@ -430,12 +430,12 @@ export class StreamLifecycle {
     return { ...NO_USAGE, ...(this.#hasPrompt() ? {} : this.#options.estimate), ...this.#usage };
   }
 
+  /** Of an answer that broke off at least what was said: Anthropic's first figure is not its output. */
   get usage(): Usage {
     const usage = this.#startUsage();
-    if (this.#usage.outputTokens === undefined && this.#options.estimate?.outputTokens === undefined) {
-      usage.outputTokens = Math.ceil(this.#emittedChars / CHARS_PER_TOKEN);
-    }
-    return usage;
+    const { outputTokens: counted } = { ...this.#options.estimate, ...this.#usage };
+    const said = counted !== undefined && this.#stop ? 0 : Math.ceil(this.#emittedChars / CHARS_PER_TOKEN);
+    return { ...usage, outputTokens: Math.max(usage.outputTokens, said) };
   }
 
   /** The upstream has counted the prompt, so the estimate must not mix with its figures. */

@@ -11,6 +11,8 @@ type Recording<Body> = {
   /** Every try, the failed ones too. */
   attempts: {
     upstream: string;
+    /** Why this one of several targets. */
+    reason?: string;
     wire: DialectName;
     url: string;
     body: Body;

@@ -1,6 +1,6 @@
 /**
- * What a request insists on and only upstreams of one dialect can keep: where a model runs, what an
- * upstream holds of the conversation, and what it has sealed. Any other must not answer it.
+ * What a request insists on and only upstreams of one dialect can keep: where a model runs, who checks
+ * its tool calls, what an upstream holds of the conversation, and what it has sealed. Any other must not answer it.
  */
 import type { Continuation, ConversationRequest, DialectName, Verbatim } from '../core/conversation.js';
 import { GatewayError } from '../core/errors.js';
@@ -17,7 +17,7 @@ interface Demand {
 /** Wherever the provider likes: what leaving the field out means. */
 const ANYWHERE = 'global';
 
-function demandsOf({ inferenceGeo, sealed, continues }: ConversationRequest): Demand[] {
+function demandsOf({ inferenceGeo, sealed, safeguards, continues }: ConversationRequest): Demand[] {
   const demands: Demand[] = [];
   if (inferenceGeo !== undefined && inferenceGeo !== ANYWHERE) {
     demands.push({
@@ -38,6 +38,18 @@ function demandsOf({ inferenceGeo, sealed, continues }: ConversationRequest): De
         refused(
           sealed.param,
           `a compaction that only the provider which made it can read, and this model is answered by another. Send the messages that it stands for, or ask for a model of an ${sealed.dialect} upstream.`,
+        ),
+    });
+  }
+  if (safeguards === true) {
+    demands.push({
+      dialect: 'anthropic-messages',
+      engines: [],
+      // Claude Code reads the name, leaves the field out and checks tool calls itself.
+      refusal: () =>
+        refused(
+          'safeguards',
+          'nothing that answers this model checks tool calls. Leave it out, and check them with requests of your own.',
         ),
     });
   }

@@ -8,9 +8,10 @@ import type { GatewayError } from '../core/errors.js';
 import type { ModelEvent } from '../core/events.js';
 import type { Loss } from '../core/losses.js';
 import type { Price } from '../core/price.js';
+import type { Span } from '../core/span.js';
 import type { Dialect, WireHeaders } from '../dialects/shared/dialect.js';
 import type { ModelRoute } from '../routing/model-router.js';
-import type { ForwardedAnswer, RequestTrace, SideRequest } from '../upstreams/upstream.js';
+import type { ForwardedAnswer, PassRequest, RequestTrace, SideRequest } from '../upstreams/upstream.js';
 
 export interface Engine {
   run(call: ModelRequest, route: ModelRoute): Promise<Answer>;
@@ -32,17 +33,32 @@ export interface ModelRequest {
   headers: WireHeaders;
   /** `Idempotency-Key`: who repeats it means the same request. */
   idempotencyKey?: string;
+  /** Another node has sent it before, and does not know what became of it. */
+  again?: boolean;
   principal: Principal;
   /** Fires when the client is gone or the gateway stops: everything ends at once. */
   signal: AbortSignal;
+  /** What it uses counts against a limit of its key: figures that the upstream does not give are estimated. */
+  metered?: boolean;
   /** Where this call is one of those that are recorded. */
   trace?: RequestTrace;
+  /** Where the gateway's own telemetry is collected: what this call is a part of. */
+  span?: Span;
+  /** Of the turn of an agent that makes the call: the spans of its tool calls and sub-agents. */
+  turnSpans?: TurnSpans;
   /** A turn of the gateway's own keeping, which no connection waits for. */
   kept?: KeptConversation;
   /** Called with what an agent does on the way to its answer. */
   observe?: AgentObserver;
   /** Called with headers of the answer that are known before its first piece: the head may have to go out without it. */
   announce?: (headers: Readonly<Record<string, string>>) => void;
+}
+
+/** The parts of a turn by their ids. Each is there from the first time that somebody asks for it. */
+export interface TurnSpans {
+  ofAgent(id: string): Span;
+  /** `name` of the tool; `agent`: the sub-agent that calls it. */
+  ofToolCall(id: string, name: string, agent?: string): Span;
 }
 
 /** Its conversation is a session, also with a plain model, and stays where the turn fails. */
@@ -63,6 +79,10 @@ export interface Principal {
   scopes: readonly Scope[];
   /** Names and globs of the models that it may call. */
   models: readonly string[];
+  /** Folders, absolute, that agents may work in for it; left out: all. */
+  workspaces?: readonly string[];
+  /** Largest body of a request, below that of the server. */
+  bodyLimitMb?: number;
   /** Of the process of an agent: its model calls are answered by this, whatever model they name. */
   pinned?: PinnedModel;
 }
@@ -70,6 +90,8 @@ export interface Principal {
 /** The model calls of one conversation with an agent that runs in a process of its own. */
 export interface PinnedModel {
   readonly session: string;
+  /** What a call of the process is a part of, by its headers. */
+  spanOf?(headers: WireHeaders): Span | undefined;
   /** As an engine's, for a route that is fixed. */
   run(call: ModelRequest): Promise<Answer>;
   countTokens(call: ModelRequest): Promise<number>;
@@ -85,11 +107,23 @@ export interface Answer {
   promptTokens?: number;
   /** Of the model that was asked for, where it is known. */
   price?: Price;
+  /** How long the turn has waited for people so far, in milliseconds. */
+  waitedMs?(): number;
   /** Takes the final usage of an answer that was streamed as events. */
   settle?(usage: Usage): void;
-  /** Called when the client has all of it. */
-  delivered?(): void;
+  /** Of a turn of a session. */
+  delivery?: Delivery;
   body: AnswerBody;
+}
+
+/** Until it is confirmed, the same request gets the same answer. Exactly one of the two is called, once all of it is sent. */
+export interface Delivery {
+  /** Of the turn in its session. */
+  key: string;
+  /** The client has it. */
+  confirm(): void;
+  /** Another node has it for the client, and confirms it. */
+  passOn(): void;
 }
 
 export type AnswerBody =
@@ -116,16 +150,43 @@ export interface Dispatcher {
   /** Tokens of the request as the routed model would count them. */
   countTokens(call: ModelRequest): Promise<number>;
   /** Another request about the same body; undefined where the routed model's upstream does not speak the client's dialect. */
-  ask?(call: ModelRequest, path: string): Promise<SideAnswer | undefined>;
+  ask?(call: ModelRequest, path: SidePath): Promise<SideAnswer | undefined>;
   /** A request to an answer that this upstream keeps; undefined where there is no such upstream any more. */
   askKeeper?(upstream: string, call: SideRequest): Promise<SideAnswer | undefined>;
+  /** A request of another route that names a model, in its own bytes. Rejects as `run` does, and where an agent answers the model. */
+  pass?(call: ModelPass): Promise<Answer>;
+  /** The upstreams of a wire whose other routes the operator has opened. */
+  passers?(wire: Wire): readonly string[];
+  /** A request to one of them. */
+  passTo?(upstream: string, call: AccountPass): Promise<Answer>;
   /** What `GET /v1/models` lists: configured names, and what the upstream behind a glob lists itself. */
   models(): Promise<readonly ModelInfo[]>;
+}
+
+/** Requests about a body besides a turn. */
+export type SidePath = '/responses/input_tokens' | '/responses/compact';
+
+/** Whose routes: both dialects of OpenAI have the same beside their turns. */
+export type Wire = 'openai' | 'anthropic';
+
+/** Something other than a turn, on its way to an upstream as it came. */
+export interface AccountPass extends PassRequest {
+  principal: Principal;
+}
+
+export interface ModelPass extends Omit<AccountPass, 'body'> {
+  model: string;
+  /** The body with the name by which the upstream knows the model. */
+  bodyFor(model: string): Uint8Array;
+  /** A guess of the tokens, where an answer must be counted and has no figures. */
+  estimate: number;
 }
 
 /** What an upstream said to something other than a turn. */
 export interface SideAnswer extends ForwardedAnswer {
   upstream: string;
+  /** Of the model that was asked for, where it is known. */
+  price?: Price;
 }
 
 export interface ModelInfo {

@@ -146,6 +146,7 @@ function ruleOf(model: ModelConfig, folders: Folders | undefined): ModelRule {
     ...(model.context_window === undefined ? {} : { contextWindow: model.context_window }),
     ...(model.max_output_tokens === undefined ? {} : { maxOutputTokens: model.max_output_tokens }),
     ...(model.effort === undefined ? {} : { efforts: model.effort }),
+    ...(model.tool_search === undefined ? {} : { toolSearch: model.tool_search }),
   };
 }
 
@@ -156,7 +157,9 @@ function priceOf({ price }: ModelConfig): Partial<ModelRule> {
 }
 
 function agentRule(model: ModelConfig, folders: Folders | undefined): Partial<ModelRule> {
-  if (model.engine === 'relay') return {};
+  if (model.engine === 'relay') {
+    return model.server_tools === undefined ? {} : { serverTools: model.server_tools };
+  }
   const { tools, max_turns: maxSteps, system } = model;
   const cwd = folders === undefined ? undefined : resolveModelCwd(model, folders);
   return { tools, maxSteps, system, ...(cwd === undefined ? {} : { cwd }) };

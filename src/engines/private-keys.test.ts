@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memorySignIns } from '../../test/support/memory-sign-ins.js';
 import { Auth } from '../server/access/auth.js';
+import { KeyRing } from '../server/access/key-ring.js';
 import type { PinnedModel } from './engine.js';
 import { PrivateKeys } from './private-keys.js';
 
@@ -24,7 +25,13 @@ describe('the credential of a process', () => {
     const keys = new PrivateKeys();
     keys.add('secret', { name: 'alice' }, PINNED);
     const log = { warn: () => {} };
-    const auth = new Auth({ keys: [], port: 3000, store: memorySignIns(), log, inner: keys });
+    const auth = new Auth({
+      keys: new KeyRing({ keys: [] }),
+      port: 3000,
+      store: memorySignIns(),
+      log,
+      inner: keys,
+    });
     const headers = { 'x-api-key': 'secret' };
     expect(auth.inner('/v1/messages', headers)?.pinned).toBe(PINNED);
     expect(auth.inner('/v1/messages/count_tokens', headers)?.pinned).toBe(PINNED);

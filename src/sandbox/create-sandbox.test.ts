@@ -351,7 +351,7 @@ describe('walls', () => {
   it('tell once of what cannot be moved, however often they look', async () => {
     // With the suffix its name is longer than a file system takes.
     const path = join(root, 'x'.repeat(250));
-    const sandbox = await make({ held: [path] });
+    const sandbox = await make({ held: () => [path] });
     const wrapped = await sandbox.wrap('true', { writable: [root], hidden: [], hosts: [], cwd: root });
     await writeFile(path, 'evil');
     expect(await wrapped.look()).toEqual([{ path, outcome: 'left' }]);

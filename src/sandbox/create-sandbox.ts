@@ -20,9 +20,9 @@ export interface SandboxOptions {
   /** Hidden from every command, besides what a command's own spec hides and the table of secrets. */
   hidden?: readonly string[];
   /** Not to be written by any command: what the gateway itself runs. */
-  held?: readonly string[];
+  held?: () => readonly string[];
   /** Every command may reach these. */
-  hosts?: readonly string[];
+  hosts?: () => readonly string[];
   home?: string;
   /** A folder of the gateway's own, for what the next one must look at if this one is killed. */
   pending?: string;
@@ -43,14 +43,7 @@ const NOT_TRIED: SandboxStatus = {
 };
 
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const {
-    mode,
-    hidden = [],
-    held = [],
-    home = homedir(),
-    env = process.env,
-    platform = process.platform,
-  } = options;
+  const { mode, hidden = [], home = homedir(), env = process.env, platform = process.platform } = options;
   const bash = findProgram('bash', cleanPath(env['PATH'])) ?? '/bin/bash';
   const pending = createPendingLooks(options.pending);
   const recovered = await pending.recover();
@@ -95,9 +88,9 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
         `Commands may only run in a sandbox here (\`sandbox: required\`), and there is none: ${found.detail}. To get one, ${found.advice}.`,
       );
     }
-    const hosts = [...new Set([...(options.hosts ?? []), ...spec.hosts])].sort();
+    const hosts = [...new Set([...(options.hosts?.() ?? []), ...spec.hosts])].sort();
     const plan = planMounts(
-      { writable: spec.writable, hidden: [...hidden, ...spec.hidden], held },
+      { writable: spec.writable, hidden: [...hidden, ...spec.hidden], held: options.held?.() ?? [] },
       realTarget(home),
       standIns.paths(),
     );

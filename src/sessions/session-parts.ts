@@ -20,7 +20,16 @@ export interface SessionParts {
   now: () => number;
   /** The author of results that the gateway recorded instead of the client. */
   node: string;
+  /** This node among others; undefined for a gateway on its own. */
+  place: SessionPlace | undefined;
   emit(event: SessionEvent): void;
+}
+
+/** Sessions work in folders, and nodes need not have the same. */
+export interface SessionPlace {
+  node: string;
+  /** Other nodes have the folder too, at the same path. */
+  shares(root: string): boolean;
 }
 
 /** Every bound of sessions. */
@@ -33,6 +42,8 @@ export const LIMITS = {
   heldTranscriptBytes: 32 * 1024 * 1024,
   /** Answers that are about to be delivered; of more, the session is read again. */
   dueAnswers: 1_000,
+  /** Ids of messages said into running turns that a session remembers. */
+  steered: 64,
   titleChars: 80,
   /** How long `stop` waits for the turn to end. */
   stopMs: 10_000,

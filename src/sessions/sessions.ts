@@ -21,8 +21,9 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from '../core/conversation.js';
+import type { NodeReference } from '../core/elsewhere.js';
 import type { Loss } from '../core/losses.js';
-import type { ListedSession, Session, SessionQuery } from '../store/sessions.js';
+import type { ListedSession, Session, SessionLabels, SessionQuery } from '../store/sessions.js';
 import type { Page } from '../store/store.js';
 
 export interface Sessions {
@@ -39,13 +40,19 @@ export interface Sessions {
    * throws; writes in the background.
    */
   delivered(session: string, key: string): void;
+  /** Another node has the whole answer of that turn for its client, and calls `delivered` where the client has it. */
+  passedOn(session: string, key: string): void;
   /** For people; `principal` undefined sees all. Newest first. */
   list(query: SessionQuery): Promise<Page<ListedSession>>;
   get(id: string): Promise<Session | undefined>;
-  /** The conversation as the model has it, and the calls that are pending at the client. */
-  read(id: string): Promise<SessionContent | undefined>;
+  /** The conversation as the model has it and as people read it, and the calls that are pending at the client. */
+  read(id: string, options?: ReadOptions): Promise<SessionContent | undefined>;
+  /** Where a turn begins, as people count. Throws `invalid_request` where there are fewer. */
+  turnStart(id: string, turn: number): Promise<TurnStart | undefined>;
   /** The state of a session, without reading its conversation; undefined for a session of another kind. */
   standing(session: Session): SessionProgress | undefined;
+  /** The node that runs a turn of the session now, or alone has its folder; undefined where this one may. */
+  elsewhere(session: Pick<Session, 'id' | 'metadata'>): Promise<NodeReference | undefined>;
   /** Sessions with a turn that runs in this process. */
   running(): string[];
   /**
@@ -58,6 +65,13 @@ export interface Sessions {
    * turn is marked as stopped. False when there was none, or another process has it.
    */
   stop(id: string, by: string): Promise<boolean>;
+  /**
+   * Says something into the turn that runs in this process, before its model is asked again. False
+   * where none runs. A turn that ends before has not taken it; one that takes it says so (`steered`).
+   */
+  steer(id: string, message: SteeringMessage): boolean;
+  /** What people make of it in their lists; a turn that runs goes on. Undefined when it is gone. */
+  label(id: string, labels: SessionLabels): Promise<Session | undefined>;
   /** Ends a running turn as well. False when there was none. */
   delete(id: string, by: string): Promise<boolean>;
   /** Receives every change after it is written; a listener that throws is logged. */
@@ -186,6 +200,12 @@ export interface Turn {
    * model, before its calls run, and after their results, before the next request to the model.
    */
   save(state?: JsonObject): Promise<void>;
+  /** Every write from now on also keeps what `take` gives: what people were shown since the write before. JSON. */
+  recordFrom(take: () => object | undefined): void;
+  /** Keeps that alone, now. */
+  saveRecord(): Promise<void>;
+  /** What was said into the turn meanwhile: it is taken with the next `save`, which must have it in the transcript. */
+  takeSteering(): Block[];
   /** An id for a call that is unique in this session. */
   claimId(id: string): string;
   /**
@@ -201,6 +221,11 @@ export interface Turn {
   abandon(): Promise<void>;
   /** The turn failed before the client knew the session: a session that was created for it is deleted. */
   discard(): Promise<void>;
+}
+
+export interface SteeringMessage {
+  id: string;
+  content: readonly Block[];
 }
 
 export interface OutstandingToolCalls {
@@ -230,6 +255,8 @@ export interface SessionProgress {
   root: string;
   /** The running, broken or stopped turn. */
   turn: UnfinishedTurn | undefined;
+  /** Ids of the last messages that were said into running turns and taken. */
+  steered?: readonly string[] | undefined;
 }
 
 export interface UnfinishedTurn {
@@ -241,12 +268,36 @@ export interface UnfinishedTurn {
   idempotency: string | undefined;
 }
 
+export interface ReadOptions {
+  /** Read what people were shown in about so many of the last writes. */
+  records?: number;
+}
+
+/** What people were shown of a turn, in one write. */
+export interface ShownRecord {
+  /** The turn of the conversation that it is of, as people count (see `user-turns.ts`). */
+  turn: number;
+  /** As the engine gave it, redacted. */
+  shown: unknown;
+}
+
+export interface TurnStart {
+  /** What the model had before it. */
+  before: readonly Message[];
+  /** What the user said; undefined after the last turn. */
+  said: Message | undefined;
+}
+
 export interface SessionContent {
   session: Session;
   messages: readonly Message[];
+  /** With what compactions have replaced since. */
+  readable: readonly Message[];
   open: readonly ToolUseBlock[];
   /** Results for the calls at its end, so that a copy can continue without them. */
   settled?: Message | undefined;
+  /** Of the turns that the conversation has, the newest last; empty where it was not asked for. */
+  records: readonly ShownRecord[];
 }
 
 export type SessionEvent =
@@ -255,6 +306,9 @@ export type SessionEvent =
   | { type: 'turn-ended'; session: string; principal: string; end: 'complete' | 'parked' | 'broken' }
   /** A broken turn resumes no more, or with its own request alone: the conversation continued after it, or `by` stopped it. */
   | { type: 'turn-left'; session: string; principal: string; by?: string }
+  /** These were said into the running turn, and are in its transcript. */
+  | { type: 'steered'; session: string; principal: string; ids: readonly string[] }
+  | { type: 'labelled'; session: string; principal: string }
   /** The client's results are overdue: caches for the session may be freed. */
   | { type: 'hibernated'; session: string; principal: string }
   | { type: 'ended'; session: string; principal: string; why: 'deleted' | 'expired' };

@@ -3,7 +3,7 @@
  * and ends the turn. Nothing else completes, abandons or discards a turn. However a turn ends, its
  * observers get the end first, then the driver ends what it has under way, then the turn is abandoned.
  */
-import type { TurnWatcher } from '../../activity/activity.js';
+import type { AgentActivity, TurnWatcher } from '../../activity/activity.js';
 import { GatewayError, toGatewayError } from '../../core/errors.js';
 import { type ModelEvent, stopEvent } from '../../core/events.js';
 import type { Loss } from '../../core/losses.js';
@@ -17,8 +17,10 @@ import { attachRequest, attachTurn, OWN_ANSWER, sessionHeaders } from './attach-
 import type { AgentDriver, AnsweredEnd, AskedModel, DriverTurn, StepsEnd } from './driver.js';
 import { LIMITS } from './limits.js';
 import { type AnswerHead, type LiveTurn, LiveTurns } from './live-turns.js';
+import { PersonWait } from './person-wait.js';
 import { TurnReporter } from './reporters.js';
 import { TurnPersistence } from './turn-persistence.js';
+import { AgentTurnSpans } from './turn-spans.js';
 
 export interface AgentEngineOptions<Folder extends Pick<Workspace, 'root'> = Workspace> {
   /** The engine closes it. */
@@ -56,7 +58,11 @@ export class AgentEngine<Folder extends Pick<Workspace, 'root'> = Workspace> imp
     if (attached.kind === 'answer') return attached.answer;
     const { turn, running: live } = attached;
     const isClosing = () => this.#closing;
-    running = new AgentTurn({ ...this.#options, call, turn, live, isClosing });
+    const spans = AgentTurnSpans.of(call, turn.id);
+    const traced = spans === undefined ? call : { ...call, span: spans.span, turnSpans: spans };
+    const watcher = spans?.beside(this.#options.watcher) ?? this.#options.watcher;
+    running = new AgentTurn({ ...this.#options, watcher, call: traced, turn, live, isClosing });
+    spans?.open();
     return running.answer((given) => driver.open({ ...given, route, workspace }));
   }
 
@@ -86,12 +92,14 @@ class AgentTurn {
   readonly #options: AgentTurnOptions;
   readonly #reporter: TurnReporter;
   readonly #persistence: TurnPersistence;
+  readonly #wait = new PersonWait();
   #driven: DriverTurn | undefined;
 
   constructor(options: AgentTurnOptions) {
     const { watcher, call, turn, live, isClosing, log } = options;
     this.#options = options;
     this.#reporter = new TurnReporter({ watcher, call, turn, observe: live.observe, isClosing, log });
+    turn.recordFrom(() => this.#reporter.takeRecord());
     this.#persistence = new TurnPersistence(turn, (error) =>
       log.warn({ err: error, id: call.id, session: turn.id }, 'a turn could not be given up cleanly'),
     );
@@ -106,11 +114,12 @@ class AgentTurn {
         turn,
         persistence: this.#persistence,
         signal: AbortSignal.any([live.signal, turn.signal]),
-        observe: this.#reporter.observe,
+        observe: (activity) => this.#observe(activity),
       });
       this.#driven = driven;
       const asked = await driven.begin();
-      return live.begin(answerHead(turn, [...turn.losses, ...driven.losses], asked), this.#stream(driven));
+      const head = answerHead(turn, [...turn.losses, ...driven.losses], asked);
+      return live.begin({ ...head, waitedMs: () => this.#wait.ms }, this.#stream(driven));
     } catch (error) {
       if (!turn.signal.aborted) this.#logBug(error);
       const failure = turnFailure(turn, error);
@@ -120,6 +129,13 @@ class AgentTurn {
       await live.fail(failure);
       throw failure;
     }
+  }
+
+  #observe(activity: AgentActivity): void {
+    this.#wait.observe(activity);
+    this.#reporter.observe(activity);
+    // Of the main agent, the next step is written soon.
+    if (isStepOfSubAgent(activity)) void this.#options.turn.saveRecord().catch(() => {});
   }
 
   #logBug(error: unknown): void {
@@ -174,9 +190,11 @@ class AgentTurn {
       case 'aborted':
         return turn.signal.aborted ? turnFailure(turn, undefined) : [];
       case 'stopped':
+        this.#reporter.over();
         await this.#persistence.complete({ answer: { blocks: driven.said, reason: 'end_turn' } });
         return turnFailure(turn, undefined);
       default: {
+        this.#reporter.answers(end);
         const last = await this.#complete(driven, end);
         this.#reporter.answered(end);
         driven.completed();
@@ -212,6 +230,11 @@ class AgentTurn {
       }
     }
   }
+}
+
+function isStepOfSubAgent(activity: AgentActivity): boolean {
+  if (activity.agent === undefined || activity.type !== 'tool') return false;
+  return activity.event.type === 'tool-result' || activity.event.type === 'tool-waiting';
 }
 
 /** Where the session was taken away, that is why, whatever came of it. */

@@ -34,6 +34,9 @@ function turnOf(id: string, key: string): Turn {
     finish: NEVER,
     complete: NEVER,
     abandon: NEVER,
+    recordFrom: () => {},
+    saveRecord: NEVER,
+    takeSteering: () => [],
     discard: NEVER,
   };
 }
@@ -63,6 +66,7 @@ function setUp(...attachments: (Attachment | GatewayError)[]) {
           return next;
         },
         delivered: (session, key) => void delivered.push(`${session} ${key}`),
+        passedOn: () => {},
       },
       turns,
       call: { signal: new AbortController().signal, ...call },
@@ -242,10 +246,10 @@ describe('the delivery of an answer', () => {
     const { turn, running: first } = begun(await running.attach());
     const joining = running.attach();
     const own = first.begin(HEAD, nothing());
-    own.delivered?.();
+    own.delivery?.confirm();
     const joined = await joining;
     if (joined.kind !== 'answer') throw new Error('It is a turn');
-    joined.answer.delivered?.();
+    joined.answer.delivery?.confirm();
     const name = `${turn.id} ${turn.key}`;
     expect(running.delivered).toEqual([name, name]);
 
@@ -259,7 +263,7 @@ describe('the delivery of an answer', () => {
     });
     const again = await given.attach();
     if (again.kind !== 'answer') throw new Error('It is a turn');
-    again.answer.delivered?.();
+    again.answer.delivery?.confirm();
     expect(given.delivered).toEqual(['s k2']);
   });
 });

@@ -13,7 +13,7 @@ import type {
   Sessions,
   Turn,
 } from '../../sessions/sessions.js';
-import type { Answer, ModelRequest } from '../engine.js';
+import type { Answer, Delivery, ModelRequest } from '../engine.js';
 import { LIMITS } from './limits.js';
 import type { LiveTurn, LiveTurns } from './live-turns.js';
 
@@ -29,7 +29,7 @@ export type Attached =
   { kind: 'turn'; turn: Turn; running: LiveTurn } | { kind: 'answer'; answer: Answer };
 
 interface AttachTurnOptions {
-  sessions: Pick<Sessions, 'attach' | 'delivered'>;
+  sessions: Pick<Sessions, 'attach' | 'delivered' | 'passedOn'>;
   turns: LiveTurns;
   call: Pick<ModelRequest, 'signal' | 'observe' | 'announce'>;
   request: AttachRequest;
@@ -55,7 +55,7 @@ export async function attachTurn(options: AttachTurnOptions): Promise<Attached> 
           {
             pingMs,
             onEnd: () => onEnd(turn),
-            onDelivered: () => sessions.delivered(turn.id, turn.key),
+            delivery: deliveryOf(sessions, turn.id, turn.key),
           },
         );
         announce(turn.id, turn.how);
@@ -67,8 +67,8 @@ export async function attachTurn(options: AttachTurnOptions): Promise<Attached> 
       case 'answered': {
         const { session, how, key } = attached;
         announce(session, how);
-        const delivered = () => sessions.delivered(session, key);
-        return { kind: 'answer', answer: { ...withHeaders(givenAnswer(attached), note), delivered } };
+        const delivery = deliveryOf(sessions, session, key);
+        return { kind: 'answer', answer: { ...withHeaders(givenAnswer(attached), note), delivery } };
       }
       case 'running': {
         const { session, how, key } = attached;
@@ -87,6 +87,14 @@ export async function attachTurn(options: AttachTurnOptions): Promise<Attached> 
     `The same request${request.id === undefined ? '' : ` of the session ${request.id}`} is being answered, and its answer can no longer be joined. Send it again in a moment.`,
     { retryable: true },
   );
+}
+
+function deliveryOf(sessions: AttachTurnOptions['sessions'], session: string, key: string): Delivery {
+  return {
+    key,
+    confirm: () => sessions.delivered(session, key),
+    passOn: () => sessions.passedOn(session, key),
+  };
 }
 
 function withHeaders(answer: Answer, headers: Readonly<Record<string, string>>): Answer {
@@ -114,7 +122,7 @@ async function attach({
 const RETRY_HEADER = 'x-stainless-retry-count';
 
 export function attachRequest(
-  { headers, idempotencyKey, kept, principal, request, signal }: ModelRequest,
+  { headers, idempotencyKey, again, kept, principal, request, signal }: ModelRequest,
   engine: SessionEngineName,
   root: string,
 ): AttachRequest {
@@ -130,7 +138,7 @@ export function attachRequest(
     root,
     parent: kept?.parent,
     lasting: kept !== undefined,
-    repeat: idempotencyKey !== undefined || Number(headers[RETRY_HEADER]) > 0,
+    repeat: idempotencyKey !== undefined || again === true || Number(headers[RETRY_HEADER]) > 0,
     signal,
     request,
   };

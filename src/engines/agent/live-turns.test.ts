@@ -13,7 +13,7 @@ it('notifies every observer of a turn, also after one that throws', async () => 
         throw new Error('observer');
       },
     },
-    { pingMs: 60_000, onEnd: async () => {}, onDelivered: () => {} },
+    { pingMs: 60_000, onEnd: async () => {}, delivery: { key: 'k', confirm: () => {}, passOn: () => {} } },
   );
   const joined = turns.join('ses_1', 'k', { ...caller, observe: ({ type }) => seen.push(type) });
   expect(() => turn.observe({ session: 's', type: 'max-steps', steps: 1 })).toThrow('observer');

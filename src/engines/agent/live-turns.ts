@@ -8,10 +8,10 @@ import { deferred } from '../../core/deferred.js';
 import type { ModelEvent } from '../../core/events.js';
 import { onAbort } from '../../core/stopping.js';
 import type { Turn } from '../../sessions/sessions.js';
-import type { Answer, ModelRequest } from '../engine.js';
+import type { Answer, Delivery, ModelRequest } from '../engine.js';
 
 /** Everything of an answer but its events. */
-export type AnswerHead = Omit<Answer, 'body' | 'delivered'>;
+export type AnswerHead = Omit<Answer, 'body' | 'delivery'>;
 
 type Batch = readonly ModelEvent[];
 
@@ -20,8 +20,7 @@ interface LiveTurnOptions {
   pingMs: number;
   /** Once, when the turn is over, however it ended; no reader gets the end before it has resolved. */
   onEnd(): Promise<void>;
-  /** Somebody has the whole answer. */
-  onDelivered(): void;
+  delivery: Delivery;
 }
 
 /** `headers`: what is said to this one alone. */
@@ -73,12 +72,12 @@ export class LiveTurn {
   readonly #stream: SharedStream<Batch, Waiter>;
   readonly #own: StreamReader<Batch> | undefined;
   readonly #ownHeaders: Waiter['headers'];
-  readonly #onDelivered: () => void;
+  readonly #delivery: Delivery;
   readonly #head = deferred<AnswerHead>();
 
-  constructor(principal: string, caller: Waiter, { pingMs, onEnd, onDelivered }: LiveTurnOptions) {
+  constructor(principal: string, caller: Waiter, { pingMs, onEnd, delivery }: LiveTurnOptions) {
     this.principal = principal;
-    this.#onDelivered = onDelivered;
+    this.#delivery = delivery;
     this.#stream = new SharedStream({ onEnd, ping: { afterMs: pingMs, piece: PING } });
     this.#own = this.#stream.join(caller);
     this.#ownHeaders = caller.headers;
@@ -141,7 +140,7 @@ export class LiveTurn {
 
   #answer(head: AnswerHead, own: Waiter['headers'], batches: AsyncIterable<Batch>): Answer {
     const headers = { ...head.headers, ...own };
-    return { ...head, headers, delivered: this.#onDelivered, body: { kind: 'events', batches } };
+    return { ...head, headers, delivery: this.#delivery, body: { kind: 'events', batches } };
   }
 }
 

@@ -26,6 +26,7 @@ class Recorder implements TurnWatcher {
     return {
       observe: (activity: AgentActivity) => void this.heard.push(activity),
       end: (outcome: TurnOutcome) => void this.ends.push(outcome),
+      takeRecord: () => undefined,
     };
   }
 }

@@ -8,6 +8,7 @@ import {
   type TurnSink,
   type TurnWatcher,
 } from '../../activity/activity.js';
+import type { ActivityRecord } from '../../activity/wire.js';
 import type {
   Block,
   ConversationRequest,
@@ -37,6 +38,7 @@ interface TurnReporterOptions {
 export class TurnReporter {
   readonly #options: TurnReporterOptions;
   readonly #reporter: TurnSink | undefined;
+  #coming: TurnOutcome | undefined;
   /** Notifies both; what one of them throws is logged and changes nothing. */
   readonly observe: AgentObserver;
 
@@ -61,22 +63,26 @@ export class TurnReporter {
       waiting(activity);
     };
     tellAgain(turn.transcript.slice(turn.began), notifierOf(watching, turn.id));
+    // The record has it already, as it was the first time.
+    this.#reporter.takeRecord();
   }
 
-  answered(end: { kind: 'handed-back' | 'max-steps' } | { kind: 'done'; reason: StopReason }): void {
-    switch (end.kind) {
-      case 'handed-back':
-        this.#reporter?.end({ end: 'parked', stopReason: 'tool_use' });
-        break;
-      case 'max-steps':
-        this.#reporter?.end({ end: 'complete', stopReason: 'pause_turn' });
-        break;
-      case 'done':
-        this.#reporter?.end({ end: 'complete', stopReason: end.reason });
-    }
+  /** What people were shown since the last call and the transcript does not say. */
+  takeRecord(): ActivityRecord | undefined {
+    return this.#reporter?.takeRecord(this.#coming);
+  }
+
+  /** It will be answered so, once that is written. */
+  answers(end: AnsweredBy): void {
+    this.#coming = outcomeOf(end);
+  }
+
+  answered(end: AnsweredBy): void {
+    this.#reporter?.end(outcomeOf(end));
   }
 
   failed(error: GatewayError): void {
+    this.#coming = undefined;
     const given = this.#givenUp();
     this.#reporter?.end(given?.end === 'stopped' ? given : { end: given?.end ?? 'failed', error });
   }
@@ -92,6 +98,19 @@ export class TurnReporter {
     if (turn.signal.aborted) return { end: endBy(causeOf(turn.signal) ?? 'session-lost') };
     if (isClosing()) return { end: 'broken' };
     return call.signal.aborted ? { end: endBy(causeOf(call.signal) ?? 'client-gone') } : undefined;
+  }
+}
+
+type AnsweredBy = { kind: 'handed-back' | 'max-steps' } | { kind: 'done'; reason: StopReason };
+
+function outcomeOf(end: AnsweredBy): TurnOutcome {
+  switch (end.kind) {
+    case 'handed-back':
+      return { end: 'parked', stopReason: 'tool_use' };
+    case 'max-steps':
+      return { end: 'complete', stopReason: 'pause_turn' };
+    case 'done':
+      return { end: 'complete', stopReason: end.reason };
   }
 }
 

@@ -9,6 +9,7 @@ import type {
 import { errorResult } from '../../sessions/history/repair-history.js';
 import type { ToolContext, ToolOptions } from '../../tools/runtime/context.js';
 import type { OpenToolState, RunRequest, ToolRunResult, ToolRuntime } from '../../tools/runtime/runtime.js';
+import type { ModelRequest } from '../engine.js';
 import { LIMITS } from './limits.js';
 import type { CollectedToolCall } from './message-collector.js';
 import { givenResult } from './reporters.js';
@@ -51,7 +52,11 @@ export class ServerToolCalls {
     this.count += calls.length;
     const runnable: ToolUseBlock[] = [];
     for (const { block, problem } of calls) {
-      if (problem === undefined) runnable.push(block);
+      const found = problem === undefined ? this.#options.toolbox.search?.(block) : undefined;
+      if (found !== undefined) {
+        this.#options.notify(givenResult(block.name, found));
+        results.set(block.id, found);
+      } else if (problem === undefined) runnable.push(block);
       else results.set(block.id, this.#refuse(block, problem));
     }
     if (this.#options.onBehalfOf === undefined) this.#options.runOnce?.note(runnable);
@@ -130,13 +135,21 @@ export function toolOptions({
   request,
   toolState,
   forkNumber,
+  call: { turnSpans },
 }: {
   request: ConversationRequest;
   toolState: OpenToolState;
   forkNumber: number;
+  call: Pick<ModelRequest, 'turnSpans'>;
 }) {
   const { model, thinking, effort } = request;
+  const agent = toolState.agent?.id;
   return {
+    ...(turnSpans === undefined
+      ? {}
+      : {
+          traceContext: (id: string, tool: string) => turnSpans.ofToolCall(id, tool, agent).propagated,
+        }),
     commands: [],
     model,
     ...(thinking?.type === 'enabled' ? { thinkingBudget: thinking.budgetTokens } : {}),

@@ -1,10 +1,12 @@
 /** The tools of one turn: those that run here, and those that the client runs. */
-import type { ToolChoice, ToolDefinition } from '../../core/conversation.js';
+import type { ToolChoice, ToolDefinition, ToolResultBlock, ToolUseBlock } from '../../core/conversation.js';
 import { GatewayError } from '../../core/errors.js';
 import type { Loss } from '../../core/losses.js';
-import type { ModelRoute } from '../../routing/model-router.js';
+import type { ModelRoute, ModelRule } from '../../routing/model-router.js';
 import type { Turn } from '../../sessions/sessions.js';
 import type { OfferRequest, ToolOffer, ToolRuntime } from '../../tools/runtime/runtime.js';
+import { deferTools, SEARCH_TOOL, searchTools } from '../tool-search/defer-tools.js';
+import { serverOf } from '../tool-search/rank-tools.js';
 
 export interface Toolbox {
   readonly offer: ToolOffer;
@@ -14,6 +16,8 @@ export interface Toolbox {
   readonly hasClients: boolean;
   /** Calls of this name go back to the client. */
   isClients(name: string): boolean;
+  /** Answers the calls of the search, where tools are kept back; undefined for every other call. */
+  search?(call: ToolUseBlock): ToolResultBlock | undefined;
   /** Tools of the client that are kept from the model. */
   readonly losses?: readonly Loss[];
   /** The choice in names that the model knows. Throws GatewayError for a tool that there is not. */
@@ -66,6 +70,21 @@ export async function openToolbox(
         { param: 'tool_choice' },
       );
     },
+  };
+}
+
+/** The same tools, where there are more than fit: the gateway's own stay, the others are found by a search. */
+export function withToolSearch(toolbox: Toolbox, rule: ModelRule): Toolbox {
+  const { offer, definitions } = toolbox;
+  const stays = ({ name }: ToolDefinition) =>
+    !toolbox.isClients(name) && serverOf(name) === undefined && offer.find(name) !== undefined;
+  const deferral = deferTools(definitions, { rule, stays });
+  if (deferral === undefined) return toolbox;
+  const { tools, deferred } = deferral;
+  return {
+    ...toolbox,
+    definitions: tools,
+    search: (call) => (call.name === SEARCH_TOOL ? searchTools(call, deferred) : undefined),
   };
 }
 

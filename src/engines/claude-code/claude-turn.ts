@@ -252,6 +252,7 @@ export class ClaudeTurn implements DriverTurn {
       notify,
     });
     const options = toolOptions(this.#parts());
+    conversation.proxy.traced = this.#options.call;
     conversation.begin({ runOnce: this.#runOnce, options, runAgent: this.#runAgent, notify });
   }
 

@@ -29,7 +29,7 @@ import {
 import type { Block, ConversationRequest, Message } from '../../core/conversation.js';
 import type { ModelEvent } from '../../core/events.js';
 import { ownerOf } from '../../sessions/persistence/lease-keeper.js';
-import { openStore } from '../../store/sqlite/open.js';
+import { openStore } from '../../store/open/open-store.js';
 import type { Store } from '../../store/store.js';
 import type { ModelRequest } from '../engine.js';
 

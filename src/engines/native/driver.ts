@@ -20,7 +20,7 @@ import { RunOnceLog } from '../agent/run-once-log.js';
 import { ServerToolCalls, toolOptions } from '../agent/server-tool-calls.js';
 import { settleBrokenTurn } from '../agent/settle-tool-calls.js';
 import { mayStreamToolCalls, ToolCallStream } from '../agent/tool-call-stream.js';
-import { type Toolbox, toolboxOf } from '../agent/toolbox.js';
+import { type Toolbox, toolboxOf, withToolSearch } from '../agent/toolbox.js';
 import type { CountingEngine, ModelRequest, Principal } from '../engine.js';
 
 export interface NativeDriverOptions {
@@ -65,7 +65,11 @@ class NativeDriver implements AgentDriver {
   async countTokens(call: ModelRequest, route: ModelRoute): Promise<number> {
     const { request } = call;
     const { root } = this.workspaceOf(route);
-    const toolbox = await toolboxOf(this.#options.runtime, route, request.tools, call.principal.name);
+    const { runtime } = this.#options;
+    const toolbox = withToolSearch(
+      await toolboxOf(runtime, route, request.tools, call.principal.name),
+      route.rule,
+    );
     const prompt = await promptOptions(this.#options, toolbox, { root, cwd: root, session: call.id });
     const counted = stepRequest(request, {
       system: await systemPrompt(prompt, request.system, route.rule.system ?? 'append'),
@@ -104,7 +108,10 @@ class NativeTurn implements DriverTurn {
   /** Rejects before anything of the turn is under way. */
   static async open(options: NativeTurnOptions): Promise<NativeTurn> {
     const { call, route, turn, workspace, persistence, tools, runtime } = options;
-    const toolbox = await toolboxOf(runtime, route, turn.tools, call.principal.name, turn);
+    const toolbox = withToolSearch(
+      await toolboxOf(runtime, route, turn.tools, call.principal.name, turn),
+      route.rule,
+    );
     const held = await tools.holdFor(turn, workspace);
     persistence.keepTools(held);
     const { cwd, memoryDir } = held.toolState;
@@ -149,6 +156,7 @@ class NativeTurn implements DriverTurn {
       notify: this.#notify,
       stepsBefore: turn.spoken.length,
       settle: () => this.#settle(),
+      steering: () => turn.takeSteering(),
       save: (problems) => persistence.save(problems),
     });
   }

@@ -60,21 +60,26 @@ function waitingTool() {
 const REPEAT = { headers: { 'x-stainless-retry-count': '1' } };
 
 describe('the same request sent again', () => {
-  it('marked as a repeat joins the turn that runs: one model call, one answer for both, the same session', async () => {
-    const go = deferred<string>();
-    const relay = new ScriptedRelay(calls(['Slow', {}]), says('Done.'));
-    const runtime = new FakeRuntime({ Slow: () => go.promise });
-    const engine = await nativeEngine(relay, runtime, root);
-    const one = await engine.run(callOf([userSays('x')]), routeTo());
-    const first = read(one);
-    const two = await engine.run(callOf([userSays('x')], {}, REPEAT), routeTo());
-    const second = read(two);
-    go.resolve('ok');
-    expect(await Promise.all([first, second])).toEqual(['Done.', 'Done.']);
-    expect(two.headers['x-session-id']).toBe(one.headers['x-session-id']);
-    expect(runtime.ran).toHaveLength(1);
-    expect(relay.requests).toHaveLength(2);
-  });
+  for (const [whom, repeat] of [
+    ['its client', REPEAT],
+    ['the node that forwards it', { again: true }],
+  ] as const) {
+    it(`marked as a repeat by ${whom} joins the turn that runs: one model call, one answer for both, the same session`, async () => {
+      const go = deferred<string>();
+      const relay = new ScriptedRelay(calls(['Slow', {}]), says('Done.'));
+      const runtime = new FakeRuntime({ Slow: () => go.promise });
+      const engine = await nativeEngine(relay, runtime, root);
+      const one = await engine.run(callOf([userSays('x')]), routeTo());
+      const first = read(one);
+      const two = await engine.run(callOf([userSays('x')], {}, repeat), routeTo());
+      const second = read(two);
+      go.resolve('ok');
+      expect(await Promise.all([first, second])).toEqual(['Done.', 'Done.']);
+      expect(two.headers['x-session-id']).toBe(one.headers['x-session-id']);
+      expect(runtime.ran).toHaveLength(1);
+      expect(relay.requests).toHaveLength(2);
+    });
+  }
 
   it('continues the turn when the first client leaves', async () => {
     const go = deferred<string>();

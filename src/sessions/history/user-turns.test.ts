@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Block, Message } from '../../core/conversation.js';
-import { messagesIn, saidInTurn, turnsOf } from './user-turns.js';
+import { messagesIn, turnsOf } from './user-turns.js';
 
 const text = (value: string): Block => ({ type: 'text', text: value });
 const user = (...content: Block[]): Message => ({ role: 'user', content });
@@ -29,11 +29,5 @@ describe('user turns of a conversation', () => {
     expect([0, 1, 2, 3].map((keep) => messagesIn(TALK, keep))).toEqual([0, 4, 5, 7]);
     expect(messagesIn([], 0)).toBe(0);
     expect(() => messagesIn(TALK, 4)).toThrow('the conversation has 3 turns');
-  });
-
-  it('repeat what they began with', () => {
-    expect(saidInTurn(TALK, 2)).toBe(TALK[5]);
-    expect(() => saidInTurn(TALK, 3)).toThrow('has 3 turns');
-    expect(() => saidInTurn([], 0)).toThrow('has 0 turns');
   });
 });

@@ -27,14 +27,6 @@ export function messagesIn(messages: readonly Message[], keep: number): number {
   return next < 0 ? messages.length : next;
 }
 
-/** What was said to begin a turn. Throws `invalid_request` where there is no such turn. */
-export function saidInTurn(messages: readonly Message[], turn: number): Message {
-  const turns = turnsOf(messages);
-  const message = messages.find((each, index) => turns[index] === turn && beginsTurn(each));
-  if (message === undefined) throw tooFewTurns((turns.at(-1) ?? -1) + 1);
-  return message;
-}
-
 function beginsAt(messages: readonly Message[], index: number): boolean {
   const message = messages[index];
   return message !== undefined && beginsTurn(message);

@@ -1,26 +1,38 @@
 /** Sessions on a store: assembles the rooms, and stops, forks, parks and deletes sessions. */
 import type { Message, ToolUseBlock } from '../../core/conversation.js';
 import { atMost } from '../../core/deferred.js';
-import type { ListedSession, Session, SessionQuery } from '../../store/sessions.js';
+import type { NodeReference } from '../../core/elsewhere.js';
+import { sessionLease } from '../../store/leases.js';
+import type { ListedSession, Session, SessionLabels, SessionQuery } from '../../store/sessions.js';
 import type { Page } from '../../store/store.js';
 import { seedOf } from '../history/history-fingerprint.js';
 import { HistoryLookup } from '../matching/history-lookup.js';
 import { SessionMatcher } from '../matching/session-matcher.js';
-import { LeaseKeeper, Mutex, ownerOfThisProcess } from '../persistence/lease-keeper.js';
+import { homeElsewhere } from '../persistence/home.js';
+import { isGone, LeaseKeeper, Mutex, ownerOfThisProcess } from '../persistence/lease-keeper.js';
 import { LeasedSession } from '../persistence/leased-session.js';
 import { openIn } from '../persistence/pending-tool-calls.js';
 import { forkPoint, SessionFactory } from '../persistence/session-factory.js';
 import { type LoadedSession, SessionReader } from '../persistence/session-reader.js';
 import { readSessionRow, type SessionRow, type TurnRow } from '../persistence/session-row.js';
 import { ended, lost, stopped } from '../refusals.js';
-import { LIMITS, type SessionParts, type SessionsLog, type SessionsStore } from '../session-parts.js';
+import {
+  LIMITS,
+  type SessionParts,
+  type SessionPlace,
+  type SessionsLog,
+  type SessionsStore,
+} from '../session-parts.js';
 import type {
   AttachRequest,
   NotedAttachment,
+  ReadOptions,
   SessionContent,
   SessionEvent,
   SessionProgress,
   Sessions,
+  SteeringMessage,
+  TurnStart,
 } from '../sessions.js';
 import { Deliveries, TurnReaders } from '../turns/deliveries.js';
 import type { LeasedTurn, LeasedTurnEnd } from '../turns/leased-turn.js';
@@ -37,6 +49,8 @@ export interface SessionsOptions {
   onToolTimeout: 'hibernate' | 'fail';
   now?: () => number;
   owner?: string;
+  /** Where other nodes share the store. */
+  place?: SessionPlace | undefined;
   leaseMs?: number;
 }
 
@@ -70,6 +84,7 @@ class StoredSessions implements Sessions {
       onToolTimeout,
       now,
       node: `gateway:${owner}`,
+      place: options.place,
       emit: (event) => {
         if (event.type === 'ended') {
           this.#timeouts.forget(event.session);
@@ -134,6 +149,10 @@ class StoredSessions implements Sessions {
     this.#deliveries.delivered(session, key);
   }
 
+  passedOn(session: string, key: string): void {
+    this.#readers.clear(session, key);
+  }
+
   list(query: SessionQuery): Promise<Page<ListedSession>> {
     return this.#parts.store.sessions.list(query);
   }
@@ -142,7 +161,7 @@ class StoredSessions implements Sessions {
     return this.#parts.store.sessions.get(id);
   }
 
-  async read(id: string): Promise<SessionContent | undefined> {
+  async read(id: string, { records = 0 }: ReadOptions = {}): Promise<SessionContent | undefined> {
     const loaded = await this.#reader.load(id);
     if (loaded === undefined) return undefined;
     const { session, record, log } = loaded;
@@ -151,18 +170,44 @@ class StoredSessions implements Sessions {
       const toolCalls = await this.#reader.pending(loaded);
       if (toolCalls !== undefined) open = openIn(toolCalls);
     }
-    return { session, messages: log.messages, open, settled: await this.#reader.settledEnd(loaded) };
+    return {
+      session,
+      messages: log.messages,
+      readable: log.readable(),
+      open,
+      settled: await this.#reader.settledEnd(loaded),
+      records: records === 0 ? [] : await this.#reader.shown(loaded, records),
+    };
+  }
+
+  async turnStart(id: string, turn: number): Promise<TurnStart | undefined> {
+    const loaded = await this.#reader.load(id);
+    if (loaded === undefined) return undefined;
+    const { before, said } = loaded.log.turnStart(turn);
+    const settled = said === undefined ? await this.#reader.settledEnd(loaded) : undefined;
+    return { before: settled === undefined ? before : [...before, settled], said };
   }
 
   standing(session: Session): SessionProgress | undefined {
     const record = readSessionRow(session);
     if (record === undefined) return undefined;
-    const { root, turn } = record;
+    const { root, turn, steered } = record;
     const running = this.#running.has(session.id);
     return {
       root,
       turn: turn && { running, stopped: turn.stopped === true, idempotency: turn.asks.idempotency },
+      steered,
     };
+  }
+
+  async elsewhere({ id, metadata }: Pick<Session, 'id' | 'metadata'>): Promise<NodeReference | undefined> {
+    if (this.#running.has(id)) return undefined;
+    const lease = sessionLease(id);
+    const owner = (await this.#parts.store.leases.holders([lease])).get(lease);
+    if (owner !== undefined && !this.#keeper.isOwn({ owner }) && !isGone(owner)) return { owner };
+    const record = readSessionRow({ metadata });
+    const node = record && homeElsewhere(this.#parts.place, record);
+    return node === undefined ? undefined : { node };
   }
 
   running(): string[] {
@@ -181,6 +226,18 @@ class StoredSessions implements Sessions {
     turn.stop(stopped(id, by));
     await atMost(LIMITS.stopMs, turn.over);
     return true;
+  }
+
+  steer(id: string, message: SteeringMessage): boolean {
+    return this.#running.get(id)?.steer(message) === true;
+  }
+
+  async label(id: string, labels: SessionLabels): Promise<Session | undefined> {
+    const { store, emit } = this.#parts;
+    if (!(await store.sessions.label(id, labels))) return undefined;
+    const session = await store.sessions.get(id);
+    if (session !== undefined) emit({ type: 'labelled', session: id, principal: session.principal });
+    return session;
   }
 
   async delete(id: string, by: string): Promise<boolean> {
@@ -226,7 +283,7 @@ class StoredSessions implements Sessions {
       by: { principal, model, engine, root, user },
       seed,
       title,
-      origin: { parent, turnEnds, turnEnd: point.turnEnd, setup },
+      origin: { parent, turnEnds, turnEnd: point.turnEnd, setup, records: await this.#reader.records(id) },
       base: await this.#withResults(parent, point.base),
       end: point.end,
       onLost: () => undefined,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { call, result, SessionsBench, said, speak, user } from '../../../test/support/sessions-bench.js';
-import { openStore } from '../../store/sqlite/open.js';
+import { openStore } from '../../store/open/open-store.js';
 import type { Store } from '../../store/store.js';
 
 const A = [user('a')];
@@ -169,7 +169,8 @@ describe('while a request is being matched', () => {
 /** A store's methods are on its class: a copy has only what is named. */
 function wholeOf(store: Store): Store {
   const { leases, sessions, transcripts, index, toolCalls, answers } = store;
-  const { approvals, rules, audit, traces, quirks, usage, runs, signIns } = store;
+  const { approvals, rules, audit, traces, quirks, usage, runs, signIns, keys, mcp, transfer } = store;
+  const { outbox, secrets, push, upstreams, bus } = store;
   return {
     ...{
       leases,
@@ -186,9 +187,19 @@ function wholeOf(store: Store): Store {
       usage,
       runs,
       signIns,
+      keys,
+      mcp,
+      outbox,
+      secrets,
+      push,
+      upstreams,
+      transfer,
+      bus,
     },
     prune: (now) => store.prune(now),
     info: () => store.info(),
+    probe: () => store.probe(),
+    figures: () => store.figures(),
     close: () => store.close(),
   };
 }

@@ -8,6 +8,7 @@ import {
 } from '../history/history-fingerprint.js';
 import { repairHistory, splitAtLastAnswer } from '../history/repair-history.js';
 import { resultsIn } from '../history/visible-history.js';
+import { checkHome } from '../persistence/home.js';
 import type { LeaseKeeper, Mutex } from '../persistence/lease-keeper.js';
 import { LeasedSession, SessionChanged } from '../persistence/leased-session.js';
 import { type ReviewedResults, reviewResults } from '../persistence/pending-tool-calls.js';
@@ -54,6 +55,8 @@ const NEXT = Symbol('next');
 const BUSY = Symbol('busy');
 /** Only the request of a turn is answered so. */
 const OF_A_TURN: ReadonlySet<MatchDecision> = new Set(['join', 'resume', 'repeat']);
+/** These need no folder. */
+const ANYWHERE: ReadonlySet<MatchDecision> = new Set(['join', 'repeat', 'busy']);
 const NOT_WRITING: ReadonlySet<MatchDecision> = new Set(['join', 'repeat', 'busy', 'fork']);
 
 export class SessionMatcher {
@@ -154,6 +157,7 @@ export class SessionMatcher {
       if (by === 'request') return AGAIN;
       if (by === 'unanswered-request' && decision !== 'continue-broken') return NEXT;
     }
+    if (!ANYWHERE.has(decision)) checkHome(this.#options.parts.place, id, loaded.record);
     switch (decision) {
       case 'join':
         return this.#join(evidence);
@@ -233,7 +237,7 @@ export class SessionMatcher {
       return new LeasedSession({ parts, keeper, ...loaded, lease: { metadata, onLost: ofLost } });
     }
     const grant = await keeper.acquire(id, ofLost);
-    if (!grant.granted) throw keeper.isOwn(grant) ? busy(id) : busyElsewhere(id);
+    if (!grant.granted) throw keeper.isOwn(grant) ? busy(id) : busyElsewhere(id, grant.owner);
     const { lease } = grant;
     const leased = new LeasedSession({ parts, keeper, ...loaded, lease });
     const now = await reader.head(id);
@@ -258,7 +262,8 @@ export class SessionMatcher {
     const { reader } = this.#options;
     const turnEnds = found.turnEnds ?? (await reader.turnEnds(loaded.session.id));
     const turnEnd = found.position === 'head' ? turnEnds.last : found.turnEnd;
-    const origin = { parent: loaded, turnEnds, turnEnd, setup: await reader.setup(loaded) };
+    const [setup, records] = await Promise.all([reader.setup(loaded), reader.records(loaded.session.id)]);
+    const origin = { parent: loaded, turnEnds, turnEnd, setup, records };
     const base = repairHistory(
       foreign,
       found.pending && {

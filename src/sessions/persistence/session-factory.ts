@@ -2,12 +2,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Message } from '../../core/conversation.js';
 import { type Ground, HistoryFingerprint, type Link, seedOf } from '../history/history-fingerprint.js';
-import { messagesIn } from '../history/user-turns.js';
 import { toolCallsIn } from '../history/visible-history.js';
 import { LIMITS, type SessionParts } from '../session-parts.js';
 import type { AttachKind } from '../sessions.js';
 import type { LeaseKeeper } from './lease-keeper.js';
-import { LeasedSession } from './leased-session.js';
+import { LeasedSession, type SessionWrite } from './leased-session.js';
 import type { LoadedSession, SessionSetup, TurnEnds } from './session-reader.js';
 import type { LogEntry, SessionRow, SetupEntry, TurnEndEntry, TurnEntry } from './session-row.js';
 import { TranscriptLog } from './transcript-log.js';
@@ -16,6 +15,8 @@ interface Origin {
   parent: LoadedSession;
   turnEnds: TurnEnds;
   setup: SessionSetup;
+  /** What people were shown of the parent's turns. */
+  records: NonNullable<SessionWrite['records']>;
   /** Undefined: from the beginning. */
   turnEnd: TurnEndEntry | undefined;
 }
@@ -36,7 +37,7 @@ interface MakeOptions {
   indexed: boolean;
 }
 
-const EMPTY = { version: 1, step: 0, marks: 0, turns: 0, setup: { count: 0 } } as const;
+const EMPTY = { version: 1, step: 0, marks: 0, turns: 0, setup: { count: 0 }, records: 0 } as const;
 
 export class SessionFactory {
   readonly #parts: SessionParts;
@@ -118,6 +119,7 @@ export class SessionFactory {
       main,
       turns,
       setup: entries,
+      records: origin?.records.filter(({ step }) => step < (origin.turnEnd?.step ?? 0)) ?? [],
       open: clients.map(({ id, name, input }) => ({ id, name, input, runBy: 'client' })),
       index: indexed ? positions(turns) : [],
       record: {
@@ -142,9 +144,14 @@ export class SessionFactory {
 
 function inherited({
   session,
-  record: { prompt, family = session.id, forkNumber },
-}: LoadedSession): Pick<SessionRow, 'prompt' | 'family' | 'forkNumber'> {
-  return { ...(prompt !== undefined && { prompt }), family, forkNumber: forkNumber + 1 };
+  record: { prompt, family = session.id, forkNumber, home },
+}: LoadedSession): Pick<SessionRow, 'prompt' | 'family' | 'forkNumber' | 'home'> {
+  return {
+    ...(prompt !== undefined && { prompt }),
+    ...(home !== undefined && { home }),
+    family,
+    forkNumber: forkNumber + 1,
+  };
 }
 
 type PositionedEntry = Exclude<TurnEntry, { kind: 'said' }>;
@@ -203,23 +210,22 @@ export function forkPoint(
   keep: number,
   engine: string,
 ): ForkPoint {
-  const { messages } = parent.log;
-  const count = messagesIn(messages, keep);
+  const { before } = parent.log.turnStart(keep);
   const turnEnd = turnEnds.entries.findLast((entry): entry is TurnEndEntry => {
-    return entry.kind === 'mark' && isBeginningOf(parent.log.asOf(entry.step), messages, count);
+    return entry.kind === 'mark' && isBeginningOf(parent.log.asOf(entry.step), before);
   });
   const kept = turnEnd === undefined ? 0 : parent.log.asOf(turnEnd.step).length;
   const start: Link =
     turnEnd === undefined
       ? seedOf({ ...parent.record, engine })
       : { hash: turnEnd.hash, position: turnEnd.position };
-  const base = messages.slice(kept, count);
+  const base = before.slice(kept);
   return { turnEnd, base, end: HistoryFingerprint.from(start, base).end };
 }
 
 /** A compaction may have replaced messages since. */
-function isBeginningOf(then: readonly Message[], now: readonly Message[], count: number): boolean {
-  return then.length <= count && then.every((message, index) => message === now[index]);
+function isBeginningOf(then: readonly Message[], now: readonly Message[]): boolean {
+  return then.length <= now.length && then.every((message, index) => message === now[index]);
 }
 
 /** For people: the beginning of the user's first text. */

@@ -2,8 +2,10 @@
 import type { Block, Message, TextBlock, ToolDefinition } from '../../core/conversation.js';
 import type { Session } from '../../store/sessions.js';
 import { answerOf, NO_RESULT } from '../history/repair-history.js';
+import { turnsOf } from '../history/user-turns.js';
 import { toolCallsIn } from '../history/visible-history.js';
 import { LIMITS, type SessionsStore } from '../session-parts.js';
+import type { ShownRecord } from '../sessions.js';
 import { HeldTranscripts } from './held-transcripts.js';
 import {
   outstandingOf,
@@ -13,6 +15,9 @@ import {
   settled,
 } from './pending-tool-calls.js';
 import {
+  RECORD_CHANNEL,
+  type RecordEntry,
+  readRecordEntry,
   readSessionRow,
   readSetupEntry,
   readTurnEntry,
@@ -106,6 +111,24 @@ export class SessionReader {
       if (turnEnd !== undefined && entry.kind !== 'said') byHash.set(entry.hash, turnEnd);
     }
     return { entries, byHash, last: [...turnEnds.values()].at(-1) };
+  }
+
+  /** What people were shown: of all turns, or in the last entries from the number that the session had. */
+  async records(id: string, after = 0): Promise<(RecordEntry & { shown: unknown })[]> {
+    const rows = await this.#store.transcripts.read(id, { channel: RECORD_CHANNEL, after });
+    return rows.map(({ message, meta }) => ({ ...readRecordEntry(message), shown: meta }));
+  }
+
+  /** What people were shown of the turns of the conversation, in about the last `latest` writes. */
+  async shown({ session, record, log }: LoadedSession, latest: number): Promise<ShownRecord[]> {
+    const entries = await this.records(session.id, Math.max(0, record.records - latest));
+    const messages = log.readable();
+    const turns = turnsOf(messages);
+    return entries.flatMap(({ step, shown }) => {
+      // A turn that was left is not read any more.
+      const turn = turns[messages.findLastIndex((message) => log.stepOf(message) <= step)];
+      return turn === undefined ? [] : [{ turn, shown }];
+    });
   }
 
   /** The calls that are pending at the client. */

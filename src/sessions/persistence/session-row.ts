@@ -21,6 +21,9 @@ export const SETUP_CHANNEL = 'setup';
 /** Ends of turns: positions where a conversation continues or forks. */
 export const TURNS_CHANNEL = 'turns';
 
+/** What people were shown of turns, beside what the transcript says. */
+export const RECORD_CHANNEL = 'record';
+
 const count = z.int().min(0);
 const link = z.object({ hash: z.string(), position: count });
 const kept = z.object({ digest: z.string(), seq: count });
@@ -87,12 +90,18 @@ const record = z.object({
   /** Entries in the channel of turns. */
   turns: count,
   setup: z.object({ count, tools: kept.optional(), system: kept.optional() }),
+  /** Entries in the channel of records when this was written: there are as many, or more. */
+  records: count.default(0),
   pending: pending.optional(),
   /** The running, broken or stopped turn. */
   turn: turnRow.optional(),
   undelivered: undelivered.optional(),
+  /** Ids of the last messages that were said into running turns: they are in the transcript. */
+  steered: z.array(z.string()).optional(),
   /** State of the engine. */
   state: jsonObject.optional(),
+  /** The node that has its folder, and whether it shares it; absent where there is one gateway, and without a folder. */
+  home: z.object({ node: z.string(), shared: z.boolean() }).optional(),
 });
 
 export type SessionRow = z.infer<typeof record>;
@@ -162,11 +171,18 @@ const setupEntry = z.discriminatedUnion('kind', [
   }),
 ]);
 
+const recordEntry = z.object({
+  /** Steps of the transcript before the answer that it is about. */
+  step: count,
+});
+
 export type TurnEntry = z.infer<typeof turnEntry>;
+export type RecordEntry = z.infer<typeof recordEntry>;
 export type TurnEndEntry = Extract<TurnEntry, { kind: 'mark' }>;
 export type SetupEntry = z.infer<typeof setupEntry>;
 
 /** These throw where the store is damaged. */
 export const readLogEntry = (value: unknown): LogEntry => logEntry.parse(value);
 export const readTurnEntry = (value: unknown): TurnEntry => turnEntry.parse(value);
+export const readRecordEntry = (value: unknown): RecordEntry => recordEntry.parse(value);
 export const readSetupEntry = (value: unknown): SetupEntry => setupEntry.parse(value);

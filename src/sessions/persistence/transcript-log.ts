@@ -6,6 +6,8 @@ import type { Message } from '../../core/conversation.js';
 import { heapBytesOf } from '../../core/json-text.js';
 import { share } from '../../core/shared-values.js';
 import type { NewTranscriptEntry, TranscriptEntry } from '../../store/sessions.js';
+import { ReadableHistory } from '../history/readable-history.js';
+import { messagesIn } from '../history/user-turns.js';
 import { toolCallsIn } from '../history/visible-history.js';
 import { type LogEntry, readLogEntry } from './session-row.js';
 
@@ -52,12 +54,44 @@ export class TranscriptLog {
     return this.#ids;
   }
 
+  /** The step in which a message of the conversation was written first. */
+  stepOf(message: Message): number {
+    return this.#steps.get(message) ?? 0;
+  }
+
   asOf(step: number): readonly Message[] {
     return step >= this.length ? this.#messages : this.#replay(this.#entries.slice(0, step), []);
   }
 
   entries(step: number): readonly LogEntry[] {
     return this.#entries.slice(0, step);
+  }
+
+  /** The conversation as people read it, with what compactions have replaced. */
+  readable(): readonly Message[] {
+    if (this.#entries.every(({ kind }) => kind !== 'keep')) return this.#messages;
+    const readable = new ReadableHistory();
+    const messages: Message[] = [];
+    for (const entry of this.#entries) {
+      if (entry.kind === 'keep') readable.cut(messages.slice(entry.count));
+      const before = messages.length;
+      this.#apply(entry, messages);
+      for (const message of messages.slice(before)) readable.write(message);
+    }
+    return readable.messages();
+  }
+
+  /**
+   * Where a turn of the readable conversation begins (see `user-turns.ts`): what the model had before
+   * it, and what was said. `said` is undefined after the last turn. Throws `invalid_request` where
+   * there are fewer turns.
+   */
+  turnStart(turn: number): { before: readonly Message[]; said: Message | undefined } {
+    const readable = this.readable();
+    const said = readable[messagesIn(readable, turn)];
+    if (said === undefined) return { before: this.#messages, said };
+    const at = this.#messages.indexOf(said);
+    return { before: at < 0 ? this.asOf(this.stepOf(said) - 1) : this.#messages.slice(0, at), said };
   }
 
   /** Assistant messages after a step, also those that a compaction has replaced. */
@@ -112,15 +146,18 @@ export class TranscriptLog {
 
   #replay(entries: readonly LogEntry[], start: readonly Message[]): Message[] {
     const messages = [...start];
-    for (const entry of entries) {
-      if (entry.kind === 'keep') messages.length = Math.min(messages.length, entry.count);
-      else if (entry.kind === 'message') messages.push(entry.message);
-      else {
-        const earlier = this.#entries[entry.step - 1];
-        if (earlier?.kind === 'message') messages.push(earlier.message);
-      }
-    }
+    for (const entry of entries) this.#apply(entry, messages);
     return messages;
+  }
+
+  /** Changes `messages` in place. */
+  #apply(entry: LogEntry, messages: Message[]): void {
+    if (entry.kind === 'keep') messages.length = Math.min(messages.length, entry.count);
+    else if (entry.kind === 'message') messages.push(entry.message);
+    else {
+      const earlier = this.#entries[entry.step - 1];
+      if (earlier?.kind === 'message') messages.push(earlier.message);
+    }
   }
 }
 

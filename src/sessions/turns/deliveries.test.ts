@@ -156,6 +156,7 @@ describe('a delivered answer', () => {
     const answers: Store['answers'] = {
       get: (...args) => store.answers.get(...args),
       put: (...args) => store.answers.put(...args),
+      extend: (...args) => store.answers.extend(...args),
       delete: (...args) => written.then(() => store.answers.delete(...args)),
     };
     const slow = createSessions({
@@ -226,4 +227,22 @@ it('a client that sends some results has received the calls', async () => {
   });
   expect(asTurn(await bench.attach(A)).how).toBe('new');
   expect(await answersKept()).toBe(0);
+});
+
+describe('an answer that another node has for its client', () => {
+  it('is given again until that node says that the client has it', async () => {
+    const bench = await open();
+    const reader = new AbortController();
+    const turn = await bench.turn(A, { signal: reader.signal });
+    const { id, key } = turn;
+    await speak(turn, 'A');
+    bench.sessions.passedOn(id, key);
+    expect(await bench.attach(A, { signal: reader.signal })).toMatchObject({ kind: 'answered', session: id });
+    // Another process confirms it: it knows of the answer what is in the store.
+    const other = await open();
+    other.sessions.delivered(id, key);
+    await closeAll();
+    const later = await open();
+    expect((await later.turn(A)).id).not.toBe(id);
+  });
 });

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { storedKey } from '../../answers/answer-memory.js';
 import type {
+  Block,
   JsonObject,
   Message,
   TextBlock,
@@ -17,7 +18,7 @@ import type { LeasedSession, SessionWrite } from '../persistence/leased-session.
 import type { LogEntry, TurnEntry, TurnRow } from '../persistence/session-row.js';
 import { ended, lost } from '../refusals.js';
 import { LIMITS, type SessionParts } from '../session-parts.js';
-import type { AttachKind, CompletedTurn, OutstandingToolCalls, Turn } from '../sessions.js';
+import type { AttachKind, CompletedTurn, OutstandingToolCalls, SteeringMessage, Turn } from '../sessions.js';
 import { type answerKeyOf, type KeptAnswer, undeliveredKey } from './deliveries.js';
 
 export type LeasedTurnEnd = 'complete' | 'parked' | 'broken' | 'discarded';
@@ -72,6 +73,12 @@ export class LeasedTurn implements Turn {
   readonly #fingerprints: HistoryFingerprint[];
   readonly #unused: Set<string>;
   readonly #claimed = new Set<string>();
+  #takeRecord: () => object | undefined = () => undefined;
+  /** Taken, and not written yet. */
+  #records: object[] = [];
+  /** Said into the turn: what waits, and what the transcript has and the store has not. */
+  #steering: SteeringMessage[] = [];
+  #taken: string[] = [];
   #queue: Promise<unknown> = Promise.resolve();
   #ended: GatewayError | undefined;
   #stopped = false;
@@ -142,6 +149,30 @@ export class LeasedTurn implements Turn {
     return this.#exclusive(() => this.#write(state === undefined ? {} : { record: { state } }));
   }
 
+  recordFrom(take: () => object | undefined): void {
+    this.#takeRecord = take;
+  }
+
+  /** False once it has ended. */
+  steer(message: SteeringMessage): boolean {
+    if (this.#ended !== undefined || this.#abort.signal.aborted) return false;
+    this.#steering.push(message);
+    return true;
+  }
+
+  takeSteering(): Block[] {
+    const taken = this.#steering;
+    this.#steering = [];
+    this.#taken.push(...taken.map(({ id }) => id));
+    return taken.flatMap(({ content }) => content);
+  }
+
+  saveRecord(): Promise<void> {
+    return this.#exclusive(async () => {
+      await this.#writeStep({});
+    });
+  }
+
   claimId(id: string): string {
     const isTaken = (each: string) => this.#claimed.has(each) || this.#leased.log.ids.has(each);
     let fresh = id;
@@ -152,7 +183,7 @@ export class LeasedTurn implements Turn {
   }
 
   start({ id, name, input }: ToolUseBlock): Promise<boolean> {
-    return this.#exclusive(() => this.#leased.write({ open: [{ id, name, input, runBy: 'server' }] }));
+    return this.#exclusive(() => this.#writeStep({ open: [{ id, name, input, runBy: 'server' }] }));
   }
 
   /** Writes also after the lease is lost: the next owner needs the result. */
@@ -180,13 +211,19 @@ export class LeasedTurn implements Turn {
   }
 
   async abandon(): Promise<void> {
-    await this.#queue;
+    await this.#saveLastRecord();
     await this.#finish('broken');
   }
 
   async discard(): Promise<void> {
+    if (!this.#options.created) await this.#saveLastRecord();
     await this.#queue;
     await this.#finish(this.#options.created ? 'discarded' : 'broken');
+  }
+
+  /** Never rejects: a session that is gone or lost has no record either. */
+  #saveLastRecord(): Promise<void> {
+    return this.saveRecord().catch(() => {});
   }
 
   async #finish(end: LeasedTurnEnd): Promise<void> {
@@ -215,12 +252,35 @@ export class LeasedTurn implements Turn {
 
   async #write(step: SessionWrite): Promise<void> {
     const main = this.#leased.log.difference(this.transcript);
-    if (main.length === 0 && Object.keys(step).length === 0) return;
     const use = this.#usedIn(main);
-    if (!(await this.#leased.write({ ...step, main, ...(use.length > 0 && { use }) }))) {
+    const ids = this.#taken;
+    const changes = { ...step, ...(main.length > 0 && { main }), ...(use.length > 0 && { use }) };
+    if (!(await this.#writeStep(ids.length === 0 ? changes : this.#withSteered(changes, ids)))) {
       throw new Error(`Calls of the session ${this.id} were opened twice.`);
     }
+    if (ids.length > 0) {
+      this.#taken = this.#taken.slice(ids.length);
+      const { id: session, principal } = this;
+      this.#options.parts.emit({ type: 'steered', session, principal, ids: [...ids] });
+    }
     for (const id of use) this.#unused.delete(id);
+  }
+
+  #withSteered(step: SessionWrite, ids: readonly string[]): SessionWrite {
+    const { steered = [] } = this.#leased.record;
+    return { ...step, record: { ...step.record, steered: [...steered, ...ids].slice(-LIMITS.steered) } };
+  }
+
+  /** With what people were shown meanwhile. */
+  async #writeStep(step: SessionWrite): Promise<boolean> {
+    const recent = this.#takeRecord();
+    if (recent !== undefined) this.#records.push(recent);
+    const taken = this.#records;
+    if (taken.length === 0 && Object.keys(step).length === 0) return true;
+    const records = taken.map((shown) => ({ step: this.record.step, shown }));
+    const written = await this.#leased.write({ ...step, records });
+    if (written) this.#records = [];
+    return written;
   }
 
   /** Results in these entries are used: the transcript has them now. */

@@ -14,6 +14,7 @@ import {
 } from '../history/history-fingerprint.js';
 import { answerOf, errorResult, NO_RESULT, repairHistory } from '../history/repair-history.js';
 import { canonical, saidKey, toolCallsIn } from '../history/visible-history.js';
+import { homeOf } from '../persistence/home.js';
 import type { LeasedSession, SessionWrite } from '../persistence/leased-session.js';
 import {
   mergeSaid,
@@ -237,7 +238,12 @@ export class TurnStarter {
       model: from.model,
       main,
       setup: entries,
-      record: { turn, setup: record, ...(request.prompt !== '' && { prompt: request.prompt }) },
+      record: {
+        turn,
+        setup: record,
+        ...homeOf(parts.place, leased.record.root),
+        ...(request.prompt !== '' && { prompt: request.prompt }),
+      },
     });
     const calls = isResumed || unsettled !== undefined ? toolCallsIn(transcript.at(-1)) : [];
     const recorded = await recordedToolCalls(parts.store, leased, calls);

@@ -5,7 +5,13 @@
  * wherever the loop ends.
  */
 import type { AgentActivityBody } from '../../../activity/activity.js';
-import type { ConversationRequest, Message, TextBlock, ToolUseBlock } from '../../../core/conversation.js';
+import type {
+  Block,
+  ConversationRequest,
+  Message,
+  TextBlock,
+  ToolUseBlock,
+} from '../../../core/conversation.js';
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import type { ModelEvent } from '../../../core/events.js';
 import type { AnswerAssembler, UsageTally } from '../answer-assembler.js';
@@ -40,6 +46,8 @@ interface AgentLoopOptions {
   stepsBefore?: number;
   /** Does what it left undone; an end where no model is to be asked. */
   settle?(): Promise<LoopEnd | undefined>;
+  /** What people said into the turn since the last step. */
+  steering?(): Block[];
   /** Keeps the transcript; a rejection ends the loop. `problems`: why calls of its last message must not run. */
   save?(problems?: ReadonlyMap<string, string>): Promise<void>;
 }
@@ -92,6 +100,7 @@ export class AgentLoop {
       }
       try {
         this.#end = await this.#act(message);
+        if (this.#end === undefined) await this.#steer();
       } catch (error) {
         return signal.aborted ? { kind: 'aborted' } : { kind: 'failed', error: toGatewayError(error) };
       }
@@ -215,6 +224,22 @@ export class AgentLoop {
     return { transcript, notify, save: async () => save?.() };
   }
 
+  /** What people said meanwhile comes after the results. */
+  async #steer(): Promise<void> {
+    const { steering, save } = this.#options;
+    const said = steering?.() ?? [];
+    if (said.length === 0) return;
+    this.#sayToModel(said);
+    await save?.();
+  }
+
+  #sayToModel(said: readonly Block[]): void {
+    const { transcript } = this.#options;
+    const last = transcript.at(-1);
+    if (last?.role !== 'user') transcript.push({ role: 'user', content: [...said] });
+    else transcript[transcript.length - 1] = { ...last, content: [...last.content, ...said] };
+  }
+
   /** Some models say nothing once they have their results. Once, they are asked to go on. */
   #nudge(): boolean {
     const { transcript } = this.#options;
@@ -222,7 +247,7 @@ export class AgentLoop {
     if (this.#nudged || last?.role !== 'user') return false;
     if (!last.content.some((block) => block.type === 'tool_result')) return false;
     this.#nudged = true;
-    transcript[transcript.length - 1] = { ...last, content: [...last.content, EMPTY_NUDGE] };
+    this.#sayToModel([EMPTY_NUDGE]);
     return true;
   }
 }

@@ -27,7 +27,7 @@ import type { UsageTally } from '../answer-assembler.js';
 import { LIMITS } from '../limits.js';
 import { MessageCollector } from '../message-collector.js';
 import type { Toolbox } from '../toolbox.js';
-import { elideTo, type Room, SUMMARY_SYSTEM, summarise } from './compaction.js';
+import { elideTo, notesRequest, type Room, summarise } from './compaction.js';
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -186,25 +186,10 @@ export class ModelStep {
     };
   }
 
-  /** A call apart: no tools, nothing of the conversation but what is to be summarised. */
   async #notes(question: string): Promise<string> {
     const { request, onProblem } = this.#options;
-    const { model, userId, serviceTier, inferenceGeo } = request;
     try {
-      const open = await this.#ask({
-        model,
-        system: [{ type: 'text', text: SUMMARY_SYSTEM }],
-        messages: [{ role: 'user', content: [{ type: 'text', text: question }] }],
-        tools: [],
-        serverTools: [],
-        stopSequences: [],
-        extensions: {},
-        stream: true,
-        maxTokens: LIMITS.context.summaryTokens,
-        ...(userId === undefined ? {} : { userId }),
-        ...(serviceTier === undefined ? {} : { serviceTier }),
-        ...(inferenceGeo === undefined ? {} : { inferenceGeo }),
-      });
+      const open = await this.#ask(notesRequest(request, question));
       const collector = new MessageCollector(new Set());
       for await (const batch of open.batches) collector.push(batch);
       open.settle(collector);

@@ -16,7 +16,7 @@ import { AnswerAssembler, UsageTally } from '../answer-assembler.js';
 import { LIMITS } from '../limits.js';
 import type { RunOnceLog } from '../run-once-log.js';
 import { ServerToolCalls, toolOptions } from '../server-tool-calls.js';
-import { openToolbox, type Toolbox } from '../toolbox.js';
+import { openToolbox, type Toolbox, withToolSearch } from '../toolbox.js';
 import { AgentLoop, type LoopEnd } from './agent-loop.js';
 import { ModelStep } from './model-step.js';
 import { promptOptions, subAgentPrompt } from './system-prompt.js';
@@ -167,7 +167,9 @@ class SubAgent {
     transcript: Message[],
     report: (activity: AgentActivityBody) => void,
   ): Promise<LoopEnd> {
-    const { runtime, relay, call, log, toolState, signal } = own;
+    const { runtime, relay, log, toolState, signal } = own;
+    const span = own.call.turnSpans?.ofAgent(this.#id);
+    const call = span === undefined ? own.call : { ...own.call, span };
     const toolbox = await this.#toolbox();
     const { route, model } = this.#model();
     const request = requestOf(own.request, model);
@@ -229,7 +231,8 @@ class SubAgent {
     const selection = route.rule.tools ?? 'all';
     // What the parent was offered has been selected already.
     const request = { selection: selection === 'requested' ? within : selection, requested: [] };
-    return openToolbox(runtime, { ...request, session: toolState.id, key: toolState.principal, within }, []);
+    const offered = { ...request, session: toolState.id, key: toolState.principal, within };
+    return withToolSearch(await openToolbox(runtime, offered, []), route.rule);
   }
 
   /** The task's own where the caller may use it, else its parent's. */

@@ -243,6 +243,7 @@ export class ClaudeConversation implements ModelProxyHost {
   /** It is over; the process waits for the next one. */
   rest(stood: { steps: number; messages: number }): void {
     this.#active = false;
+    this.proxy.traced = {};
     this.#steps = stood.steps;
     this.stood = stood;
     this.broker.turn = undefined;

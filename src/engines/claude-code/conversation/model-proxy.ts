@@ -7,6 +7,7 @@ import { type ConversationRequest, type Message, NO_USAGE, type Usage } from '..
 import { GatewayError, toGatewayError } from '../../../core/errors.js';
 import type { ModelEvent } from '../../../core/events.js';
 import type { Loss } from '../../../core/losses.js';
+import type { Span } from '../../../core/span.js';
 import type { ModelRoute } from '../../../routing/model-router.js';
 import { UsageTally } from '../../agent/answer-assembler.js';
 import { toolCallIds } from '../../agent/message-collector.js';
@@ -72,10 +73,17 @@ export class ModelProxy implements PinnedModel {
   /** What the calls of each sub-agent came to. */
   readonly #spentBy = new Map<string, UsageTally>();
   owner: ModelProxyHost | undefined;
+  /** Of the turn that runs. */
+  traced: Pick<ModelRequest, 'span' | 'turnSpans'> = {};
 
   constructor(options: ModelProxyOptions) {
     this.session = options.session;
     this.#options = options;
+  }
+
+  spanOf(headers: ModelRequest['headers']): Span | undefined {
+    const agentId = headers[AGENT_HEADER];
+    return agentId === undefined ? this.traced.span : this.traced.turnSpans?.ofAgent(agentId);
   }
 
   async run(call: ModelRequest): Promise<Answer> {

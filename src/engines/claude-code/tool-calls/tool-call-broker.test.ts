@@ -4,6 +4,7 @@ import type { HookInput, PermissionResult } from '@anthropic-ai/claude-agent-sdk
 import { describe, expect, it } from 'vitest';
 import { closeAfterTest, tempFolder } from '../../../../test/support/cleanup.js';
 import { openToolWorld } from '../../../../test/support/tool-world.js';
+import type { AgentActivityBody } from '../../../activity/activity.js';
 import { configSchema } from '../../../config/schema.js';
 import { toOffer } from '../../../tools/runtime/registry.js';
 import { RunOnceLog } from '../../agent/run-once-log.js';
@@ -21,6 +22,7 @@ const toolbox: Toolbox = {
 };
 
 async function open(walled = false) {
+  const heard: [agentId: string | undefined, activity: AgentActivityBody][] = [];
   const { path } = await tempFolder();
   const root = join(path, 'work');
   const deep = join(root, 'trees/one');
@@ -49,7 +51,7 @@ async function open(walled = false) {
   broker.turn = {
     runOnce: new RunOnceLog({ start: async () => true, finish: async () => {} }),
     options: { commands: [], model: 'm', forkNumber: 0, logName: 'one' },
-    notify: () => {},
+    notify: (activity, agentId) => void heard.push([agentId, activity]),
   };
   /** A call of a sub-agent that is in `cwd`, as Claude Code asks about it. */
   const ask = async (
@@ -77,7 +79,7 @@ async function open(walled = false) {
     if (answer === null) throw new Error('No answer');
     return answer;
   };
-  return { broker, session, root, deep, ask };
+  return { broker, session, root, deep, ask, heard };
 }
 
 describe('a call of a sub-agent', () => {
@@ -107,4 +109,32 @@ it('a call leaves the folder of the gateway’s own Bash alone where that is use
   };
   await broker.preToolUse(hook, 'toolu_1', { signal: new AbortController().signal });
   expect(session.cwd).toBe(deep);
+});
+
+it('a call of a sub-agent that Claude Code itself refuses has failed, and does not stay pending', async () => {
+  const { broker, heard } = await open();
+  const call = { type: 'call-whole', id: 'c1', name: 'Imaginary', input: {} } as const;
+  broker.notifyOnce(call, 'a1');
+  const refused = [{ type: 'text' as const, text: 'No such tool available: Imaginary' }];
+  const result = { type: 'tool_result', toolUseId: 'c1', content: refused, isError: true } as const;
+  broker.endedFor(result);
+  broker.endedFor(result);
+  expect(heard).toEqual([
+    ['a1', call],
+    [
+      'a1',
+      {
+        type: 'tool',
+        event: {
+          type: 'tool-result',
+          id: 'c1',
+          name: 'Imaginary',
+          content: refused,
+          isError: true,
+          durationMs: 0,
+          outcome: 'failed',
+        },
+      },
+    ],
+  ]);
 });

@@ -61,8 +61,8 @@ export class ToolCallBroker {
   /** Sub-agents' calls, by id. */
   readonly #agentOf = new Map<string, string>();
   readonly #toolEvents = new ToolCallEvents();
-  /** Calls of sub-agents that were reported, by id. */
-  readonly #reported = new Set<string>();
+  /** Calls of sub-agents that were reported, by id; undefined once their end was. */
+  readonly #reported = new Map<string, NamedToolCall | undefined>();
   readonly #outputs = new SavedOutputs();
   /** Where Claude Code is, by sub-agent; undefined for the main one. */
   readonly #folders = new Map<string | undefined, string>();
@@ -201,6 +201,12 @@ export class ToolCallBroker {
 
   /** The same about calls of its sub-agents, which no transcript of ours has. */
   endedFor(result: ToolResultBlock): void {
+    const { toolUseId: id, isError } = result;
+    const reported = this.#reported.get(id);
+    // What Claude Code refuses by itself, such as a tool that it does not have, never came here.
+    if (reported !== undefined && !this.#toolEvents.has(id) && !this.#agentOf.has(id))
+      this.#toolEvents.reject(reported, isError ? 'failed' : 'done');
+    if (reported !== undefined) this.#reported.set(id, undefined);
     this.#reportEnd(result);
   }
 
@@ -208,7 +214,8 @@ export class ToolCallBroker {
   notifyOnce(activity: AgentActivityBody, agentId: string): void {
     if (activity.type === 'call-whole') {
       if (this.#reported.has(activity.id)) return;
-      this.#reported.add(activity.id);
+      const { id, name } = activity;
+      this.#reported.set(id, { wireId: id, id, name, agentId });
     }
     this.notify(activity, agentId);
   }
