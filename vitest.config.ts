@@ -88,7 +88,7 @@ export default defineConfig({
     // Of a busy machine: what starts programs takes five times as long there.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 45_000 } },
     pool: 'forks',
     // One more than two cores: the tests of processes and pages wait a quarter of their time.
     maxWorkers: 3,

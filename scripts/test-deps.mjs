@@ -1,7 +1,8 @@
 // Brings the programs that tests need. As root on Debian it installs them, and the clients on Linux;
 // elsewhere it says what is missing and how to get it, and the tests that need it fail.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import process from 'node:process';
 import {
   canInstallClients,
@@ -30,10 +31,32 @@ function apt(...args) {
   return status === 0;
 }
 
+/** One that is there stays as it is. */
+function makeFile({ file, text }) {
+  if (existsSync(file)) return;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+/** Debian asks this file whether a package may start its service: tests start what they need themselves. */
+const SERVICE_POLICY = '/usr/sbin/policy-rc.d';
+
+function withoutServices(work) {
+  if (existsSync(SERVICE_POLICY)) return work();
+  writeFileSync(SERVICE_POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  try {
+    return work();
+  } finally {
+    rmSync(SERVICE_POLICY, { force: true });
+  }
+}
+
 function install(programs) {
   // An update may fail for one source of many; whether the packages come is what counts.
   apt('update');
-  return apt('install', '-y', '--no-install-recommends', ...programs.flatMap((program) => program.apt));
+  for (const { before } of programs) if (before !== undefined) makeFile(before);
+  const packages = programs.flatMap((program) => program.apt);
+  return withoutServices(() => apt('install', '-y', '--no-install-recommends', ...packages));
 }
 
 let missing = missingPrograms();

@@ -1,5 +1,5 @@
 // `npm run test:long`: what `npm test` tries in samples, in full. Takes many minutes on two cores.
-// A failure names its seed; TOOLGATE_SEED begins elsewhere. Arguments go to vitest.
+// A failure names its seed; TOOLGATE_SEED begins elsewhere. Arguments go to vitest; with a path, that alone is run.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,17 +10,19 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const SUITES = ['test/faults', 'test/flows', 'test/clients', 'test/known-parts.test.ts'];
 
+const given = process.argv.slice(2);
+const paths = given.filter((each) => !each.startsWith('-'));
 const folder = mkdtempSync(join(tmpdir(), 'toolgate-long-'));
 const report = join(folder, 'report.json');
 const args = [
   '--reporter=verbose',
   '--reporter=json',
   `--outputFile.json=${report}`,
-  ...process.argv.slice(2),
+  ...given.filter((each) => each.startsWith('-')),
 ];
 const { status } = spawnSync(
   process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', ...SUITES, ...args],
+  ['node_modules/vitest/vitest.mjs', 'run', ...(paths.length > 0 ? paths : SUITES), ...args],
   {
     cwd: root,
     stdio: 'inherit',

@@ -5,6 +5,7 @@ export interface TestProgram {
   readonly names: readonly string[];
   readonly paths: readonly string[];
   readonly apt: readonly string[];
+  readonly before?: { readonly file: string; readonly text: string };
   readonly elsewhere: Readonly<Record<string, string>>;
 }
 

@@ -5,7 +5,7 @@ import process from 'node:process';
 
 /**
  * `variable` names the program when it is somewhere else; `names` are looked for on the PATH, then
- * `paths`; `apt` are the packages that bring it on Debian, `elsewhere` says how others get it.
+ * `paths`; `apt` are the packages that bring it on Debian, `before` a file that is to be there first, `elsewhere` says how others get it.
  */
 export const TEST_PROGRAMS = [
   {
@@ -52,6 +52,36 @@ export const TEST_PROGRAMS = [
     elsewhere: {
       linux: 'install the package `socat` of your distribution',
       darwin: 'run `brew install socat`',
+    },
+  },
+  {
+    name: 'PostgreSQL',
+    use: 'the tests of the store that nodes share',
+    variable: 'TOOLGATE_POSTGRES',
+    names: ['postgres'],
+    // Debian keeps the server out of the PATH.
+    paths: [18, 17, 16, 15, 14].map((version) => `/usr/lib/postgresql/${version}/bin/postgres`),
+    apt: ['postgresql'],
+    // Tests have servers of their own: none is made or started by the package.
+    before: { file: '/etc/postgresql-common/createcluster.conf', text: 'create_main_cluster = false\n' },
+    elsewhere: {
+      linux: 'install the server package of PostgreSQL of your distribution',
+      darwin: 'run `brew install postgresql@17`',
+      win32: 'run the tests on Linux: the tests end their server by signals',
+    },
+  },
+  {
+    name: 'nginx',
+    use: 'the tests of the proxy in front of several nodes',
+    variable: 'TOOLGATE_NGINX',
+    names: ['nginx'],
+    // Not on the PATH of everyone.
+    paths: ['/usr/sbin/nginx'],
+    apt: ['nginx-light'],
+    elsewhere: {
+      linux: 'install the package `nginx` of your distribution',
+      darwin: 'run `brew install nginx`',
+      win32: 'run the tests on Linux: the tests end nginx by signals',
     },
   },
   {

@@ -68,12 +68,21 @@ function unknownOption(raw: string, options: OptionTable): UsageError {
 }
 
 /** A port number from the command line. Throws UsageError. */
-export function parsePort(text: string): number {
+export function parsePort(text: string, option = 'port'): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535) {
-    throw new UsageError(`--port takes a number from 0 to 65535, not \`${text}\`.`);
+    throw new UsageError(`--${option} takes a number from 0 to 65535, not \`${text}\`.`);
   }
   return port;
+}
+
+/** A number from 1 to `most`. Throws UsageError. */
+export function parseCount(option: string, text: string, most: number): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > most) {
+    throw new UsageError(`--${option} takes a number from 1 to ${most}, not \`${text}\`.`);
+  }
+  return count;
 }
 
 /** One of `choices`. Throws UsageError with the nearest one. */

@@ -5,13 +5,22 @@ type Loader = () => Promise<{ command: Command }>;
 
 export const COMMANDS: Readonly<Record<string, Loader>> = {
   start: () => import('./start.js'),
-  code: () => import('./code.js'),
+  code: async () => (await import('./launch.js')).launcher('code'),
+  codex: async () => (await import('./launch.js')).launcher('codex'),
+  opencode: async () => (await import('./launch.js')).launcher('opencode'),
+  pi: async () => (await import('./launch.js')).launcher('pi'),
+  qwen: async () => (await import('./launch.js')).launcher('qwen'),
   chat: () => import('./chat.js'),
   trace: () => import('./trace.js'),
   init: () => import('./init.js'),
   trust: () => import('./trust.js'),
+  keys: () => import('./keys.js'),
+  backup: () => import('./backup.js'),
+  export: () => import('./export.js'),
+  import: () => import('./import.js'),
   add: () => import('./add.js'),
   doctor: () => import('./doctor.js'),
+  conformance: () => import('./conformance.js'),
 };
 
 export const DEFAULT_COMMAND = 'start';

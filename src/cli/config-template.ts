@@ -58,6 +58,7 @@ permissions:
 # sessions: { ttl_s: ${sessions.ttl_s}, tool_timeout_s: ${sessions.tool_timeout_s}, on_tool_timeout: ${sessions.on_tool_timeout}, max_live: ${sessions.max_live} }
 # tools: { paths: [], memory: ${tools.memory}, architect: ${tools.architect}, sticker: ${tools.sticker} }
 # traces: { bodies: ${traces.bodies}, max_age_s: ${traces.max_age_s}, max_mb: ${traces.max_mb} }
+# telemetry: { collector: "http://127.0.0.1:4318" }
 
 store: ${DEFAULTS.store}
 sandbox: ${DEFAULTS.sandbox}

@@ -25,6 +25,7 @@ export function describeConfig(source: string): string[] {
     ...each(root['upstreams'], upstreamLine),
     ...each(root['mcp_servers'], serverLine),
     ...toolLines(entriesOf(root['tools'])),
+    ...telemetryLine(entriesOf(root['telemetry'])),
     ...variableLine(source),
     ...each(root['models'], folderLine),
     ...permissionLines(entriesOf(root['permissions'])),
@@ -41,14 +42,28 @@ function entriesOf(value: unknown): Entries {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
-function each(section: unknown, line: (name: string, entry: Entries) => string | undefined): string[] {
+function each(
+  section: unknown,
+  line: (name: string, entry: Entries) => readonly string[] | string | undefined,
+): string[] {
   return Object.entries(entriesOf(section)).flatMap(([name, entry]) => line(name, entriesOf(entry)) ?? []);
 }
 
-function upstreamLine(name: string, { base_url, api_key, headers }: Entries): string | undefined {
-  if (base_url === undefined) return undefined;
+function upstreamLine(name: string, upstream: Entries): string[] {
+  const { targets, ...shared } = upstream;
+  const lines = (Array.isArray(targets) ? targets : []).map((target, index) => {
+    const own = entriesOf(target);
+    return requestLine(`${name}/${shown(own['name'] ?? index + 1)}`, { ...shared, ...own });
+  });
+  return lines.length === 0 ? requestLine(name, upstream) : lines.flat();
+}
+
+function requestLine(name: string, { base_url, api_key, headers }: Entries): string[] {
+  if (base_url === undefined) return [];
   const sent = references(`${shown(api_key)} ${shown(headers)}`).map((variable) => `\${${variable}}`);
-  return `send requests${sent.length === 0 ? '' : `, with ${sent.join(', ')},`} to ${shown(base_url)} (upstream ${name})`;
+  return [
+    `send requests${sent.length === 0 ? '' : `, with ${sent.join(', ')},`} to ${shown(base_url)} (upstream ${name})`,
+  ];
 }
 
 function serverLine(name: string, { command, args, url }: Entries): string {
@@ -65,6 +80,10 @@ function toolLines({ paths, web_search, web_fetch }: Entries): string[] {
     ...(base_url === undefined ? [] : [`search the web at ${shown(base_url)}`]),
     ...listOf(allow_private).map((host) => `let WebFetch reach ${host}`),
   ];
+}
+
+function telemetryLine({ collector }: Entries): string[] {
+  return collector === undefined ? [] : [`send the telemetry of clients to ${shown(collector)}`];
 }
 
 function variableLine(source: string): string[] {

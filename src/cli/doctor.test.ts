@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { captureIo, portOf } from '../../test/support/captured-io.js';
 import { loadConfigText } from '../config/load.js';
 import { configSchema } from '../config/schema.js';
-import { openStore } from '../store/sqlite/open.js';
+import { openStore } from '../store/open/open-store.js';
 import { checkPort } from './checks/port.js';
 import { checkUpstream } from './checks/upstream.js';
 import { checkBuiltIns, checkSandbox, doctor, renderChecks } from './doctor.js';
@@ -37,7 +37,9 @@ async function upstreamCheck(upstream: string) {
   const { config } = await loadConfigText(`upstreams: { a: ${upstream} }`, { baseDir: folder, env: {} });
   const a = config.upstreams['a'];
   if (a === undefined) throw new Error('no upstream');
-  return checkUpstream('a', a);
+  const [check, ...others] = await checkUpstream('a', a);
+  if (check === undefined || others.length > 0) throw new Error('expected one check');
+  return check;
 }
 
 async function runDoctor(source: string | undefined, env: Record<string, string> = {}) {
@@ -146,6 +148,28 @@ describe('checkUpstream', () => {
     expect(authorization).toBe(`Basic ${Buffer.from('bob:hunter22').toString('base64')}`);
     expect(check.status).toBe('ok');
     expect(JSON.stringify(check)).not.toContain('hunter22');
+  });
+
+  it('asks each target of a pool by itself, and names none by its credential', async () => {
+    const port = await serve((request, response) => {
+      const isGood = request.headers.authorization === 'Bearer the-good-one';
+      response.writeHead(isGood ? 200 : 401).end('{"data":[]}');
+    });
+    const { config } = await loadConfigText(
+      `upstreams: { a: { dialect: openai-chat, base_url: "http://127.0.0.1:${port}/v1", targets: [{ api_key: the-good-one }, { name: old, api_key: the-bad-one }] } }`,
+      { baseDir: folder, env: {} },
+    );
+    const { a } = config.upstreams;
+    const checks = a === undefined ? [] : await checkUpstream('a', a);
+    expect(checks).toMatchObject([
+      { subject: 'upstream a/1', status: 'ok' },
+      {
+        subject: 'upstream a/old',
+        status: 'FAIL',
+        finding: expect.stringContaining('refuses the credential'),
+      },
+    ]);
+    expect(JSON.stringify(checks)).not.toMatch(/the-(good|bad)-one/);
   });
 
   it('has the version in the path right for each dialect', async () => {

@@ -11,6 +11,7 @@ import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
 import { type Check, fail, ok, warn } from './checks/check.js';
 import { checkMcpServers } from './checks/mcp.js';
 import { checkClaudeCodeEngine, checkModels, checkOwnTools } from './checks/models.js';
+import { checkOpenFiles } from './checks/open-files.js';
 import { checkParts } from './checks/parts.js';
 import { checkPort } from './checks/port.js';
 import { checkStore } from './checks/store.js';
@@ -79,7 +80,11 @@ const SHORTEST_KEY = 16;
 /** Who may call the gateway. */
 function checkPosture({ server }: Config): Check {
   const { keys, host } = server;
-  if (keys.length === 0) return ok('access', `no keys: ${host} only, any credential is taken for /v1`);
+  if (keys.length === 0)
+    return ok(
+      'access',
+      `no keys in the file: ${host} only; any credential is taken for /v1 until a key is made with \`keys create\``,
+    );
   const finding = keys.map(({ name, scopes }) => `${name} (${scopes.join(', ')})`).join(', ');
   const weak = keys.filter(({ key }) => key.length < SHORTEST_KEY).map(({ name }) => name);
   if (weak.length > 0) {
@@ -101,6 +106,11 @@ export const command: Command = {
   usage: 'doctor',
   options: {
     config: { value: 'FILE', summary: `Configuration file (default: ./${CONFIG_FILE})` },
+    'claude-code': {
+      summary:
+        'Run Claude Code on every configured model, and say what of it works there (this costs tokens)',
+    },
+    claude: { value: 'PATH', summary: 'The Claude Code program for that (default: `claude` on the PATH)' },
   },
   run: doctor,
 };
@@ -130,6 +140,13 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
     return EXIT.failed;
   }
 
+  if (args.switches.has('claude-code')) {
+    const { checkClaudeFeatures } = await import('./claude-features.js');
+    const features = await checkClaudeFeatures(loaded, io, args.values['claude']);
+    print(features);
+    return summarise(features, io);
+  }
+
   const { config, baseDir } = loaded;
   const [upstreams, mcp, builtIns, tools, claudeCode, store, sandbox, port] = await Promise.all([
     Promise.all(Object.entries(config.upstreams).map(([name, upstream]) => checkUpstream(name, upstream))),
@@ -145,13 +162,14 @@ export async function doctor(args: ParsedArguments, io: CliIo): Promise<number> 
     node,
     ...parts,
     ...describeConfig(loaded, io.cwd),
-    ...upstreams,
+    ...upstreams.flat(),
     ...mcp,
     ...builtIns,
     ...tools,
     ...claudeCode,
     ...checkModels(loaded, io),
     checkPosture(config),
+    ...checkOpenFiles(),
     store.check,
     ...store.learned.map(({ upstream, model, key, value }) =>
       ok('learned', `${upstream}, ${model}: ${key} = ${JSON.stringify(value)}`),

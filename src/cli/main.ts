@@ -3,13 +3,11 @@ import { basename, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isatty } from 'node:tty';
 import packageJson from '../../package.json' with { type: 'json' };
-import { ConfigError } from '../config/config-error.js';
 import type { Environment } from '../config/environment-references.js';
 import { nearest } from '../config/nearest.js';
 import { createRedactor, environmentSecrets } from '../config/redact.js';
-import { GatewayError } from '../core/errors.js';
 import { parseArguments } from './arguments.js';
-import { explainMissingPart } from './checks/parts.js';
+import { explainFailure } from './checks/failure.js';
 import { COMMANDS, commandHelp, DEFAULT_COMMAND, programHelp, usageLine } from './commands.js';
 import { type CliIo, type Command, EXIT, UsageError } from './shared/command.js';
 
@@ -115,15 +113,9 @@ function report(error: unknown, command: Command | undefined, io: CliIo): number
     io.err(`See ${io.program} ${command === undefined ? '' : `${command.name} `}--help.`);
     return EXIT.usage;
   }
-  if (error instanceof ConfigError) {
-    io.err(error.message);
-    return EXIT.usage;
-  }
-  const missing = explainMissingPart(error);
-  if (missing !== undefined) io.err(missing);
-  else if (error instanceof GatewayError) io.err(error.message);
-  else io.err(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  return EXIT.failed;
+  const { message, code } = explainFailure(error);
+  io.err(message);
+  return code;
 }
 
 /** What `bin/toolgate.js` calls. */

@@ -21,7 +21,7 @@ import {
   trustConfig,
 } from '../config/trust.js';
 import { checkClaudeCode } from '../engines/claude-code/processes/load-sdk.js';
-import { parseStoreUrl } from '../store/sqlite/open.js';
+import { parseStoreUrl } from '../store/open/open-store.js';
 import type { CliIo, ParsedArguments } from './shared/command.js';
 
 /** Throws ConfigError. Hides the secrets of the configuration from what is printed. */

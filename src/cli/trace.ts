@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { toReplayFile } from '../observability/replay-file.js';
-import { openStore, parseStoreUrl } from '../store/sqlite/open.js';
+import { openStore, parseStoreUrl } from '../store/open/open-store.js';
 import type { Store } from '../store/store.js';
 import { loadOperatorConfig, withOwnStore } from './operator-config.js';
 import { type CliIo, type Command, EXIT, type ParsedArguments, UsageError } from './shared/command.js';
@@ -34,8 +34,11 @@ async function trace(args: ParsedArguments, io: CliIo): Promise<number> {
   const loaded = await withOwnStore(await loadOperatorConfig(args, io), io, { make: false });
   const [id] = args.positionals;
   const location = parseStoreUrl(loaded.config.store, loaded.baseDir);
-  if (location.kind === 'memory' || !existsSync(location.path)) return nothingRecorded(id, io);
-  const store = await openStore(loaded.config.store, { baseDir: loaded.baseDir });
+  if (location.kind === 'memory' || (location.kind === 'file' && !existsSync(location.path))) {
+    return nothingRecorded(id, io);
+  }
+  const limits = { startWaitMs: 0 };
+  const store = await openStore(loaded.config.store, { baseDir: loaded.baseDir, limits });
   try {
     if (id === undefined) {
       if (args.values['save'] !== undefined)

@@ -1,7 +1,8 @@
 /** Checks across keys: how the parts of a configuration fit together. */
+import { isPostgresUrl } from '../core/postgres-url.js';
 import type { PathProblem } from './config-error.js';
 import { nearest } from './nearest.js';
-import type { Config } from './schema.js';
+import type { Config, RemoteUpstreamConfig } from './schema.js';
 
 /** Names that stand for the gateway's own virtual servers in `mcp__NAME__TOOL`. */
 const OWN_MCP_SERVERS: ReadonlySet<string> = new Set(['auth', 'gateway']);
@@ -13,7 +14,37 @@ export function checkConfig(config: Config, { hostFlag }: { hostFlag: boolean })
     ...checkUpstreams(config),
     ...checkModels(config),
     ...checkMcpServers(config),
+    ...checkCluster(config),
+    ...checkNotify(config),
   ];
+}
+
+function checkCluster({ cluster, store }: Config): PathProblem[] {
+  if (cluster === undefined || isPostgresUrl(store)) return [];
+  const message =
+    'nodes share a PostgreSQL database; expected `store: postgres://…` beside it, or no `cluster`';
+  return [{ path: ['cluster'], message }];
+}
+
+function checkNotify({ notify }: Config): PathProblem[] {
+  if (notify === undefined) return [];
+  const problems: PathProblem[] = [];
+  const known = Object.keys(notify.targets);
+  for (const [index, { targets }] of (notify.ask ?? []).entries()) {
+    for (const [at, target] of targets.entries()) {
+      if (Object.hasOwn(notify.targets, target)) continue;
+      const close = nearest(target, known);
+      const hint = close === undefined ? `Known: ${known.join(', ')}` : `Did you mean \`${close}\`?`;
+      const message = `expected the name of a target, got \`${target}\`. ${hint}`;
+      problems.push({ path: ['notify', 'ask', index, 'targets', at], message });
+    }
+  }
+  for (const [name, target] of Object.entries(notify.targets)) {
+    if (target.type !== 'ntfy' || Object.hasOwn(notify.people, target.person)) continue;
+    const message = `expected a name of \`notify.people\`, got \`${target.person}\`. Add it there: \`${target.person}: {}\``;
+    problems.push({ path: ['notify', 'targets', name, 'person'], message });
+  }
+  return problems;
 }
 
 function checkExposure({ server }: Config, hostFlag: boolean): PathProblem[] {
@@ -55,6 +86,30 @@ function checkUpstreams({ server, upstreams }: Config): PathProblem[] {
     } else if (pointsToItself(upstream.base_url, server)) {
       const message = 'this is the address of the gateway itself, so a request would go round for ever';
       problems.push({ path: ['upstreams', name, 'base_url'], message });
+    }
+    problems.push(...checkTargets(name, upstream, server));
+  }
+  return problems;
+}
+
+function checkTargets(
+  upstream: string,
+  { targets = [] }: Pick<RemoteUpstreamConfig, 'targets'>,
+  server: Config['server'],
+): PathProblem[] {
+  const problems: PathProblem[] = [];
+  const names = new Set<string>();
+  for (const [index, { name, base_url }] of targets.entries()) {
+    const path = ['upstreams', upstream, 'targets', index];
+    const known = name ?? String(index + 1);
+    if (names.has(known)) {
+      const message = `expected a name that no other target has (one without a name has its position), got \`${known}\` again`;
+      problems.push({ path: name === undefined ? path : [...path, 'name'], message });
+    }
+    names.add(known);
+    if (base_url !== undefined && pointsToItself(base_url, server)) {
+      const message = 'this is the address of the gateway itself, so a request would go round for ever';
+      problems.push({ path: [...path, 'base_url'], message });
     }
   }
   return problems;

@@ -13,6 +13,7 @@ export const DEFAULTS = {
   },
   upstream: {
     timeout_s: 600,
+    weight: 1,
   },
   model: {
     engine: 'relay',
@@ -49,10 +50,18 @@ export const DEFAULTS = {
   web_fetch: {
     allow_private: [],
   },
+  telemetry: { content: false },
   traces: {
     bodies: true,
     max_age_s: 604_800,
     max_mb: 256,
+  },
+  retention: {
+    sessions: 20_000,
+    sessions_mb: 2048,
+    usage_days: 400,
+    audit_days: 365,
+    approvals_days: 30,
   },
   store: 'sqlite:./.toolgate/toolgate.db',
   sandbox: 'auto',

@@ -128,31 +128,45 @@ const CASES: readonly { title: string; source: string; problems: readonly string
     ],
   },
   {
-    title: 'PostgreSQL',
-    source: 'store: postgres://user:hunter22@db/toolgate\n',
+    title: 'a PostgreSQL URL without a database',
+    source: 'store: postgres://user:hunter22@db\n',
+    problems: ['/etc/toolgate.yaml:1:1  store: expected postgres://USER@HOST/DATABASE, got no database'],
+  },
+  {
+    title: 'a cluster without PostgreSQL',
+    source: 'cluster:\n  advertise: http://a:1\n  secret: 0123456789abcdef\n',
     problems: [
-      '/etc/toolgate.yaml:1:1  store: PostgreSQL comes later; expected sqlite:PATH (for example sqlite:./.toolgate/toolgate.db)',
+      '/etc/toolgate.yaml:1:1  cluster: nodes share a PostgreSQL database; expected `store: postgres://…` beside it, or no `cluster`',
+    ],
+  },
+  {
+    title: 'a cluster with an address that is none, a secret that is short and a name that is none',
+    source: 'store: postgres://h/d\ncluster: { node: "a b", advertise: "10.0.0.3:3000", secret: short }\n',
+    problems: [
+      '/etc/toolgate.yaml:2:12  cluster.node: expected a name of letters, digits and . _ : -',
+      '/etc/toolgate.yaml:2:25  cluster.advertise: expected an address such as http://10.0.0.3:3000, without a path',
+      '/etc/toolgate.yaml:2:53  cluster.secret: expected at least 16 characters',
     ],
   },
   {
     title: 'a store that is none',
     source: 'store: ./x.db\n',
     problems: [
-      '/etc/toolgate.yaml:1:1  store: expected sqlite:PATH (for example sqlite:./.toolgate/toolgate.db)',
+      '/etc/toolgate.yaml:1:1  store: expected sqlite:PATH (for example sqlite:./.toolgate/toolgate.db) or postgres://USER@HOST/DATABASE',
     ],
   },
   {
     title: 'a store with a host',
     source: 'store: sqlite://host/x.db\n',
     problems: [
-      '/etc/toolgate.yaml:1:1  store: expected sqlite:PATH (for example sqlite:./.toolgate/toolgate.db); behind sqlite:// would stand a host',
+      '/etc/toolgate.yaml:1:1  store: expected sqlite:PATH (for example sqlite:./.toolgate/toolgate.db) or postgres://USER@HOST/DATABASE; behind sqlite:// would stand a host',
     ],
   },
   {
     title: 'a store in the home folder by a shell abbreviation',
     source: 'store: sqlite:~/x.db\n',
     problems: [
-      '/etc/toolgate.yaml:1:1  store: expected sqlite:PATH (for example sqlite:./.toolgate/toolgate.db); ~ is not replaced here, ${HOME} is',
+      '/etc/toolgate.yaml:1:1  store: expected sqlite:PATH (for example sqlite:./.toolgate/toolgate.db) or postgres://USER@HOST/DATABASE; ~ is not replaced here, ${HOME} is',
     ],
   },
   {
@@ -169,6 +183,15 @@ const CASES: readonly { title: string; source: string; problems: readonly string
     problems: [
       '/etc/toolgate.yaml:4:9  server.keys[1].key: the same key is there twice; keep one',
       '/etc/toolgate.yaml:5:24  server.keys[2].name: expected a name that no other key has (sessions belong to it), got `a` again',
+    ],
+  },
+  {
+    title: 'two targets of one name, or the gateway as one of them',
+    source:
+      'upstreams:\n  a:\n    dialect: openai-chat\n    base_url: https://a.example/v1\n    targets:\n      - { name: "2" }\n      - { api_key: k }\n      - { base_url: "http://localhost:3000/v1" }\n',
+    problems: [
+      '/etc/toolgate.yaml:7:9  upstreams.a.targets[1]: expected a name that no other target has (one without a name has its position), got `2` again',
+      '/etc/toolgate.yaml:8:11  upstreams.a.targets[2].base_url: this is the address of the gateway itself, so a request would go round for ever',
     ],
   },
   {
@@ -292,7 +315,7 @@ const CASES: readonly { title: string; source: string; problems: readonly string
     title: 'a key named __proto__',
     source: '__proto__: { x: 1 }\n',
     problems: [
-      '/etc/toolgate.yaml:1:1  __proto__: unknown key. Known keys: server, upstreams, models, permissions, mcp_servers, sessions, tools, traces, store, sandbox',
+      '/etc/toolgate.yaml:1:1  __proto__: unknown key. Known keys: server, upstreams, models, permissions, mcp_servers, sessions, tools, traces, retention, telemetry, store, notify, cluster, sandbox',
     ],
   },
   {

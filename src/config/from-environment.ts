@@ -1,7 +1,8 @@
 /** Without a file: upstreams from the keys that are in the environment, and the models that they make. */
 import { pointsToItself } from './check.js';
 import type { Environment } from './environment-references.js';
-import type { ConfigInput, UPSTREAM_DIALECTS } from './schema.js';
+import type { ConfigInput } from './schema.js';
+import type { UPSTREAM_DIALECTS } from './upstream-schema.js';
 
 interface EnvironmentUpstream {
   name: string;

@@ -6,6 +6,26 @@ const REFERENCE = '#/definitions/environmentReference';
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
+const TEXTS = { type: 'object', additionalProperties: { type: 'string' } } as const;
+
+/** It is taken apart before the configuration is checked, so that the schema does not know it. */
+const COMMON_FORM: JsonSchema = {
+  description: 'MCP servers in the form that other programs have; the same as mcp_servers.',
+  type: 'object',
+  additionalProperties: {
+    type: 'object',
+    properties: {
+      type: { type: 'string', description: 'stdio, http or sse; known from command or url.' },
+      command: { type: 'string', description: 'The program.' },
+      args: { type: 'array', items: { type: 'string' }, description: 'Its arguments.' },
+      env: { ...TEXTS, description: 'Environment variables that it gets.' },
+      url: { type: 'string', description: 'Address of the endpoint.' },
+      headers: { ...TEXTS, description: 'Headers on every request to it.' },
+      disabled: { type: 'boolean', description: 'true: the entry is left out.' },
+    },
+  },
+};
+
 export function configJsonSchema(): JsonSchema {
   const schema = z.toJSONSchema(configSchema, {
     target: 'draft-7',
@@ -21,6 +41,7 @@ export function configJsonSchema(): JsonSchema {
     $schema: $schema ?? 'http://json-schema.org/draft-07/schema#',
     title: 'Configuration of Toolgate (toolgate.yaml)',
     ...rest,
+    properties: { ...rest.properties, mcpServers: COMMON_FORM },
     definitions: {
       environmentReference: {
         type: 'string',

@@ -24,6 +24,15 @@ export function resolveModelCwd(
   return model.cwd === undefined ? folders.startDir : resolvePath(model.cwd, folders.baseDir);
 }
 
+/** The keys of a configuration, with the folders of each as whole paths. */
+export function resolveKeys({ server }: Pick<Config, 'server'>, baseDir: string): Config['server']['keys'] {
+  return server.keys.map((key) =>
+    key.workspaces === undefined
+      ? key
+      : { ...key, workspaces: key.workspaces.map((path) => resolvePath(path, baseDir)) },
+  );
+}
+
 const NAME = 'toolgate';
 
 /** Where the user's own configuration is looked for. */

@@ -188,6 +188,7 @@ server:
 upstreams:
   a: { dialect: openai-chat, base_url: "https://bob:p%40ssw0rd@example.com/v1?token=query-token&tenant=quiet-value&api-version=2024-10-21", api_key: "\${API}", headers: { x-title: my-title, x-tag: "\${TAG}", authorization: "Bearer header-token" } }
   b: { dialect: openai-chat, base_url: "http://127.0.0.1:11434/v1", api_key: ollama }
+  c: { dialect: openai-chat, base_url: "https://c.example/v1", targets: [{ api_key: target-key }, { base_url: "https://d.example/v1?code=target-code", headers: { x-token: target-token, x-mark: "\${TAG}" } }] }
 mcp_servers:
   docs: { type: stdio, command: npx, args: ["-y", "some-server", "--token", "\${ARG}"], env: { NODE_ENV: production, DOCS_TOKEN: docs-token } }
   web: { type: http, url: "https://example.com/mcp", headers: { X-Api-Key: web-key } }
@@ -211,6 +212,9 @@ tools:
         'tag-value',
         'Bearer header-token',
         'header-token',
+        'target-key',
+        'target-code',
+        'target-token',
         'arg-value',
         'docs-token',
         'web-key',

@@ -1,6 +1,8 @@
 /** Secrets out of every text that is printed, logged or kept: which values they are, and how they look. */
+import type { KeyPath } from './config-error.js';
 import { pathKey, type References } from './environment-references.js';
 import { alternatives, KnownValues } from './known-values.js';
+import type { TargetConfig } from './notify-schema.js';
 import type { Config } from './schema.js';
 
 export const REDACTED = '[redacted]';
@@ -187,7 +189,7 @@ export function collectSecrets(config: Config, references: References): string[]
     if (value === undefined || value.length < SHORTEST_SECRET) return;
     if (!PLACEHOLDERS.has(value.toLowerCase())) secrets.add(value);
   };
-  const addNamed = (values: Readonly<Record<string, string>> | undefined, path: readonly string[]): void => {
+  const addNamed = (values: Readonly<Record<string, string>> | undefined, path: KeyPath): void => {
     for (const [name, value] of Object.entries(values ?? {})) {
       if (!isSecretName(name) && !references.has(pathKey([...path, name]))) continue;
       add(value);
@@ -213,6 +215,11 @@ export function collectSecrets(config: Config, references: References): string[]
     add(upstream.api_key);
     addUrl(upstream.base_url);
     addNamed(upstream.headers, ['upstreams', name, 'headers']);
+    for (const [index, target] of (upstream.targets ?? []).entries()) {
+      add(target.api_key);
+      if (target.base_url !== undefined) addUrl(target.base_url);
+      addNamed(target.headers, ['upstreams', name, 'targets', index, 'headers']);
+    }
   }
   for (const [name, server] of Object.entries(config.mcp_servers)) {
     if (server.type === 'stdio') {
@@ -228,8 +235,31 @@ export function collectSecrets(config: Config, references: References): string[]
   const search = config.tools.web_search;
   if ('api_key' in search) add(search.api_key);
   if ('base_url' in search && search.base_url !== undefined) addUrl(search.base_url);
+  const { collector, headers } = config.telemetry;
+  if (collector !== undefined) addUrl(collector);
+  addNamed(headers, ['telemetry', 'headers']);
   addUrl(config.store);
+  add(config.cluster?.secret);
+  for (const target of Object.values(config.notify?.targets ?? {})) {
+    for (const secret of secretsOfTarget(target)) add(secret);
+    if ('url' in target) addUrl(target.url);
+  }
   return [...secrets];
+}
+
+function secretsOfTarget(target: TargetConfig): (string | undefined)[] {
+  switch (target.type) {
+    case 'webhook':
+      return [target.secret, target.secret.replace(/^whsec_/, '')];
+    case 'ntfy':
+      return [target.token, target.topic];
+    case 'slack':
+      return [target.token, target.signing_secret];
+    case 'telegram':
+      return [target.token, target.secret_token];
+    case 'feishu':
+      return [target.app_secret, target.encrypt_key, target.verification_token];
+  }
 }
 
 /** Values of the environment that must not be printed, for what is said before a configuration is known. */
@@ -249,6 +279,12 @@ const PLAIN_PARAMETERS: ReadonlySet<string> = new Set([
   'version',
   'alt',
   'beta',
+  // Of a PostgreSQL URL.
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'host',
 ]);
 
 function isPlainParameter(name: string): boolean {

@@ -25,7 +25,7 @@ upstreams:
   openai:  { dialect: openai-chat, base_url: https://api.openai.com/v1, api_key: "\${OPENAI_API_KEY}", profile: openai, timeout_s: 60, headers: { x-a: b }, quirks: { stop: false } }
   gpt:     { dialect: openai-responses, base_url: https://api.openai.com/v1, api_key: "\${OPENAI_API_KEY}" }
   claude:  { dialect: anthropic-messages, base_url: https://api.anthropic.com, api_key: "\${ANTHROPIC_API_KEY}" }
-  local:   { dialect: openai-chat, base_url: http://127.0.0.1:11434/v1 }
+  local:   { dialect: openai-chat, base_url: http://127.0.0.1:11434/v1, targets: [{ name: a, api_key: k1, weight: 2.5 }, { base_url: "http://127.0.0.1:11435/v1", headers: { x-b: c } }] }
   demo:    { dialect: demo }
 models:
   "claude-*":       { upstream: [gpt, openai], model: gpt-5.4 }
@@ -110,6 +110,14 @@ describe('the schema', () => {
         sticker: false,
       },
       traces: { bodies: true, max_age_s: 604800, max_mb: 256 },
+      retention: {
+        sessions: 20_000,
+        sessions_mb: 2048,
+        usage_days: 400,
+        audit_days: 365,
+        approvals_days: 30,
+      },
+      telemetry: { headers: {}, content: false },
       store: 'sqlite:./.toolgate/toolgate.db',
       sandbox: 'auto',
     });

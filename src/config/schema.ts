@@ -4,12 +4,15 @@
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { DIALECT_NAMES, type Effort } from '../core/conversation.js';
+import type { Effort } from '../core/conversation.js';
+import { isPostgresUrl, readPostgresUrl } from '../core/postgres-url.js';
 import { DEFAULTS } from './defaults.js';
+import { KEY_GRANTS, keyName } from './key-schema.js';
+import { notify } from './notify-schema.js';
 import { ruleProblem } from './rule-syntax.js';
+import { count, credential, flag, headers, hosts, httpUrl, seconds, text } from './schema-fields.js';
+import { upstream } from './upstream-schema.js';
 
-export const UPSTREAM_DIALECTS = DIALECT_NAMES;
-const SCOPES = ['call', 'approve', 'admin'] as const;
 const EFFORTS = [
   'none',
   'minimal',
@@ -19,33 +22,6 @@ const EFFORTS = [
   'xhigh',
   'max',
 ] as const satisfies readonly Effort[];
-
-const text = (description: string) => z.string().min(1).meta({ description });
-const flag = (description: string) => z.boolean().meta({ description });
-const seconds = (description: string) => z.number().positive().meta({ description });
-const count = (description: string) => z.int().positive().meta({ description });
-
-/** Goes into a header as it is. */
-const credential = (description: string) =>
-  z
-    .string()
-    .min(1)
-    .regex(/^[\x21-\x7e]*$/, { error: 'expected a credential of visible ASCII characters without spaces' })
-    .meta({ description });
-
-const httpUrl = (description: string) =>
-  z
-    .string()
-    .refine(isHttpUrl, { error: 'expected an address that starts with http:// or https://' })
-    .meta({ description });
-
-const headers = (description: string) =>
-  z
-    .record(
-      z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'expected a header name' }),
-      z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, { error: 'expected a header value of one line' }),
-    )
-    .meta({ description });
 
 const rules = (description: string) =>
   z
@@ -58,53 +34,14 @@ const rules = (description: string) =>
     .default([])
     .meta({ description });
 
-const budget = z
-  .strictObject({
-    usd: z.number().positive().meta({ description: 'US dollars.' }),
-    per: z.enum(['day', 'week', 'month']).meta({
-      description: 'When it begins anew, in UTC; weeks begin on Monday.',
-    }),
-    on_unknown: z
-      .enum(['allow', 'deny'])
-      .default('deny')
-      .meta({ description: 'For models without a price, and while the store cannot be asked.' }),
-  })
-  .meta({ description: 'What the key may spend. Left out: no limit.' });
-
 const key = z
   .strictObject({
     key: credential(`The key itself. Take it from the environment: "\${TOOLGATE_KEY}".`),
-    name: z
-      .string()
-      .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/, {
-        error: 'expected a name of letters, digits and . _ @ - (at most 64)',
-      })
-      .exactOptional()
-      .meta({
-        description:
-          'Names the key in logs, sessions and usage. Unique. Left out: made from a fingerprint of the key.',
-      }),
-    scopes: z
-      .array(z.enum(SCOPES))
-      .min(1)
-      .default([...DEFAULTS.key.scopes])
-      .meta({ description: 'call models, answer approvals, administer the gateway.' }),
-    models: z
-      .array(z.string().min(1))
-      .min(1)
-      .default([...DEFAULTS.key.models])
-      .meta({ description: 'Names and globs of the models that the key may call.' }),
-    team: z
-      .string()
-      .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/, {
-        error: 'expected a name of letters, digits and . _ @ - (at most 64)',
-      })
-      .exactOptional()
-      .meta({ description: 'Who the key belongs to. Stands in the log lines of its requests.' }),
-    rpm: count('Requests a minute. Left out: no limit.').exactOptional(),
-    tpm: count('Tokens a minute, without those that a cache gave. Left out: no limit.').exactOptional(),
-    max_streams: count('Answers that may be open at once. Left out: no limit.').exactOptional(),
-    budget: budget.exactOptional(),
+    name: keyName.exactOptional().meta({
+      description:
+        'Names the key in logs, sessions and usage. Unique. Left out: made from a fingerprint of the key.',
+    }),
+    ...KEY_GRANTS,
   })
   .transform((given) => ({ ...given, name: given.name ?? fingerprint(given.key) }))
   .meta({ description: 'An API key of a client.' });
@@ -149,31 +86,6 @@ const server = z.strictObject({
     .meta({ description: 'Further names in the Host header that are answered, for a proxy in front.' }),
 });
 
-const upstreamOf = <const D extends (typeof UPSTREAM_DIALECTS)[number]>(dialect: D) =>
-  z.strictObject({
-    dialect: z.literal(dialect).meta({ description: 'The wire format that the upstream speaks.' }),
-    base_url: httpUrl('What the official SDK of that dialect takes as its base URL.'),
-    api_key: credential('Its credential. Take it from the environment.').exactOptional(),
-    headers: headers('Further headers on every request to it.').exactOptional(),
-    profile: text('Name of a quirks profile. Left out: chosen by the address.').exactOptional(),
-    quirks: z
-      .record(z.string(), z.unknown())
-      .exactOptional()
-      .meta({ description: 'Quirks that override the profile.' }),
-    timeout_s: seconds('Longest silence of the upstream before the request fails.').default(
-      DEFAULTS.upstream.timeout_s,
-    ),
-  });
-
-const upstream = z.discriminatedUnion('dialect', [
-  upstreamOf('anthropic-messages'),
-  upstreamOf('openai-chat'),
-  upstreamOf('openai-responses'),
-  z.strictObject({
-    dialect: z.literal('demo').meta({ description: 'The embedded demo model: rule-based, no network.' }),
-  }),
-]);
-
 const dollars = (description: string) => z.number().nonnegative().meta({ description });
 
 const price = z
@@ -201,6 +113,10 @@ const routed = {
     .exactOptional()
     .meta({ description: 'Efforts that the model takes; another one becomes the nearest.' }),
   price: price.exactOptional(),
+  tool_search: z.enum(['auto', 'on', 'off']).exactOptional().meta({
+    description:
+      'Tools are kept back behind a search: above 40 tools or 10 % of the context (auto, the default), always (on) or never (off).',
+  }),
 };
 
 const agentOf = <const E extends 'native' | 'claude-code'>(engine: E, description: string) =>
@@ -237,6 +153,13 @@ const model = z.discriminatedUnion('engine', [
       .default(DEFAULTS.model.engine)
       .meta({ description: 'One call to an upstream model, translated.' }),
     ...routed,
+    server_tools: z
+      .array(z.enum(['web_search', 'web_fetch']))
+      .exactOptional()
+      .meta({
+        description:
+          'Tools that clients ask of their provider and the gateway runs where the upstream does not have them.',
+      }),
   }),
   agentOf('native', "The gateway's own agent loop on any upstream."),
   agentOf('claude-code', 'The Claude Agent SDK.'),
@@ -337,18 +260,9 @@ const tools = z.strictObject({
   web_search: webSearch.prefault({}).meta({ description: 'The web search tool.' }),
   web_fetch: z
     .strictObject({
-      allow_private: z
-        .array(
-          z.string().refine(isHostAndPort, {
-            error:
-              'expected a host or host:port without a scheme, for example wiki.example.com or 10.0.0.5:8080',
-          }),
-        )
-        .default([...DEFAULTS.web_fetch.allow_private])
-        .meta({
-          description:
-            'Hosts (host or host:port) that WebFetch may reach although their addresses are private or loopback.',
-        }),
+      allow_private: hosts(
+        'Hosts (host or host:port) that WebFetch may reach although their addresses are private or loopback.',
+      ).default([...DEFAULTS.web_fetch.allow_private]),
     })
     .prefault({})
     .meta({ description: 'The tool that fetches web pages.' }),
@@ -369,6 +283,28 @@ const traces = z.strictObject({
     .meta({ description: 'The oldest traces are deleted above this size, in MiB.' }),
 });
 
+const retention = z.strictObject({
+  sessions: count(
+    'Sessions that are kept. Beyond, those unused for longest end before their time, but none that waits.',
+  ).default(DEFAULTS.retention.sessions),
+  sessions_mb: count('The same by what was said in them, in MiB.').default(DEFAULTS.retention.sessions_mb),
+  usage_days: count('Older usage is deleted.').default(DEFAULTS.retention.usage_days),
+  audit_days: count('Older lines of the audit log are deleted.').default(DEFAULTS.retention.audit_days),
+  approvals_days: count('Approvals that were decided longer ago are deleted.').default(
+    DEFAULTS.retention.approvals_days,
+  ),
+});
+
+const telemetry = z.strictObject({
+  collector: httpUrl(
+    'Where telemetry is sent over OTLP/HTTP, to /v1/metrics, /v1/logs and /v1/traces behind it: that of the gateway, and that of clients. Left out: OTEL_EXPORTER_OTLP_ENDPOINT for that of the gateway; that of clients is thrown away.',
+  ).exactOptional(),
+  headers: headers('Further headers on every request to it.').default({}),
+  content: flag(
+    "Write what was said and what tools gave into the gateway's spans, with secrets redacted.",
+  ).default(DEFAULTS.telemetry.content),
+});
+
 const store = z
   .string()
   .superRefine((url, context) => {
@@ -376,7 +312,29 @@ const store = z
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   })
   .default(DEFAULTS.store)
-  .meta({ description: 'Where sessions, approvals, rules and traces are kept: sqlite:PATH.' });
+  .meta({
+    description:
+      'Where sessions, approvals, rules and traces are kept: sqlite:PATH, or postgres://USER@HOST/DATABASE.',
+  });
+
+const cluster = z.strictObject({
+  node: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/, { error: 'expected a name of letters, digits and . _ : -' })
+    .meta({ description: 'The name of this node, which no other has. Default: its host name and port.' })
+    .exactOptional(),
+  advertise: z
+    .string()
+    .refine(isOrigin, { error: 'expected an address such as http://10.0.0.3:3000, without a path' })
+    .meta({ description: 'Where other nodes reach this one.' }),
+  secret: credential('What nodes know each other by, the same on all of them.').min(16, {
+    error: 'expected at least 16 characters',
+  }),
+  workspaces: z
+    .array(z.string().min(1))
+    .default([])
+    .meta({ description: 'Folders that other nodes have as well, at the same path.' }),
+});
 
 export const configSchema = z.strictObject({
   server: server.prefault({}).meta({ description: 'How clients reach the gateway.' }),
@@ -407,7 +365,15 @@ export const configSchema = z.strictObject({
   sessions: sessions.prefault({}).meta({ description: 'Conversations with agents.' }),
   tools: tools.prefault({}).meta({ description: 'Built-in tools and tools of your own.' }),
   traces: traces.prefault({}).meta({ description: 'What `toolgate trace` can show.' }),
+  retention: retention.prefault({}).meta({ description: 'How much the store keeps.' }),
+  telemetry: telemetry
+    .prefault({})
+    .meta({ description: 'What the gateway and its clients report of themselves.' }),
   store,
+  notify: notify.exactOptional().meta({ description: 'Who outside is told and asked.' }),
+  cluster: cluster
+    .meta({ description: 'This gateway as one of several nodes on one PostgreSQL store.' })
+    .exactOptional(),
   sandbox: z
     .enum(['auto', 'required', 'off'])
     .default(DEFAULTS.sandbox)
@@ -427,20 +393,19 @@ function fingerprint(key: string): string {
   return `key-${createHash('sha256').update(`toolgate key name ${key}`).digest('hex').slice(0, 8)}`;
 }
 
-function isHttpUrl(value: string): boolean {
-  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
-  return new URL(value).hash === '';
-}
-
-function isHostAndPort(value: string): boolean {
-  if (!/^(?:\[[0-9A-Fa-f:.]+\]|[^\s/@?#:[\]]+)(?::\d{1,5})?$/.test(value)) return false;
-  return URL.canParse(`http://${value}`);
+function isOrigin(value: string): boolean {
+  if (!/^https?:\/\/[^/?#@]+\/?$/i.test(value) || !URL.canParse(value)) return false;
+  return new URL(value).hostname !== '';
 }
 
 /** The forms that the store itself would refuse, said with their place in the file. */
 function storeProblem(url: string): string | undefined {
-  const expected = 'expected sqlite:PATH (for example sqlite:./.toolgate/toolgate.db)';
-  if (/^postgres(?:ql)?:/i.test(url)) return `PostgreSQL comes later; ${expected}`;
+  if (isPostgresUrl(url)) {
+    const read = readPostgresUrl(url);
+    return 'problem' in read ? read.problem : undefined;
+  }
+  const expected =
+    'expected sqlite:PATH (for example sqlite:./.toolgate/toolgate.db) or postgres://USER@HOST/DATABASE';
   const path = /^sqlite:(.+)$/is.exec(url)?.[1];
   if (path === undefined) return expected;
   if (/[/\\]$/.test(path)) return `${expected}, got the path of a folder`;

@@ -1,19 +1,20 @@
 /** What agents stand on besides a model: permissions and approvals, the sandbox, MCP servers, tools. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { LoadedConfig } from '../config/load.js';
 import { userConfigFolder, userStateFolder } from '../config/paths.js';
-import { createRedactor } from '../config/redact.js';
 import { mcpTools } from '../mcp/client/as-tool.js';
 import { createLazyMcpClient } from '../mcp/client/lazy-client.js';
 import type { McpClient } from '../mcp/client/mcp-client.js';
 import { TOKEN_FILE_NAME } from '../mcp/client/oauth/token-file.js';
 import type { Log } from '../observability/log.js';
 import type { ApprovalCoordinator } from '../permissions/approvals.js';
-import { createApprovalCoordinator } from '../permissions/coordinator/coordinator.js';
+import {
+  type CoordinatorOptions,
+  createApprovalCoordinator,
+} from '../permissions/coordinator/coordinator.js';
 import { createGate } from '../permissions/coordinator/create-gate.js';
 import { createRulePreviews, type RulePreviews } from '../permissions/coordinator/preview.js';
-import { createPolicy } from '../permissions/judge/policy.js';
+import { createPolicy, type Policy } from '../permissions/judge/policy.js';
 import { allowedHosts } from '../permissions/rules/sandbox-rules.js';
 import { createSandbox } from '../sandbox/create-sandbox.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
@@ -21,16 +22,19 @@ import type { Store } from '../store/store.js';
 import type { ToolRuntime } from '../tools/runtime/runtime.js';
 import { endOrphans } from '../workspace/process/end-processes.js';
 import type { CloseStack } from './close-stack.js';
+import type { LiveConfig } from './live-config.js';
 import { executedPaths, openStateFolder, ownFiles } from './own-files.js';
 
 interface AgentPartsOptions {
-  loaded: LoadedConfig;
+  live: LiveConfig;
   store: Store;
   log: Log;
   version: string;
   env: Readonly<Record<string, string | undefined>>;
   /** Where the browser comes back to after a sign-in to an MCP server. */
   callbackUrl?: (name: string) => string | Promise<string>;
+  /** Somebody who is not connected is asked elsewhere. */
+  isReachable?: CoordinatorOptions['isReachable'];
 }
 
 export interface AgentParts {
@@ -44,36 +48,46 @@ export interface AgentParts {
   tools(): Promise<ToolRuntime>;
   /** Calls `listener` whenever tools of MCP servers have come or gone. */
   onTools(listener: () => void): void;
+  /** Rules and MCP servers as the configuration has them by now. Calls that are judged from then on follow them. */
+  reconfigure(): Promise<void>;
 }
 
 /** Closing `stack` ends what runs: tools, servers, commands. What waits for a person stays in the store. */
 export async function openAgentParts(stack: CloseStack, options: AgentPartsOptions): Promise<AgentParts> {
-  const { loaded, store, log, version, env } = options;
-  const { config, baseDir } = loaded;
+  const { live, store, log, version, env } = options;
+  const { config, baseDir } = live.loaded;
   const { path: stateDir, release } = await openStateFolder(config.store, baseDir);
   stack.defer(release);
-  const own = [...ownFiles(loaded, stateDir), userConfigFolder(env), userStateFolder(env)];
-  const executed = executedPaths(config, baseDir);
-  const policy = createPolicy({
-    config: config.permissions,
-    home: homedir(),
-    protectedPaths: own,
-    executedPaths: executed,
-    onWarning: (message) => log.warn({}, message),
-  });
+  const own = [...ownFiles(live.loaded, stateDir), userConfigFolder(env), userStateFolder(env)];
+  const makePolicy = (): Policy =>
+    createPolicy({
+      config: live.config.permissions,
+      home: homedir(),
+      protectedPaths: own,
+      executedPaths: executedPaths(live.config, baseDir),
+      onWarning: (message) => log.warn({}, message),
+    });
+  let current = makePolicy();
+  const policy: Policy = {
+    decide: (call, stored) => current.decide(call, stored),
+    tryRule: (rule) => current.tryRule(rule),
+    readable: (...asked) => current.readable(...asked),
+    hidden: (...asked) => current.hidden(...asked),
+  };
   const approvals = createApprovalCoordinator({
     store,
     policy,
     timeoutMs: config.permissions.approval_timeout_s * 1000,
     unattended: config.permissions.unattended,
+    ...(options.isReachable && { isReachable: options.isReachable }),
     log,
   });
   const gate = createGate({ policy, coordinator: approvals, store, log });
   const sandbox = await createSandbox({
     mode: config.sandbox,
     hidden: own,
-    held: executed,
-    hosts: allowedHosts(config.permissions),
+    held: () => executedPaths(live.config, baseDir),
+    hosts: () => allowedHosts(live.config.permissions),
     pending: join(stateDir, 'commands'),
     onRecovered: (files) =>
       log.warn({ files }, 'a gateway that was killed had left files that run code later'),
@@ -83,6 +97,8 @@ export async function openAgentParts(stack: CloseStack, options: AgentPartsOptio
   const listeners = new Set<() => void>();
   const mcp = createLazyMcpClient({
     servers: config.mcp_servers,
+    added: await store.mcp.servers(),
+    keep: store.mcp,
     version,
     log,
     environment: env,
@@ -106,7 +122,7 @@ export async function openAgentParts(stack: CloseStack, options: AgentPartsOptio
     return createToolRuntime({
       sources: [
         createBuiltIns({ ...config.tools, environment: env }),
-        createOwnTools({ paths: config.tools.paths, baseDir, log, redact: createRedactor(loaded.secrets) }),
+        createOwnTools({ paths: config.tools.paths, baseDir, log, redact: live.redact }),
         mcpTools(mcp),
       ],
       gate,
@@ -128,6 +144,10 @@ export async function openAgentParts(stack: CloseStack, options: AgentPartsOptio
     stateDir,
     tools: () => (runtime ??= openRuntime()),
     onTools: (listener) => void listeners.add(listener),
+    async reconfigure() {
+      current = makePolicy();
+      await mcp.configure(live.config.mcp_servers);
+    },
   };
 }
 

@@ -2,25 +2,39 @@
 import type { TurnWatcher } from '../activity/activity.js';
 import type { Config } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
+import { withOfferedTools } from '../core/tool-changes.js';
 import { AgentEngine, type AgentEngineOptions } from '../engines/agent/agent-engine.js';
 import type { ClaudeCodeDriverOptions, createClaudeCodeDriver } from '../engines/claude-code/driver.js';
 import { notForwarded } from '../engines/demands.js';
 import type { Answer, Dispatcher, Engine, ModelRequest } from '../engines/engine.js';
-import { calledModel, ModelList, mayCall, rulesOf } from '../engines/model-catalogue.js';
+import { calledModel, type Folders, ModelList, mayCall, rulesOf } from '../engines/model-catalogue.js';
 import type { createNativeDriver, NativeDriverOptions } from '../engines/native/driver.js';
 import { PlainDriver } from '../engines/plain/driver.js';
 import { Relay } from '../engines/relay/relay.js';
+import type { ServerTools } from '../engines/relay/server-tools.js';
+import { checkWorkspace } from '../engines/workspace-roots.js';
 import { type ModelRoute, ModelRouter } from '../routing/model-router.js';
+import { HttpClient } from '../transport/http-client/http-client.js';
 import { createUpstreams } from '../upstreams/create-upstreams.js';
+import { PoolStates } from '../upstreams/pool/pool-states.js';
 import type { Lesson } from '../upstreams/quirks/create-quirk-source.js';
+import type { TargetMove } from '../upstreams/upstream-pool.js';
+import { createPasses } from './create-passes.js';
 import type { KeyLimits } from './key-limits.js';
 
 interface DispatcherOptions {
   config: Config;
+  /** Of models that are agents. */
+  folders?: Folders | undefined;
   /** What upstreams' errors taught before. */
   lessons?: readonly Lesson[];
   onLearned?: (lesson: Lesson) => void;
   onUpstreamFailure?: (upstream: string, error: GatewayError) => void;
+  /** As those of the relay. */
+  onRetry?: (upstream: string) => void;
+  onRefusal?: (upstream: string) => void;
+  /** Called where a conversation goes on at another target of a pool. */
+  onMove?: (move: TargetMove) => void;
   /** Receives every turn of an agent. */
   watcher?: TurnWatcher | undefined;
   /** For all tries of one request. */
@@ -33,6 +47,8 @@ interface DispatcherOptions {
   native?: NativeOptions;
   /** For models with `engine: claude-code`; without it they are refused. */
   claudeCode?: ClaudeCodeOptions;
+  /** For models with `server_tools`; without it what clients ask of their provider is lost. */
+  serverTools?: ServerTools;
   /** For conversations with plain models that the gateway keeps; without it they are refused. */
   plain?: EngineOptions;
 }
@@ -46,8 +62,6 @@ interface NativeOptions
     Pick<NativeDriverOptions, 'runtime' | 'startDir' | 'home' | 'now'> {
   /** Given from outside: a gateway without agents does not load it. */
   create: typeof createNativeDriver;
-  /** What paths in the configuration are relative to. */
-  baseDir: string;
 }
 
 /** What Claude Code needs beyond the configuration. The dispatcher closes the processes. */
@@ -56,29 +70,42 @@ interface ClaudeCodeOptions
     Omit<ClaudeCodeDriverOptions, 'relay' | 'maxLive' | 'sessions'> {
   /** Given from outside: a gateway without agents does not load it. */
   create: typeof createClaudeCodeDriver;
-  /** What paths in the configuration are relative to. */
-  baseDir: string;
 }
 
 export interface ClosableDispatcher extends Dispatcher {
   /** Ends the sessions of agents and idle connections to upstreams. */
   close(): Promise<void>;
+  /** Other models and upstreams for requests that come from now on; those that run keep theirs. */
+  reconfigure(
+    next: Pick<DispatcherOptions, 'config' | 'lessons'> & {
+      native?: NativeOptions | undefined;
+      claudeCode?: ClaudeCodeOptions | undefined;
+      serverTools?: ServerTools | undefined;
+    },
+  ): void;
 }
 
 export function createDispatcher(options: DispatcherOptions): ClosableDispatcher {
   const { config, onUpstreamFailure, retryBudgetMs, now } = options;
-  const router = new ModelRouter(rulesOf(config.models, options.native ?? options.claudeCode));
-  const { upstreams, close: closeUpstreams } = createUpstreams(config, options);
+  const { folders } = options;
+  const client = new HttpClient();
+  let router = new ModelRouter(rulesOf(config.models, folders));
+  const pools = new PoolStates(now);
+  let { upstreams } = createUpstreams(config, { ...options, pools }, client);
+  let configured = config.upstreams;
   const relay = new Relay({
     upstreams,
     ...(onUpstreamFailure ? { onFailure: onUpstreamFailure } : {}),
+    ...(options.onRetry ? { onRetry: options.onRetry } : {}),
+    ...(options.onRefusal ? { onRefusal: options.onRefusal } : {}),
     ...(retryBudgetMs === undefined ? {} : { retryBudgetMs }),
     ...(now === undefined ? {} : { now }),
   });
-  const models = new ModelList(router, upstreams);
-  const native = options.native === undefined ? undefined : openNative(options.native);
+  if (options.serverTools !== undefined) relay.runServerTools(options.serverTools);
+  let models = new ModelList(router, upstreams);
+  let native = options.native === undefined ? undefined : openNative(options.native);
 
-  const claudeCode = options.claudeCode === undefined ? undefined : openClaudeCode(options.claudeCode);
+  let claudeCode = options.claudeCode === undefined ? undefined : openClaudeCode(options.claudeCode);
 
   const plain =
     options.plain === undefined
@@ -121,9 +148,15 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
       const { pinned } = call.principal;
       if (pinned !== undefined) return pinned.run(call);
       const route = placed(routeOf(call), call);
+      checkWorkspace(call.principal, route.rule.cwd);
       const { price } = route.rule;
-      const run = () => engineOf(call, route).run(call, route);
-      const answer = await (options.limits?.within(call, price !== undefined, run) ?? run());
+      if (options.limits?.meters(call.principal.name)) call.metered = true;
+      const run = () => engineOf(call, route).run(isAgent(route) ? withTools(call) : call, route);
+      const answer = await (options.limits?.within(
+        call,
+        { hasPrice: price !== undefined, isAgent: isAgent(route) },
+        run,
+      ) ?? run());
       return price === undefined ? answer : { ...answer, price };
     },
     async countTokens(call: ModelRequest): Promise<number> {
@@ -136,25 +169,61 @@ export function createDispatcher(options: DispatcherOptions): ClosableDispatcher
     },
     async ask(call, path) {
       const route = routeOf(call);
-      if (call.principal.pinned !== undefined || route.rule.engine !== 'relay') return undefined;
-      return relay.ask(call, route, path);
+      if (call.principal.pinned !== undefined || route.rule.engine !== 'relay') {
+        if (path === '/responses/compact') throw keepsItself(call.request.model);
+        return undefined;
+      }
+      const { price } = route.rule;
+      // Providers count tokens for nothing.
+      if (path !== '/responses/input_tokens')
+        await options.limits?.check(call, { hasPrice: price !== undefined });
+      const answer = await relay.ask(call, route, path);
+      return answer === undefined || price === undefined ? answer : { ...answer, price };
     },
     async askKeeper(name, call) {
       const answer = await upstreams.get(name)?.ask?.(call);
       return answer === undefined ? undefined : { ...answer, upstream: name };
     },
+    ...createPasses(() => ({ upstreams, router, configured }), options.limits),
     models: () => models.list(),
+    reconfigure(next) {
+      const rules = rulesOf(next.config.models, folders);
+      router = new ModelRouter(rules);
+      ({ upstreams } = createUpstreams(next.config, { ...options, ...next, pools }, client));
+      configured = next.config.upstreams;
+      relay.use(upstreams, Object.values(rules));
+      models = new ModelList(router, upstreams);
+      if (next.serverTools !== undefined) relay.runServerTools(next.serverTools);
+      if (next.native !== undefined) native ??= openNative(next.native);
+      if (next.claudeCode !== undefined) claudeCode ??= openClaudeCode(next.claudeCode);
+    },
     async close() {
       await plain?.close();
       await native?.close();
       await claudeCode?.close();
-      await closeUpstreams();
+      await client.close();
     },
   };
 }
+
+/** What an agent offers its model is its own list. */
+function withTools(call: ModelRequest): ModelRequest {
+  const request = withOfferedTools(call.request);
+  return request === call.request ? call : { ...call, request };
+}
+
+const isAgent = ({ rule }: ModelRoute): boolean => rule.engine !== 'relay';
 
 /** In the folder that was chosen for the conversation. */
 function placed(route: ModelRoute, { kept }: ModelRequest): ModelRoute {
   if (kept?.root === undefined || route.rule.engine === 'relay') return route;
   return { ...route, rule: { ...route.rule, cwd: kept.root } };
+}
+
+function keepsItself(model: string): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `The model ${model} is an agent, which makes room in its context by itself. Go on with the conversation as it is.`,
+    { param: 'model', detail: 'compact_not_supported' },
+  );
 }

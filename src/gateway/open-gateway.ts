@@ -1,36 +1,54 @@
 /** The gateway as a whole: what is opened, in which order. It is closed in reverse. */
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { homedir } from 'node:os';
+import type { Environment } from '../config/environment-references.js';
 import type { LoadedConfig } from '../config/load.js';
-import { createCleanCheck, createRedactor } from '../config/redact.js';
+import type { Overrides } from '../config/parse.js';
+import { resolveKeys } from '../config/paths.js';
+import type { Config } from '../config/schema.js';
 import { deferred } from '../core/deferred.js';
 import type { Patience } from '../engines/claude-code/turn-run.js';
 import type { Dispatcher } from '../engines/engine.js';
-import { createModelCatalogue } from '../engines/model-catalogue.js';
 import { PrivateKeys } from '../engines/private-keys.js';
 import type { VirtualLimits } from '../mcp/virtual/limits.js';
 import { createVirtualMcp } from '../mcp/virtual/virtual-mcp.js';
+import type { Notifier } from '../notify/delivery/notifier.js';
 import { createLog, type Log } from '../observability/log.js';
 import { Metrics } from '../observability/metrics.js';
 import { TraceSampler } from '../observability/trace-recorder.js';
-import { principalNamed } from '../server/access/auth.js';
+import { KeyRing } from '../server/access/key-ring.js';
 import { cancelAbandonedQuestions } from '../server/console-api/approvals.js';
+import { ChatQueue } from '../server/console-api/chat/chat-queue.js';
 import { ChatRuns } from '../server/console-api/chat/chat-runs.js';
 import { EventHub } from '../server/console-api/events/hub.js';
 import type { EventLimits } from '../server/console-api/events/limits.js';
 import { connectSources } from '../server/console-api/events/sources.js';
 import { describeSession } from '../server/console-api/session-wire.js';
+import { UpstreamAdministration } from '../server/console-api/upstream-administration.js';
+import type { GatewayServer } from '../server/gateway-server.js';
 import type { Limits } from '../server/http/limits.js';
 import { reportTurn } from '../server/observe/report.js';
-import { openStore } from '../store/sqlite/open.js';
+import type { LimitOverrides } from '../store/limits.js';
+import { openStore } from '../store/open/open-store.js';
 import type { Store } from '../store/store.js';
 import type { UsageRecord } from '../store/usage.js';
 import { checkQuirks } from '../upstreams/quirks/check-quirks.js';
 import { openAgentParts } from './agent-parts.js';
 import { openAll } from './close-stack.js';
+import { ConnectedUpstreams } from './connected-upstreams.js';
+import { followChanges } from './follow-changes.js';
 import { KeyLimits } from './key-limits.js';
+import { LiveConfig } from './live-config.js';
+import { openCluster } from './open-cluster.js';
 import { openEngines, openSessions } from './open-engines.js';
-import { openServer } from './open-server.js';
+import { openNotifier } from './open-notifier.js';
+import { findTelemetry, openOwnTelemetry } from './open-own-telemetry.js';
+import { openServer, openWorkerListener } from './open-server.js';
 import { superviseProcess } from './process.js';
+import { createReloads, reloadEverywhere } from './reload.js';
+import { SecretBox } from './secret-box.js';
+import { type WorkerRole, workerName } from './worker-role.js';
 
 export interface GatewayOptions {
   loaded: LoadedConfig;
@@ -38,8 +56,17 @@ export interface GatewayOptions {
   version: string;
   /** Stands in for the configured upstreams; the caller closes it. */
   dispatcher?: Dispatcher;
+  /** One of several processes on one port. */
+  worker?: {
+    role: WorkerRole;
+    /** The figures of all of them, from those of this one. */
+    figuresOfAll(own: string): Promise<string>;
+  };
   /** The process is nothing but the gateway: its signals drain. */
   signals?: boolean;
+  /** The environment and the options of the command that `loaded` was made with: the file is loaded again with them. */
+  env?: Environment;
+  overrides?: Overrides;
   limits?: Partial<Limits>;
   /** Of the virtual MCP servers. */
   virtualLimits?: Partial<VirtualLimits>;
@@ -53,6 +80,12 @@ export interface Gateway {
   url: string;
   /** With the token in its fragment, where there are no keys. */
   consoleUrl: string;
+  /** Of a worker: a connection that was accepted for it. */
+  take(socket: Socket): void;
+  /** Loads the file again. Rejects where it is wrong, which it has logged. */
+  reload(by: string): Promise<unknown>;
+  /** The figures of this process, as Prometheus reads them. */
+  figures(): Promise<string>;
   /** Drains: resolves when running answers are finished or given up, and everything is closed. */
   close(): Promise<void>;
   /** Resolves after `close`, or after a signal has done the same. */
@@ -60,6 +93,7 @@ export interface Gateway {
 }
 
 const MIB = 1024 * 1024;
+const DAY_MS = 86_400_000;
 /** At most; where sessions live for less than that, as long as they do. */
 const PRUNE_EVERY_MS = 10 * 60 * 1000;
 const PRUNE_AT_MOST_EVERY_MS = 10_000;
@@ -68,56 +102,100 @@ const PRUNE_AT_MOST_EVERY_MS = 10_000;
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { loaded, version, eventLimits, virtualLimits } = options;
   const { config, baseDir } = loaded;
-  const { server: serverConfig, traces, models: configured } = config;
+  const { server: serverConfig, traces } = config;
   checkQuirks(loaded);
-  const redact = createRedactor(loaded.secrets);
-  const log = createLog({ level: options.logLevel, redact });
+  const found = findTelemetry(config, options.env ?? process.env);
+  const live = new LiveConfig(loaded, found.secrets);
+  const { redact } = live;
+  const log = createLog({
+    ...{ level: options.logLevel, redact },
+    facts: options.worker && { worker: options.worker.role.index },
+  });
   const metrics = new Metrics();
   const listening = deferred<string>();
+  /** By processes that this one starts. */
+  const reachable = deferred<string>();
   return openAll(async (stack) => {
     const store = await openStore(config.store, {
       baseDir,
       redact,
-      isClean: createCleanCheck(loaded.secrets),
-      limits: { traces: { maxAgeMs: traces.max_age_s * 1000, maxBytes: traces.max_mb * MIB } },
+      isClean: live.isClean,
+      limits: storeLimits(config),
       onError: (error) => log.warn({ err: error }, 'rows of traces or usage were lost'),
+      onWait: (error) => log.warn({ err: error }, 'the store is not there yet and is tried again for 30 s'),
     });
     stack.defer(() => store.close());
+    const { worker } = options;
+    const listener = worker && (await openWorkerListener(config, worker.role, options.limits));
+    if (listener !== undefined) stack.defer(() => listener.close());
+    const asWorker = worker && listener && { role: worker.role, port: listener.port };
+    const cluster = await openCluster({ config, baseDir, store, version, log, worker: asWorker });
+    if (cluster !== undefined) stack.defer(() => cluster.leave());
+    const node = worker === undefined ? config.cluster?.node : workerName(worker.role);
+    const tracer = await openOwnTelemetry({ found, store, metrics, version, node, redact, log });
+    if (tracer !== undefined) stack.defer(() => tracer.close());
 
+    let notifier: Notifier | undefined;
     const agents = await openAgentParts(stack, {
-      loaded,
+      live,
       store,
       log,
       version,
       env: process.env,
+      isReachable: (call) => notifier?.isReachable(call) === true,
       callbackUrl: async (name) => `${await listening.promise}/api/mcp/${encodeURIComponent(name)}/callback`,
     });
     const { approvals, mcp } = agents;
+    const env = options.env ?? process.env;
+    const box = new SecretBox({ env, stateDir: agents.stateDir, shared: store.nodes !== undefined });
+    const connected = new ConnectedUpstreams(loaded, { store: store.upstreams, box, env });
+    const withStored = await connected.addTo(loaded);
+    withStored.use();
+    live.use(withStored.loaded);
 
-    const sessions = stack.adopt(openSessions(config, store, log), (opened) => opened.close());
+    const sessions = stack.adopt(openSessions(config, store, log, cluster), (opened) => opened.close());
 
     const events = new EventHub({ approvals, log, ...(eventLimits && { limits: eventLimits }) });
     const facts = { sessions, store };
     const describe = (id: string) => describeSession(facts, id);
-    stack.defer(connectSources(events, { approvals, sessions, mcp, log, describeSession: describe }));
+    const sources = connectSources(events, { approvals, sessions, mcp, log, describeSession: describe });
+    stack.defer(() => sources.close());
     stack.defer(cancelAbandonedQuestions({ sessions, approvals, log }));
 
-    const keyLimits = new KeyLimits(serverConfig.keys, store.usage);
+    const keys = stack.adopt(
+      await KeyRing.open({
+        ...{ keys: resolveKeys(config, baseDir), store: store.keys, log },
+        workers: worker?.role.workers,
+      }),
+      (opened) => opened.close(),
+    );
+    notifier = openNotifier(stack, { live, store, approvals, sessions, keys, log });
+    const keyLimits = new KeyLimits(keys.limits, store.usage, undefined, (passed) => {
+      const { key, spentUsd, softUsd, usd, per, resetAt } = passed;
+      log.warn({ key, spentUsd, softUsd, usd, per }, 'a key has passed the soft limit of its budget');
+      const resets_at = new Date(resetAt * 1000).toISOString();
+      const figures = { spent_usd: spentUsd, soft_usd: softUsd, usd, per, resets_at };
+      events.publish(key, { type: 'budget', key, ...figures });
+    });
+    keys.onChange(() => keyLimits.use(keys.limits));
     const onUsage = (row: UsageRecord) => keyLimits.count(row);
     const innerKeys = new PrivateKeys();
-    const shared = { loaded, store, agents, sessions, metrics, log, innerKeys };
-    const dispatcher =
-      options.dispatcher ??
-      stack.adopt(
-        await openEngines({
-          ...shared,
-          watcher: events,
-          keyLimits,
-          selfUrl: () => listening.promise,
-          patience: options.patience,
-        }),
-        (engines) => engines.close(),
-      );
+    const shared = { live, store, agents, sessions, metrics, log, innerKeys };
+    const engines =
+      options.dispatcher === undefined
+        ? stack.adopt(
+            await openEngines({
+              ...shared,
+              watcher: events,
+              keyLimits,
+              selfUrl: () => reachable.promise,
+              patience: options.patience,
+            }),
+            (opened) => opened.close(),
+          )
+        : undefined;
+    const dispatcher = options.dispatcher ?? engines;
+    if (dispatcher === undefined) throw new Error('There is nobody to answer.');
 
     const virtualMcp = createVirtualMcp({
       tools: () => agents.tools(),
@@ -131,41 +209,80 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     stack.defer(() => virtualMcp.close());
     agents.onTools(() => virtualMcp.toolsChanged());
 
-    const models = createModelCatalogue({ models: configured, baseDir, startDir: process.cwd() });
     const chat = new ChatRuns({
       dispatcher,
-      models,
+      models: live.models,
       sessions,
       store,
       log,
       sampler: traces.bodies ? new TraceSampler() : undefined,
-      principalOf: (name) => principalNamed(serverConfig.keys, name),
+      tracer,
+      principalOf: (name) => keys.named(name),
       report: (turn) => reportTurn(turn, { store, metrics, events, log, onUsage }),
     });
     stack.defer(() => chat.close());
+    const queue = new ChatQueue({
+      ...{ sessions, store, log },
+      start: (body, principal) => chat.start(body, principal),
+      principalOf: (name) => keys.named(name),
+    });
+    stack.defer(() => queue.close());
 
     // Again, before anything above aborts a call: a question that waits is still there after a restart.
     stack.defer(() => approvals.close());
 
-    const server = await openServer({
+    const { reload, refreshUpstreams } = createReloads({
+      live,
+      keys,
+      upstreams: connected,
+      agents,
+      engines,
+      log,
+      env,
+      overrides: options.overrides,
+    });
+
+    let server: GatewayServer | undefined;
+    const origin = randomUUID();
+    // Before anybody can look here: what they see is kept true from then on.
+    const unfollow = await followChanges(store.bus, {
+      ...{ approvals, keys, sources, reload, refreshUpstreams, origin, log },
+      endSignIns: (ids) => server?.endSignIns(ids),
+    });
+    stack.defer(unfollow);
+    server = await openServer({
       ...shared,
+      keys,
       version,
       events,
       virtualMcp,
       dispatcher,
       chat,
-      models,
+      queue,
+      reload: reloadEverywhere(reload, store.bus, origin, log),
+      upstreams: new UpstreamAdministration({
+        ...{ store: store.upstreams, box, states: connected, env },
+        refresh: refreshUpstreams,
+      }),
+      tracer,
+      notifier,
       onUsage,
+      peers: cluster?.peers,
       limits: options.limits,
+      listener,
+      consoleToken: worker?.role.consoleToken,
+      figures: worker && (async () => worker.figuresOfAll(await metrics.render())),
     });
-    stack.defer(() => server.drain(serverConfig.drain_s * 1000));
+    const { url, ownUrl, consoleToken } = server;
+    stack.defer(() => server?.drain(serverConfig.drain_s * 1000));
 
-    const { url } = server;
     listening.resolve(url);
+    reachable.resolve(ownUrl);
     log.info({ url, version, config: loaded.file ?? null }, 'listening');
     await chat.restore();
+    await queue.restore();
     await server.restore();
-    stack.defer(pruneRegularly(store, log, config.sessions.ttl_s * 1000));
+    stack.defer(pruneRegularly(store, { log, metrics }, config.sessions.ttl_s * 1000));
 
     const finished = deferred();
     let closing: Promise<void> | undefined;
@@ -176,25 +293,55 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       finished.resolve();
     };
     const close = (): Promise<void> => (closing ??= closeAll());
-    if (options.signals ?? false) superviseProcess(close, finished.promise, log);
-    const { consoleToken } = server;
+    if (options.signals ?? false) superviseProcess({ close, reload, finished: finished.promise, log });
     return {
       url,
       consoleUrl: consoleToken === undefined ? `${url}/` : `${url}/#token=${consoleToken}`,
+      take: (socket) => server?.take(socket),
+      reload,
+      figures: () => metrics.render(),
       close,
       finished: finished.promise,
     };
   });
 }
 
+function storeLimits({ traces, retention }: Config): LimitOverrides {
+  return {
+    traces: { maxAgeMs: traces.max_age_s * 1000, maxBytes: traces.max_mb * MIB },
+    sessions: { maxRows: retention.sessions, maxBytes: retention.sessions_mb * MIB },
+    usage: { maxAgeMs: retention.usage_days * DAY_MS },
+    audit: { maxAgeMs: retention.audit_days * DAY_MS },
+    approvals: { maxAgeMs: retention.approvals_days * DAY_MS },
+  };
+}
+
 /** Until the returned function is called, which waits for one that is under way. */
-function pruneRegularly(store: Store, log: Log, ttlMs: number): () => Promise<void> {
+function pruneRegularly(
+  store: Store,
+  { log, metrics }: { log: Log; metrics: Metrics },
+  ttlMs: number,
+): () => Promise<void> {
   let stopped = false;
   let pruning: Promise<unknown> = Promise.resolve();
   const prune = () => {
-    pruning = store.prune().catch((error: unknown) => {
-      if (!stopped) log.warn({ err: error }, 'the store could not be pruned');
-    });
+    const startedAt = performance.now();
+    pruning = store.prune().then(
+      (report) => {
+        metrics.pruneTook((performance.now() - startedAt) / 1000);
+        for (const [area, rows] of Object.entries(report)) metrics.pruned(area, rows);
+        if (report.evicted === 0) return;
+        log.warn(
+          { evicted: report.evicted },
+          'sessions were ended before their time: there are more than retention.sessions or retention.sessions_mb',
+        );
+      },
+      (error: unknown) => {
+        if (stopped) return;
+        metrics.pruneFailed();
+        log.warn({ err: error }, 'the store could not be pruned');
+      },
+    );
   };
   // A gateway that is never up for long prunes as well, but first it says where it listens.
   const first = setImmediate(prune);

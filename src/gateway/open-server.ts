@@ -3,18 +3,14 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isLoopback } from '../config/check.js';
-import type { LoadedConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { GatewayError } from '../core/errors.js';
-import type { Principal } from '../engines/engine.js';
-import { type Folders, rulesOf } from '../engines/model-catalogue.js';
-import { isGlob, matchesAny } from '../routing/model-glob.js';
-import { ModelRouter } from '../routing/model-router.js';
-import type { FindWorkspace } from '../server/access/find-workspace.js';
-import { aboutGateway } from '../server/console-api/context.js';
 import { GatewayServer, type GatewayServerOptions } from '../server/gateway-server.js';
 import { DEFAULT_LIMITS, type Limits } from '../server/http/limits.js';
+import { type Listener, openListener } from '../server/http/listener.js';
 import type { AgentParts } from './agent-parts.js';
+import type { LiveConfig } from './live-config.js';
+import type { WorkerRole } from './worker-role.js';
 
 /** What the configuration does not give. */
 interface ServerOptions
@@ -23,16 +19,25 @@ interface ServerOptions
     | 'dispatcher'
     | 'virtualMcp'
     | 'chat'
-    | 'models'
+    | 'queue'
     | 'store'
     | 'sessions'
     | 'events'
     | 'metrics'
+    | 'tracer'
     | 'innerKeys'
+    | 'keys'
+    | 'reload'
+    | 'upstreams'
+    | 'notifier'
     | 'log'
     | 'onUsage'
+    | 'peers'
+    | 'listener'
+    | 'consoleToken'
+    | 'figures'
   > {
-  loaded: LoadedConfig;
+  live: LiveConfig;
   version: string;
   agents: AgentParts;
   limits: Partial<Limits> | undefined;
@@ -51,11 +56,12 @@ const LISTEN_PROBLEMS: Readonly<Record<string, (host: string, port: number) => s
 
 /** Rejects with a GatewayError that says what to do; its cause is what the system said. */
 export async function openServer(options: ServerOptions): Promise<GatewayServer> {
-  const { loaded, version, agents, limits, ...parts } = options;
-  const { server, models, permissions, traces } = loaded.config;
-  const { host, port, keys, public_hosts, body_limit_mb } = server;
+  const { live, version, agents, limits, ...parts } = options;
+  const { server, telemetry, traces } = live.config;
+  const { collector, headers } = telemetry;
+  const { host, port, public_hosts } = server;
   const loopback = isLoopback(host);
-  if (!loopback && keys.length === 0) {
+  if (!loopback && server.keys.length === 0) {
     throw new GatewayError(
       'forbidden',
       `Without server.keys anyone who reaches ${host} could use the gateway. Add a key, or listen on 127.0.0.1.`,
@@ -68,27 +74,50 @@ export async function openServer(options: ServerOptions): Promise<GatewayServer>
       port,
       loopback,
       publicHosts: public_hosts,
-      keys,
-      limits: { ...DEFAULT_LIMITS, bodyBytes: Math.floor(body_limit_mb * MIB), ...limits },
+      limits: limitsOf(live.config, limits),
       recordBodies: traces.bodies,
+      ...(collector === undefined ? {} : { collector: { url: collector, headers } }),
       consoleDir: join(packageRoot(), 'console', 'dist'),
       approvals: agents.approvals,
       mcp: agents.mcp,
-      permissions,
+      permissions: live.permissions,
+      models: live.models,
       previews: agents.previews,
-      about: aboutGateway(loaded, { version, sandbox: () => agents.sandbox.status }),
+      about: live.about({ version, sandbox: () => agents.sandbox.status }),
       tools: {
         list: async () => (await agents.tools()).list(),
         examine: async (request) => (await agents.tools()).examine(request),
       },
-      findWorkspace: createFindWorkspace({ models, baseDir: loaded.baseDir, startDir: process.cwd() }),
+      findWorkspace: live.findWorkspace,
     });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const explain = LISTEN_PROBLEMS[code];
-    if (explain === undefined) throw error;
-    throw new GatewayError('unavailable', explain(host, port), { cause: error, detail: code });
+    throw explainListen(error, host, port);
   }
+}
+
+/** The address of a worker alone: the one of all of them is somebody else's. */
+export async function openWorkerListener(
+  config: Pick<Config, 'server'>,
+  { own: { host, port } }: WorkerRole,
+  limits: Partial<Limits> | undefined,
+): Promise<Listener> {
+  try {
+    return await openListener({ host, port, limits: limitsOf(config, limits) });
+  } catch (error) {
+    throw explainListen(error, host, port);
+  }
+}
+
+/** What Node says of a failed `listen`, with what to do; anything else as it is. */
+export function explainListen(error: unknown, host: string, port: number): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const explain = LISTEN_PROBLEMS[code];
+  if (explain === undefined) return error;
+  return new GatewayError('unavailable', explain(host, port), { cause: error, detail: code });
+}
+
+export function limitsOf({ server }: Pick<Config, 'server'>, limits: Partial<Limits> | undefined): Limits {
+  return { ...DEFAULT_LIMITS, bodyBytes: Math.floor(server.body_limit_mb * MIB), ...limits };
 }
 
 /** The sources and the bundle stand at different depths. */
@@ -96,49 +125,4 @@ function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder);
   return folder;
-}
-
-/** Where a client works that brings its own model: in the folder of an agent's entry, with its tools. */
-function createFindWorkspace({ models, ...folders }: Folders & { models: Config['models'] }): FindWorkspace {
-  const rules = rulesOf(models, folders);
-  const router = new ModelRouter(rules);
-  const mayUse = ({ models: allowed }: Principal, name: string): boolean => matchesAny(allowed, name);
-
-  /** A key for some models works where the first agent among them does, and no further. */
-  function ownAgent(principal: Principal): string {
-    const found = Object.entries(rules).find(
-      ([name, { cwd }]) => cwd !== undefined && !isGlob(name) && mayUse(principal, name),
-    );
-    if (found !== undefined) return found[0];
-    throw new GatewayError(
-      'forbidden',
-      `The key ${principal.name} may use no agent, so it has no folder to work in. Name one that it may use with ?model=, or add one to the models of the key.`,
-      { param: 'model' },
-    );
-  }
-
-  return (asked, principal, use = 'run') => {
-    const isWhole = use === 'judge' || principal.models.includes('*');
-    if (asked === undefined && isWhole) return { root: folders.startDir, selection: 'all' };
-    const model = asked ?? ownAgent(principal);
-    const name = router.meant(model);
-    if (!mayUse(principal, name)) {
-      throw new GatewayError('forbidden', `The key ${principal.name} may not use the model ${name}.`, {
-        param: 'model',
-      });
-    }
-    const rule = router.route(model)?.rule;
-    if (rule === undefined) {
-      throw new GatewayError('not_found', `The model ${name} is not configured.`, { param: 'model' });
-    }
-    const { cwd, tools = 'all' } = rule;
-    if (cwd === undefined) {
-      throw new GatewayError(
-        'invalid_request',
-        `The model ${name} has no folder and no tools. Name one with engine native or claude-code, or leave model out.`,
-        { param: 'model' },
-      );
-    }
-    return { root: cwd, selection: tools, model: name };
-  };
 }

@@ -6,7 +6,10 @@ import { extname, join, resolve } from 'node:path';
 import type { LoadedConfig } from '../config/load.js';
 import { resolveToolPaths } from '../config/paths.js';
 import type { Config } from '../config/schema.js';
-import { parseStoreUrl } from '../store/sqlite/open.js';
+import { parseStoreUrl } from '../store/open/open-store.js';
+
+/** What a node keeps for itself where its store is on another machine. */
+const NODE_FILES = '.toolgate/node-files';
 
 /** Beside the store, under its name: what it holds belongs to the same gateway. */
 export async function openStateFolder(
@@ -15,6 +18,7 @@ export async function openStateFolder(
 ): Promise<{ path: string; release(): Promise<void> }> {
   const location = parseStoreUrl(url, baseDir);
   if (location.kind === 'file') return { path: `${location.path}-files`, release: async () => {} };
+  if (location.kind === 'postgres') return { path: resolve(baseDir, NODE_FILES), release: async () => {} };
   const path = await mkdtemp(join(tmpdir(), 'toolgate-'));
   return { path, release: () => rm(path, { recursive: true, force: true }) };
 }

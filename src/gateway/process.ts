@@ -1,11 +1,23 @@
-/** For a process that is nothing but the gateway: SIGTERM, SIGINT and SIGHUP drain, a second one ends at once. */
+/**
+ * For a process that is nothing but the gateway: SIGTERM and SIGINT drain, a second one ends at once. SIGHUP loads the
+ * configuration again, unless it says that the terminal was closed: then it drains as well.
+ */
+import { closeSync, openSync } from 'node:fs';
 import type { GatewayLog } from '../observability/log.js';
 
-/** The last is a terminal that was closed. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-export function superviseProcess(close: () => Promise<void>, finished: Promise<void>, log: GatewayLog): void {
+interface Supervised {
+  close(): Promise<void>;
+  /** Rejects where the file is wrong, which it has logged. */
+  reload(by: string): Promise<unknown>;
+  finished: Promise<void>;
+  log: GatewayLog;
+}
+
+export function superviseProcess({ close, reload, finished, log }: Supervised): void {
   let stopping = false;
+  const hadTerminal = hasTerminal();
   const exit = (code: number): void => {
     void log.flush().then(() => process.exit(code));
   };
@@ -18,6 +30,10 @@ export function superviseProcess(close: () => Promise<void>, finished: Promise<v
       exit(1);
     });
   };
+  const onHangUp = () => {
+    if (stopping || (hadTerminal && !hasTerminal())) return onSignal('SIGHUP');
+    reload('SIGHUP').catch(() => {});
+  };
   // A bug in one request is no reason to end the others; one that nothing caught leaves no state to trust.
   const onRejection = (error: unknown) => log.error({ err: error }, 'bug: unhandled rejection');
   const onException = (error: unknown) => {
@@ -27,15 +43,25 @@ export function superviseProcess(close: () => Promise<void>, finished: Promise<v
   process
     .on('SIGINT', onSignal)
     .on('SIGTERM', onSignal)
-    .on('SIGHUP', onSignal)
+    .on('SIGHUP', onHangUp)
     .on('unhandledRejection', onRejection)
     .on('uncaughtException', onException);
   void finished.then(() => {
     process
       .off('SIGINT', onSignal)
       .off('SIGTERM', onSignal)
-      .off('SIGHUP', onSignal)
+      .off('SIGHUP', onHangUp)
       .off('unhandledRejection', onRejection)
       .off('uncaughtException', onException);
   });
+}
+
+/** It cannot be opened any more once the terminal is closed. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
+  }
 }

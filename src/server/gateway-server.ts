@@ -1,43 +1,59 @@
 /** The HTTP server: raw node:http, the route table, and what holds for every request. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { FORWARD_HEADER } from '../cluster/forward-claim.js';
 import { atMost } from '../core/deferred.js';
 import { GatewayError, toGatewayError } from '../core/errors.js';
-import { StopError } from '../core/stopping.js';
 import type { Principal } from '../engines/engine.js';
 import { Metrics } from '../observability/metrics.js';
+import type { Tracer } from '../observability/open-telemetry.js';
 import type { SignIn } from '../store/sign-ins.js';
-import { type Access, Auth, type InnerKeys, type KeyOptions, principalNamed } from './access/auth.js';
+import { type Access, Auth, type InnerKeys } from './access/auth.js';
+import type { KeyRing } from './access/key-ring.js';
 import { loadSignIns } from './access/sign-ins.js';
 import { EventStreams } from './console-api/events/event-streams.js';
 import { EventHub } from './console-api/events/hub.js';
 import { Connections, onClientError, refuseConnect, sayLastWords } from './http/connections.js';
 import { Exchange, type SocketMessage } from './http/exchange.js';
+import { encodePeerError } from './http/forwarding.js';
+import { addressOf, type Listener, openListener } from './http/listener.js';
 import { OpenSockets } from './http/open-sockets.js';
 import { OriginGuard } from './http/origin-guard.js';
+import { notForwarded } from './http/read-request.js';
+import { keyGone, notHere, shuttingDown } from './http/refusals.js';
 import { errorShapeOf, sendError } from './http/respond.js';
 import { type BoundRoute, RouteTable } from './http/route-table.js';
 import { StaticFiles } from './http/static-files.js';
 import { asksForWebSocket, ignoreUpgrade, responseOn } from './http/upgrades.js';
 import { type ReportContext, reportExchange } from './observe/report.js';
+import { beginRequestSpan } from './observe/request-span.js';
 import { openSurfaces, type SurfaceOptions, type Surfaces } from './surfaces.js';
 
 export interface GatewayServerOptions extends SurfaceOptions {
   host: string;
   /** 0 takes a free one. */
   port: number;
+  /**
+   * Of a worker: its own address, where only its siblings, other nodes and its own processes are answered. What
+   * comes to `host` and `port` is given to `take`.
+   */
+  listener?: Listener | undefined;
+  /** The same for all workers; without it a random one. */
+  consoleToken?: string | undefined;
   /** Whether `host` can be reached from this machine alone. */
   loopback: boolean;
   publicHosts: readonly string[];
-  keys: readonly KeyOptions[];
+  keys: KeyRing;
   /** Of processes that the gateway itself has started. */
   innerKeys?: InnerKeys;
   /** The event hub; without it there are only the server's own events. */
   events?: EventHub;
   metrics?: Metrics;
+  /** Where the gateway's own telemetry is collected. */
+  tracer?: Tracer | undefined;
   onUsage?: ReportContext['onUsage'];
   /** The folder of the built console; it may be missing. */
   consoleDir: string;
@@ -45,7 +61,6 @@ export interface GatewayServerOptions extends SurfaceOptions {
 
 /** Aborted answers get this long to send their end. */
 const ABORT_GRACE_MS = 1000;
-const DRAIN_RETRY_AFTER_S = 5;
 /** Where browsers come to from other sites on purpose: the way back from a sign-in, which proves itself. */
 const NAVIGABLE = /^\/api\/mcp\/[^/]+\/callback$/;
 /** Messages of WebSockets, as requests of their own. */
@@ -56,8 +71,13 @@ export class GatewayServer {
   readonly port: number;
   /** Where it is reached from this machine. */
   readonly url: string;
+  /** Where a process that this one starts reaches it. */
+  readonly ownUrl: string;
   readonly #server: Server;
-  readonly #options: Pick<GatewayServerOptions, 'limits' | 'virtualMcp' | 'log'>;
+  readonly #options: Pick<
+    GatewayServerOptions,
+    'keys' | 'limits' | 'virtualMcp' | 'log' | 'tracer' | 'peers'
+  >;
   readonly #auth: Auth;
   readonly #streams: EventStreams;
   readonly #metrics: Metrics;
@@ -66,6 +86,8 @@ export class GatewayServer {
   readonly #routes: RouteTable;
   readonly #connections: Connections;
   readonly #sockets = new OpenSockets();
+  /** Connections to the address of all workers; undefined where this process has one of its own alone. */
+  readonly #taken: WeakSet<Socket> | undefined;
   readonly #surfaces: Surfaces;
   /** Work that no connection waits for. */
   readonly #detached = new Map<Exchange, Promise<void>>();
@@ -74,42 +96,32 @@ export class GatewayServer {
 
   /** Rejects with the error of `listen` as Node says it. */
   static async listen(options: GatewayServerOptions): Promise<GatewayServer> {
-    const { limits, store, log } = options;
+    const { store, log } = options;
     // Before the first request: a page that reconnects must not find itself signed out.
     const found = await loadSignIns(store.signIns, log);
-    const server = createServer({
-      headersTimeout: limits.headersMs,
-      // Bodies are timed where they are read; this ends unread ones.
-      requestTimeout: limits.bodyMs + limits.headersMs,
-      keepAliveTimeout: limits.keepAliveMs,
-      connectionsCheckingInterval: limits.checkMs,
-      maxHeaderSize: limits.headerBytes,
-      // Checked by the guard, which answers in the dialect.
-      requireHostHeader: false,
-      // Finds readers that vanished without a word.
-      keepAlive: true,
-      keepAliveInitialDelay: 30_000,
-    });
-    server.listen(options.port, options.host);
-    await once(server, 'listening');
-    return new GatewayServer(server, options, found);
+    const listener = options.listener ?? (await openListener(options));
+    return new GatewayServer(listener, options, found);
   }
 
-  private constructor(server: Server, options: GatewayServerOptions, found: readonly SignIn[]) {
+  private constructor(listener: Listener, options: GatewayServerOptions, found: readonly SignIn[]) {
     const { host, loopback, publicHosts, keys, limits } = options;
     const { store, log, onUsage } = options;
-    const address = server.address();
-    this.port = typeof address === 'object' && address !== null ? address.port : options.port;
+    const server = listener.begin();
+    this.#taken = options.listener === undefined ? undefined : new WeakSet();
+    this.port = options.listener === undefined ? listener.port : options.port;
     this.url = addressOf(host, this.port);
+    this.ownUrl = addressOf(listener.host, listener.port);
     const events = options.events ?? new EventHub({ approvals: options.approvals, log });
     const signIns = { port: this.port, store: store.signIns, log, found };
-    const auth = new Auth({ keys, inner: options.innerKeys, ...signIns });
+    const { innerKeys: inner, consoleToken } = options;
+    const auth = new Auth({ keys, inner, consoleToken, ...signIns });
     const streams = new EventStreams({
       hub: events,
       approvals: options.approvals,
       isSignedIn: (headers) => auth.isSignedIn(headers),
     });
     auth.signIns.onEnd(() => streams.check());
+    keys.onChange(() => this.#dismiss());
     this.#server = server;
     this.#options = options;
     this.#auth = auth;
@@ -126,10 +138,10 @@ export class GatewayServer {
       sockets: this.#sockets,
       serveMessage: (opened, message, work) => this.#serveMessage(opened, message, work),
       serve: (asked, work) => this.#serveDetached(asked, work),
-      principalOf: (name) => principalNamed(keys, name),
+      principalOf: (name) => keys.named(name),
     };
     const parts = {
-      ...{ auth, events, streams, metrics, url: this.url, files: this.#files, isDraining },
+      ...{ auth, keys, events, streams, metrics, url: this.url, files: this.#files, isDraining },
       ...messages,
     };
     this.#surfaces = openSurfaces(options, parts);
@@ -159,6 +171,13 @@ export class GatewayServer {
     return this.#auth.consoleToken;
   }
 
+  /** A connection that another process accepted for this one. */
+  take(socket: Socket): void {
+    this.#taken?.add(socket);
+    this.#server.emit('connection', socket);
+    socket.resume();
+  }
+
   /** Goes on with what a predecessor was making in the background. Never rejects. */
   restore(): Promise<void> {
     return this.#surfaces.restore();
@@ -180,6 +199,11 @@ export class GatewayServer {
     await this.close();
   }
 
+  /** Sign-ins that were ended at another gateway. */
+  endSignIns(ids: readonly string[]): void {
+    this.#auth.signIns.ended(ids);
+  }
+
   /** At once: every connection is cut. */
   async close(): Promise<void> {
     this.#draining = true;
@@ -192,6 +216,18 @@ export class GatewayServer {
     for (const exchange of this.#detached.keys()) exchange.abort(shuttingDown());
     await this.#surfaces.close();
     await this.#auth.signIns.stop();
+  }
+
+  /**
+   * Keys have gone: what only waits for news in their name ends. Answers that have begun are finished, and a
+   * WebSocket ends with its last one.
+   */
+  #dismiss(): void {
+    this.#streams.check();
+    if (!this.#options.keys.isOpen) this.#sockets.drain((headers) => !this.#auth.isSignedIn(headers));
+    for (const exchange of [...this.#connections.running]) {
+      if (exchange.listens && !this.#auth.isSignedIn(exchange.request.headers)) exchange.abort(keyGone());
+    }
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, behind: Buffer): void {
@@ -212,8 +248,9 @@ export class GatewayServer {
     const url = request.url ?? '';
     const path = pathOf(request);
     const mark = path.length < url.length ? path.length : -1;
+    const forwarded = this.#forwardedIn(request);
     const exchange = new Exchange({
-      id: newRequestId(),
+      id: forwarded?.id ?? newRequestId(),
       request,
       response,
       path,
@@ -223,6 +260,7 @@ export class GatewayServer {
       ...(upgrade === undefined ? {} : { upgrade }),
     });
     exchange.closeAfter = this.#draining || upgrade !== undefined;
+    exchange.forwarded = forwarded;
     this.#metrics.openRequests.add(1);
     this.#connections.begin(exchange, () =>
       this.#serve(exchange).catch((error: unknown) => this.#fail(exchange, error)),
@@ -243,6 +281,7 @@ export class GatewayServer {
     const serve = async () => {
       if (this.#draining) throw shuttingDown();
       exchange.principal = await this.#admit(exchange, MESSAGES);
+      exchange.span = beginRequestSpan(this.#options.tracer, exchange);
       await work(exchange);
     };
     return new Promise((resolve) => {
@@ -265,6 +304,7 @@ export class GatewayServer {
     });
     exchange.principal = principal;
     exchange.facts.route = '/v1/responses (background)';
+    exchange.span = beginRequestSpan(this.#options.tracer, exchange);
     this.#metrics.openRequests.add(1);
     const over = work(exchange)
       .catch((error: unknown) => this.#fail(exchange, error))
@@ -280,8 +320,21 @@ export class GatewayServer {
     await Promise.all(this.#detached.values());
   }
 
-  async #admit({ request: { headers } }: Exchange, access: Access): Promise<Exchange['principal']> {
-    if (this.#auth.isStranger(access, headers)) await this.#auth.signIns.recall(headers);
+  /** Undefined for a request of a client. */
+  #forwardedIn({ headers, method = '', url = '' }: IncomingMessage): Exchange['forwarded'] {
+    const { peers } = this.#options;
+    const header = headers[FORWARD_HEADER];
+    if (peers === undefined || typeof header !== 'string') return undefined;
+    const claim = peers.read(header, { method, path: url });
+    return claim && { ...claim, proof: peers.proofFor(claim) };
+  }
+
+  async #admit(
+    { request: { headers }, forwarded }: Exchange,
+    access: Access,
+  ): Promise<Exchange['principal']> {
+    if (forwarded !== undefined) return this.#auth.admitForwarded(access, forwarded.principal);
+    if (this.#auth.isStranger(access, headers)) await this.#auth.recall(headers);
     return this.#auth.admit(access, headers);
   }
 
@@ -290,7 +343,13 @@ export class GatewayServer {
     if (!path.startsWith('/')) {
       throw new GatewayError('invalid_request', 'The request names a whole address. Send the path alone.');
     }
-    this.#guard.check(request, { navigation: NAVIGABLE.test(path) });
+    if (exchange.forwarded === undefined) {
+      if (request.headers[FORWARD_HEADER] !== undefined && this.#options.peers !== undefined)
+        throw notForwarded();
+      if (this.#taken === undefined || this.#taken.has(request.socket)) {
+        this.#guard.check(request, { navigation: NAVIGABLE.test(path) });
+      } else if (this.#auth.inner(path, request.headers) === undefined) throw notHere(this.url);
+    } else exchange.encodeError = encodePeerError;
     const expectation = request.headers.expect;
     if (expectation !== undefined && !exchange.awaitsContinue) {
       throw new GatewayError('invalid_request', 'Only "expect: 100-continue" is understood.', {
@@ -302,12 +361,14 @@ export class GatewayServer {
     if ('allow' in found) return this.#refuseMethod(exchange, found.allow);
     const { route, parameters } = found;
     exchange.facts.route = route.path;
-    if (route.encodeError !== undefined) exchange.encodeError = route.encodeError;
+    const { forwarded } = exchange;
+    if (route.encodeError !== undefined && forwarded === undefined) exchange.encodeError = route.encodeError;
     const auth = this.#auth;
     // Also while it drains: an answer that may still be finished needs its agent's model calls.
-    const inner = auth.inner(route.path, request.headers);
+    const inner = forwarded === undefined ? auth.inner(route.path, request.headers) : undefined;
     if (inner === undefined) this.#refuseWhileDraining(route);
     exchange.principal = inner ?? (await this.#admit(exchange, route.access));
+    exchange.span = beginRequestSpan(this.#options.tracer, exchange);
     await route.handle(exchange, parameters);
   }
 
@@ -359,18 +420,6 @@ export class GatewayServer {
   }
 }
 
-function shuttingDown(): StopError {
-  return new StopError(
-    'gateway-stops',
-    'unavailable',
-    'The gateway is shutting down. Send the request again.',
-    {
-      retryAfter: DRAIN_RETRY_AFTER_S,
-      retryable: true,
-    },
-  );
-}
-
 /** Without its query. */
 function pathOf({ url = '' }: IncomingMessage): string {
   const mark = url.indexOf('?');
@@ -379,10 +428,4 @@ function pathOf({ url = '' }: IncomingMessage): string {
 
 function newRequestId(): string {
   return `req_${randomUUID().replaceAll('-', '')}`;
-}
-
-/** Where a gateway that listens on all addresses of the machine is reached from it. */
-function addressOf(host: string, port: number): string {
-  const shown = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
 }

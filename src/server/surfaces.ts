@@ -3,10 +3,13 @@
  * not in the context of a surface, none of its handlers reaches.
  */
 import { AnswerMemory } from '../answers/answer-memory.js';
+import type { Peers } from '../cluster/peers.js';
 import { KnownParts } from '../dialects/shared/known-parts.js';
 import type { VirtualMcp } from '../mcp/virtual/virtual-mcp.js';
 import type { Log } from '../observability/log.js';
+import { StoreGauges } from '../observability/store-figures.js';
 import { TraceSampler } from '../observability/trace-recorder.js';
+import type { Sessions } from '../sessions/sessions.js';
 import type { Store } from '../store/store.js';
 import type { ConsoleApiContext, ConsoleStore } from './console-api/context.js';
 import { CONSOLE_ROUTES } from './console-api/routes.js';
@@ -20,7 +23,8 @@ import { BackgroundRuns, type BackgroundRunsOptions } from './model-api/backgrou
 import type { ModelApiContext } from './model-api/context.js';
 import { LocalAnswers } from './model-api/local-answers.js';
 import { MODEL_ROUTES } from './model-api/routes.js';
-import { OBSERVE_ROUTES, type ObserveContext } from './observe/health.js';
+import { OBSERVE_ROUTES, type ObserveContext, Readiness } from './observe/health.js';
+import { type Collector, openTelemetrySink, type TelemetrySink } from './observe/otlp.js';
 
 interface SurfaceContexts {
   model: ModelApiContext;
@@ -35,18 +39,36 @@ export interface SurfaceOptions
   extends Pick<ModelApiContext, 'dispatcher' | 'limits'>,
     Pick<
       ConsoleApiContext,
-      'approvals' | 'mcp' | 'tools' | 'previews' | 'about' | 'sessions' | 'chat' | 'models' | 'permissions'
+      | 'approvals'
+      | 'mcp'
+      | 'tools'
+      | 'previews'
+      | 'about'
+      | 'chat'
+      | 'queue'
+      | 'models'
+      | 'permissions'
+      | 'reload'
+      | 'upstreams'
+      | 'notifier'
     > {
-  store: ConsoleStore & Pick<Store, 'answers' | 'signIns' | 'runs'>;
+  sessions: ConsoleApiContext['sessions'] & Pick<Sessions, 'delivered'>;
+  store: ConsoleStore & Pick<Store, 'answers' | 'signIns' | 'runs' | 'probe' | 'figures'>;
   virtualMcp: VirtualMcp;
   findWorkspace: ConsoleApiContext['findWorkspace'];
+  /** The other nodes, where there are some. */
+  peers?: Peers | undefined;
   log: Log;
+  /** Those of all workers, for `/metrics`; without it, of this process alone. */
+  figures?: (() => Promise<string>) | undefined;
+  /** Where the telemetry of clients goes; without it, nowhere. */
+  collector?: Collector;
   /** Keep what was sent and received, for `trace`. */
   recordBodies?: boolean;
 }
 
 /** What the server itself makes for them. */
-type ServerParts = Pick<ConsoleApiContext, 'auth' | 'events' | 'streams' | 'metrics' | 'url'> &
+type ServerParts = Pick<ConsoleApiContext, 'auth' | 'keys' | 'events' | 'streams' | 'metrics' | 'url'> &
   Pick<ModelApiContext, 'sockets' | 'serveMessage'> &
   Pick<BackgroundRunsOptions, 'serve' | 'principalOf'> &
   Pick<PageContext, 'files'> &
@@ -78,12 +100,18 @@ export function openSurfaces(options: SurfaceOptions, parts: ServerParts): Surfa
   const { log, store } = options;
   const { serve, principalOf } = parts;
   const answers = new AnswerMemory(store.answers);
-  const background = new BackgroundRuns({ runs: store.runs, answers, log, principalOf, serve });
-  const contexts = contextsOf(options, parts, answers, background);
+  const background = new BackgroundRuns({
+    ...{ runs: store.runs, answers, log, principalOf, serve, peers: options.peers },
+  });
+  const telemetry = openTelemetrySink(options.collector, log);
+  const contexts = contextsOf(options, parts, { answers, background, telemetry });
   return {
     routes: SURFACES.flatMap(({ bind }) => bind(contexts)),
     restore: () => background.restore(contexts.model),
-    close: () => background.close(),
+    async close() {
+      await background.close();
+      await telemetry.close();
+    },
   };
 }
 
@@ -98,19 +126,20 @@ function surface<Name extends keyof SurfaceContexts>(
 function contextsOf(
   options: SurfaceOptions,
   parts: ServerParts,
-  answers: AnswerMemory,
-  background: BackgroundRuns,
+  made: { answers: AnswerMemory; background: BackgroundRuns; telemetry: TelemetrySink },
 ): SurfaceContexts {
+  const { answers, background, telemetry } = made;
   const { dispatcher, limits, store, log, findWorkspace, virtualMcp } = options;
-  const { approvals, mcp, tools, previews, about, sessions, chat, models, permissions } = options;
-  const { auth, events, streams, metrics, url, files, isDraining, sockets, serveMessage } = parts;
+  const { approvals, mcp, tools, previews, about, sessions, chat, queue, models, permissions } = options;
+  const { reload, upstreams, peers, notifier } = options;
+  const { auth, keys, events, streams, metrics, url, files, isDraining, sockets, serveMessage } = parts;
   const clock = new StreamClock(limits.pingMs, limits.stallMs);
   const model: ModelApiContext = {
     background,
     answerInBackground: (exchange, body) => background.answer(exchange, body, model),
     dispatcher,
     answers,
-    once: new AnswerOnce({ answers, leases: store.leases, log }),
+    once: new AnswerOnce({ answers, leases: store.leases, log, owner: options.peers?.instance }),
     sampler: options.recordBodies ? new TraceSampler() : undefined,
     limits,
     known: new KnownParts(limits.jsonDepth),
@@ -118,6 +147,7 @@ function contextsOf(
     sockets,
     local: new LocalAnswers(LOCAL_BODIES * limits.bodyBytes),
     serveMessage,
+    owners: peers && { peers, delivered: (session, key) => sessions.delivered(session, key) },
     isDraining,
     metrics,
     log,
@@ -125,11 +155,32 @@ function contextsOf(
   return {
     model,
     page: { files },
-    observe: { store, metrics, log, isDraining },
+    observe: {
+      readiness: new Readiness(() => store.probe()),
+      gauges: new StoreGauges(() => store.figures()),
+      figures: options.figures ?? (() => metrics.render()),
+      ...{ log, isDraining, telemetry, limits },
+    },
     console: {
       ...{ store, approvals, mcp, findWorkspace, tools, previews, about, url, sessions },
-      ...{ events, streams, chat, dispatcher, models, permissions, auth, limits, metrics },
+      ...{
+        events,
+        streams,
+        chat,
+        queue,
+        dispatcher,
+        models,
+        permissions,
+        auth,
+        keys,
+        reload,
+        upstreams,
+        notifier,
+        limits,
+        metrics,
+      },
       searchLimit: new SearchLimit(),
+      peers,
     },
     mcp: { virtualMcp, findWorkspace, auth, limits, clock, metrics },
   };

@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.js';
 import { createMcpClient } from '../../mcp/client/create-client.js';
 import type { McpServerStatus } from '../../mcp/client/mcp-client.js';
 import { TOKEN_FILE_NAME } from '../../mcp/client/oauth/token-file.js';
-import { parseStoreUrl } from '../../store/sqlite/open.js';
+import { parseStoreUrl } from '../../store/open/open-store.js';
 import { type Check, fail, ok, warn } from './check.js';
 
 /** Shorter than the gateway's own: a person waits. */

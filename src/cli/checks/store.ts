@@ -1,7 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { GatewayError } from '../../core/errors.js';
-import { openStore, parseStoreUrl } from '../../store/sqlite/open.js';
+import { openStore, parseStoreUrl } from '../../store/open/open-store.js';
 import type { LearnedQuirk } from '../../store/store.js';
 import { type Check, fail, ok } from './check.js';
 
@@ -18,7 +18,8 @@ export async function checkStore(url: string, baseDir: string): Promise<StoreRep
     if (location.kind === 'memory') {
       return { check: ok('store', 'in memory: everything is forgotten when the gateway ends'), learned: [] };
     }
-    if (!(await exists(location.path))) return { check: await checkFolder(location.path), learned: [] };
+    if (location.kind === 'file' && !(await exists(location.path)))
+      return { check: await checkFolder(location.path), learned: [] };
     return await openAndAsk(url, baseDir);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
@@ -27,11 +28,11 @@ export async function checkStore(url: string, baseDir: string): Promise<StoreRep
 }
 
 async function openAndAsk(url: string, baseDir: string): Promise<StoreReport> {
-  const store = await openStore(url, { baseDir });
+  const store = await openStore(url, { baseDir, limits: { startWaitMs: 0 } });
   try {
-    const { location, sizeBytes, schemaVersion } = await store.info();
+    const { kind, location, sizeBytes, schemaVersion } = await store.info();
     const learned = await store.quirks.list();
-    if (!(await writable(location)) || !(await writable(dirname(location)))) {
+    if (kind === 'sqlite' && (!(await writable(location)) || !(await writable(dirname(location))))) {
       const check = fail(
         'store',
         `${location} is read-only`,
@@ -39,7 +40,13 @@ async function openAndAsk(url: string, baseDir: string): Promise<StoreReport> {
       );
       return { check, learned };
     }
-    return { check: ok('store', `${location}, ${size(sizeBytes)}, schema ${schemaVersion}`), learned };
+    return {
+      check: ok(
+        'store',
+        `${kind === 'sqlite' ? '' : 'PostgreSQL database '}${location}, ${size(sizeBytes)}, schema ${schemaVersion}`,
+      ),
+      learned,
+    };
   } finally {
     await store.close();
   }

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../config/check.js';
 import { maskUrl } from '../../config/redact.js';
 import type { RemoteUpstreamConfig, UpstreamConfig } from '../../config/schema.js';
-import { endpointOf, modelListRequest } from '../../upstreams/endpoint.js';
+import { endpointOf, modelListRequest, targetsOf } from '../../upstreams/endpoint.js';
 import { type GetResult, httpGet, modelIds } from '../shared/http-get.js';
 import { type Check, fail, ok, warn } from './check.js';
 
@@ -42,9 +42,14 @@ const FAILURES: Readonly<Record<string, { finding: string; advice: string }>> = 
 
 const CERTIFICATE_CODE = /CERT|SIGNATURE|ISSUER|ALTNAME/;
 
-export async function checkUpstream(name: string, upstream: UpstreamConfig): Promise<Check> {
-  if (upstream.dialect === 'demo') return ok(`upstream ${name}`, 'the embedded demo model');
-  return describeAnswer(`upstream ${name}`, upstream, await askForModels(upstream));
+/** One for each target. */
+export async function checkUpstream(name: string, upstream: UpstreamConfig): Promise<Check[]> {
+  if (upstream.dialect === 'demo') return [ok(`upstream ${name}`, 'the embedded demo model')];
+  return Promise.all(
+    targetsOf(name, upstream).map(async ({ name: target, options }) =>
+      describeAnswer(`upstream ${target}`, options, await askForModels(options)),
+    ),
+  );
 }
 
 function askForModels(upstream: RemoteUpstreamConfig): Promise<GetResult> {

@@ -60,6 +60,7 @@ function renderPayload(payload: TracePayload, options: RenderOptions): string[] 
   for (const [index, attempt] of payload.attempts.entries()) {
     const status = attempt.status === null ? 'no answer' : `answered ${attempt.status}`;
     lines.push('', `── outbound ${index + 1}  ${attempt.upstream}  ${attempt.url}  ${status}`);
+    if (attempt.reason !== undefined) lines.push(`   ${attempt.reason}`);
     lines.push(...renderBody(attempt.body, options));
   }
   if (payload.timeline.length > 0) lines.push('', ...renderTimeline(payload, options));

@@ -6,6 +6,7 @@ import { DIALECTS } from '../../dialects/all.js';
 import { HttpUpstream, timeoutsOf } from '../../upstreams/http-upstream.js';
 import { createQuirkSource } from '../../upstreams/quirks/create-quirk-source.js';
 import { TokenMeter } from '../../upstreams/token-meter.js';
+import { ToolExtensionCache } from '../../upstreams/tool-extension-cache.js';
 import { UsageError } from '../shared/command.js';
 
 const headers = z.record(z.string(), z.string());
@@ -105,6 +106,7 @@ export function recordedUpstream(
     }),
     timeouts: timeoutsOf(1000),
     meter: new TokenMeter(),
+    extensions: new ToolExtensionCache(),
   });
 }
 

@@ -54,6 +54,8 @@ export class Connections {
    * the same connection gets no event of its end.
    */
   open(socket: Socket): void {
+    // A request whose offer of another protocol is ignored is read once more, as if it came on a new connection.
+    if (this.#open.has(socket)) return;
     const connection: ClientConnection = {
       socket,
       exchanges: new Map(),

@@ -4,9 +4,11 @@ import type { JsonObject, Usage } from '../../core/conversation.js';
 import type { GatewayError } from '../../core/errors.js';
 import type { Loss } from '../../core/losses.js';
 import type { Price } from '../../core/price.js';
+import type { Span } from '../../core/span.js';
 import { causeOf, StopError } from '../../core/stopping.js';
 import type { Principal } from '../../engines/engine.js';
 import type { TraceRecorder } from '../../observability/trace-recorder.js';
+import type { Forwarded } from './forwarding.js';
 import { SseWriter, type StreamWriter } from './sse-writer.js';
 
 /** An error in the shape that the client's own library reads. */
@@ -27,6 +29,8 @@ export interface Facts {
   usage?: Usage;
   price?: Price;
   session?: string;
+  /** How long it has waited for people so far. */
+  waitedMs?: () => number;
   stopReason?: string;
   losses: readonly Loss[];
   repairs: ReadonlyMap<string, number>;
@@ -82,10 +86,16 @@ export class Exchange {
   traced = false;
   /** Where the whole of it is recorded. */
   recorder: TraceRecorder | undefined;
+  /** Where the gateway's own telemetry is collected. */
+  span: Span | undefined;
   /** Headers of the answer that an engine announced ahead of it. */
   announced: Readonly<Record<string, string>> = {};
+  /** Where another node has forwarded it: whom it is of, and that it came this way. */
+  forwarded: Forwarded | undefined;
   /** The answer says `connection: close`. */
   closeAfter = false;
+  /** It waits for news and for no answer, so that it ends with its key. */
+  listens = false;
   /** The connection is a WebSocket from now on: there is no response to wait for. */
   upgraded = false;
   /** Told the conversation that the request is a turn of, as soon as it is known. */

@@ -1,13 +1,16 @@
 /** What a request brings: its body, bounded in size and in time, its headers for an engine, its query. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
+import { digestOfBody, FORWARD_HEADER } from '../../cluster/forward-claim.js';
 import { GatewayError } from '../../core/errors.js';
 import type { WireHeaders } from '../../dialects/shared/dialect.js';
+import type { Principal } from '../../engines/engine.js';
 import { clientClosed, type Exchange } from './exchange.js';
 import type { Limits } from './limits.js';
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/;
 const ENCODINGS = 'gzip, deflate, br';
+const MIB = 1024 * 1024;
 
 /** Throws `unsupported_media_type`. A body without a type is taken for JSON, and has to be. */
 export function checkContentType(header: string | undefined): void {
@@ -28,17 +31,33 @@ export function checkContentType(header: string | undefined): void {
 }
 
 /** Rejects with `too_large`, `timeout`, `unsupported_media_type` or `client_closed`. */
-export async function readBody(exchange: Exchange, limits: Limits, maxBytes: number): Promise<Buffer> {
+export async function readBody(exchange: Exchange, limits: Limits, mostBytes: number): Promise<Buffer> {
   if (exchange.message !== undefined) return exchange.message.body;
+  const limit = bodyLimitOf(exchange.principal, mostBytes);
   const { headers } = exchange.request;
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   const decode = encoding === '' || encoding === 'identity' ? undefined : decoderOf(encoding);
-  if (Number(headers['content-length'] ?? 0) > maxBytes) throw refuse(exchange, tooLarge(maxBytes));
-  const bytes = await collect(exchange, limits, maxBytes);
-  return decode === undefined ? bytes : decode(bytes, maxBytes);
+  if (Number(headers['content-length'] ?? 0) > limit.bytes) throw refuse(exchange, tooLarge(limit));
+  const bytes = await collect(exchange, limits, limit);
+  const { forwarded } = exchange;
+  if (forwarded !== undefined && digestOfBody(bytes) !== forwarded.body)
+    throw refuse(exchange, notForwarded());
+  return decode === undefined ? bytes : decode(bytes, limit);
 }
 
-function collect(exchange: Exchange, limits: Limits, maxBytes: number): Promise<Buffer> {
+interface BodyLimit {
+  bytes: number;
+  /** The key whose own limit it is. */
+  key?: string;
+}
+
+/** A key's own limit holds where it is below that of the server. */
+export function bodyLimitOf({ name, bodyLimitMb }: Principal, mostBytes: number): BodyLimit {
+  const own = Math.floor((bodyLimitMb ?? Number.POSITIVE_INFINITY) * MIB);
+  return own < mostBytes ? { bytes: own, key: name } : { bytes: mostBytes };
+}
+
+function collect(exchange: Exchange, limits: Limits, limit: BodyLimit): Promise<Buffer> {
   const { request, response, signal } = exchange;
   if (exchange.awaitsContinue) {
     exchange.awaitsContinue = false;
@@ -59,7 +78,7 @@ function collect(exchange: Exchange, limits: Limits, maxBytes: number): Promise<
     };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > maxBytes) fail(tooLarge(maxBytes));
+      if (size > limit.bytes) fail(tooLarge(limit));
       else if (performance.now() > deadline) fail(tooSlow());
       else {
         chunks.push(chunk);
@@ -86,11 +105,21 @@ function refuse(exchange: Exchange, error: GatewayError): GatewayError {
   return error;
 }
 
-function tooLarge(maxBytes: number): GatewayError {
-  const limit = Math.round((maxBytes / 1024 / 1024) * 100) / 100;
+export function tooLarge({ bytes, key }: BodyLimit, what = ''): GatewayError {
+  const limit = Math.round((bytes / MIB) * 100) / 100;
+  const raise =
+    key === undefined ? 'raise server.body_limit_mb' : `ask for a larger body_limit_mb of the key "${key}"`;
   return new GatewayError(
     'too_large',
-    `The body is larger than ${limit} MiB. Send less, or raise server.body_limit_mb.`,
+    `The body is larger than ${limit} MiB${what}. Send less, or ${raise}.`,
+  );
+}
+
+/** Of what came as a request of another node and is none. */
+export function notForwarded(): GatewayError {
+  return new GatewayError(
+    'unauthenticated',
+    `The header ${FORWARD_HEADER} is for nodes of this cluster, and is not theirs. Send the request without it.`,
   );
 }
 
@@ -98,7 +127,7 @@ function tooSlow(): GatewayError {
   return new GatewayError('timeout', 'The body did not arrive in time. Send it again.');
 }
 
-type Decode = (bytes: Buffer, maxBytes: number) => Promise<Buffer>;
+type Decode = (bytes: Buffer, limit: BodyLimit) => Promise<Buffer>;
 
 function decoderOf(encoding: string): Decode {
   switch (encoding) {
@@ -106,7 +135,7 @@ function decoderOf(encoding: string): Decode {
     case 'x-gzip':
     case 'deflate':
     case 'br':
-      return (bytes, maxBytes) => decompress(encoding, bytes, maxBytes);
+      return (bytes, limit) => decompress(encoding, bytes, limit);
     default:
       throw new GatewayError(
         'unsupported_media_type',
@@ -118,10 +147,10 @@ function decoderOf(encoding: string): Decode {
 async function decompress(
   encoding: 'gzip' | 'x-gzip' | 'deflate' | 'br',
   bytes: Buffer,
-  maxBytes: number,
+  limit: BodyLimit,
 ): Promise<Buffer> {
   const zlib = await import('node:zlib');
-  const options = { maxOutputLength: maxBytes };
+  const options = { maxOutputLength: limit.bytes };
   try {
     if (encoding === 'br') return await promisify(zlib.brotliDecompress)(bytes, options);
     if (encoding !== 'deflate') return await promisify(zlib.gunzip)(bytes, options);
@@ -129,7 +158,7 @@ async function decompress(
     const raw = ((bytes[0] ?? 0) & 0x0f) !== 8;
     return await promisify(raw ? zlib.inflateRaw : zlib.inflate)(bytes, options);
   } catch (error) {
-    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
     throw new GatewayError('invalid_request', `The body is not valid ${encoding} data.`, { cause: error });
   }
 }
@@ -147,6 +176,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   'x-goog-api-key',
   'cookie',
   'x-toolgate-page',
+  FORWARD_HEADER,
   'host',
   'connection',
   'keep-alive',

@@ -3,8 +3,9 @@
  * shape that the client's own library reads.
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { PROOF_HEADER } from '../../cluster/forward-claim.js';
 import type { JsonObject } from '../../core/conversation.js';
-import type { GatewayError } from '../../core/errors.js';
+import { BUDGET_UNKNOWN, type GatewayError } from '../../core/errors.js';
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.js';
 import { openaiChat } from '../../dialects/openai-chat/index.js';
 import type { Dialect } from '../../dialects/shared/dialect.js';
@@ -22,6 +23,7 @@ export function baseHeaders(exchange: Exchange): Record<string, string> {
   };
   if (exchange.traced) headers['x-toolgate-trace'] = exchange.id;
   if (exchange.closeAfter) headers['connection'] = 'close';
+  if (exchange.forwarded !== undefined) headers[PROOF_HEADER] = exchange.forwarded.proof;
   return headers;
 }
 
@@ -118,17 +120,25 @@ export function errorHeaders(error: GatewayError): Record<string, string> {
     headers['retry-after'] = String(Math.max(0, Math.ceil(error.retryAfter)));
   if (error.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer realm="toolgate"';
   if (isLasting(error)) headers['x-should-retry'] = 'false';
+  if (error.detail === BUDGET_UNKNOWN) headers['x-toolgate-budget'] = 'unknown; denied';
   if (error.resetAt !== undefined) {
     // Claude Code shows its user from these when it may go on.
     headers['anthropic-ratelimit-unified-status'] = 'rejected';
     headers['anthropic-ratelimit-unified-reset'] = String(error.resetAt);
+    headers['anthropic-ratelimit-unified-overage-reset'] = String(error.resetAt);
+    headers['anthropic-ratelimit-unified-overage-utilization'] = '1';
+    headers['anthropic-ratelimit-unified-overage-surpassed-threshold'] = '1';
+    headers['anthropic-ratelimit-unified-overage-disabled-reason'] = 'org_spend_cap_reached';
   }
   return headers;
 }
 
-/** The official clients retry every 5xx, 409 and 429. Of these neither a budget nor a conflict gets better by itself, but for a busy session. */
+/**
+ * The official clients retry every 5xx, 409 and 429, and Claude Code a 401 for minutes. Neither a key nor a
+ * budget nor a conflict gets better by itself, but for a busy session.
+ */
 function isLasting({ code, detail, retryable }: GatewayError): boolean {
-  if (code === 'not_implemented' || code === 'billing') return true;
+  if (code === 'not_implemented' || code === 'billing' || code === 'unauthenticated') return true;
   return code === 'conflict' && !retryable && detail !== 'session_busy';
 }
 

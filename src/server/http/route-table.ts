@@ -15,7 +15,7 @@ export type Handler<Context> = (
 
 /** `Context`: what the handlers of a surface work with. */
 export interface HttpRoute<Context> {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
   /** `/v1/models/:id`; a last part `*name` takes the rest, slashes included. Labels logs and metrics. */
   path: string;
   access: Access;

@@ -42,6 +42,12 @@ export class SseWriter implements StreamWriter {
     this.#chunked = response.req.httpVersionMinor > 0;
     response.writeHead(status, this.#chunked ? { ...headers, 'transfer-encoding': 'chunked' } : headers);
     response.chunkedEncoding = false;
+    // An answer to HEAD has no body: what went to the socket would be read as the next answer.
+    if (response.req.method === 'HEAD') {
+      this.#ended = true;
+      response.end();
+      return;
+    }
     // The head goes out with the first batch; if that takes longer than a moment, it goes ahead.
     setImmediate(() => {
       if (!this.#begun && !this.#ended && !response.destroyed) response.flushHeaders();

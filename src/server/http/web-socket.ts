@@ -91,7 +91,9 @@ export class MessageSocket implements Ticking {
       .on('message', (data, isBinary) => this.#onMessage(data, isBinary))
       .on('ping', (data) => {
         this.#onControl(data);
-        if (!this.behind) webSocket.pong(data);
+        if (this.behind) return;
+        webSocket.pong(data);
+        this.#keepsUp();
       })
       .on('pong', (data) => this.#onControl(data))
       // The library closes with the code that the mistake has; `close` follows.
@@ -112,10 +114,7 @@ export class MessageSocket implements Ticking {
   send(text: string): boolean {
     if (!this.isOpen) return true;
     this.#webSocket.send(text);
-    if (!this.behind) return true;
-    this.stalledTicks ??= 0;
-    this.#regulate();
-    return false;
+    return this.#keepsUp();
   }
 
   /** Resolves when the peer has caught up. Never when it goes away. */
@@ -169,7 +168,17 @@ export class MessageSocket implements Ticking {
       return;
     }
     this.#unanswered += 1;
-    if (this.isOpen) this.#webSocket.ping();
+    if (!this.isOpen) return;
+    this.#webSocket.ping();
+    this.#keepsUp();
+  }
+
+  /** After each write. A peer that is behind is not read, and its time runs. */
+  #keepsUp(): boolean {
+    if (!this.behind) return true;
+    this.stalledTicks ??= 0;
+    this.#regulate();
+    return false;
   }
 
   #isSlow(limitMs: number): boolean {
