@@ -23,12 +23,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   transport: ['core'],
   config: ['core'],
   store: ['core'],
-  observability: ['core'],
+  cluster: ['core', 'store', 'transport'],
+  observability: ['core', 'transport'],
   workspace: ['core'],
   sandbox: ['core', 'workspace'],
   permissions: ['core', 'config', 'store', 'workspace'],
   tools: ['core', 'transport', 'workspace', 'permissions', 'sandbox'],
   mcp: ['core', 'config', 'transport', 'workspace', 'permissions', 'tools'],
+  notify: ['core', 'config', 'transport', 'store', 'permissions', 'routing'],
   answers: ['core', 'dialects', 'transport', 'store'],
   sessions: ['core', 'store', 'answers'],
   activity: ['core', 'observability', 'permissions', 'tools'],
@@ -54,8 +56,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'dialects',
     'transport',
     'store',
+    'cluster',
     'observability',
     'permissions',
+    'notify',
     'tools',
     'mcp',
     'answers',
@@ -75,10 +79,11 @@ const ABOVE = ['gateway', 'cli'];
  * included. Rooms on one level know nothing of each other. `.` is the folder's own files.
  */
 const ROOMS: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
-  cli: ['shared', ['chat', 'checks', 'trace'], '.'],
+  cli: ['shared', ['chat', 'checks', 'clients', 'trace'], '.'],
   dialects: ['shared', ['anthropic-messages', 'openai-chat', 'openai-responses'], '.'],
   engines: [
     '.',
+    'tool-search',
     'agent',
     'agent/loop',
     ['relay', 'plain', 'native', 'claude-code/processes'],
@@ -86,7 +91,9 @@ const ROOMS: Readonly<Record<string, readonly (string | readonly string[])[]>> =
     'claude-code/conversation',
     'claude-code',
   ],
+  gateway: ['.', 'workers'],
   mcp: ['client/wire', 'client/oauth', 'client', 'virtual'],
+  notify: ['.', 'adapters', 'delivery'],
   permissions: ['.', 'shell', 'rules', 'judge', 'coordinator'],
   server: [
     ['access', 'console-api/wire'],
@@ -98,10 +105,10 @@ const ROOMS: Readonly<Record<string, readonly (string | readonly string[])[]>> =
     '.',
   ],
   sessions: ['.', 'history', 'persistence', 'turns', 'matching', 'lifetime'],
-  store: ['.', 'sqlite'],
+  store: ['.', 'sql', ['sqlite', 'postgres'], 'open'],
   tools: ['runtime', ['files', 'bash', 'web'], 'search', '.'],
   transport: ['.', 'http-client', 'guarded-fetch'],
-  upstreams: [['demo', 'quirks'], '.'],
+  upstreams: [['demo', 'quirks', 'pool'], '.'],
   workspace: ['.', 'process'],
 };
 
@@ -164,7 +171,7 @@ const STARTED = ['src/cli/main.ts', 'src/cli/start.ts', 'src/gateway/open-gatewa
 
 /** Each of them is a tenth of a start or more. */
 const FIRST_USE =
-  /^src\/(tools\/(built-ins|runtime\/(create-runtime|own-tools))|engines\/(native|claude-code)\/driver|mcp\/client\/create-client|store\/sqlite\/sqlite-store|config\/yaml-document)\.ts$/;
+  /^src\/(tools\/(built-ins|runtime\/(create-runtime|own-tools))|engines\/(native|claude-code)\/driver|mcp\/client\/create-client|observability\/open-telemetry|store\/(sqlite\/sqlite|postgres\/postgres)-store|config\/yaml-document)\.ts$/;
 
 /** What starts gateways, Claude Code and browsers for tests. */
 const STARTERS = ['browser', 'claude-processes-bench', 'claude-world', 'gateway'].map(
@@ -481,10 +488,15 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['cards/parse', 'cards/view', 'cards/bodies'],
   ],
   cards: ['text', 'ui', 'data', 'data/reducer', 'cards/parse', 'cards/view', 'cards/bodies', 'approvals'],
-  chat: ['text', 'ui', 'data', 'data/reducer', 'markdown', 'cards', 'cards/view'],
+  sessions: ['text', 'ui', 'data'],
+  chat: [
+    ...['text', 'ui', 'data', 'data/reducer', 'markdown', 'sessions'],
+    ...['cards', 'cards/parse', 'cards/view'],
+  ],
   'pages/shared': ['text', 'ui', 'data'],
+  'pages/keys': ['text', 'ui', 'data', 'pages/shared'],
   'pages/rules': ['text', 'ui', 'data', 'pages/shared'],
-  'pages/sessions': ['text', 'ui', 'data', 'pages/shared'],
+  'pages/sessions': ['text', 'ui', 'data', 'sessions', 'pages/shared'],
   'pages/setup': ['text', 'ui', 'data', 'notifications'],
   'pages/tools': ['text', 'ui', 'data', 'pages/shared'],
   'pages/traces': ['text', 'ui', 'data', 'pages/shared'],

@@ -9,7 +9,7 @@ const pages = [
     (name) => join(ROOT, name),
   ),
   ...filesUnder('docs', '.md').map((name) => join(ROOT, name)),
-  ...['bench', 'test/attacks', 'test/conformance'].map((folder) => join(ROOT, folder, 'README.md')),
+  ...['bench', 'deploy', 'test/attacks', 'test/conformance'].map((folder) => join(ROOT, folder, 'README.md')),
 ];
 
 describe('links', () => {

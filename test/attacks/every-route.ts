@@ -13,6 +13,9 @@ export const OPEN_ROUTES: readonly string[] = [
   'POST /api/session',
   'DELETE /api/session',
   'GET /api/mcp/:name/callback',
+  // A provider's signature, or the proof in a button, takes the place of a key (test/e2e/notify.test.ts).
+  'POST /api/notify/:target/answer',
+  'POST /api/push/answer',
 ];
 
 /** What goes on for as long as it is read, and how it comes to an end by itself. */

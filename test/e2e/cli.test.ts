@@ -27,7 +27,7 @@ describe('the command', () => {
     const help = await run(['--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
     expect(help.stdout).toMatch(
-      /^Commands:\n {2}start .*\n {2}code .*\n {2}chat .*\n {2}trace .*\n {2}init .*\n {2}trust .*\n {2}add .*\n {2}doctor /m,
+      /^Commands:\n {2}start .*\n {2}code .*\n {2}codex .*\n {2}opencode .*\n {2}pi .*\n {2}qwen .*\n {2}chat .*\n {2}trace .*\n {2}init .*\n {2}trust .*\n {2}keys .*\n {2}backup .*\n {2}export .*\n {2}import .*\n {2}add .*\n {2}doctor /m,
     );
   });
 
@@ -44,10 +44,10 @@ describe('the command', () => {
     );
 
     const postgres = await run(['start', '--config', 'toolgate.yaml'], {
-      config: 'store: postgres://me:hunter22@host/db\n',
+      config: 'store: postgres://me:hunter22@host/db?sslmode=maybe\n',
     });
     expect(postgres.code).toBe(2);
-    expect(postgres.stderr).toContain('PostgreSQL comes later');
+    expect(postgres.stderr).toContain('store: expected sslmode to be one of disable');
     expect(postgres.stderr).not.toContain('hunter22');
 
     const quirks = await run(['start', '--port', '0', '--config', 'toolgate.yaml'], {

@@ -1,12 +1,17 @@
 /** The HTTP server alone, on a free port, in front of engines that a test writes inline. */
+
+import { parseConfig } from '../../src/config/parse.js';
 import { GatewayError } from '../../src/core/errors.js';
 import type { ModelEvent } from '../../src/core/events.js';
 import type { Answer, Dispatcher, ModelInfo, ModelRequest } from '../../src/engines/engine.js';
 import { createModelCatalogue } from '../../src/engines/model-catalogue.js';
 import type { McpClient } from '../../src/mcp/client/mcp-client.js';
 import type { VirtualMcp } from '../../src/mcp/virtual/virtual-mcp.js';
+import { PushSubscriptions } from '../../src/notify/delivery/push-subscriptions.js';
 import type { Log } from '../../src/observability/log.js';
 import type { ApprovalCoordinator } from '../../src/permissions/approvals.js';
+import { type KeyOptions, KeyRing } from '../../src/server/access/key-ring.js';
+import { UpstreamAdministration } from '../../src/server/console-api/upstream-administration.js';
 import { GatewayServer, type GatewayServerOptions } from '../../src/server/gateway-server.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/server/http/limits.js';
 import type { NewTrace } from '../../src/store/traces.js';
@@ -40,7 +45,6 @@ export type ServerOptions = Partial<
   Pick<
     GatewayServerOptions,
     | 'host'
-    | 'keys'
     | 'publicHosts'
     | 'consoleDir'
     | 'approvals'
@@ -51,6 +55,7 @@ export type ServerOptions = Partial<
     | 'sessions'
   >
 > & {
+  keys?: readonly KeyOptions[];
   /** Parts of the store that are real. */
   parts?: Partial<
     Pick<GatewayServerOptions['store'], 'answers' | 'leases' | 'rules' | 'sessions' | 'signIns'>
@@ -60,11 +65,19 @@ export type ServerOptions = Partial<
   countTokens?: (call: ModelRequest) => Promise<number>;
   models?: readonly ModelInfo[];
   limits?: Partial<Limits>;
-  storeInfo?: () => Promise<never>;
+  storeProbe?: () => Promise<never>;
 };
 
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  const { limits, run = sayHello, countTokens = async () => 42, models = MODELS, parts, ...rest } = options;
+  const {
+    limits,
+    run = sayHello,
+    countTokens = async () => 42,
+    models = MODELS,
+    parts,
+    keys = [],
+    ...rest
+  } = options;
   const lines: LogLine[] = [];
   const requests: LogLine['facts'][] = [];
   let onRequest: () => void = () => {};
@@ -103,7 +116,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     port: 0,
     loopback: true,
     publicHosts: [],
-    keys: [],
+    keys: new KeyRing({ keys }),
     limits: { ...DEFAULT_LIMITS, ...limits },
     recordBodies: false,
     consoleDir: '/nonexistent',
@@ -116,7 +129,11 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     findWorkspace: () => ({ root: '/nonexistent', selection: 'none' }),
     sessions: NO_SESSIONS,
     chat: NO_CHAT,
+    queue: NO_QUEUE,
+    notifier: NO_NOTIFIER,
     models: createModelCatalogue({ models: {}, baseDir: '/', startDir: '/' }),
+    reload: async () => ({ file: null, changed: [], restart: [] }),
+    upstreams: noUpstreams(),
     permissions: { mode: 'ask', allow: [], ask: [], deny: [] },
     ...rest,
     dispatcher,
@@ -125,13 +142,18 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       answers: {
         get: async () => undefined,
         put: async () => ({ recorded: true }),
+        extend: async () => false,
         delete: async () => false,
       },
       leases: NO_LEASES,
       signIns: memorySignIns(),
-      info:
-        options.storeInfo ??
-        (async () => ({ kind: 'sqlite', location: ':memory:', schemaVersion: 1, sizeBytes: 0 })),
+      probe: options.storeProbe ?? (async () => {}),
+      figures: async () => ({
+        sessions: { live: 0, parked: 0, hibernated: 0 },
+        approvalsWaiting: 0,
+        leases: 0,
+      }),
+      info: async () => ({ kind: 'sqlite', location: ':memory:', schemaVersion: 1, sizeBytes: 0 }),
       traces: {
         record: (trace) => void traces.push(trace),
         list: async () => ({ items: [] }),
@@ -142,6 +164,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       sessions: { get: async () => undefined },
       approvals: { waiting: async () => new Map() },
       runs: NO_RUNS,
+      keys: NO_KEYS,
       ...parts,
     },
   });
@@ -166,6 +189,36 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   };
 }
 
+/** Of a gateway that tells nobody outside anything. */
+const NO_NOTIFIER: GatewayServerOptions['notifier'] = {
+  status: async () => [],
+  test: () => Promise.reject(new Error('there is no target')),
+  answer: () => Promise.reject(new Error('there is no target')),
+  push: new PushSubscriptions({
+    store: {
+      push: {
+        put: async () => {},
+        get: async () => undefined,
+        list: async () => [],
+        remove: async () => false,
+      },
+      secrets: { ensure: async (_name, value) => value },
+    },
+    scopesOf: () => undefined,
+    credentialOf: () => undefined,
+  }),
+  subscribe: () => Promise.reject(new Error('there is no browser')),
+  answerPush: () => Promise.reject(new Error('there is no browser')),
+};
+
+const NO_KEYS: GatewayServerOptions['store']['keys'] = {
+  add: async () => undefined,
+  list: async () => [],
+  rotate: async () => undefined,
+  revoke: async () => undefined,
+  revision: async () => 0,
+};
+
 const NO_RUNS: GatewayServerOptions['store']['runs'] = {
   create: async () => true,
   get: async () => undefined,
@@ -189,7 +242,6 @@ export const NO_TOOLS: GatewayServerOptions['tools'] = {
 export const ABOUT: GatewayServerOptions['about'] = {
   version: '0.0.0-test',
   startedAt: Date.now(),
-  keysConfigured: false,
   upstreams: [],
   models: 0,
   agents: [],
@@ -214,6 +266,7 @@ const NO_APPROVALS: ApprovalCoordinator = {
   onRule: () => () => {},
   usedUp: () => {},
   expireDue: async () => {},
+  follow: async () => {},
   refresh: async () => {},
   close: async () => {},
 };
@@ -227,12 +280,21 @@ const NO_SESSIONS: GatewayServerOptions['sessions'] = {
   delete: async () => false,
   running: () => [],
   standing: () => undefined,
+  label: async () => undefined,
   stop: async () => false,
+  elsewhere: async () => undefined,
+  delivered: () => {},
 };
 
 const NO_CHAT: GatewayServerOptions['chat'] = {
   start: () => Promise.reject(new Error('nothing is said here')),
   resume: () => Promise.reject(new Error('nothing has broken off here')),
+};
+
+const NO_QUEUE: GatewayServerOptions['queue'] = {
+  say: () => Promise.reject(new Error('nothing is said here')),
+  list: () => [],
+  withdraw: async () => [],
 };
 
 /** Of a process that is alone. */
@@ -258,9 +320,11 @@ const NO_VIRTUAL_MCP: VirtualMcp = {
 /** Of a gateway without MCP servers. */
 const NO_MCP: McpClient = {
   tools: () => [],
+  directory: async () => [],
   status: () => [],
   settled: async () => {},
   add: () => Promise.reject(new Error('no server is added here')),
+  configure: async () => {},
   remove: async () => false,
   reconnect: () => Promise.reject(new Error('there is no server')),
   finishSignIn: () => Promise.reject(new Error('there is no server')),
@@ -338,5 +402,19 @@ export function turnBytes(
     path,
     headers: { ...JSON_HEADERS, ...headers },
     body: JSON.stringify({ ...base, ...fields }),
+  });
+}
+
+/** None can be stored, and nothing changes what holds. */
+function noUpstreams(): UpstreamAdministration {
+  return new UpstreamAdministration({
+    store: { add: async () => undefined, list: async () => [], remove: async () => undefined },
+    box: { obstacle: undefined, seal: async (secret) => secret },
+    states: {
+      base: { config: parseConfig({}, { env: {} }).config, origin: 'given' },
+      problemOf: () => undefined,
+    },
+    env: {},
+    refresh: async () => {},
   });
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { configSchema } from '../../src/config/schema.js';
-import type { KeyOptions } from '../../src/server/access/auth.js';
+import type { KeyOptions } from '../../src/server/access/key-ring.js';
 import { createBuiltIns } from '../../src/tools/built-ins.js';
 import { createRegistry } from '../../src/tools/runtime/registry.js';
 import { SILENT } from '../../src/tools/runtime/runtime.js';

@@ -7,7 +7,7 @@ import {
 import { createGate } from '../../src/permissions/coordinator/create-gate.js';
 import type { PermissionGate, Verdict } from '../../src/permissions/gate.js';
 import type { Approval } from '../../src/store/approvals.js';
-import { openStore } from '../../src/store/sqlite/open.js';
+import { openStore } from '../../src/store/open/open-store.js';
 import type { Store } from '../../src/store/store.js';
 import { closeAfterTest } from './cleanup.js';
 import { deferred } from './gate.js';

@@ -1,19 +1,11 @@
 /** A real Chromium, the one of the system. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { findTestProgram, howToGet, TEST_PROGRAMS } from '../../scripts/test-programs.mjs';
 import { closeAfterTest } from './cleanup.js';
+import { systemProgram } from './system-program.js';
 
-const NAME = 'Chromium';
 /** What Playwright itself writes into the page's console where a test blocks workers. */
 const OWN_WORDS = 'Service Worker registration blocked by Playwright';
-
-function chromiumPath(): string {
-  const found = findTestProgram(NAME);
-  if (found !== undefined) return found;
-  const advice = TEST_PROGRAMS.filter(({ name }) => name === NAME).map(howToGet);
-  throw new Error(`${NAME} is not installed: ${advice.join()}`);
-}
 
 export type TestBrowser = Pick<Browser, 'newContext'>;
 
@@ -22,7 +14,7 @@ export function useBrowser(): TestBrowser {
   let browser: Browser | undefined;
   beforeAll(async () => {
     // Its own sandbox needs privileges that containers and root do not have; the pages are our own.
-    browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
+    browser = await chromium.launch({ executablePath: systemProgram('Chromium'), args: ['--no-sandbox'] });
   });
   afterAll(() => browser?.close());
   return {

@@ -16,6 +16,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BUILT = 'dist/cli.js';
 const SOURCES = [
   'src',
+  'test/conformance',
   'console/src',
   'console/index.html',
   'console/vite.config.ts',

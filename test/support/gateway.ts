@@ -60,16 +60,15 @@ async function configFile(folder: string): Promise<string | undefined> {
  */
 export async function startTestGateway(options: InProcessOptions = {}): Promise<TestGateway> {
   const folder = await prepare(options);
-  const loaded = await loadConfig({
-    file: await configFile(folder),
-    cwd: folder,
-    env: { HOME: folder, ...options.env },
-    overrides: { host: '127.0.0.1', port: 0 },
-  });
+  const env = { HOME: folder, ...options.env };
+  const overrides = { host: '127.0.0.1', port: 0 };
+  const loaded = await loadConfig({ file: await configFile(folder), cwd: folder, env, overrides });
   if (!JSON.stringify(options.config ?? '').includes('drain_s')) loaded.config.server.drain_s = 0;
   const { dispatcher, limits, virtualLimits, eventLimits, patience, logLevel = 'silent' } = options;
   const gateway = await startGateway({
     loaded,
+    env,
+    overrides,
     logLevel,
     version: VERSION,
     ...(dispatcher === undefined ? {} : { dispatcher }),

@@ -12,7 +12,7 @@ import type { Log } from '../../src/observability/log.js';
 import type { ModelRoute, ModelRule } from '../../src/routing/model-router.js';
 import { createSessions } from '../../src/sessions/lifetime/create-sessions.js';
 import type { Sessions } from '../../src/sessions/sessions.js';
-import { openStore } from '../../src/store/sqlite/open.js';
+import { openStore } from '../../src/store/open/open-store.js';
 import type { Store } from '../../src/store/store.js';
 import { createJobTable, createTodoList, type ToolContext } from '../../src/tools/runtime/context.js';
 import { toOffer } from '../../src/tools/runtime/registry.js';

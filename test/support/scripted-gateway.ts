@@ -22,6 +22,7 @@ export function approvalOf(id: string, more: Partial<ApprovalWire> = {}): Approv
     input: { command: 'make' },
     describe: { title: 'Run make', kind: 'command', command: 'make' },
     why: 'no rule matches',
+    risks: [],
     cwd: '/w',
     project: '/w',
     question: false,

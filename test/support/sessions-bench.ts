@@ -9,7 +9,7 @@ import type {
   Sessions,
   Turn,
 } from '../../src/sessions/sessions.js';
-import { openStore } from '../../src/store/sqlite/open.js';
+import { openStore } from '../../src/store/open/open-store.js';
 import type { Store } from '../../src/store/store.js';
 
 export const user = (...content: (string | Block)[]): Message => ({ role: 'user', content: blocks(content) });

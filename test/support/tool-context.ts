@@ -87,6 +87,7 @@ export async function createTestContext(options: TestContextOptions = {}): Promi
       await options.require?.(effects);
     },
     canUseTool: async () => ({ result: true }),
+    fillIn: async () => ({ action: 'cancel', why: 'nobody is there' }),
     readable: options.readable ?? (() => true),
     hidden: options.hidden ?? (async () => []),
     ...(options.runAgent === undefined ? {} : { runAgent: options.runAgent }),

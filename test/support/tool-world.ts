@@ -5,7 +5,7 @@ import type { ApprovalCoordinator } from '../../src/permissions/approvals.js';
 import { createApprovalCoordinator } from '../../src/permissions/coordinator/coordinator.js';
 import { createGate } from '../../src/permissions/coordinator/create-gate.js';
 import { createPolicy } from '../../src/permissions/judge/policy.js';
-import { openStore } from '../../src/store/sqlite/open.js';
+import { openStore } from '../../src/store/open/open-store.js';
 import { createBuiltIns } from '../../src/tools/built-ins.js';
 import { createToolRuntime } from '../../src/tools/runtime/create-runtime.js';
 import type { ToolSource } from '../../src/tools/runtime/registry.js';

@@ -54,6 +54,7 @@ export function typedTerminal(): TypedTerminal {
       });
     },
     readAll: async () => '',
+    clearLine: () => false,
     onInterrupt(handler) {
       handlers.push(handler);
       return () => void handlers.splice(handlers.lastIndexOf(handler), 1);
