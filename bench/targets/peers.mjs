@@ -16,7 +16,7 @@ const fileOf = (...parts) => join(folder, 'node_modules', ...parts);
 const MODES = ['json', 'burst', 'paced', 'first'];
 
 /** `direction`: the one way that it translates. `launch(mock, port, home)`: arguments and environment of Node. */
-const PEERS = [
+export const PEERS = [
   {
     name: 'claude-code-router',
     package: '@musistudio/claude-code-router',
@@ -74,27 +74,48 @@ export const NOT_RUN = [
   'ccproxy: its package is empty so far ("Coming Soon")',
 ];
 
+export function installAll() {
+  installPeers(
+    PEERS.map((peer) => peer.package),
+    'peers',
+  );
+}
+
+export const versionOf = (peer) =>
+  JSON.parse(readFileSync(fileOf(peer.package, 'package.json'), 'utf8')).version;
+
+/** Starts one in front of the upstream at `mock.port`, with a home folder that is gone when it has stopped. */
+export async function startPeer({ launch }, mock) {
+  const home = mkdtempSync(join(tmpdir(), 'toolgate-bench-peer-'));
+  const port = await freePort();
+  const { args, env } = launch(mock, port, home);
+  const running = await start(process.execPath, args, {
+    cwd: home,
+    env: { HOME: home, ...env },
+    port,
+    ready: () => answers(port),
+  });
+  return withFolder(running, home);
+}
+
 /** Installs them, and gives those that are there as targets. `notes` gets what the report is to say of them. */
 export function installedPeers(notes, say) {
   say('installing other gateways');
   try {
-    installPeers(
-      PEERS.map((peer) => peer.package),
-      'peers',
-    );
+    installAll();
   } catch (error) {
     notes.push(`no other gateway was measured: ${error.message}`);
     return [];
   }
   notes.push(...NOT_RUN.map((why) => `not run: ${why}`));
   return PEERS.map((peer) => {
-    const { version } = JSON.parse(readFileSync(fileOf(peer.package, 'package.json'), 'utf8'));
-    notes.push(`${peer.name} is ${version}, ${peer.direction} only; ${peer.arranged}`);
+    notes.push(`${peer.name} is ${versionOf(peer)}, ${peer.direction} only; ${peer.arranged}`);
     return peerTarget(peer);
   });
 }
 
-function peerTarget({ name, direction, launch, model }) {
+function peerTarget(peer) {
+  const { name, direction, model } = peer;
   return {
     name,
     kind: 'peer',
@@ -110,17 +131,6 @@ function peerTarget({ name, direction, launch, model }) {
         body: Buffer.from(text.replace(/"model":"[^"]+"/, () => `"model":"${model(mode)}"`)),
       });
     },
-    async start(mock) {
-      const home = mkdtempSync(join(tmpdir(), 'toolgate-bench-peer-'));
-      const port = await freePort();
-      const { args, env } = launch(mock, port, home);
-      const running = await start(process.execPath, args, {
-        cwd: home,
-        env: { HOME: home, ...env },
-        port,
-        ready: () => answers(port),
-      });
-      return withFolder(running, home);
-    },
+    start: (mock) => startPeer(peer, mock),
   };
 }
