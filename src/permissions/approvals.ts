@@ -12,6 +12,8 @@ import type { GatedToolCall, Verdict } from './gate.js';
 export interface ApprovalCoordinator {
   /** Asks and waits. Used by the gate alone. */
   ask(call: GatedToolCall, decision: Decision): Promise<Verdict>;
+  /** A person has decided about this very call, and the decision has not been used. For the gate. */
+  isAnswered(call: GatedToolCall): Promise<boolean>;
   /** Newest first; those that wait with `state: 'pending'`. */
   list(query: {
     principal?: string;

@@ -252,6 +252,7 @@ export const ABOUT: GatewayServerOptions['about'] = {
 
 /** Of a gateway that has never asked anyone anything. */
 const NO_APPROVALS: ApprovalCoordinator = {
+  isAnswered: async () => false,
   ask: () => Promise.reject(new Error('nothing is asked here')),
   list: async () => ({ items: [] }),
   get: async () => undefined,

@@ -5,6 +5,7 @@
 import type { Approval, ApprovalStore } from '../../store/approvals.js';
 import type { GatedToolCall } from '../gate.js';
 import type { ApprovalState } from './approval-state.js';
+import { isByRule } from './conclude.js';
 import { approvalId } from './identity.js';
 
 const MAX_VERSIONS = 10_000;
@@ -40,6 +41,13 @@ export class ApprovalLocator {
     if (last.state === 'cancelled' || known) return { version, mayHaveRun: false };
     if (last.usedAt !== undefined) return { version, mayHaveRun: true };
     return { version, reuse: last, mayHaveRun: false };
+  }
+
+  /** Whatever it was about: where the call would do something else by now, it has to be asked again. */
+  async isAnswered(call: GatedToolCall): Promise<boolean> {
+    const { last } = await this.#newest(call, this.#state.approvals);
+    if (last === undefined || last.usedAt !== undefined || this.#state.delivered.has(last.id)) return false;
+    return (last.state === 'allowed' || last.state === 'denied') && !isByRule(last);
   }
 
   async #newest(

@@ -106,7 +106,7 @@ export function isKeptForItsTurn({ ahead }: Pick<GatedToolCall, 'ahead'>, becaus
     : because.kind === 'person' || because.kind === 'expiry';
 }
 
-function isByRule({ decision }: Approval): boolean {
+export function isByRule({ decision }: Approval): boolean {
   return decision?.via === VIA_GATEWAY && decision.by === BY_RULE;
 }
 

@@ -337,6 +337,30 @@ describe('an answer before the turn of its call', () => {
     expect(events.map(({ type }) => type)).toEqual(['requested', 'resolved']);
   });
 
+  it.each([
+    ['in this process', false],
+    ['after a restart', true],
+  ])('is the answer also where a rule that was made later allows the call, %s', async (_when, restart) => {
+    const { ask, coordinator, gate, another } = await approvalBench();
+    const refused = await ask(early());
+    await coordinator.decide(refused.approval.id, no(refused.approval.digest));
+    await refused.verdict;
+    const changed = { ...callOf('npm run deploy', { toolUseId: 'edited' }), ahead: true };
+    const edited = await ask(changed);
+    const updatedInput = { command: 'npm run stage' };
+    await coordinator.decide(edited.approval.id, { ...yes(edited.approval.digest), updatedInput });
+    await edited.verdict;
+    await coordinator.addRule({ rule: 'Bash', behaviour: 'allow', scope: 'everywhere', createdBy: 'bob' });
+    const later = restart ? another().gate : gate;
+    expect(await later.check(itself())).toMatchObject({ outcome: 'denied', because: { by: 'bob' } });
+    expect(await later.check({ ...changed, ahead: false })).toMatchObject({
+      allowed: true,
+      input: updatedInput,
+      because: { kind: 'person' },
+    });
+    expect(await later.check(callOf('npm test'))).toMatchObject({ because: { kind: 'rule' } });
+  });
+
   it('is not waited for any more where the call would do something else in its turn', async () => {
     const { ask, coordinator, store } = await approvalBench();
     const first = await ask(early());

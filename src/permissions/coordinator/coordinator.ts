@@ -126,6 +126,10 @@ class Coordinator implements ApprovalCoordinator {
     }
   }
 
+  isAnswered(call: GatedToolCall): Promise<boolean> {
+    return this.#locator.isAnswered(call);
+  }
+
   async list(
     query: Parameters<ApprovalCoordinator['list']>[0],
   ): Promise<{ items: Approval[]; next?: string }> {

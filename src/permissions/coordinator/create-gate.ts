@@ -12,7 +12,7 @@ import { ToolPins } from './tool-pins.js';
 
 interface GateOptions {
   policy: Judge;
-  coordinator: Pick<ApprovalCoordinator, 'ask'> & Partial<Pick<ApprovalCoordinator, 'usedUp'>>;
+  coordinator: Pick<ApprovalCoordinator, 'ask' | 'isAnswered' | 'usedUp'>;
   store: Pick<Store, 'rules' | 'audit' | 'mcp'>;
   log: PermissionLog;
 }
@@ -20,18 +20,20 @@ interface GateOptions {
 export function createGate({ policy, coordinator, store, log }: GateOptions): PermissionGate {
   const ruleCache = new RuleCache(store.rules, policy, {
     pins: new ToolPins(store.mcp),
-    onUsedUp: (rule) => coordinator.usedUp?.(rule),
+    onUsedUp: (rule) => coordinator.usedUp(rule),
   });
 
   /** `asked`: the same call, as the coordinator is to know it. */
   async function verdictOn(call: GatedToolCall, asked: GatedToolCall): Promise<Verdict> {
     if (call.signal.aborted) return cancelled(call);
-    // A question is put to a person whatever allows it, so it must not use up a rule.
-    const decision = await (call.question ? ruleCache.judge(call) : ruleCache.admit(call));
+    // What a person said of this call holds, also where a rule that was made later would allow it as it is.
+    const byPerson = call.question === true || (call.ahead !== true && (await coordinator.isAnswered(asked)));
+    // A rule must not be used up by what a person decides.
+    const decision = await (byPerson ? ruleCache.judge(call) : ruleCache.admit(call));
     if (decision.behaviour === 'deny') {
       return refuse('denied', deniedByRules(call, decision), decision.because);
     }
-    if (decision.behaviour === 'allow' && !call.question) {
+    if (decision.behaviour === 'allow' && !byPerson) {
       return { allowed: true, input: call.input, because: decision.because };
     }
     return coordinator.ask(asked, decision);
