@@ -2,13 +2,6 @@
 import * as z from 'zod';
 import { digestOf } from '../store/json.js';
 
-export interface ToolDefinition {
-  /** Over everything that the server says of it. */
-  digest: string;
-  /** Small, whatever the server sends: enough to say what has changed. */
-  summary: DefinitionSummary;
-}
-
 const MOST_FIELDS = 100;
 const DESCRIPTION_CHARS = 1_000;
 const SHOWN_CHARS = 200;
@@ -26,6 +19,14 @@ const summarySchema = z.object({
   rest: z.string(),
 });
 
+export const definitionSchema = z.object({
+  /** Over everything that the server says of it. */
+  digest: z.string(),
+  /** Small, whatever the server sends: enough to say what has changed. */
+  summary: summarySchema,
+});
+
+export type ToolDefinition = z.output<typeof definitionSchema>;
 export type DefinitionSummary = z.output<typeof summarySchema>;
 
 export interface DefinedTool {

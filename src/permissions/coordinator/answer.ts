@@ -30,9 +30,10 @@ export async function decideApproval(
   if (problem !== undefined) return problem;
   const outcome = await approvalState.approvals.decide(id, toStored(asked, answer));
   if (outcome.outcome === 'unknown' || outcome.outcome === 'mismatch') return outcome;
-  // Before the call runs on: its like must find the tool pinned as it was shown.
-  if (outcome.outcome === 'decided' && answer.decision === 'allow' && call !== undefined) {
-    await approvalState.ruleCache.pins?.approve(call, outcome.rules);
+  // Before the call runs on, perhaps on another node: its like must find the tool pinned as it was shown.
+  if (outcome.outcome === 'decided' && answer.decision === 'allow') {
+    const { definition } = readAsked(asked.describe);
+    await approvalState.ruleCache.pins?.approve({ ...asked, definition }, outcome.rules);
   }
   approvalState.settle(outcome.approval);
   if (outcome.outcome !== 'decided') return (await repeated(approvalState, outcome, answer)) ?? outcome;

@@ -10,6 +10,7 @@ import type { AskHints, Decision, Effect, JudgedToolCall, Risk, ToolCallLocation
 import type { Description, GatedToolCall } from '../gate.js';
 import { isFileTool } from '../rules/rule.js';
 import { risksOf } from '../shell/risks.js';
+import { definitionSchema, type ToolDefinition } from '../tool-definition.js';
 
 /** The description's own fields, and these beside them. */
 type Shown = Description & { asked: Asked };
@@ -22,6 +23,8 @@ interface Asked {
   question: boolean;
   /** How the engine wants it to be put. */
   hints: AskHints;
+  /** The tool of a server, as it was then. */
+  definition?: ToolDefinition | undefined;
   /** What it is judged by: rules can be tried on it after a restart too. Not there for huge ones. */
   call?: unknown;
 }
@@ -38,6 +41,7 @@ export function toShown(call: GatedToolCall, decision: Decision, mayHaveRun: boo
     ...call.describe,
     asked: {
       ...{ why, risks: risksOf(call), place: { root, cwd }, question, hints },
+      ...(call.definition === undefined ? {} : { definition: call.definition }),
       ...(facts === undefined ? {} : { call: facts }),
     },
   };
@@ -53,6 +57,7 @@ export function readAsked(describe: unknown): Asked {
     place: { root: text(place, 'root'), cwd: text(place, 'cwd') },
     question: field(asked, 'question') === true,
     hints: readHints(field(asked, 'hints')),
+    definition: definitionSchema.safeParse(field(asked, 'definition')).data,
     call: field(asked, 'call'),
   };
 }

@@ -81,6 +81,27 @@ describe('a tool of an MCP server that a rule allows', () => {
     expect(await second.gate.check(send(ORIGINAL, bob))).toMatchObject({ allowed: true });
   });
 
+  it('is pinned by "always" as it was shown, also where the answer is given on another node', async () => {
+    const { ask, another } = await approvalBench({ policy: policy([]) });
+    const { approval } = await ask(send(ORIGINAL));
+    const { coordinator, gate } = another();
+    const rule = { rule: TOOL, scope: 'everywhere' } as const;
+    await coordinator.decide(approval.id, { ...allowIt, digest: approval.digest, rule });
+    const bob = { principal: 'bob', session: 's2' };
+    expect(await gate.judge(send(CHANGED, bob))).toMatchObject({ because: { kind: 'changed' } });
+    expect(await gate.check(send(ORIGINAL, bob))).toMatchObject({ allowed: true });
+  });
+
+  it('is asked about where a rule was never used and a person allowed another one', async () => {
+    const { ask, gate, coordinator, store } = await approvalBench({ policy: policy([]) });
+    const { approval, verdict } = await ask(send(ORIGINAL));
+    await coordinator.decide(approval.id, { ...allowIt, digest: approval.digest });
+    await verdict;
+    await store.rules.add({ rule: TOOL, behaviour: 'allow', scope: 'everywhere', createdBy: 'admin' });
+    expect(await gate.judge(send(CHANGED))).toMatchObject({ because: { kind: 'changed' } });
+    expect(await gate.check(send(ORIGINAL))).toMatchObject({ allowed: true });
+  });
+
   it('cannot be pinned anew for all by a rule that another key makes for its session', async () => {
     const { gate, ask, coordinator, store } = await approvalBench({ policy: policy([]) });
     await store.rules.add({ rule: TOOL, behaviour: 'allow', scope: 'everywhere', createdBy: 'admin' });

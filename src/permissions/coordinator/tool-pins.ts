@@ -7,6 +7,9 @@ import { type McpStore, type NewToolPin, RULE_SUBJECT, type ToolPin } from '../.
 import type { Decision, JudgedToolCall, Reason } from '../decision.js';
 import { changesBetween } from '../tool-definition.js';
 
+type DefinedToolCall = Pick<JudgedToolCall, 'principal' | 'tool'> & {
+  definition?: JudgedToolCall['definition'] | undefined;
+};
 type RuleReason = Extract<Reason, { kind: 'rule' }>;
 
 /** Pins that were found equal; beyond this many they are looked up again. */
@@ -29,17 +32,23 @@ export class ToolPins {
       return decision;
     const known = JSON.stringify([call.principal, subjectOf(because), tool, definition.digest]);
     if (this.#known.has(known)) return decision;
-    const pinned = await this.#pinned(subjectOf(because), call, keep);
-    if (pinned !== undefined && pinned.digest !== definition.digest) {
-      const own = await this.#store.pin(keySubject(call), tool);
-      if (own?.digest !== definition.digest) return changed(call, because, newer(pinned, own));
+    const subject = subjectOf(because);
+    const own = await this.#store.pin(keySubject(call), tool);
+    const isOwn = own?.digest === definition.digest;
+    // Nothing is pinned for the rule yet: what a person of this key allowed last says what the tool was.
+    if (own !== undefined && !isOwn && (await this.#store.pin(subject, tool)) === undefined) {
+      return changed(call, because, own);
+    }
+    const pinned = await this.#pinned(subject, call, keep);
+    if (pinned !== undefined && pinned.digest !== definition.digest && !isOwn) {
+      return changed(call, because, newer(pinned, own));
     }
     if (keep || pinned !== undefined) this.#remember(known);
     return decision;
   }
 
   /** A person was shown this call, and allowed it; `rules` are those that they made of it. */
-  async approve(call: JudgedToolCall, rules: readonly { id: string }[] = []): Promise<void> {
+  async approve(call: DefinedToolCall, rules: readonly { id: string }[] = []): Promise<void> {
     const subjects = [keySubject(call), ...rules.map(({ id }) => `${RULE_SUBJECT}${id}`)];
     for (const subject of subjects) {
       const pin = pinOf(subject, call);
@@ -58,12 +67,12 @@ export class ToolPins {
   }
 }
 
-function pinOf(subject: string, { tool, definition }: JudgedToolCall): NewToolPin | undefined {
+function pinOf(subject: string, { tool, definition }: DefinedToolCall): NewToolPin | undefined {
   return definition && { subject, tool, digest: definition.digest, summary: definition.summary };
 }
 
 /** Keys answer for themselves alone. */
-const keySubject = ({ principal }: JudgedToolCall): string => `key:${principal}`;
+const keySubject = ({ principal }: DefinedToolCall): string => `key:${principal}`;
 
 const subjectOf = ({ id, source, rule }: RuleReason): string =>
   id === undefined ? `${source}:${rule}` : `${RULE_SUBJECT}${id}`;
