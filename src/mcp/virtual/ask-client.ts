@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { UNSEEN } from '../../core/unseen.js';
 import type { Approval, ApprovalCoordinator } from '../../permissions/approvals.js';
+import { readAsked } from '../../permissions/coordinator/shown.js';
 import type { InputRequiredResult, Server, ServerContext, ServerSdk } from './sdk.js';
 
 /** Of the embedded question. */
@@ -20,6 +21,7 @@ const describedSchema = z.object({
   diff: z.string().optional(),
   url: z.string().optional(),
   detail: z.string().optional(),
+  agent: z.string().optional(),
   /** A yes is no answer to these. */
   questions: z.undefined().optional(),
   form: z.undefined().optional(),
@@ -32,11 +34,22 @@ export function questionFor(
   { requestState, chars, key = QUESTION }: { requestState: string; chars: number; key?: string },
 ): InputRequiredResult | undefined {
   const { data } = describedSchema.safeParse(describe);
-  if (data === undefined) return undefined;
-  const { title, command, url, diff, detail } = data;
-  const parts = [command, url, diff, detail].filter((part) => part !== undefined && part !== '');
+  const { why, place, hints } = readAsked(describe);
+  // One press is not what the engine wants for a yes.
+  if (data === undefined || hints.defaultToNo === true) return undefined;
+  const { title, command, url, diff, detail, agent } = data;
+  const parts = [command, url, diff, detail].filter(isSaid);
   const shown = parts.length === 0 ? JSON.stringify(input) : parts.join('\n');
-  const message = visible(`May ${tool} be run? ${title}\n\n${shown}`);
+  const around = [
+    ['Why it is asked', why],
+    ['Folder', place.cwd],
+    ['Path', hints.blockedPath],
+    ['Reason', hints.reason],
+    ['Sub-agent', agent],
+  ].flatMap(([name, said]) => (isSaid(said) ? [`${name}: ${said}`] : []));
+  const message = visible(
+    [`May ${tool} be run? ${title}`, shown, around.join('\n')].filter(isSaid).join('\n\n'),
+  );
   if (message.length > chars) return undefined;
   return sdk.inputRequired({
     requestState,
@@ -55,6 +68,8 @@ export function questionFor(
     },
   });
 }
+
+const isSaid = (part: string | undefined): part is string => part !== undefined && part !== '';
 
 const UNSEEN_CHARACTERS = new RegExp(UNSEEN.source, 'gu');
 
