@@ -116,13 +116,15 @@ export function createToolServer(scope: McpScope): Server {
   server.setRequestHandler('tools/list', () =>
     guarded(scope, async () => ({ tools: await listTools(scope) })),
   );
+  const refuseTooMany = (): void => {
+    if (calls.size < parts.limits.calls) return;
+    throw new sdk.ProtocolError(
+      sdk.ErrorCode.InvalidRequest,
+      `${calls.size} calls of this session run already, which is the limit. Wait for one of them.`,
+    );
+  };
   server.setRequestHandler('tools/call', ({ params }, context) => {
-    if (calls.size >= parts.limits.calls) {
-      throw new sdk.ProtocolError(
-        sdk.ErrorCode.InvalidRequest,
-        `${calls.size} calls of this session run already, which is the limit. Wait for one of them.`,
-      );
-    }
+    refuseTooMany();
     const { id, signal } = context.mcpReq;
     const wanted = { name: params.name, input: params.arguments ?? {} };
     const suspended = takesForms(server) ? scope.suspended : undefined;
@@ -143,8 +145,9 @@ export function createToolServer(scope: McpScope): Server {
   if (tasks !== undefined) serveTasks(server, scope, tasks);
   serveDirectory(server, scope, {
     offer: () => offerOf(scope, scope.session),
-    run: (wanted, context) =>
-      calls.run(context.mcpReq.id, context.mcpReq.signal, async (signal) => {
+    run: (wanted, context) => {
+      refuseTooMany();
+      return calls.run(context.mcpReq.id, context.mcpReq.signal, async (signal) => {
         const kind =
           scope.session === undefined
             ? { kind: 'once' as const }
@@ -152,7 +155,8 @@ export function createToolServer(scope: McpScope): Server {
         const state = await scope.lendState(kind);
         const run = () => runForResult(scope, wanted, state, context, signal);
         return scope.session === undefined ? withState(state, run) : run();
-      }),
+      });
+    },
   });
   return server;
 }
