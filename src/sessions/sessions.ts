@@ -70,6 +70,8 @@ export interface Sessions {
    * where none runs. A turn that ends before has not taken it; one that takes it says so (`steered`).
    */
   steer(id: string, message: SteeringMessage): boolean;
+  /** Takes a message back before it is said. False where a turn that runs in this process has taken it. */
+  unsteer(id: string, message: string): boolean;
   /** What people make of it in their lists; a turn that runs goes on. Undefined when it is gone. */
   label(id: string, labels: SessionLabels): Promise<Session | undefined>;
   /** Ends a running turn as well. False when there was none. */

@@ -50,6 +50,12 @@ async function status(bed: AgentBed, path: string, body: object, key: KeyName): 
   return answer.status;
 }
 
+async function withdraw(bed: AgentBed, session: string, message: unknown): Promise<number> {
+  const headers = { authorization: `Bearer ${KEYS.storm}` };
+  const path = `/api/sessions/${session}/messages/${String(message)}`;
+  return (await fetch(`${bed.url}${path}`, { method: 'DELETE', headers })).status;
+}
+
 describe('a message into a running turn of the native agent', PATIENT, () => {
   it('comes after the results, before the model is asked again', async () => {
     const bed = await AgentBed.start('native', { permissions: ASKING });
@@ -67,6 +73,21 @@ describe('a message into a running turn of the native agent', PATIENT, () => {
     expect(result?.content.map(({ type }) => type)).toEqual(['tool_result', 'text']);
     expect(await bed.api('GET', `/api/sessions/${session}/messages`)).toEqual({ data: [] });
     expect(bed.model.problems).toEqual([]);
+    await bed.close();
+  });
+
+  it('is not said once it is withdrawn', async () => {
+    const bed = await AgentBed.start('native', { permissions: ASKING });
+    const session = await waiting(bed);
+    const { id } = await say(bed, session, 'And drop the table.', 'steer');
+    await say(bed, session, 'And say why.', 'steer');
+    expect(await withdraw(bed, session, id)).toBe(204);
+    await bed.allowNext();
+    expect(await saidUpTo(bed, session, 'It is written.')).toEqual([
+      'write the line',
+      'And say why.',
+      'It is written.',
+    ]);
     await bed.close();
   });
 
@@ -130,11 +151,7 @@ describe('messages to a session', PATIENT, () => {
     expect(await status(bed, '/api/sessions/ses_none/messages', { content: 'x' }, 'storm')).toBe(404);
 
     const { id } = await say(bed, session, 'never mind');
-    const gone = await fetch(`${bed.url}${path}/${String(id)}`, {
-      method: 'DELETE',
-      headers: { authorization: `Bearer ${KEYS.storm}` },
-    });
-    expect(gone.status).toBe(204);
+    expect(await withdraw(bed, session, id)).toBe(204);
     for (let count = 0; count < 20; count += 1) await say(bed, session, `number ${count}`);
     expect(await status(bed, path, { content: 'one too many' }, 'storm')).toBe(409);
     const stopped = await bed.api('POST', `/api/sessions/${session}/stop`);

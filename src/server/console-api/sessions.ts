@@ -130,7 +130,10 @@ export const stopSession: ConsoleApiHandler = async (exchange, context, paramete
   const { name } = exchange.principal;
   // First: the end of the turn says the next one.
   const withdrawn = await context.queue.withdraw(id);
-  const answer: StopAnswer = { stopped: await context.sessions.stop(id, name), withdrawn };
+  const stopped = await context.sessions.stop(id, name);
+  // What the turn had taken and did not come to say.
+  withdrawn.push(...(await context.queue.withdraw(id)));
+  const answer: StopAnswer = { stopped, withdrawn };
   // When the answer arrives, no question of the turn is pending.
   if (answer.stopped) await context.approvals.cancelAbandoned(id, stoppedBy(name));
   sendJson(exchange, 200, answer, NO_STORE);

@@ -232,6 +232,10 @@ class StoredSessions implements Sessions {
     return this.#running.get(id)?.steer(message) === true;
   }
 
+  unsteer(id: string, message: string): boolean {
+    return this.#running.get(id)?.unsteer(message) !== false;
+  }
+
   async label(id: string, labels: SessionLabels): Promise<Session | undefined> {
     const { store, emit } = this.#parts;
     if (!(await store.sessions.label(id, labels))) return undefined;

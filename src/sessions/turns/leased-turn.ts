@@ -160,6 +160,12 @@ export class LeasedTurn implements Turn {
     return true;
   }
 
+  /** False where the turn has taken it. */
+  unsteer(id: string): boolean {
+    this.#steering = this.#steering.filter((each) => each.id !== id);
+    return !this.#taken.includes(id);
+  }
+
   takeSteering(): Block[] {
     const taken = this.#steering;
     this.#steering = [];

@@ -43,7 +43,7 @@ interface QueuedMessage {
 }
 
 interface ChatQueueOptions {
-  sessions: Pick<Sessions, 'get' | 'standing' | 'steer' | 'subscribe'>;
+  sessions: Pick<Sessions, 'get' | 'standing' | 'steer' | 'unsteer' | 'subscribe'>;
   store: Pick<Store, 'runs'>;
   log: Log;
   /** Begins a turn; `client_id` makes a repeat the same turn. */
@@ -107,9 +107,11 @@ export class ChatQueue {
     return (this.#waiting.get(session) ?? []).map(toWire);
   }
 
-  /** Those that are withdrawn now; all of the session where no id is given. What a turn has begun with is said. */
+  /** Those that are withdrawn now; all of the session where no id is given. What a turn has taken is said. */
   async withdraw(session: string, id?: string): Promise<QueuedMessageWire[]> {
-    const found = (this.#waiting.get(session) ?? []).filter((each) => id === undefined || each.id === id);
+    const found = (this.#waiting.get(session) ?? [])
+      .filter((each) => id === undefined || each.id === id)
+      .filter((each) => this.#options.sessions.unsteer(session, each.id));
     this.#forget(
       session,
       found.map((each) => each.id),
