@@ -36,6 +36,18 @@ function verified({ body, headers }: Received): {
 }
 
 describe('a webhook', () => {
+  it('that wants no questions is nobody who could answer one', async () => {
+    const site = await startProvider();
+    const only = (events: readonly (typeof EVERY)[number][]): NotifyInput =>
+      hookTo(site.url, {
+        targets: { hook: { type: 'webhook', url: site.url, secret: SECRET, events: [...events] } },
+      });
+    const deaf = await notifyWorld(only(['turn.failed']));
+    expect(deaf.notifier.isReachable(callOf('make'))).toBe(false);
+    const asked = await notifyWorld(only(['approval.asked']));
+    expect(asked.notifier.isReachable(callOf('make'))).toBe(true);
+  });
+
   it('tells of a question and of its end, signed after Standard Webhooks', async () => {
     const site = await startProvider();
     const { ask, coordinator } = await notifyWorld(hookTo(site.url));

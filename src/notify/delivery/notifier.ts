@@ -117,7 +117,7 @@ export class Notifier {
     const config = this.#config;
     const now = this.#now();
     if (this.#browsers.some((each) => this.push.mayDecide(each, call.principal))) return true;
-    return [...whoIsAsked(config, call, now).values()].some((due) => due < now + this.#options.timeoutMs);
+    return askedAt(config, call, now).some(([, due]) => due < now + this.#options.timeoutMs);
   }
 
   /** Never waits and never throws: no approval waits for it. */
@@ -245,10 +245,9 @@ export class Notifier {
 
   async #asked(approval: Approval): Promise<void> {
     const config = this.#config;
-    const due = whoIsAsked(config, approval, approval.createdAt);
     const payload = this.#notice(ASKED, approval, config);
     const browsers = await this.push.targetsFor(approval.principal);
-    const asked = [...due].filter(([target]) => wants(config.targets[target], ASKED));
+    const asked = askedAt(config, approval, approval.createdAt);
     await this.#put(
       [...asked, ...browsers.map((target): [string, number] => [target, approval.createdAt])].map(
         ([target, dueAt]) => ({ ...aboutApproval(ASKED, approval, target), payload, dueAt }),
@@ -390,6 +389,11 @@ export class Notifier {
     });
     return (text) => createHmac('sha256', secret).update(text).digest('base64url');
   }
+}
+
+/** Targets that take questions, each with the time from which it is asked. */
+function askedAt(config: NotifyConfig, call: AskedCall, from: number): [string, number][] {
+  return [...whoIsAsked(config, call, from)].filter(([target]) => wants(config.targets[target], ASKED));
 }
 
 function wants(target: TargetConfig | undefined, event: string): boolean {
