@@ -118,7 +118,7 @@ export class GatewayServer {
     const streams = new EventStreams({
       hub: events,
       approvals: options.approvals,
-      isSignedIn: (headers) => auth.isSignedIn(headers),
+      isStill: (principal, headers) => auth.isStill(principal, headers),
     });
     auth.signIns.onEnd(() => streams.check());
     keys.onChange(() => this.#dismiss());
@@ -224,9 +224,11 @@ export class GatewayServer {
    */
   #dismiss(): void {
     this.#streams.check();
-    if (!this.#options.keys.isOpen) this.#sockets.drain((headers) => !this.#auth.isSignedIn(headers));
+    const isGone = ({ principal, request }: Exchange): boolean =>
+      !this.#auth.isStill(principal, request.headers);
+    if (!this.#options.keys.isOpen) this.#sockets.drain(isGone);
     for (const exchange of [...this.#connections.running]) {
-      if (exchange.listens && !this.#auth.isSignedIn(exchange.request.headers)) exchange.abort(keyGone());
+      if (exchange.listens && isGone(exchange)) exchange.abort(keyGone());
     }
   }
 

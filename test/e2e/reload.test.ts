@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { tempFolder } from '../support/cleanup.js';
+import { EventReader } from '../support/event-reader.js';
 import { type GatewayProcess, runCommand, startGatewayProcess } from '../support/gateway.js';
 import { newestServer } from '../support/mcp-servers.js';
 import { freePort, gate, json, sse, startUpstream } from '../support/scripted-upstream.js';
@@ -82,6 +83,21 @@ it('SIGHUP takes keys, models and upstreams; a stream that runs keeps its upstre
   expect(await (await running).text()).toContain('and whole');
   expect(gateway.stderr).toContain('the configuration was reloaded');
   expect(gateway.running).toBe(true);
+});
+
+it('a key that loses `admin` loses the stream of everybody’s events', async () => {
+  const boss = { key: 'boss-key', name: 'boss', scopes: ['call', 'approve', 'admin'] };
+  const bystander = { key: 'other-key', name: 'other', scopes: ['call', 'approve', 'admin'] };
+  const config = { server: { keys: [ROOT, boss, bystander] }, models: { demo: { upstream: 'demo' } } };
+  const gateway = await start(config);
+  const [events, others] = await Promise.all(
+    [boss, bystander].map(({ key }) => EventReader.open(gateway.url, { key })),
+  );
+  const keys = [ROOT, { ...boss, scopes: ['call'] }, bystander];
+  await write(gateway.folder, { ...config, server: { keys } });
+  expect((await reload(gateway.url)).status).toBe(200);
+  await events?.ended;
+  expect(others?.over).toBe(false);
 });
 
 it('a wrong file changes nothing, and says where it is wrong as a start does', async () => {

@@ -118,9 +118,9 @@ export class Auth {
     if (this.#keys.isStranger(secret)) await this.#keys.refresh();
   }
 
-  /** Whether a signed-in browser would still be let in. */
-  isSignedIn(headers: IncomingHttpHeaders): boolean {
-    return this.#find(headers) !== undefined;
+  /** Whether these headers still stand for the same key with the same rights. */
+  isStill(principal: Principal, headers: IncomingHttpHeaders): boolean {
+    return this.#find(headers) === principal;
   }
 
   /**

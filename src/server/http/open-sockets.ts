@@ -1,13 +1,13 @@
 /** The WebSockets that are open: how many each key has, and how they end with the gateway. */
-import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../core/errors.js';
+import type { Exchange } from './exchange.js';
 
 /** A few terminals, each with its agents. */
 const SOCKETS_A_KEY = 256;
 
 interface OpenSocket {
-  /** Of the request that opened it. */
-  readonly headers: IncomingHttpHeaders;
+  /** The request that opened it. */
+  readonly opened: Exchange;
   /** Nothing new begins on it; it closes when nothing runs on it any more. */
   drain(): void;
   /** At once. */
@@ -46,8 +46,8 @@ export class OpenSockets {
     else this.#counts.delete(principal);
   }
 
-  drain(which: (headers: IncomingHttpHeaders) => boolean = () => true): void {
-    for (const socket of [...this.#open.keys()]) if (which(socket.headers)) socket.drain();
+  drain(which: (opened: Exchange) => boolean = () => true): void {
+    for (const socket of [...this.#open.keys()]) if (which(socket.opened)) socket.drain();
   }
 
   terminate(): void {

@@ -64,7 +64,7 @@ interface Received {
 }
 
 class ResponsesSocket {
-  readonly #opened: Exchange;
+  readonly opened: Exchange;
   readonly #context: ModelApiContext;
   readonly #socket: MessageSocket;
   readonly #headers: IncomingHttpHeaders;
@@ -86,7 +86,7 @@ class ResponsesSocket {
     webSocket: Awaited<ReturnType<typeof acceptWebSocket>>,
   ) {
     const { clock, limits, sockets } = context;
-    this.#opened = opened;
+    this.opened = opened;
     this.#context = context;
     this.#headers = requestHeaders(opened.request.headers);
     this.#answers = new ConnectionAnswers(context.local);
@@ -99,10 +99,6 @@ class ResponsesSocket {
     this.#expiry = setTimeout(() => this.#expire(), limits.socketMs).unref();
     sockets.add(this, opened.principal.name);
     if (context.isDraining()) this.drain();
-  }
-
-  get headers(): IncomingHttpHeaders {
-    return this.#opened.request.headers;
   }
 
   drain(): void {
@@ -171,8 +167,8 @@ class ResponsesSocket {
   }
 
   #answer({ lane, body, generate }: Received): void {
-    const request = new LaneRequest(body, lane, this.#opened.principal.name, this.#answers);
-    const limit = bodyLimitOf(this.#opened.principal, this.#context.limits.bodyBytes);
+    const request = new LaneRequest(body, lane, this.opened.principal.name, this.#answers);
+    const limit = bodyLimitOf(this.opened.principal, this.#context.limits.bodyBytes);
     if (request.body.length > limit.bytes) {
       this.#refuse(lane, tooLarge(limit, ' with what it goes on from'));
       return;
@@ -209,7 +205,7 @@ class ResponsesSocket {
     const streamId = lane === UNNAMED ? undefined : lane;
     const message = new LaneReply({ socket: this.#socket, headers: this.#headers, body, streamId, onEnd });
     this.#running += 1;
-    await this.#context.serveMessage(this.#opened, message, work);
+    await this.#context.serveMessage(this.opened, message, work);
     this.#running -= 1;
   }
 

@@ -55,6 +55,10 @@ export class EventStream implements EventReader {
     onAbort(exchange.signal, () => this.finish());
   }
 
+  get principal(): Principal {
+    return this.#exchange.principal;
+  }
+
   get headers(): IncomingHttpHeaders {
     return this.#exchange.request.headers;
   }

@@ -19,7 +19,7 @@ async function start(limits: Partial<EventLimits> = {}) {
   const approvals = { list: async () => ({ items: [] }), subscribe: () => () => {} };
   const hub = new EventHub({ approvals, log: LOG, now: () => time.now, limits: { ...LIMITS, ...limits } });
   const streams = new EventStreams({
-    ...{ hub, isSignedIn: () => true, now: () => time.now },
+    ...{ hub, isStill: () => true, now: () => time.now },
     approvals: { attend: () => () => {}, seen: () => {} },
   });
   const started: { name: string; over: Promise<void> }[] = [];

@@ -16,7 +16,7 @@ interface EventStreamsOptions {
   hub: EventHub;
   approvals: Pick<ApprovalCoordinator, 'attend' | 'seen'>;
   /** Whether what the request came with still lets it in. */
-  isSignedIn(headers: IncomingHttpHeaders): boolean;
+  isStill(principal: Principal, headers: IncomingHttpHeaders): boolean;
   /** Milliseconds from any beginning. */
   now?: () => number;
 }
@@ -62,10 +62,10 @@ export class EventStreams {
     }
   }
 
-  /** A sign-in has ended: so do the streams that stood on it. */
+  /** A sign-in has ended, or a key has other rights: so do the streams that stood on it. */
   check(): void {
     for (const stream of [...this.#streams]) {
-      if (!this.#options.isSignedIn(stream.headers)) stream.finish();
+      if (!this.#options.isStill(stream.principal, stream.headers)) stream.finish();
     }
   }
 
