@@ -85,6 +85,29 @@ describe('the key ring', () => {
     expect([isIn(ring, 'ci'), ring.named('ci')]).toEqual([false, undefined]);
   });
 
+  it.each([
+    ['a key', {}],
+    ['the overlap of a rotation', { rotated: true }],
+  ])('tells of the end of %s, once', async (_what, { rotated = false }: { rotated?: boolean }) => {
+    const key = await add('ci', rotated ? {} : { expiresAt: START + 10 });
+    const next = { digest: 'aa', start: 's', previousUntil: START + 10 };
+    if (rotated) await store.keys.rotate(key?.id ?? '', next, 'root');
+    const ring = await open();
+    let told = 0;
+    ring.onChange(() => {
+      told += 1;
+    });
+    for (const [at, times] of [
+      [START + 9, 0],
+      [START + 10, 1],
+      [START + 11, 1],
+    ] as const) {
+      now = at;
+      await ring.refresh();
+      expect(told).toBe(times);
+    }
+  });
+
   it('takes the secret before a rotation until its overlap is over', async () => {
     const key = await add('ci');
     const ring = await open();

@@ -88,6 +88,8 @@ export class KeyRing {
   #index = new CredentialIndex<HeldCredential>([]);
   #rates = new Map<string, { rpm: number; limit: RateLimit }>();
   #isOpen = true;
+  /** When the next secret ends by itself: what waits for news in its name ends then too. */
+  #nextEnd = Number.POSITIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #isLost = false;
@@ -227,6 +229,7 @@ export class KeyRing {
   async #read(): Promise<void> {
     const store = this.#store;
     if (store === undefined) return;
+    if (this.#nextEnd <= this.#now()) this.#changed();
     try {
       const revision = await store.revision();
       this.#isLost = false;
@@ -266,6 +269,8 @@ export class KeyRing {
       const old = before.get(credentialId(each));
       return old?.principal === each.principal ? old : each;
     });
+    const ends = this.#credentials.map(({ until }) => until).filter((until) => until > this.#now());
+    this.#nextEnd = Math.min(...ends, Number.POSITIVE_INFINITY);
     this.#until = new Map(this.#credentials.map((each) => [each, each.until]));
     this.#index = new CredentialIndex(this.#credentials.map((each) => [each.tie, each]));
     this.#arrangeRates();
