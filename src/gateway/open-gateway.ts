@@ -61,6 +61,7 @@ export interface GatewayOptions {
     role: WorkerRole;
     /** The figures of all of them, from those of this one. */
     figuresOfAll(own: string): Promise<string>;
+    onReloaded(loaded: LoadedConfig): void;
   };
   /** The process is nothing but the gateway: its signals drain. */
   signals?: boolean;
@@ -240,6 +241,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log,
       env,
       overrides: options.overrides,
+      onReloaded: worker?.onReloaded,
     });
 
     let server: GatewayServer | undefined;
@@ -287,10 +289,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const finished = deferred();
     let closing: Promise<void> | undefined;
     const closeAll = async (): Promise<void> => {
-      await stack.close();
-      log.info({ url }, 'stopped');
-      await log.flush();
-      finished.resolve();
+      try {
+        await stack.close();
+        log.info({ url }, 'stopped');
+      } finally {
+        await log.flush();
+        finished.resolve();
+      }
     };
     const close = (): Promise<void> => (closing ??= closeAll());
     if (options.signals ?? false) superviseProcess({ close, reload, finished: finished.promise, log });

@@ -26,6 +26,8 @@ interface ReloadOptions {
   log: Log;
   env: Environment;
   overrides: Overrides | undefined;
+  /** The file has been loaded again: what it says, with what cannot change as it was. */
+  onReloaded?: ((loaded: LoadedConfig) => void) | undefined;
 }
 
 export interface Reloads {
@@ -68,7 +70,9 @@ async function reload(options: ReloadOptions, by: string): ReturnType<Reload> {
   try {
     const read = await reloadConfig(live.loaded, { env, overrides });
     checkQuirks(read);
-    return await apply(options, read, by);
+    const outcome = await apply(options, read, by);
+    options.onReloaded?.({ ...read, config: withFixed(live.config, read.config) });
+    return outcome;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     log.error({ by, file, problem: message }, 'the configuration was not reloaded; that of before holds');

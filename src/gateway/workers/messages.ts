@@ -31,6 +31,8 @@ export type FromWorker =
   /** It cannot be opened: what a person is told, and the exit code. */
   | { type: 'failed'; message: string; code: number }
   | { type: 'taken'; id: number }
+  /** It has loaded the file again: what replaces a worker begins with it. */
+  | { type: 'configured'; loaded: WorkerSetup['loaded'] }
   /** One of the connections that it was given has ended. */
   | { type: 'closed' }
   | { type: 'figures'; id: number; text: string }

@@ -72,6 +72,8 @@ class Primary {
   readonly #finished = deferred();
   /** Accepted while no worker listens. */
   #waiting: Socket[] = [];
+  /** As the file was loaded last; undefined where it was loaded once. */
+  #reloaded: WorkerSetup['loaded'] | undefined;
   /** What workers counted that have ended, as it was last seen. */
   #past = '';
   #isStopping = false;
@@ -110,6 +112,9 @@ class Primary {
     const worker = new Worker(setup, {
       onListening: () => this.#giveWaiting(),
       onFiguresAsked: (id) => void this.#tellFigures(worker, id),
+      onConfigured: (loaded) => {
+        this.#reloaded = loaded;
+      },
     });
     this.#workers.set(setup.role.index, worker);
     worker.listening.catch(() => {});
@@ -138,7 +143,8 @@ class Primary {
   }
 
   #replace(setup: WorkerSetup, pauseMs: number): void {
-    const worker = this.#fork({ ...setup, isReplacement: true });
+    const loaded = this.#reloaded ?? setup.loaded;
+    const worker = this.#fork({ ...setup, loaded, isReplacement: true });
     const facts = { worker: setup.role.index, pid: worker.pid };
     worker.listening.then(
       () => this.#log.info(facts, 'a worker listens again'),
@@ -196,6 +202,7 @@ class Primary {
 interface WorkerEvents {
   onListening(): void;
   onFiguresAsked(id: number): void;
+  onConfigured(loaded: WorkerSetup['loaded']): void;
 }
 
 interface Address {
@@ -319,6 +326,9 @@ class Worker {
         break;
       case 'ask-figures':
         this.#events.onFiguresAsked(message.id);
+        break;
+      case 'configured':
+        this.#events.onConfigured(message.loaded);
         break;
     }
   }

@@ -21,7 +21,7 @@ export async function runWorker(
   let isAlone = false;
   process.once('disconnect', () => {
     isAlone = true;
-    void gateway?.close();
+    gateway?.close().catch(() => {});
   });
   const setup = await wire.open();
   if (isAlone) return 0;
@@ -33,7 +33,7 @@ export async function runWorker(
     wire.close();
     return code;
   }
-  if (isAlone) void gateway.close();
+  if (isAlone) gateway.close().catch(() => {});
   await gateway.finished;
   wire.close();
   return 0;
@@ -44,8 +44,12 @@ async function open(setup: WorkerSetup, wire: PrimaryWire): Promise<Gateway> {
   const figuresOfAll = (own: string) => wire.figuresOfAll(own);
   const gateway = await startGateway({
     ...{ loaded, overrides, logLevel, version, env: process.env, signals: true },
-    worker: { role, figuresOfAll },
+    worker: {
+      ...{ role, figuresOfAll },
+      onReloaded: ({ locate: _, ...reloaded }) => void wire.send({ type: 'configured', loaded: reloaded }),
+    },
   });
+  // A file that is wrong by now changes nothing of what was loaded last.
   if (setup.isReplacement) await gateway.reload('the start of a worker').catch(() => {});
   wire.serve(gateway);
   await wire.send({ type: 'listening', url: gateway.url, consoleUrl: gateway.consoleUrl });
@@ -120,7 +124,8 @@ class PrimaryWire {
         this.#gateway?.reload(message.by).catch(() => {});
         break;
       case 'stop':
-        void this.#gateway?.close();
+        // Whatever could not be closed is logged, and ends with the process.
+        this.#gateway?.close().catch(() => {});
         break;
     }
   }

@@ -240,6 +240,26 @@ describe('two workers on one port', () => {
     expect(gateway.running).toBe(true);
   });
 
+  it('one that is started again has what was loaded last, also where the file is wrong by then', async () => {
+    const { gateway, config } = await startTwo();
+    const file = join(gateway.folder, 'toolgate.yaml');
+    const keys = [...config.server.keys, { name: 'late', key: 'late-key', scopes: ['call'] }];
+    const lateIsKnown = async (): Promise<boolean> => {
+      const headers = { authorization: 'Bearer late-key' };
+      const answers = await Promise.all([1, 2].map(() => fetch(`${gateway.url}/v1/models`, { headers })));
+      return answers.every(({ status }) => status === 200);
+    };
+    await writeFile(file, JSON.stringify({ ...config, server: { ...config.server, keys } }));
+    gateway.signal('SIGHUP');
+    const reloads = () => logOf(gateway).filter(({ msg }) => msg === 'the configuration was reloaded').length;
+    await until(() => reloads() === 2);
+    await writeFile(file, 'server: [\n');
+    for (const { pid } of workersOf(gateway)) process.kill(pid, 'SIGKILL');
+    await until(() => logOf(gateway).filter(({ msg }) => msg === 'a worker listens again').length === 2);
+    expect(await lateIsKnown()).toBe(true);
+    expect((await new Connection(gateway.url).ask('GET', '/v1/models')).status).toBe(200);
+  });
+
   it('end when the primary is killed', async () => {
     const { gateway } = await startTwo();
     const workers = workersOf(gateway);
