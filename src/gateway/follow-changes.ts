@@ -1,4 +1,5 @@
 /** What other nodes do, as if it had been done here: people who look here see it, and who waits here goes on. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../observability/log.js';
 import type { ApprovalCoordinator } from '../permissions/approvals.js';
 import type { KeyRing } from '../server/access/key-ring.js';
@@ -21,13 +22,13 @@ interface Followers {
 }
 
 /** Until the returned function is called. Rejects as the store does. */
-export function followChanges(bus: Bus, followers: Followers): Promise<() => void> {
-  const { approvals, keys, sources, endSignIns, reload, refreshUpstreams, origin, log } = followers;
-  return bus.subscribe((changes) => {
+export async function followChanges(bus: Bus, followers: Followers): Promise<() => void> {
+  const { approvals, keys, sources, endSignIns, reload, origin, log } = followers;
+  const stop = new AbortController();
+  const unsubscribe = await bus.subscribe((changes) => {
     // Keys first: what follows is for who may still see it. The ring logs what goes wrong, and looks again.
     if (changes.some(({ kind }) => kind === 'key')) keys.refresh().catch(() => {});
-    // It has logged what went wrong.
-    if (changes.some(({ kind }) => kind === 'upstream')) refreshUpstreams('another node').catch(() => {});
+    if (changes.some(({ kind }) => kind === 'upstream')) void takeUpstreams(followers, stop.signal);
     const ended = changes.flatMap((change) => (change.kind === 'sign-in' ? [change.id] : []));
     if (ended.length > 0) endSignIns(ended);
     approvals.follow(changes).catch((error: unknown) => {
@@ -38,6 +39,32 @@ export function followChanges(bus: Bus, followers: Followers): Promise<() => voi
     // It has logged why.
     if (asked?.kind === 'reload') reload(`${asked.by} (another node)`).catch(() => {});
   });
+  return () => {
+    stop.abort();
+    unsubscribe();
+  };
+}
+
+const RETRY_MS = { first: 1000, longest: 30_000 } as const;
+
+/** One that was removed must not be used any more, so it is tried until it holds. Never rejects. */
+async function takeUpstreams(
+  { refreshUpstreams, log }: Pick<Followers, 'refreshUpstreams' | 'log'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (
+    let waitMs: number = RETRY_MS.first;
+    !signal.aborted;
+    waitMs = Math.min(2 * waitMs, RETRY_MS.longest)
+  ) {
+    try {
+      await refreshUpstreams('another node');
+      return;
+    } catch (error) {
+      log.warn({ err: error }, 'upstreams that another node changed could not be taken; it is tried again');
+      await delay(waitMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
 }
 
 function isForeignReload(change: Change, origin: string): boolean {
