@@ -34,6 +34,7 @@ const provider = () =>
 const open = (folder?: string, upstreams: object = {}): Promise<TestGateway> =>
   startTestGateway({
     ...(folder === undefined ? {} : { folder }),
+    env: { MY_ROOT_KEY: ROOT },
     config: {
       server: {
         keys: [
@@ -188,6 +189,16 @@ it.each([
     'a variable that is not set',
     { api_key: null, api_key_env: 'NO_SUCH_KEY' },
     /api_key_env: .*has no NO_SUCH_KEY/,
+  ],
+  [
+    'a variable with a key of the gateway',
+    { api_key: null, api_key_env: 'MY_ROOT_KEY' },
+    /api_key_env: .*MY_ROOT_KEY is a secret of the gateway itself/,
+  ],
+  [
+    'a variable of the gateway',
+    { api_key: null, api_key_env: 'TOOLGATE_SECRET_KEY' },
+    /api_key_env: .*secret of the gateway itself/,
   ],
   ['a key and a variable', { api_key_env: 'HOME' }, /give one of them/],
   ['no model', { models: [] }, /models/],

@@ -131,8 +131,9 @@ export class UpstreamAdministration {
   async remove(name: string, by: string): Promise<UpstreamWire> {
     const { store, refresh } = this.#options;
     const removed = await store.remove(name, by);
-    if (removed === undefined) throw this.#unknown(name);
+    // Also where it is gone already: it may be in use still, where the refresh of an earlier try failed.
     await refresh(by);
+    if (removed === undefined) throw this.#unknown(name);
     return this.#toWire(removed);
   }
 
@@ -154,6 +155,9 @@ export class UpstreamAdministration {
   #variable(name: string | null | undefined): string | undefined {
     if (typeof name !== 'string') return undefined;
     const value = this.#options.env[name] ?? '';
+    if (name.startsWith('TOOLGATE_') || isOwnSecret(this.#options.states.base, value)) {
+      throw wrong('api_key_env', `${name} is a secret of the gateway itself, which no upstream may have`);
+    }
     if (value !== '') return value;
     throw wrong(
       'api_key_env',
@@ -206,6 +210,15 @@ export class UpstreamAdministration {
       created_by: createdBy,
     };
   }
+}
+
+/** What opens this gateway, its store or its cluster. */
+function isOwnSecret(
+  { config: { server, cluster, store } }: ConnectedStates['base'],
+  value: string,
+): boolean {
+  if (value === '') return false;
+  return [...server.keys.map(({ key }) => key), cluster?.secret].includes(value) || store.includes(value);
 }
 
 function configuredToWire({ config, origin }: ConnectedStates['base']): UpstreamWire[] {
