@@ -24,6 +24,8 @@ export interface InView {
   readonly lines: number;
   /** The note and the context stand in the same field as the text: they count too. */
   readonly isOneField?: boolean;
+  /** Characters of the tool's name, where systems cut titles. */
+  readonly longestName?: number;
 }
 
 /** Only what is in view can be allowed. */
@@ -47,7 +49,8 @@ export function messageOf(notice: Notice, inView: InView, delivery: string): Mes
     .filter((part) => part !== null && part !== '')
     .join(' · ');
   const around = inView.isOneField ? [approval.why, context] : [];
-  const isCut = !approval.whole || !isInView([approval.text, ...around], inView);
+  const isNamed = approval.tool.length <= (inView.longestName ?? Number.POSITIVE_INFINITY);
+  const isCut = !approval.whole || !isNamed || !isInView([approval.text, ...around], inView);
   return {
     delivery,
     title: `${decision === null ? 'Approval needed' : outcomeOf(approval)}: ${approval.tool}`,

@@ -5,6 +5,7 @@ import { type InView, messageOf } from './message.js';
 import { noticeOf } from './notice.js';
 
 interface Given {
+  tool?: string;
   input?: unknown;
   detail?: string;
   agent?: string;
@@ -17,6 +18,7 @@ const CHAT: InView = { longest: 600, lines: 10 };
 
 function noticeFor(given: Given) {
   const {
+    tool = 'Bash',
     input = { command: 'git status' },
     detail,
     agent,
@@ -25,7 +27,7 @@ function noticeFor(given: Given) {
     hints = {},
   } = given;
   const approval: Approval = {
-    ...{ id: 'apr_1', session: 's1', principal: 'alice', tool: 'Bash', toolUseId: 't1', digest: 'd' },
+    ...{ id: 'apr_1', session: 's1', principal: 'alice', tool, toolUseId: 't1', digest: 'd' },
     ...{ state: 'pending', input, createdAt: 0, suggestions: [] },
     describe: {
       ...{ title: 'Run', ...(detail !== undefined && { detail }), ...(agent !== undefined && { agent }) },
@@ -98,6 +100,13 @@ describe('a message that offers Allow', () => {
     expect(choicesFor({ cwd: '/work/of/a/deep/folder' }, narrow)).toEqual(['deny']);
     expect(choicesFor({ why: 'No rule is about it at all.' }, narrow)).toEqual(['deny']);
     expect(choicesFor({ input: { command: 'a\nb' } }, narrow)).toEqual(['deny']);
+  });
+
+  it('has the whole name of the tool where titles are cut', () => {
+    const titled: InView = { longest: 400, lines: 8, longestName: 40 };
+    expect(choicesFor({ tool: 'mcp__files__list' }, titled)).toEqual(['allow', 'deny']);
+    const tool = 'mcp__files__list_all_documents_in_folder_and_delete';
+    expect(choicesFor({ tool }, titled)).toEqual(['deny']);
   });
 });
 

@@ -27,7 +27,7 @@ const LABELS: Readonly<Record<Choice, string>> = { allow: 'Allow', deny: 'Deny' 
 
 export const ntfy: Adapter<Target> = {
   // What Android shows of a notification that is opened.
-  inView: { longest: 400, lines: 8 },
+  inView: { longest: 400, lines: 8, longestName: 40 },
 
   async send(message, target, tools) {
     const { token, base_url, topic } = target;

@@ -8,7 +8,7 @@ import type { Choice, InView, Message } from '../message.js';
 import { againOf, SendProblem, type SendTools } from './adapter.js';
 
 /** A notification shows two or three lines; what is longer is opened. */
-export const PUSH_IN_VIEW: InView = { longest: 120, lines: 3, isOneField: true };
+export const PUSH_IN_VIEW: InView = { longest: 120, lines: 3, isOneField: true, longestName: 40 };
 
 /** A push service takes 4 KiB; only a notification with nothing to allow is longer than what is in view. */
 const BODY_CHARS = 500;
