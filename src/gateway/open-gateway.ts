@@ -218,14 +218,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log,
       sampler: traces.bodies ? new TraceSampler() : undefined,
       tracer,
-      principalOf: (name) => keys.named(name),
+      principalOf: (name) => keys.caller(name),
       report: (turn) => reportTurn(turn, { store, metrics, events, log, onUsage }),
     });
     stack.defer(() => chat.close());
     const queue = new ChatQueue({
       ...{ sessions, store, log },
       start: (body, principal) => chat.start(body, principal),
-      principalOf: (name) => keys.named(name),
+      principalOf: (name) => keys.caller(name),
     });
     stack.defer(() => queue.close());
 

@@ -138,7 +138,7 @@ export class GatewayServer {
       sockets: this.#sockets,
       serveMessage: (opened, message, work) => this.#serveMessage(opened, message, work),
       serve: (asked, work) => this.#serveDetached(asked, work),
-      principalOf: (name) => keys.named(name),
+      principalOf: (name) => keys.caller(name),
     };
     const parts = {
       ...{ auth, keys, events, streams, metrics, url: this.url, files: this.#files, isDraining },

@@ -76,6 +76,13 @@ describe('the key ring', () => {
     expect(ring.named('local')?.scopes).toEqual(['call']);
   });
 
+  it('has nothing go on in the name of a key that may no longer call models', async () => {
+    const ring = await open([ALICE]);
+    expect(ring.caller('alice')).toBe(ring.named('alice'));
+    ring.configure([{ ...ALICE, scopes: ['approve'] }]);
+    expect([ring.named('alice')?.name, ring.caller('alice')]).toEqual(['alice', undefined]);
+  });
+
   it('forgets a key at the moment it ends, without being told', async () => {
     await add('ci', { expiresAt: START + 10 });
     const ring = await open();

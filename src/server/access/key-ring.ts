@@ -155,7 +155,12 @@ export class KeyRing {
     return (this.#until.get(credential) ?? 0) > this.#now();
   }
 
-  /** Who a key is, for what goes on in its name without a request. */
+  /** Who a key is where it may call models: for what goes on in its name without a request. */
+  caller(name: string): Principal | undefined {
+    const principal = this.named(name);
+    return principal?.scopes.includes('call') ? principal : undefined;
+  }
+
   named(name: string): Principal | undefined {
     const isGood = this.#credentials.some((each) => each.principal.name === name && this.isGood(each));
     if (isGood) return this.#principals.get(name);
