@@ -104,6 +104,22 @@ describe('a question of a server', () => {
     expect(textOf(await other)).toBe('held');
   });
 
+  it('is nobody else’s where a call was left that the server may still ask about', async () => {
+    const { gateway, client } = await start();
+    const [{ era: _, ...older }] = ERAS;
+    const left = new AbortController();
+    const called = client.callTool(older, undefined, { signal: left.signal });
+    const { id } = await pending(gateway);
+    left.abort();
+    await expect(called).rejects.toThrow();
+    await until(async () => (await api(gateway, `/api/approvals/${id}`)).json['state'] === 'cancelled');
+    const { client: second } = await connect(gateway);
+    expect(told(await second.callTool(older))).toMatchObject({ action: 'cancel' });
+    const again = client.callTool(older);
+    await decide(gateway, await pending(gateway), { decision: 'deny' });
+    expect(told(await again)).toMatchObject({ action: 'decline' });
+  });
+
   it('that sends the person to a page shows its address and opens nothing', async () => {
     const { gateway, client } = await start();
     const called = client.callTool({ name: 'mcp__new__send', arguments: {} });

@@ -254,7 +254,7 @@ export class McpConnection {
   /** Rejects only when the caller's signal fires. */
   async call(
     operation: McpOperation,
-    { signal, onProgress, onQuestion, meta }: McpToolCallOptions,
+    { signal, session, onProgress, onQuestion, meta }: McpToolCallOptions,
     timeoutMs: number,
   ): Promise<CallOutcome> {
     const { name, limits } = this.#options;
@@ -275,6 +275,7 @@ export class McpConnection {
         _meta: { progressToken, ...(this.#isStateless ? meta : {}) },
       };
       const answer = await this.#requests.call(client, {
+        session,
         method: operation.method,
         params,
         clock,

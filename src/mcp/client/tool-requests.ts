@@ -12,6 +12,7 @@ import type { McpLog } from './wire/log.js';
 import type { Client, Sdk } from './wire/sdk.js';
 
 interface RunningCall {
+  session: string | undefined;
   clock: CallClock;
   onQuestion: McpToolCallOptions['onQuestion'];
   asked: number;
@@ -20,6 +21,7 @@ interface RunningCall {
 }
 
 export interface ToolRequest {
+  session: string | undefined;
   onQuestion: McpToolCallOptions['onQuestion'] | undefined;
   onProgress: McpToolCallOptions['onProgress'] | undefined;
   method: McpOperation['method'];
@@ -59,6 +61,8 @@ export class ToolRequests {
   readonly #log: McpLog;
   readonly #limits: McpLimits;
   readonly #running = new Set<RunningCall>();
+  /** Sessions with a call that was left before the server answered it, two at most: it may work on, and ask. */
+  readonly #left = new Set<string | undefined>();
 
   constructor(sdk: Sdk, { name, log, limits }: { name: string; log: McpLog; limits: McpLimits }) {
     this.#sdk = sdk;
@@ -74,7 +78,8 @@ export class ToolRequests {
       const about = task === undefined ? undefined : [...this.#running].find((call) => call.task === task);
       if (about !== undefined) return this.#ask(about, params);
       const [only, ...others] = this.#running;
-      if (only !== undefined && others.length === 0) return this.#ask(only, params);
+      const isOfAnother = [...this.#left].some((session) => session !== only?.session);
+      if (only !== undefined && others.length === 0 && !isOfAnother) return this.#ask(only, params);
       this.#log.warn(
         { server: this.#server, calls: this.#running.size },
         'an MCP server asks a person, and which call it is about cannot be known; with `shared: false` it can',
@@ -85,8 +90,8 @@ export class ToolRequests {
 
   /** Rejects as the SDK does. */
   async call(client: Client, request: ToolRequest): Promise<unknown> {
-    const { clock, onQuestion } = request;
-    const running: RunningCall = { clock, onQuestion, asked: 0 };
+    const { session, clock, onQuestion } = request;
+    const running: RunningCall = { session, clock, onQuestion, asked: 0 };
     this.#running.add(running);
     try {
       const era = client.getProtocolEra() === 'modern' ? 'modern' : 'legacy';
@@ -105,6 +110,7 @@ export class ToolRequests {
       return await followTask(this.#sdk, this.#limits, { client, clock, timeout, onProgress, ask }, task);
     } finally {
       this.#running.delete(running);
+      if (clock.signal.aborted && this.#left.size < 2) this.#left.add(session);
     }
   }
 
