@@ -71,6 +71,20 @@ export const TEST_PROGRAMS = [
     },
   },
   {
+    name: 'PgBouncer',
+    use: 'the tests of the store behind a pooler',
+    variable: 'TOOLGATE_PGBOUNCER',
+    names: ['pgbouncer'],
+    // Not on the PATH of everyone.
+    paths: ['/usr/sbin/pgbouncer'],
+    apt: ['pgbouncer'],
+    elsewhere: {
+      linux: 'install the package `pgbouncer` of your distribution',
+      darwin: 'run `brew install pgbouncer`',
+      win32: 'run the tests on Linux: the tests end PgBouncer by signals',
+    },
+  },
+  {
     name: 'nginx',
     use: 'the tests of the proxy in front of several nodes',
     variable: 'TOOLGATE_NGINX',

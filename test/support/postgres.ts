@@ -12,7 +12,7 @@ import type { TestCertificate } from './certificate.js';
 import { systemProgram } from './system-program.js';
 import { until } from './until.js';
 
-const USER = 'toolgate';
+export const USER = 'toolgate';
 export const PASSWORD = 'p%40ss%2Fw%3Ard';
 const SETTINGS = {
   fsync: 'on',
@@ -43,7 +43,7 @@ export interface TestPostgres {
 const binaries = (): string => dirname(realpathSync(systemProgram('PostgreSQL')));
 
 /** PostgreSQL refuses to run as root. */
-function identity(): { uid: number; gid: number } | undefined {
+export function unprivileged(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const users = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
@@ -53,7 +53,7 @@ function identity(): { uid: number; gid: number } | undefined {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -66,7 +66,7 @@ async function freePort(): Promise<number> {
 /** With a certificate it speaks TLS as well. */
 export async function startPostgres(certificate?: TestCertificate): Promise<TestPostgres> {
   const bin = binaries();
-  const as = identity();
+  const as = unprivileged();
   const folder = await mkdtemp(join(tmpdir(), 'pg-'));
   const passwordFile = join(folder, 'password');
   writeFileSync(passwordFile, decodeURIComponent(PASSWORD));
