@@ -17,6 +17,14 @@ import type { HistoryEvent, HistoryPlan } from './cluster-history.js';
 export const KEY = 'key-of-the-storm';
 const SECRET = 'secret-of-the-nodes';
 const EFFECTS = 'effects.txt';
+/** How far the clock of each node is from that of the database: just under what is refused. */
+const CLOCKS_MS: Readonly<Record<string, number>> = { a: 0, b: 50_000, c: -50_000 };
+
+/** For a process whose clock is wrong by so much. */
+function clockOff(ms: number): Record<string, string> {
+  const shifted = `const Own=Date;globalThis.Date=class extends Own{constructor(...at){super(...(at.length===0?[Own.now()+${ms}]:at))}static now(){return Own.now()+${ms}}}`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shifted)}` };
+}
 
 export class ClusterNode {
   readonly name: string;
@@ -67,15 +75,18 @@ export class ClusterBed {
   readonly nodes: readonly ClusterNode[];
   readonly history: HistoryEvent[];
   readonly server: TestPostgres;
+  readonly database: string;
   readonly #work: string;
 
   private constructor(
     server: TestPostgres,
+    database: string,
     nodes: readonly ClusterNode[],
     history: HistoryEvent[],
     work: string,
   ) {
     this.server = server;
+    this.database = database;
     this.nodes = nodes;
     this.history = history;
     this.#work = work;
@@ -114,10 +125,10 @@ export class ClusterBed {
         cluster: { node: name, advertise: peers.url, secret: SECRET, workspaces: [join(work, 'shared')] },
       };
       const args = ['start', '--config', 'toolgate.yaml', '--port', String(port), '--log-level', 'silent'];
-      const start = () => startGatewayProcess({ folder, config, args });
+      const start = () => startGatewayProcess({ folder, config, args, env: clockOff(CLOCKS_MS[name] ?? 0) });
       nodes.push(new ClusterNode(name, { peers, store }, start, await start()));
     }
-    return new ClusterBed(server, nodes, history, join(work, 'shared'));
+    return new ClusterBed(server, database, nodes, history, join(work, 'shared'));
   }
 
   /** The node on which the next effect has just happened: its tool call is still under way. */

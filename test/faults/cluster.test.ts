@@ -1,9 +1,9 @@
 /**
- * A cluster under load while nodes are killed, PostgreSQL crashes and wires are cut or slow: nothing happens twice,
- * nothing is lost, every client is done. A sample in `npm test`, all of it with `npm run test:cluster`.
+ * A cluster under load while nodes are killed, PostgreSQL crashes, wires are cut or slow and clocks differ: nothing
+ * happens twice, nothing is lost, every client is done. A sample in `npm test`, all of it with `npm run test:cluster`.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startPostgres, type TestPostgres } from '../support/postgres.js';
+import { cutListeners, startPostgres, type TestPostgres } from '../support/postgres.js';
 import { ClusterBed, planOf } from './cluster-bed.js';
 import { approveAll, ClusterClient } from './cluster-client.js';
 import { violations } from './cluster-history.js';
@@ -62,6 +62,10 @@ const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     const { store } = random.pick(nodes).wires;
     store.cut();
     return () => store.mend();
+  },
+  'connections that listen are cut': async (bed) => {
+    await cutListeners(bed.server, bed.database);
+    return MENDED;
   },
   'a node is stopped and started again': async ({ nodes }, random) => {
     await random.pick(nodes).restart();
